@@ -52,7 +52,7 @@ class Slot:
         self.thread: threading.Thread | None = None
 
     def look(self) -> None:
-        """Start to claim and train."""
+        """Start claiming and training."""
         self.thread = threading.Thread(target=self.supervisor.work_until_idle)
         self.thread.start()
 
@@ -84,7 +84,7 @@ def slot(client: BackendClient, tmp_path: Path) -> Iterator[Slot]:
 
 
 def claim(run: int = 7, attempt: int = 1, **config: Any) -> dict[str, Any]:
-    """Return a claim of a run with this configuration of the fake trainer."""
+    """Return a claim of a run with this fake trainer configuration."""
     return {
         "run_id": run,
         "attempt": attempt,

@@ -1,4 +1,4 @@
-"""A fake job process: it behaves as its request says and keeps the contract with the worker."""
+"""A fake job process that behaves as its request says and keeps the contract with the worker."""
 
 import errno
 import json
@@ -11,7 +11,7 @@ from typing import Any
 
 
 def main() -> int:
-    """Act as the parameters of the request say."""
+    """Behave as the request's parameters say."""
     request_file, option, directory_name, *_ = sys.argv[1:]
     assert option == "--dir"
     request, directory = json.loads(Path(request_file).read_text()), Path(directory_name)

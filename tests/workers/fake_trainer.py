@@ -1,4 +1,4 @@
-"""A fake trainer: it behaves as its configuration says and keeps the contract with the worker."""
+"""A fake trainer that behaves as its configuration says and keeps the contract with the worker."""
 
 import hashlib
 import json
@@ -12,7 +12,7 @@ from typing import Any
 
 
 class FakeTrainer:
-    """A trainer that writes events and checkpoints until its points are used up or it is stopped."""
+    """A trainer that writes events and checkpoints until it has no more points or is stopped."""
 
     def __init__(self, config_file: Path, directory: Path) -> None:
         self.config: dict[str, Any] = json.loads(config_file.read_text())
@@ -85,7 +85,7 @@ class FakeTrainer:
 
 
 def main() -> int:
-    """Act as configured."""
+    """Behave as the configuration says."""
     config_file, option, directory, *_ = sys.argv[1:]
     assert option == "--dir"
     trainer = FakeTrainer(Path(config_file), Path(directory))

@@ -21,11 +21,11 @@ class RedisServer:
 
     @property
     def runs(self) -> bool:
-        """Return True if it was started and not killed."""
+        """Return True if Redis was started and not killed."""
         return self._process is not None
 
     def start(self) -> None:
-        """Start it and wait until it answers."""
+        """Start Redis and wait until it responds."""
         options = f'port {self.port}\nbind 127.0.0.1\nsave ""\nappendonly no\nrequirepass {self._password}\n'
         self._process = subprocess.Popen(
             [redis_program(), "-"], cwd=self._directory, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL
@@ -36,7 +36,7 @@ class RedisServer:
         wait_until(self._answers)
 
     def kill(self) -> None:
-        """Kill it with SIGKILL."""
+        """Kill Redis with SIGKILL."""
         if self._process:
             self._process.kill()
             self._process.wait()

@@ -1,9 +1,9 @@
-"""Waiting for conditions in tests."""
+"""Helper that waits for a condition in tests."""
 
 import time
 from collections.abc import Callable
 
-# At a load of 15 on two cores a process takes half a minute to load torch. A test may wait for several.
+# With a load of 15 on two cores, a process takes half a minute to load torch. A test may wait for several processes.
 PATIENCE_SECONDS = 240.0
 
 
@@ -11,5 +11,5 @@ def wait_until(condition: Callable[[], object], seconds: float = PATIENCE_SECOND
     """Wait for a condition. Fail on a timeout."""
     deadline = time.monotonic() + seconds
     while not condition():
-        assert time.monotonic() < deadline, "waited in vain"
+        assert time.monotonic() < deadline, "timed out"
         time.sleep(0.05)

@@ -24,7 +24,7 @@ class WorkerApi:
 
     claims: list[dict[str, Any]] = field(default_factory=list)
     job_claims: list[dict[str, Any]] = field(default_factory=list)
-    # By number. Others are still wanted.
+    # By job ID. Jobs without an entry continue.
     jobs_desired: dict[int, str | None] = field(default_factory=dict)
     desired: str = "run"
     changes: list[dict[str, Any]] = field(default_factory=list)
@@ -63,11 +63,11 @@ class WorkerApi:
         self._server.server_close()
 
     def points(self, run: int, attempt: int) -> list[int]:
-        """Return the numbers of the received events in order."""
+        """Return the sequence numbers of the received events in order."""
         return list(self.events.get((run, attempt), {}))
 
     def answer(self, method: str, url: str, body: bytes) -> Answer:
-        """Answer one request."""
+        """Return the response to one request."""
         path, query = urlsplit(url).path.removeprefix("/api/v1/worker"), dict(parse_qsl(urlsplit(url).query))
         with self._lock:
             if self.away:
@@ -82,7 +82,7 @@ class WorkerApi:
             return self._post(path, json.loads(body))
 
     def tag(self, name: str) -> str | None:
-        """Return the hash that a download should have."""
+        """Return the expected hash of a download."""
         return self.hashes.get(int(name)) if name.isdigit() else self.starts_hash
 
     def _post(self, path: str, body: dict[str, Any]) -> Answer:

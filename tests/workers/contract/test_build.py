@@ -1,4 +1,4 @@
-"""The build id: from the environment, from the checkout, or the version alone."""
+"""Tests for the build ID, which comes from the environment, the checkout or the version."""
 
 import re
 import subprocess
@@ -19,7 +19,7 @@ def _computed_anew() -> Iterator[None]:
     build.cache_clear()
 
 
-def test_an_image_bakes_its_commit_in(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_image_contains_its_commit(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("ARCADIA_BUILD", "3f4a75ab5123")
     assert build() == f"{version('arcadia')}+3f4a75ab5123"
 
@@ -37,7 +37,7 @@ def test_a_checkout_has_the_commit_of_git(monkeypatch: pytest.MonkeyPatch, tmp_p
     assert build() == f"{clean}-dirty"
 
 
-def test_without_git_it_is_the_version(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_without_git_the_build_is_the_version(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr(building, "ROOT", tmp_path)
     assert build() == version("arcadia")
 
@@ -51,5 +51,5 @@ def test_without_git_it_is_the_version(monkeypatch: pytest.MonkeyPatch, tmp_path
         ("0.1.0+abc", "0.2.0", True),
     ],
 )
-def test_builds_differ_only_where_that_is_known(one: str, other: str, expected: bool) -> None:
+def test_builds_differ_only_if_known_parts_differ(one: str, other: str, expected: bool) -> None:
     assert differ(one, other) == expected

@@ -1,4 +1,4 @@
-"""What others ask a configuration about its method."""
+"""Tests for the properties that a configuration reports about its method."""
 
 import pytest
 
@@ -23,11 +23,11 @@ from workers.contract.config import (
         (GorilaConfig(), "cpu"),
     ],
 )
-def test_a_method_of_processes_takes_the_cpu_even_where_auto_finds_a_gpu(config: TrainingConfig, device: str) -> None:
+def test_multi_process_methods_use_the_cpu_unless_a_gpu_is_requested(config: TrainingConfig, device: str) -> None:
     assert config.wanted_device == device
 
 
-def test_the_shape_resolves_auto_and_leaves_out_what_the_network_does_not_read() -> None:
+def test_the_shape_resolves_auto_and_omits_unused_fields() -> None:
     pixels, readings = PaacConfig(env="ALE/Pong-v5").shape, PaacConfig(env="CartPole-v1", hidden_units=32).shape
     assert (pixels["network"], pixels["hidden_units"]) == ("nips", None)
     assert (readings["network"], readings["hidden_units"]) == ("mlp", 32)

@@ -1,4 +1,4 @@
-"""The list of environments: the suggestion for a wrong name, and which methods fit."""
+"""Tests for the list of environments: suggestions for wrong names, and the methods that fit."""
 
 import pytest
 from pydantic import ValidationError
@@ -42,7 +42,7 @@ def test_a_name_unlike_all_others_gets_no_suggestion(written: str) -> None:
         ("catch", "Arcadia/Catch-v0"),
     ],
 )
-def test_an_environment_may_be_named_shortly(name: str, env: str) -> None:
+def test_short_names_of_environments_are_accepted(name: str, env: str) -> None:
     assert id_of(name) == env
 
 
@@ -50,13 +50,13 @@ def test_every_environment_is_found_by_its_short_name() -> None:
     assert [id_of(env.split("/")[-1].rsplit("-", 1)[0]) for env in ENVIRONMENTS] == list(ENVIRONMENTS)
 
 
-def test_no_short_name_is_guessed() -> None:
+def test_misspelled_short_names_are_rejected_with_a_suggestion() -> None:
     with pytest.raises(ValueError, match="did you mean ALE/Pong-v5"):
         id_of("pongg")
 
 
 @pytest.mark.parametrize("algorithm", CONFIGURATIONS)
-def test_every_method_takes_the_environments_that_fit_and_says_why_it_refuses_others(algorithm: str) -> None:
+def test_each_method_accepts_fitting_environments_and_explains_other_refusals(algorithm: str) -> None:
     refused = []
     for env, known in ENVIRONMENTS.items():
         if algorithm in methods_for(known):

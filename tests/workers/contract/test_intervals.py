@@ -1,4 +1,4 @@
-"""Student's t-intervals by scipy's numbers."""
+"""Tests of Student's t-intervals against SciPy."""
 
 import json
 from pathlib import Path
@@ -11,7 +11,7 @@ REFERENCE = json.loads((Path(__file__).parents[2] / "fixtures" / "rliable.json")
 
 
 @pytest.mark.parametrize(("probability", "freedom", "expected"), REFERENCE["student"])
-def test_students_quantile_is_that_of_scipy(probability: float, freedom: float, expected: float) -> None:
+def test_students_quantile_equals_that_of_scipy(probability: float, freedom: float, expected: float) -> None:
     assert student_quantile(probability, freedom) == pytest.approx(expected, rel=1e-6)
 
 

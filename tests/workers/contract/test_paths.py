@@ -1,4 +1,4 @@
-"""A stored name never leads out of its folder."""
+"""Tests that a stored name never leads outside its folder."""
 
 from pathlib import Path
 
@@ -9,7 +9,7 @@ from workers.contract.paths import OutsideFolderError, path_inside
 
 @pytest.fixture
 def root(tmp_path: Path) -> Path:
-    """A folder with a file, beside a file and a folder that are not in it."""
+    """Return a folder that contains a file. A file and a folder are next to it."""
     (tmp_path / "root" / "run-1").mkdir(parents=True)
     (tmp_path / "root" / "run-1" / "weights").write_text("weights")
     (tmp_path / "outside").mkdir()

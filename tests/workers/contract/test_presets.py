@@ -1,4 +1,4 @@
-"""Every preset can be launched, says where its numbers come from, and begins to learn."""
+"""Tests that every preset can be launched, cites its sources and makes its first updates."""
 
 import pytest
 
@@ -7,7 +7,7 @@ from workers.contract.presets import PRESETS
 from workers.trainer.methods import TRAINERS
 from workers.trainer.run.run import NullRun
 
-# As few of each as shows that the rest of the preset works.
+# Small values that are enough to test the rest of the preset.
 SMALL = {
     "num_actors": 1,
     "num_agents": 2,
@@ -16,16 +16,16 @@ SMALL = {
     "num_envs": 2,
     "checkpoint_seconds": 60,
 }
-# More than the longest rollout of a preset, 80.
+# More than 80, the longest rollout of a preset.
 STEPS = 100
-# Gorila's are tried without a Ray for each: see trainer/methods/gorila/test_gorila.py.
+# trainer/methods/gorila/test_gorila.py tests the presets of Gorila without starting Ray for each.
 TRIED_HERE = [name for name, preset in PRESETS.items() if preset.config.algorithm != "gorila"]
-# Opening emulators takes most of the time, so the required tests try one preset of Atari for each network and method.
+# Opening emulators takes most of the time, so the required tests use one Atari preset per network and method.
 REQUIRED_OF_ATARI = {"paac-pong", "a3c-lstm-pong", "n-step-q-pong", "paac-paper-nature", "ga3c-paper", "one-step-q"}
 
 
 def is_required(name: str) -> bool:
-    """Return True if the required tests try a preset."""
+    """Return True if the required tests include a preset."""
     return name in REQUIRED_OF_ATARI or not PRESETS[name].config.env.startswith("ALE/")
 
 
@@ -45,7 +45,7 @@ def test_a_preset_makes_its_first_updates(name: str) -> None:
     assert run.saved[-1].step == run.step
 
 
-def test_presets_name_themselves_and_their_sources() -> None:
+def test_presets_have_their_names_and_sources() -> None:
     for name, preset in PRESETS.items():
         assert preset.name == name
         assert preset.source

@@ -1,4 +1,4 @@
-"""The protocols, as they are described to people and programs."""
+"""Tests for the descriptions of protocols for people and programs."""
 
 import ast
 from pathlib import Path
@@ -15,7 +15,7 @@ FOLDER = Path(protocols.__file__).parent
 
 
 @pytest.mark.parametrize("protocol", PROTOCOLS.values(), ids=PROTOCOLS)
-def test_a_protocol_is_described_in_a_file_of_its_name(protocol: EvaluationProtocol) -> None:
+def test_each_protocol_has_a_description_file_with_its_name(protocol: EvaluationProtocol) -> None:
     file = FOLDER / f"{protocol.name.replace('-', '_')}.py"
     names = [node.targets[0] for node in ast.parse(file.read_text()).body if isinstance(node, ast.Assign)]
     assert [name.id for name in names if isinstance(name, ast.Name)] == [file.stem.upper()]
@@ -25,7 +25,7 @@ def test_a_protocol_is_described_in_a_file_of_its_name(protocol: EvaluationProto
 
 
 @pytest.mark.parametrize("protocol", PROTOCOLS.values(), ids=PROTOCOLS)
-def test_the_sentence_names_the_numbers(protocol: EvaluationProtocol) -> None:
+def test_the_description_contains_the_numbers(protocol: EvaluationProtocol) -> None:
     numbers = [protocol.cap_frames, *(protocol.noops or ()), protocol.episodes]
     for number in [number for number in numbers if number]:
         assert f"{number:,}" in protocol.sentence
@@ -51,7 +51,7 @@ def test_the_protocols_are_those_of_the_papers() -> None:
     assert fitting_protocols(CLASSIC_CONTROL) == ["episodes"]
 
 
-def test_a_set_of_start_points_is_known_by_its_content() -> None:
+def test_start_sets_are_identified_by_their_content() -> None:
     start = Start(seed=1, actions=((0, 3), (4, 2)), screen="0" * 64)
     points = StartSetFile(
         env="ALE/Pong-v5", player="human", source="somebody", emulator="ale-py 0.12.1", starts=(start,)
@@ -65,7 +65,7 @@ def test_a_set_of_start_points_is_known_by_its_content() -> None:
     "wrong",
     [{"seed": 2**31 - 1}, {"actions": []}, {"actions": [[18, 1]]}, {"actions": [[0, 0]]}, {"screen": "0" * 63}],
 )
-def test_a_start_point_that_no_emulator_can_reach_is_refused(wrong: dict[str, object]) -> None:
+def test_a_start_point_that_no_emulator_can_reach_is_rejected(wrong: dict[str, object]) -> None:
     right = {"seed": 1, "actions": [[0, 1]], "screen": "0" * 64}
     assert Start.model_validate(right)
     with pytest.raises(ValidationError):

@@ -1,4 +1,4 @@
-"""The papers' numbers, every row of them."""
+"""Tests for all rows of the papers' published numbers."""
 
 import csv
 from pathlib import Path
@@ -49,20 +49,20 @@ def test_every_row_of_every_file_is_read() -> None:
     )
 
 
-def test_every_row_says_where_it_stands_and_how_it_was_measured() -> None:
+def test_every_row_has_a_source_and_a_protocol() -> None:
     assert {row.source for row in EVERY_ROW} == PAPERS
     for row in EVERY_ROW:
-        # Either a protocol of ours, or words.
+        # The name of one of our protocols, or a description.
         assert row.protocol in PROTOCOLS or " " in row.protocol, row
 
 
-def test_every_score_is_of_a_game_of_the_papers_and_stands_once() -> None:
+def test_scores_are_unique_and_of_games_of_the_papers() -> None:
     games = [row for row in EVERY_ROW if isinstance(row, Score | NormalizedScore)]
     assert {ENVIRONMENTS[row.env].group for row in games} == {"Atari, of the papers"}
     scores = [(row.source, row.table, row.env, row.player) for row in published.scores()]
     assert len(scores) == len(set(scores))
     for row in games:
-        # The papers write the games' names in other ways, with the same letters.
+        # The papers spell the names of games differently, but with the same letters.
         letters = "".join(filter(str.isalnum, row.game)).lower()
         assert letters == row.env.removeprefix("ALE/").removesuffix("-v5").lower()
 
@@ -88,7 +88,7 @@ def test_gorilas_tables_have_49_games_with_four_scores_each() -> None:
         (("DIAMOND", "table 1", "UpNDown", "TWM"), 15981.7),
     ],
 )
-def test_numbers_stand_as_they_are_printed(place: tuple[str, str, str, str], printed: float) -> None:
+def test_numbers_equal_the_printed_ones(place: tuple[str, str, str, str], printed: float) -> None:
     assert score(*place) == printed
 
 
@@ -102,7 +102,7 @@ def test_the_other_tables_have_their_numbers() -> None:
 
 
 def test_gorilas_percentages_follow_from_its_scores() -> None:
-    """Tables 1 and 2 are tables 4 and 3 on the scale of random and human; this finds a number typed wrong."""
+    """Find typos: tables 1 and 2 are tables 4 and 3, normalized by random and human scores."""
     agreeing = 0
     of_human = [row for row in published.normalized_scores() if row.normalized_by == "human"]
     for row in of_human:
@@ -113,7 +113,7 @@ def test_gorilas_percentages_follow_from_its_scores() -> None:
     assert agreeing / len(of_human) > 0.9, agreeing
 
 
-def test_a_reference_is_of_the_same_protocols_table() -> None:
+def test_reference_scores_come_from_the_table_of_the_same_protocol() -> None:
     by = reference("ALE/Pong-v5", "human-starts")
     assert not isinstance(by, str)
     assert (by.table, by.random, by.human) == ("table 3", -18.0, 15.5)
@@ -127,8 +127,8 @@ def test_a_reference_is_of_the_same_protocols_table() -> None:
     ("agent", "mean", "above_human"),
     [("SimPLe", 0.332, 1), ("TWM", 0.956, 8), ("IRIS", 1.046, 10), ("STORM", 1.266, 10), ("DIAMOND", 1.459, 11)],
 )
-def test_the_means_that_diamond_prints_follow_from_its_scores(agent: str, mean: float, above_human: int) -> None:
-    """Its table 1 also has the mean and the number of games above the human; this finds a number typed wrong."""
+def test_diamonds_printed_means_follow_from_its_scores(agent: str, mean: float, above_human: int) -> None:
+    """Find typos: DIAMOND's table 1 also has the mean and the number of games with scores above human."""
     found = {row.env: row.score for row in of_table("DIAMOND", "table 1") if row.player == agent}
     percents = []
     for env, value in found.items():
@@ -144,25 +144,25 @@ def test_dqn_zoo_has_random_and_human_of_57_games() -> None:
     rows = of_table("DQN Zoo", "atari_data.py")
     assert {row.env for row in rows} == {f"ALE/{game}-v5" for game in GAMES_OF_THE_PAPERS}
     assert len(rows) == 2 * 57
-    # The random player is that of Gorila's table.
+    # The random scores equal those in Gorila's table.
     random = {row.env: row.score for row in rows if row.player == "random"}
     gorilas = {row.env: row.score for row in of_table("Gorila", "table 4") if row.player == "random"}
     assert {env: random[env] for env in gorilas} == gorilas
 
 
-def test_the_weights_of_atari_5_are_of_its_five_games() -> None:
+def test_the_weights_of_atari_5_belong_to_its_five_games() -> None:
     weights = {row.game: row.weight for row in published.atari_5_weights()}
     assert weights.keys() == {"BattleZone", "DoubleDunk", "NameThisGame", "Phoenix", "Qbert"}
     assert sum(weights.values()) == pytest.approx(0.9653, abs=0.0001)
 
 
-def test_sticky_actions_are_normalized_by_no_ops() -> None:
-    """No text prints random and human scores with sticky actions."""
+def test_scores_with_sticky_actions_are_normalized_by_no_op_scores() -> None:
+    """Check the substitution. No paper prints random and human scores with sticky actions."""
     assert reference("ALE/Phoenix-v5", "sticky-30min") == reference("ALE/Phoenix-v5", "no-op-30min")
     assert reference("ALE/Pong-v5", "agent-starts") != reference("ALE/Pong-v5", "no-op-30min")
 
 
-def test_ga3cs_systems_are_those_that_its_table_1_prints() -> None:
+def test_ga3cs_systems_are_those_of_its_table_1() -> None:
     found = [(row.system, row.processor, row.gigahertz, row.cores, row.gpu, row.cuda) for row in published.systems()]
     assert found == [
         ("I", "Xeon E5-2640v3, dual socket", 2.6, 16, "Geforce Titan X (Maxwell)", "7.5"),

@@ -1,4 +1,4 @@
-"""The table of what the papers and their code state agrees with the presets and leaves out no field."""
+"""Tests that the table of the papers' and programs' settings is complete and agrees with the presets."""
 
 import json
 
@@ -8,7 +8,7 @@ from workers.contract.config.fields import MLP_FIELDS, TrainingConfig
 from workers.contract.presets import PRESETS
 from workers.contract.presets.stated import stated_for, written
 
-# What no paper decides.
+# Fields that no paper specifies.
 HOUSE = {
     "algorithm",
     "env",
@@ -32,7 +32,7 @@ ONLY_ATARI = {
     "cap_frames",
     "life_loss_ends_episode",
 }
-# Fields that another field switches off: the preset of a paper leaves them alone.
+# Fields that another field disables. Presets of papers leave them at their defaults.
 UNREAD = {
     "momentum": ("optimizer", "shared_rmsprop"),
     "num_replays": ("mode", "bundled"),
@@ -43,14 +43,14 @@ UNREAD = {
     "rmsprop_epsilon": ("optimizer", "adagrad"),
 }
 TUNED_HERE = {name for name, preset in PRESETS.items() if preset.source.startswith(("Tuned here", "As a3c-pong"))}
-# OpenAI Baselines' a2c, which is no paper's.
+# OpenAI Baselines' A2C, which has no paper.
 OF_PROGRAMS = {"a2c-robust"}
 IN_THE_TABLE = sorted(PRESETS.keys() - TUNED_HERE)
 OF_PAPERS = [name for name in IN_THE_TABLE if name not in OF_PROGRAMS]
 
 
 def decided(config: TrainingConfig) -> set[str]:
-    """Name the fields of a configuration that its paper could decide."""
+    """Return the fields of a configuration that its paper could specify."""
     values = config.model_dump(mode="json")
     fields = values.keys() - HOUSE - {field for field, (switch, off) in UNREAD.items() if values.get(switch) == off}
     if not config.environment.family.has_action_sets:
@@ -59,12 +59,12 @@ def decided(config: TrainingConfig) -> set[str]:
 
 
 @pytest.mark.parametrize("name", IN_THE_TABLE)
-def test_each_field_of_a_papers_or_programs_preset_stands_once_in_the_table(name: str) -> None:
+def test_each_field_of_a_papers_or_programs_preset_is_in_the_table_once(name: str) -> None:
     assert sorted(row.field for row in stated_for(name)) == sorted(decided(PRESETS[name].config))
 
 
 @pytest.mark.parametrize("name", IN_THE_TABLE)
-def test_the_tables_values_are_the_presets(name: str) -> None:
+def test_values_in_the_table_equal_those_of_the_presets(name: str) -> None:
     values = PRESETS[name].config.model_dump(mode="json")
     assert {row.field: row.ours for row in stated_for(name)} == {
         row.field: written(values[row.field]) for row in stated_for(name)
@@ -72,7 +72,7 @@ def test_the_tables_values_are_the_presets(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", OF_PAPERS)
-def test_a_papers_preset_is_evaluated_some_times_while_it_trains(name: str) -> None:
+def test_presets_of_papers_are_evaluated_5_to_200_times_during_training(name: str) -> None:
     config = PRESETS[name].config
     assert 5 <= config.total_steps // (config.evaluate_every_steps or config.total_steps + 1) <= 200
 
@@ -81,12 +81,12 @@ def test_presets_that_are_tuned_here_have_no_rows() -> None:
     assert {name for name in PRESETS if stated_for(name)} == set(IN_THE_TABLE)
 
 
-def test_values_are_written_as_people_do() -> None:
+def test_values_are_formatted_for_readers() -> None:
     given = json.loads('[true, 0.0000625, 0.25, 5.0, 115000000, [0.1, 0.5], "nips", 0.0]')
     assert [written(value) for value in given] == "yes|0.0000625|0.25|5|115,000,000|0.1, 0.5|nips|0".split("|")
 
 
-def test_paacs_presets_say_where_paper_and_code_disagree() -> None:
+def test_paacs_presets_show_where_paper_and_code_differ() -> None:
     rows = {row.field: (row.paper, row.code, row.ours) for row in stated_for("paac-paper-nips") if row.differs}
     assert rows["entropy_cost"] == ("0.01", "0.02", "0.01")
     assert rows["loss_scale"] == ("1", "5", "5")
@@ -95,7 +95,7 @@ def test_paacs_presets_say_where_paper_and_code_disagree() -> None:
     assert "t_max" not in rows
 
 
-def test_a2cs_preset_says_where_it_leaves_the_code_of_baselines() -> None:
+def test_a2cs_preset_shows_where_it_differs_from_baselines() -> None:
     rows = {row.field: row for row in stated_for("a2c-robust")}
     assert {row.paper for row in rows.values()} == {""}
     assert {field: (row.code, row.ours) for field, row in rows.items() if row.differs} == {
@@ -107,14 +107,14 @@ def test_a2cs_preset_says_where_it_leaves_the_code_of_baselines() -> None:
     }
 
 
-def test_a3cs_continuous_preset_says_how_the_papers_network_for_pixels_differs() -> None:
+def test_a3cs_continuous_preset_shows_how_the_papers_pixel_network_differs() -> None:
     row = next(row for row in stated_for("a3c-continuous") if row.field == "network")
     assert "two convolutions without non-linearity" in row.paper
     assert "rectified" in row.why
 
 
-def test_ga3cs_table_says_what_stands_in_the_code_alone() -> None:
-    """The paper prints no γ, β or settings of RMSProp, and nothing of rewards, lives or no-ops; Config.py has most."""
+def test_ga3cs_table_shows_settings_that_only_the_code_has() -> None:
+    """Check settings that only Config.py has: the paper omits γ, β, RMSProp, rewards, lives and no-ops."""
     rows = {row.field: (row.paper, row.code, row.ours) for row in stated_for("ga3c-paper")}
     assert {field: rows[field] for field in ("gamma", "entropy_cost", "rmsprop_decay", "rmsprop_epsilon")} == {
         "gamma": ("", "0.99", "0.99"),
@@ -128,14 +128,14 @@ def test_ga3cs_table_says_what_stands_in_the_code_alone() -> None:
     assert rows["adjustment_seconds"] == ("60", "20", "60")
 
 
-def test_gorilas_table_marks_dqns_settings_as_dqns() -> None:
+def test_gorilas_table_attributes_dqns_settings_to_dqn() -> None:
     rows = {row.field: (row.paper, row.why) for row in stated_for("gorila-paper")}
     for field in ("gamma", "batch_size", "clip_errors", "clip_rewards", "max_noops"):
         assert rows[field] == ("", "as DQN")
 
 
-def test_the_tables_of_dqn_and_its_variants_have_what_dqn_zoo_runs() -> None:
-    """Its double_q and prioritized take the tuned Double DQN, as Schaul et al. 2016 do in their section 4."""
+def test_tables_of_dqn_variants_have_the_settings_of_dqn_zoo() -> None:
+    """Check that double_q and prioritized use the tuned Double DQN, like Schaul et al. (2016), section 4."""
     codes = {
         name: {row.field: row.code for row in stated_for(name)}
         for name in ("dqn-nature", "double-dqn", "prioritized-dqn")
@@ -155,7 +155,7 @@ def test_the_tables_of_dqn_and_its_variants_have_what_dqn_zoo_runs() -> None:
     assert (papers["final_epsilon"], papers["target_update_interval"]) == ("0.01", "30,000 frames")
 
 
-def test_the_tables_of_the_a3c_papers_methods_cite_pfrls_a3c_which_has_no_lstm() -> None:
+def test_tables_of_the_a3c_papers_methods_cite_pfrls_a3c_which_has_no_lstm() -> None:
     ff, lstm = ({row.field: row for row in stated_for(f"a3c-paper-{kind}")} for kind in ("ff", "lstm"))
     assert (ff["lstm_units"].code, lstm["lstm_units"].code) == ("0", "")
     for name in ("a3c-paper-ff", "n-step-q"):

@@ -1,4 +1,4 @@
-"""Settings for all trainer tests, and a fixture that starts trainers and ends them with the test."""
+"""Settings for all trainer tests, and a fixture that starts trainers and kills them after the test."""
 
 import os
 from collections.abc import Callable, Iterator
@@ -10,7 +10,7 @@ from tests.workers.trainer import trainers
 from tests.workers.trainer.trainers import Trainer
 from workers.trainer.methods.gorila import ray_cluster
 
-# torch reads this when it is loaded. On a busy machine, threads that spin for each other take most of a test's time.
+# torch reads this when it is loaded. On a busy machine, threads that spin while waiting take most of a test's time.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 os.environ.setdefault("OMP_WAIT_POLICY", "passive")
 # Ray reads these when it is imported, which one test may do before another starts a cluster.
@@ -21,7 +21,7 @@ StartTrainer = Callable[..., Trainer]
 
 @pytest.fixture
 def start_trainer(tmp_path: Path) -> Iterator[StartTrainer]:
-    """Yield a function that starts a trainer in tmp_path / "run"; kill at the end what still runs."""
+    """Yield a function that starts a trainer in tmp_path / "run". Kill remaining trainers after the test."""
     started: list[Trainer] = []
 
     def start(*arguments: str) -> Trainer:

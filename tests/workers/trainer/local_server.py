@@ -1,4 +1,4 @@
-"""A parameter server with its shards in this process."""
+"""A parameter server whose shards are in this process."""
 
 from collections.abc import Sequence
 
@@ -21,7 +21,7 @@ from workers.trainer.networks.networks import ActionValues
 
 
 class LocalServer:
-    """A parameter server that calls its shards directly; in a run, the calls go through Ray."""
+    """A parameter server that calls its shards directly. In a run, the calls go through Ray."""
 
     def __init__(self, shards: Sequence[ParameterShard]) -> None:
         self._shards = shards
@@ -46,12 +46,12 @@ class LocalServer:
 
 
 def server_of(config: GorilaConfig, values: Floats | torch.Tensor) -> LocalServer:
-    """Make a fresh server with these parameters."""
+    """Return a new server with these parameters."""
     first = np.asarray(values, dtype=np.float32)
     whole = ShardState(first, first_statistics(config, first), first, 0)
     return LocalServer([ParameterShard(config, state) for state in split(whole, config.num_shards)])
 
 
 def server_for(config: GorilaConfig, network: ActionValues) -> LocalServer:
-    """Make a fresh server with a network's weights."""
+    """Return a new server with a network's weights."""
     return server_of(config, FlatParameters(network).values.numpy().copy())

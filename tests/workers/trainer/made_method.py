@@ -1,4 +1,4 @@
-"""A method made for tests, registered like any other: it never changes its initial weights."""
+"""A method for tests that keeps its initial weights. It is registered like any other method."""
 
 from typing import ClassVar, Literal
 
@@ -37,7 +37,7 @@ def train(config: StillConfig, run: TrainingRun) -> None:
 
 
 def needs(config: StillConfig, _device: torch.device) -> list[Need]:
-    """Return a tiny need."""
+    """Return a tiny memory need."""
     return [Need("the network", 1000.0, "hidden_units")] if config.total_steps else []
 
 

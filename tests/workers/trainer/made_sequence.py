@@ -11,7 +11,7 @@ ROWS = 120
 
 
 class MadeSequence(OwnEnvironment):
-    """Plays prepared states; `ends` says at which steps there is a terminal state, a time limit or a lost life."""
+    """An environment with prepared states. `ends` gives the steps with a terminal state, time limit or lost life."""
 
     def __init__(self, ends: dict[int, str]) -> None:
         self.actions, self.observation_shape = Discrete(ACTIONS), (READINGS,)

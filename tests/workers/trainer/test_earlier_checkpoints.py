@@ -1,4 +1,4 @@
-"""Checkpoints that an earlier version wrote: every method plays them and continues from them."""
+"""Tests that every method plays checkpoints of an earlier version and continues from them."""
 
 import hashlib
 import json
@@ -33,7 +33,7 @@ KEPT = """
 
 @pytest.fixture
 def directory(tmp_path: Path) -> Path:
-    """A run directory with the checkpoint of each run, named by its number."""
+    """Return a run directory with the checkpoint of each run, named by its number."""
     unpack(tmp_path)
     (tmp_path / "checkpoints").mkdir()
     (tmp_path / "replays").mkdir()
@@ -58,7 +58,7 @@ def test_an_earlier_checkpoint_plays_an_episode(directory: Path, number: int) ->
 
 
 @pytest.mark.parametrize("number", [1, 2, 3])
-def test_training_goes_on_from_an_earlier_checkpoint(directory: Path, number: int) -> None:
+def test_training_continues_from_an_earlier_checkpoint(directory: Path, number: int) -> None:
     checkpoint = read(directory, number)
     config = config_adapter.validate_python(checkpoint.config)
     assert config.algorithm == ALGORITHMS[number]
@@ -68,7 +68,7 @@ def test_training_goes_on_from_an_earlier_checkpoint(directory: Path, number: in
     assert run.saved[-1].tensors.keys() == checkpoint.state.tensors.keys()
 
 
-def test_gorilas_server_takes_over_an_earlier_checkpoint(directory: Path) -> None:
+def test_gorilas_server_restores_an_earlier_checkpoint(directory: Path) -> None:
     checkpoint = read(directory, 4)
     config = GorilaConfig.model_validate(checkpoint.config)
     run = NullRun(restored=snapshot(checkpoint.state))
@@ -81,14 +81,14 @@ def test_gorilas_server_takes_over_an_earlier_checkpoint(directory: Path) -> Non
 
 
 def with_earlier_names(text: str) -> str:
-    """Return the JSON of a configuration as an earlier version wrote it."""
+    """Return the JSON of a configuration in the format of an earlier version."""
     for old, new in RENAMED.items():
         text = text.replace(new, old)
     return text
 
 
 def rename_as_before(path: Path) -> None:
-    """Give a checkpoint the metadata that an earlier version wrote."""
+    """Give a checkpoint the metadata of an earlier version."""
     tensors = safetensors.torch.load_file(path)
     with safetensors.safe_open(path, "pt") as file:
         metadata = file.metadata()[METADATA]
@@ -99,7 +99,7 @@ def rename_as_before(path: Path) -> None:
     path.with_suffix(".json").write_text(json.dumps(manifest))
 
 
-def test_a_run_with_the_earlier_names_of_its_fields_continues_and_is_evaluated(
+def test_a_run_with_earlier_field_names_continues_and_is_evaluated(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     config = PaacConfig(

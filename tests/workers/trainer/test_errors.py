@@ -1,4 +1,4 @@
-"""Every error of the trainer stands in the tree that the docstring of its module draws."""
+"""Tests that the error tree in the docstring of the trainer's error module is complete."""
 
 import ast
 import re
@@ -25,7 +25,7 @@ def is_error(name: str, bases: dict[str, str]) -> bool:
 
 
 def drawn() -> dict[str, str]:
-    """Read the tree in the docstring: two levels below its root."""
+    """Return the two levels below the root of the tree in the docstring."""
     tree, above = {"TrainerError": "Exception"}, "TrainerError"
     for indent, name in re.findall(r"^(│   )?[├└]── (\w+)", errors.__doc__ or "", re.MULTILINE):
         tree[name] = above if indent else "TrainerError"
@@ -33,5 +33,5 @@ def drawn() -> dict[str, str]:
     return tree
 
 
-def test_the_tree_holds_every_error_of_the_trainer() -> None:
+def test_the_documented_tree_contains_every_error_of_the_trainer() -> None:
     assert parents() == drawn()

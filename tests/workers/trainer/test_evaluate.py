@@ -1,4 +1,4 @@
-"""`arcadia evaluate`, from the command line to the document and the events."""
+"""Tests for `arcadia evaluate`, from the command line to the document and the events."""
 
 import errno
 import json
@@ -33,7 +33,7 @@ RANDOM_PONG = ("--random", "--game", "pong")
 
 @pytest.fixture
 def run(tmp_path: Path) -> Path:
-    """A run directory with the checkpoints of steps 5 and 9."""
+    """Return a run directory with the checkpoints of steps 5 and 9."""
     directory = tmp_path / "run"
     for step in (5, 9):
         made_checkpoint.write(directory, CARTPOLE, step)
@@ -42,7 +42,7 @@ def run(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def roms(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
-    """An empty folder that ALE_ROMS_DIR names; which game lies where is forgotten before and after."""
+    """Yield an empty folder that ALE_ROMS_DIR names. Clear the cache of game locations before and after."""
     folder = tmp_path / "roms"
     folder.mkdir()
     monkeypatch.setenv("ALE_ROMS_DIR", str(folder))
@@ -52,14 +52,14 @@ def roms(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
 
 
 def evaluated(capsys: pytest.CaptureFixture[str], *arguments: object) -> dict[str, Any]:
-    """Evaluate, and return the document."""
+    """Run an evaluation and return the document."""
     assert main([str(argument) for argument in (*arguments, "--json")]) == 0
     document: dict[str, Any] = json.loads(capsys.readouterr().out)
     return document
 
 
 def refused(capsys: pytest.CaptureFixture[str], *arguments: object, status: int = 2) -> str:
-    """Ask for what cannot be, and return the one sentence."""
+    """Run a wrong command and return its error message."""
     assert main([str(argument) for argument in arguments]) == status
     said = capsys.readouterr()
     assert said.out == ""
@@ -67,7 +67,7 @@ def refused(capsys: pytest.CaptureFixture[str], *arguments: object, status: int 
     return said.err
 
 
-def test_the_document_says_what_the_agent_is_worth(run: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_document_contains_the_scores_of_the_agent(run: Path, capsys: pytest.CaptureFixture[str]) -> None:
     found = evaluated(capsys, "--run-dir", run, "--protocol", "episodes", "--episodes", 4, "--seed", 7)
     assert (found["protocol"], found["env"], found["algorithm"]) == ("episodes", "CartPole-v1", "paac")
     assert (found["checkpoint_step"], found["seed"]) == (9, 7)
@@ -78,7 +78,7 @@ def test_the_document_says_what_the_agent_is_worth(run: Path, capsys: pytest.Cap
     assert found["standard_error"] > 0
     assert found["human_normalized"] is None
     assert [episode["score"] for episode in found["episodes"]] == found["scores"]
-    # CartPole gives 1 a step.
+    # CartPole gives 1 per step.
     assert [episode["length"] for episode in found["episodes"]] == found["scores"]
 
 
@@ -90,7 +90,7 @@ def test_the_same_seed_gives_the_same_document(run: Path, capsys: pytest.Capture
     assert evaluated(capsys, *asked, "--episodes", 3)["scores"] == found["scores"][:3]
 
 
-def test_a_checkpoint_and_a_way_to_act_can_be_chosen(run: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_checkpoint_and_the_acting_can_be_chosen(run: Path, capsys: pytest.CaptureFixture[str]) -> None:
     asked = ("--run-dir", run, "--protocol", "episodes", "--episodes", 3)
     greedy = evaluated(capsys, *asked, "--checkpoint", 5, "--acting", "greedy")
     assert (greedy["checkpoint_step"], greedy["acting"]["name"]) == (5, "greedy")
@@ -106,7 +106,7 @@ def test_without_json_it_prints_a_table(run: Path, capsys: pytest.CaptureFixture
     assert "standard error" in said
 
 
-def test_start_points_are_cut_from_the_play_and_played(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_start_points_are_saved_from_play_and_evaluated(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     file = tmp_path / "starts.json"
     evaluated(capsys, *RANDOM_PONG, "--protocol", "no-op-5min", "--episodes", 1, "--save-starts", file)
     found = evaluated(capsys, *RANDOM_PONG, "--protocol", "agent-starts", "--episodes", 2, "--starts", file)
@@ -120,7 +120,7 @@ def test_start_points_are_cut_from_the_play_and_played(tmp_path: Path, capsys: p
     assert "has 100 start points" in said
 
 
-def test_what_cannot_be_evaluated_is_refused_in_a_sentence(run: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_impossible_evaluations_are_refused_with_a_message(run: Path, capsys: pytest.CaptureFixture[str]) -> None:
     of_run = ("--run-dir", run)
     assert refused(capsys, *of_run).startswith("say how to evaluate: --protocol")
     assert ", ".join(PROTOCOLS) in refused(capsys, *of_run, "--protocol", "no-op")
@@ -147,23 +147,21 @@ def test_what_cannot_be_evaluated_is_refused_in_a_sentence(run: Path, capsys: py
     assert "already holds a run" in refused(capsys, *of_run, *plain, "--dir", made_events(run))
 
 
-def test_weights_of_another_network_are_refused_in_a_sentence(run: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_weights_of_another_network_are_refused_with_a_message(run: Path, capsys: pytest.CaptureFixture[str]) -> None:
     larger = CARTPOLE.model_copy(update={"hidden_units": 2 * CARTPOLE.hidden_units})
     checkpoints.write(run, made_checkpoint.state(larger, 12), CARTPOLE, {})
     said = refused(capsys, "--run-dir", run, "--protocol", "episodes", status=1)
     assert said.startswith("the checkpoint of step 12 has weights that do not fit the network")
 
 
-def test_a_missing_game_is_explained_in_a_sentence(
-    roms: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_missing_game_is_explained(roms: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     folder = tmp_path / "events"
     said = refused(capsys, *RANDOM_PONG, "--protocol", "no-op-5min", "--json", "--dir", folder, status=1)
     assert said.startswith(f"ALE/Pong-v5 is missing: ALE_ROMS_DIR is {roms}, which has no pong.bin. Unset it")
     assert not folder.exists()
 
 
-def test_the_document_is_all_of_the_output_wherever_the_games_lie(
+def test_the_output_is_only_the_document_wherever_the_games_are(
     run: Path, roms: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
     with monkeypatch.context() as without:
@@ -176,7 +174,7 @@ def test_the_document_is_all_of_the_output_wherever_the_games_lie(
 
 
 @pytest.mark.parametrize("name", ["none/starts.json", "."])
-def test_a_place_for_start_points_that_cannot_be_written_is_refused_before_anything_is_played(
+def test_an_unwritable_file_for_start_points_is_refused_before_play(
     name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     file, folder = tmp_path / name, tmp_path / "events"
@@ -186,7 +184,7 @@ def test_a_place_for_start_points_that_cannot_be_written_is_refused_before_anyth
     assert not folder.exists()
 
 
-def test_the_result_is_reported_without_start_points(
+def test_the_result_is_reported_even_if_start_points_cannot_be_saved(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("workers.trainer.run.durable_files.write", full)
@@ -201,12 +199,12 @@ def test_the_result_is_reported_without_start_points(
 
 
 def full(*_: object) -> None:
-    """Write as to a full disk."""
+    """Fail like a write to a full disk."""
     raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
 
 def made_events(directory: Path) -> Path:
-    """Make a directory look as if it were a run's."""
+    """Write an event file so that the directory looks like that of a run."""
     (directory / "events.jsonl").touch()
     return directory
 
@@ -224,7 +222,7 @@ def test_a_damaged_checkpoint_is_refused(run: Path, capsys: pytest.CaptureFixtur
 
 
 @pytest.mark.parametrize("wrong", [("--protocol", "no-op-5min"), ("--protocol", "episodes", "--checkpoint", 6)])
-def test_a_command_that_is_refused_leaves_its_folder_for_the_right_one(
+def test_a_refused_command_leaves_its_folder_usable(
     run: Path, wrong: tuple[object, ...], capsys: pytest.CaptureFixture[str]
 ) -> None:
     of_run = ("--run-dir", run, "--episodes", 1, "--dir", run.parent / "events")
@@ -233,7 +231,7 @@ def test_a_command_that_is_refused_leaves_its_folder_for_the_right_one(
     assert of_kind(run.parent / "events", events.Finished)
 
 
-def test_a_failure_on_the_way_is_an_event(
+def test_a_failure_during_the_evaluation_is_an_event(
     run: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     def fail(*_: object) -> None:
@@ -253,7 +251,7 @@ def test_a_folder_that_cannot_be_used_is_refused(run: Path, capsys: pytest.Captu
     assert refused(capsys, *asked) == f"--dir {run.parent}/file/events cannot be used: Not a directory\n"
 
 
-def test_events_tell_of_each_episode_and_at_the_end_of_all(run: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_events_report_each_episode_and_finally_all(run: Path, capsys: pytest.CaptureFixture[str]) -> None:
     folder = run.parent / "events"
     asked = ("--run-dir", run, "--protocol", "episodes", "--episodes", 10, "--seed", 3, "--dir", folder)
     found = evaluated(capsys, *asked)
@@ -272,7 +270,7 @@ def test_events_tell_of_each_episode_and_at_the_end_of_all(run: Path, capsys: py
 
 
 @pytest.mark.nightly
-def test_it_stops_when_it_is_asked_to(tmp_path: Path) -> None:
+def test_sigterm_stops_the_evaluation(tmp_path: Path) -> None:
     folder = tmp_path / "events"
     asked = [*RANDOM_PONG, "--protocol", "no-op-30min", "--episodes", "100000", "--dir", str(folder)]
     program = subprocess.Popen(
@@ -300,18 +298,18 @@ def test_it_stops_when_it_is_asked_to(tmp_path: Path) -> None:
     [
         ("breakout", 1.7, 31.8, 2),
         ("seaquest", 68.4, 20181.8, 2),
-        # 120 episodes score 0.4 above what is published, and so does a literal loop over this emulator: the papers had
-        # another emulator, or drew actions otherwise (docs/results/evaluation.md).
+        # The mean of 120 episodes is 0.4 above the published score, also with a literal loop over this emulator. The
+        # papers used another emulator or drew actions differently (docs/results/evaluation.md).
         ("pong", -20.7, 9.3, 3),
     ],
 )
 @pytest.mark.nightly
-def test_a_random_policy_scores_what_is_published(
+def test_a_random_policy_gets_the_published_score(
     capsys: pytest.CaptureFixture[str], game: str, published: float, human: float, errors: int
 ) -> None:
     found = evaluated(capsys, "--random", "--game", game, "--protocol", "no-op-5min")
     assert (found["normalized_by"]["random"], found["normalized_by"]["human"]) == (published, human)
-    # Both are means of so many episodes.
+    # Both are means over the same number of episodes.
     noise = 2**0.5 * found["standard_error"]
     assert abs(found["mean"] - published) < errors * noise
     assert found["human_normalized"] == pytest.approx(100 * (found["mean"] - published) / (human - published))

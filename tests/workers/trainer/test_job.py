@@ -1,4 +1,4 @@
-"""A job as a worker has it done, from the claim to the result."""
+"""Tests for jobs of a worker, from the claim to the result."""
 
 import hashlib
 import io
@@ -45,7 +45,7 @@ def do_job(
     how: dict[str, Any],
     **more: Any,
 ) -> None:
-    """Have a worker do a job, which succeeds."""
+    """Let a worker do a job and check that it succeeds."""
     assert attempted(api, client, directory, checkpoint, kind, how, **more) == ("finished", None)
 
 
@@ -58,7 +58,7 @@ def attempted(
     how: dict[str, Any],
     **more: Any,
 ) -> tuple[str, str | None]:
-    """Have a worker do a job; return how it ended, and the reason that is stored."""
+    """Let a worker do a job. Return its outcome and the stored reason."""
     claim = {"job_id": 5, "attempt": 1, "kind": kind, "parameters": how, "lease_seconds": 60}
     if checkpoint is not None:
         content = checkpoint.read_bytes()
@@ -75,7 +75,7 @@ def attempted(
 
 
 def by_job(api: WorkerApi, client: BackendClient, directory: Path, checkpoint: Path, acting: Acting) -> dict[str, Any]:
-    """Have a worker evaluate, and return the document that it delivers."""
+    """Let a worker evaluate a checkpoint. Return the delivered document."""
     how = {"protocol": PROTOCOL, "acting": acting.model_dump(), "seed": SEED, "episodes": EPISODES}
     do_job(api, client, directory, checkpoint, "evaluation", how)
     (whole,) = [event for event in api.job_events[5, 1].values() if event["kind"] == "evaluation"]
@@ -84,7 +84,7 @@ def by_job(api: WorkerApi, client: BackendClient, directory: Path, checkpoint: P
 
 
 @pytest.mark.nightly
-def test_a_missing_game_is_the_stored_reason_in_a_sentence(
+def test_a_missing_game_is_the_stored_reason(
     api: WorkerApi, client: BackendClient, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     run = tmp_path / "run"
@@ -113,7 +113,7 @@ def test_a_missing_game_is_the_stored_reason_in_a_sentence(
         pytest.param(PaacConfig(env="ALE/MsPacman-v5"), EPSILON_GREEDY, id="the game's actions"),
     ],
 )
-def test_it_plays_as_arcadia_evaluate_does(
+def test_an_evaluation_job_matches_arcadia_evaluate(
     api: WorkerApi,
     client: BackendClient,
     tmp_path: Path,
@@ -127,11 +127,11 @@ def test_it_plays_as_arcadia_evaluate_does(
     asked = ("--run-dir", run, "--protocol", PROTOCOL, "--episodes", EPISODES, "--seed", SEED, "--json")
     assert main([*map(str, asked), "--acting", acting.name]) == 0
     assert played == json.loads(capsys.readouterr().out)
-    assert len(set(played["scores"])) > 1, "scores that are all alike would agree by any play"
+    assert len(set(played["scores"])) > 1, "equal scores would match any play"
 
 
 @pytest.mark.nightly
-def test_it_begins_at_start_points_as_arcadia_evaluate_does(
+def test_an_evaluation_job_with_start_points_matches_arcadia_evaluate(
     api: WorkerApi, client: BackendClient, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     run, points = tmp_path / "run", tmp_path / "points.json"
@@ -154,7 +154,7 @@ def test_it_begins_at_start_points_as_arcadia_evaluate_does(
     ]
 
 
-def test_it_records_as_arcadia_record_does(api: WorkerApi, client: BackendClient, tmp_path: Path) -> None:
+def test_a_replay_job_matches_arcadia_record(api: WorkerApi, client: BackendClient, tmp_path: Path) -> None:
     run = tmp_path / "run"
     checkpoint = run / made_checkpoint.write(run, PaacConfig(env="CartPole-v1"), STEP)
     how = {"protocol": "episodes", "seed": SEED, "episode": 2}
@@ -168,7 +168,7 @@ def test_it_records_as_arcadia_record_does(api: WorkerApi, client: BackendClient
     assert api.files[reported["poster"]]
 
 
-def test_a_recording_that_is_cut_says_that_its_return_is_of_a_part(
+def test_a_shortened_recording_warns_that_its_return_is_partial(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     made_checkpoint.write(tmp_path, PaacConfig(env="ALE/Pong-v5"), STEP)
@@ -185,7 +185,7 @@ def test_a_recording_that_is_cut_says_that_its_return_is_of_a_part(
     )
 
 
-def test_it_computes_the_saliency_of_a_recording(api: WorkerApi, client: BackendClient, tmp_path: Path) -> None:
+def test_a_job_computes_the_saliency_of_a_recording(api: WorkerApi, client: BackendClient, tmp_path: Path) -> None:
     run = tmp_path / "run"
     checkpoint = run / made_checkpoint.write(run, PaacConfig(env="ALE/Pong-v5"), STEP)
     assert record(["--run-dir", str(run), "--longest", "0.3", "--out", str(tmp_path / "out")]) == 0
@@ -202,10 +202,10 @@ def test_it_computes_the_saliency_of_a_recording(api: WorkerApi, client: Backend
     assert found.head.checkpoint_sha256 == head.checkpoint_sha256
 
 
-def test_it_simulates_the_futures_of_a_recording(api: WorkerApi, client: BackendClient, tmp_path: Path) -> None:
+def test_a_job_simulates_the_futures_of_a_recording(api: WorkerApi, client: BackendClient, tmp_path: Path) -> None:
     run = tmp_path / "run"
     checkpoint = run / made_checkpoint.write(run, PaacConfig(env="ALE/Pong-v5"), STEP)
-    # Another agent than the recorded one acts, so the actions must come from the recording.
+    # A different agent acts, so the actions must come from the recording.
     how = {"protocol": PROTOCOL, "seed": SEED, "episode": 0, "actions": [2, 2, 3], "decision": 3}
     do_job(
         api, client, tmp_path / "worker", checkpoint, "futures", how | {"futures": 8, "horizon": 4, "first": ["LEFT"]}
@@ -222,7 +222,7 @@ def test_it_simulates_the_futures_of_a_recording(api: WorkerApi, client: Backend
             assert len(list(opened.decode(video=0))) == 1 + 4
 
 
-def test_it_calibrates_a_critic(api: WorkerApi, client: BackendClient, tmp_path: Path) -> None:
+def test_a_job_calibrates_a_critic(api: WorkerApi, client: BackendClient, tmp_path: Path) -> None:
     run = tmp_path / "run"
     checkpoint = run / made_checkpoint.write(run, PaacConfig(env="Arcadia/Catch-v0"), STEP)
     how = {"protocol": "episodes", "seed": SEED, "episodes": 2, "every": None, "futures": 8, "horizon": 4}
@@ -240,7 +240,7 @@ def test_it_calibrates_a_critic(api: WorkerApi, client: BackendClient, tmp_path:
     assert len(document.moments) == last["total"]
 
 
-def test_it_films_a_kept_game(api: WorkerApi, client: BackendClient, tmp_path: Path) -> None:
+def test_a_job_records_the_video_of_a_kept_game(api: WorkerApi, client: BackendClient, tmp_path: Path) -> None:
     game = AtariGame("ALE/Pong-v5", cap_frames=None, frames_per_step=1)
     game.begin(7)
     game.hold([(0, 100), (2, 20)])
@@ -253,7 +253,7 @@ def test_it_films_a_kept_game(api: WorkerApi, client: BackendClient, tmp_path: P
     assert api.files[reported[-2]["poster"]].startswith(b"\x89PNG")
 
 
-def test_it_saves_start_points_of_a_replay(api: WorkerApi, client: BackendClient, tmp_path: Path) -> None:
+def test_a_job_saves_start_points_of_a_replay(api: WorkerApi, client: BackendClient, tmp_path: Path) -> None:
     how = {"replay_id": 1, "name": "mine", "source": "a replay", "env": "ALE/Pong-v5", "max_bytes": 1_000_000}
     how |= {"action_set": "minimal", "frames_per_action": 4, "protocol": PROTOCOL, "seed": SEED, "episode": 0}
     how |= {"actions": [2, 2, 3], "decisions": [1, 3], "score": 0}
@@ -272,16 +272,14 @@ def test_it_saves_start_points_of_a_replay(api: WorkerApi, client: BackendClient
     assert second == [game.frames, game.screen_hash()]
 
 
-def test_a_game_that_was_played_with_another_emulator_is_not_filmed(tmp_path: Path) -> None:
+def test_a_kept_game_of_another_emulator_is_not_recorded(tmp_path: Path) -> None:
     which = FilmParameters(env="ALE/Pong-v5", seed=7, actions=[(0, 10)], played=10, score=5)
     with pytest.raises(OtherGameError, match="brought 0 points in 10 frames"):
         kept_games.film(which, tmp_path, lambda _done: None, lambda: False)
     assert not (tmp_path / kept_games.FILM).exists()
 
 
-def test_a_process_that_is_kept_ready_reads_its_arguments_from_a_pipe(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_ready_process_reads_its_arguments_from_a_pipe(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     pipe = tmp_path / "pipe"
     os.mkfifo(pipe)
     writer = os.open(pipe, os.O_RDWR)

@@ -1,4 +1,4 @@
-"""The command line, which answers mistakes with a sentence that says what would be right."""
+"""Tests for the trainer's command line and its messages about mistakes."""
 
 import json
 from pathlib import Path
@@ -13,14 +13,14 @@ from workers.trainer.launching import Launch, LaunchError, take_directory
 
 
 def launch(*arguments: str) -> Launch:
-    """Read a command line, and take the directory as a trainer that ends at once."""
+    """Parse a command line and take the directory like a trainer that ends at once."""
     found = launching.read(launching.parser().parse_args(arguments))
     launching.take_directory(found).close()
     return found
 
 
 def problems(*arguments: str) -> list[str]:
-    """Read a wrong command line and return the problems reported."""
+    """Parse a wrong command line and return the reported problems."""
     with pytest.raises(LaunchError) as refused:
         launch(*arguments)
     return refused.value.problems
@@ -60,12 +60,12 @@ def test_resuming_needs_no_configuration_again(tmp_path: Path) -> None:
         (("--preset", "a3c-cartpole"), "algorithm", "paac"),
     ],
 )
-def test_what_goes_on_from_checkpoints_keeps_what_their_weights_mean(
+def test_a_resume_cannot_change_fields_that_define_the_weights(
     tmp_path: Path, change: tuple[str, ...], field: str, kept: str
 ) -> None:
     launch("--preset", "paac-cartpole", "--dir", str(tmp_path))
     before = (tmp_path / "config.json").read_bytes()
-    assert launch("--dir", str(tmp_path), "--resume", "--set", "hidden_units=32"), "no checkpoint says otherwise"
+    assert launch("--dir", str(tmp_path), "--resume", "--set", "hidden_units=32"), "there is no checkpoint yet"
     (tmp_path / "config.json").write_bytes(before)
     (tmp_path / "checkpoints").mkdir()
     (tmp_path / "checkpoints" / "step-000000001000.json").write_text("{}")
@@ -118,7 +118,7 @@ def test_a_configuration_without_a_method_is_refused_with_the_list_of_methods(tm
     assert problems(str(path), "--dir", str(tmp_path)) == [f"algorithm: name the method: {', '.join(CONFIGURATIONS)}"]
 
 
-def test_every_problem_gets_a_sentence(tmp_path: Path) -> None:
+def test_every_problem_is_reported(tmp_path: Path) -> None:
     assert len(problems("--preset", "paac-pong", "--dir", str(tmp_path), "--set", "seed=-1", "--set", "t_max=0")) == 2
 
 

@@ -1,4 +1,4 @@
-"""The trainer as a program: its events, exit statuses, and recovery from faults."""
+"""Tests for the trainer as a program: events, exit statuses, and recovery from faults."""
 
 import json
 import os
@@ -35,25 +35,25 @@ SHORT = ("--preset", "paac-cartpole", "--set", "total_steps=3000", "--set", "dev
 
 
 def ended(trainer: Trainer) -> tuple[int, str, str]:
-    """Wait for a trainer's end; return its status and what it printed."""
+    """Wait until a trainer ends. Return its status and output."""
     output, errors = trainer.communicate(timeout=PATIENCE_SECONDS)
     return trainer.returncode, output, errors
 
 
 def recorders_of(trainer: Trainer) -> list[psutil.Process]:
-    """Wait for the trainer's recorder and return it."""
+    """Wait for the trainer's recorder and return its process."""
     process = psutil.Process(trainer.pid)
     wait_until(process.children)
     return process.children()
 
 
 def assert_gone(processes: list[psutil.Process]) -> None:
-    """Check that the processes end by themselves."""
+    """Check that the processes end without being killed."""
     _, alive = psutil.wait_procs(processes, timeout=PATIENCE_SECONDS)
     assert all(process.status() == psutil.STATUS_ZOMBIE for process in alive)
 
 
-def test_a_trainer_that_is_refused_leaves_the_configuration_of_the_one_at_work(
+def test_a_refused_trainer_does_not_change_the_configuration_of_the_running_one(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     kept = tmp_path / "config.json"
@@ -78,7 +78,7 @@ def test_a_run_that_needs_too_much_memory_fails_before_it_begins(tmp_path: Path,
     assert [event.kind for event in read_events(tmp_path / "run")] == ["start_step", "provenance", "failed"]
 
 
-def test_a_run_from_its_first_event_to_its_last(tmp_path: Path, start_trainer: StartTrainer) -> None:
+def test_a_run_writes_all_events_from_start_to_finish(tmp_path: Path, start_trainer: StartTrainer) -> None:
     status, output, errors = ended(start_trainer(*SHORT))
     assert (status, errors) == (0, "")
     assert "steps/s, mean return of the last" in output.splitlines()[-1]
@@ -117,7 +117,7 @@ def test_sigterm_saves_and_ends_without_waiting_for_a_replay(tmp_path: Path, sta
     recorders = recorders_of(trainer)
     played = len(of_kind(run, events.ReplayEvent))
     for recorder in recorders:
-        recorder.suspend()  # a replay that is under way never ends
+        recorder.suspend()  # so that the current replay never ends
     trainer.send_signal(signal.SIGTERM)
     status, _, errors = ended(trainer)
     assert (status, errors) == (0, "")
@@ -130,7 +130,7 @@ def test_sigterm_saves_and_ends_without_waiting_for_a_replay(tmp_path: Path, sta
 
 
 def kept_ready(pipe: Path) -> tuple[Trainer, int]:
-    """Start a trainer that waits for its arguments; return it and the end of its pipe to write them to."""
+    """Start a trainer that waits for its arguments. Return it and the write end of its pipe."""
     os.mkfifo(pipe)
     writer = os.open(pipe, os.O_RDWR)
     return subprocess.Popen(
@@ -142,7 +142,7 @@ def kept_ready(pipe: Path) -> tuple[Trainer, int]:
     ), writer
 
 
-def test_a_trainer_that_is_kept_ready_trains_with_the_arguments_from_its_pipe(tmp_path: Path) -> None:
+def test_a_ready_trainer_trains_with_the_arguments_from_its_pipe(tmp_path: Path) -> None:
     trainer, writer = kept_ready(tmp_path / "pipe")
     given = ["--dir", str(tmp_path / "run"), *SHORT]
     os.write(writer, json.dumps(given).encode() + b"\n")
@@ -153,7 +153,7 @@ def test_a_trainer_that_is_kept_ready_trains_with_the_arguments_from_its_pipe(tm
     assert of_kind(tmp_path / "run", events.Started)[0].command == ["python", "-m", "workers.trainer", *given]
 
 
-def test_sigterm_to_a_trainer_that_is_kept_ready_stops_the_run_it_is_given(tmp_path: Path) -> None:
+def test_sigterm_to_a_ready_trainer_stops_its_next_run(tmp_path: Path) -> None:
     trainer, writer = kept_ready(tmp_path / "pipe")
     wait_until(lambda: int(caught_signals(trainer), 16) & (1 << (signal.SIGTERM - 1)))
     trainer.send_signal(signal.SIGTERM)
@@ -164,7 +164,7 @@ def test_sigterm_to_a_trainer_that_is_kept_ready_stops_the_run_it_is_given(tmp_p
     assert [event.kind for event in read_events(tmp_path / "run")][-1] == "stopped"
 
 
-def test_sigterm_while_the_trainer_still_starts_ends_it_cleanly(tmp_path: Path, start_trainer: StartTrainer) -> None:
+def test_sigterm_during_startup_ends_the_trainer_cleanly(tmp_path: Path, start_trainer: StartTrainer) -> None:
     trainer = start_trainer(*ENDLESS)
     run = tmp_path / "run"
     wait_until((run / "events.jsonl").exists)
@@ -183,7 +183,7 @@ def caught_signals(trainer: Trainer) -> str:
 
 
 @pytest.mark.nightly
-def test_after_kill_9_a_resume_goes_on_from_the_newest_checkpoint(tmp_path: Path, start_trainer: StartTrainer) -> None:
+def test_a_resume_after_kill_9_uses_the_newest_checkpoint(tmp_path: Path, start_trainer: StartTrainer) -> None:
     trainer = start_trainer(*ENDLESS)
     run = tmp_path / "run"
     wait_for_checkpoints(run, trainer, 2)
@@ -195,7 +195,7 @@ def test_after_kill_9_a_resume_goes_on_from_the_newest_checkpoint(tmp_path: Path
     newest = checkpoints.newest(run, pytest.fail)
     assert newest is not None
 
-    # The worst that a crash may leave: a torn line, a damaged newest checkpoint and half a temporary file.
+    # The worst case of a crash: a torn line, a damaged newest checkpoint and half a temporary file.
     with (run / "events.jsonl").open("ab") as file:
         file.write(b'{"seq":')
     (run / newest.file.file).write_bytes(b"damaged")
@@ -203,7 +203,7 @@ def test_after_kill_9_a_resume_goes_on_from_the_newest_checkpoint(tmp_path: Path
     announced = of_kind(run, events.CheckpointEvent)
     older = next(event.step for event in reversed(announced) if event.step != newest.state.step)
 
-    # Keep the saved configuration, except for an end a little later.
+    # Keep the saved configuration, but end a little later.
     end = (f"total_steps={newest.state.step + 2000}", "checkpoint_seconds=3600")
     again = start_trainer("--resume", "--set", end[0], "--set", end[1], "--no-progress-bar")
     assert ended(again)[::2] == (0, "")
@@ -222,7 +222,7 @@ def test_after_kill_9_a_resume_goes_on_from_the_newest_checkpoint(tmp_path: Path
 
 
 def test_a_full_disk_fails_a_run_only_at_its_last_checkpoint(tmp_path: Path, start_trainer: StartTrainer) -> None:
-    # Checkpoints of 3 MB; the event file stays far below that.
+    # Checkpoints have 3 MB. The event file stays far below that.
     trainer = start_trainer(*ENDLESS, "--set", "hidden_units=600", "--set", "t_max=64")
     run = tmp_path / "run"
     wait_for_checkpoints(run, trainer, 1)
@@ -265,7 +265,7 @@ def test_an_error_while_training_is_reported_with_its_traceback(tmp_path: Path, 
 
 
 @pytest.mark.skipif(torch.cuda.is_available(), reason="there is a GPU")
-def test_a_missing_gpu_is_a_failure_in_one_sentence(tmp_path: Path, start_trainer: StartTrainer) -> None:
+def test_a_missing_gpu_is_a_failure_with_a_message(tmp_path: Path, start_trainer: StartTrainer) -> None:
     status, _, errors = ended(start_trainer(*SHORT[:-2], "--set", "device=cuda"))
     assert status == 1
     assert errors == "device is cuda, but this machine has no GPU that torch can use: choose auto or cpu\n"
@@ -286,7 +286,7 @@ def test_a_missing_gpu_is_a_failure_in_one_sentence(tmp_path: Path, start_traine
         ),
     ],
 )
-def test_a_missing_game_is_a_failure_in_one_sentence_before_training_begins(
+def test_a_missing_game_is_a_failure_before_training_begins(
     tmp_path: Path, start_trainer: StartTrainer, monkeypatch: pytest.MonkeyPatch, asked: tuple[str, ...]
 ) -> None:
     monkeypatch.setenv("ALE_ROMS_DIR", str(tmp_path))
@@ -301,7 +301,7 @@ def test_a_missing_game_is_a_failure_in_one_sentence_before_training_begins(
     assert (failed.message, failed.traceback) == (errors.strip(), "")
 
 
-def test_wrong_input_ends_with_status_2_and_a_sentence_before_torch_is_loaded(start_trainer: StartTrainer) -> None:
+def test_wrong_input_ends_with_status_2_and_a_message_before_torch_is_loaded(start_trainer: StartTrainer) -> None:
     status, output, errors = ended(start_trainer("--preset", "paac-cartpole", "--set", "num_envs=0", "--set", "sede=1"))
     assert (status, output) == (2, "")
     assert errors.splitlines() == [

@@ -1,4 +1,4 @@
-"""`arcadia record`, from the command line to the files."""
+"""Tests for `arcadia record`, from the command line to the files."""
 
 import json
 import signal
@@ -20,7 +20,7 @@ from workers.trainer.record import main
 
 @pytest.fixture
 def run(tmp_path: Path) -> Path:
-    """A run directory with the checkpoints of steps 5 and 9."""
+    """Return a run directory with the checkpoints of steps 5 and 9."""
     directory = tmp_path / "run"
     for step in (5, 9):
         made_checkpoint.write(directory, PaacConfig(env="CartPole-v1", seed=1), step)
@@ -33,7 +33,7 @@ def _headless(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def refused(capsys: pytest.CaptureFixture[str], *arguments: object, status: int = 2) -> str:
-    """Ask for what cannot be, and return the one sentence."""
+    """Run a wrong command and return its error message."""
     assert main([str(argument) for argument in arguments]) == status
     said = capsys.readouterr()
     assert said.out == ""
@@ -41,7 +41,9 @@ def refused(capsys: pytest.CaptureFixture[str], *arguments: object, status: int 
     return said.err
 
 
-def test_it_says_what_it_recorded_and_where(run: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_output_describes_the_recording_and_its_files(
+    run: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     out = tmp_path / "out"
     assert main(["--run-dir", str(run), "--seed", "7", "--out", str(out)]) == 0
     said = capsys.readouterr().out
@@ -64,7 +66,7 @@ def _pixels(path: Path) -> list[NDArray[np.int16]]:
         return [frame.to_ndarray(format="rgb24").astype(np.int16) for frame in container.decode(video=0)]
 
 
-def test_a_checkpoint_an_episode_and_json_can_be_asked_for(
+def test_the_checkpoint_the_episode_and_json_output_can_be_chosen(
     run: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     wanted = ["--checkpoint", "5", "--episode", "3", "--protocol", "episodes", "--longest", "0.1", "--json"]
@@ -74,7 +76,7 @@ def test_a_checkpoint_an_episode_and_json_can_be_asked_for(
     assert head["action_names"] == ["left", "right"]
 
 
-def test_mistakes_are_explained_in_a_sentence(run: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_mistakes_are_explained(run: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     def ask(*arguments: object, status: int = 2) -> str:
         return refused(capsys, "--run-dir", run, "--out", tmp_path / "out", *arguments, status=status)
 
@@ -90,13 +92,13 @@ def test_mistakes_are_explained_in_a_sentence(run: Path, tmp_path: Path, capsys:
     assert not (tmp_path / "out").exists()
 
 
-def test_a_file_that_is_no_track_is_rejected(tmp_path: Path) -> None:
+def test_a_file_that_is_not_a_track_is_rejected(tmp_path: Path) -> None:
     (tmp_path / "track.npz").write_bytes(b"no archive")
     with pytest.raises(TrackError, match="not a track file"):
         read(tmp_path / "track.npz")
 
 
-def test_a_stopped_recording_says_so_and_leaves_nothing(tmp_path: Path) -> None:
+def test_a_stopped_recording_is_reported_and_leaves_no_files(tmp_path: Path) -> None:
     made_checkpoint.write(tmp_path / "run", PaacConfig(env="ALE/Breakout-v5"))
     out = tmp_path / "out"
     command = [sys.executable, "-m", "workers.trainer.record", "--run-dir", str(tmp_path / "run"), "--out", str(out)]

@@ -1,4 +1,4 @@
-"""A replay is one episode of its checkpoint's agent, the same every time, with its track."""
+"""Tests that a replay is one reproducible episode of the checkpoint's agent, with its track."""
 
 from pathlib import Path
 
@@ -22,12 +22,12 @@ def untrained(directory: Path, env: str, step: int = 5) -> str:
     return made_checkpoint.write(directory, PaacConfig(env=env, seed=1), step)
 
 
-def test_an_episode_is_recorded_whole(tmp_path: Path) -> None:
+def test_an_episode_is_recorded_completely(tmp_path: Path) -> None:
     replay = replays.record(tmp_path, untrained(tmp_path, "CartPole-v1"))
     assert (replay.file, replay.poster) == ("replays/step-000000000005.mp4", "replays/step-000000000005.png")
     assert (replay.seen, replay.track) == (None, "replays/step-000000000005.npz")
     assert replay.complete
-    assert replay.episode_return == replay.length > 5  # CartPole gives 1 a step
+    assert replay.episode_return == replay.length > 5  # CartPole gives 1 per step
     assert replay.seconds == pytest.approx((replay.length + 1) / 50)
     assert len(read(tmp_path / replay.track)) == replay.length
     with av.open(str(tmp_path / replay.file)) as container:
@@ -45,7 +45,7 @@ def test_the_same_checkpoint_plays_the_same_episode(tmp_path: Path) -> None:
     assert (tmp_path / first.poster).read_bytes() == last_frame
 
 
-def test_every_step_starts_in_the_same_way(tmp_path: Path) -> None:
+def test_replays_of_all_checkpoints_start_in_the_same_state(tmp_path: Path) -> None:
     begins = []
     for step in (1, 2):
         replay = replays.record(tmp_path, untrained(tmp_path, "CartPole-v1", step))
@@ -53,7 +53,9 @@ def test_every_step_starts_in_the_same_way(tmp_path: Path) -> None:
     assert (begins[0] == begins[1]).all()
 
 
-def test_atari_is_shown_with_every_frame_at_60_frames_a_second(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_atari_replays_show_every_frame_at_60_frames_per_second(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(recorded, "LONGEST_SECONDS", 2.0)
     replay = replays.record(tmp_path, untrained(tmp_path, "ALE/Breakout-v5"))
     assert replay.seen == "replays/step-000000000005.seen.mp4"
@@ -66,7 +68,7 @@ def test_atari_is_shown_with_every_frame_at_60_frames_a_second(tmp_path: Path, m
             assert 4 * replay.length - 3 < stream.frames <= 4 * replay.length + 1
 
 
-def test_a_long_episode_is_cut_and_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_long_episode_is_cut_and_marked_as_incomplete(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(recorded, "LONGEST_SECONDS", 1.0)
     replay = replays.record(tmp_path, untrained(tmp_path, "Acrobot-v1"))
     assert not replay.complete

@@ -1,4 +1,4 @@
-"""How a failed attempt is reported: our own errors in a sentence, bugs with their type and stack trace."""
+"""Tests for reports of failed attempts: our errors as a message, bugs with type and stack trace."""
 
 import dataclasses
 from pathlib import Path
@@ -26,7 +26,7 @@ from workers.trainer.stopping import StopRequest
 
 
 def failed_with(error: Exception, directory: Path, monkeypatch: pytest.MonkeyPatch) -> Failed:
-    """Train by a method that raises this error; return the last event."""
+    """Train with a method that raises this error. Return the last event."""
 
     def fail(_config: StillConfig, _run: TrainingRun) -> None:
         raise error
@@ -51,7 +51,7 @@ def failed_with(error: Exception, directory: Path, monkeypatch: pytest.MonkeyPat
         TooManyProcessesError,
     ],
 )
-def test_a_trainer_error_is_reported_in_a_sentence(
+def test_a_trainer_error_is_reported_as_a_message(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], kind: type[TrainerError]
 ) -> None:
     failed = failed_with(kind("too little of it: take less"), tmp_path, monkeypatch)

@@ -1,4 +1,4 @@
-"""Signals: the first requests a stop, a second Ctrl-C ends at once."""
+"""Tests for signals: the first one requests a stop, a second Ctrl-C ends the program at once."""
 
 import signal
 import subprocess
@@ -27,7 +27,7 @@ def signaled(*numbers: signal.Signals, before: str = "stop.interrupts = False") 
 
 
 @pytest.mark.parametrize(("number", "name"), [(signal.SIGTERM, "SIGTERM"), (signal.SIGINT, "Ctrl-C")])
-def test_the_first_signal_is_a_request(number: signal.Signals, name: str) -> None:
+def test_the_first_signal_requests_a_stop(number: signal.Signals, name: str) -> None:
     ended = signaled(number)
     assert (ended.returncode, ended.stdout) == (0, f"True stopped by {name}\n")
 
@@ -36,7 +36,7 @@ def test_sigterm_may_come_twice() -> None:
     assert signaled(signal.SIGTERM, signal.SIGTERM).returncode == 0
 
 
-def test_a_second_ctrl_c_ends_at_once() -> None:
+def test_a_second_ctrl_c_ends_the_program_at_once() -> None:
     ended = signaled(signal.SIGINT, signal.SIGINT)
     assert (ended.returncode, ended.stdout) == (-signal.SIGINT, "True stopped by Ctrl-C\n")
 

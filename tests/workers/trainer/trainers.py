@@ -1,4 +1,4 @@
-"""Start trainers as processes, and read their run directories."""
+"""Helpers that start trainers as processes and read their run directories."""
 
 import os
 import subprocess
@@ -13,7 +13,7 @@ from workers.contract.events import Event, event_adapter
 Trainer = subprocess.Popen[str]
 SomeEvent = TypeVar("SomeEvent")
 
-# CartPole in a small setting that never finishes by itself.
+# A small CartPole configuration that never finishes.
 ENDLESS = ("--preset", "paac-cartpole", "--set", "total_steps=1000000000", "--set", "checkpoint_seconds=1")
 
 
@@ -41,7 +41,7 @@ def of_kind(directory: Path, kind: type[SomeEvent]) -> list[SomeEvent]:
 
 
 def wait_for_checkpoints(directory: Path, trainer: Trainer, number: int) -> None:
-    """Wait until the trainer has announced so many checkpoints."""
+    """Wait until the trainer has announced this number of checkpoints."""
 
     def announced() -> bool:
         assert trainer.poll() is None, trainer.communicate()
@@ -51,5 +51,5 @@ def wait_for_checkpoints(directory: Path, trainer: Trainer, number: int) -> None
 
 
 def assert_unbroken(directory: Path) -> None:
-    """Check that no event is missing or doubled."""
+    """Check that no event is missing or duplicated."""
     assert [event.seq for event in read_events(directory)] == list(range(1, len(read_events(directory)) + 1))

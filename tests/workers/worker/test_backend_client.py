@@ -1,4 +1,4 @@
-"""What the backend's answers mean to a worker."""
+"""Tests for how a worker interprets the backend's responses."""
 
 import hashlib
 from collections.abc import Callable
@@ -28,7 +28,7 @@ RUN = Assignment("runs", 1, 1)
 
 
 def answering(api: WorkerApi, answer: Answer, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Have the API answer everything so."""
+    """Make the API respond to every request like this."""
     monkeypatch.setattr(api, "answer", lambda *_: answer)
 
 
@@ -47,7 +47,7 @@ def answering(api: WorkerApi, answer: Answer, monkeypatch: pytest.MonkeyPatch) -
         (problem(503, "busy"), UnreachableError),
     ],
 )
-def test_an_error_says_what_to_do_about_it(
+def test_each_error_response_raises_the_matching_exception(
     api: WorkerApi,
     client: BackendClient,
     monkeypatch: pytest.MonkeyPatch,
@@ -77,7 +77,7 @@ def held(client: BackendClient) -> object:
     ],
     ids=["heartbeat", "events", "upload", "release"],
 )
-def test_what_is_not_the_backends_word_only_says_that_it_was_not_reached(
+def test_responses_from_a_proxy_count_as_an_unreachable_backend(
     api: WorkerApi,
     client: BackendClient,
     monkeypatch: pytest.MonkeyPatch,
@@ -90,7 +90,7 @@ def test_what_is_not_the_backends_word_only_says_that_it_was_not_reached(
             call(client)
 
 
-def test_a_page_in_the_place_of_a_checkpoint_is_not_taken_for_a_damaged_one(
+def test_a_proxy_page_is_not_mistaken_for_a_damaged_checkpoint(
     api: WorkerApi, client: BackendClient, tmp_path: Path
 ) -> None:
     sha256 = hashlib.sha256(b"weights").hexdigest()
@@ -104,7 +104,7 @@ def test_a_page_in_the_place_of_a_checkpoint_is_not_taken_for_a_damaged_one(
     assert client.download(RUN, offered, tmp_path / "part")
 
 
-def test_a_backend_that_does_not_know_a_call_does_not_take_the_run_away(
+def test_an_unknown_path_does_not_end_the_run(
     api: WorkerApi, client: BackendClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     answering(api, problem(404, "no-such-path", detail="There is nothing at /api/v1/worker/heartbeat."), monkeypatch)
@@ -112,27 +112,25 @@ def test_a_backend_that_does_not_know_a_call_does_not_take_the_run_away(
         held(client)
 
 
-def test_fields_that_were_refused_are_named(
-    api: WorkerApi, client: BackendClient, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_rejected_fields_are_named(api: WorkerApi, client: BackendClient, monkeypatch: pytest.MonkeyPatch) -> None:
     fields = [{"field": "events.0.step", "message": "must not be negative"}]
     answering(api, problem(422, "invalid", detail="One field is wrong.", errors=fields), monkeypatch)
     with pytest.raises(RejectedError, match=r"422 One field is wrong.*events.0.step.*must not be negative"):
         client.claim()
 
 
-def test_nobody_there_is_worth_another_try(api: WorkerApi) -> None:
+def test_a_refused_connection_raises_unreachable_error(api: WorkerApi) -> None:
     url = api.url
     api.close()
     with pytest.raises(UnreachableError, match="is not reachable"):
         BackendClient(url, TOKEN, "tester", "cpu").claim()
 
 
-def test_nothing_to_claim_is_no_error(client: BackendClient) -> None:
+def test_an_empty_queue_is_not_an_error(client: BackendClient) -> None:
     assert client.claim() is None
 
 
-def test_a_long_ending_is_cut_to_what_the_backend_takes(api: WorkerApi, client: BackendClient) -> None:
+def test_a_long_ending_is_truncated_to_the_backends_limit(api: WorkerApi, client: BackendClient) -> None:
     client.release(
         Assignment("runs", 7, 1), Ending("failed", "m" * 2 * LONGEST_MESSAGE, "t" * LONGEST_TRACEBACK + "the end")
     )
@@ -142,7 +140,7 @@ def test_a_long_ending_is_cut_to_what_the_backend_takes(api: WorkerApi, client: 
     assert release["traceback"].endswith("the end")
 
 
-def test_delays_grow_to_a_limit_and_begin_again() -> None:
+def test_delays_grow_to_a_limit_and_can_be_reset() -> None:
     backoff = Backoff()
     delays = [backoff.delay() for _ in range(20)]
     assert delays[0] <= 0.2
@@ -152,7 +150,7 @@ def test_delays_grow_to_a_limit_and_begin_again() -> None:
     assert backoff.delay() <= 0.2
 
 
-def test_persisting_ends_with_an_answer_or_with_giving_up() -> None:
+def test_retries_end_with_a_response_or_cancellation() -> None:
     answers: list[Any] = [UnreachableError("away"), UnreachableError("away"), "here"]
 
     def call() -> str:
@@ -172,7 +170,7 @@ def test_persisting_ends_with_an_answer_or_with_giving_up() -> None:
     assert len(answers) == 1
 
 
-def test_an_answer_without_end_is_not_read_to_its_end(
+def test_an_endless_response_is_not_read_completely(
     api: WorkerApi, client: BackendClient, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.setattr("workers.worker.backend_client.MAX_RESPONSE_BYTES", 1_000)
@@ -187,7 +185,7 @@ def test_an_answer_without_end_is_not_read_to_its_end(
     assert (tmp_path / "part").stat().st_size < 10_000_000
 
 
-def test_an_answer_that_takes_for_ever_is_not_waited_for(
+def test_a_response_that_never_ends_times_out(
     api: WorkerApi, client: BackendClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("workers.worker.backend_client.MAX_RESPONSE_SECONDS", -1.0)
@@ -196,7 +194,7 @@ def test_an_answer_that_takes_for_ever_is_not_waited_for(
         held(client)
 
 
-def test_a_backend_that_fails_again_and_again_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_retries_stop_after_repeated_failures(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("workers.worker.backoff.MAX_SECONDS", 0.001)
     tries: list[int] = []
 

@@ -1,4 +1,4 @@
-"""Checkpoints kept by their hash, as many as there is room for."""
+"""Tests for the checkpoint cache, which is keyed by hash and limited in size."""
 
 import hashlib
 import os
@@ -26,7 +26,7 @@ def never() -> bool:
     return False
 
 
-def test_the_least_recently_used_goes_first(api: WorkerApi, client: BackendClient, tmp_path: Path) -> None:
+def test_the_least_recently_used_is_evicted_first(api: WorkerApi, client: BackendClient, tmp_path: Path) -> None:
     store, folder = CheckpointStore(client, tmp_path / "store", max_bytes=2500), tmp_path / "store"
     first, second, third = (offered(api, number) for number in (1, 2, 3))
     for age, each in ((30, first), (20, second)):
@@ -34,13 +34,13 @@ def test_the_least_recently_used_goes_first(api: WorkerApi, client: BackendClien
         used = (folder / each.sha256).stat().st_mtime - age
         os.utime(folder / each.sha256, (used, used))
     assert store.fetch(RUN, first, tmp_path / "a", never)
-    assert api.downloaded == 2, "it was here"
+    assert api.downloaded == 2, "it was cached"
     assert store.fetch(RUN, third, tmp_path / "a", never)
     assert {path.name for path in folder.iterdir()} == {first.sha256, third.sha256}
     assert (tmp_path / "a").read_bytes() == bytes([3]) * 1000
 
 
-def test_one_that_is_larger_than_the_room_is_used_all_the_same(
+def test_a_checkpoint_larger_than_the_cache_can_still_be_used(
     api: WorkerApi, client: BackendClient, tmp_path: Path
 ) -> None:
     store = CheckpointStore(client, tmp_path / "store", max_bytes=10)
@@ -48,7 +48,7 @@ def test_one_that_is_larger_than_the_room_is_used_all_the_same(
     assert (tmp_path / "a").read_bytes() == bytes([1]) * 1000
 
 
-def test_threads_that_fetch_at_the_same_time_do_not_take_files_from_each_other(
+def test_concurrent_fetches_do_not_evict_each_others_files(
     api: WorkerApi, client: BackendClient, tmp_path: Path
 ) -> None:
     store = CheckpointStore(client, tmp_path / "store", max_bytes=1_500)
@@ -65,7 +65,7 @@ def test_threads_that_fetch_at_the_same_time_do_not_take_files_from_each_other(
             assert fetched == 30 * [bytes([number]) * 1000]
 
 
-def test_one_that_was_damaged_here_is_fetched_again(api: WorkerApi, client: BackendClient, tmp_path: Path) -> None:
+def test_a_damaged_cached_checkpoint_is_fetched_again(api: WorkerApi, client: BackendClient, tmp_path: Path) -> None:
     store, each = CheckpointStore(client, tmp_path / "store"), offered(api, 1)
     assert store.fetch(RUN, each, tmp_path / "a", never)
     (tmp_path / "store" / each.sha256).write_bytes(b"something else")
@@ -73,7 +73,7 @@ def test_one_that_was_damaged_here_is_fetched_again(api: WorkerApi, client: Back
     assert (tmp_path / "b").read_bytes() == bytes([1]) * 1000
 
 
-def test_what_a_killed_worker_had_half_fetched_goes(client: BackendClient, tmp_path: Path) -> None:
+def test_partial_downloads_of_a_killed_worker_are_deleted(client: BackendClient, tmp_path: Path) -> None:
     (tmp_path / "abc.12.part").touch()
     CheckpointStore(client, tmp_path)
     assert list(tmp_path.iterdir()) == []

@@ -1,4 +1,4 @@
-"""What the end of a trainer means for its run."""
+"""Tests for how the end of a trainer determines the outcome of its run."""
 
 import pytest
 
@@ -32,13 +32,13 @@ def test_the_last_event_decides_then_the_exit_status(
     assert ending_of_trainer(returncode, event, "", stop_reason, timed_out=False).outcome == outcome
 
 
-def test_a_failure_is_reported_in_the_trainers_words() -> None:
+def test_a_failure_is_reported_with_the_trainers_message() -> None:
     assert ending_of_trainer(1, FAILED, "other words", None, timed_out=False) == Ending("failed", "it broke", "here")
     sentence = {**FAILED, "traceback": ""}
     assert ending_of_trainer(1, sentence, "other words", None, timed_out=False) == Ending("failed", "it broke", None)
 
 
-def test_without_an_event_standard_error_tells() -> None:
+def test_without_an_event_standard_error_gives_the_reason() -> None:
     ending = ending_of_trainer(2, None, "config.json:\nno such game\n", None, timed_out=False)
     assert ending.message == "The trainer exited with status 2: no such game"
     assert ending.traceback == "config.json:\nno such game\n"
@@ -53,5 +53,5 @@ def test_the_signal_that_killed_a_trainer_is_named() -> None:
     ("last", "outcome"),
     [("finished", "finished"), ("stopped", "drained"), ("failed", "failed"), ("metrics", "lost"), (None, "lost")],
 )
-def test_what_a_killed_worker_left_behind_is_judged_by_its_last_event(last: str | None, outcome: str) -> None:
+def test_the_outcome_of_a_killed_workers_run_follows_from_its_last_event(last: str | None, outcome: str) -> None:
     assert ending_of_leftover({**FAILED, "kind": last} if last else None).outcome == outcome

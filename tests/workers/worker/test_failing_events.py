@@ -1,4 +1,4 @@
-"""When an event is held to be the one that the backend cannot take."""
+"""Tests for finding the event that the backend cannot process."""
 
 import math
 import time
@@ -7,12 +7,12 @@ from workers.worker.failing_events import EVENT_ATTEMPTS, FailingEvents
 
 
 def failed_often(suspicion: FailingEvents, first: int, last: int) -> None:
-    """Let a batch fail until its events are asked for one by one."""
+    """Let a batch fail until it must be split."""
     for _ in range(EVENT_ATTEMPTS):
         assert not suspicion.should_skip(first, last, accepted_at=-math.inf)
 
 
-def test_batches_are_halved_until_an_event_stands_alone() -> None:
+def test_batches_are_halved_down_to_a_single_event() -> None:
     suspicion = FailingEvents()
     failed_often(suspicion, 1, 8)
     assert suspicion.batch_limit == 4
@@ -22,7 +22,7 @@ def test_batches_are_halved_until_an_event_stands_alone() -> None:
     assert suspicion.batch_limit > 8
 
 
-def test_an_event_is_left_out_only_if_the_backend_took_something_else_between_two_failures_on_it() -> None:
+def test_an_event_is_skipped_only_if_the_backend_accepted_another_event_between_two_failures() -> None:
     suspicion = FailingEvents()
     failed_often(suspicion, 5, 5)
     assert not suspicion.should_skip(5, 5, accepted_at=-math.inf), "the backend fails on everything"

@@ -1,4 +1,4 @@
-"""What a worker finds out about its GPU."""
+"""Tests for a worker's check of its GPU."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Heartbeats go on, whatever becomes of one."""
+"""Tests that heartbeats continue after one fails."""
 
 from pathlib import Path
 
@@ -13,7 +13,7 @@ from workers.worker.heartbeat import HeartbeatThread
 from workers.worker.machine import machine_facts
 
 
-def test_heartbeats_go_on_after_one_failed_in_a_way_nobody_foresaw(
+def test_heartbeats_continue_after_an_unexpected_error(
     api: WorkerApi, slot: Slot, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     wait_until(lambda: api.heartbeats)
@@ -46,7 +46,7 @@ def test_only_answered_heartbeats_touch_the_alive_file(api: WorkerApi, client: B
     assert alive.exists()
 
 
-def test_heartbeats_go_on_without_an_alive_file(
+def test_heartbeats_continue_without_an_alive_file(
     api: WorkerApi, client: BackendClient, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     heartbeat = HeartbeatThread(client, machine_facts(), alive_file=tmp_path / "none" / "alive")

@@ -1,4 +1,4 @@
-"""Jobs as a worker does them: beside training, by the same pieces."""
+"""Tests for jobs, which a worker does beside training with the same components."""
 
 import errno
 import hashlib
@@ -20,7 +20,7 @@ WEIGHTS = b"weights" * 1000
 
 
 def offer(api: WorkerApi, number: int = 5, attempt: int = 1, content: bytes = WEIGHTS, **parameters: Any) -> None:
-    """Have a job wait whose checkpoint is file 3."""
+    """Queue a job whose checkpoint is file 3."""
     api.downloads[3] = content
     api.hashes[3] = hashlib.sha256(WEIGHTS).hexdigest()
     checkpoint = {
@@ -49,7 +49,7 @@ def directory(slot: Slot, number: int = 5, attempt: int = 1) -> Path:
 
 
 def begin(slot: Slot) -> threading.Thread:
-    """Look for jobs in a thread."""
+    """Start looking for jobs in a thread."""
     thread = threading.Thread(target=slot.jobs.work_until_idle)
     thread.start()
     return thread
@@ -61,7 +61,7 @@ def done(thread: threading.Thread) -> None:
     assert not thread.is_alive()
 
 
-def test_an_job_is_done_delivered_and_given_back(api: WorkerApi, slot: Slot) -> None:
+def test_a_job_is_done_delivered_and_released(api: WorkerApi, slot: Slot) -> None:
     offer(api)
     slot.jobs.work_until_idle()
     assert list(api.job_events[5, 1]) == [1, 2, 3, 4, 5]
@@ -70,7 +70,7 @@ def test_an_job_is_done_delivered_and_given_back(api: WorkerApi, slot: Slot) -> 
     assert api.events == {}
 
 
-def test_it_runs_beside_training_with_one_thread_and_its_checkpoint(api: WorkerApi, slot: Slot) -> None:
+def test_a_job_runs_beside_training_with_one_thread_and_its_checkpoint(api: WorkerApi, slot: Slot) -> None:
     api.claims.append(claim(points=10**6, interval=0.01))
     slot.look()
     offer(api, episodes=10**6, interval=0.01)
@@ -92,9 +92,7 @@ def test_it_runs_beside_training_with_one_thread_and_its_checkpoint(api: WorkerA
 
 
 @pytest.mark.parametrize(("desired", "outcomes"), [("cancel", ["stopped"]), (None, [])])
-def test_one_that_is_cancelled_or_gone_ends(
-    api: WorkerApi, slot: Slot, desired: str | None, outcomes: list[str]
-) -> None:
+def test_a_cancelled_or_deleted_job_ends(api: WorkerApi, slot: Slot, desired: str | None, outcomes: list[str]) -> None:
     offer(api, episodes=10**6, interval=0.01)
     thread = begin(slot)
     wait_until(lambda: (directory(slot) / "job.pid").exists())
@@ -104,7 +102,7 @@ def test_one_that_is_cancelled_or_gone_ends(
     assert not directory(slot).exists()
 
 
-def test_one_that_is_killed_is_lost_and_says_so(api: WorkerApi, slot: Slot) -> None:
+def test_a_killed_job_is_reported_as_lost(api: WorkerApi, slot: Slot) -> None:
     offer(api, episodes=10**6, interval=0.01)
     thread = begin(slot)
     pid = directory(slot) / "job.pid"
@@ -115,14 +113,14 @@ def test_one_that_is_killed_is_lost_and_says_so(api: WorkerApi, slot: Slot) -> N
     assert reported == [("lost", "The job's process was killed by SIGKILL.")]
 
 
-def test_one_that_exits_without_a_word_has_failed(api: WorkerApi, slot: Slot) -> None:
+def test_a_job_that_exits_without_a_result_has_failed(api: WorkerApi, slot: Slot) -> None:
     offer(api, how="complains")
     slot.jobs.work_until_idle()
     reported = [(row["outcome"], row["message"]) for row in api.job_releases]
     assert reported == [("failed", "The job's process exited with status 2: no such game")]
 
 
-def test_a_damaged_checkpoint_fails_it_with_a_sentence(api: WorkerApi, slot: Slot) -> None:
+def test_a_damaged_checkpoint_fails_the_job_with_a_message(api: WorkerApi, slot: Slot) -> None:
     offer(api, content=b"weigths")
     slot.jobs.work_until_idle()
     ((outcome, message),) = [(row["outcome"], row["message"]) for row in api.job_releases]
@@ -132,7 +130,7 @@ def test_a_damaged_checkpoint_fails_it_with_a_sentence(api: WorkerApi, slot: Slo
     )
 
 
-def test_a_checkpoint_that_the_backend_no_longer_has_fails_it_with_a_sentence(api: WorkerApi, slot: Slot) -> None:
+def test_a_checkpoint_missing_from_the_backend_fails_the_job_with_a_message(api: WorkerApi, slot: Slot) -> None:
     offer(api)
     api.downloads.clear()
     slot.jobs.work_until_idle()
@@ -145,13 +143,13 @@ POINTS = b'{"format": "arcadia-starts"}'
 
 
 def offer_with_starts(api: WorkerApi, content: bytes | None, number: int = 5) -> None:
-    """Have a job wait that begins at start points."""
+    """Queue a job that begins at start points."""
     offer(api, number)
     api.starts, api.starts_hash = content, hashlib.sha256(POINTS).hexdigest()
     api.job_claims[-1]["starts"] = {"sha256": api.starts_hash, "bytes": len(POINTS)}
 
 
-def test_start_points_lie_beside_the_request_and_are_fetched_once(api: WorkerApi, slot: Slot) -> None:
+def test_start_points_are_stored_beside_the_request_and_fetched_once(api: WorkerApi, slot: Slot) -> None:
     for number in (5, 6):
         offer_with_starts(api, POINTS, number)
     slot.jobs.work_until_idle()
@@ -173,7 +171,7 @@ def test_start_points_lie_beside_the_request_and_are_fetched_once(api: WorkerApi
         (None, "The backend rejected the download of the start set"),
     ],
 )
-def test_start_points_that_do_not_arrive_fail_it_with_a_sentence(
+def test_missing_start_points_fail_the_job_with_a_message(
     api: WorkerApi, slot: Slot, content: bytes | None, said: str
 ) -> None:
     offer_with_starts(api, content)
@@ -191,7 +189,7 @@ def test_a_checkpoint_is_fetched_once(api: WorkerApi, slot: Slot) -> None:
     assert api.downloaded == 1
 
 
-def test_what_a_killed_worker_left_is_delivered_and_given_back(api: WorkerApi, slot: Slot) -> None:
+def test_jobs_of_a_killed_worker_are_delivered_and_released(api: WorkerApi, slot: Slot) -> None:
     directory(slot).mkdir(parents=True)
     event = {"kind": "evaluated_episode", "seq": 1, "time": 0.0, "step": 1, "frames": 1}
     (directory(slot) / "events.jsonl").write_text(json.dumps(event) + "\n")
@@ -202,7 +200,7 @@ def test_what_a_killed_worker_left_is_delivered_and_given_back(api: WorkerApi, s
     assert api.releases == []
 
 
-def test_all_that_a_killed_worker_left_stays_its_own_while_the_first_is_delivered(api: WorkerApi, slot: Slot) -> None:
+def test_a_restarted_worker_holds_all_leftover_jobs_until_they_are_delivered(api: WorkerApi, slot: Slot) -> None:
     event = {"kind": "evaluated_episode", "seq": 1, "time": 0.0, "step": 1, "frames": 1}
     for number in (5, 6):
         directory(slot, number).mkdir(parents=True)
@@ -220,20 +218,20 @@ def test_all_that_a_killed_worker_left_stays_its_own_while_the_first_is_delivere
     wait_until(lambda: api.heartbeats[-1]["jobs"] == [])
 
 
-def test_a_doorbell_in_vain_takes_nobodys_time(api: WorkerApi, slot: Slot) -> None:
+def test_a_doorbell_during_a_job_returns_at_once_and_is_handled_later(api: WorkerApi, slot: Slot) -> None:
     offer(api, episodes=10**6, interval=0.01)
     thread = begin(slot)
     wait_until(lambda: api.job_events)
     slot.jobs.work_until_idle()
-    assert thread.is_alive(), "the look came back while the job is done"
+    assert thread.is_alive(), "the look returned while the job was running"
     offer(api, 6)
     slot.jobs.work_until_idle()
     api.jobs_desired[5] = "cancel"
     done(thread)
-    assert [row["job"] for row in api.job_releases] == [5, 6], "the one inside looked again"
+    assert [row["job"] for row in api.job_releases] == [5, 6], "the thread that did the job looked again"
 
 
-def test_an_job_that_meets_a_full_disk_is_put_back_and_done_once_there_is_space(
+def test_a_job_that_hits_a_full_disk_is_requeued_and_done_once_there_is_space(
     api: WorkerApi, slot: Slot, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(slot.jobs, "_disk_backoff", Backoff(0.01, 0.01))

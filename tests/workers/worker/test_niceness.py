@@ -1,9 +1,9 @@
-"""How far jobs give way to training."""
+"""Tests for the CPU priority of jobs relative to training."""
 
 from workers.worker.settings import WorkerSettings
 
 
-def test_a_thread_of_an_job_has_a_quarter_of_the_weight_of_a_training_at_least() -> None:
+def test_a_job_thread_has_at_least_a_quarter_of_the_weight_of_training() -> None:
     niceness = WorkerSettings.model_fields["job_niceness"].default
-    # Linux gives each step of niceness a weight smaller by a quarter (sched_prio_to_weight).
+    # On Linux, each step of niceness divides the weight by 1.25 (sched_prio_to_weight).
     assert 0.25 <= 1.25**-niceness < 1

@@ -1,4 +1,4 @@
-"""Directories and names of workers: no two live workers share one."""
+"""Tests that no two live workers share a directory or a name."""
 
 import os
 from collections.abc import Callable
@@ -18,7 +18,7 @@ def _at_once(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def refusing(*taken: str) -> Callable[[str], object]:
-    """Return an introduction to a backend where these names are taken."""
+    """Return an `introduce` function of a backend where these names are taken."""
 
     def introduce(name: str) -> None:
         if name in taken:
@@ -27,15 +27,15 @@ def refusing(*taken: str) -> Callable[[str], object]:
     return introduce
 
 
-def test_workers_that_share_a_volume_have_a_folder_each(tmp_path: Path) -> None:
+def test_workers_on_one_volume_have_separate_folders(tmp_path: Path) -> None:
     places = [occupy(tmp_path, shared=True) for _ in range(3)]
     assert [each.directory for each in places] == [tmp_path, tmp_path / "worker-2", tmp_path / "worker-3"]
     os.close(places[1].descriptor)
-    # The next worker finds what the ended one left behind.
+    # The next worker finds the files of the ended one.
     assert occupy(tmp_path, shared=True).directory == tmp_path / "worker-2"
 
 
-def test_a_directory_that_was_given_to_a_named_worker_is_not_shared(tmp_path: Path) -> None:
+def test_an_explicit_directory_of_a_named_worker_is_not_shared(tmp_path: Path) -> None:
     occupied = occupy(tmp_path, shared=False)
     with pytest.raises(SystemExit, match="Choose another --worker-dir"):
         occupy(tmp_path, shared=False)
@@ -54,7 +54,7 @@ def test_a_worker_without_a_name_takes_a_free_one() -> None:
     assert take_name(None, "sun", refusing("sun", "sun-2")) == "sun-3"
 
 
-def test_a_name_that_is_taken_is_refused_with_what_to_do() -> None:
+def test_a_taken_name_is_refused_with_advice() -> None:
     with pytest.raises(SystemExit) as refused:
         take_name("big-1", "moon", refusing("big-1"))
     assert str(refused.value) == (
@@ -63,7 +63,7 @@ def test_a_name_that_is_taken_is_refused_with_what_to_do() -> None:
     )
 
 
-def test_a_worker_starts_while_the_backend_is_away() -> None:
+def test_a_worker_starts_while_the_backend_is_down() -> None:
     def introduce(_name: str) -> None:
         raise UnreachableError("away")
 

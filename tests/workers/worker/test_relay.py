@@ -1,4 +1,4 @@
-"""What becomes of events and files on a backend that is away, fails, forgets or is not the backend at all."""
+"""Tests for delivering events and files when the backend is down, fails, loses data or is hidden by a proxy."""
 
 from typing import Any
 
@@ -10,7 +10,7 @@ from tests.workers.worker_api import Answer, WorkerApi, problem
 from workers.worker.failing_events import UPLOAD_ATTEMPTS
 
 
-def test_a_trainer_trains_on_while_the_backend_is_away_and_nothing_is_lost(api: WorkerApi, slot: Slot) -> None:
+def test_training_continues_while_the_backend_is_down_and_nothing_is_lost(api: WorkerApi, slot: Slot) -> None:
     api.claims.append(claim(points=300, interval=0.002, checkpoint_every=50))
     slot.look()
     wait_until(lambda: len(api.points(7, 1)) > 5)
@@ -24,7 +24,7 @@ def test_a_trainer_trains_on_while_the_backend_is_away_and_nothing_is_lost(api: 
     assert api.releases[0]["outcome"] == "finished"
 
 
-def test_a_checkpoint_replaced_while_the_backend_was_away_leaves_a_line_in_the_log(api: WorkerApi, slot: Slot) -> None:
+def test_a_checkpoint_replaced_while_the_backend_was_down_is_logged(api: WorkerApi, slot: Slot) -> None:
     api.claims.append(claim(points=100, interval=0.01, checkpoint_every=40))
     slot.look()
     wait_until(lambda: len(api.points(7, 1)) > 5)
@@ -40,7 +40,7 @@ def test_a_checkpoint_replaced_while_the_backend_was_away_leaves_a_line_in_the_l
     assert api.releases[0]["outcome"] == "finished"
 
 
-def test_events_that_the_backend_has_lost_are_sent_again(api: WorkerApi, slot: Slot) -> None:
+def test_events_lost_by_the_backend_are_sent_again(api: WorkerApi, slot: Slot) -> None:
     api.claims.append(claim(points=10**6, interval=0.01))
     slot.look()
     wait_until(lambda: len(api.points(7, 1)) > 30)
@@ -53,7 +53,7 @@ def test_events_that_the_backend_has_lost_are_sent_again(api: WorkerApi, slot: S
     assert api.releases[0]["outcome"] == "drained"
 
 
-def test_events_that_the_backend_fails_on_are_left_out_with_a_word_and_stop_works_meanwhile(
+def test_events_that_the_backend_fails_on_are_skipped_with_a_log_line_and_stop_still_works(
     api: WorkerApi, slot: Slot, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("workers.worker.backoff.FIRST_SECONDS", 0.01)
@@ -73,7 +73,7 @@ def test_events_that_the_backend_fails_on_are_left_out_with_a_word_and_stop_work
     assert events[17]["level"] == "warning"
 
 
-def test_a_backend_that_fails_on_everything_for_a_while_costs_no_event(
+def test_no_event_is_skipped_while_the_backend_fails_on_everything(
     api: WorkerApi, slot: Slot, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("workers.worker.backoff.FIRST_SECONDS", 0.01)
@@ -101,7 +101,7 @@ PROXY = (404, 200, 302, 413, 421)
 
 
 @pytest.mark.parametrize("status", [PROXY[0], *(pytest.param(other, marks=pytest.mark.nightly) for other in PROXY[1:])])
-def test_a_proxys_page_takes_no_run_away_and_training_goes_on_behind_it(
+def test_training_continues_while_a_proxy_answers_for_the_backend(
     api: WorkerApi, slot: Slot, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture, status: int
 ) -> None:
     api.claims.append(claim(points=10**6, interval=0.01))
@@ -119,7 +119,7 @@ def test_a_proxys_page_takes_no_run_away_and_training_goes_on_behind_it(
     received = len(api.points(7, 1))
     wait_until(lambda: len(api.points(7, 1)) > received + 5)
     assert sum("Is there a proxy in between?" in record.getMessage() for record in caplog.records) == 2, (
-        "once by each thread"
+        "one warning per thread"
     )
     api.desired = "stop"
     slot.done()
@@ -127,7 +127,7 @@ def test_a_proxys_page_takes_no_run_away_and_training_goes_on_behind_it(
     assert api.points(7, 1) == list(range(1, len(api.points(7, 1)) + 1))
 
 
-def test_events_that_the_backend_refuses_fail_the_run_with_its_words(api: WorkerApi, slot: Slot) -> None:
+def test_events_that_the_backend_rejects_fail_the_run_with_its_message(api: WorkerApi, slot: Slot) -> None:
     api.refuse_events = True
     api.claims.append(claim(points=10**6, interval=0.01))
     slot.look()
@@ -137,7 +137,7 @@ def test_events_that_the_backend_refuses_fail_the_run_with_its_words(api: Worker
 
 
 @pytest.mark.usefixtures("impatient")
-def test_a_file_that_can_never_be_uploaded_is_left_out_with_a_word(api: WorkerApi, slot: Slot) -> None:
+def test_a_file_that_can_never_be_uploaded_is_skipped_with_a_log_line(api: WorkerApi, slot: Slot) -> None:
     api.blocks_uploads = True
     api.claims.append(claim(points=100, checkpoint_every=40))
     slot.look()
@@ -150,12 +150,12 @@ def test_a_file_that_can_never_be_uploaded_is_left_out_with_a_word(api: WorkerAp
 
 
 @pytest.mark.usefixtures("impatient")
-def test_a_backend_that_is_away_costs_no_file(api: WorkerApi, slot: Slot, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_no_file_is_lost_while_the_backend_is_down(api: WorkerApi, slot: Slot, monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[str] = []
     answer = api.answer
 
     def page(method: str, url: str, body: bytes) -> Answer:
-        """Go away with the next upload: a worker whose events are refused before it never comes to the file."""
+        """Go down at the next upload. Going down earlier would refuse the events before the file is uploaded."""
         if method == "PUT" or asked:
             asked.append(method)
             return 502, b"<html>Bad gateway</html>"
@@ -174,7 +174,7 @@ def test_a_backend_that_is_away_costs_no_file(api: WorkerApi, slot: Slot, monkey
     assert not [event for event in api.events[7, 1].values() if event["kind"] == "log"]
 
 
-def test_events_that_the_backend_did_not_store_are_not_taken_for_delivered(
+def test_events_that_the_backend_did_not_store_are_not_marked_as_delivered(
     api: WorkerApi, slot: Slot, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     take = api._take_events

@@ -1,4 +1,4 @@
-"""Slots: so many at most, and no ring is lost."""
+"""Tests that slots limit concurrent threads and lose no doorbell ring."""
 
 import threading
 
@@ -6,24 +6,24 @@ from tests.workers.waiting import PATIENCE_SECONDS, wait_until
 from workers.worker.slots import Slots
 
 
-def test_no_more_come_in_than_there_are_places() -> None:
+def test_the_number_of_slots_is_limited() -> None:
     places = Slots(2)
     assert [places.enter() for _ in range(3)] == [True, True, False]
     places.leave()
     assert places.enter()
 
 
-def test_a_ring_in_vain_has_one_inside_look_again() -> None:
+def test_a_ring_while_all_slots_are_taken_causes_another_check() -> None:
     places = Slots(1)
     assert places.enter()
     assert places.should_check_again()
     assert not places.enter()
-    assert places.should_check_again(), "somebody rang since it looked"
+    assert places.should_check_again(), "the doorbell rang since the last check"
     assert not places.should_check_again()
-    assert places.enter(), "it has left"
+    assert places.enter(), "the slot is free again"
 
 
-def test_no_ring_is_lost_however_the_threads_meet() -> None:
+def test_no_ring_is_lost_under_concurrency() -> None:
     places, lock = Slots(2), threading.Lock()
     waiting = done = 0
 
@@ -54,7 +54,7 @@ def test_no_ring_is_lost_however_the_threads_meet() -> None:
     assert (waiting, done) == (0, 2000)
 
 
-def test_nobody_comes_in_while_it_is_closed() -> None:
+def test_no_slot_can_be_taken_while_closed() -> None:
     places, events = Slots(1), list[str]()
     assert places.enter()
 
@@ -71,4 +71,4 @@ def test_nobody_comes_in_while_it_is_closed() -> None:
     thread.join(timeout=PATIENCE_SECONDS)
     assert events == ["closed", "out"]
     assert places.enter()
-    assert places.should_check_again(), "the ring meanwhile is not forgotten"
+    assert places.should_check_again(), "a ring while closed is not lost"

@@ -1,4 +1,4 @@
-"""Reading the trainer's event file, whole or torn."""
+"""Tests for reading the trainer's event file, complete or torn."""
 
 import json
 import tracemalloc
@@ -13,12 +13,12 @@ from workers.worker.spool import BrokenSpoolError, Spool
 
 
 def line(seq: int, kind: str = "metrics") -> str:
-    """Return an event's line."""
+    """Return the line of an event."""
     return json.dumps({"kind": kind, "seq": seq}) + "\n"
 
 
 def seqs(spool: Spool) -> list[int]:
-    """Return the numbers of the events to be sent next."""
+    """Return the sequence numbers of the events to send next."""
     return [event["seq"] for event in spool.read().events]
 
 
@@ -27,7 +27,7 @@ def test_nothing_is_read_before_the_trainer_writes(tmp_path: Path) -> None:
     assert Spool(tmp_path).last_event() is None
 
 
-def test_an_evaluation_that_an_earlier_version_wrote_is_sent_with_the_current_names(tmp_path: Path) -> None:
+def test_an_evaluation_from_an_earlier_version_is_sent_with_the_current_names(tmp_path: Path) -> None:
     document = {"protocol": "episodes", "human_normalised": 5.0, "normalised_by": None, "not_normalised_because": "no"}
     event = {"kind": "evaluation", "seq": 1, "document": document}
     (tmp_path / "events.jsonl").write_text(json.dumps(event) + "\n")
@@ -40,7 +40,7 @@ def test_an_evaluation_that_an_earlier_version_wrote_is_sent_with_the_current_na
     }
 
 
-def test_half_a_line_waits_for_its_other_half(tmp_path: Path) -> None:
+def test_half_a_line_is_not_read_until_it_is_complete(tmp_path: Path) -> None:
     events = tmp_path / "events.jsonl"
     events.write_text(line(1) + line(2)[:9])
     spool = Spool(tmp_path)
@@ -49,7 +49,7 @@ def test_half_a_line_waits_for_its_other_half(tmp_path: Path) -> None:
     assert seqs(spool) == [1, 2]
 
 
-def test_what_is_not_acknowledged_is_read_again_and_what_is_never(tmp_path: Path) -> None:
+def test_only_unacknowledged_events_are_read_again(tmp_path: Path) -> None:
     (tmp_path / "events.jsonl").write_text("".join(line(seq) for seq in range(1, 6)))
     spool = Spool(tmp_path)
     assert seqs(spool) == seqs(spool) == [1, 2, 3, 4, 5]
@@ -69,7 +69,7 @@ def test_a_batch_holds_at_most_a_thousand_events(tmp_path: Path) -> None:
     assert sizes == [MOST_EVENTS, MOST_EVENTS, 501]
 
 
-def test_a_line_longer_than_a_batch_is_read_whole(tmp_path: Path) -> None:
+def test_a_line_longer_than_a_batch_is_read_completely(tmp_path: Path) -> None:
     long = json.dumps({"kind": "failed", "seq": 1, "traceback": "x" * 700_000}) + "\n"
     (tmp_path / "events.jsonl").write_text(long + line(2))
     spool = Spool(tmp_path)
@@ -78,7 +78,7 @@ def test_a_line_longer_than_a_batch_is_read_whole(tmp_path: Path) -> None:
     assert seqs(spool) == [2]
 
 
-def test_an_event_that_names_files_opens_a_batch(tmp_path: Path) -> None:
+def test_an_event_that_names_files_starts_a_batch(tmp_path: Path) -> None:
     kinds = ["metrics", "checkpoint", "metrics", "video"]
     (tmp_path / "events.jsonl").write_text("".join(line(seq, kind) for seq, kind in enumerate(kinds, 1)))
     spool, batches = Spool(tmp_path), []
@@ -89,13 +89,13 @@ def test_an_event_that_names_files_opens_a_batch(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("mark", ['{"offset": 9999, "seq": 500}', '{"offs', ""])
-def test_a_mark_that_cannot_be_right_only_costs_sending_again(tmp_path: Path, mark: str) -> None:
+def test_an_invalid_acknowledgment_file_only_causes_resending(tmp_path: Path, mark: str) -> None:
     (tmp_path / "events.jsonl").write_text(line(1) + line(2))
     (tmp_path / "acknowledged.json").write_text(mark)
     assert seqs(Spool(tmp_path)) == [1, 2]
 
 
-def test_rewinding_goes_back_to_what_the_backend_lacks(tmp_path: Path) -> None:
+def test_rewinding_returns_to_the_event_that_the_backend_expects(tmp_path: Path) -> None:
     (tmp_path / "events.jsonl").write_text("".join(line(seq) for seq in range(1, 9)))
     spool = Spool(tmp_path)
     spool.acknowledge(spool.read())
@@ -106,19 +106,19 @@ def test_rewinding_goes_back_to_what_the_backend_lacks(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("nonsense", ["[]\n", "{}\n", "nonsense\n", '{"seq": "one", "kind": "log"}\n', "null\n"])
-def test_a_line_that_is_no_event_is_named(tmp_path: Path, nonsense: str) -> None:
+def test_an_invalid_line_is_reported_with_its_position(tmp_path: Path, nonsense: str) -> None:
     (tmp_path / "events.jsonl").write_text(line(1) + nonsense)
     with pytest.raises(BrokenSpoolError, match=f"at byte {len(line(1))}"):
         Spool(tmp_path).read()
 
 
-def test_the_last_event_is_the_last_whole_one(tmp_path: Path) -> None:
+def test_the_last_event_is_the_last_complete_one(tmp_path: Path) -> None:
     (tmp_path / "events.jsonl").write_text(line(1) + line(2, "finished") + '{"ki')
     assert Spool(tmp_path).last_event() == {"kind": "finished", "seq": 2}
 
 
 def long_event(kind: str, seq: int, length: int, **more: object) -> str:
-    """Return an event's line with words of this length."""
+    """Return the line of an event with texts of this length."""
     return json.dumps({"seq": seq, "time": 1.5, "step": 7, "frames": 28, "kind": kind, **more, "message": "x" * length})
 
 
@@ -129,7 +129,7 @@ def test_the_last_event_may_be_long(tmp_path: Path) -> None:
     assert (last["kind"], last["seq"], len(last["message"])) == ("failed", 2, 1_500_000)
 
 
-def test_a_line_too_long_to_be_an_event_is_not_read_whole_and_tells_what_it_can(tmp_path: Path) -> None:
+def test_an_overlong_line_is_read_in_part_and_keeps_its_known_fields(tmp_path: Path) -> None:
     length = 40_000_000
     with (tmp_path / "events.jsonl").open("w") as events:
         events.write(line(1) + long_event("metrics", 2, length) + "\n" + long_event("failed", 3, length) + "\n")
@@ -152,11 +152,11 @@ def test_a_line_too_long_to_be_an_event_is_not_read_whole_and_tells_what_it_can(
 
 
 def spool_after(spool: Spool) -> list[dict[str, Any]]:
-    """Acknowledge what is next, and return what comes after it."""
+    """Acknowledge the next events and return those after them."""
     spool.acknowledge(spool.read())
     return spool.read().events
 
 
-def test_a_last_line_that_is_no_event_tells_no_ending(tmp_path: Path) -> None:
+def test_an_invalid_last_line_gives_no_last_event(tmp_path: Path) -> None:
     (tmp_path / "events.jsonl").write_text(line(1) + "nonsense\n")
     assert Spool(tmp_path).last_event() is None

@@ -1,4 +1,4 @@
-"""What becomes of a run in a supervisor's hands, with a real trainer process and a real HTTP server."""
+"""Tests for the supervisor with a real trainer process and a real HTTP server."""
 
 import errno
 import hashlib
@@ -21,7 +21,7 @@ from workers.worker.trainer_process import TrainerProcess
 
 
 def alive(pid_file: Path) -> bool:
-    """Say whether the process noted in a file runs."""
+    """Return True if the process whose ID is in a file is running."""
     try:
         return psutil.Process(int(pid_file.read_text())).status() != psutil.STATUS_ZOMBIE
     except psutil.NoSuchProcess:
@@ -29,7 +29,7 @@ def alive(pid_file: Path) -> bool:
 
 
 def offered(step: int, content: bytes, file_id: int, sha256: str | None = None) -> dict[str, Any]:
-    """Return a checkpoint as a claim offers it."""
+    """Return a checkpoint in the form that a claim offers."""
     return {
         "id": file_id,
         "file": f"checkpoints/step-{step:012d}.safetensors",
@@ -40,7 +40,7 @@ def offered(step: int, content: bytes, file_id: int, sha256: str | None = None) 
     }
 
 
-def test_a_run_is_trained_to_its_end_and_every_event_arrives_once_and_in_order(api: WorkerApi, slot: Slot) -> None:
+def test_a_run_is_trained_to_its_end_and_events_arrive_once_and_in_order(api: WorkerApi, slot: Slot) -> None:
     api.claims.append(claim(points=3000, checkpoint_every=1000))
     slot.look()
     slot.done()
@@ -50,7 +50,7 @@ def test_a_run_is_trained_to_its_end_and_every_event_arrives_once_and_in_order(a
     assert not slot.attempt(7).exists()
 
 
-def test_runs_are_claimed_until_none_waits(api: WorkerApi, slot: Slot) -> None:
+def test_runs_are_claimed_until_the_queue_is_empty(api: WorkerApi, slot: Slot) -> None:
     api.claims += [claim(1), claim(2), claim(3)]
     slot.look()
     slot.done()
@@ -58,7 +58,7 @@ def test_runs_are_claimed_until_none_waits(api: WorkerApi, slot: Slot) -> None:
 
 
 @pytest.mark.parametrize("desired", ["stop", "pause"])
-def test_what_the_backend_desires_reaches_the_trainer(api: WorkerApi, slot: Slot, desired: str) -> None:
+def test_orders_of_the_backend_reach_the_trainer(api: WorkerApi, slot: Slot, desired: str) -> None:
     api.claims.append(claim(points=10**6, interval=0.01))
     slot.look()
     wait_until(lambda: len(api.points(7, 1)) > 5)
@@ -80,7 +80,7 @@ def test_changes_of_the_claim_and_of_heartbeats_reach_the_trainer_once(api: Work
     api.claims.append({**claim(points=10**6, interval=0.01), "changes": [first]})
     slot.look()
     wait_until(lambda: changes_reported(api) == [(1, {"learning_rate": 0.1})])
-    api.changes = [first, second]  # the backend does not know of the first report yet
+    api.changes = [first, second]  # the backend has not received the first report yet
     wait_until(lambda: len(changes_reported(api)) == 2)
     seen = len(api.heartbeats)
     wait_until(lambda: len(api.heartbeats) >= seen + 2)
@@ -110,7 +110,7 @@ def test_a_change_waits_until_the_disk_has_space(
     slot.done()
 
 
-def test_a_trainer_that_will_not_stop_is_killed_after_the_grace_time(api: WorkerApi, slot: Slot) -> None:
+def test_a_trainer_that_does_not_stop_is_killed_after_the_grace_period(api: WorkerApi, slot: Slot) -> None:
     api.claims.append(claim(points=10**6, interval=0.01, how="deaf"))
     slot.look()
     wait_until(lambda: len(api.points(7, 1)) > 5)
@@ -120,7 +120,7 @@ def test_a_trainer_that_will_not_stop_is_killed_after_the_grace_time(api: Worker
     assert "did not stop in time" in api.releases[0]["message"]
 
 
-def test_draining_lets_the_trainer_checkpoint_and_gives_the_run_back(api: WorkerApi, slot: Slot) -> None:
+def test_draining_lets_the_trainer_checkpoint_and_releases_the_run(api: WorkerApi, slot: Slot) -> None:
     api.claims += [claim(7, points=10**6, interval=0.01), claim(8)]
     slot.look()
     wait_until(lambda: len(api.points(7, 1)) > 5)
@@ -164,7 +164,7 @@ def test_the_cause_of_a_trainers_failure_is_reported(
     assert api.releases[0]["traceback"] == traceback
 
 
-def test_training_goes_on_from_the_newest_sound_checkpoint(api: WorkerApi, slot: Slot) -> None:
+def test_training_continues_from_the_newest_intact_checkpoint(api: WorkerApi, slot: Slot) -> None:
     api.downloads = {11: b"good but old", 12: b"torn", 13: b""}
     api.hashes = {12: hashlib.sha256(b"whole").hexdigest()}
     run = claim(attempt=2, points=200)
@@ -182,7 +182,7 @@ def test_training_goes_on_from_the_newest_sound_checkpoint(api: WorkerApi, slot:
     assert api.releases[0]["outcome"] == "finished"
 
 
-def test_a_checkpoint_cannot_name_a_place_outside_its_folder(api: WorkerApi, slot: Slot, tmp_path: Path) -> None:
+def test_a_checkpoint_cannot_name_a_path_outside_its_folder(api: WorkerApi, slot: Slot, tmp_path: Path) -> None:
     api.downloads = {11: b"evil"}
     run = claim()
     run["checkpoints"] = [{**offered(10, b"evil", 11), "file": "../../../evil.safetensors"}]
@@ -193,7 +193,7 @@ def test_a_checkpoint_cannot_name_a_place_outside_its_folder(api: WorkerApi, slo
     assert not list(tmp_path.rglob("evil*"))
 
 
-def test_a_run_whose_checkpoints_are_all_damaged_does_not_begin_anew(api: WorkerApi, slot: Slot) -> None:
+def test_a_run_whose_checkpoints_are_all_damaged_does_not_restart_from_zero(api: WorkerApi, slot: Slot) -> None:
     api.downloads = {11: b"torn"}
     api.hashes = {11: hashlib.sha256(b"whole").hexdigest()}
     api.claims.append({**claim(attempt=2), "checkpoints": [offered(100, b"whole", 11), offered(50, b"gone", 12)]})
@@ -205,7 +205,7 @@ def test_a_run_whose_checkpoints_are_all_damaged_does_not_begin_anew(api: Worker
     assert api.points(7, 2) == []
 
 
-def test_a_stop_is_heard_while_the_checkpoint_is_fetched_in_vain(api: WorkerApi, slot: Slot) -> None:
+def test_a_stop_takes_effect_while_fetching_the_checkpoint_keeps_failing(api: WorkerApi, slot: Slot) -> None:
     api.downloads = {11: b"<html>a page</html>"}
     api.claims.append({**claim(attempt=2), "checkpoints": [offered(100, b"weights", 11)]})
     slot.look()
@@ -216,7 +216,7 @@ def test_a_stop_is_heard_while_the_checkpoint_is_fetched_in_vain(api: WorkerApi,
 
 
 def leave_behind(slot: Slot, installation: str) -> Path:
-    """Lay out what a worker that was killed leaves of run 7."""
+    """Write the files that a killed worker leaves of run 7."""
     directory = slot.attempt(7)
     directory.mkdir(parents=True)
     event = {"kind": "metrics", "seq": 1, "time": 0.0, "step": 1, "frames": 1, "values": {}}
@@ -225,7 +225,7 @@ def leave_behind(slot: Slot, installation: str) -> Path:
     return directory
 
 
-def test_what_another_installations_run_left_behind_stays_until_that_one_is_back(api: WorkerApi, slot: Slot) -> None:
+def test_leftovers_of_another_installation_stay_until_it_is_back(api: WorkerApi, slot: Slot) -> None:
     directory = leave_behind(slot, "first")
     api.installation, api.stale = "second", True
     slot.supervisor.recover()
@@ -234,7 +234,7 @@ def test_what_another_installations_run_left_behind_stays_until_that_one_is_back
     api.claims.append(claim(points=3))
     slot.look()
     slot.done()
-    assert [release["outcome"] for release in api.releases] == ["finished"], "its own run 7"
+    assert [release["outcome"] for release in api.releases] == ["finished"], "run 7 of this installation"
     del api.events[7, 1]
     api.installation = "first"
     slot.supervisor.recover()
@@ -243,7 +243,7 @@ def test_what_another_installations_run_left_behind_stays_until_that_one_is_back
     assert not list(directory.parent.parent.iterdir())
 
 
-def test_training_goes_on_while_the_backend_runs_on_another_database(api: WorkerApi, slot: Slot) -> None:
+def test_training_continues_while_the_backend_uses_another_database(api: WorkerApi, slot: Slot) -> None:
     api.installation = "first"
     api.claims.append(claim(points=10**6, interval=0.01))
     slot.look()
@@ -262,7 +262,7 @@ def test_training_goes_on_while_the_backend_runs_on_another_database(api: Worker
 
 
 @pytest.mark.usefixtures("impatient")
-def test_a_run_that_cannot_be_given_back_does_not_hold_its_worker(api: WorkerApi, slot: Slot) -> None:
+def test_a_run_that_cannot_be_released_does_not_block_its_worker(api: WorkerApi, slot: Slot) -> None:
     api.claims += [claim(7), claim(8)]
     api.fails_on_release = True
     slot.look()
@@ -309,7 +309,7 @@ def test_trainers_get_the_ray_address_and_no_credentials(
     assert environment["ARCADIA_RAY_ADDRESS"] == "10.0.0.1:6379"
 
 
-def test_nothing_of_a_killed_trainer_survives_it(api: WorkerApi, slot: Slot) -> None:
+def test_no_child_process_survives_a_killed_trainer(api: WorkerApi, slot: Slot) -> None:
     api.claims.append(claim(points=10**6, interval=0.01, how="with child"))
     slot.look()
     wait_until(lambda: len(api.points(7, 1)) > 1)
@@ -321,7 +321,7 @@ def test_nothing_of_a_killed_trainer_survives_it(api: WorkerApi, slot: Slot) -> 
     assert not psutil.pid_exists(child_pid)
 
 
-def test_a_killed_leash_takes_the_trainer_and_its_children_along(api: WorkerApi, slot: Slot) -> None:
+def test_killing_the_leash_kills_the_trainer_and_its_children(api: WorkerApi, slot: Slot) -> None:
     api.claims.append(claim(points=10**6, interval=0.01, how="with child"))
     slot.look()
     wait_until(lambda: len(api.points(7, 1)) > 1)
@@ -335,7 +335,7 @@ def test_a_killed_leash_takes_the_trainer_and_its_children_along(api: WorkerApi,
     wait_until(lambda: not trainer.is_running() and (not child.is_running() or child.status() == psutil.STATUS_ZOMBIE))
 
 
-def test_what_an_earlier_life_left_behind_is_delivered_and_given_back(api: WorkerApi, slot: Slot) -> None:
+def test_leftovers_of_a_previous_worker_process_are_delivered_and_released(api: WorkerApi, slot: Slot) -> None:
     directory = slot.attempt(7, 3)
     directory.mkdir(parents=True)
     events = [{"kind": "metrics", "seq": n, "time": 0.0, "step": n, "frames": n, "values": {}} for n in range(1, 31)]
@@ -351,7 +351,7 @@ def test_what_an_earlier_life_left_behind_is_delivered_and_given_back(api: Worke
     assert not directory.exists()
 
 
-def test_a_run_stays_with_its_worker_while_what_was_left_behind_is_delivered(api: WorkerApi, slot: Slot) -> None:
+def test_a_run_stays_with_its_worker_while_its_leftovers_are_delivered(api: WorkerApi, slot: Slot) -> None:
     file = {"file": "checkpoints/step-000000000001.safetensors", "sha256": hashlib.sha256(b"learned").hexdigest()}
     where = {"seq": 1, "time": 0.0, "step": 1, "frames": 1}
     saved = {**where, "kind": "checkpoint", "checkpoint": file, "best": False, "kept": []}
@@ -371,7 +371,7 @@ def test_a_run_stays_with_its_worker_while_what_was_left_behind_is_delivered(api
     wait_until(lambda: api.heartbeats[-1]["run"] is None)
 
 
-def test_a_damaged_leftover_does_not_keep_the_sound_ones_behind_it(api: WorkerApi, slot: Slot) -> None:
+def test_a_damaged_leftover_does_not_block_intact_ones(api: WorkerApi, slot: Slot) -> None:
     for run in (5, 6, 7):
         slot.attempt(run).mkdir(parents=True)
         event = {"kind": "finished", "seq": 1, "time": 0.0, "step": 1, "frames": 1}
@@ -386,7 +386,7 @@ def test_a_damaged_leftover_does_not_keep_the_sound_ones_behind_it(api: WorkerAp
     assert slot.attempt(5).exists()
 
 
-def test_an_ending_already_settled_is_what_the_next_life_releases_with(api: WorkerApi, slot: Slot) -> None:
+def test_a_stored_ending_is_used_by_the_next_worker_process(api: WorkerApi, slot: Slot) -> None:
     api.claims.append(claim(points=10**6, interval=0.01))
     slot.look()
     wait_until(lambda: len(api.points(7, 1)) > 1)
@@ -399,7 +399,7 @@ def test_an_ending_already_settled_is_what_the_next_life_releases_with(api: Work
     assert [(release["attempt"], release["outcome"]) for release in api.releases] == [(1, "drained"), (2, "stopped")]
 
 
-def test_the_backend_hears_often_what_is_held(api: WorkerApi, slot: Slot) -> None:
+def test_heartbeats_report_held_runs_frequently(api: WorkerApi, slot: Slot) -> None:
     wait_until(lambda: api.heartbeats)
     assert api.heartbeats[0]["run"] is None
     assert api.heartbeats[0]["cores"] >= 1

@@ -1,4 +1,4 @@
-"""A process on its leash: orders, endings, and that nothing of it is left."""
+"""Tests for a trainer process on its leash: signals, endings, and complete cleanup."""
 
 import os
 import subprocess
@@ -13,7 +13,7 @@ from workers.worker import leash
 from workers.worker.endings import ending_of_trainer
 from workers.worker.trainer_process import TrainerProcess
 
-# Starts a grandchild in a session of its own, out of reach for a process group.
+# Starts a grandchild in a separate session, which a signal to the process group does not reach.
 RUNAWAY = """
 import subprocess, sys, time
 runaway = subprocess.Popen(["sleep", "600"], start_new_session=True)
@@ -23,28 +23,28 @@ time.sleep(float(sys.argv[2]))
 
 
 def start(directory: Path, code: str, *arguments: str) -> TrainerProcess:
-    """Run some Python on a leash."""
+    """Run Python code on a leash."""
     return TrainerProcess([sys.executable, "-c", code, *arguments], directory / "log")
 
 
 def ended(process: TrainerProcess) -> int | None:
-    """Wait for its end and return how it ended."""
+    """Wait until the process ends and return its exit status."""
     assert process.wait(30)
     return process.returncode
 
 
-def test_exit_status_and_signals_come_through(tmp_path: Path) -> None:
+def test_exit_status_and_signals_are_reported(tmp_path: Path) -> None:
     assert ended(start(tmp_path, "raise SystemExit(7)")) == 7
     assert ended(start(tmp_path, "import os; os.kill(os.getpid(), 11)")) == -11
 
 
-def test_a_program_that_does_not_exist_is_a_failure_with_a_reason(tmp_path: Path) -> None:
+def test_a_missing_program_is_a_failure_with_a_reason(tmp_path: Path) -> None:
     process = TrainerProcess([str(tmp_path / "missing")], tmp_path / "log")
     assert ended(process) == 1
     assert "missing" in process.stderr_tail()
 
 
-def test_terminate_asks_and_kill_does_not(tmp_path: Path) -> None:
+def test_terminate_can_be_handled_but_kill_cannot(tmp_path: Path) -> None:
     deaf = "import signal, time; signal.signal(15, signal.SIG_IGN); print('ready', flush=True); time.sleep(600)"
     process = start(tmp_path, deaf)
     wait_until(lambda: "ready" in process.stderr_tail())
@@ -54,21 +54,21 @@ def test_terminate_asks_and_kill_does_not(tmp_path: Path) -> None:
     assert ended(process) == -9
 
 
-def test_orders_to_an_ended_program_are_no_error(tmp_path: Path) -> None:
+def test_signals_to_an_ended_program_are_ignored(tmp_path: Path) -> None:
     process = start(tmp_path, "")
     assert ended(process) == 0
     process.terminate()
     process.close()
 
 
-def test_a_grandchild_in_a_session_of_its_own_does_not_survive(tmp_path: Path) -> None:
+def test_a_grandchild_in_a_separate_session_does_not_survive(tmp_path: Path) -> None:
     noted = tmp_path / "pid"
     assert ended(start(tmp_path, RUNAWAY, str(noted), "0")) == 0
     assert not psutil.pid_exists(int(noted.read_text()))
 
 
 def sessions_have_niceness() -> bool:
-    """Say whether this system shares its cores by session; inside a container the file may be there and empty."""
+    """Return True if this system schedules by session. Inside a container, the file may exist and be empty."""
     return leash.SESSION_NICENESS.exists() and bool(leash.SESSION_NICENESS.read_text())
 
 
@@ -85,7 +85,7 @@ def test_the_session_of_a_program_is_as_nice_as_the_worker() -> None:
         assert holder.stderr.read().endswith(f"nice {min(19, os.nice(0) + 7)}\n")
 
 
-def test_the_end_of_standard_error_is_kept_even_where_its_file_cannot_be_written(tmp_path: Path) -> None:
+def test_the_end_of_standard_error_is_kept_even_if_its_file_cannot_be_written(tmp_path: Path) -> None:
     process = TrainerProcess(
         [sys.executable, "-c", "import sys; [print(n, file=sys.stderr) for n in range(5000)]; sys.exit('the reason')"],
         tmp_path / "no such folder" / "log",
@@ -96,7 +96,7 @@ def test_the_end_of_standard_error_is_kept_even_where_its_file_cannot_be_written
     assert len(words) == 200
 
 
-def test_the_program_leads_a_process_group_of_its_own(tmp_path: Path) -> None:
+def test_the_program_leads_a_separate_process_group(tmp_path: Path) -> None:
     process = start(tmp_path, "import os; print(os.getpid() == os.getpgid(0), os.getpgid(0))")
     assert ended(process) == 0
     leads, group = process.stderr_tail().split()
@@ -114,16 +114,14 @@ sys.exit(0 if process.wait(30) else 1)
 """
 
 
-def test_words_that_the_hosts_language_lacks_do_not_hold_the_trainer(tmp_path: Path) -> None:
+def test_characters_missing_in_the_hosts_encoding_do_not_block_the_trainer(tmp_path: Path) -> None:
     ascii_only = {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0", "PYTHONPATH": str(Path.cwd())}
     command = [sys.executable, "-c", SPEAKS, str(tmp_path / "log")]
     subprocess.run(command, env=os.environ | ascii_only, check=True, timeout=PATIENCE_SECONDS)
     assert (tmp_path / "log").stat().st_size == 500 * (len("2026-01-01 00:00:00 ") + 3001)
 
 
-def test_an_odd_word_of_the_leash_does_not_leave_its_end_unnoticed(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_malformed_output_of_the_leash_does_not_hide_its_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     odd = tmp_path / "leash.py"
     odd.write_text("print('{\"pid\": 12')")
     monkeypatch.setattr("workers.worker.leash.__file__", str(odd))
@@ -131,7 +129,7 @@ def test_an_odd_word_of_the_leash_does_not_leave_its_end_unnoticed(
     assert process.wait(30)
 
 
-def test_a_signal_without_a_name_has_words(tmp_path: Path) -> None:
+def test_a_signal_without_a_name_has_a_description(tmp_path: Path) -> None:
     status = ended(start(tmp_path, "import os; os.kill(os.getpid(), 40)"))
     assert status is not None
     assert ending_of_trainer(status, None, "", None, timed_out=False).message == "The trainer was killed by signal 40."

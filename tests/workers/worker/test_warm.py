@@ -1,4 +1,4 @@
-"""A process that is ready before its assignment comes."""
+"""Tests for a process that is kept ready for the next assignment."""
 
 import sys
 from collections.abc import Iterator
@@ -34,7 +34,7 @@ def test_the_ready_process_does_the_assignment_with_its_arguments(kept_ready: Wa
     assert ((tmp_path / "said").read_text(), taken.returncode) == ("one two", 0)
 
 
-def test_another_one_is_prepared_once_it_is_taken(
+def test_another_process_is_prepared_once_one_is_taken(
     kept_ready: WarmProcess, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(warm, "WARM_AFTER_SECONDS", 0.0)
@@ -51,21 +51,19 @@ def test_another_one_is_prepared_once_it_is_taken(
     assert taken[0] is not first
 
 
-def test_there_is_none_before_it_is_prepared_nor_for_another_program(kept_ready: WarmProcess) -> None:
+def test_no_process_is_ready_before_preparation_or_for_another_program(kept_ready: WarmProcess) -> None:
     assert kept_ready.take([*PROGRAM, "x"]) is None
     kept_ready.prepare()
     assert kept_ready.take(["other", "x"]) is None
 
 
-def test_no_process_is_kept_ready_where_memory_is_short(
-    kept_ready: WarmProcess, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_no_process_is_kept_ready_if_memory_is_low(kept_ready: WarmProcess, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(warm, "MIN_AVAILABLE_BYTES", 1 << 62)
     kept_ready.prepare()
     assert kept_ready.take([*PROGRAM, "x"]) is None
 
 
-def test_a_assignment_handed_over_early_is_done_although_the_next_process_is_prepared(
+def test_an_assignment_handed_over_early_is_done_while_the_next_process_is_prepared(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(warm, "MIN_AVAILABLE_BYTES", 0)

@@ -1,4 +1,4 @@
-"""How the processes of a worker are started."""
+"""Tests for how a worker starts its processes."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -16,7 +16,7 @@ from workers.worker.work import Jobs
 
 @pytest.fixture
 def client() -> Iterator[BackendClient]:
-    """A client of a backend that is not called."""
+    """Return a client of a backend that is never called."""
     client = BackendClient("http://127.0.0.1:9", "token", "one", "cpu")
     yield client
     client.close()
@@ -25,7 +25,7 @@ def client() -> Iterator[BackendClient]:
 @pytest.mark.parametrize(
     ("kind", "niceness"), [("evaluation", "10"), ("recording", "10"), ("live", "0"), ("play", "0")]
 )
-def test_jobs_give_way_unless_somebody_watches(
+def test_jobs_have_low_priority_unless_somebody_watches(
     client: BackendClient, tmp_path: Path, kind: JobKind, niceness: str
 ) -> None:
     jobs = Jobs(client, CheckpointStore(client, tmp_path / "store"), niceness=10)

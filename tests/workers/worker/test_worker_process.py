@@ -1,4 +1,4 @@
-"""`arcadia worker` as a process, with a real Redis: the doorbell, the drain, and what a kill -9 leaves behind."""
+"""Tests for `arcadia worker` as a process with a real Redis: doorbell, drain and recovery after kill -9."""
 
 import os
 import signal
@@ -20,7 +20,7 @@ from workers.contract.worker_api import private_queue
 
 REPOSITORY = Path(__file__).parents[3]
 
-# The worker's own main with the fake trainer and the fake job put in the places of the real ones.
+# The worker's main function, with a fake trainer and a fake job instead of the real ones.
 WITH_FAKE_TRAINER = """
 import sys
 from functools import partial
@@ -30,7 +30,7 @@ __main__.TRAINER = (sys.executable, "-c", "")  # ends at once, so that none is k
 __main__.Jobs = partial(__main__.Jobs, program=(sys.executable, sys.argv.pop(1)))
 sys.exit(__main__.main())
 """
-# The worker's own main, which does not wait for the directory of a worker that may just be ending.
+# The worker's main function without the wait for the directory of a worker that may be ending.
 AT_ONCE = """
 import sys
 from workers.worker import __main__, place
@@ -48,7 +48,7 @@ class WorkerProcess:
         self.start()
 
     def start(self) -> None:
-        """Start the worker and wait until it hears."""
+        """Start the worker and wait until it listens for doorbells."""
         fakes = [str(Path(__file__).parents[1] / f"fake_{name}.py") for name in ("trainer", "job")]
         options = ["--queue", "cpu", "--name", "tester", "--backend-url", self._api.url]
         with self.output.open("w") as output:
@@ -88,14 +88,14 @@ class WorkerProcess:
         return psutil.Process(int(file.read_text()))
 
     def close(self) -> None:
-        """End it."""
+        """End the worker."""
         self.process.kill()
         self.process.wait()
 
 
 @pytest.fixture
 def worker(api: WorkerApi, tmp_path: Path) -> Iterator[WorkerProcess]:
-    """Yield a worker that waits at its doorbell."""
+    """Yield a worker that waits for doorbells."""
     redis = RedisServer(tmp_path)
     redis.start()
     worker = WorkerProcess(api, redis, tmp_path)
@@ -104,12 +104,12 @@ def worker(api: WorkerApi, tmp_path: Path) -> Iterator[WorkerProcess]:
     redis.kill()
 
 
-def test_an_job_is_done_while_a_run_is_trained(api: WorkerApi, worker: WorkerProcess) -> None:
+def test_a_job_is_done_while_a_run_is_trained(api: WorkerApi, worker: WorkerProcess) -> None:
     api.claims.append(claim(points=10**6, interval=0.01))
     worker.ring()
     trainer = worker.trainer()
     offer(api)
-    # Bells for runs that it hears in vain must not keep it from hearing the job's.
+    # Doorbells for runs must not block the doorbell of the job, although the worker cannot take more runs.
     worker.ring(times=3)
     worker.ring(queue="jobs", task="workers.look_for_jobs")
     wait_until(lambda: api.job_releases)
@@ -117,7 +117,7 @@ def test_an_job_is_done_while_a_run_is_trained(api: WorkerApi, worker: WorkerPro
     assert trainer.is_running()
 
 
-def test_the_queue_of_this_worker_alone_is_heard(api: WorkerApi, worker: WorkerProcess) -> None:
+def test_the_private_queue_of_the_worker_is_heard(api: WorkerApi, worker: WorkerProcess) -> None:
     api.claims.append(claim(8))
     worker.ring(queue=private_queue("tester"))
     wait_until(lambda: api.releases)
@@ -157,7 +157,7 @@ def test_the_doorbell_is_heard_after_redis_was_killed_three_times_during_a_run(
     assert [(release["run"], release["outcome"]) for release in api.releases] == [(7, "stopped"), (8, "finished")]
 
 
-def test_a_doorbell_rung_ten_times_trains_a_run_once(api: WorkerApi, worker: WorkerProcess) -> None:
+def test_ten_doorbells_train_a_run_only_once(api: WorkerApi, worker: WorkerProcess) -> None:
     api.claims.append(claim(points=50, interval=0.01))
     worker.ring(times=10)
     wait_until(lambda: api.releases)
@@ -184,7 +184,7 @@ def test_a_stopping_worker_drains_its_run_and_exits(
     assert api.goodbyes == 1
 
 
-def test_a_killed_worker_takes_its_trainer_along_and_its_next_life_delivers_what_it_wrote(
+def test_a_killed_worker_ends_its_trainer_and_its_restart_delivers_the_events(
     api: WorkerApi, worker: WorkerProcess
 ) -> None:
     api.claims.append(claim(points=10**6, interval=0.01, how="with child"))
@@ -203,9 +203,7 @@ def test_a_killed_worker_takes_its_trainer_along_and_its_next_life_delivers_what
     assert api.points(7, 1) == list(range(1, written + 1))
 
 
-def test_a_worker_trains_what_waits_when_it_starts_although_no_doorbell_rings(
-    api: WorkerApi, worker: WorkerProcess
-) -> None:
+def test_a_starting_worker_trains_queued_runs_without_a_doorbell(api: WorkerApi, worker: WorkerProcess) -> None:
     worker.close()
     worker.redis.kill()
     worker.redis.start()
@@ -216,7 +214,7 @@ def test_a_worker_trains_what_waits_when_it_starts_although_no_doorbell_rings(
 
 
 @pytest.mark.nightly
-def test_a_stopping_worker_drains_the_run_that_it_started_with(api: WorkerApi, worker: WorkerProcess) -> None:
+def test_a_stopping_worker_drains_a_run_claimed_at_its_start(api: WorkerApi, worker: WorkerProcess) -> None:
     worker.close()
     api.claims.append(claim(points=10**6, interval=0.01))
     worker.start()

@@ -1,4 +1,4 @@
-"""A faulty package gets a sentence, adds nothing, and does not stop the others."""
+"""Tests that a faulty package is reported, adds nothing, and does not affect other packages."""
 
 from textwrap import indent
 
@@ -121,7 +121,7 @@ FAULTY = {
 
 
 @pytest.mark.parametrize(("code", "group", "problem"), FAULTY.values(), ids=FAULTY.keys())
-def test_a_faulty_package_gets_a_sentence_and_adds_nothing(site: Site, code: str, group: str, problem: str) -> None:
+def test_a_faulty_package_is_reported_and_adds_nothing(site: Site, code: str, group: str, problem: str) -> None:
     site.install("toy", code, group=f"arcadia.{group}")
     site.install("good")
     load_after_trial(["toy", "good"])
@@ -131,7 +131,7 @@ def test_a_faulty_package_gets_a_sentence_and_adds_nothing(site: Site, code: str
     assert PROVIDERS == {("environment", "Toy/One-v0"): "good"}
 
 
-def test_a_package_that_hangs_is_ended(site: Site) -> None:
+def test_a_package_that_hangs_is_killed(site: Site) -> None:
     site.install("toy", "import time; time.sleep(600)")
     site.install("good")
     assert find_problems(["toy", "good"], seconds=5.0) == {"toy": "Its import did not end within 5 s."}
@@ -145,7 +145,7 @@ def test_two_packages_cannot_have_the_same_environment(site: Site) -> None:
     assert PROVIDERS["environment", "Toy/One-v0"] == "first"
 
 
-def test_a_package_that_fails_late_leaves_nothing(site: Site) -> None:
+def test_a_package_that_fails_late_leaves_nothing_behind(site: Site) -> None:
     points = {"arcadia.environments": "toy:PARTS", "arcadia.presets": "toy:NONE"}
     site.install("toy", ONE_ENVIRONMENT, points=points)
     load_after_trial(["toy"])

@@ -1,4 +1,4 @@
-"""Allowed packages join the registries of the built-in parts."""
+"""Tests that allowed packages are added to the registries of the built-in parts."""
 
 from typing import Any
 
@@ -39,11 +39,11 @@ def test_installed_packages_are_found_without_an_import() -> None:
     assert METHOD not in PLUGINS
 
 
-def test_names_are_compared_as_package_indexes_do() -> None:
+def test_package_names_are_normalized_like_on_package_indexes() -> None:
     assert allowed_names("Arcadia_Toy, arcadia.maze,,arcadia-toy") == (METHOD, ENVIRONMENT)
 
 
-def test_a_method_and_an_environment_join_the_registries() -> None:
+def test_a_method_and_an_environment_are_added_to_the_registries() -> None:
     load([METHOD, ENVIRONMENT])
     assert loaded_versions() == {METHOD: "0.1.0", ENVIRONMENT: "0.1.0"}
     assert METHODS["toy"].trainer == "arcadia_toy.trainer:TRAINER"
@@ -55,7 +55,7 @@ def test_a_method_and_an_environment_join_the_registries() -> None:
     assert needed_plugins(PRESETS["paac-cartpole"].config.model_dump()) == []
 
 
-def test_the_form_has_the_fields_and_environments_of_plug_ins() -> None:
+def test_the_launch_form_has_the_fields_and_environments_of_plug_ins() -> None:
     before = config_adapter.json_schema()
     load([METHOD, ENVIRONMENT])
     schema = config_adapter.json_schema()
@@ -83,7 +83,7 @@ def test_networks_and_protocols_of_plug_ins_can_be_chosen(site: Site) -> None:
         config_adapter.validate_python({"algorithm": "paac", "env": "ALE/Pong-v5", "network": "tiny"})
 
 
-def test_a_removed_plug_in_is_named() -> None:
+def test_a_removed_plug_in_is_named_in_the_error() -> None:
     load([METHOD])
     assert missing_plugins(METHOD) is None
     assert missing_plugins("") is None

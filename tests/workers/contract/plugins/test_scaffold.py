@@ -1,4 +1,4 @@
-"""Packages from the templates are complete: their own tests pass."""
+"""Tests that packages from the templates are complete and pass their tests."""
 
 import subprocess
 import sys
@@ -20,13 +20,13 @@ def test_the_tests_of_a_new_package_pass(site: Site, kind: scaffold.Kind, name: 
     assert ended.returncode == 0, ended.stdout
 
 
-def test_a_package_does_not_replace_files(tmp_path: Path) -> None:
+def test_a_new_package_does_not_overwrite_files(tmp_path: Path) -> None:
     (tmp_path / "mine.txt").touch()
     with pytest.raises(ScaffoldError, match="is not empty"):
         scaffold.create("method", METHOD, tmp_path)
 
 
 @pytest.mark.parametrize("name", ["Toy", "toy/../x", "toy_", "1toy", ""])
-def test_names_are_those_of_packages(tmp_path: Path, name: str) -> None:
+def test_only_valid_package_names_are_accepted(tmp_path: Path, name: str) -> None:
     with pytest.raises(ScaffoldError, match="is not a name for a package"):
         scaffold.create("method", name, tmp_path / "new")

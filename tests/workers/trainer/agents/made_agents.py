@@ -1,4 +1,4 @@
-"""Agents with fresh weights for tests, in run directories and as unpacked agent files."""
+"""Helpers that make agents with untrained weights, as run directories and as unpacked agent files."""
 
 import importlib.util
 import json
@@ -38,31 +38,31 @@ def config_of(title: str) -> RunConfig:
 
 
 def save_checkpoint(directory: Path, config: RunConfig) -> Path:
-    """Save a checkpoint with fresh weights. Return its path."""
+    """Save a checkpoint with untrained weights. Return its path."""
     return directory / made_checkpoint.write(directory, config, STEP)
 
 
 def names_of_protocols(config: TrainingConfig) -> list[str]:
-    """Return the names of the protocols that fit."""
+    """Return the names of the protocols that fit a configuration."""
     return [name for name, protocol in PROTOCOLS.items() if protocol.fits(config.environment.family)]
 
 
 @dataclass(frozen=True)
 class UnpackedAgent:
-    """An unpacked agent file, with the run directory that it is of."""
+    """An unpacked agent file and the run directory that it was made from."""
 
     folder: Path
     directory: Path
 
     @property
     def document(self) -> dict[str, Any]:
-        """agent.json."""
+        """Return the content of agent.json."""
         document: dict[str, Any] = json.loads((self.folder / names.MANIFEST).read_text())
         return document
 
     @property
     def player(self) -> ModuleType:
-        """play.py of the file, as a module."""
+        """Return play.py of the file as a module."""
         spec = importlib.util.spec_from_file_location("play", self.folder / names.PLAYER)
         assert spec is not None
         assert spec.loader is not None
@@ -71,7 +71,7 @@ class UnpackedAgent:
         return module
 
     def set_cap(self, frames: int) -> None:
-        """Cut episodes of games short."""
+        """Limit the frames of episodes."""
         document = self.document
         for protocol in document["protocols"]:
             protocol["cap_frames"] = frames
@@ -79,7 +79,7 @@ class UnpackedAgent:
 
 
 def unpacked(tmp_path: Path, config: RunConfig, **source: Any) -> UnpackedAgent:
-    """Return the unpacked agent file of a fresh checkpoint."""
+    """Return the unpacked agent file of an untrained checkpoint."""
     directory = tmp_path / "run"
     path = save_checkpoint(directory, config)
     file = tmp_path / "made.agent.zip"
@@ -101,7 +101,7 @@ def evaluate(
 
 
 def random_states(shape: list[int], *, pixels: bool, count: int = 256) -> Any:
-    """Return observations."""
+    """Return random observations."""
     random = np.random.default_rng(1)
     if pixels:
         return random.integers(256, size=(count, *shape), dtype=np.uint8)

@@ -1,4 +1,4 @@
-"""Agent files of run directories."""
+"""Tests for agent files of run directories."""
 
 import hashlib
 import json

@@ -1,4 +1,4 @@
-"""The ONNX model of an agent file computes what the network computes."""
+"""Tests that the ONNX model of an agent file computes the same as the network."""
 
 from pathlib import Path
 from typing import Any
@@ -24,7 +24,7 @@ def session_of(agent: UnpackedAgent) -> Any:
 
 
 @pytest.mark.parametrize("title", TITLES)
-def test_its_outputs_are_those_of_torch(tmp_path: Path, title: str) -> None:
+def test_outputs_of_the_onnx_model_equal_those_of_torch(tmp_path: Path, title: str) -> None:
     agent = unpacked(tmp_path, config_of(title))
     shape = agent.document["network"]
     states = random_states(shape["observation_shape"], pixels=agent.document["environment"]["pixels"])
@@ -34,7 +34,7 @@ def test_its_outputs_are_those_of_torch(tmp_path: Path, title: str) -> None:
     session = session_of(agent)
     memory = network.initial_memory(len(states))
     cells = [{f"h{i}": h.numpy().copy(), f"c{i}": c.numpy().copy()} for i, (h, c) in enumerate(memory)]
-    # The second time, an LSTM reads the state that it wrote.
+    # In the second round, an LSTM reads the state that it wrote.
     for _ in range(2):
         given = {name: value for each in cells for name, value in each.items()}
         found = dict(

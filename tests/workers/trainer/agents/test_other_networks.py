@@ -1,4 +1,4 @@
-"""Networks with parts that only plug-ins and other libraries use."""
+"""Tests for networks with parts that only plug-ins and other libraries use."""
 
 import json
 from pathlib import Path
@@ -24,7 +24,7 @@ def player(tmp_path: Path) -> ModuleType:
     return unpacked(tmp_path, config_of("cartpole")).player
 
 
-def test_filtered_readings_and_deviations_are_played_and_converted(tmp_path: Path) -> None:
+def test_networks_with_filtered_readings_and_deviations_are_played_and_converted(tmp_path: Path) -> None:
     torch.manual_seed(1)
     config = config_of("continuous")
     agent = agents.Agent([VectorBody((3,), 64), VectorBody((3,), 64)], 0, ACTIONS)

@@ -1,4 +1,4 @@
-"""play.py of agent files gets the same scores as an evaluation."""
+"""Tests that play.py of agent files gets the same scores as an evaluation."""
 
 from dataclasses import replace
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Errors of a critic by simulated futures."""
+"""Tests for the errors of a critic that simulated futures reveal."""
 
 from pathlib import Path
 
@@ -37,12 +37,12 @@ def moments(error: float, noise: float, count: int) -> list[JudgedMoment]:
     ]
 
 
-def test_the_error_leaves_out_the_noise_of_the_futures() -> None:
+def test_the_error_excludes_the_noise_of_the_futures() -> None:
     assert calibrating.rmse(moments(0.5, 0.4, 4000)) == pytest.approx(0.5, abs=0.03)
     assert calibrating.rmse(moments(0.0, 0.4, 4000)) < 0.1
 
 
-def test_bins_hold_equally_many_moments_in_the_order_of_their_values() -> None:
+def test_bins_have_equal_numbers_of_moments_sorted_by_value() -> None:
     found = calibrating.bins(moments(0.5, 0.1, 45))
     assert [one.count for one in found] == [5] * 5 + [4] * 5
     assert [one.value for one in found] == sorted(one.value for one in found)
@@ -73,7 +73,7 @@ def printed(capsys: pytest.CaptureFixture[str], *arguments: object) -> Calibrati
     return CalibrationDocument.model_validate_json(capsys.readouterr().out)
 
 
-def test_every_kth_decision_is_judged_by_its_futures(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_every_kth_decision_is_compared_with_its_futures(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     made_checkpoint.write(tmp_path, CATCH)
     size = ("--run-dir", tmp_path, "--seed", 3, "--futures", 8)
     found = printed(capsys, *size, "--episodes", 2, "--every", 2)
@@ -91,13 +91,11 @@ def test_every_kth_decision_is_judged_by_its_futures(tmp_path: Path, capsys: pyt
     assert (alone.value, alone.mean, alone.interval) == (worst.value, worst.mean, worst.interval)
 
 
-def test_the_last_decision_of_catch_has_the_regret_of_its_outcome(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_the_regret_of_the_last_decision_of_catch_is_0_or_2(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     made_checkpoint.write(tmp_path, CATCH)
     found = printed(capsys, "--run-dir", tmp_path, "--futures", 8, "--episodes", 20, "--every", 1)
     last = [each.regret for each in found.moments if each.decision == 4]
-    assert set(last) <= {0, 2}, "the ball is caught or missed, unless it is out of reach"
+    assert set(last) <= {0, 2}, "the action decides between +1 and -1, unless the ball is out of reach"
 
 
 def test_continuous_actions_have_no_regret(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -110,7 +108,7 @@ def test_continuous_actions_have_no_regret(tmp_path: Path, capsys: pytest.Captur
     assert "regret       not measured" in said
 
 
-def test_the_regret_can_be_left_out(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_regret_can_be_omitted(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     made_checkpoint.write(tmp_path, CATCH)
     size = ("--run-dir", tmp_path, "--futures", 8, "--episodes", 2)
     whole, short = printed(capsys, *size), printed(capsys, *size, "--no-regret")
@@ -119,7 +117,7 @@ def test_the_regret_can_be_left_out(tmp_path: Path, capsys: pytest.CaptureFixtur
     assert left_out == whole.model_dump(include=set(left_out))
 
 
-def test_decisions_are_spread_over_the_episodes() -> None:
+def test_decisions_are_distributed_over_the_episodes() -> None:
     assert calibrating.spread([100, 300], None) == (10, 40)
     assert calibrating.spread([5, 4], None) == (1, 9)
     assert calibrating.spread([100, 305], 50) == (50, 9)
@@ -127,7 +125,7 @@ def test_decisions_are_spread_over_the_episodes() -> None:
         calibrating.spread([2001], 1)
 
 
-def test_mistakes_are_explained_in_a_sentence(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_mistakes_are_explained(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     made_checkpoint.write(tmp_path, CATCH)
 
     def refusal(*arguments: object) -> str:

@@ -1,4 +1,4 @@
-"""The actions of every environment outside the emulator have names."""
+"""Tests that the actions of all environments outside the emulator have names."""
 
 import gymnasium
 import pytest
@@ -9,7 +9,7 @@ from workers.contract.spaces import Continuous
 
 
 @pytest.mark.parametrize("task", MUJOCO_TASKS)
-def test_each_motor_of_a_mujoco_task_is_named_by_its_joint(task: str) -> None:
+def test_motors_of_mujoco_environments_are_named_after_their_joints(task: str) -> None:
     environment = gymnasium.make(f"{task}-v5")
     motors = environment.unwrapped.model.nu  # type: ignore[attr-defined]
     environment.close()

@@ -1,4 +1,4 @@
-"""How fast the environments step by themselves, and that a run that asks for it reports it before it trains."""
+"""Tests for the speed limit of the environments, which a run can measure before it trains."""
 
 import json
 import resource
@@ -23,7 +23,7 @@ CEILING = "throughput/ceiling_steps_per_second"
 
 
 class RecordedProcesses:
-    """Processes that tell what the test says they do."""
+    """Processes that report prepared messages."""
 
     def __init__(self, *reported: list[tuple[int, Any]]) -> None:
         self.started = 0
@@ -42,10 +42,10 @@ class RecordedProcesses:
         return next(self._reported)
 
 
-def test_the_rates_of_all_processes_add_up_from_when_all_of_them_step(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_rates_are_summed_from_the_time_when_all_processes_step(monkeypatch: pytest.MonkeyPatch) -> None:
     processes = RecordedProcesses(
         [(0, (10.0, 1_000))],
-        # The first was alone until now, and faster.
+        # The first process was alone until now, so it was faster.
         [(0, (11.0, 9_000)), (1, (20.0, 7))],
         [(0, (12.0, 9_500))],
         [(0, (13.0, 10_000)), (1, (21.0, 407))],
@@ -57,7 +57,7 @@ def test_the_rates_of_all_processes_add_up_from_when_all_of_them_step(monkeypatc
     assert processes.started == 2
 
 
-def test_the_limit_of_open_files_is_raised_before_the_first_process_is_started(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_limit_of_open_files_is_raised_before_the_first_process_starts(monkeypatch: pytest.MonkeyPatch) -> None:
     processes, raised = RecordedProcesses(), list[tuple[int, int]]()
     monkeypatch.setattr(ceiling, "Processes", lambda: processes)
     monkeypatch.setattr(resource, "getrlimit", lambda _: (1024, 20_000))
@@ -69,7 +69,7 @@ def test_the_limit_of_open_files_is_raised_before_the_first_process_is_started(m
 
 
 class Resetting:
-    """Environments of which one of three begins a new episode at each step, and what is reported about them."""
+    """Three environments, one of which begins a new episode at each step, and the reports about them."""
 
     actions = Discrete(2)
 
@@ -95,7 +95,7 @@ class Resetting:
             self.reported.append(what[1])
 
 
-def test_a_new_episode_is_no_step(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_new_episode_does_not_count_as_a_step(monkeypatch: pytest.MonkeyPatch) -> None:
     both = Resetting()
     monkeypatch.setattr(environments, "make", lambda *_: both)
     monkeypatch.setattr(ceiling, "TELL_SECONDS", 0.0)
@@ -103,7 +103,7 @@ def test_a_new_episode_is_no_step(monkeypatch: pytest.MonkeyPatch) -> None:
     assert both.reported[-1] == 2 * both.received
 
 
-def test_a_run_that_is_to_stop_measures_no_further(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_stopping_run_ends_its_measurement(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(ceiling, "Processes", RecordedProcesses)
     assert ceiling.measure(PaacConfig(env="CartPole-v1"), 2.0, lambda: True) is None
 
@@ -121,7 +121,7 @@ def test_environments_step_as_they_do_in_training(config: Any, stepping: Steppin
     assert config.stepping == stepping
 
 
-def test_random_actions_are_of_the_environment() -> None:
+def test_random_actions_are_valid_in_the_environment() -> None:
     chosen = ceiling.drawn(Discrete(3), 5, seed=1)
     assert (chosen.shape[1], set(np.unique(chosen))) == (5, {0, 1, 2})
     numbers = ceiling.drawn(Continuous((-1.0, 2.0), (0.0, 3.0)), 5, seed=1)
@@ -143,7 +143,7 @@ def test_random_actions_are_of_the_environment() -> None:
         ),
     ],
 )
-def test_a_run_that_asks_for_it_measures_its_environments_before_it_trains(
+def test_a_run_measures_its_environments_before_training_if_configured(
     config: PaacConfig | A3cConfig, tmp_path: Path
 ) -> None:
     with Journal(tmp_path) as journal:

@@ -1,4 +1,4 @@
-"""The emulator's settings do what the launch form says."""
+"""Tests that the emulator's settings work as the launch form describes."""
 
 from typing import Any
 
@@ -28,7 +28,7 @@ def opened(games: int, **settings: object) -> AtariEnvironments:
         pytest.param("ALE/NameThisGame-v5", 134, 0, {0, 1, 2}, marks=pytest.mark.nightly),
     ],
 )
-def test_no_ops_are_drawn_from_0_or_from_1(
+def test_the_smallest_number_of_no_ops_can_be_0_or_1(
     env: str, starting: int, fewest: int, drawn: set[int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     batch = opened(5, env=env, min_noops=fewest, max_noops=3)
@@ -47,7 +47,7 @@ def test_no_ops_are_drawn_from_0_or_from_1(
     assert set((opening[-1] - starting).tolist()) == drawn
 
 
-def test_later_episodes_open_with_no_ops_too(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_later_episodes_also_start_with_no_ops(monkeypatch: pytest.MonkeyPatch) -> None:
     config = PaacConfig(env="ALE/Breakout-v5", fire_at_reset=False, min_noops=1, max_noops=1, cap_frames=8)
     batch = AtariEnvironments(config, 4, 1, seed=3)
     counted: list[list[int]] = []
@@ -65,7 +65,7 @@ def test_later_episodes_open_with_no_ops_too(monkeypatch: pytest.MonkeyPatch) ->
         step = batch.receive()
         if step.fresh.any():
             assert step.fresh.all()
-            assert (step.observations[:, -1] == first[:, -1]).all()  # a lone no-op shows the same screen everywhere
+            assert (step.observations[:, -1] == first[:, -1]).all()  # after one no-op, all games show the same screen
             assert (step.observations[:, :-1] == 0).all()
     batch.close()
     assert any(0 in frames for frames in counted), "the emulator never drew 0: nothing was tested"
@@ -78,7 +78,7 @@ def test_the_action_set_is_minimal_or_full(actions: str, count: int) -> None:
     batch.close()
 
 
-def test_the_cap_cuts_an_episode_off_without_ending_it() -> None:
+def test_the_cap_truncates_an_episode_without_terminating_it() -> None:
     batch = opened(2, cap_frames=12)
     for length in range(1, 4):
         batch.send(np.zeros(2, dtype=np.int64))
@@ -88,7 +88,7 @@ def test_the_cap_cuts_an_episode_off_without_ending_it() -> None:
     batch.close()
 
 
-def test_actions_are_repeated_with_the_probability_asked_for() -> None:
+def test_actions_are_repeated_with_the_configured_probability() -> None:
     def screens(probability: float) -> bytes:
         batch = opened(4, repeat_action_probability=probability, max_noops=0)
         for number in range(8):
@@ -100,7 +100,7 @@ def test_actions_are_repeated_with_the_probability_asked_for() -> None:
     assert screens(0.0) == screens(0.0) != screens(0.25)
 
 
-def test_a_range_of_no_ops_that_is_empty_is_refused() -> None:
+def test_an_empty_range_of_no_ops_is_refused() -> None:
     with pytest.raises(ValueError, match="give 0, or a larger max_noops"):
         PaacConfig(max_noops=0, min_noops=1)
 

@@ -1,4 +1,4 @@
-"""Batches of environments: shapes, autoreset rows, lives and seeds."""
+"""Tests for batches of environments: shapes, autoreset rows, lives and seeds."""
 
 import gymnasium
 import numpy as np
@@ -47,7 +47,7 @@ REQUIRED_GAMES = [env for env, known in ENVIRONMENTS.items() if known.family is 
         for env, known in ENVIRONMENTS.items()
     ],
 )
-def test_every_environment_on_the_list_steps_as_it_is_described(env: str) -> None:
+def test_all_listed_environments_match_their_description(env: str) -> None:
     known = ENVIRONMENTS[env]
     # Other tests step several emulators at once.
     num_envs = 1 if known.family.simulator == "ale" else 2
@@ -73,13 +73,13 @@ def test_every_environment_on_the_list_steps_as_it_is_described(env: str) -> Non
 
 
 def any_actions(batch: Environments, random: np.random.Generator) -> Actions:
-    """Return random actions; continuous ones may lie beyond the bounds."""
+    """Return random actions. Continuous actions may be out of bounds."""
     if isinstance(batch.actions, Continuous):
         return random.normal(0, 2, (batch.num_envs, batch.actions.size)).astype(np.float32)
     return random.integers(0, batch.actions.count, batch.num_envs)
 
 
-def test_the_row_after_an_end_is_fresh_and_opens_the_next_episode() -> None:
+def test_the_row_after_an_end_is_fresh_and_starts_the_next_episode() -> None:
     batch = GymnasiumEnvironments("CartPole-v1", num_envs=2, seed=3)
     batch.reset()
     ended = np.zeros(2, dtype=np.bool_)
@@ -110,7 +110,7 @@ def test_observations_received_are_not_overwritten_by_later_steps() -> None:
         assert (first == copy).all()
 
 
-def test_a_lost_life_is_reported_and_the_game_goes_on() -> None:
+def test_a_lost_life_is_reported_and_the_game_continues() -> None:
     batch = AtariEnvironments(A3cConfig(env="ALE/Breakout-v5", max_noops=1), 2, 1, 1)
     batch.reset()
     losses = 0
@@ -126,7 +126,7 @@ def test_a_lost_life_is_reported_and_the_game_goes_on() -> None:
     assert losses >= 5  # all five balls of one of the two games
 
 
-def test_the_same_seed_gives_the_same_games_and_another_seed_others() -> None:
+def test_equal_seeds_give_equal_games_and_other_seeds_other_games() -> None:
     def play(seed: int) -> list[bytes]:
         batch = AtariEnvironments(A3cConfig(env="ALE/Breakout-v5", max_noops=30), 2, 2, seed)
         frames = [batch.reset().tobytes()]
@@ -141,7 +141,7 @@ def test_the_same_seed_gives_the_same_games_and_another_seed_others() -> None:
     assert play(1) != play(2)
 
 
-def test_an_action_outside_the_set_is_refused_before_it_reaches_the_emulator() -> None:
+def test_an_invalid_action_is_refused_before_it_reaches_the_emulator() -> None:
     batch = AtariEnvironments(A3cConfig(env="ALE/Pong-v5", max_noops=0), 1, 1, 1)
     batch.reset()
     with pytest.raises(ValueError, match="between 0 and 5"):
@@ -149,7 +149,7 @@ def test_an_action_outside_the_set_is_refused_before_it_reaches_the_emulator() -
     batch.close()
 
 
-def test_actions_that_are_no_numbers_do_not_end_the_process_before_the_run_is_reported() -> None:
+def test_nan_and_infinite_actions_do_not_crash_the_process() -> None:
     walker = GymnasiumEnvironments("BipedalWalker-v3", 1, 1)
     walker.reset()
     for odd in (np.nan, np.inf, -np.inf):
@@ -158,5 +158,5 @@ def test_actions_that_are_no_numbers_do_not_end_the_process_before_the_run_is_re
     walker.close()
 
 
-def test_vector_environments_are_gymnasiums_own() -> None:
+def test_environments_with_vector_observations_are_registered_in_gymnasium() -> None:
     assert all(env in gymnasium.registry for env, known in ENVIRONMENTS.items() if not known.shows_pixels)

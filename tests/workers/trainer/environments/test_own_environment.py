@@ -1,4 +1,4 @@
-"""An actor-learner's own environment: outcomes of steps, and the change from one episode to the next."""
+"""Tests for the environment of one actor-learner: outcomes of steps and changes of episodes."""
 
 from collections.abc import Iterator
 
@@ -21,7 +21,7 @@ def cartpole() -> Iterator[OwnEnvironment]:
 
 
 def fall(environment: OwnEnvironment) -> int:
-    """Push the cart to the left until the pole falls; return the steps."""
+    """Push the cart to the left until the pole falls. Return the outcomes of the steps."""
     steps = 1
     while not environment.step(LEFT).over:
         steps += 1
@@ -34,7 +34,7 @@ def test_a_finished_episode_has_its_raw_return_and_length(cartpole: OwnEnvironme
     assert (episode.episode_return, episode.length) == (steps, steps)
 
 
-def test_the_next_episode_begins_with_its_opening_and_counts_from_zero(cartpole: OwnEnvironment) -> None:
+def test_the_next_episode_begins_with_its_first_observation_and_counts_from_zero(cartpole: OwnEnvironment) -> None:
     fall(cartpole)
     fallen = cartpole.observation
     cartpole.begin_again()
@@ -75,7 +75,7 @@ def test_only_the_learners_rewards_are_clipped() -> None:
     assert raw_return == clipped_return == pytest.approx(sum(raw))
 
 
-def test_a_lost_life_is_terminal_only_if_the_run_says_so_and_the_game_goes_on() -> None:
+def test_a_lost_life_is_terminal_only_if_configured_and_the_game_continues() -> None:
     def outcomes(ends: bool) -> tuple[int, int]:
         config = A3cConfig(env="ALE/Breakout-v5", life_loss_ends_episode=ends, max_noops=0)
         environment = OwnEnvironment(config, seed=1)
@@ -104,7 +104,7 @@ def test_a_lost_life_is_terminal_only_if_the_run_says_so_and_the_game_goes_on() 
     ],
     ids=lambda value: value.env if isinstance(value, TrainingConfig) else "",
 )
-def test_the_main_process_can_ask_for_shape_and_actions(
+def test_the_main_process_can_read_shape_and_actions(
     config: TrainingConfig, shape: tuple[int, ...], actions: Discrete | Continuous
 ) -> None:
     assert interface(config) == (shape, actions)

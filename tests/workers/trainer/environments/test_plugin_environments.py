@@ -1,4 +1,4 @@
-"""Environments of plug-ins step through the general path. Spaces that agents cannot use are refused with a reason."""
+"""Tests that environments of plug-ins use the general code path, and that unsupported spaces are refused."""
 
 from collections.abc import Iterator
 from typing import Any, cast
@@ -29,7 +29,7 @@ Space = spaces.Space[Any]
 
 
 class Made(gymnasium.Env[Any, Any]):
-    """An environment of any spaces, whose episodes have two steps."""
+    """An environment with given spaces and episodes of two steps."""
 
     metadata = {"render_modes": ["rgb_array"]}  # noqa: RUF012
 
@@ -104,7 +104,7 @@ def test_observations_become_one_vector(site: Site, seen: Space, size: int) -> N
     game.close()
 
 
-def test_games_of_the_physics_family_are_flattened_too(site: Site) -> None:
+def test_observations_of_the_physics_family_are_also_flattened(site: Site) -> None:
     opened(site, spaces.Dict({"place": VECTOR, "door": spaces.Discrete(4)}), THREE, family="MUJOCO").close()
     game = GymnasiumGame("Odd/Made-v0")
     game.begin(1)

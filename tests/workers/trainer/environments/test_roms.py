@@ -1,4 +1,4 @@
-"""A game that is missing is explained in a sentence: where it was looked for, and what would be right."""
+"""Tests that the error about a missing game names the searched places and the solution."""
 
 import shutil
 from pathlib import Path
@@ -13,13 +13,13 @@ PONG = "ALE/Pong-v5"
 
 
 def refusal(env: str) -> str:
-    """Look for a game in vain; return the sentence."""
+    """Look up a missing game and return the error message."""
     with pytest.raises(MissingGameError) as refused:
         roms.path_of(env)
     return str(refused.value)
 
 
-def test_a_game_is_found_in_ale_py_or_in_the_folder_that_is_named(
+def test_a_game_is_found_in_ale_py_or_in_the_configured_folder(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.delenv("ALE_ROMS_DIR", raising=False)
@@ -44,13 +44,13 @@ def test_a_missing_game_is_reported_with_the_searched_places(tmp_path: Path, mon
 
 
 @pytest.mark.parametrize("name", ["none", "a file"])
-def test_a_folder_that_is_none_is_reported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+def test_an_invalid_folder_is_reported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
     (tmp_path / "a file").touch()
     monkeypatch.setenv("ALE_ROMS_DIR", str(tmp_path / name))
     assert f"ALE_ROMS_DIR is {tmp_path / name}, which is no folder. Unset it" in refusal(PONG)
 
 
-def test_an_installation_without_the_game_is_to_be_mended(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_incomplete_installation_is_reported_with_a_solution(monkeypatch: pytest.MonkeyPatch) -> None:
     def look(_name: str) -> Path:
         raise FileNotFoundError(2, "No such file or directory")
 
@@ -59,7 +59,7 @@ def test_an_installation_without_the_game_is_to_be_mended(monkeypatch: pytest.Mo
     assert refusal(PONG) == f"{PONG} is missing: this installation of ale-py has no pong.bin. Install ale-py again"
 
 
-def test_what_is_no_atari_game_needs_no_rom(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_only_atari_games_need_a_rom(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("ALE_ROMS_DIR", str(tmp_path))
     roms.check("CartPole-v1")
     with pytest.raises(MissingGameError):

@@ -1,4 +1,4 @@
-"""A literal player of the protocols: one ALEInterface, one frame at a time, OpenCV for the pictures."""
+"""A literal reference player of the protocols with one ALEInterface, frame by frame, and OpenCV for pictures."""
 
 from collections import deque
 from collections.abc import Callable, Iterable
@@ -16,7 +16,7 @@ Choose = Callable[[Screen], int]
 
 @dataclass
 class Game:
-    """An emulator, and what was counted since its reset."""
+    """An emulator with the score and frames since its reset."""
 
     emulator: ale_py.ALEInterface
     score: int = 0
@@ -29,7 +29,7 @@ class Game:
 
 @dataclass(frozen=True)
 class Result:
-    """What a protocol asks for."""
+    """Result of one episode of a protocol."""
 
     score: int
     frames: int
@@ -37,7 +37,7 @@ class Result:
 
 
 def opened(rom: str, seed: int) -> Game:
-    """Reset a game."""
+    """Open a game and reset it."""
     ale_py.ALEInterface.setLoggerMode(ale_py.LoggerMode.Error)
     emulator = ale_py.ALEInterface()
     emulator.setFloat("repeat_action_probability", 0.0)
@@ -50,7 +50,7 @@ def opened(rom: str, seed: int) -> Game:
 
 
 def after_noops(rom: str, seed: int, noops: int) -> Game:
-    """Open a game and do nothing for some frames."""
+    """Open a game and take no-op actions for some frames."""
     game = opened(rom, seed)
     for _ in range(noops):
         game.act(0)
@@ -58,7 +58,7 @@ def after_noops(rom: str, seed: int, noops: int) -> Game:
 
 
 def at_start_point(rom: str, seed: int, actions: Iterable[tuple[int, int]]) -> Game:
-    """Open a game and do what was done before a start point."""
+    """Open a game and repeat the actions before a start point."""
     game = opened(rom, seed)
     for action, frames in actions:
         for _ in range(frames):
@@ -67,13 +67,13 @@ def at_start_point(rom: str, seed: int, actions: Iterable[tuple[int, int]]) -> G
 
 
 def small(screens: list[Screen]) -> Screen:
-    """What the agent sees of a decision's last two screens."""
+    """Return what the agent sees of a decision's last two screens."""
     brighter = np.maximum(screens[-1], screens[-2] if len(screens) > 1 else screens[-1])
     return np.asarray(cv2.resize(brighter, (84, 84), interpolation=cv2.INTER_AREA), dtype=np.uint8)
 
 
 def play(game: Game, cap: int, frames_per_action: int, choose: Choose, own_points_only: bool = False) -> Result:
-    """Play to the end of the game or the cap."""
+    """Play until the game ends or reaches the cap."""
     legal = game.emulator.getMinimalActionSet()
     blank = np.zeros((84, 84), dtype=np.uint8)
     seen = deque([blank, blank, blank, small([game.emulator.getScreenGrayscale()])], maxlen=4)

@@ -1,4 +1,4 @@
-"""Checkpoints of fresh networks, with weights that make them act."""
+"""Helpers that make checkpoints of untrained networks that choose different actions."""
 
 from pathlib import Path
 
@@ -16,12 +16,12 @@ from workers.trainer.run.run import TrainingState, prefixed
 
 
 def write(directory: Path, config: RunConfig, step: int = 5) -> str:
-    """Write a checkpoint of a fresh network and return its file."""
+    """Write a checkpoint of an untrained network and return its file."""
     return checkpoints.write(directory, state(config, step), config, {}).file
 
 
 def state(config: RunConfig, step: int = 5) -> TrainingState:
-    """Return what a checkpoint of a fresh network holds."""
+    """Return the training state of an untrained network."""
     torch.manual_seed(0)
     shape, actions = own_environment.interface(config)
     network: torch.nn.Module
@@ -31,18 +31,18 @@ def state(config: RunConfig, step: int = 5) -> TrainingState:
         network = networks.build_action_values(config, shape, actions)
     else:
         network = networks.build(config, shape, actions)
-    # A fresh network says nearly the same of every state; this one does not.
+    # The outputs of an untrained network are nearly equal in all states. Larger weights make them differ.
     tensors = {name: 3 * tensor for name, tensor in network.state_dict().items()}
     return TrainingState(step, 4 * step, prefixed("network", tensors))
 
 
 def subject(directory: Path, config: RunConfig, protocol: EvaluationProtocol, acting: Acting | None = None) -> Subject:
-    """Return the agent of a fresh network."""
+    """Return the agent of an untrained network."""
     write(directory, config)
     return subjects.agent_subject(*subjects.read(directory, None), protocol, acting)
 
 
 def shape(config: RunConfig) -> tuple[int, ...]:
-    """Return the shape of what the run's agent sees."""
+    """Return the shape of the agent's observations."""
     seen, _ = own_environment.interface(config)
     return seen

@@ -1,4 +1,4 @@
-"""Every protocol scores as a literal loop over the emulator does, frame by frame."""
+"""Tests that every protocol gives the same scores as a literal loop over the emulator, frame by frame."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -34,14 +34,14 @@ def results(
 
 
 def uniformly(seed: int, actions: int) -> Callable[[literal.Screen], int]:
-    """Choose as the random policy does."""
+    """Return a chooser that acts like the random policy."""
     random = np.random.default_rng(seed)
     return lambda _: int(random.integers(actions))
 
 
 @pytest.mark.parametrize(("game", "actions"), [("breakout", 4), ("seaquest", 18)])
 @pytest.mark.parametrize("name", ["no-op-5min", pytest.param("no-op-30min", marks=pytest.mark.nightly)])
-def test_noop_starts_score_as_the_literal_loop(name: str, game: str, actions: int) -> None:
+def test_noop_starts_give_the_scores_of_the_literal_loop(name: str, game: str, actions: int) -> None:
     protocol = PROTOCOLS[name]
     subject = subjects.random_subject(f"ALE/{game.title()}-v5", protocol)
     literally = []
@@ -55,10 +55,10 @@ def test_noop_starts_score_as_the_literal_loop(name: str, game: str, actions: in
     assert len({result.frames for result in literally}) == 3
 
 
-# The emulator opens Name This Game with 134 frames of its own, which no cap counts.
+# The emulator starts Name This Game with 134 frames that do not count toward the cap.
 @pytest.mark.parametrize(("env", "rom"), [("ALE/Pong-v5", "pong"), ("ALE/NameThisGame-v5", "name_this_game")])
 @pytest.mark.parametrize("cap", [401, 402])
-def test_the_cap_counts_noops_and_ends_an_episode_within_a_decision(cap: int, env: str, rom: str) -> None:
+def test_the_cap_includes_noops_and_can_end_an_episode_within_a_decision(cap: int, env: str, rom: str) -> None:
     protocol = replace(PROTOCOLS["no-op-5min"], cap_frames=cap)
     subject = subjects.random_subject(env, protocol)
     (one,) = play(subject, protocol, SEED, [0], openings.opening(protocol, None))
@@ -70,7 +70,7 @@ def test_the_cap_counts_noops_and_ends_an_episode_within_a_decision(cap: int, en
     assert Result(int(one.episode.score), one.episode.frames, one.episode.length) == expected
 
 
-def test_an_agent_sees_and_does_what_the_literal_loop_does(tmp_path: Path) -> None:
+def test_an_agent_sees_and_acts_as_in_the_literal_loop(tmp_path: Path) -> None:
     protocol = replace(PROTOCOLS["no-op-5min"], cap_frames=1000)
     config = PaacConfig(env="ALE/Pong-v5")
     subject = made_checkpoint.subject(tmp_path, config, protocol, GREEDY)
@@ -90,7 +90,7 @@ def test_an_agent_sees_and_does_what_the_literal_loop_does(tmp_path: Path) -> No
 
 
 def random_trails(game: str, episodes: int) -> list[ActionTrail]:
-    """Record the random policy's play."""
+    """Return the action trails of the random policy."""
     protocol = replace(PROTOCOLS["no-op-30min"], cap_frames=1500)
     subject = subjects.random_subject(game, protocol)
     played = play(subject, protocol, SEED, range(episodes), openings.opening(protocol, None))
@@ -98,7 +98,7 @@ def random_trails(game: str, episodes: int) -> list[ActionTrail]:
 
 
 @pytest.mark.parametrize("name", [pytest.param("human-starts", marks=pytest.mark.nightly), "agent-starts"])
-def test_starts_score_as_the_literal_loop_with_the_agents_own_points_alone(name: str) -> None:
+def test_starts_give_the_scores_of_the_literal_loop_without_points_before_the_start(name: str) -> None:
     env, protocol = "ALE/Seaquest-v5", replace(PROTOCOLS[name], cap_frames=1600)
     assert protocol.starts_from
     points = starts.cut(env, random_trails(env, 3), 4, seed=1, player=protocol.starts_from, source="the random policy")
@@ -109,12 +109,12 @@ def test_starts_score_as_the_literal_loop_with_the_agents_own_points_alone(name:
         choose = uniformly(openings.draws(protocol, SEED, number).acting_seed, 18)
         literally.append(literal.play(begun, 1600, 6, choose, own_points_only=True))
     assert points_before > 0
-    assert 1600 in {result.frames for result in literally}  # with the frames before the start
+    assert 1600 in {result.frames for result in literally}  # includes the frames before the start
     subject = subjects.random_subject(env, protocol)
     assert results(subject, protocol, list(range(4)), openings.opening(protocol, points)) == literally
 
 
-def test_plain_episodes_score_as_gymnasiums_own_loop() -> None:
+def test_plain_episodes_give_the_scores_of_a_gymnasium_loop() -> None:
     import gymnasium
 
     protocol = PROTOCOLS["episodes"]
@@ -139,7 +139,7 @@ def test_plain_episodes_score_as_gymnasiums_own_loop() -> None:
         pytest.param(A3cConfig(env="Arcadia/Target-v0", lstm_units=8), GREEDY, id="continuous"),
     ],
 )
-def test_a_score_does_not_depend_on_what_else_is_played(
+def test_a_score_does_not_depend_on_other_episodes(
     config: PaacConfig | GorilaConfig | A3cConfig, acting: Acting | None, tmp_path: Path
 ) -> None:
     atari = config.environment.family.has_start_points
@@ -152,8 +152,8 @@ def test_a_score_does_not_depend_on_what_else_is_played(
     assert alone == [together[number] for number in (0, 5, LANES)]
 
 
-def test_an_agent_with_cells_forgets_where_an_episode_ends(tmp_path: Path) -> None:
-    """Episodes that follow each other in a lane are those that begin with a blank memory when they are alone."""
+def test_an_agents_lstm_is_cleared_at_the_end_of_an_episode(tmp_path: Path) -> None:
+    """Compare consecutive episodes in one lane with episodes played alone, which begin with an empty memory."""
     protocol = PROTOCOLS["episodes"]
     subject = made_checkpoint.subject(tmp_path, A3cConfig(env="CartPole-v1", lstm_units=32), protocol, GREEDY)
     numbers = list(range(0, 10 * LANES, LANES))

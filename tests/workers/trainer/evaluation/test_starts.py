@@ -1,4 +1,4 @@
-"""Start points: made from play, stored, read and refused."""
+"""Tests for start points: making, storing, reading and refusing them."""
 
 import json
 from dataclasses import replace
@@ -21,7 +21,7 @@ AGENT = PROTOCOLS["agent-starts"]
 
 @pytest.fixture(scope="module")
 def trails() -> list[ActionTrail]:
-    """Play of two episodes."""
+    """Return the action trails of two episodes."""
     protocol = replace(PROTOCOLS["no-op-30min"], cap_frames=400)
     subject = subjects.random_subject(PONG, protocol)
     played = play(subject, protocol, 1, range(2), openings.opening(protocol, None))
@@ -33,7 +33,7 @@ def points(trails: list[ActionTrail]) -> StartSetFile:
     return starts.cut(PONG, trails, 5, seed=1, player="agent", source="the random policy")
 
 
-def test_a_set_is_cut_from_anywhere_in_the_play(trails: list[ActionTrail]) -> None:
+def test_start_points_come_from_all_frames_of_the_play(trails: list[ActionTrail]) -> None:
     every = starts.cut(PONG, trails, 2 * 399, seed=1, player="agent", source="")
     assert [start.frames for start in every.starts] == 2 * list(range(1, 400))
     assert {start.seed for start in every.starts} == {trail.seed for trail in trails}
@@ -44,7 +44,7 @@ def test_a_set_is_cut_from_anywhere_in_the_play(trails: list[ActionTrail]) -> No
         starts.cut(PONG, trails, 799, seed=1, player="agent", source="")
 
 
-def test_what_was_done_is_parted_at_a_frame() -> None:
+def test_actions_are_split_at_a_frame() -> None:
     actions = [(3, 4), (0, 2), (3, 1)]
     assert before(actions, 5) == ((3, 4), (0, 1))
     assert after(actions, 5) == ((0, 1), (3, 1))
@@ -52,14 +52,14 @@ def test_what_was_done_is_parted_at_a_frame() -> None:
     assert before(actions, 7) == after(actions, 0) == tuple(actions)
 
 
-def test_every_point_is_reached_again(points: StartSetFile) -> None:
+def test_every_start_point_can_be_reached(points: StartSetFile) -> None:
     begin, game = openings.opening(AGENT, points), AtariGame(PONG, 108_000, 4)
     for number, start in enumerate(points.starts):
         begin(game, number, openings.draws(AGENT, 1, number))
         assert (game.frames, game.screen_hash(), game.over) == (start.frames, start.screen, False)
 
 
-def test_a_point_with_another_screen_is_refused(points: StartSetFile) -> None:
+def test_a_start_point_with_another_screen_is_refused(points: StartSetFile) -> None:
     last = points.starts[-1]
     wrong = last.model_copy(update={"actions": (*last.actions, (3, 30))})
     begin = openings.opening(AGENT, points.model_copy(update={"starts": (wrong,)}))
@@ -67,7 +67,7 @@ def test_a_point_with_another_screen_is_refused(points: StartSetFile) -> None:
         begin(AtariGame(PONG, 108_000, 4), 0, openings.draws(AGENT, 1, 0))
 
 
-def test_a_set_survives_its_file(points: StartSetFile, tmp_path: Path) -> None:
+def test_a_start_set_is_unchanged_after_writing_and_reading(points: StartSetFile, tmp_path: Path) -> None:
     file = tmp_path / "starts.json"
     starts.write(file, points)
     assert starts.read(file, AGENT, PONG) == points
@@ -82,7 +82,7 @@ def test_a_set_survives_its_file(points: StartSetFile, tmp_path: Path) -> None:
     assert starts.read(file, AGENT, PONG).sha256 == points.sha256
 
 
-def test_a_set_of_an_agent_is_never_taken_for_a_persons(points: StartSetFile, tmp_path: Path) -> None:
+def test_a_start_set_of_an_agent_cannot_be_used_as_a_persons(points: StartSetFile, tmp_path: Path) -> None:
     starts.write(tmp_path / "starts.json", points)
     with pytest.raises(StartsError, match=r"an agent's play, but human-starts starts from a person's play"):
         starts.read(tmp_path / "starts.json", PROTOCOLS["human-starts"], PONG)
@@ -98,7 +98,7 @@ def test_a_set_of_an_agent_is_never_taken_for_a_persons(points: StartSetFile, tm
         ('{"env": "ALE/Breakout-v5", "player": "agent", "source": "", "emulator": "", "starts": []}', "starts: "),
     ],
 )
-def test_a_file_that_is_no_set_is_refused_in_a_sentence(content: str, said: str, tmp_path: Path) -> None:
+def test_an_invalid_file_is_refused_with_a_message(content: str, said: str, tmp_path: Path) -> None:
     file = tmp_path / "starts.json"
     file.write_text(content)
     with pytest.raises(StartsError, match=said) as refused:
@@ -106,13 +106,13 @@ def test_a_file_that_is_no_set_is_refused_in_a_sentence(content: str, said: str,
     assert "\n" not in str(refused.value)
 
 
-def test_a_set_with_a_point_twice_is_refused(points: StartSetFile, tmp_path: Path) -> None:
+def test_a_start_set_with_duplicates_is_refused(points: StartSetFile, tmp_path: Path) -> None:
     starts.write(tmp_path / "starts.json", points.model_copy(update={"starts": points.starts * 2}))
     with pytest.raises(StartsError, match=r"starts: .*starts\.0 and starts\.5 have the same seed and actions"):
         starts.read(tmp_path / "starts.json", AGENT, PONG)
 
 
-def test_a_set_of_another_game_is_refused(tmp_path: Path) -> None:
+def test_a_start_set_of_another_game_is_refused(tmp_path: Path) -> None:
     other = StartSetFile(
         env="ALE/Breakout-v5",
         player="agent",

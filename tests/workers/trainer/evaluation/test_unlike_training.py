@@ -1,4 +1,4 @@
-"""What an evaluation says of how it differs from the training."""
+"""Tests for the reported differences between an evaluation and the training."""
 
 from pathlib import Path
 
@@ -14,11 +14,11 @@ from workers.trainer.evaluation.unlike_training import differences, fire_opens
 
 
 def reported(env: str, protocol: str, **settings: object) -> tuple[str, ...]:
-    """Tell how a run of these settings differs from a protocol."""
+    """Return how a run with these settings differs from a protocol."""
     return differences(PaacConfig.model_validate({"env": env, **settings}), PROTOCOLS[protocol])
 
 
-def test_fire_is_reported_where_it_changes_the_game() -> None:
+def test_fire_is_reported_if_it_changes_the_game() -> None:
     (sentence,) = reported("ALE/Breakout-v5", "no-op-30min", fire_at_reset=True)
     assert sentence.startswith("In training FIRE was pressed in the first frame of every episode")
     assert reported("ALE/Breakout-v5", "no-op-30min", fire_at_reset=False) == ()
@@ -28,7 +28,7 @@ def test_fire_is_reported_where_it_changes_the_game() -> None:
 @pytest.mark.parametrize(
     ("env", "opens"), [("ALE/Breakout-v5", True), ("ALE/Pong-v5", False), ("ALE/Freeway-v5", False)]
 )
-def test_fire_opens_only_some_games(env: str, opens: bool) -> None:
+def test_only_some_games_start_with_fire(env: str, opens: bool) -> None:
     assert fire_opens(env) == opens
 
 
@@ -41,18 +41,18 @@ def test_repeated_actions_and_missing_no_ops_are_reported() -> None:
 
 
 @pytest.mark.parametrize(("fewest", "most"), [(0, 1), (1, 1)])
-def test_a_range_of_a_single_number_of_no_ops_is_shown(fewest: int, most: int) -> None:
+def test_a_range_with_a_single_number_of_no_ops_is_reported(fewest: int, most: int) -> None:
     settings = {"fire_at_reset": False, "min_noops": fewest}
     (sentence,) = reported("ALE/Pong-v5", "no-op-5min", max_noops=most, **settings)
     assert sentence.startswith("In training every episode began in the same frame")
     assert reported("ALE/Pong-v5", "no-op-5min", max_noops=most + 1, **settings) == ()
 
 
-def test_other_environments_are_evaluated_as_they_are_trained() -> None:
+def test_other_environments_have_no_differences() -> None:
     assert reported("CartPole-v1", "episodes", repeat_action_probability=0.25, max_noops=0) == ()
 
 
-def test_the_document_and_the_table_carry_it(tmp_path: Path) -> None:
+def test_the_document_and_the_table_contain_the_differences(tmp_path: Path) -> None:
     config = PaacConfig(env="ALE/Breakout-v5", repeat_action_probability=0.25)
     made_checkpoint.write(tmp_path, config)
     asked = request.read(

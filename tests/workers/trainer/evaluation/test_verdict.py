@@ -1,4 +1,4 @@
-"""Statistics of scores."""
+"""Tests for the statistics of scores."""
 
 import numpy as np
 import pytest
@@ -19,12 +19,12 @@ def document(env: str, protocol: str, *scores: float) -> EvaluationDocument:
     return verdict.document(subject, PROTOCOLS[protocol], 1, None, list(reversed(episodes)))
 
 
-def test_the_standard_error_is_that_of_the_mean() -> None:
+def test_the_standard_error_of_the_mean() -> None:
     assert verdict.standard_error([1.0, 2.0, 3.0, 4.0]) == pytest.approx(((5 / 3) ** 0.5) / 2)
     assert verdict.standard_error([1.0]) is None
 
 
-def test_the_interval_is_the_same_every_time_and_of_the_size_that_theory_says() -> None:
+def test_the_interval_is_reproducible_and_has_the_theoretical_size() -> None:
     scores = list(np.random.default_rng(0).normal(50, 10, size=100))
     found = verdict.interval(scores, seed=1)
     assert found == verdict.interval(scores, seed=1) != verdict.interval(scores, seed=2)
@@ -35,7 +35,7 @@ def test_the_interval_is_the_same_every_time_and_of_the_size_that_theory_says() 
     assert verdict.interval([7.0, 7.0], seed=1) == (7.0, 7.0)
 
 
-def test_many_scores_are_resampled_in_parts(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_many_scores_are_resampled_in_batches(monkeypatch: pytest.MonkeyPatch) -> None:
     scores = [float(score) for score in range(40)]
     whole = verdict.interval(scores, seed=1)
     monkeypatch.setattr(verdict, "MAX_DRAWN_SCORES", 700)
@@ -63,7 +63,7 @@ def test_a_score_is_normalized_by_the_table_of_its_protocol() -> None:
         ("ALE/Tetris-v5", "no-op-5min", "publish no random and human scores of ALE/Tetris-v5"),
     ],
 )
-def test_where_a_score_cannot_be_normalized_the_document_says_why(env: str, protocol: str, because: str) -> None:
+def test_the_document_explains_why_a_score_is_not_normalized(env: str, protocol: str, because: str) -> None:
     found = document(env, protocol, 1.0, 2.0)
     assert found.human_normalized is None
     assert because in (found.not_normalized_because or "")

@@ -1,4 +1,4 @@
-"""Means of futures are unbiased, and their intervals cover the exactly solved value at the stated rate."""
+"""Tests that means of futures are unbiased and their intervals cover the exact value at the stated rate."""
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
@@ -44,7 +44,7 @@ def coverage(
     return covered / trials, float(np.mean(means))
 
 
-# Catch, with the network of a checkpoint
+# Catch with the network of a checkpoint
 
 
 def board(row: int, ball: int, paddle: int) -> torch.Tensor:
@@ -56,7 +56,7 @@ def board(row: int, ball: int, paddle: int) -> torch.Tensor:
 
 
 def solved(subject: Subject, gamma: float, row: int, ball: int, paddle: int) -> float:
-    """Return the value of a state of Catch under the network's policy, by following every continuation."""
+    """Return the exact value of a state of Catch under the network's policy from all continuations."""
     policy = torch.softmax(subject.network.predict(board(row, ball, paddle), ())[0].numbers[0], dim=-1).tolist()
     value = 0.0
     for action, probability in enumerate(policy):
@@ -69,7 +69,7 @@ def solved(subject: Subject, gamma: float, row: int, ball: int, paddle: int) -> 
 
 
 @pytest.mark.parametrize(("trials", "least", "most"), TRIALS)
-def test_intervals_cover_the_solved_value_of_catch(trials: int, least: float, most: float, tmp_path: Path) -> None:
+def test_intervals_cover_the_exact_value_of_catch(trials: int, least: float, most: float, tmp_path: Path) -> None:
     subject = made_checkpoint.subject(tmp_path, CATCH, PROTOCOLS["episodes"], SAMPLED)
     moment = next(moments(subject, PROTOCOLS["episodes"], 1, 0))
     ball = int(np.asarray(moment.game.observation)[:COLUMNS].argmax())
@@ -79,14 +79,14 @@ def test_intervals_cover_the_solved_value_of_catch(trials: int, least: float, mo
     assert mean == pytest.approx(value, abs=4 * CATCH.gamma**4 / (64 * trials) ** 0.5)
 
 
-# A chain: action 1 pays 1, action 0 costs a life, and the game continues with probability 0.8
+# A chain: action 1 gives reward 1, action 0 costs a life, and the game continues with probability 0.8
 
 
 CONTINUES, POLICY = 0.8, 0.7
 
 
 class Chain:
-    """Game without states: its solved value is V = π(1)·1 + 0.8·γ·V, where no life ends the return."""
+    """A game without states. If lost lives do not end the return, its exact value is V = π(1)·1 + 0.8·γ·V."""
 
     observation_shape: tuple[int, ...] = (1,)
     actions: ActionSpace = Discrete(2)
@@ -136,7 +136,7 @@ class Chain:
 
 @dataclass(frozen=True)
 class Critic:
-    """Network with the policy (0.3, 0.7) and a given value."""
+    """A network with the policy (0.3, 0.7) and a given value."""
 
     value: float
     output_kind: OutputKind = "policy"
@@ -150,8 +150,8 @@ class Critic:
 
 
 def chain(config: RunConfig, horizon: int, trials: int) -> tuple[float, float, float]:
-    """Return the solved value of the chain, the coverage of the intervals and the mean of the futures."""
-    # A lost life ends the return: only the earning action continues.
+    """Return the exact value of the chain, the coverage of the intervals and the mean of the futures."""
+    # If a lost life ends the return, only the earning action continues.
     continues = CONTINUES * (POLICY if config.life_loss_ends_episode else 1.0)
     value = POLICY / (1 - continues * config.gamma)
     subject = Subject("CartPole-v1", Critic(value), SAMPLED, lambda: Chain(0), (1,), np.float32, 1)
@@ -162,7 +162,7 @@ def chain(config: RunConfig, horizon: int, trials: int) -> tuple[float, float, f
 @pytest.mark.parametrize(("trials", "least", "most"), TRIALS)
 @pytest.mark.parametrize("horizon", [3, 500])
 @pytest.mark.parametrize("life_loss_ends_episode", [False, True])
-def test_intervals_cover_the_solved_value_of_a_chain(
+def test_intervals_cover_the_exact_value_of_a_chain(
     horizon: int, life_loss_ends_episode: bool, trials: int, least: float, most: float
 ) -> None:
     config = PaacConfig(env="CartPole-v1", gamma=0.9).model_copy(

@@ -1,4 +1,4 @@
-"""A branch of a game that repeats the recorded actions is the recorded game, frame by frame."""
+"""Tests that a branch of a game that repeats the recorded actions equals the recorded game, frame by frame."""
 
 from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
@@ -41,7 +41,7 @@ DECISIONS, BEFORE = 60, 3
 
 
 def marks(case: str) -> Sequence[pytest.MarkDecorator]:
-    """Leave most cases to the nightly stage."""
+    """Mark most cases for the nightly stage."""
     return () if case in REQUIRED else (pytest.mark.nightly,)
 
 
@@ -51,13 +51,13 @@ def _headless(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def seen(game: PlayableGame) -> tuple[object, ...]:
-    """Return everything that must be equal. The screen is that of the current emulator's state."""
+    """Return everything that must be equal. The screen belongs to the current emulator state."""
     screen = game.screen_hash() if isinstance(game, AtariGame) else None
     return game.observation.tobytes(), game.score, game.lives, game.frames, game.over, screen
 
 
 def recorded(subject: Subject, config: RunConfig) -> list[tuple[Action, float, tuple[object, ...]]]:
-    """Play an episode. Return each action with the value before it and what was seen after it."""
+    """Play an episode. Return each action with the value before it and the state after it."""
     played = list(islice(_played(subject, config), DECISIONS + 1))
     return [(action, value, after) for (action, value, _), (_, _, after) in pairwise(played)]
 
@@ -126,8 +126,8 @@ def anything(game: PlayableGame, random: np.random.Generator) -> Action:
     return int(random.integers(game.actions.count))
 
 
-def test_branches_draw_their_own_random_numbers(tmp_path: Path) -> None:
-    """Sticky actions depend on the seed of a branch: equal seeds give equal observations."""
+def test_branches_draw_separate_random_numbers(tmp_path: Path) -> None:
+    """Compare branches with sticky actions, which depend on the seed of the branch."""
     config = PaacConfig(env="ALE/Breakout-v5", repeat_action_probability=0.25, action_set="full")
     subject = made_checkpoint.subject(tmp_path, config, protocol_of(config))
     with at_decision(subject, config, BEFORE) as moment:

@@ -1,4 +1,4 @@
-"""Videos of futures show what the futures did."""
+"""Tests that videos of futures show what happened in the futures."""
 
 from pathlib import Path
 
@@ -60,7 +60,7 @@ def test_the_videos_of_an_atari_game_show_the_best_median_and_worst_future(tmp_p
     best = shown["best"].future
     assert best is not None
     seen = pictures(tmp_path / shown["best"].file)
-    # A picture for each decision, and one before the first.
+    # One picture per decision, and one before the first decision.
     assert len(seen) == document.futures[best].decisions + 1
     moment, branches, drawn = replayed(player, DECISION)
     assert branches[best].game.score - moment.game.score == document.futures[best].score
@@ -82,12 +82,12 @@ def test_ghosts_blend_all_futures(tmp_path: Path) -> None:
     assert np.abs(ghosts[-1].astype(int) - best[-1]).max() > 30
 
 
-def test_a_blended_picture_keeps_what_is_equal_and_shows_the_difference_of_one() -> None:
+def test_a_blended_picture_keeps_equal_pixels_and_shows_the_difference_of_one() -> None:
     futures = np.full((4, 1, 3, 3), 100, dtype=np.uint8)
     futures[0, 0, 1], futures[0, 0, 2] = 200, 0
     total = futures.sum(axis=0).astype(np.uint16)
     found = blended(futures.min(axis=0), futures.max(axis=0), total, 4)
-    # The mean of 200 and three times 100 is 125, and 200 differs most from it.
+    # The mean of 200, 100, 100 and 100 is 125, and 200 differs most from it.
     assert found[0, :, 0].tolist() == [100, round((125 + 200) / 2), round((75 + 0) / 2)]
 
 

@@ -1,4 +1,4 @@
-"""`arcadia futures`, from the command line to the document."""
+"""Tests for `arcadia futures`, from the command line to the document."""
 
 import json
 from pathlib import Path
@@ -22,7 +22,7 @@ SMALL = ("--decision", 2, "--futures", 8, "--horizon", 5)
 
 @pytest.fixture
 def run(tmp_path: Path) -> Path:
-    """A run directory with the checkpoints of steps 5 and 9."""
+    """Return a run directory with the checkpoints of steps 5 and 9."""
     directory = tmp_path / "run"
     for step in (5, 9):
         made_checkpoint.write(directory, CARTPOLE, step)
@@ -36,7 +36,7 @@ def printed(capsys: pytest.CaptureFixture[str], *arguments: object) -> FuturesDo
 
 
 def refused(capsys: pytest.CaptureFixture[str], *arguments: object, status: int = 2) -> str:
-    """Run a wrong command and return its one sentence."""
+    """Run a wrong command and return its error message."""
     assert main([str(argument) for argument in arguments]) == status
     said = capsys.readouterr()
     assert said.out == ""
@@ -63,7 +63,7 @@ def test_the_same_command_gives_the_same_futures(run: Path, capsys: pytest.Captu
     assert printed(capsys, "--run-dir", run, "--seed", 4, *SMALL).futures != one.futures
 
 
-def test_forcing_an_action_is_one_row_of_the_actions(run: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_forcing_an_action_equals_one_row_of_all_actions(run: Path, capsys: pytest.CaptureFixture[str]) -> None:
     each = printed(capsys, "--run-dir", run, *SMALL, "--each-action").actions
     forced = printed(capsys, "--run-dir", run, *SMALL, "--first", "Right")
     assert (forced.first, forced.mean) == (["right"], each[1].mean)
@@ -86,7 +86,7 @@ def test_methods_that_learn_values_show_them(tmp_path: Path, capsys: pytest.Capt
 
 
 @pytest.mark.parametrize("lstm_units", [0, 8])
-def test_another_agent_acts_and_judges(
+def test_another_agent_can_act_and_estimate_values(
     lstm_units: int, run: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     other = tmp_path / "other"
@@ -99,7 +99,7 @@ def test_another_agent_acts_and_judges(
     assert printed(capsys, "--run-dir", run, *SMALL, "--agent", run, "--agent-checkpoint", 9).value == own.value
 
 
-def test_recorded_actions_are_taken_instead_of_the_agents(run: Path) -> None:
+def test_recorded_actions_replace_those_of_the_agent(run: Path) -> None:
     player = load(run, None, None)
     options = FuturesOptions(decision=6, futures=8, horizon=5)
     request = FuturesRequest(run, None, None, seed=3, episode=0, options=options)
@@ -130,7 +130,7 @@ def test_the_table_says_whether_the_critic_is_right(run: Path, capsys: pytest.Ca
     assert [line.split()[0] for line in said.splitlines() if line.startswith(("left", "right"))] == ["left", "right"]
 
 
-def test_mistakes_are_explained_in_a_sentence(run: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_mistakes_are_explained(run: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     def refusal(*arguments: object, status: int = 2) -> str:
         return refused(capsys, "--run-dir", run, *SMALL, *arguments, status=status)
 
@@ -156,7 +156,7 @@ def test_agents_that_act_by_values_have_no_temperature(tmp_path: Path, capsys: p
     assert "by action values" in refused(capsys, "--run-dir", tmp_path, *SMALL, "--temperature", 2)
 
 
-def test_another_games_agent_and_a_damaged_checkpoint_are_refused(
+def test_agents_of_other_games_and_damaged_checkpoints_are_refused(
     run: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     other = tmp_path / "other"

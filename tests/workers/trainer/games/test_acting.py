@@ -1,4 +1,4 @@
-"""How actions are chosen while an agent is evaluated."""
+"""Tests for how actions are chosen in evaluations."""
 
 import numpy as np
 import pytest
@@ -24,16 +24,16 @@ def test_sampled_draws_from_the_policy() -> None:
     assert shares(SAMPLED, [0.0, float(np.log(2)), float(np.log(5))]) == pytest.approx([1 / 8, 2 / 8, 5 / 8], abs=0.03)
 
 
-def test_greedy_takes_the_highest() -> None:
+def test_greedy_takes_the_action_with_the_highest_output() -> None:
     assert shares(GREEDY, [0.1, 0.3, 0.2]) == [0, 1, 0]
 
 
-def test_epsilon_greedy_takes_any_action_with_its_share() -> None:
+def test_epsilon_greedy_takes_random_actions_with_probability_epsilon() -> None:
     acting = Acting(name="epsilon-greedy", epsilon=0.3)
     assert shares(acting, [0.1, 0.3, 0.2]) == pytest.approx([0.1, 0.8, 0.1], abs=0.03)
 
 
-def test_random_takes_every_action_alike() -> None:
+def test_random_takes_all_actions_equally_often() -> None:
     assert shares(RANDOM, [9.0, 0.0, 0.0]) == pytest.approx([1 / 3] * 3, abs=0.03)
     choose = chooser(RANDOM, BOX, seed=1)
     drawn = np.array([choose(torch.empty(1, 0)) for _ in range(2000)])
@@ -45,7 +45,7 @@ def test_greedy_takes_the_mean_of_continuous_actions() -> None:
     assert np.array_equal(chosen, np.array([0.5, -0.25], dtype=np.float32))
 
 
-def test_what_an_agent_cannot_do_is_refused() -> None:
+def test_impossible_acting_is_refused() -> None:
     with pytest.raises(ActingError, match="use epsilon-greedy"):
         check(SAMPLED, "values", THREE)
     with pytest.raises(ActingError, match="use sampled"):
@@ -54,7 +54,7 @@ def test_what_an_agent_cannot_do_is_refused() -> None:
 
 
 @pytest.mark.parametrize("wrong", [{"name": "greedy", "epsilon": 0.1}, {"name": "epsilon-greedy"}])
-def test_epsilon_belongs_to_epsilon_greedy(wrong: dict[str, object]) -> None:
+def test_epsilon_is_accepted_only_with_epsilon_greedy(wrong: dict[str, object]) -> None:
     with pytest.raises(ValidationError, match="ε"):
         Acting.model_validate(wrong)
 

@@ -1,4 +1,4 @@
-"""Every kind of environment plays as in training, and can be filmed."""
+"""Tests that environments of every kind play as in training and can be recorded."""
 
 import numpy as np
 import pytest
@@ -13,7 +13,7 @@ from workers.trainer.games.games import KEEP_THEIR_WORLD, NO_LIVES, GymnasiumGam
 from workers.trainer.games.video import Frame
 from workers.trainer.methods.trained_networks import Action
 
-# Frames a second of one environment of every kind: emulator, vectorized or not, pictures or readings, discrete or
+# Frames per second of one environment of every kind: emulator, vectorized or not, pictures or readings, discrete or
 # continuous actions, repeated or not.
 FRAMES_PER_SECOND = {
     "ALE/Breakout-v5": 60,
@@ -39,14 +39,14 @@ def _headless(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def opened(env: str) -> PlayableGame:
-    """Open an environment that can be filmed."""
+    """Open an environment that can be recorded."""
     if env.startswith("ALE/"):
         return AtariGame(env, cap_frames=None, frames_per_step=4)
     return GymnasiumGame(env, filmed=True)
 
 
 def thoughtless(actions: ActionSpace, random: np.random.Generator) -> Action:
-    """Return a random action; a continuous one may lie beyond the bounds."""
+    """Return a random action. Continuous actions may be out of bounds."""
     if isinstance(actions, Continuous):
         return random.normal(0, 2, actions.size).astype(np.float32)
     return int(random.integers(actions.count))
@@ -54,7 +54,7 @@ def thoughtless(actions: ActionSpace, random: np.random.Generator) -> Action:
 
 @pytest.mark.parametrize("filmed", [False, True])
 @pytest.mark.parametrize("env", NO_EMULATOR)
-def test_it_plays_as_in_training_filmed_or_not(env: str, filmed: bool) -> None:
+def test_games_play_as_in_training_with_or_without_recording(env: str, filmed: bool) -> None:
     game, training = GymnasiumGame(env, filmed=filmed), environments.make(A3cConfig(env=env), 1, seed=11)
     assert (game.observation_shape, game.actions) == (training.observation_shape, training.actions)
     random, first = np.random.default_rng(0), training.reset()
@@ -77,7 +77,7 @@ def test_it_plays_as_in_training_filmed_or_not(env: str, filmed: bool) -> None:
 
 
 @pytest.mark.parametrize("env", KEEP_THEIR_WORLD)
-def test_an_episode_is_the_same_alone_and_after_others(env: str) -> None:
+def test_an_episode_does_not_depend_on_previous_episodes(env: str) -> None:
     one_after_another = GymnasiumGame(env)
     for earlier in range(11):
         played(one_after_another, earlier)
@@ -85,7 +85,7 @@ def test_an_episode_is_the_same_alone_and_after_others(env: str) -> None:
 
 
 def played(game: PlayableGame, seed: int) -> tuple[float, int]:
-    """Play an episode by random actions, for so long that the walkers fall."""
+    """Play an episode with random actions, long enough for the walkers to fall."""
     random = np.random.default_rng(seed)
     game.begin(seed)
     steps = 0
@@ -96,7 +96,7 @@ def played(game: PlayableGame, seed: int) -> tuple[float, int]:
 
 
 @pytest.mark.parametrize("env", FRAMES_PER_SECOND)
-def test_a_film_shows_every_picture_from_where_it_begins(env: str) -> None:
+def test_a_recording_shows_every_picture_from_its_start(env: str) -> None:
     game, random, pictures = opened(env), np.random.default_rng(1), list[Frame]()
     game.begin(2)
     game.show(pictures.append)
@@ -112,7 +112,7 @@ def test_a_film_shows_every_picture_from_where_it_begins(env: str) -> None:
 
 
 @pytest.mark.parametrize("env", FRAMES_PER_SECOND)
-def test_its_actions_have_names(env: str) -> None:
+def test_actions_of_games_have_names(env: str) -> None:
     game = opened(env)
     game.close()
     count = game.actions.size if isinstance(game.actions, Continuous) else game.actions.count
@@ -120,7 +120,7 @@ def test_its_actions_have_names(env: str) -> None:
 
 
 def area_weights(pixels: int, into: int) -> NDArray[np.float64]:
-    """Return how much of each pixel falls into each larger one."""
+    """Return the share of each larger pixel that each pixel covers."""
     weights = np.zeros((into, pixels))
     size = pixels / into
     for i in range(into):
@@ -133,21 +133,21 @@ ROWS, COLUMNS = area_weights(210, 84), area_weights(160, 84).T
 
 
 @pytest.mark.parametrize("game_name", ["Pong", "Seaquest", "MsPacman"])  # flicker, scrolling, change at every frame
-def test_an_emulators_film_is_of_the_game_that_the_agent_plays(game_name: str) -> None:
+def test_a_recording_of_the_emulator_shows_the_agents_game(game_name: str) -> None:
     game, pictures = AtariGame(f"ALE/{game_name}-v5", None, 4), list[Frame]()
     game.begin(3)
     game.show(pictures.append)
     random = np.random.default_rng(3)
     for _ in range(40):
         game.step(int(random.integers(len(game.action_names))))
-        # Gray, the brighter of the last two pictures, 84 × 84.
+        # Grayscale, maximum of the last two pictures, 84 × 84.
         first, second = (np.round(picture @ np.array([0.2989, 0.5870, 0.1140])) for picture in pictures[-2:])
         assert np.abs(game.observation[-1] - ROWS @ np.maximum(first, second) @ COLUMNS).max() <= 2
     assert len(pictures) == 1 + 4 * 40
 
 
 @pytest.mark.parametrize("cap", [401, 402, 403, 404])
-def test_a_game_that_is_cut_off_shows_its_last_screen(cap: int) -> None:
+def test_a_truncated_game_shows_its_last_screen(cap: int) -> None:
     cut, screens = AtariGame("ALE/Pong-v5", cap, 4), list[Frame]()
     cut.begin(3)
     cut.show(screens.append)
@@ -157,12 +157,12 @@ def test_a_game_that_is_cut_off_shows_its_last_screen(cap: int) -> None:
     assert cut.cut_off
     assert cut.frames == cap
     assert np.array_equal(cut.observation[:-1], before[1:])
-    # The brighter of the last two frames of a whole decision, else the last frame alone.
+    # The maximum of the last two frames after a complete decision, otherwise the last frame.
     seen = [np.round(picture @ np.array([0.2989, 0.5870, 0.1140])) for picture in screens[-1 if cap % 4 else -2 :]]
     assert np.abs(cut.observation[-1] - ROWS @ np.maximum(seen[0], seen[-1]) @ COLUMNS).max() <= 2
 
 
-def test_lives_are_counted_where_there_are_any() -> None:
+def test_lives_are_counted_in_games_that_have_them() -> None:
     breakout, pong = (AtariGame(f"ALE/{name}-v5", None, 4) for name in ("Breakout", "Pong"))
     for game in (breakout, pong):
         game.begin(1)
@@ -172,7 +172,7 @@ def test_lives_are_counted_where_there_are_any() -> None:
     assert breakout.lives == 0
 
 
-def test_lives_are_counted_where_they_appear_after_the_reset() -> None:
+def test_lives_that_appear_after_the_reset_are_counted() -> None:
     amidar = AtariGame("ALE/Amidar-v5", None, 4)
     for _ in range(2):
         amidar.begin(1)

@@ -1,4 +1,4 @@
-"""Agents see in an evaluation what they see in training."""
+"""Tests that agents see the same in evaluations as in training."""
 
 import cv2
 import numpy as np
@@ -9,8 +9,8 @@ from workers.trainer.games.emulator import AtariGame
 from workers.trainer.games.screens import shrunk
 
 
-@pytest.mark.parametrize("rows", [210, 214, 220, 230, 250])  # as the games have them
-def test_screens_shrink_as_opencv_shrinks_them(rows: int) -> None:
+@pytest.mark.parametrize("rows", [210, 214, 220, 230, 250])  # heights of the games' screens
+def test_screens_are_resized_like_by_opencv(rows: int) -> None:
     random = np.random.default_rng(0)
     for _ in range(20):
         screen = random.integers(256, size=(rows, 160), dtype=np.uint8)
@@ -22,7 +22,7 @@ def test_screens_shrink_as_opencv_shrinks_them(rows: int) -> None:
     # The last one has 250 rows.
     [("ALE/MsPacman-v5", "ms_pacman"), ("ALE/Seaquest-v5", "seaquest"), ("ALE/MrDo-v5", "mr_do")],
 )
-def test_an_agent_sees_what_the_training_emulator_shows(env: str, rom: str) -> None:
+def test_observations_equal_those_of_the_training_emulator(env: str, rom: str) -> None:
     training = AtariVectorEnv(rom, 1, num_threads=1, noop_max=0, use_fire_reset=False, reward_clipping=False)
     game = AtariGame(env, cap_frames=108_000, frames_per_step=4)
     game.begin(seed=5)

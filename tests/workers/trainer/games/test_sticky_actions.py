@@ -1,4 +1,4 @@
-"""Sticky actions are those of training, and depend only on the seed of an episode."""
+"""Tests that sticky actions match training and depend only on the seed of an episode."""
 
 from collections.abc import Iterator
 from dataclasses import replace
@@ -35,7 +35,7 @@ def random_actions(count: int, seed: int = 0) -> list[int]:
 
 
 def screens(env: str, seed: int, probability: float, actions: list[int]) -> Iterator[NDArray[np.uint8]]:
-    """Yield what the agent sees after each action."""
+    """Yield the agent's observation after each action."""
     game = AtariGame(env, None, 4, "full", probability)
     game.begin(seed)
     for action in actions:
@@ -44,8 +44,8 @@ def screens(env: str, seed: int, probability: float, actions: list[int]) -> Iter
 
 
 @pytest.mark.parametrize("game", ["Breakout", *ATARI_5])
-def test_an_evaluation_plays_what_training_plays(game: str) -> None:
-    """The vector emulator and the single one see the same screens and rewards for the same seed and actions."""
+def test_evaluations_play_like_training(game: str) -> None:
+    """Compare screens and rewards of the vector emulator and the single one for equal seeds and actions."""
     env = f"ALE/{game}-v5"
     training = AtariEnvironments(modern(env), num_envs=1, num_threads=1, seed=7)
     evaluation = AtariGame(env, STICKY.cap_frames, 4, "full", STICKY.repeat_action_probability)
@@ -79,7 +79,7 @@ def test_the_same_seed_repeats_the_same_actions() -> None:
     assert (once != never).any()
 
 
-def test_training_repeats_by_its_seed() -> None:
+def test_training_is_reproducible_by_its_seed() -> None:
     def seen(seed: int) -> bytes:
         batch = AtariEnvironments(modern(), 2, 2, seed)
         batch.reset()
@@ -92,7 +92,7 @@ def test_training_repeats_by_its_seed() -> None:
     assert seen(3) == seen(3) != seen(4)
 
 
-def test_a_life_lost_is_no_end_and_every_action_can_be_chosen(tmp_path: Path) -> None:
+def test_a_lost_life_does_not_end_the_game_and_all_actions_are_available(tmp_path: Path) -> None:
     protocol = replace(STICKY, cap_frames=8_000)
     subject = made_checkpoint.subject(tmp_path, modern(), protocol)
     (one,) = play(subject, protocol, 1, [0], openings.opening(protocol, None))
@@ -113,7 +113,7 @@ def test_the_random_policy_chooses_among_all_actions() -> None:
     assert len(subjects.random_subject("ALE/Pong-v5", PROTOCOLS["no-op-5min"]).open_game().action_names) == 6
 
 
-def test_replays_and_live_games_of_a_run_repeat_as_its_training_does() -> None:
+def test_replays_and_live_games_repeat_actions_like_training() -> None:
     assert replays.of_training(modern()).protocol == "sticky-30min"
     assert stagings.protocol_of(modern()).name == "sticky-30min"
     plain = PaacConfig(env="ALE/Breakout-v5")
@@ -121,7 +121,7 @@ def test_replays_and_live_games_of_a_run_repeat_as_its_training_does() -> None:
     assert stagings.protocol_of(plain).name == "no-op-30min"
 
 
-def test_the_preset_trains_for_the_protocol() -> None:
+def test_the_preset_matches_the_protocol() -> None:
     assert differences(modern(), STICKY) == ()
     unlike = differences(PaacConfig(env="ALE/Pong-v5", life_loss_ends_episode=True), STICKY)
     assert [sentence.split(";")[0] for sentence in unlike] == [

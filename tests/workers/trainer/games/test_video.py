@@ -1,4 +1,4 @@
-"""Videos have the right size, length and colors, and allow seeking; posters are exact."""
+"""Tests that videos have the right size, length and colors and allow seeking, and that posters are exact."""
 
 from pathlib import Path
 
@@ -28,7 +28,7 @@ def decoded(path: Path) -> list[av.VideoFrame]:
 
 
 def rgb(frame: av.VideoFrame) -> NDArray[np.float64]:
-    """Convert planes to RGB exactly by BT.709, limited range."""
+    """Convert planes to RGB by BT.709 with limited range."""
     planes = frame.to_ndarray().astype(np.float64)
     height, width = frame.height, frame.width
     y = (planes[:height] - 16) / 219
@@ -41,7 +41,7 @@ def rgb(frame: av.VideoFrame) -> NDArray[np.float64]:
 
 
 @pytest.mark.parametrize("scale", [1, 2])
-def test_colors_are_true(tmp_path: Path, scale: int) -> None:
+def test_colors_are_accurate(tmp_path: Path, scale: int) -> None:
     with VideoWriter(tmp_path / "video.mp4", 30, scale) as video:
         for _ in range(3):
             video.add(PICTURE)
@@ -52,7 +52,7 @@ def test_colors_are_true(tmp_path: Path, scale: int) -> None:
     assert (frame.colorspace, frame.color_range) == (Colorspace.ITU709, ColorRange.MPEG)
 
 
-def test_enlarged_pixels_stay_crisp(tmp_path: Path) -> None:
+def test_enlarged_pixels_stay_sharp(tmp_path: Path) -> None:
     dots = np.zeros((16, 16, 3), dtype=np.uint8)
     dots[8, 8] = (236, 236, 236)
     with VideoWriter(tmp_path / "video.mp4", 60, 2) as video:
@@ -64,7 +64,7 @@ def test_enlarged_pixels_stay_crisp(tmp_path: Path) -> None:
     assert around.max() < 60
 
 
-def test_size_rate_and_length(tmp_path: Path) -> None:
+def test_videos_have_the_right_size_rate_and_length(tmp_path: Path) -> None:
     with VideoWriter(tmp_path / "deep" / "video.mp4", 50, 1) as video:
         for _ in range(175):
             video.add(PICTURE)
@@ -90,7 +90,7 @@ def test_a_browser_can_start_at_once_and_seek(tmp_path: Path) -> None:
     assert keyframes == [0.0, 2.0, 4.0]
 
 
-def test_odd_sides_lose_a_line(tmp_path: Path) -> None:
+def test_odd_sizes_lose_a_row_or_column(tmp_path: Path) -> None:
     with VideoWriter(tmp_path / "video.mp4", 30, 1) as video:
         video.add(PICTURE[:31, :63])
     frame = decoded(video.path)[0]

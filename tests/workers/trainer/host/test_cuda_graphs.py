@@ -1,4 +1,4 @@
-"""CUDA graphs: training with them computes what it computes without; without a GPU nothing changes."""
+"""Tests that CUDA graphs do not change the results of training, and do nothing without a GPU."""
 
 import random
 from collections.abc import Callable
@@ -26,7 +26,7 @@ ACTIONS, SHAPE = 6, (4, 84, 84)
 needs_gpu = pytest.mark.skipif(not torch.cuda.is_available(), reason="this machine has no GPU that torch can use")
 
 
-def test_without_a_gpu_work_stays_as_it_is() -> None:
+def test_without_a_gpu_functions_are_unchanged() -> None:
     def work(x: float) -> float:
         return x
 
@@ -34,7 +34,7 @@ def test_without_a_gpu_work_stays_as_it_is() -> None:
 
 
 @needs_gpu
-def test_a_graph_reads_its_tensors_anew_and_takes_floats_as_tensors() -> None:
+def test_a_graph_uses_current_tensor_values_and_accepts_floats() -> None:
     device = torch.device("cuda")
     numbers = torch.arange(6.0, device=device)
     work = graphed(lambda x, rows, factor: x[rows] * factor, device)
@@ -45,7 +45,7 @@ def test_a_graph_reads_its_tensors_anew_and_takes_floats_as_tensors() -> None:
 
 
 @needs_gpu
-def test_a_graph_gets_tensors_of_the_cpu_copied_whatever_their_memory() -> None:
+def test_cpu_tensors_at_any_address_are_copied_for_a_graph() -> None:
     work = graphed(lambda x, factor: x * factor, torch.device("cuda"))
     for call in range(2 * WARM_UP_CALLS):
         for rows in (1, 3):
@@ -55,7 +55,7 @@ def test_a_graph_gets_tensors_of_the_cpu_copied_whatever_their_memory() -> None:
 
 @needs_gpu
 @pytest.mark.parametrize("centered", [False, True])
-def test_paac_learns_the_same_with_graphs_as_without(centered: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_paac_learns_the_same_with_and_without_graphs(centered: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     config = PaacConfig(
         env="ALE/Pong-v5",
         num_envs=8,
@@ -77,7 +77,9 @@ def test_paac_learns_the_same_with_graphs_as_without(centered: bool, monkeypatch
 @pytest.mark.parametrize(
     "fields", [{"learning_rate": 0.02}, {"entropy_cost": 1.0}, {"value_cost": 5.0}, {"max_grad_norm": 0.0001}], ids=str
 )
-def test_changed_settings_reach_recorded_graphs(fields: dict[str, JsonValue], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_changed_settings_take_effect_in_recorded_graphs(
+    fields: dict[str, JsonValue], monkeypatch: pytest.MonkeyPatch
+) -> None:
     rollout = 8 * 5
     config = PaacConfig(
         env="ALE/Pong-v5",
@@ -98,7 +100,7 @@ def test_changed_settings_reach_recorded_graphs(fields: dict[str, JsonValue], mo
 
 
 def trained(config: PaacConfig, *changes: RequestedChange) -> dict[str, torch.Tensor]:
-    """Train, apply the changes on the way, and return the weights."""
+    """Train, apply the changes during training, and return the weights."""
     run = NullRun(device=devices.resolve("cuda"), changes=list(changes))
     paac.train(config.model_copy(), run)
     return {name: weights.cpu() for name, weights in run.saved[-1].component("network").items()}
@@ -106,7 +108,7 @@ def trained(config: PaacConfig, *changes: RequestedChange) -> dict[str, torch.Te
 
 @needs_gpu
 @pytest.mark.parametrize("centered", [False, True])
-def test_ga3c_learns_and_predicts_the_same_with_graphs_as_without(
+def test_ga3c_learns_and_predicts_the_same_with_and_without_graphs(
     centered: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     config = Ga3cConfig(env="ALE/Pong-v5", min_training_batch=6, total_steps=1_000, centered_inputs=centered)
@@ -118,7 +120,7 @@ def test_ga3c_learns_and_predicts_the_same_with_graphs_as_without(
 
 
 @needs_gpu
-def test_predictors_and_trainers_of_ga3c_may_use_their_graphs_at_the_same_time() -> None:
+def test_ga3cs_predictors_and_trainers_can_use_graphs_concurrently() -> None:
     threads, rows_of_one = 3, 20
     config = Ga3cConfig(env="ALE/Pong-v5", min_training_batch=6, total_steps=10_000, learning_rate=1e-30)
     model, table = made_model(config), made_experiences(config, agents=threads * rows_of_one // 5)
@@ -140,14 +142,14 @@ def test_predictors_and_trainers_of_ga3c_may_use_their_graphs_at_the_same_time()
         for future in [*predicting, pool.submit(train), pool.submit(train)]:
             future.result()
     rows = threads * rows_of_one
-    # The learning rate is so small that all predictions are those of the first weights.
+    # The learning rate is too small to change the predictions.
     alone = made_experiences(config, agents=threads * rows_of_one // 5)
     made_model(config).predict(alone, list(range(rows)))
     torch.testing.assert_close(table.predictions[:rows], alone.predictions[:rows], rtol=1e-4, atol=1e-5)
 
 
 def without_graphs(work: Callable[..., Any], _: torch.device) -> Callable[..., Any]:
-    """Stand in for `graphed`: copy tensors of the CPU to the GPU, and start the kernels one by one."""
+    """Replace `graphed`: copy CPU tensors to the GPU and launch the kernels one by one."""
 
     def plain(*arguments: Any) -> Any:
         return work(*(each.cuda() if isinstance(each, torch.Tensor) else each for each in arguments))
@@ -156,7 +158,7 @@ def without_graphs(work: Callable[..., Any], _: torch.device) -> Callable[..., A
 
 
 def learned(config: Ga3cConfig) -> tuple[torch.Tensor, torch.Tensor]:
-    """Predict and update in turns with batches of changing size. Return the weights and the last predictions."""
+    """Alternate predictions and updates with batches of changing size. Return the weights and the last predictions."""
     model, table = made_model(config), made_experiences(config)
     batch = TrainingBatch(table, config)
     for update in range(8 * WARM_UP_CALLS):

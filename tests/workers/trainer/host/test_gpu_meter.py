@@ -1,4 +1,4 @@
-"""A GPU reports its load, memory, power and temperature through NVML."""
+"""Tests for the load, memory, power and temperature of a GPU through NVML."""
 
 from types import SimpleNamespace
 from typing import Any
@@ -14,7 +14,7 @@ CUDA = torch.device("cuda", 0)
 
 
 class FakeNvml:
-    """NVML with one device, which answers as an H100 did during a run, or as a test decides."""
+    """A fake NVML with one device that reports the values of an H100 during a run unless a test changes them."""
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch, uuid: str = f"GPU-{UUID}") -> None:
         self.uuid = uuid
@@ -26,7 +26,7 @@ class FakeNvml:
             "nvmlDeviceGetPowerUsage": 92_966,
             "nvmlDeviceGetTemperature": 41,
         }
-        # At the same time, nvidia-smi reported 1139 MiB of memory in use, and 480 MiB reserved.
+        # At the same time, nvidia-smi reported 1139 MiB of memory in use and 480 MiB reserved.
         self.memory_without_reserved = SimpleNamespace(used=1_194_131_456, reserved=503_316_480)
         for name, answer in answers.items():
             monkeypatch.setattr(pynvml, name, self._reader(name, answer))
@@ -68,7 +68,7 @@ def test_a_part_of_a_gpu_reports_only_its_memory(monkeypatch: pytest.MonkeyPatch
     assert GpuMeter(CUDA).sample() == {"system/gpu_memory_bytes": 1_194_131_456}
 
 
-def test_a_gpu_that_stops_answering_does_not_end_the_run(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_gpu_that_stops_responding_does_not_end_the_run(monkeypatch: pytest.MonkeyPatch) -> None:
     nvml = FakeNvml(monkeypatch)
     meter = GpuMeter(CUDA)
     nvml.unsupported = {"nvmlDeviceGetPowerUsage"}

@@ -1,4 +1,4 @@
-"""Memory checks against limits made for the test."""
+"""Tests for memory checks against artificial limits."""
 
 import ctypes
 import math
@@ -43,7 +43,7 @@ def test_a_run_is_refused_with_the_fields_of_its_largest_need(monkeypatch: pytes
     ],
     ids=["version 2", "version 1"],
 )
-def test_the_limit_of_a_container_counts(tmp_path: Path, line: str, folder: str, files: dict[str, str]) -> None:
+def test_the_limit_of_a_container_is_used(tmp_path: Path, line: str, folder: str, files: dict[str, str]) -> None:
     group = tmp_path / folder
     group.mkdir(parents=True)
     for name, text in files.items():
@@ -53,7 +53,7 @@ def test_the_limit_of_a_container_counts(tmp_path: Path, line: str, folder: str,
     assert memory.free_memory(tmp_path, membership) == 400
 
 
-def test_the_tightest_limit_of_the_enclosing_groups_counts(tmp_path: Path) -> None:
+def test_the_tightest_limit_of_the_enclosing_groups_is_used(tmp_path: Path) -> None:
     inner = tmp_path / "outer" / "inner"
     inner.mkdir(parents=True)
     for group, limit in ((inner, "max"), (inner.parent, "5000")):
@@ -65,11 +65,11 @@ def test_the_tightest_limit_of_the_enclosing_groups_counts(tmp_path: Path) -> No
     assert memory.free_memory(tmp_path, membership) == 3000
 
 
-def test_without_any_limit_the_hosts_free_memory_counts(tmp_path: Path) -> None:
+def test_without_a_limit_the_hosts_free_memory_is_used(tmp_path: Path) -> None:
     assert 0 < memory.free_memory(tmp_path, tmp_path / "missing") < math.inf
 
 
-# Counts the pages that the system clears for the tensors of ten updates, in a thread as those of a rollout.
+# Counts the pages that the system clears for the tensors of ten updates, in a thread like that of a rollout.
 PAGES = """
 import resource, threading, torch
 from workers.trainer.host import memory
@@ -99,9 +99,9 @@ thread.join()
 @pytest.mark.skipif(not hasattr(ctypes.CDLL(None), "mallopt"), reason="this C library has no options")
 def test_freed_memory_is_kept_for_the_next_tensors() -> None:
     reported = subprocess.run([sys.executable, "-c", PAGES], check=True, capture_output=True, text=True).stdout
-    assert int(reported) < 1000  # without it, 4,000 or more
+    assert int(reported) < 1000  # 4,000 or more without keep_freed()
 
 
-def test_a_c_library_without_options_is_left_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_c_library_without_options_is_ignored(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(ctypes, "CDLL", lambda _name: object())
     memory.keep_freed()

@@ -1,4 +1,4 @@
-"""The limit of open files, with limits made for the test."""
+"""Tests for raising the limit of open files, with artificial limits."""
 
 import resource
 
@@ -8,7 +8,7 @@ from workers.trainer.host import open_files
 from workers.trainer.host.open_files import TooManyProcessesError
 
 
-def test_the_limit_of_open_files_is_raised_as_far_as_it_goes(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_limit_of_open_files_is_raised_as_far_as_possible(monkeypatch: pytest.MonkeyPatch) -> None:
     granted: list[tuple[int, int]] = []
     monkeypatch.setattr(resource, "getrlimit", lambda _: (1024, 4096))
     monkeypatch.setattr(resource, "setrlimit", lambda _, limits: granted.append(limits))

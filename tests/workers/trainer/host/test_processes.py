@@ -1,4 +1,4 @@
-"""Processes send messages, stop, crash and die without leaving anything behind."""
+"""Tests that processes send messages, stop, crash and die without leaving anything behind."""
 
 import os
 import signal
@@ -79,7 +79,7 @@ def receive_all(processes: Processes) -> list[tuple[int, Any]]:
 
 
 def receive_often(processes: Processes, rounds: int) -> None:
-    """Receive without ever waiting until no messages come."""
+    """Receive a number of times, even if messages keep coming."""
     for _ in range(rounds):
         processes.receive(timeout=1)
 
@@ -107,7 +107,7 @@ def test_processes_share_tensors(processes: Processes) -> None:
     assert counters.tolist() == [1000, 1000]
 
 
-def test_one_process_stops_when_asked_and_the_others_go_on(processes: Processes) -> None:
+def test_one_process_can_be_stopped_while_the_others_continue(processes: Processes) -> None:
     numbers = [processes.start(until_asked) for _ in range(2)]
     _, threads = first_message(processes)
     assert threads == 1
@@ -116,7 +116,7 @@ def test_one_process_stops_when_asked_and_the_others_go_on(processes: Processes)
         processes.receive(60)
 
 
-def test_a_process_takes_numbers_near_zero_for_zero(processes: Processes) -> None:
+def test_a_process_flushes_denormals_to_zero(processes: Processes) -> None:
     processes.start(fade)
     assert first_message(processes) == 0
 
@@ -129,7 +129,7 @@ def test_a_crash_is_raised_with_its_traceback_after_the_processs_last_messages(p
     assert 'raise ValueError("the emulator burnt")' in "".join(traceback.format_exception(failure.value))
 
 
-def test_a_crash_right_after_the_last_messages_is_raised_when_running_is_read(processes: Processes) -> None:
+def test_reading_running_raises_a_crash_after_the_last_messages(processes: Processes) -> None:
     processes.start(crash)
     pipe = processes._children[0].pipe
     wait_until(lambda: processes._children[0].process.exitcode is not None if pipe.poll() else False)
@@ -157,7 +157,7 @@ def test_a_failure_is_raised_while_other_processes_keep_sending(processes: Proce
         receive_often(processes, rounds=20)
 
 
-def test_an_argument_that_cannot_be_sent_to_a_process_is_an_error(processes: Processes) -> None:
+def test_an_argument_that_cannot_be_pickled_is_an_error(processes: Processes) -> None:
     processes.start(lambda _link: None)
     with pytest.raises(Exception, match=r"Can't pickle .*lambda"):
         receive_all(processes)
@@ -172,14 +172,14 @@ def test_closing_kills_processes_that_do_not_stop_and_drains_those_that_keep_sen
     assert not psutil.pid_exists(pid)
 
 
-def test_a_process_that_is_stopped_before_it_begins_stops() -> None:
+def test_a_process_that_is_stopped_before_it_starts_ends() -> None:
     with Processes() as processes:
         processes.stop(processes.start(until_asked))
         messages = receive_all(processes)
     assert [content for _, content in messages][1:] == ["stopped"]
 
 
-def test_interrupts_are_left_to_the_main_process(processes: Processes) -> None:
+def test_interrupts_are_handled_by_the_main_process_only(processes: Processes) -> None:
     number = processes.start(until_asked)
     pid, _ = first_message(processes)
     server = psutil.Process(pid).ppid()
@@ -227,7 +227,7 @@ def test_no_process_outlives_a_killed_main_process(tmp_path: Path, moment: str) 
     wait_until(lambda: not any(each.is_running() and each.status() != psutil.STATUS_ZOMBIE for each in family))
 
 
-def test_closing_during_start_up_does_not_wait_for_it(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_closing_during_startup_does_not_wait(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("workers.trainer.host.processes.GRACE_SECONDS", 0.01)
     processes, loaded = Processes(), threading.Event()
     processes._starter.submit(loaded.wait)  # the server would still be importing torch

@@ -1,4 +1,4 @@
-"""The hardware that a run uses is sampled every few seconds."""
+"""Tests for the sampling of the hardware that a run uses."""
 
 import os
 import signal
@@ -12,13 +12,13 @@ from tests.workers.waiting import wait_until
 from workers.trainer.host.system_meter import SystemMeter
 
 
-def test_a_run_on_the_cpu_reports_nothing_of_a_gpu() -> None:
+def test_a_run_on_the_cpu_reports_no_gpu_metrics() -> None:
     first = SystemMeter(torch.device("cpu")).sample()
     assert first.keys() >= {"system/cpu_percent", "system/rss_bytes"}
     assert [name for name in first if "gpu" in name] == []
 
 
-def test_the_system_is_sampled_rarely() -> None:
+def test_the_system_is_sampled_every_few_seconds() -> None:
     meter = SystemMeter(torch.device("cpu"))
     first = meter.sample()
     assert 1e6 < first["system/rss_bytes"] < 1e12
@@ -26,7 +26,7 @@ def test_the_system_is_sampled_rarely() -> None:
 
 
 @pytest.mark.parametrize("then", ["pass", "os.fork()"], ids=["one child", "two that share their pages"])
-def test_the_use_of_child_processes_counts(then: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_usage_of_child_processes_is_included(then: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("workers.trainer.host.system_meter.SYSTEM_SECONDS", 0.0)
     meter = SystemMeter(torch.device("cpu"))
     alone = meter.sample()

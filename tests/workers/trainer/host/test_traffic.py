@@ -1,4 +1,4 @@
-"""Disk and network rates are of the whole host, without double counting."""
+"""Tests that disk and network rates cover the whole host without double counting."""
 
 from pathlib import Path
 from types import SimpleNamespace
@@ -11,7 +11,7 @@ from workers.trainer.host.traffic import TrafficMeter
 
 
 class FakeHost:
-    """A host whose counters a test sets."""
+    """A host whose counters are set by a test."""
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch, folder: Path) -> None:
         self.disks = {"sda": (1_000, 2_000), "dm-0": (1_000, 2_000)}
@@ -40,7 +40,7 @@ def host(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> FakeHost:
     return FakeHost(monkeypatch, tmp_path)
 
 
-def test_rates_are_the_bytes_since_the_last_sample(host: FakeHost) -> None:
+def test_rates_come_from_the_bytes_since_the_last_sample(host: FakeHost) -> None:
     meter = TrafficMeter(host.clock)
     host.now += 2
     host.disks = {"sda": (5_000, 2_600), "dm-0": (5_000, 2_600)}

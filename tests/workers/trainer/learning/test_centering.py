@@ -1,4 +1,4 @@
-"""Centered updates: the same as those of layers that read x − c, and no filter dies of what all states share."""
+"""Tests that centered updates equal those of layers that read x − c, and that they prevent dead filters."""
 
 import pytest
 import torch
@@ -21,7 +21,7 @@ BACKGROUND, RATE = 87, 0.001
 
 
 class LiterallyCentered(nn.Module):
-    """The convolutions and the hidden layer of arch_nips, each with W and b′ = b + Wc, reading x − c."""
+    """The convolutions and the hidden layer of arch_nips, with W and b′ = b + Wc. Each layer reads x − c."""
 
     def __init__(self, network: ActorCritic, means: list[Tensor]) -> None:
         super().__init__()
@@ -42,14 +42,14 @@ class LiterallyCentered(nn.Module):
 
 
 def literal_step(parameters: nn.Module, loss: Tensor, learning_rate: float, epsilon: float) -> None:
-    """RMSProp's first step: g = 0.99 · 1 + 0.01 · Δθ²."""
+    """Take RMSProp's first step, with g = 0.99 · 1 + 0.01 · Δθ²."""
     gradients = torch.autograd.grad(loss, list(parameters.parameters()))
     with torch.no_grad():
         for parameter, gradient in zip(parameters.parameters(), gradients, strict=True):
             parameter.sub_(learning_rate * gradient / (0.99 + 0.01 * gradient.square() + epsilon).sqrt())
 
 
-def test_an_update_equals_that_of_layers_that_read_their_inputs_minus_the_means() -> None:
+def test_an_update_equals_that_of_layers_with_centered_inputs() -> None:
     torch.manual_seed(0)
     network = networks.build(PaacConfig(), (4, 84, 84), Discrete(3))
     pixels = torch.randint(256, (6, 4, 84, 84)).float()
@@ -80,7 +80,7 @@ def test_a_run_with_centered_inputs_learns_from_vectors_and_repeats_exactly() ->
     assert weights(centered=True) != weights(centered=False)
 
 
-def test_what_others_write_while_the_optimizer_steps_is_not_taken_for_its_step() -> None:
+def test_concurrent_writes_are_not_mistaken_for_the_optimizers_step() -> None:
     torch.manual_seed(0)
     network = networks.build(PaacConfig(), (4, 84, 84), Discrete(3))
     pixels = torch.randint(256, (6, 4, 84, 84)).float()
@@ -106,7 +106,7 @@ def test_what_others_write_while_the_optimizer_steps_is_not_taken_for_its_step()
 
 
 def noisy_rollout(random: torch.Generator, steps: int, environments: int) -> Rollout:
-    """Make screens that are all background but for one moving block, with returns that no state explains."""
+    """Return screens with background and one moving block, and returns that do not depend on the state."""
     shape = (steps, environments)
     states = torch.full((*shape, 4, 84, 84), float(BACKGROUND))
     for state in states.flatten(0, 1):
@@ -125,7 +125,7 @@ def noisy_rollout(random: torch.Generator, steps: int, environments: int) -> Rol
 
 
 def dead_filters(centered: bool, updates: int = 20) -> float:
-    """Return the share of dead filters in the first layer after some updates with a scale-free step."""
+    """Return the share of dead filters in the first layer after some updates with scale-free steps."""
     config = PaacConfig(num_envs=4, t_max=2, value_cost=0.25)
     torch.manual_seed(1)
     network = networks.build(config, (4, 84, 84), Discrete(3))
@@ -148,15 +148,15 @@ def dead_filters(centered: bool, updates: int = 20) -> float:
     return measured(network, last)["network/dead_convolution_1"]
 
 
-def test_what_all_states_share_kills_filters_unless_updates_are_centered() -> None:
+def test_shared_background_kills_filters_unless_updates_are_centered() -> None:
     assert dead_filters(centered=False) > 0.8
     assert dead_filters(centered=True) < 0.5
 
 
 def parted(states: int) -> float:
-    """Push the features of one place down and those of another up, a rollout each in turn; return how far they part.
+    """Return how far the features of two places move apart.
 
-    The rollouts count as so many states.
+    Alternate rollouts push one place down and the other up. Each rollout counts as `states` states.
     """
     torch.manual_seed(0)
     network = networks.build(PaacConfig(env="CartPole-v1"), (4,), Discrete(2))
@@ -179,6 +179,6 @@ def parted(states: int) -> float:
     return float((above - below).mean())
 
 
-def test_what_a_rollout_alone_shares_is_learned_if_the_mean_is_over_several() -> None:
+def test_features_shared_within_one_rollout_are_learned_if_the_mean_covers_several() -> None:
     assert parted(STATES_OF_A_MEAN) == pytest.approx(0, abs=0.01)
     assert parted(states=20) > 0.1

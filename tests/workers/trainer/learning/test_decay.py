@@ -1,4 +1,4 @@
-"""Settings that fall during training, and the methods whose entropy weight does."""
+"""Tests for settings that decay during training, such as the entropy weight."""
 
 from collections.abc import Callable
 
@@ -16,11 +16,11 @@ from workers.trainer.methods.paac import paac
 from workers.trainer.networks import networks
 from workers.trainer.run.run import NullRun
 
-# Half-way through the training both are 0.4.
+# Both are 0.4 halfway through training.
 CONSTANT, HALVED = {"entropy_cost": 0.4}, {"entropy_cost": 0.8, "entropy_cost_decay": "linear"}
 
 
-def test_a_setting_falls_linearly_to_zero_soon_or_late_or_stays() -> None:
+def test_a_setting_decays_linearly_late_or_not_at_all() -> None:
     assert [decayed(0.2, "linear", step, 100) for step in (0, 50, 100, 120)] == [0.2, 0.1, 0.0, 0.0]
     late = [decayed(0.2, "late", step, 300) for step in (0, 200, 250, 300, 301)]
     assert late == pytest.approx([0.2, 0.2, 0.1, 0.0, 0.0])
@@ -28,7 +28,7 @@ def test_a_setting_falls_linearly_to_zero_soon_or_late_or_stays() -> None:
 
 
 def after_paac(**fields: object) -> Tensor:
-    """Train for two updates, one half-way and one at the end, where the learning rate is 0."""
+    """Train for two updates, one halfway and one at the end, where the learning rate is 0."""
     run = NullRun()
     rollouts = {"num_envs": 2, "t_max": 5, "total_steps": 20}
     paac.train(PaacConfig.model_validate({"env": "CartPole-v1", **rollouts, **fields}), run)
@@ -36,7 +36,7 @@ def after_paac(**fields: object) -> Tensor:
 
 
 def after_a3c(**fields: object) -> Tensor:
-    """Train for two updates, one half-way and one at the end, where the learning rate is 0."""
+    """Train for two updates, one halfway and one at the end, where the learning rate is 0."""
     run = NullRun()
     rollouts = {"num_actors": 1, "t_max": 5, "total_steps": 10}
     a3c.train(A3cConfig.model_validate({"env": "CartPole-v1", **rollouts, **fields}), run)
@@ -44,7 +44,7 @@ def after_a3c(**fields: object) -> Tensor:
 
 
 def after_ga3c(**fields: object) -> Tensor:
-    """Update a model that is half-way through its training."""
+    """Update a model that is halfway through its training."""
     config = Ga3cConfig.model_validate({"env": "CartPole-v1", "num_agents": 1, "total_steps": 10, **fields})
     torch.manual_seed(1)
     network = networks.build(config, (4,), Discrete(2))
@@ -60,7 +60,7 @@ def after_ga3c(**fields: object) -> Tensor:
 
 
 @pytest.mark.parametrize("trained", [after_paac, after_a3c, after_ga3c])
-def test_an_update_rewards_entropy_by_what_its_weight_has_come_to(
+def test_an_update_uses_the_current_entropy_weight(
     trained: Callable[..., Tensor],
 ) -> None:
     constant, halved = trained(**CONSTANT), trained(**HALVED)

@@ -1,4 +1,4 @@
-"""ε-greedy exploration: the draw of final ε, their annealing, and the actions taken."""
+"""Tests for ε-greedy exploration: the draw of final ε, annealing, and the actions taken."""
 
 import math
 
@@ -15,7 +15,7 @@ CPU = torch.device("cpu")
 EPSILONS = st.lists(st.floats(0, 1), min_size=1, max_size=5).map(np.array)
 
 
-def test_final_epsilons_are_drawn_as_often_as_their_probabilities_say() -> None:
+def test_final_epsilons_are_drawn_with_their_probabilities() -> None:
     config = NStepQConfig()
 
     drawn = FinalEpsilons(config, 20_000).at(0)
@@ -31,11 +31,11 @@ def test_the_seed_decides_which_actor_gets_which_epsilon() -> None:
     assert drawn[0] != drawn[2]
 
 
-def test_final_epsilons_are_drawn_anew_every_so_many_frames_alike_after_a_resume() -> None:
+def test_final_epsilons_are_redrawn_at_an_interval_and_reproduced_by_a_resume() -> None:
     config = NStepQConfig(epsilon_draw_frames=1000)
     finals = FinalEpsilons(config, 50)
     drawn = {frames: finals.at(frames).tolist() for frames in (0, 999, 1000, 1999, 2000)}
-    assert drawn[0] == drawn[999] == FinalEpsilons(NStepQConfig(), 50).at(10**9).tolist(), "once a run by default"
+    assert drawn[0] == drawn[999] == FinalEpsilons(NStepQConfig(), 50).at(10**9).tolist(), "once per run by default"
     assert drawn[1000] == drawn[1999]
     assert drawn[0] != drawn[1000] != drawn[2000] != drawn[0]
     assert FinalEpsilons(config, 50).at(2000).tolist() == drawn[2000]
@@ -60,7 +60,7 @@ def test_without_annealing_epsilon_is_final_at_once() -> None:
     assert annealed(np.array([0.1, 0.5]), 0, anneal_frames=0).tolist() == [0.1, 0.5]
 
 
-def test_every_environment_explores_with_its_own_epsilon() -> None:
+def test_every_environment_explores_with_a_separate_epsilon() -> None:
     explore = EpsilonGreedy(np.array([0.0, 0.4, 1.0]), anneal_frames=0, seed=5, device=CPU)
     values = torch.tensor([[0.0, 2.0, 1.0, -1.0]] * 3)
     turns = 8000
@@ -69,7 +69,7 @@ def test_every_environment_explores_with_its_own_epsilon() -> None:
     actions = torch.stack([explore(values, slice(3 * turn, 3 * turn + 3)) for turn in range(turns)])
 
     best = (actions == 1).double().mean(dim=0)
-    # A random action is the best one in a quarter of the cases.
+    # A random action is the best one with probability 1/4.
     for share, epsilon in zip(best.tolist(), (0.0, 0.4, 1.0), strict=True):
         expected = 1 - epsilon * 0.75
         assert share == pytest.approx(expected, abs=4 * math.sqrt(expected * (1 - expected) / turns))

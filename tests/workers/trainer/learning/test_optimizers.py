@@ -1,4 +1,4 @@
-"""Optimizers against their equations, and flat buffers against their modules."""
+"""Tests of optimizers against their equations and of flat buffers against their modules."""
 
 import math
 
@@ -50,7 +50,7 @@ def test_shared_rmsprop_follows_equation_1_with_one_g_and_one_theta_for_all() ->
     torch.testing.assert_close(mean_square.tolist(), g)
 
 
-def test_adam_takes_the_steps_of_torchs() -> None:
+def test_adam_takes_the_same_steps_as_torchs_adam() -> None:
     torch.manual_seed(0)
     module, reference = nn.Linear(3, 2), nn.Linear(3, 2)
     reference.load_state_dict(module.state_dict())
@@ -70,7 +70,7 @@ def test_adam_takes_the_steps_of_torchs() -> None:
         torch.testing.assert_close(ours, expected, rtol=1e-5, atol=1e-6)
 
 
-def test_adam_goes_on_from_its_statistics() -> None:
+def test_adam_continues_from_its_statistics() -> None:
     torch.manual_seed(0)
     first, second = (Adam(FlatParameters(nn.Linear(3, 2))) for _ in range(2))
 
@@ -104,7 +104,7 @@ def test_momentum_sgd_follows_its_equation() -> None:
     torch.testing.assert_close(parameters.values.tolist(), theta, rtol=1e-5, atol=1e-7)
 
 
-def test_an_actor_learner_sees_others_updates_of_theta_only_after_copying_it() -> None:
+def test_an_actor_learner_sees_updates_of_others_only_after_copying_theta() -> None:
     shared = FlatParameters(nn.Linear(2, 1)).values
     theta = FlatParameters(nn.Linear(2, 1), shared)
     assert torch.equal(torch.cat([p.detach().flatten() for p in theta.module.parameters()]), shared)
@@ -117,7 +117,7 @@ def test_an_actor_learner_sees_others_updates_of_theta_only_after_copying_it() -
     assert torch.equal(torch.cat([p.detach().flatten() for p in theta.module.parameters()]), shared)
 
 
-def test_a_copy_of_theta_may_be_rounded_in_part() -> None:
+def test_a_copy_of_theta_may_be_partly_in_bfloat16() -> None:
     def made() -> nn.Module:
         return nn.Sequential(nn.Linear(2, 3).to(torch.bfloat16), nn.Linear(3, 1))
 
@@ -137,7 +137,7 @@ def test_a_copy_of_theta_may_be_rounded_in_part() -> None:
     torch.testing.assert_close(theta.gradients, torch.cat([gradient.flatten().float() for gradient in expected]))
 
 
-def test_flat_buffers_hold_the_modules_values_and_gradients() -> None:
+def test_flat_buffers_contain_the_modules_values_and_gradients() -> None:
     torch.manual_seed(0)
     convolution = nn.Conv2d(3, 4, 2)
     reference = nn.Conv2d(3, 4, 2)
@@ -175,7 +175,7 @@ def test_steps_too_small_for_bfloat16_still_add_up() -> None:
     torch.testing.assert_close(parameters.named()["weight"], torch.tensor([[1.1]]))
 
 
-def test_a_network_of_another_shape_is_refused_by_name() -> None:
+def test_a_network_of_another_shape_is_refused_with_the_parameters_name() -> None:
     parameters = FlatParameters(nn.Linear(2, 3))
     with pytest.raises(ValueError, match=r"weight has shape \(3, 4\), this network needs \(3, 2\)"):
         parameters.load({"weight": torch.zeros(3, 4), "bias": torch.zeros(3)})

@@ -1,4 +1,4 @@
-"""Policies against the definitions of their distributions."""
+"""Tests of policies against the definitions of their distributions."""
 
 import math
 
@@ -9,7 +9,7 @@ from workers.contract.spaces import ActionSpace, Continuous, Discrete
 from workers.trainer.learning.policies import Categorical, Gaussian, RolloutSampler, policy_over
 
 
-def test_a_categorical_policy_draws_actions_as_often_as_they_are_probable() -> None:
+def test_a_categorical_policy_draws_actions_with_their_probabilities() -> None:
     probabilities = torch.tensor([0.5, 0.3, 0.15, 0.05])
     policy = Categorical(torch.Generator().manual_seed(4))
     drawn = policy.sample(probabilities.log().expand(40_000, 4))
@@ -25,7 +25,7 @@ def test_a_temperature_divides_the_logits(temperature: float) -> None:
     literal = torch.tensor(exponentials) / sum(exponentials)
     frequencies = torch.bincount(drawn, minlength=4) / 40_000
     assert torch.allclose(frequencies, literal, atol=4 * math.sqrt(0.25 / 40_000))
-    # The same random numbers choose the same actions from divided logits.
+    # Equal random numbers choose equal actions from divided logits.
     same = Categorical(torch.Generator().manual_seed(4)).sample(logits.expand(40_000, 4) / temperature)
     assert (same == drawn).float().mean() > 0.9999
 
@@ -58,7 +58,7 @@ def test_a_gaussian_policy_draws_around_its_mean_with_one_variance_for_all() -> 
     assert abs(torch.corrcoef(drawn.t())[0, 1]) < 0.03
 
 
-def test_a_gaussian_policys_log_probability_and_entropy_are_those_of_torchs_normal() -> None:
+def test_a_gaussian_policys_log_probability_and_entropy_equal_those_of_torchs_normal() -> None:
     numbers, actions = torch.randn(4, 3), torch.randn(4, 2)
     log_density, entropy = Gaussian(torch.Generator(), 2).judge(numbers, actions)
     deviation = torch.log(1 + numbers[:, 2:].exp()).sqrt().expand(4, 2)

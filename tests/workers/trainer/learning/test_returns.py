@@ -1,4 +1,4 @@
-"""Returns and targets against the pseudocode, one environment and one step at a time."""
+"""Tests of returns and targets against the pseudocode, for one environment and step at a time."""
 
 import pytest
 import torch
@@ -32,7 +32,7 @@ def literal_returns(steps: list[tuple[float, float, str]], bootstrap: float, gam
 
 
 def rollout_of(steps: list[tuple[float, float, str]]) -> tuple[Tensor, Tensor, Tensor, Tensor]:
-    """Make the steps after an end fresh. Return the rewards, values, ends by termination, and fresh rows."""
+    """Return the rewards, values, terminations, and fresh rows. The row after each end is fresh."""
     for t in range(1, len(steps)):
         if steps[t - 1][2] != "continues":
             steps[t] = (0.0, steps[t][1], "continues")
@@ -55,7 +55,7 @@ def test_returns_follow_the_pseudocode(steps: list[tuple[float, float, str]], bo
             torch.testing.assert_close(returns[t, 0].item(), expected)
 
 
-def test_a_terminal_state_has_no_future_but_a_time_limit_has() -> None:
+def test_returns_end_at_terminal_states_but_not_at_time_limits() -> None:
     rewards, values = torch.tensor([[1.0, 1.0], [0.0, 0.0]]), torch.tensor([[9.0, 9.0], [5.0, 5.0]])
     terminated = torch.tensor([[True, False], [False, False]])  # the second environment was truncated
     fresh = torch.tensor([[False, False], [True, True]])
@@ -69,7 +69,7 @@ FLOATS = st.lists(st.floats(-5, 5), min_size=1, max_size=12)
 
 
 @given(FLOATS, st.floats(-5, 5), st.floats(0, 1))
-def test_each_return_of_one_environment_is_the_discounted_sum_of_what_follows(
+def test_each_return_is_the_discounted_sum_of_the_following_rewards(
     rewards: list[float], bootstrap: float, gamma: float
 ) -> None:
     returns = returns_of_one(rewards, bootstrap, gamma)
@@ -81,7 +81,7 @@ def test_each_return_of_one_environment_is_the_discounted_sum_of_what_follows(
 
 
 @given(FLOATS, st.floats(0, 1), st.data())
-def test_one_step_targets_look_one_step_ahead(rewards: list[float], gamma: float, data: st.DataObject) -> None:
+def test_one_step_targets_use_the_next_state(rewards: list[float], gamma: float, data: st.DataObject) -> None:
     following = data.draw(st.lists(st.floats(-5, 5), min_size=len(rewards), max_size=len(rewards)))
     targets = one_step_targets(rewards, following, gamma)
     for i, y in enumerate(targets):

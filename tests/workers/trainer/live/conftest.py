@@ -1,4 +1,4 @@
-"""Live games without waiting."""
+"""Fixture for live games that do not wait between pictures."""
 
 import pytest
 
@@ -8,5 +8,5 @@ from workers.trainer.live.pacing import Pace
 
 @pytest.fixture(autouse=True)
 def _at_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let no time pass between pictures."""
+    """Remove the wait between pictures."""
     monkeypatch.setattr(show, "Pace", lambda rate: Pace(rate, sleep=lambda _: None))

@@ -1,4 +1,4 @@
-"""Connection of a live game to its test, and the orders of viewers."""
+"""A fake connection of a live game to its test, and helpers for orders of viewers."""
 
 import queue
 from collections.abc import Callable
@@ -8,7 +8,7 @@ from workers.contract.live import AgentOnStage, Newer, Ordered, PictureHead, Sce
 
 
 class FakeLine:
-    """Connection that receives orders after pictures, by their number, and ends after the last requested picture."""
+    """A connection that receives orders after given pictures and ends after the last requested picture."""
 
     def __init__(self, pictures: int, orders: Callable[[int], list[object]]) -> None:
         self.heard: queue.SimpleQueue[str | bytes | None] = queue.SimpleQueue()
@@ -34,7 +34,7 @@ class FakeLine:
             self.over = "enough was seen"
 
     def say(self, what: object) -> None:
-        """Send an order by its name or whole, or a checkpoint's beginning or part."""
+        """Send an order, given as a name or a dictionary, or the head or a part of a checkpoint."""
         if isinstance(what, str | dict):
             order = {"order": what} if isinstance(what, str) else dict(what)
             viewer = order.pop("viewer", "v1")
@@ -46,15 +46,15 @@ class FakeLine:
 
 
 def at(orders: dict[int, list[object]]) -> Callable[[int], list[object]]:
-    """Give orders after pictures by their numbers."""
+    """Return a function that gives orders after the pictures with these numbers."""
     return lambda seen: orders.get(seen, [])
 
 
 def keys(*held: str, viewer: str = "v1") -> dict[str, object]:
-    """Hold keys down."""
+    """Return an order that holds keys down."""
     return {"order": "keys", "held": held, "viewer": viewer}
 
 
 def after(number: int, *orders: object) -> Callable[[int], list[object]]:
-    """Give orders after one picture."""
+    """Return a function that gives orders after one picture."""
     return lambda seen: list(orders) if seen == number else []

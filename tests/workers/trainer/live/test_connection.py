@@ -1,4 +1,4 @@
-"""The connection of a live game to a backend that disappears, briefly or permanently."""
+"""Tests for the connection of a live game to a backend that disappears briefly or permanently."""
 
 import itertools
 import queue
@@ -25,7 +25,7 @@ def _tries_soon(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @contextmanager
 def backend(handler: Handler, port: int = 0) -> Iterator[int]:
-    """Yield the port of a backend; at the end it closes its connections."""
+    """Yield the port of a backend. Close its connections at the end."""
     server: Server = serve(handler, "127.0.0.1", port)
     thread = threading.Thread(target=server.serve_forever)
     thread.start()
@@ -42,12 +42,12 @@ def opened(port: int, clock: Callable[[], float]) -> LiveConnection:
 
 
 def watch_only(connection: ServerConnection) -> None:
-    """Give no order for as long as the connection is open."""
+    """Keep the connection open without sending orders."""
     for _ in connection:
         pass
 
 
-def test_a_quiet_game_goes_on_when_the_backend_is_started_again() -> None:
+def test_a_quiet_game_continues_after_a_restart_of_the_backend() -> None:
     now = [0.0]
     with backend(watch_only) as port:
         connected = opened(port, lambda: now[0])
@@ -58,7 +58,7 @@ def test_a_quiet_game_goes_on_when_the_backend_is_started_again() -> None:
         assert connected.over is None
 
 
-def test_a_backend_that_stays_away_is_given_up() -> None:
+def test_a_game_ends_if_the_backend_stays_down() -> None:
     seconds = itertools.count()
     with backend(watch_only) as port:
         connected = opened(port, lambda: next(seconds))
@@ -68,14 +68,14 @@ def test_a_backend_that_stays_away_is_given_up() -> None:
     assert next(seconds) > connection.RECONNECT_TIMEOUT_SECONDS
 
 
-def test_a_game_that_the_backend_ends_is_over_with_its_reason() -> None:
+def test_a_game_that_the_backend_ends_has_the_backends_reason() -> None:
     with backend(lambda connection: connection.close(ENDED, "Nobody has watched.")) as port:
         connected = opened(port, lambda: 0.0)
         wait_until(lambda: connected.over)
     assert connected.over == "Nobody has watched."
 
 
-def test_what_the_backend_sends_is_heard_and_what_is_sent_arrives() -> None:
+def test_messages_arrive_in_both_directions() -> None:
     arrived: queue.SimpleQueue[str | bytes] = queue.SimpleQueue()
 
     def talk(connection: ServerConnection) -> None:

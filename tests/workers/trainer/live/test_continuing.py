@@ -1,4 +1,4 @@
-"""Games in which a person continues a replay from one of its decisions."""
+"""Tests for games in which a person continues a replay from one of its decisions."""
 
 import time
 from contextlib import closing
@@ -37,7 +37,7 @@ def _headless(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 class Recorded:
-    """The first decisions of an episode, as a replay has them."""
+    """The first decisions of an episode, in the form of a replay."""
 
     def __init__(self, directory: Path, config: RunConfig) -> None:
         subject = made_checkpoint.subject(directory, config, protocol_of(config))
@@ -70,18 +70,18 @@ class Recorded:
 
 
 def state(game: PlayableGame) -> tuple[object, ...]:
-    """Return what must be equal."""
+    """Return the parts of a game's state that must be equal."""
     return game.observation.tobytes(), game.score, game.lives, game.frames, game.over
 
 
 def agent_of(staging: Staging) -> LiveAgent:
-    """Return the agent."""
+    """Return the agent of a game setup."""
     assert staging.agent is not None
     return staging.agent
 
 
 @pytest.mark.parametrize("case", CASES)
-def test_a_game_begins_in_the_recorded_state_and_begins_there_again(case: str, tmp_path: Path) -> None:
+def test_a_game_and_its_restart_begin_in_the_recorded_state(case: str, tmp_path: Path) -> None:
     recorded = Recorded(tmp_path, CASES[case])
     staging = recorded.staging()
     for number in (1, 2):
@@ -93,7 +93,7 @@ def test_a_game_begins_in_the_recorded_state_and_begins_there_again(case: str, t
 
 
 @pytest.mark.parametrize("case", CASES)
-def test_an_agent_that_watched_a_person_decides_as_in_the_recording(case: str, tmp_path: Path) -> None:
+def test_an_agent_that_watched_a_person_makes_the_recorded_decisions(case: str, tmp_path: Path) -> None:
     recorded = Recorded(tmp_path, CASES[case])
     staging = recorded.staging()
     staging.open(1)
@@ -104,7 +104,7 @@ def test_an_agent_that_watched_a_person_decides_as_in_the_recording(case: str, t
     assert agent_of(staging).decide(staging.game)[1]["value"] == pytest.approx(recorded.values[LATER], abs=2e-4)
 
 
-def test_a_game_waits_for_a_key_and_for_leave_to_let_the_agent_play(
+def test_a_game_waits_for_a_key_or_permission_for_the_agent_to_play(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     line = FakeLine(60, at({20: ["hand back"]}))
@@ -118,7 +118,7 @@ def test_a_game_waits_for_a_key_and_for_leave_to_let_the_agent_play(
     monkeypatch.setattr(time, "sleep", wait)
     recorded = Recorded(tmp_path, CASES["Pong with memory"])
     Show(line, recorded.staging(), tmp_path).play(lambda: False)  # type: ignore[arg-type]
-    # A page that disconnects hands back. The decision of that moment is carried out to its end.
+    # A page that disconnects hands back control. The current decision is completed first.
     assert waits == [1, 1, 21]
     assert [(scene.hands, scene.waiting) for scene in line.scenes] == [
         (None, True),
@@ -132,7 +132,7 @@ def test_a_game_waits_for_a_key_and_for_leave_to_let_the_agent_play(
     assert (origin.decision, origin.frames) == (DECISION, line.heads[0].frames)
 
 
-def test_a_game_that_waits_is_shown_again_on_a_new_connection(tmp_path: Path) -> None:
+def test_a_waiting_game_is_shown_again_on_a_new_connection(tmp_path: Path) -> None:
     line = FakeLine(2, lambda _: [])
     line.heard.put(None)
     Show(line, Recorded(tmp_path, CASES["CartPole"]).staging(), tmp_path).play(lambda: False)  # type: ignore[arg-type]
@@ -141,7 +141,7 @@ def test_a_game_that_waits_is_shown_again_on_a_new_connection(tmp_path: Path) ->
 
 
 @pytest.mark.parametrize("case", ["Pong with memory", "CartPole"])
-def test_a_kept_game_says_what_the_agent_played_and_is_filmed_from_the_decision(case: str, tmp_path: Path) -> None:
+def test_a_kept_game_lists_the_agents_actions_and_is_recorded_from_the_decision(case: str, tmp_path: Path) -> None:
     orders: dict[int, list[object]] = {1: ["take over", keys("right")], 9: ["let agent play"], 13: ["pause", "keep"]}
     line = FakeLine(14, at(orders))
     kept: list[KeptPlay] = []
@@ -171,7 +171,7 @@ def test_a_kept_game_says_what_the_agent_played_and_is_filmed_from_the_decision(
     assert (shown[0], shown[-1]) == (game.continued.frames, game.played)
 
 
-def test_a_game_that_ends_can_be_kept_and_begun_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_ended_game_can_be_kept_and_restarted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     line = FakeLine(400, at({1: ["take over", keys("left")]}))
     kept: list[KeptPlay] = []
     ends: list[int] = []

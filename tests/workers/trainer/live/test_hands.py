@@ -1,4 +1,4 @@
-"""A person's hands: the nearest action of every game to what is held down."""
+"""Tests that held keys give the nearest action of each game."""
 
 from collections.abc import Sequence
 
@@ -38,19 +38,19 @@ def chosen(env: str, *held: Key) -> str:
         ("VideoCheckers", ("left", "down"), "DOWNLEFT"),
     ],
 )
-def test_keys_mean_the_nearest_action_of_the_game(env: str, held: tuple[Key, ...], action: str) -> None:
+def test_keys_give_the_nearest_action_of_the_game(env: str, held: tuple[Key, ...], action: str) -> None:
     assert chosen(env, *held) == action
 
 
 @pytest.mark.parametrize(
     "games",
     [
-        # Opening a game takes 0.2 s.
+        # Opening a game takes 0.2 s, so the required tests try every twelfth game.
         pytest.param(ATARI[::12], id="some games"),
         pytest.param(ATARI, id="every game", marks=pytest.mark.nightly),
     ],
 )
-def test_a_person_can_do_nothing_and_each_action_of_every_game(games: list[str]) -> None:
+def test_a_person_can_rest_and_take_each_action_of_every_game(games: list[str]) -> None:
     for env in games:
         names = [action.name for action in game_of(env)[1]]
         assert nearest((), names) == "NOOP", env
@@ -74,13 +74,13 @@ def test_a_person_can_do_nothing_and_each_action_of_every_game(games: list[str])
         ("Arcadia/Labyrinth-v0", (), "NOOP"),
     ],
 )
-def test_keys_mean_actions_of_other_environments(env: str, held: tuple[Key, ...], action: str) -> None:
+def test_keys_give_actions_of_other_environments(env: str, held: tuple[Key, ...], action: str) -> None:
     assert are_playable(NAMES[env])
     assert nearest(held, NAMES[env]) == action
 
 
 @pytest.mark.parametrize("names", [["1", "2"], ["orange", "blue"], ["left"], ["left", "turn left"]])
-def test_actions_without_their_own_keys_cannot_be_played(names: list[str]) -> None:
+def test_actions_without_separate_keys_cannot_be_played(names: list[str]) -> None:
     assert not are_playable(names)
 
 
@@ -88,7 +88,7 @@ def test_actions_without_their_own_keys_cannot_be_played(names: list[str]) -> No
     ("names", "rests"),
     [(["NOOP", "up"], True), (NAMES["MountainCar-v0"], True), (NAMES["CartPole-v1"], False)],
 )
-def test_a_person_can_rest_if_an_action_means_no_key(names: Sequence[str], rests: bool) -> None:
+def test_a_person_can_rest_if_an_action_needs_no_key(names: Sequence[str], rests: bool) -> None:
     assert allow_rest(names) == rests
 
 

@@ -1,4 +1,4 @@
-"""Games that a person keeps."""
+"""Tests for games that a person keeps."""
 
 from pathlib import Path
 
@@ -19,7 +19,7 @@ from workers.trainer.live.show import Show
 PONG = PaacConfig(env="ALE/Pong-v5")
 
 
-def test_a_kept_game_leads_to_its_screens_again(tmp_path: Path) -> None:
+def test_a_kept_game_reproduces_its_screens(tmp_path: Path) -> None:
     orders: dict[int, list[object]] = {1: ["take over", keys("up")], 30: [keys("down", "fire")], 150: ["keep", "keep"]}
     line = FakeLine(160, at(orders))
     kept: list[KeptPlay] = []
@@ -36,7 +36,7 @@ def test_a_kept_game_leads_to_its_screens_again(tmp_path: Path) -> None:
         assert (again.frames, again.screen_hash()) == (frame, screen)
 
 
-def test_a_game_that_an_agent_plays_is_not_kept(tmp_path: Path) -> None:
+def test_a_game_played_by_an_agent_is_not_kept(tmp_path: Path) -> None:
     made_checkpoint.write(tmp_path, PONG, step=5)
     kept: list[KeptPlay] = []
     staging = stagings.of_agent(*subjects.read(tmp_path, None))

@@ -1,9 +1,9 @@
-"""Times of the pictures of a live game."""
+"""Tests for the timing of a live game's pictures."""
 
 from workers.trainer.live.pacing import Pace
 
 
-def test_pictures_come_in_real_time_and_a_late_game_does_not_hurry() -> None:
+def test_pictures_come_in_real_time_and_a_late_game_does_not_catch_up() -> None:
     now, waits = [0.0], []
 
     def sleep(seconds: float) -> None:
@@ -15,5 +15,5 @@ def test_pictures_come_in_real_time_and_a_late_game_does_not_hurry() -> None:
         now[0] += spent
         pace.wait()
     assert waits[:3] == [0.02, 0.015, 0.01]
-    # After five seconds it is at most a tenth of a second behind, five pictures.
+    # After the delay of five seconds, the game is at most 0.1 s behind, which is five pictures.
     assert len(waits) == 12 - 1 - 1 - 5

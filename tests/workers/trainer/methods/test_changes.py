@@ -1,4 +1,4 @@
-"""Every method takes changes of its configuration between two updates."""
+"""Tests that every method applies changes of its configuration between two updates."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -23,7 +23,7 @@ from workers.trainer.run.run import NullRun
 
 BEFORE, AFTER = 0.001, 0.0003
 EVERY = [PaacConfig, PaacQConfig, A3cConfig, OneStepQConfig, OneStepSarsaConfig, NStepQConfig, Ga3cConfig]
-# It starts a Ray.
+# It starts Ray.
 GORILA = [
     pytest.param(GorilaConfig, id="gorila-bundled"),
     pytest.param(GorilaConfig, id="gorila-free", marks=pytest.mark.nightly),
@@ -32,7 +32,7 @@ GORILA = [
 
 @dataclass
 class ChangedRun(NullRun):
-    """Requests a change once the first rate has been seen, and ends once the changed one has been."""
+    """A run that requests a change once it sees the first rate, and ends once it sees the changed one."""
 
     rates: list[float] = field(default_factory=list)
 
@@ -68,7 +68,7 @@ def test_updates_use_a_changed_learning_rate(kind: type[TrainingConfig], request
     config, run = small(kind, **mode), ChangedRun()
     TRAINERS[config.algorithm].train(config, run)
     assert run.rates[0] == pytest.approx(BEFORE)
-    # A report is of several updates of several processes, so the two may be mixed in one between them.
+    # A report covers several updates of several processes, so one report may mix both rates.
     assert all(AFTER * 0.999 <= rate <= BEFORE * 1.001 for rate in run.rates)
 
 
@@ -81,7 +81,7 @@ def test_training_ends_at_changed_total_steps(kind: type[TrainingConfig]) -> Non
 
 
 class ChangedAtTheEnd(NullRun):
-    """Raises the total once the actor-learners have reached it."""
+    """A run that raises the total steps once the actor-learners have reached them."""
 
     def advance(self, step: int, frames: int, updates: int = 1) -> None:
         super().advance(step, frames, updates)
@@ -97,15 +97,15 @@ def test_actor_learners_start_again_if_the_total_is_raised_after_they_have_reach
 
 @pytest.mark.parametrize("field_name", ["entropy_cost", "value_cost", "max_grad_norm"])
 @pytest.mark.parametrize("kind", [PaacConfig, A3cConfig, Ga3cConfig])
-def test_a_changed_field_is_no_longer_what_updates_use(kind: type[TrainingConfig], field_name: str) -> None:
-    """Values that validation would refuse make every weight NaN."""
+def test_updates_use_the_value_of_a_changed_field(kind: type[TrainingConfig], field_name: str) -> None:
+    """Change the field to a value that makes every weight NaN. Validation would refuse it."""
     config, value = small(kind, total_steps=3_000), -inf if field_name == "max_grad_norm" else nan
     run = NullRun(changes=[RequestedChange(number=1, fields={field_name: value})])
     TRAINERS[config.algorithm].train(config, run)
     assert run.saved[-1].has_diverged
 
 
-def test_a_change_without_an_effect_changes_no_weight() -> None:
+def test_a_change_of_a_field_that_training_does_not_use_changes_no_weight() -> None:
     config = small(PaacConfig, total_steps=2_000)
     runs = [NullRun(), NullRun(changes=[RequestedChange(number=1, fields={"checkpoint_seconds": 9.0}, step=500)])]
     for run in runs:

@@ -1,4 +1,4 @@
-"""Estimates of a configuration's memory, against limits made for the test."""
+"""Tests for estimates of a configuration's memory against artificial limits."""
 
 import pytest
 import torch
@@ -58,20 +58,20 @@ def test_a_run_that_does_not_fit_is_refused_with_the_fields_to_lower(
     ("env", "bytes_of_frame"),
     [("ALE/Pong-v5", 84 * 84), ("Arcadia/Labyrinth-v0", 3 * 84 * 84), ("CartPole-v1", 4 * 4)],
 )
-def test_a_replay_memory_takes_the_memory_of_its_frames(env: str, bytes_of_frame: int) -> None:
+def test_a_replay_memory_needs_the_memory_of_its_frames(env: str, bytes_of_frame: int) -> None:
     small, large = (GorilaConfig(env=env, replay_frames=frames) for frames in (100_000, 1_000_000))
     assert total(large) - total(small) == 900_000 * (bytes_of_frame + 7)
 
 
-def test_priorities_take_memory_besides_and_a_cluster_none_of_this_host(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_priorities_need_extra_memory_and_a_cluster_needs_none_of_this_host(monkeypatch: pytest.MonkeyPatch) -> None:
     large = GorilaConfig(replay_frames=1_000_000)
     prioritized = large.model_copy(update={"prioritized_replay": True})
     assert total(prioritized) - total(large) == 1_000_000 * 16
-    monkeypatch.setenv("ARCADIA_RAY_ADDRESS", "10.0.0.1:6379")  # then the cluster's hosts need the memory, not this one
+    monkeypatch.setenv("ARCADIA_RAY_ADDRESS", "10.0.0.1:6379")  # the cluster's hosts need the memory instead
     assert total(large) == 0
 
 
-def test_a_host_is_asked_for_its_share_of_the_replay_memories(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_host_needs_memory_for_its_share_of_the_replay_memories(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(memory, "free_memory", lambda: 2 * 2**30)
     config = GorilaConfig(num_actors=4, num_learners=4, replay_frames=1_000_000)
     check_replay(config, (4, 84, 84), 1)
@@ -90,13 +90,13 @@ def test_the_need_grows_with_environments_steps_and_network() -> None:
     assert total(small, torch.device("cuda")) < total(small)  # layers' outputs are on the GPU
 
 
-def test_a_rollout_takes_the_memory_of_its_tensors() -> None:
+def test_a_rollout_needs_the_memory_of_its_tensors() -> None:
     config = PaacConfig(num_envs=16, t_max=5, precision="float32", network="nips")
     outputs = 16 * 20 * 20 + 32 * 9 * 9 + 256
     assert total(config) == 16 * 5 * 4 * (4 * 84 * 84 + 2 * outputs)
 
 
-def test_more_trainers_of_ga3c_take_memory_for_their_batches_alone_since_they_take_turns_with_the_network() -> None:
+def test_more_trainers_of_ga3c_need_memory_only_for_their_batches() -> None:
     config = Ga3cConfig(network="large-stride-1", min_training_batch=128, t_max=5, precision="float32")
     one, four = (total(config.model_copy(update={"num_trainers": trainers})) for trainers in (1, 4))
     assert four - one == 3 * (128 + 5) * (4 * 84 * 84) * (1 + 4)

@@ -1,4 +1,4 @@
-"""Every method reports how its network fares."""
+"""Tests that every method reports the condition of its network."""
 
 from collections.abc import Mapping
 
@@ -21,7 +21,7 @@ SPREAD, DEAD = "network/value_spread", "network/dead_hidden_1"
 
 
 class UntilMeasured(NullRun):
-    """Ends training once the network has been measured."""
+    """A run that ends once the network has been measured."""
 
     measured: Mapping[str, float] = {}
 
@@ -41,7 +41,7 @@ class UntilMeasured(NullRun):
         A3cConfig,
         Ga3cConfig,
         *(pytest.param(kind, marks=pytest.mark.nightly) for kind in (PaacQConfig, OneStepQConfig, NStepQConfig)),
-        # It starts a Ray.
+        # It starts Ray.
         pytest.param(GorilaConfig, marks=pytest.mark.nightly),
     ],
     ids=lambda kind: kind.__name__,

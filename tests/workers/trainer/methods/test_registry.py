@@ -1,4 +1,4 @@
-"""The registry of methods: it is complete, other modules ask it, and a new method needs no other entry."""
+"""Tests that the registry of methods is complete and is the only place where a new method is added."""
 
 import re
 from pathlib import Path
@@ -25,7 +25,7 @@ IN_THE_CONTRACT = ("games.py", "config/fields.py", "config/problems.py", "config
 
 
 def sources() -> list[Path]:
-    """Return the sources that work for any method."""
+    """Return the source files that must work for any method."""
     trainer = [
         path
         for path in (ROOT / "workers/trainer").rglob("*.py")
@@ -40,19 +40,19 @@ def test_every_configuration_has_its_method() -> None:
 
 
 @pytest.mark.parametrize("path", sources(), ids=lambda path: str(path.relative_to(ROOT)))
-def test_a_source_for_any_method_names_no_method(path: Path) -> None:
+def test_general_source_files_name_no_method(path: Path) -> None:
     named = "|".join([*TRAINERS, *(method.config.__name__ for method in TRAINERS.values())])
     assert re.findall(rf"\b({named})\b", path.read_text()) == []
 
 
-def test_a_new_method_is_known_to_the_contract_by_its_configuration(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_contract_knows_a_new_method_from_its_configuration(monkeypatch: pytest.MonkeyPatch) -> None:
     made_method.register(monkeypatch)
     assert title_of("still") == "Still"
     assert methods_for(ENVIRONMENTS["Arcadia/Target-v0"]) == ["a3c", "still"]
     assert StillConfig(env="ALE/Pong-v5").shape["network"] == "nips"
 
 
-def test_a_new_method_is_trained_and_played_by_its_entry_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_new_method_needs_only_its_entry_to_train_and_play(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     made_method.register(monkeypatch)
     with Journal(tmp_path) as journal:
         launch = Launch(StillConfig(), tmp_path, resume=False, progress_bar=False)
@@ -60,5 +60,5 @@ def test_a_new_method_is_trained_and_played_by_its_entry_alone(tmp_path: Path, m
     reported = [event_adapter.validate_json(line) for line in (tmp_path / "events.jsonl").read_bytes().splitlines()]
     assert (reported[0].kind, reported[-1].kind, reported[-1].step) == ("started", "finished", 10)
     (saved,) = [event for event in reported if isinstance(event, events.CheckpointEvent)]
-    monkeypatch.setattr(replay, "config_adapter", TypeAdapter(StillConfig))  # as if the union named it
+    monkeypatch.setattr(replay, "config_adapter", TypeAdapter(StillConfig))  # as if the union contained it
     assert replay.record(tmp_path, saved.checkpoint.file).complete

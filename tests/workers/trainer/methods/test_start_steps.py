@@ -1,4 +1,4 @@
-"""Every method reports what it does before its first update."""
+"""Tests that every method reports its progress before the first update."""
 
 from typing import Any
 
@@ -21,7 +21,7 @@ SMALL: dict[str, Any] = {"env": "CartPole-v1", "device": "cpu", "total_steps": 5
         ({"algorithm": "n_step_q", "num_actors": 1}, "Starting 1 actor-learner"),
     ],
 )
-def test_a_method_reports_the_steps_of_its_start(settings: dict[str, Any], first: str) -> None:
+def test_a_method_reports_its_startup_steps(settings: dict[str, Any], first: str) -> None:
     config = config_adapter.validate_python({**SMALL, **settings})
     run = NullRun(stop_at_step=100)
     TRAINERS[config.algorithm].train(config, run)

@@ -1,4 +1,4 @@
-"""Every method's checkpoint can be played, and says what its network says."""
+"""Tests that every method's checkpoint can be played and gives the outputs of its network."""
 
 import pytest
 import torch
@@ -40,12 +40,12 @@ EVERY_KIND: list[TrainingConfig] = [
 
 
 def checkpoint_of(network: nn.Module) -> TrainingState:
-    """Return what a method saves of its network."""
+    """Return a checkpoint with the state that a method saves of its network."""
     return TrainingState(0, 0, {f"network.{name}": tensor for name, tensor in network.state_dict().items()})
 
 
 def fresh_network(config: TrainingConfig) -> tuple[nn.Module, TrainedNetwork]:
-    """Make the untrained network of a method, and the player of its checkpoint."""
+    """Return the untrained network of a method and the player of its checkpoint."""
     shape, actions = own_environment.interface(config)
     torch.manual_seed(0)
     network: nn.Module
@@ -60,13 +60,13 @@ def fresh_network(config: TrainingConfig) -> tuple[nn.Module, TrainedNetwork]:
 
 
 def observations_of(config: TrainingConfig, steps: int) -> Tensor:
-    """Return so many states of three episodes."""
+    """Return a number of states of three episodes."""
     shape, _ = own_environment.interface(config)
     return torch.randn(steps, 3, *shape, generator=torch.Generator().manual_seed(1))
 
 
 @pytest.mark.parametrize("config", EVERY_KIND, ids=lambda config: f"{config.algorithm}-{config.env[8:12]}")
-def test_every_methods_player_thinks_as_its_network(config: TrainingConfig) -> None:
+def test_every_methods_player_gives_the_outputs_of_its_network(config: TrainingConfig) -> None:
     network, player = fresh_network(config)
     seen, memory = observations_of(config, 4), player.initial_memory(3)
     reported = []

@@ -1,4 +1,4 @@
-"""A3C's agents: their trunks, and a tape that recalls their outputs."""
+"""Tests for A3C's agents: their trunks, and a tape that recalls their outputs."""
 
 from typing import Any
 
@@ -26,9 +26,7 @@ NUMBERS = Continuous((-1.0,), (1.0,))
         ({"env": "Pendulum-v1", "value_network": "shared"}, NUMBERS, 1),
     ],
 )
-def test_v_has_a_separate_network_if_the_run_asks_for_it(
-    fields: dict[str, Any], actions: ActionSpace, trunks: int
-) -> None:
+def test_v_has_a_separate_network_if_configured(fields: dict[str, Any], actions: ActionSpace, trunks: int) -> None:
     agent = agents.build(A3cConfig(**fields), READINGS, actions)
     assert len(agent.bodies) == trunks
 
@@ -74,7 +72,7 @@ def test_the_tape_recalls_the_agents_outputs_and_computes_its_gradients(
 
     tape = AgentTape(agent, 3)
     parameters.gradients.fill_(float("nan"))
-    for _ in range(2):  # the second round checks that rewinding drops the first
+    for _ in range(2):  # the second round checks that rewinding discards the first
         tape.rewind(agent.blank)
         acted = torch.cat([tape.act(agent.prepare(each)) for each in seen])
     recalled = tape.recall()
@@ -91,12 +89,12 @@ def test_the_tape_recalls_the_agents_outputs_and_computes_its_gradients(
 
 @pytest.mark.parametrize("lstm_units", [0, 8])
 @pytest.mark.parametrize("value_network", ["shared", "separate"])
-def test_episodes_side_by_side_are_those_of_each_alone(lstm_units: int, value_network: str) -> None:
+def test_parallel_episodes_equal_single_ones(lstm_units: int, value_network: str) -> None:
     torch.manual_seed(0)
     fields: dict[str, Any] = {"lstm_units": lstm_units, "value_network": value_network}
     config = A3cConfig(env="CartPole-v1", **fields)
     agent = agents.build(config, (4,), Discrete(2))
-    observations = torch.randn(6, 3, 4)  # six steps of three episodes
+    observations = torch.randn(6, 3, 4)  # six steps in three episodes
     together, valued, memory = [], [], tuple((h.repeat(3, 1), c.repeat(3, 1)) for h, c in agent.blank)
     with torch.no_grad():
         for step in observations:
@@ -112,7 +110,7 @@ def test_episodes_side_by_side_are_those_of_each_alone(lstm_units: int, value_ne
 @pytest.mark.parametrize("lstm_units", [0, 8])
 @pytest.mark.parametrize("value_network", ["shared", "separate"])
 @pytest.mark.parametrize(("env", "shape"), [("CartPole-v1", READINGS), ("ALE/Pong-v5", PIXELS)])
-def test_a_batch_tape_acts_and_replays_as_the_agent(
+def test_a_batch_tape_acts_and_replays_like_the_agent(
     env: str, shape: tuple[int, ...], lstm_units: int, value_network: str
 ) -> None:
     torch.manual_seed(0)

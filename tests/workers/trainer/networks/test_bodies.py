@@ -1,4 +1,4 @@
-"""The bodies of the papers' networks."""
+"""Tests for the bodies of the papers' networks."""
 
 import pytest
 import torch
@@ -16,7 +16,7 @@ def body_of(streams: int) -> PixelBody:
 
 
 def plain(body: PixelBody, pixels: Tensor) -> Tensor:
-    """Compute the body's features layer by layer."""
+    """Return the body's features, computed layer by layer."""
     x = pixels
     for layer in body.layers:
         x = F.relu(layer(x))
@@ -24,7 +24,7 @@ def plain(body: PixelBody, pixels: Tensor) -> Tensor:
 
 
 @pytest.mark.parametrize(("streams", "share"), [(1, 1.0), (2, 2**-0.5)])
-def test_convolutions_get_a_share_of_the_gradients_of_several_streams(streams: int, share: float) -> None:
+def test_gradients_of_several_streams_are_scaled_for_the_convolutions(streams: int, share: float) -> None:
     body = body_of(streams)
     pixels = torch.randint(0, 256, (3, 4, 84, 84)).float()
     features = body(pixels)
@@ -42,7 +42,7 @@ def test_streams_work_without_gradients() -> None:
         assert body_of(streams=2)(torch.zeros(1, 4, 84, 84)).shape == (1, 512)
 
 
-def test_a_filter_has_the_mean_and_variance_of_all_readings_seen() -> None:
+def test_a_filter_has_the_mean_and_variance_of_all_observed_readings() -> None:
     torch.manual_seed(0)
     batches = [torch.randn(rows, 3) * 4 + 2 for rows in (5, 1, 40)]
     readings_filter = ReadingsFilter((3,), limit=5)
@@ -57,7 +57,7 @@ def test_a_filter_has_the_mean_and_variance_of_all_readings_seen() -> None:
     assert readings_filter(torch.full((1, 3), 1e6)).tolist() == [[5.0] * 3]
 
 
-def test_a_filtered_body_reads_filtered_readings_with_and_without_a_tape() -> None:
+def test_a_filtered_body_uses_filtered_readings_with_and_without_a_tape() -> None:
     torch.manual_seed(0)
     readings_filter = ReadingsFilter((3,), limit=5)
     readings = torch.randn(8, 3) * 4 + 2

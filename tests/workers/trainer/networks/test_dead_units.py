@@ -1,4 +1,4 @@
-"""Dead units are counted layer by layer, and values are measured over states, in every kind of network."""
+"""Tests for counting dead units per layer and measuring values over states, in every kind of network."""
 
 import pytest
 import torch
@@ -31,7 +31,7 @@ def network_of(config: TrainingConfig, shape: tuple[int, ...] = PIXELS) -> Actor
 
 @torch.no_grad()
 def kill(network: ActorCritic | ActionValues | Agent, layer: str, units: int) -> None:
-    """Close units of a layer of the last trunk for good."""
+    """Permanently disable units of a layer of the last trunk."""
     parameters = dict(network.trunks[-1].named_parameters())
     parameters[f"{layer}.bias"][:units] = -1e6
 
@@ -54,7 +54,7 @@ def test_the_dead_units_of_each_layer_are_counted(config: TrainingConfig) -> Non
     assert after["network/value_spread"] < 1e-6 < 1e-4 < before["network/value_spread"]
 
 
-def test_a_filter_that_is_alive_in_one_place_of_one_state_lives() -> None:
+def test_a_filter_that_is_active_in_one_place_of_one_state_is_alive() -> None:
     network = network_of(PaacConfig())
     with torch.no_grad():
         first = dict(network.trunks[0].named_parameters())
@@ -66,7 +66,7 @@ def test_a_filter_that_is_alive_in_one_place_of_one_state_lives() -> None:
     assert measured(network, states)["network/dead_convolution_1"] == 0
 
 
-def test_of_two_trunks_the_worse_counts() -> None:
+def test_the_worse_of_two_trunks_is_reported() -> None:
     config = A3cConfig(env="InvertedPendulum-v5", activation="relu", hidden_layers=2)
     network = network_of(config, (4,))
     kill(network, "layers.2", 64)
@@ -74,18 +74,18 @@ def test_of_two_trunks_the_worse_counts() -> None:
     assert found["network/dead_hidden_1"] < 1 == found["network/dead_hidden_2"]
 
 
-def test_cells_that_no_state_moves_are_counted() -> None:
+def test_cells_that_no_state_changes_are_counted_as_dead() -> None:
     network = network_of(A3cConfig(env="CartPole-v1", lstm_units=8), (4,))
     states = torch.randn(5, 4)
     assert measured(network, states)["network/dead_cells"] == 0
     bias = network.cells[0].bias.detach()
-    bias[:2] = -20  # their output gates stay shut
-    bias[8 + 4 : 8 + 6] = bias[24 + 4 : 24 + 6] = 20  # they take in 1, and let out what they took in:
+    bias[:2] = -20  # their output gates stay closed
+    bias[8 + 4 : 8 + 6] = bias[24 + 4 : 24 + 6] = 20  # they always store 1 and output it:
     bias[4:6] = 20
     assert measured(network, states)["network/dead_cells"] == 0.5
 
 
-def test_the_sensitivity_of_cells_is_that_of_their_output() -> None:
+def test_the_sensitivity_of_cells_equals_the_gradient_of_their_output() -> None:
     lstm, x = Lstm(3, 4), torch.randn(5, 3)
     blank = torch.zeros(5, 4)
     wanted = torch.zeros(5, 4)
@@ -98,7 +98,7 @@ def test_the_sensitivity_of_cells_is_that_of_their_output() -> None:
     torch.testing.assert_close(lstm.sensitivity(x), wanted)
 
 
-def test_units_that_saturate_are_not_called_dead() -> None:
+def test_saturated_units_are_not_dead() -> None:
     found = measured(network_of(PaacConfig(env="CartPole-v1"), (4,)), torch.randn(5, 4))
     assert found.keys() == {"network/value_spread"}
 
@@ -107,7 +107,7 @@ def numbered(first: int, number: int) -> Tensor:
     return torch.arange(first, first + number, dtype=torch.float32).unsqueeze(1).expand(number, 2)
 
 
-def test_a_sample_keeps_the_latest_states_a_few_of_each_batch() -> None:
+def test_a_sample_keeps_a_few_of_the_latest_states_of_each_batch() -> None:
     sample = StateSample(torch.zeros(1, 2), rows=6)
     for first in (0, 40, 80):
         assert sample.states is None
@@ -121,14 +121,14 @@ def test_a_sample_keeps_the_latest_states_a_few_of_each_batch() -> None:
 
 
 @pytest.mark.parametrize("environments", [16, 32])
-def test_of_a_batch_of_several_environments_more_than_one_is_seen(environments: int) -> None:
+def test_a_sample_covers_several_environments_of_a_batch(environments: int) -> None:
     sample = StateSample(torch.zeros(1, 2), rows=8)
     sample.add(numbered(0, environments * 16))
     assert sample.states is not None
     assert len({int(row) % environments for row in sample.states[:, 0]}) == 8
 
 
-def test_a_watch_measures_once_it_has_seen_enough_and_then_waits() -> None:
+def test_a_watch_measures_after_enough_states_and_then_waits() -> None:
     watch = NetworkWatch(network_of(PaacConfig(env="CartPole-v1"), (4,)))
     assert watch.metrics() == {}
     watch.see(torch.randn(160, 4))

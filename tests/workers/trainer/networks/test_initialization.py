@@ -1,4 +1,4 @@
-"""Orthogonal weights."""
+"""Tests for orthogonal initial weights."""
 
 import pytest
 import torch
@@ -9,7 +9,7 @@ from workers.trainer.networks import networks
 
 
 @pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
-def test_rows_are_orthogonal_with_the_gain_of_their_place(dtype: torch.dtype) -> None:
+def test_rows_are_orthogonal_with_the_gain_of_their_layer(dtype: torch.dtype) -> None:
     torch.manual_seed(0)
     network = networks.build(PaacConfig(initialization="orthogonal"), (4, 84, 84), Discrete(6), dtype)
     precision = 1e-4 if dtype is torch.float32 else 0.02

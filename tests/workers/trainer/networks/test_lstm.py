@@ -1,4 +1,4 @@
-"""The cells against torch's own LSTM, and the tape against the cells."""
+"""Tests of the cells against torch's LSTM, and of the tape against the cells."""
 
 import torch
 from torch import Tensor, nn
@@ -14,7 +14,7 @@ def made() -> tuple[Lstm, Tensor, Cells]:
     return Lstm(FEATURES, CELLS), torch.randn(STEPS, FEATURES), (torch.randn(1, CELLS), torch.randn(1, CELLS))
 
 
-def test_the_cells_compute_what_torchs_lstm_computes() -> None:
+def test_the_cells_compute_the_same_as_torchs_lstm() -> None:
     lstm, x, before = made()
     theirs = nn.LSTM(FEATURES, CELLS)
     named: dict[str, Tensor] = {"bias_hh_l0": torch.zeros(4 * CELLS)}
@@ -41,7 +41,7 @@ def test_the_tape_computes_the_gradients_of_a_second_forward_pass() -> None:
     wanted = parameters.gradients.clone()
 
     tape = LstmTape(lstm)
-    for _ in range(2):  # the second round checks that rewinding drops the first
+    for _ in range(2):  # the second round checks that rewinding discards the first
         tape.rewind(before)
         acted = torch.cat([tape.act(row) for row in x.detach().split(1)])
     of_x = tape.backward(of_h)
@@ -53,7 +53,7 @@ def test_the_tape_computes_the_gradients_of_a_second_forward_pass() -> None:
     torch.testing.assert_close(of_x, wanted_of_x)
 
 
-def test_environments_side_by_side_are_those_of_each_alone_and_begin_episodes_with_cleared_cells() -> None:
+def test_parallel_environments_equal_single_ones_and_start_episodes_with_cleared_cells() -> None:
     lstm, _, _ = made()
     x, before = torch.randn(STEPS, 2, FEATURES), (torch.randn(2, CELLS), torch.randn(2, CELLS))
     openings = torch.zeros(STEPS, 2, dtype=torch.bool)

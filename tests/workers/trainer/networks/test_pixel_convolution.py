@@ -1,4 +1,4 @@
-"""The first layer, which reads frames as they are or arranged in blocks, against a plain convolution."""
+"""Tests of the first layer, which reads frames directly or arranged in blocks, against a plain convolution."""
 
 import pytest
 import torch
@@ -42,7 +42,7 @@ def test_pixels_are_scaled_to_0_to_1_at_every_stride_and_format(
 
 
 @pytest.mark.parametrize(("channels", "stride"), [(4, 4), (3, 4), (4, 2)])
-def test_a_block_has_its_pixels_frame_by_frame_and_row_by_row(channels: int, stride: int) -> None:
+def test_blocks_have_their_pixels_frame_by_frame_and_row_by_row(channels: int, stride: int) -> None:
     seen = frames(2, channels)
     blocks = PixelConvolution(channels, 6, 8, stride).arrange(seen)
     assert blocks.is_contiguous(memory_format=torch.channels_last)
@@ -54,7 +54,7 @@ def test_a_block_has_its_pixels_frame_by_frame_and_row_by_row(channels: int, str
 
 
 @pytest.mark.parametrize(("number", "stride"), [(1, 4), (2, 3), (2, 1)])
-def test_a_single_state_and_frames_that_are_no_blocks_stay_as_they_are(number: int, stride: int) -> None:
+def test_single_states_and_frames_that_do_not_divide_into_blocks_are_unchanged(number: int, stride: int) -> None:
     seen = frames(number, 4)
     assert torch.equal(PixelConvolution(4, 6, 8, stride).arrange(seen), seen)
 

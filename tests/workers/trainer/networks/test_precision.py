@@ -1,4 +1,4 @@
-"""The number format that bodies compute in."""
+"""Tests for the number format that bodies compute in."""
 
 from pathlib import Path
 
@@ -23,7 +23,7 @@ from workers.trainer.networks.precision import body_dtype, fast_bfloat16
         (A3cConfig(precision="bfloat16"), False, torch.bfloat16),
     ],
 )
-def test_auto_takes_bfloat16_where_it_pays(
+def test_auto_chooses_bfloat16_if_it_is_faster(
     monkeypatch: pytest.MonkeyPatch, config: TrainingConfig, native: bool, dtype: torch.dtype
 ) -> None:
     monkeypatch.setattr(precision, "fast_bfloat16", lambda _device: native)

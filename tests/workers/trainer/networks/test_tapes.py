@@ -1,4 +1,4 @@
-"""Tapes against autograd over an ordinary forward pass."""
+"""Tests of tapes against autograd over an ordinary forward pass."""
 
 import sys
 
@@ -17,7 +17,7 @@ ROWS = 12
 
 
 def made(network: str, dtype: torch.dtype) -> tuple[PixelBody, Tensor, Tensor]:
-    """Make a body, states and a gradient of their features."""
+    """Return a body, states and a gradient of their features."""
     torch.manual_seed(1)
     body = PixelBody((4, 84, 84), *ARCHITECTURES[network]).to(dtype)
     states = body.prepare(torch.randint(0, 256, (ROWS, 4, 84, 84), dtype=torch.uint8))
@@ -45,7 +45,7 @@ def test_kept_features_have_the_gradients_of_an_ordinary_forward_pass(network: s
     near = 1e-5 if dtype is torch.float32 else 0.02
     torch.testing.assert_close(acted, expected.detach(), rtol=near, atol=near)
     torch.testing.assert_close(features, expected, rtol=near, atol=near)
-    FlatParameters(body)  # makes room for the gradients, in float32
+    FlatParameters(body)  # allocates the gradients in float32
     tape.backward(states, gradient)
     for ours, theirs, written in zip(found, wanted, body.parameters(), strict=True):
         assert (ours - theirs).norm() <= near * theirs.norm()
@@ -54,7 +54,7 @@ def test_kept_features_have_the_gradients_of_an_ordinary_forward_pass(network: s
         assert torch.equal(ours, written.grad.to(dtype))
 
 
-def test_streams_send_back_their_share_of_the_gradient_as_without_a_tape() -> None:
+def test_gradients_of_streams_are_scaled_as_without_a_tape() -> None:
     torch.manual_seed(1)
     body = PixelBody((4, 84, 84), *ARCHITECTURES["nips"], streams=2)
     states, gradient = torch.randint(256, (ROWS, 4, 84, 84)).float(), torch.randn(ROWS, body.features)
@@ -65,7 +65,7 @@ def test_streams_send_back_their_share_of_the_gradient_as_without_a_tape() -> No
         assert (ours - theirs).norm() <= 1e-5 * theirs.norm()
 
 
-def test_several_threads_give_the_same_gradients_every_time() -> None:
+def test_gradients_with_several_threads_are_reproducible() -> None:
     body, states, gradient = made("nips", torch.float32)
     found: list[list[Tensor]] = []
     for threads in (1, 3, 3):
@@ -79,7 +79,7 @@ def test_several_threads_give_the_same_gradients_every_time() -> None:
         assert torch.equal(three, repeated)
 
 
-def test_threads_that_act_at_once_write_the_rows_that_they_are_given() -> None:
+def test_concurrent_threads_write_only_their_rows() -> None:
     body, states, gradient = made("nips", torch.float32)
     halves = SideBySide(2)
     found: list[list[Tensor]] = []
@@ -87,7 +87,7 @@ def test_threads_that_act_at_once_write_the_rows_that_they_are_given() -> None:
         tape = Tape(body, ROWS, halves)
         rows = [slice(0, 7), slice(7, ROWS)]
         if together:
-            acted = halves.each(lambda row: tape.act(states[row], row), rows)  # noqa: B023, used in this round only
+            acted = halves.each(lambda row: tape.act(states[row], row), rows)  # noqa: B023, used only in this iteration
         else:
             acted = [tape.act(states[row]) for row in rows]
         assert torch.equal(tape.recall(), torch.cat(acted))
@@ -96,7 +96,7 @@ def test_threads_that_act_at_once_write_the_rows_that_they_are_given() -> None:
         assert torch.equal(one, two)
 
 
-def test_a_rewound_tape_keeps_the_new_states_only() -> None:
+def test_a_rewound_tape_keeps_only_the_new_states() -> None:
     body, states, gradient = made("nips", torch.float32)
     tape = Tape(body, ROWS)
     shown(tape, states.flip(0))
@@ -110,7 +110,7 @@ def test_a_rewound_tape_keeps_the_new_states_only() -> None:
         torch.testing.assert_close(ours, theirs, rtol=1e-4, atol=1e-4)
 
 
-def test_a_replay_has_the_gradients_of_an_ordinary_forward_pass_with_the_present_weights() -> None:
+def test_a_replay_has_the_gradients_of_a_forward_pass_with_the_current_weights() -> None:
     body, states, gradient = made("nips", torch.float32)
     tape = Tape(body, ROWS, SideBySide(2))
     shown(tape, states)
@@ -139,7 +139,7 @@ def test_a_tape_of_vectors_has_the_gradients_of_an_ordinary_forward_pass(activat
     tape, states, gradient = Tape(body, ROWS), torch.randn(ROWS, 4), torch.randn(ROWS, 8)
     wanted = torch.autograd.grad(body(states), list(body.parameters()), gradient)
 
-    # A batch that is multiplied in parts may be summed in another order.
+    # A batch that is multiplied in parts may be summed in a different order.
     torch.testing.assert_close(shown(tape, states), body(states))
     torch.testing.assert_close(tape.recall(), body(states))
     FlatParameters(body)
@@ -150,7 +150,7 @@ def test_a_tape_of_vectors_has_the_gradients_of_an_ordinary_forward_pass(activat
         torch.testing.assert_close(ours, theirs)
 
 
-def test_a_tape_of_vectors_does_not_load_what_takes_half_a_second(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_tape_of_vectors_does_not_import_a_slow_torch_module(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "torch.fx.experimental.symbolic_shapes", None)
     body, states = VectorBody((4,), 8), torch.randn(ROWS, 4)
     FlatParameters(body)
@@ -161,7 +161,7 @@ def test_a_tape_of_vectors_does_not_load_what_takes_half_a_second(monkeypatch: p
 
 
 @pytest.mark.parametrize("network", ["nips", "large-stride-3"])
-def test_means_of_inputs_are_the_same_by_several_threads_with_unequal_shares(network: str) -> None:
+def test_means_of_inputs_do_not_depend_on_the_number_of_threads(network: str) -> None:
     body, states, _ = made(network, torch.float32)
     found: list[list[Tensor]] = []
     for side_by_side in (ALONE, SideBySide(threads=3)):

@@ -1,4 +1,4 @@
-"""The provenance of this process."""
+"""Tests for collecting the provenance of this process."""
 
 import sys
 from pathlib import Path
@@ -26,7 +26,7 @@ def test_this_process_is_described(monkeypatch: pytest.MonkeyPatch, tmp_path: Pa
     assert found.memory_bytes > 2**28
 
 
-def test_a_git_that_fails_is_a_problem_and_no_error(tmp_path: Path) -> None:
+def test_a_failing_git_is_a_reported_problem_and_not_an_error(tmp_path: Path) -> None:
     (tmp_path / ".git").write_text("gitdir: nowhere\n")
     found = collect_provenance(tmp_path)
     assert found.checkout is None
@@ -34,7 +34,7 @@ def test_a_git_that_fails_is_a_problem_and_no_error(tmp_path: Path) -> None:
     assert found.problem.startswith("git status failed")
 
 
-def test_gpus_and_changes_are_those_of_the_collectors(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_gpus_and_changes_come_from_the_collectors(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     gpus = GpuFacts([Gpu("NVIDIA H100", 80 * 2**30)], "570.124.06", "12.8")
     state = CheckoutState("abc", None, dirty=True, diff_cut=False, untracked=["new"], diff="+1")
     monkeypatch.setattr(collecting, "read_gpus", lambda: gpus)
@@ -46,5 +46,5 @@ def test_gpus_and_changes_are_those_of_the_collectors(monkeypatch: pytest.Monkey
     assert (found.checkout.commit, found.checkout.branch, found.checkout.untracked) == ("abc", None, ["new"])
 
 
-def test_the_limits_of_the_collectors_are_those_of_the_events() -> None:
+def test_the_limits_of_the_collectors_equal_those_of_the_events() -> None:
     assert (checkout.MAX_DIFF_BYTES, checkout.MAX_UNTRACKED) == (provenance.MAX_DIFF_BYTES, provenance.MAX_UNTRACKED)

@@ -1,4 +1,4 @@
-"""A recording is the episode that an evaluation plays, and its track says what the agent saw, thought and got."""
+"""Tests that a recording is the episode of an evaluation, with the agent's inputs and outputs in its track."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -23,8 +23,8 @@ SHORT = replace(PROTOCOLS["no-op-5min"], cap_frames=400)
 STICKY = replace(PROTOCOLS["sticky-30min"], cap_frames=400)
 BREAKOUT = PaacConfig(env="ALE/Breakout-v5", life_loss_ends_episode=True)
 
-# Every kind: emulator, with and without sticky actions, pictures in gray and in color, readings; actions chosen and
-# set; policy, values, memory.
+# All kinds: emulator with and without sticky actions, gray and color pictures, readings, discrete and continuous
+# actions, policy, values, memory.
 KINDS: dict[str, RunConfig] = {
     "emulator": BREAKOUT,
     "sticky": PaacConfig(env="ALE/Breakout-v5", repeat_action_probability=0.25, action_set="full"),
@@ -44,7 +44,7 @@ def _headless(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def protocol_of(config: RunConfig) -> EvaluationProtocol:
-    """Return a protocol that fits, with short episodes of Atari games."""
+    """Return a protocol that fits a configuration, with short episodes of Atari games."""
     if config.repeat_action_probability:
         return STICKY
     return SHORT if config.environment.family.has_start_points else PROTOCOLS["episodes"]
@@ -65,7 +65,7 @@ def pictures(video: Path) -> list[np.ndarray]:
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_videos_and_track_are_in_step(kind: str, tmp_path: Path) -> None:
+def test_videos_and_track_are_in_sync(kind: str, tmp_path: Path) -> None:
     config = KINDS[kind]
     made_checkpoint.write(tmp_path, config)
     track = recorded(tmp_path, tmp_path / "out")
@@ -105,7 +105,7 @@ def test_numbers_are_formatted_for_readers(kind: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("kind", [pytest.param("emulator", marks=pytest.mark.nightly), "readings"])
-def test_it_is_the_episode_that_an_evaluation_plays(kind: str, tmp_path: Path) -> None:
+def test_a_recording_is_the_episode_that_an_evaluation_plays(kind: str, tmp_path: Path) -> None:
     config = KINDS[kind]
     made_checkpoint.write(tmp_path, config)
     checkpoint, _ = subjects.read(tmp_path, None)
@@ -146,13 +146,13 @@ def test_reported_values_are_the_networks_outputs_for_its_inputs(tmp_path: Path)
     assert track.columns["numbers"] == pytest.approx(torch.softmax(output.numbers, -1).numpy(), rel=1e-4)
 
 
-def test_the_network_saw_the_picture_that_was_shown_when_it_decided(tmp_path: Path) -> None:
+def test_the_networks_input_is_the_picture_shown_at_its_decision(tmp_path: Path) -> None:
     made_checkpoint.write(tmp_path, PaacConfig(env="ALE/MsPacman-v5"))
     track = recorded(tmp_path, tmp_path / "out")
     shown, seen = pictures(tmp_path / "out" / "recording.mp4"), pictures(tmp_path / "out" / "seen.mp4")
 
     def unlike(decision: int, shift: int) -> float:
-        """Compare what was seen at a decision with what was shown some pictures later."""
+        """Return the difference between the agent's picture at a decision and the one shown `shift` pictures later."""
         picture = track.columns["picture"][decision]
         gray = shown[picture + shift].mean(axis=2)[::5, ::4][:84, :80]  # 420 × 320 to 84 × 80
         narrow = seen[picture].mean(axis=2)[:, np.linspace(0, 83, 80).round().astype(int)]
@@ -164,27 +164,27 @@ def test_the_network_saw_the_picture_that_was_shown_when_it_decided(tmp_path: Pa
     assert at_once < np.mean([unlike(decision, -4) for decision in inner])
 
 
-def test_returns_are_summed_up_as_training_counts_them(tmp_path: Path) -> None:
+def test_returns_are_summed_as_in_training(tmp_path: Path) -> None:
     made_checkpoint.write(tmp_path, BREAKOUT)
     track = recorded(tmp_path, tmp_path / "out", seconds=60)
     assert track.head.ended == "cut off"
     rewards, lost = np.sign(track.columns["reward"]), track.columns["life_lost"]
     for t in range(0, len(track), 7):
-        # Literally: discounted rewards up to the loss of a life, which ends an episode of this training.
+        # The definition: discounted rewards until a life is lost, which ends an episode in this training.
         literal, factor = 0.0, 1.0
         for later in range(t, len(track)):
             literal, factor = literal + factor * rewards[later], factor * 0.99
             if lost[later]:
                 break
         else:
-            continue  # its end lies behind the recording's
+            continue  # it ends after the recording
         assert track.columns["obtained"][t] == pytest.approx(literal, abs=1e-5)
     assert lost.any()
     assert (np.diff(track.columns["lives"]) == -lost[:-1].astype(int)).all()
 
 
 @pytest.mark.parametrize("bootstrap", [True, pytest.param(False, marks=pytest.mark.nightly)])
-def test_behind_a_limit_of_time_a_return_goes_on_where_training_bootstraps(bootstrap: bool, tmp_path: Path) -> None:
+def test_a_return_continues_after_a_time_limit_if_training_bootstraps(bootstrap: bool, tmp_path: Path) -> None:
     made_checkpoint.write(tmp_path, A3cConfig(env="Pendulum-v1", bootstrap=bootstrap, clip_rewards=False))
     track = recorded(tmp_path, tmp_path / "out", seconds=60)
     assert track.head.ended == "cut off"
@@ -192,19 +192,19 @@ def test_behind_a_limit_of_time_a_return_goes_on_where_training_bootstraps(boots
     assert goes_on == track.head.bootstraps == bootstrap
 
 
-def test_a_return_goes_on_with_what_was_expected_where_the_recording_ends() -> None:
+def test_a_return_continues_with_the_value_at_the_end_of_the_recording() -> None:
     assert discounted([1.0, 0.0, 2.0], [False, False, False], 0.5, after=4.0).tolist() == [2.0, 2.0, 4.0]
     assert discounted([1.0, 0.0, 2.0], [False, True, False], 0.5, after=4.0).tolist() == [1.0, 0.0, 4.0]
 
 
-def test_a_long_episode_is_left_unfinished_and_says_so(tmp_path: Path) -> None:
+def test_a_long_episode_is_cut_and_marked_as_unfinished(tmp_path: Path) -> None:
     made_checkpoint.write(tmp_path, KINDS["values"])
     track = recorded(tmp_path, tmp_path / "out", seconds=1)
     assert track.head.ended == "unfinished"
     assert 60 <= track.head.pictures < 64
 
 
-def test_a_recording_shorter_than_a_picture_holds_a_decision(tmp_path: Path) -> None:
+def test_a_recording_shorter_than_a_picture_has_one_decision(tmp_path: Path) -> None:
     made_checkpoint.write(tmp_path, KINDS["values"])
     assert len(recorded(tmp_path, tmp_path / "out", seconds=0.01)) == 1
 
@@ -218,7 +218,7 @@ def test_a_stopped_recording_leaves_nothing_behind(tmp_path: Path) -> None:
     assert list((tmp_path / "out").iterdir()) == []
 
 
-def test_of_stacked_screens_the_newest_is_shown_and_colors_stay() -> None:
+def test_the_newest_of_stacked_screens_is_shown_and_colors_are_kept() -> None:
     stacked = np.arange(4 * 84 * 84, dtype=np.uint64).reshape(4, 84, 84).astype(np.uint8)
     assert (seen_picture(stacked) == stacked[3][:, :, None]).all()
     colored = stacked[:3]

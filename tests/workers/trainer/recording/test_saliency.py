@@ -1,4 +1,4 @@
-"""Saliency by a literal transcription of the paper, on a trained agent, and of a recorded episode."""
+"""Tests for saliency: a literal transcription of the paper, a trained agent, and a recorded episode."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -32,7 +32,7 @@ Picture = NDArray[np.float64]
 
 
 def literal(network: TrainedNetwork, state: Picture, memory: Memory, i: int, j: int) -> tuple[float, float]:
-    """Transcribe section 3 of the paper pixel by pixel: S_π and S_V of one place."""
+    """Return S_π and S_V of one place by section 3 of the paper, pixel by pixel."""
     changed = state.copy()
     for channel, picture in enumerate(state):
         for y in range(SIDE):
@@ -47,14 +47,14 @@ def literal(network: TrainedNetwork, state: Picture, memory: Memory, i: int, j: 
 
 
 def blurred_at(picture: Picture, y: int, x: int) -> float:
-    """Return one pixel of the blurred picture: the mean of all by a Gaussian with σ = 3."""
+    """Return one pixel of the blurred picture: the mean of all pixels weighted by a Gaussian with σ = 3."""
     rows, columns = np.mgrid[0:SIDE, 0:SIDE]
     weights = np.exp(-((rows - y) ** 2 + (columns - x) ** 2) / (2 * 3**2))
     return float((weights * picture).sum() / weights.sum())
 
 
 def network_of(directory: Path, config: RunConfig) -> TrainedNetwork:
-    """Return the trained network of a fresh run."""
+    """Return the network of a new run."""
     made_checkpoint.write(directory, config)
     return subjects.agent_subject(*subjects.read(directory, None), protocol_of(config), None).network
 
@@ -68,7 +68,7 @@ def network_of(directory: Path, config: RunConfig) -> TrainedNetwork:
         pytest.param("physics seen", marks=pytest.mark.nightly),
     ],
 )
-def test_it_is_what_the_paper_writes(kind: str, tmp_path: Path) -> None:
+def test_saliency_equals_the_papers_definition(kind: str, tmp_path: Path) -> None:
     config = KINDS[kind]
     network = network_of(tmp_path, config)
     random = np.random.default_rng(1)
@@ -89,7 +89,7 @@ def test_the_grid_covers_the_picture() -> None:
     bells = masks(SIDE)
     assert bells.shape == (17 * 17, SIDE, SIDE)
     assert bells[17 + 3].argmax() == 7 * SIDE + 17, "row 1, column 3"
-    assert float(bells.amax(dim=0).min()) > 0.7, "no pixel is far from a place"
+    assert float(bells.amax(dim=0).min()) > 0.7, "every pixel is near a place"
 
 
 # Pong
@@ -97,33 +97,33 @@ def test_the_grid_covers_the_picture() -> None:
 
 @dataclass(frozen=True)
 class Scene:
-    """Where things are on the grid, and what counted: mean saliency of the places within five pixels of each."""
+    """Mean saliency of the grid places within five pixels of each thing."""
 
     policy: dict[str, float]
     value: dict[str, float]
 
 
 COLORS = {"ball": (236, 236, 236), "own paddle": (92, 186, 92), "other paddle": (213, 130, 74)}
-# Rows of the field, between the white borders, of which the network sees 84 of 210.
+# Rows of the field between the white borders. The network sees 84 rows instead of 210.
 FIELD = slice(34, 194)
 GRID = np.array([(y, x) for y in places(SIDE) for x in places(SIDE)])
 FIELD_PLACES = (GRID[:, 0] > FIELD.start * SIDE / 210 + 2) & (GRID[:, 0] < FIELD.stop * SIDE / 210 - 2)
 
 
 def seen_at(picture: Frame, color: tuple[int, int, int]) -> NDArray[np.float64]:
-    """Return the rows and columns of a color's pixels on the field, as on the picture that the network sees."""
+    """Return the rows and columns of a color's pixels on the field, scaled to the network's picture."""
     rows, columns = np.nonzero((picture[FIELD] == color).all(axis=-1))
     return np.stack([(rows + FIELD.start) * SIDE / 210, columns * SIDE / 160], axis=1)
 
 
 def near(points: NDArray[np.float64], pixels: float) -> NDArray[np.bool_]:
-    """Mark the places of the grid that lie within so many pixels of one of the points."""
+    """Return a mask of the grid places within this number of pixels of one of the points."""
     found: NDArray[np.bool_] = np.sqrt(((GRID[:, None] - points) ** 2).sum(axis=2)).min(axis=1) <= pixels
     return found
 
 
 def scenes(decisions: int, every: int) -> list[Scene]:
-    """Play the trained agent, and compute the saliency wherever ball and both paddles are seen."""
+    """Play the trained agent. Compute the saliency whenever the ball and both paddles are visible."""
     checkpoint, config = subjects.read(PONG, None)
     subject = subjects.agent_subject(checkpoint, config, SHORT, GREEDY, filmed=True)
     game = subject.open_game()
@@ -153,15 +153,15 @@ def test_a_trained_pong_agent_looks_at_ball_and_paddles() -> None:
     assert len(found) >= 20
 
     def times(of: str, *things: str) -> float:
-        """Say how many times as much some things count as the rest of the field, over all scenes."""
+        """Return the mean saliency of some things over all scenes, relative to the rest of the field."""
         by = [getattr(scene, of) for scene in found]
         return float(np.mean([each[thing] for each in by for thing in things]) / np.mean([each["rest"] for each in by]))
 
-    # What decides where to go: the ball, then the own paddle, then the other's.
+    # The policy depends most on the ball, then on the agent's paddle, then on the opponent's.
     assert times("policy", "ball") > 10
     assert times("policy", "own paddle") > 5
     assert times("policy", "other paddle") > 2
-    # What it expects hangs on the ball and on where the other one is, who must miss it; little on the own paddle.
+    # The value depends on the ball and on the opponent, who must miss it. It depends little on the agent's paddle.
     assert times("value", "ball") > 2
     assert times("value", *COLORS) > 1.3
 
@@ -170,7 +170,7 @@ def test_a_trained_pong_agent_looks_at_ball_and_paddles() -> None:
 
 
 def asked_of(track: Track) -> SaliencyParameters:
-    """Ask for the saliency of a recording."""
+    """Return a request for the saliency of a recording."""
     head = track.head
     actions = track.columns["action"].tolist()
     return SaliencyParameters(
@@ -179,7 +179,9 @@ def asked_of(track: Track) -> SaliencyParameters:
 
 
 @pytest.mark.parametrize("kind", ["emulator", "sticky", "colors", "physics seen"])
-def test_a_recorded_episode_is_played_again(kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_saliency_of_a_recording_comes_from_the_same_episode(
+    kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("SDL_VIDEODRIVER", "dummy")
     made_checkpoint.write(tmp_path, KINDS[kind])
     track = recorded(tmp_path, tmp_path / "out", episode=1, seconds=0.3)
@@ -195,8 +197,10 @@ def test_a_recorded_episode_is_played_again(kind: str, tmp_path: Path, monkeypat
     monkeypatch.setattr(retracing, "saliency", listening)
     found = salient(*subjects.read(tmp_path, None), asked_of(track), done.append)
     assert done == list(range(1, len(track) + 1))
-    # The recording asked the network about several states at once, which rounds otherwise than one state does.
-    assert reported == pytest.approx(track.columns["value"].tolist(), rel=1e-4, abs=1e-5), "it saw what was recorded"
+    # The recording ran the network on several states at once, which rounds differently than a single state.
+    assert reported == pytest.approx(track.columns["value"].tolist(), rel=1e-4, abs=1e-5), (
+        "the network must see the recorded states"
+    )
     assert found.columns["policy"].shape == (len(track), 17, 17)
     assert (found.columns["policy"].max(axis=(1, 2)) == 255).all()
     assert (found.columns["value_peak"] > 0).all()
@@ -208,7 +212,7 @@ def test_a_recorded_episode_is_played_again(kind: str, tmp_path: Path, monkeypat
     assert all((again.columns[name] == found.columns[name]).all() for name in found.columns)
 
 
-def test_actions_that_lead_elsewhere_are_refused(tmp_path: Path) -> None:
+def test_actions_with_another_score_are_refused(tmp_path: Path) -> None:
     made_checkpoint.write(tmp_path, KINDS["emulator"])
     asked = asked_of(recorded(tmp_path, tmp_path / "out", seconds=0.1))
     run = subjects.read(tmp_path, None)
@@ -216,7 +220,7 @@ def test_actions_that_lead_elsewhere_are_refused(tmp_path: Path) -> None:
         salient(*run, asked.model_copy(update={"score": 7.0}), lambda _: None)
 
 
-def test_more_actions_than_the_episode_takes_are_refused(tmp_path: Path) -> None:
+def test_more_actions_than_the_episode_has_are_refused(tmp_path: Path) -> None:
     made_checkpoint.write(tmp_path, KINDS["physics seen"])
     track = recorded(tmp_path, tmp_path / "out", seconds=60)
     assert track.head.ended == "cut off"
@@ -226,14 +230,14 @@ def test_more_actions_than_the_episode_takes_are_refused(tmp_path: Path) -> None
         salient(*subjects.read(tmp_path, None), longer, lambda _: None)
 
 
-def test_it_stops_when_asked_to(tmp_path: Path) -> None:
+def test_saliency_stops_on_request(tmp_path: Path) -> None:
     made_checkpoint.write(tmp_path, KINDS["emulator"])
     asked = asked_of(recorded(tmp_path, tmp_path / "out", seconds=0.1))
     with pytest.raises(StoppedError):
         salient(*subjects.read(tmp_path, None), asked, lambda _: None, should_stop=lambda: True)
 
 
-def test_a_file_of_another_kind_is_explained_in_a_sentence(tmp_path: Path) -> None:
+def test_a_file_of_another_kind_is_explained(tmp_path: Path) -> None:
     file = tmp_path / "saliency.npz"
     for content in (b"no archive", b"PK\x03\x04 cut off"):
         file.write_bytes(content)
@@ -241,7 +245,7 @@ def test_a_file_of_another_kind_is_explained_in_a_sentence(tmp_path: Path) -> No
             contract.read(file)
 
 
-def test_a_network_that_has_diverged_says_so() -> None:
+def test_a_diverged_network_is_an_error() -> None:
     columns = retracing._column("policy", np.full((1, 2, 2), np.nan, dtype=np.float32))
     assert np.isnan(columns["policy_peak"]).all()
     assert columns["policy"].tolist() == [[[0, 0], [0, 0]]]

@@ -1,4 +1,4 @@
-"""Start points at decisions of a recorded episode."""
+"""Tests for start points at decisions of a recorded episode."""
 
 from contextlib import closing
 from dataclasses import replace
@@ -26,7 +26,7 @@ DECISIONS = [0, 20, 40]
 
 @pytest.fixture(scope="module")
 def recorded(tmp_path_factory: pytest.TempPathFactory) -> tuple[list[int], list[tuple[int, str]], list[float]]:
-    """The actions, screens and scores of the first decisions of an agent's episode."""
+    """Return the actions, screens and scores of the first decisions of an agent's episode."""
     actions, screens, scores = [], [], []
     subject = made_checkpoint.subject(tmp_path_factory.mktemp("run"), PONG, PROTOCOL)
     with closing(moments(subject, PROTOCOL, SEED, EPISODE)) as episode:
@@ -112,6 +112,6 @@ def test_a_set_that_is_too_large_is_refused() -> None:
         start_points.points(which.model_copy(update={"max_bytes": size - 1}), lambda _: None)
 
 
-def test_it_can_be_stopped() -> None:
+def test_saving_start_points_can_be_stopped() -> None:
     with pytest.raises(StoppedError):
         start_points.points(parameters([0] * 40, 0), lambda _: None, lambda: True)

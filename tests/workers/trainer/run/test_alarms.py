@@ -1,4 +1,4 @@
-"""A run says once, and in words, that a layer has died."""
+"""Tests that a run reports each dead layer once in a message."""
 
 from workers.trainer.run.alarms import DeadLayerAlarm
 

@@ -1,4 +1,4 @@
-"""Checkpoints come back exactly, and a damaged one is found out."""
+"""Tests that checkpoints are restored exactly and damage is detected."""
 
 import hashlib
 import json
@@ -21,7 +21,7 @@ CONFIG = PRESETS["paac-cartpole"].config
 
 
 def state(step: int = 100) -> TrainingState:
-    """Make a state with tensors of several shapes and types."""
+    """Return a state with tensors of several shapes and types."""
     tensors = {
         "network.weight": torch.randn(3, 4, generator=torch.Generator().manual_seed(step)),
         "network.bias": torch.arange(3, dtype=torch.bfloat16),
@@ -37,13 +37,13 @@ def write(directory: Path, step: int = 100) -> Path:
 
 
 def flip_a_byte(path: Path) -> None:
-    """Damage a file in its middle."""
+    """Damage a file by changing a byte in its middle."""
     content = bytearray(path.read_bytes())
     content[len(content) // 2] ^= 1
     path.write_bytes(content)
 
 
-def test_a_state_comes_back_exactly(tmp_path: Path) -> None:
+def test_a_state_is_restored_exactly(tmp_path: Path) -> None:
     written = state()
     checkpoints.write(tmp_path, written, CONFIG, {})
     checkpoint = checkpoints.newest(tmp_path, pytest.fail)
@@ -57,7 +57,7 @@ def test_a_state_comes_back_exactly(tmp_path: Path) -> None:
     assert checkpoint.config == CONFIG.model_dump(mode="json")
 
 
-def test_a_random_state_goes_on_where_it_was(tmp_path: Path) -> None:
+def test_a_restored_random_state_continues_its_sequence(tmp_path: Path) -> None:
     random = torch.Generator().manual_seed(5)
     torch.randn(10, generator=random)
     checkpoints.write(tmp_path, TrainingState(1, 1, {"random": random.get_state()}), CONFIG, {})
@@ -67,7 +67,7 @@ def test_a_random_state_goes_on_where_it_was(tmp_path: Path) -> None:
     assert torch.equal(torch.randn(3, generator=restored), expected)
 
 
-def test_the_file_is_plain_safetensors_and_its_manifest_holds_its_hash(tmp_path: Path) -> None:
+def test_the_file_is_plain_safetensors_and_its_manifest_has_its_hash(tmp_path: Path) -> None:
     path = write(tmp_path)
     assert "network.weight" in load_file(path)
     manifest = json.loads(path.with_suffix(".json").read_text())
@@ -80,11 +80,11 @@ def test_the_file_is_plain_safetensors_and_its_manifest_holds_its_hash(tmp_path:
     }
 
 
-def test_the_same_state_makes_the_same_file(tmp_path: Path) -> None:
+def test_equal_states_give_equal_files(tmp_path: Path) -> None:
     assert write(tmp_path / "a").read_bytes() == write(tmp_path / "b").read_bytes()
 
 
-def test_the_newest_is_taken(tmp_path: Path) -> None:
+def test_the_newest_checkpoint_is_used(tmp_path: Path) -> None:
     for step in (9, 100, 20):
         write(tmp_path, step)
     checkpoint = checkpoints.newest(tmp_path, pytest.fail)
@@ -92,12 +92,12 @@ def test_the_newest_is_taken(tmp_path: Path) -> None:
     assert checkpoint.state.step == 100
 
 
-def test_without_checkpoints_there_is_nothing_to_go_on_from(tmp_path: Path) -> None:
+def test_without_checkpoints_there_is_nothing_to_resume(tmp_path: Path) -> None:
     assert checkpoints.newest(tmp_path, pytest.fail) is None
 
 
 @pytest.mark.parametrize("damage", ["flip", "truncate", "remove", "manifest"])
-def test_a_damaged_newest_gives_way_to_the_one_before_and_is_spoken_of(tmp_path: Path, damage: str) -> None:
+def test_a_damaged_newest_checkpoint_is_reported_and_the_previous_one_is_used(tmp_path: Path, damage: str) -> None:
     write(tmp_path, 50)
     path = write(tmp_path, 100)
     match damage:
@@ -119,7 +119,7 @@ def test_a_damaged_newest_gives_way_to_the_one_before_and_is_spoken_of(tmp_path:
 
 
 @pytest.mark.parametrize("wrong", [math.nan, math.inf])
-def test_a_diverged_newest_gives_way_to_the_one_before_and_is_spoken_of(tmp_path: Path, wrong: float) -> None:
+def test_a_diverged_newest_checkpoint_is_reported_and_the_previous_one_is_used(tmp_path: Path, wrong: float) -> None:
     write(tmp_path, 50)
     diverged = state(100)
     diverged.tensors["network.bias"][1] = wrong
@@ -131,14 +131,14 @@ def test_a_diverged_newest_gives_way_to_the_one_before_and_is_spoken_of(tmp_path
     assert "step-000000000100.safetensors has weights that are NaN or infinite" in warnings[0]
 
 
-def test_when_all_are_damaged_it_says_what_to_do(tmp_path: Path) -> None:
+def test_if_all_checkpoints_are_damaged_the_error_gives_advice(tmp_path: Path) -> None:
     flip_a_byte(write(tmp_path, 50))
     flip_a_byte(write(tmp_path, 100))
     with pytest.raises(CheckpointError, match=r"no checkpoint can be read: .*100.*50.*delete"):
         checkpoints.newest(tmp_path, pytest.fail)
 
 
-def test_a_manifest_cannot_name_a_file_elsewhere(tmp_path: Path) -> None:
+def test_a_manifest_cannot_name_a_file_outside_its_folder(tmp_path: Path) -> None:
     path = write(tmp_path)
     manifest = json.loads(path.with_suffix(".json").read_text())
     path.rename(tmp_path / "elsewhere.safetensors")
@@ -148,7 +148,7 @@ def test_a_manifest_cannot_name_a_file_elsewhere(tmp_path: Path) -> None:
 
 
 def rewrite(path: Path, content: bytes) -> None:
-    """Put another content into a checkpoint, for which its manifest vouches."""
+    """Replace the content of a checkpoint and update the hash in its manifest."""
     path.write_bytes(content)
     manifest = json.loads(path.with_suffix(".json").read_text())
     hashed = {"sha256": hashlib.sha256(content).hexdigest(), "bytes": len(content)}
@@ -161,7 +161,7 @@ WHOLE = {"step": 1, "frames": 4, "facts": {}, "config": {}}
 @pytest.mark.parametrize(
     "reported", [[], {**WHOLE, "config": [1]}, {**WHOLE, "step": "x"}, {**WHOLE, "facts": None}, None]
 )
-def test_a_file_that_tells_nothing_right_of_itself_is_no_checkpoint(tmp_path: Path, reported: object) -> None:
+def test_a_file_with_invalid_metadata_is_not_a_checkpoint(tmp_path: Path, reported: object) -> None:
     path = write(tmp_path)
     metadata = {METADATA: json.dumps(reported)} if reported is not None else None
     rewrite(path, safetensors.torch.save({"x": torch.zeros(1)}, metadata))
@@ -170,14 +170,14 @@ def test_a_file_that_tells_nothing_right_of_itself_is_no_checkpoint(tmp_path: Pa
 
 
 @pytest.mark.parametrize("content", [b"", b"\x02" + 7 * b"\0" + b"[]", b"rubbish"])
-def test_a_file_of_another_format_is_no_checkpoint(tmp_path: Path, content: bytes) -> None:
+def test_a_file_of_another_format_is_not_a_checkpoint(tmp_path: Path, content: bytes) -> None:
     path = write(tmp_path)
     rewrite(path, content)
     with pytest.raises(CheckpointError, match="is not a checkpoint"):
         checkpoints.read(path)
 
 
-def test_a_manifest_that_is_damaged_is_named(tmp_path: Path) -> None:
+def test_a_damaged_manifest_is_named(tmp_path: Path) -> None:
     path = write(tmp_path)
     path.with_suffix(".json").write_text("{")
     with pytest.raises(CheckpointError, match=r"its manifest, step-000000000100\.json, is damaged"):
@@ -194,7 +194,7 @@ def test_prune_keeps_only_the_listed_files(tmp_path: Path) -> None:
     ]
 
 
-def test_tidy_removes_what_has_no_manifest(tmp_path: Path) -> None:
+def test_tidy_removes_files_without_a_manifest(tmp_path: Path) -> None:
     write(tmp_path, 1)
     write(tmp_path, 2).with_suffix(".json").unlink()
     (tmp_path / "checkpoints/.step-000000000003.safetensors.tmp").write_bytes(b"half")
@@ -202,9 +202,9 @@ def test_tidy_removes_what_has_no_manifest(tmp_path: Path) -> None:
     assert len(list((tmp_path / "checkpoints").iterdir())) == 2
 
 
-def test_a_snapshot_does_not_change_with_the_training(tmp_path: Path) -> None:
+def test_a_snapshot_does_not_change_during_training(tmp_path: Path) -> None:
     flat = torch.zeros(32)
-    # Overlapping and strided, as views of a flat buffer may be.
+    # Overlapping and strided, like possible views of a flat buffer.
     views = {
         "first": flat[:16].view(4, 4).t(),
         "second": flat[8:],

@@ -1,4 +1,4 @@
-"""Changes that a trainer finds in its directory: applied once and reported before they take effect."""
+"""Tests that a trainer applies each requested change once and reports it before it takes effect."""
 
 import json
 from collections.abc import Iterator
@@ -39,7 +39,7 @@ def a_config() -> PaacConfig:
     return PaacConfig(env="CartPole-v1", total_steps=1_000)
 
 
-def test_a_change_is_reported_with_its_values_before_and_applied_once(tmp_path: Path, journal: Journal) -> None:
+def test_a_change_is_reported_with_its_old_values_and_applied_once(tmp_path: Path, journal: Journal) -> None:
     config, logged = a_config(), list[str]()
     changes = ConfigChanges(tmp_path, journal, set(), lambda message, _level: logged.append(message))
     assert changes.apply(config, 0, 0) == {}
@@ -49,7 +49,7 @@ def test_a_change_is_reported_with_its_values_before_and_applied_once(tmp_path: 
     assert (config.learning_rate, config.total_steps) == (1e-4, 2_000)
     assert changes.apply(config, 41, 41) == {}
 
-    # A worker writes the file again until the backend knows of the report.
+    # A worker writes the file again until the backend has received the report.
     request(tmp_path, {"number": 1, "fields": {"learning_rate": 1e-4}}, {"number": 2, "fields": {"value_cost": 0.5}})
     assert changes.apply(config, 42, 42) == {"value_cost": 0.5}
     reported = of_kind(tmp_path, events.Changed)
@@ -106,7 +106,7 @@ def test_applied_changes_are_read_from_a_torn_event_file(tmp_path: Path, journal
     assert again.apply(config, 8, 8) == {}
 
 
-def test_fields_of_earlier_attempts_are_in_the_configuration_already(tmp_path: Path) -> None:
+def test_fields_of_earlier_attempts_are_already_in_the_configuration(tmp_path: Path) -> None:
     lines = [
         {"seq": 1, "kind": "changed", "number": 1, "fields": {"value_cost": 2.0}},
         {"seq": 2, "kind": "started"},

@@ -1,4 +1,4 @@
-"""What a run in a directory writes, and when."""
+"""Tests for the files that a run in a directory writes, and for their timing."""
 
 import json
 import shutil
@@ -26,7 +26,7 @@ from workers.trainer.run.run import NullRun, TrainingRun, TrainingState, snapsho
 CONFIG = PaacConfig(env="CartPole-v1", total_steps=1000, checkpoint_seconds=3600, checkpoints_kept=4)
 NO_REPLAY = (sys.executable, "-c", "raise SystemExit('no picture')")
 RECORD_FOREVER = (sys.executable, "-c", "import signal; signal.pause()")
-# Writes the file that a real one would, and describes it.
+# Writes the same file as a real recorder, and describes it.
 REPLAYS = (
     sys.executable,
     "-c",
@@ -42,7 +42,7 @@ OpenRun = Callable[..., DirectoryRun]
 
 @pytest.fixture
 def open_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[OpenRun]:
-    """Yield a function that begins an attempt, or the next one, in tmp_path."""
+    """Yield a function that begins the first or next attempt in tmp_path."""
     monkeypatch.setattr(directory_run, "FIRST_CHECKPOINT_SECONDS", 3600.0)
     opened: list[tuple[DirectoryRun, Journal]] = []
 
@@ -74,29 +74,29 @@ def state(step: int) -> TrainingState:
 
 
 def save(run: DirectoryRun, step: int) -> None:
-    """Save a step and see its checkpoint announced."""
+    """Save a step and wait until its checkpoint is announced."""
     run.save(state(step))
     wait_until(lambda: announced(run, step))
 
 
 def announced(run: DirectoryRun, step: int) -> bool:
-    """Let the run do its rounds and say whether the step's checkpoint has been announced."""
+    """Let the run do its periodic work. Return True if the step's checkpoint has been announced."""
     run._next_tick = 0
     run.advance(step, step)
     return any(event.step == step for event in of_kind(run._directory, events.CheckpointEvent))
 
 
 def block(directory: Path, step: int) -> None:
-    """Make a step's checkpoint impossible to write."""
+    """Prevent a step's checkpoint from being written."""
     durable_files.temporary(directory / layout.checkpoint_file(step)).mkdir(parents=True)
 
 
 def files(directory: Path) -> list[int]:
-    """Return the steps whose checkpoint files are there."""
+    """Return the steps with checkpoint files."""
     return sorted(int(path.stem[5:]) for path in (directory / "checkpoints").glob("*.safetensors"))
 
 
-def test_both_kinds_of_run_are_what_an_algorithm_expects(open_run: OpenRun) -> None:
+def test_both_kinds_of_run_have_the_interface_that_methods_expect(open_run: OpenRun) -> None:
     runs: list[TrainingRun] = [open_run(), NullRun()]
     for run in runs:
         assert not run.should_stop()
@@ -121,7 +121,7 @@ def test_a_method_may_report_many_updates_at_once(tmp_path: Path, open_run: Open
     assert received["throughput/steps_per_second"] == pytest.approx(5 * received["throughput/updates_per_second"])
 
 
-def test_metrics_carry_every_episode_since_the_last(tmp_path: Path, open_run: OpenRun) -> None:
+def test_metrics_include_every_episode_since_the_last_metrics(tmp_path: Path, open_run: OpenRun) -> None:
     run = open_run()
     for step in (10, 20):
         run.advance(step, 4 * step)
@@ -138,7 +138,7 @@ def test_metrics_carry_every_episode_since_the_last(tmp_path: Path, open_run: Op
     assert first.values["system/rss_bytes"] > 1e6
 
 
-def test_very_many_episodes_are_spread_over_events(tmp_path: Path, open_run: OpenRun) -> None:
+def test_many_episodes_are_split_over_several_events(tmp_path: Path, open_run: OpenRun) -> None:
     run = open_run()
     for step in range(2500):
         run.episode(step, step, 0.0, 1)
@@ -149,7 +149,7 @@ def test_very_many_episodes_are_spread_over_events(tmp_path: Path, open_run: Ope
     assert [bool(event.values) for event in reported] == [True, False, False]
 
 
-def test_who_is_where_is_an_event_that_lists_all_roles(tmp_path: Path, open_run: OpenRun) -> None:
+def test_the_places_of_all_roles_are_reported_in_one_event(tmp_path: Path, open_run: OpenRun) -> None:
     run = open_run()
     run.advance(10, 40)
     places = [PLACE, PLACE.model_copy(update={"number": 1, "times_lost": 2})]
@@ -166,7 +166,7 @@ def test_a_dead_layer_is_warned_about_once(tmp_path: Path, open_run: OpenRun) ->
     assert "All units of convolution 1 are dead" in warning.message
 
 
-def test_metrics_are_due_at_most_a_few_times_a_second(open_run: OpenRun) -> None:
+def test_metrics_are_due_at_most_a_few_times_per_second(open_run: OpenRun) -> None:
     run = open_run()
     assert run.metrics_due()
     run.metrics({})
@@ -174,7 +174,7 @@ def test_metrics_are_due_at_most_a_few_times_a_second(open_run: OpenRun) -> None
     wait_until(run.metrics_due)
 
 
-def test_progress_tells_the_rate_and_the_time_left(tmp_path: Path, open_run: OpenRun) -> None:
+def test_progress_shows_the_rate_and_the_remaining_time(tmp_path: Path, open_run: OpenRun) -> None:
     run = open_run()
     step = 0
 
@@ -193,7 +193,7 @@ def test_progress_tells_the_rate_and_the_time_left(tmp_path: Path, open_run: Ope
     assert progress.seconds_left == pytest.approx(max(0, 1000 - progress.step) / progress.steps_per_second)
 
 
-def test_episodes_come_before_the_checkpoint_that_counts_them(tmp_path: Path, open_run: OpenRun) -> None:
+def test_episodes_are_reported_before_the_checkpoint_that_includes_them(tmp_path: Path, open_run: OpenRun) -> None:
     run = open_run()
     run.episode(9, 9, 5.0, 9)
     save(run, 10)
@@ -206,11 +206,11 @@ def test_episodes_come_before_the_checkpoint_that_counts_them(tmp_path: Path, op
 
 
 def replays(directory: Path) -> list[int]:
-    """Return the steps whose replays are there."""
+    """Return the steps with replays."""
     return sorted(int(path.stem[5:]) for path in (directory / "replays").glob("*.mp4"))
 
 
-def test_the_first_the_best_the_last_and_one_between_stay_on_disk(tmp_path: Path, open_run: OpenRun) -> None:
+def test_the_first_the_best_the_last_and_an_intermediate_checkpoint_are_kept(tmp_path: Path, open_run: OpenRun) -> None:
     run = open_run()
     for step, mean in ((1, 1.0), (2, 9.0), (3, 3.0), (4, 4.0), (5, 5.0)):
         for _ in range(100):
@@ -219,11 +219,11 @@ def test_the_first_the_best_the_last_and_one_between_stay_on_disk(tmp_path: Path
     last = of_kind(tmp_path, events.CheckpointEvent)[-1]
     assert [int(name[-15:-12]) for name in last.kept] == [1, 2, 4, 5]
     assert [event.best for event in of_kind(tmp_path, events.CheckpointEvent)] == [True, True, False, False, False]
-    # One that is being played is deleted after that.
+    # A checkpoint that is being recorded is deleted after that.
     wait_until(lambda: announced(run, 5) and files(tmp_path) == [1, 2, 4, 5])
 
 
-def test_every_checkpoint_that_stays_has_its_replay_and_no_other_has(tmp_path: Path, open_run: OpenRun) -> None:
+def test_exactly_the_kept_checkpoints_have_replays(tmp_path: Path, open_run: OpenRun) -> None:
     run = open_run(REPLAYS)
     for step in range(1, 8):
         save(run, step)
@@ -233,7 +233,7 @@ def test_every_checkpoint_that_stays_has_its_replay_and_no_other_has(tmp_path: P
     assert {event.step for event in of_kind(tmp_path, events.ReplayEvent)} >= set(files(tmp_path))
 
 
-def test_a_recording_whose_checkpoint_went_meanwhile_is_not_announced(tmp_path: Path, open_run: OpenRun) -> None:
+def test_a_recording_of_a_deleted_checkpoint_is_not_announced(tmp_path: Path, open_run: OpenRun) -> None:
     run = open_run(REPLAYS)
     save(run, 1)
     save(run, 2)
@@ -244,7 +244,7 @@ def test_a_recording_whose_checkpoint_went_meanwhile_is_not_announced(tmp_path: 
     assert [event.step for event in of_kind(tmp_path, events.ReplayEvent)] == [1]
 
 
-def test_a_resumed_run_plays_what_was_not_played_before(tmp_path: Path, open_run: OpenRun) -> None:
+def test_a_resumed_run_records_missing_replays(tmp_path: Path, open_run: OpenRun) -> None:
     run = open_run(REPLAYS)
     save(run, 1)
     wait_until(lambda: announced(run, 1) and of_kind(tmp_path, events.ReplayEvent))
@@ -256,7 +256,7 @@ def test_a_resumed_run_plays_what_was_not_played_before(tmp_path: Path, open_run
     assert [event.step for event in of_kind(tmp_path, events.ReplayEvent)] == [1, 2]
 
 
-def test_a_resumed_run_goes_on_with_state_returns_and_kept_files(tmp_path: Path, open_run: OpenRun) -> None:
+def test_a_resumed_run_continues_with_state_returns_and_kept_files(tmp_path: Path, open_run: OpenRun) -> None:
     run = open_run()
     for step, mean in ((1, 9.0), (2, 3.0), (3, 4.0)):
         for _ in range(100):
@@ -276,9 +276,7 @@ def test_a_resumed_run_goes_on_with_state_returns_and_kept_files(tmp_path: Path,
     assert_unbroken(tmp_path)
 
 
-def test_a_checkpoint_that_is_written_but_not_reported_outlives_the_end_of_a_recording(
-    tmp_path: Path, open_run: OpenRun
-) -> None:
+def test_an_unreported_checkpoint_is_not_deleted_at_the_end_of_a_recording(tmp_path: Path, open_run: OpenRun) -> None:
     run = open_run()
     save(run, 1)
     run.save(state(2))
@@ -310,7 +308,7 @@ def test_the_end_waits_for_the_last_checkpoint(tmp_path: Path, open_run: OpenRun
     assert of_kind(tmp_path, events.Stopped)[0].reason == "stopped by test"
 
 
-def test_a_checkpoint_that_fails_is_a_warning_and_the_next_one_heals(tmp_path: Path, open_run: OpenRun) -> None:
+def test_a_failed_checkpoint_is_a_warning_and_the_next_one_is_written(tmp_path: Path, open_run: OpenRun) -> None:
     run = open_run()
     save(run, 1)
     block(tmp_path, 2)
@@ -323,7 +321,7 @@ def test_a_checkpoint_that_fails_is_a_warning_and_the_next_one_heals(tmp_path: P
     assert [int(name[-15:-12]) for name in of_kind(tmp_path, events.CheckpointEvent)[-1].kept] == [1, 3]
 
 
-def test_a_last_checkpoint_that_fails_fails_the_run(tmp_path: Path, open_run: OpenRun) -> None:
+def test_a_failed_last_checkpoint_fails_the_run(tmp_path: Path, open_run: OpenRun) -> None:
     run = open_run()
     block(tmp_path, 2)
     run.save(state(2))
@@ -332,7 +330,7 @@ def test_a_last_checkpoint_that_fails_fails_the_run(tmp_path: Path, open_run: Op
 
 
 @pytest.mark.parametrize("wrong", [float("nan"), float("inf")])
-def test_a_diverged_state_is_no_checkpoint(tmp_path: Path, open_run: OpenRun, wrong: float) -> None:
+def test_a_diverged_state_is_not_saved(tmp_path: Path, open_run: OpenRun, wrong: float) -> None:
     run = open_run()
     save(run, 10)
     diverged = TrainingState(20, 20, {"network.hidden.bias": torch.tensor([1.0, wrong])})
@@ -341,10 +339,10 @@ def test_a_diverged_state_is_no_checkpoint(tmp_path: Path, open_run: OpenRun, wr
     assert files(tmp_path) == [10]
 
 
-def test_weights_that_diverge_while_they_are_saved_are_no_checkpoint(
+def test_weights_that_diverge_during_saving_are_not_saved(
     tmp_path: Path, open_run: OpenRun, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Actor-learners go on writing while the main process saves what they share."""
+    """Simulate actor-learners that write shared weights while the main process saves them."""
     run = open_run()
     shared = TrainingState(20, 20, {"network.hidden.bias": torch.zeros(2)})
 
@@ -358,7 +356,7 @@ def test_weights_that_diverge_while_they_are_saved_are_no_checkpoint(
     assert files(tmp_path) == []
 
 
-def test_a_metric_that_is_no_number_makes_a_checkpoint_due_once(open_run: OpenRun) -> None:
+def test_a_nan_metric_makes_a_checkpoint_due_once(open_run: OpenRun) -> None:
     run = open_run()
     run.metrics({"train/policy_loss": 0.5})
     assert not run.checkpoint_due()
@@ -389,7 +387,7 @@ def test_a_replay_that_takes_too_long_after_the_last_step_is_a_warning(
     assert read_events(tmp_path)[-1].kind == "finished"
 
 
-def test_the_first_solve_makes_a_checkpoint_due_and_its_replay_is_the_next(open_run: OpenRun) -> None:
+def test_the_first_solve_makes_a_checkpoint_due_and_its_replay_is_recorded_next(open_run: OpenRun) -> None:
     run = open_run(REPLAYS)
     for number in range(100):
         run.episode(number, number, 475.0, 475)

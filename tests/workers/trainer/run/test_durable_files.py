@@ -1,4 +1,4 @@
-"""Files are there completely or not at all."""
+"""Tests that files are written completely or not at all."""
 
 from pathlib import Path
 
@@ -7,7 +7,7 @@ import pytest
 from workers.trainer.run import durable_files
 
 
-def test_a_file_is_replaced_as_a_whole(tmp_path: Path) -> None:
+def test_a_file_is_replaced_atomically(tmp_path: Path) -> None:
     path = tmp_path / "file"
     durable_files.write(path, b"first")
     durable_files.write(path, b"second")
@@ -17,13 +17,13 @@ def test_a_file_is_replaced_as_a_whole(tmp_path: Path) -> None:
 
 def test_a_failed_write_leaves_no_trace(tmp_path: Path) -> None:
     path = tmp_path / "file"
-    path.mkdir()  # a rename onto it fails
+    path.mkdir()  # a rename to it fails
     with pytest.raises(OSError, match="directory"):
         durable_files.write(path, b"content")
     assert list(tmp_path.iterdir()) == [path]
 
 
-def test_what_a_killed_writer_left_is_removed(tmp_path: Path) -> None:
+def test_leftovers_of_a_killed_writer_are_removed(tmp_path: Path) -> None:
     durable_files.temporary(tmp_path / "file").write_bytes(b"half")
     (tmp_path / "whole").write_bytes(b"whole")
     durable_files.remove_temporary(tmp_path)

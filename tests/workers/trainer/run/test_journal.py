@@ -1,4 +1,4 @@
-"""The event file: unbroken over crashes, resumes and full disks."""
+"""Tests that the event file stays intact over crashes, resumes and full disks."""
 
 import json
 import math
@@ -15,7 +15,7 @@ from workers.contract import events
 from workers.trainer.run.journal import DirectoryBusyError, Journal
 
 
-def test_seq_rises_by_one_from_one(tmp_path: Path) -> None:
+def test_seq_starts_at_one_and_increases_by_one(tmp_path: Path) -> None:
     with Journal(tmp_path) as journal:
         for step in range(3):
             journal.emit(events.Log, step=step, frames=4 * step, message=f"line {step}")
@@ -32,7 +32,7 @@ def test_an_event_is_readable_before_the_journal_closes(tmp_path: Path) -> None:
         assert len(read_events(tmp_path)) == 1
 
 
-def test_seq_goes_on_when_the_file_is_opened_again(tmp_path: Path) -> None:
+def test_seq_continues_when_the_file_is_reopened(tmp_path: Path) -> None:
     for message in ("first", "second"):
         with Journal(tmp_path) as journal:
             journal.emit(events.Log, step=0, frames=0, message=message)
@@ -41,7 +41,7 @@ def test_seq_goes_on_when_the_file_is_opened_again(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("torn", [b'{"seq":2,"time":1.0,"st', b"\0\0\0\0", b"\0\0\0\0\n", b'{"seq":2\n{"se'])
-def test_a_torn_last_line_is_cut_off(tmp_path: Path, torn: bytes) -> None:
+def test_a_torn_last_line_is_removed(tmp_path: Path, torn: bytes) -> None:
     with Journal(tmp_path) as journal:
         journal.emit(events.Log, step=0, frames=0, message="whole")
     with (tmp_path / "events.jsonl").open("ab") as file:
@@ -52,14 +52,14 @@ def test_a_torn_last_line_is_cut_off(tmp_path: Path, torn: bytes) -> None:
     assert [event.message for event in read_events(tmp_path) if event.kind == "log"] == ["whole", "after the crash"]
 
 
-def test_a_file_torn_in_its_first_line_begins_anew(tmp_path: Path) -> None:
+def test_a_file_torn_in_its_first_line_starts_over(tmp_path: Path) -> None:
     (tmp_path / "events.jsonl").write_bytes(b'{"seq":1,"ti')
     with Journal(tmp_path) as journal:
         journal.emit(events.Log, step=0, frames=0, message="first")
     assert [event.seq for event in read_events(tmp_path)] == [1]
 
 
-def test_nan_and_infinity_travel_as_strings(tmp_path: Path) -> None:
+def test_nan_and_infinity_are_written_as_strings(tmp_path: Path) -> None:
     with Journal(tmp_path) as journal:
         journal.emit(events.Metrics, step=0, frames=0, values={"a": math.nan, "b": math.inf, "c": -math.inf})
     line = json.loads((tmp_path / "events.jsonl").read_text())
@@ -85,7 +85,7 @@ with Journal(Path(sys.argv[1])) as journal:
 """
 
 
-def test_events_of_a_full_disk_are_written_whole_when_there_is_room_again(tmp_path: Path) -> None:
+def test_events_of_a_full_disk_are_written_completely_once_there_is_space(tmp_path: Path) -> None:
     shown = subprocess.run(
         [sys.executable, "-c", FULL_DISK, str(tmp_path)],
         check=True,
@@ -100,7 +100,7 @@ def test_events_of_a_full_disk_are_written_whole_when_there_is_room_again(tmp_pa
     assert_unbroken(tmp_path)
 
 
-def test_a_disk_that_takes_a_line_in_parts_gets_the_whole_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_line_is_written_completely_by_partial_writes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     write = os.write
     with Journal(tmp_path) as journal:
         monkeypatch.setattr(os, "write", lambda file, line: write(file, line[:7]))
@@ -111,7 +111,7 @@ def test_a_disk_that_takes_a_line_in_parts_gets_the_whole_line(tmp_path: Path, m
     assert_unbroken(tmp_path)
 
 
-def test_words_without_end_are_cut_and_an_event_too_long_to_send_becomes_a_warning(tmp_path: Path) -> None:
+def test_long_texts_are_truncated_and_an_event_too_long_to_send_becomes_a_warning(tmp_path: Path) -> None:
     with Journal(tmp_path) as journal:
         journal.emit(events.EvaluationEvent, step=1, frames=1, returns=[1 / 3] * 200_000)
         journal.emit(events.Log, step=2, frames=2, message="\ud800" + "m" * 50_000)
@@ -128,7 +128,9 @@ def test_words_without_end_are_cut_and_an_event_too_long_to_send_becomes_a_warni
     assert (tmp_path / "events.jsonl").stat().st_size < 200_000
 
 
-def test_metrics_count_training_time_though_the_clock_jumps(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_times_of_metrics_are_monotonic_although_the_clock_jumps(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     wall, gone_by = [1_000_000.0], [50.0]
     monkeypatch.setattr("workers.trainer.run.journal.time.time", lambda: wall[0])
     monkeypatch.setattr("workers.trainer.run.journal.time.monotonic", lambda: gone_by[0])

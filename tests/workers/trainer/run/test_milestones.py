@@ -1,9 +1,9 @@
-"""Which mean returns deserve a checkpoint before the next scheduled one."""
+"""Tests for mean returns that trigger a checkpoint before the next scheduled one."""
 
 from workers.trainer.run.milestones import MILESTONE_SECONDS, Milestones
 
 
-def test_the_first_solve_is_a_milestone_at_once_and_only_once() -> None:
+def test_the_first_solve_is_a_milestone_immediately_and_only_once() -> None:
     milestones = Milestones(solved_at=475.0, best=None)
     assert not milestones.is_reached(20.0, now=0.0)
     milestones.reach(400.0, now=1.0)
@@ -26,7 +26,7 @@ def test_a_clearly_better_mean_is_a_milestone_once_enough_time_has_passed() -> N
     assert not milestones.is_reached(50.0, now=MILESTONE_SECONDS)
 
 
-def test_negative_returns_have_milestones_too() -> None:
+def test_negative_returns_also_have_milestones() -> None:
     milestones = Milestones(solved_at=-100.0, best=None)
     assert not milestones.is_reached(-500.0, now=0.0)
     milestones.reach(-300.0, now=0.0)

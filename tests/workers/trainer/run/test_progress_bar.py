@@ -1,4 +1,4 @@
-"""Progress is a bar on a terminal and plain lines elsewhere."""
+"""Tests that progress is a bar on a terminal and plain lines elsewhere."""
 
 import contextlib
 import io
@@ -14,7 +14,7 @@ HALFWAY = RunProgress(step=5_000, total_steps=10_000, steps_per_second=1000, fra
 
 
 class Terminal(io.StringIO):
-    """A stream that says it is a terminal."""
+    """A stream that claims to be a terminal."""
 
     def isatty(self) -> bool:
         return True
@@ -22,25 +22,25 @@ class Terminal(io.StringIO):
 
 @pytest.fixture
 def _always_due(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Show every standing, however soon after the last."""
+    """Show every update, however soon after the last one."""
     monkeypatch.setattr(progress_bar, "TERMINAL_SECONDS", 0)
     monkeypatch.setattr(progress_bar, "PLAIN_LINE_SECONDS", 0)
 
 
-def test_the_words_name_steps_rates_return_and_time_left() -> None:
+def test_the_text_has_steps_rates_return_and_remaining_time() -> None:
     assert in_words(HALFWAY) == "5,000 of 10,000 steps · 1,000 steps/s · 4,000 frames/s · return -20.2 · 5.0 s left"
 
 
-def test_what_is_not_known_yet_is_left_out() -> None:
+def test_unknown_values_are_omitted() -> None:
     assert in_words(RunProgress(0, 10, 0, 0, None)) == "0 of 10 steps · 0 steps/s · 0 frames/s"
 
 
-def test_the_bar_is_as_full_as_the_run() -> None:
+def test_the_bar_shows_the_progress_of_the_run() -> None:
     assert with_bar(HALFWAY).startswith(" 50.0% " + "━" * 12 + "─" * 12)
 
 
 @pytest.mark.usefixtures("_always_due")
-def test_elsewhere_every_line_stands_alone() -> None:
+def test_without_a_terminal_progress_is_plain_lines() -> None:
     stream = io.StringIO()
     bar = ProgressBar(stream)
     bar.show(HALFWAY)
@@ -49,14 +49,14 @@ def test_elsewhere_every_line_stands_alone() -> None:
     assert stream.getvalue() == f"{in_words(HALFWAY)}\na message\n"
 
 
-def test_elsewhere_lines_are_seconds_apart() -> None:
+def test_without_a_terminal_lines_are_seconds_apart() -> None:
     stream = io.StringIO()
     ProgressBar(stream).show(HALFWAY)
     assert stream.getvalue() == ""
 
 
 @pytest.mark.usefixtures("_always_due")
-def test_a_terminal_that_lacks_the_bars_cells_shows_something_else() -> None:
+def test_a_terminal_without_the_bars_characters_uses_other_characters() -> None:
     class LatinTerminal(io.TextIOWrapper):
         def isatty(self) -> bool:
             return True
@@ -68,7 +68,7 @@ def test_a_terminal_that_lacks_the_bars_cells_shows_something_else() -> None:
 
 
 @pytest.mark.usefixtures("_always_due")
-def test_on_a_terminal_the_bar_renews_itself_below_messages() -> None:
+def test_on_a_terminal_the_bar_is_redrawn_below_messages() -> None:
     stream = Terminal()
     bar = ProgressBar(stream)
     bar.show(HALFWAY)
@@ -91,11 +91,11 @@ def test_the_bar_fits_the_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize(
     ("seconds", "words"), [(4.51, "4.5 s"), (200, "3 min 20 s"), (7500, "2 h 05 min"), (360_000, "100 h 00 min")]
 )
-def test_durations_read_naturally(seconds: float, words: str) -> None:
+def test_durations_are_formatted_for_readers(seconds: float, words: str) -> None:
     assert duration(seconds) == words
 
 
-def test_training_goes_on_where_its_progress_cannot_be_written() -> None:
+def test_training_continues_if_its_progress_cannot_be_written() -> None:
     with contextlib.suppress(OSError), Path("/dev/full").open("w") as full:
         bar = ProgressBar(full)
         bar.line("nobody will read this")
@@ -104,7 +104,7 @@ def test_training_goes_on_where_its_progress_cannot_be_written() -> None:
     assert reported, "only closing the stream may fail"
 
 
-def test_training_goes_on_when_its_reader_has_gone() -> None:
+def test_training_continues_after_the_reader_of_its_output_has_ended() -> None:
     read, write = os.pipe()
     os.close(read)
     gone = os.fdopen(write, "wb", buffering=0)

@@ -1,4 +1,4 @@
-"""The provenance is collected beside training and reported once."""
+"""Tests that the provenance is collected in the background and reported once."""
 
 import threading
 from collections.abc import Iterator
@@ -20,7 +20,7 @@ def journal(tmp_path: Path) -> Iterator[Journal]:
         yield journal
 
 
-def test_training_goes_on_until_it_is_collected(journal: Journal, tmp_path: Path) -> None:
+def test_training_continues_while_the_provenance_is_collected(journal: Journal, tmp_path: Path) -> None:
     released = threading.Event()
 
     def collect() -> Provenance:

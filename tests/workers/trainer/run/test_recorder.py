@@ -1,4 +1,4 @@
-"""One recorder at a time, in the background, for every checkpoint that is still there."""
+"""Tests for the background recorder, which records one kept checkpoint after another."""
 
 import os
 import subprocess
@@ -23,12 +23,12 @@ FAILS = (sys.executable, "-c", "print('noise'); raise RuntimeError('the weights 
 
 
 def checkpoint(step: int) -> CheckpointFile:
-    """Name a checkpoint that no fake recorder reads."""
+    """Return a checkpoint file that does not exist. Fake recorders do not read it."""
     return CheckpointFile(file=f"checkpoints/{step}", sha256="0" * 64, bytes=1, step=step, frames=step)
 
 
 def recordings(recorder: Recorder, number: int) -> list[RecordingResult]:
-    """Wait for so many recordings."""
+    """Wait for this number of recordings and return them."""
     found: list[RecordingResult] = []
 
     def enough() -> bool:
@@ -41,13 +41,13 @@ def recordings(recorder: Recorder, number: int) -> list[RecordingResult]:
 
 
 def running(recorder: Recorder) -> psutil.Process:
-    """Return the process of the recording under way."""
+    """Return the process of the current recording."""
     recorder.poll()
     assert recorder._process is not None
     return psutil.Process(recorder._process.pid)
 
 
-def test_a_replay_that_is_cut_says_how_much_of_its_episode_it_shows() -> None:
+def test_a_shortened_replay_reports_the_length_of_its_part() -> None:
     assert REPLAY.what_is_missing(2_000) is None
     assert replace(REPLAY, seconds=300.0, complete=False).what_is_missing(2_000) == (
         "The replay of step 2,000 shows the first 5 minutes of its episode, and its return is of that part"
@@ -62,7 +62,7 @@ def hanging(tmp_path: Path) -> Iterator[Recorder]:
     recorder.close()
 
 
-def test_a_recorder_gives_way_to_its_trainer_however_much_that_gives_way_itself(
+def test_a_recorder_has_a_lower_priority_than_its_trainer_at_any_niceness(
     hanging: Recorder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     asked: list[int] = []
@@ -85,7 +85,7 @@ def test_every_checkpoint_gets_its_replay(tmp_path: Path) -> None:
     assert recorder.in_use == []
 
 
-def test_a_recorder_that_cannot_keep_up_spreads_the_replays_over_training(tmp_path: Path) -> None:
+def test_a_slow_recorder_spreads_the_replays_over_training(tmp_path: Path) -> None:
     recorder = Recorder(tmp_path, PLAYS)
     for step in range(0, 900, 100):
         recorder.add(checkpoint(step))
@@ -99,7 +99,7 @@ def test_a_milestone_is_recorded_first(tmp_path: Path) -> None:
     assert [recording.checkpoint.step for recording in recordings(recorder, 3)] == [100, 900, 0]
 
 
-def test_one_at_a_time_and_less_urgent_than_training(hanging: Recorder) -> None:
+def test_recordings_run_one_by_one_with_a_lower_priority_than_training(hanging: Recorder) -> None:
     hanging.add(checkpoint(1))
     hanging.add(checkpoint(2))
     first = running(hanging)
@@ -108,7 +108,7 @@ def test_one_at_a_time_and_less_urgent_than_training(hanging: Recorder) -> None:
     assert first.nice() > psutil.Process().nice()
 
 
-def test_what_waits_for_a_deleted_checkpoint_is_dropped(tmp_path: Path) -> None:
+def test_queued_recordings_of_deleted_checkpoints_are_dropped(tmp_path: Path) -> None:
     recorder = Recorder(tmp_path, PLAYS)
     for step in (1, 2, 3):
         recorder.add(checkpoint(step))
@@ -117,7 +117,7 @@ def test_what_waits_for_a_deleted_checkpoint_is_dropped(tmp_path: Path) -> None:
     assert recorder.poll() is None
 
 
-def test_a_failure_is_reported_in_its_last_words(tmp_path: Path) -> None:
+def test_a_failure_is_reported_with_its_last_line_of_output(tmp_path: Path) -> None:
     recorder = Recorder(tmp_path, FAILS)
     recorder.add(checkpoint(1))
     assert recordings(recorder, 1)[0].outcome == "RuntimeError: the weights do not fit"
@@ -129,13 +129,13 @@ def test_a_killed_recorder_is_reported(hanging: Recorder) -> None:
     assert recordings(hanging, 1)[0].outcome == "the recorder ended with status -9"
 
 
-def test_a_recording_without_end_is_ended(hanging: Recorder, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_recording_without_end_is_killed(hanging: Recorder, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("workers.trainer.run.recorder.RECORDING_SECONDS", 0.0)
     hanging.add(checkpoint(1))
     assert recordings(hanging, 1)[0].outcome == "it took longer than 0 minutes"
 
 
-def test_draining_gives_all_that_comes_in_time(tmp_path: Path) -> None:
+def test_draining_returns_all_recordings_that_finish_in_time(tmp_path: Path) -> None:
     recorder = Recorder(tmp_path, PLAYS)
     for step in (1, 2):
         recorder.add(checkpoint(step))
@@ -159,14 +159,14 @@ def test_closing_kills_the_recording(hanging: Recorder) -> None:
     assert not process.is_running() or process.status() == psutil.STATUS_ZOMBIE
 
 
-def test_a_recorder_does_not_begin_when_its_trainer_is_gone() -> None:
+def test_a_recorder_does_not_start_if_its_trainer_has_ended() -> None:
     other = os.getpid() + 1
     command = [sys.executable, "-m", "workers.trainer.replay", "nowhere", "nothing", "--parent", str(other)]
     ended = subprocess.run(command, check=False, capture_output=True, text=True, timeout=PATIENCE_SECONDS)
     assert (ended.returncode, ended.stderr) == (1, "the trainer is gone\n")
 
 
-def test_a_talkative_recorder_is_not_held_up(tmp_path: Path) -> None:
+def test_much_output_does_not_block_a_recorder(tmp_path: Path) -> None:
     noise = "import sys; sys.stderr.write('x' * 1_000_000); sys.stdout.write('y' * 1_000_000 + chr(10)); "
     recorder = Recorder(tmp_path, (sys.executable, "-c", noise + PLAYS[2]))
     recorder.add(checkpoint(1))
@@ -174,13 +174,13 @@ def test_a_talkative_recorder_is_not_held_up(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("said", ["", "print('not JSON')", "print('{}')", "print('[1]')"])
-def test_a_recorder_that_describes_nothing_is_a_recording_that_failed(tmp_path: Path, said: str) -> None:
+def test_a_recorder_without_valid_output_is_a_failed_recording(tmp_path: Path, said: str) -> None:
     recorder = Recorder(tmp_path, (sys.executable, "-c", said))
     recorder.add(checkpoint(1))
     assert recordings(recorder, 1)[0].outcome == "the recorder did not describe it"
 
 
-def test_training_goes_on_where_no_recorder_can_be_started(tmp_path: Path) -> None:
+def test_training_continues_if_no_recorder_can_be_started(tmp_path: Path) -> None:
     recorder = Recorder(tmp_path, (str(tmp_path / "missing"),))
     recorder.add(checkpoint(1))
     outcome = recordings(recorder, 1)[0].outcome

@@ -1,21 +1,21 @@
-"""Rates are those of the last seconds."""
+"""Tests that rates cover the last seconds."""
 
 import pytest
 
 from workers.trainer.run.throughput import RateMeter
 
 
-def test_rates_are_over_the_last_seconds_only() -> None:
+def test_rates_cover_only_the_last_seconds() -> None:
     meter = RateMeter()
     for second in range(101):
-        # 100 steps a second at first, 1,000 later; an update is 10 steps.
+        # 100 steps per second at first, then 1,000. An update has 10 steps.
         step = 100 * second if second < 50 else 5000 + 1000 * (second - 50)
         meter.mark(float(second), step, step // 10)
     assert meter.steps_per_second == pytest.approx(1000)
     assert meter.updates_per_second == pytest.approx(100)
 
 
-def test_a_resumed_run_does_not_count_the_steps_before() -> None:
+def test_a_resumed_run_does_not_count_earlier_steps() -> None:
     meter = RateMeter(begins_at=1_000_000)
     meter.mark(0.0, 1_000_100, 1)
     meter.mark(2.0, 1_000_600, 5)
@@ -31,7 +31,7 @@ def test_the_time_before_the_first_step_does_not_count() -> None:
     assert (meter.steps_per_second, meter.updates_per_second) == (100, 10)
 
 
-def test_a_pause_in_the_middle_counts() -> None:
+def test_a_pause_during_training_counts() -> None:
     meter = RateMeter()
     meter.mark(0.0, 100, 10)
     for second in range(1, 5):

@@ -1,4 +1,4 @@
-"""Pictures of a maze computed slowly from plain geometry: pixel by pixel, trying every wall cell."""
+"""A slow reference renderer of mazes from plain geometry: pixel by pixel, trying every wall cell."""
 
 import math
 
@@ -23,7 +23,7 @@ Color = NDArray[np.float64]
 
 
 def picture(maze: Maze, x: float, y: float, heading: float, placed: list[Placed], side: int) -> NDArray[np.uint8]:
-    """Return the planes of red, green and blue."""
+    """Return the red, green and blue planes."""
     planes = np.zeros((3, side, side), dtype=np.uint8)
     for column in range(side):
         across = HALF_VIEW * (2 * (column + 0.5) / side - 1)
@@ -40,7 +40,7 @@ def picture(maze: Maze, x: float, y: float, heading: float, placed: list[Placed]
 
 
 def first_wall(maze: Maze, eye: tuple[float, float], ray: tuple[float, float]) -> tuple[float, Color]:
-    """Try every wall cell, and return the distance and the color of the first one that the ray enters."""
+    """Try every wall cell. Return the distance and the color of the first one that the ray enters."""
     best, color = math.inf, np.zeros(3)
     for cell_y, cell_x in np.argwhere(maze.walls).tolist():
         enters, leaves = [], []
@@ -71,7 +71,7 @@ def ground_at(down: float) -> tuple[int, ...]:
 def thing_at(
     placed: list[Placed], eye: tuple[float, float], heading: float, across: float, down: float, wall: float
 ) -> tuple[int, ...] | None:
-    """Return the color of the nearest thing that this pixel's ray meets before the wall."""
+    """Return the color of the nearest thing that this pixel's ray hits before the wall."""
     nearest, color = wall, None
     for item in placed:
         dx, dy = item.x - eye[0], item.y - eye[1]

@@ -1,4 +1,4 @@
-"""Car racing: the picture, repeated actions and the time limit."""
+"""Tests for car racing: the picture, repeated actions and the time limit."""
 
 from itertools import pairwise
 
@@ -12,13 +12,13 @@ from workers.trainer.environments.worlds.driving import Driving, SwiftCarRacing
 STRAIGHT_ON, GAS, RIGHT = (np.int64(action) for action in (0, 3, 2))
 
 
-def test_the_picture_is_gymnasiums_without_dashboard_and_edges() -> None:
+def test_the_picture_equals_gymnasiums_without_dashboard_and_edges() -> None:
     car = SwiftCarRacing(continuous=False)
     for seed in (3, 4):
         car.reset(seed=seed)
         for frame in range(120):
             car.step(int(GAS if frame < 60 else RIGHT if frame % 3 else STRAIGHT_ON))
-            if frame in (2, 40, 80, 119):  # zooming in, straight on, turning
+            if frame in (2, 40, 80, 119):  # zooming in, driving straight, turning
                 theirs = CarRacing._render(car, "state_pixels")[:84, 6:90].astype(int)
                 assert np.abs(car.road_ahead() - theirs).mean() < 0.5
                 assert theirs.std() > 20
@@ -34,7 +34,7 @@ def test_an_action_is_repeated_for_four_frames_whose_rewards_add_up() -> None:
     theirs.close()
 
 
-def test_a_drive_is_cut_off_after_a_thousand_frames() -> None:
+def test_an_episode_is_truncated_after_a_thousand_frames() -> None:
     driving = Driving(continuous=True)
     driving.reset(seed=1)
     ends: list[tuple[bool, bool]] = []
@@ -45,7 +45,7 @@ def test_a_drive_is_cut_off_after_a_thousand_frames() -> None:
     assert ends[-1] == (False, True)
 
 
-def test_the_stack_holds_the_last_four_pictures_newest_last() -> None:
+def test_the_stack_has_the_last_four_pictures_with_the_newest_last() -> None:
     driving = Driving(continuous=False)
     first, _ = driving.reset(seed=1)
     assert (first == first[0]).all()

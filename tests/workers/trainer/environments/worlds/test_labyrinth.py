@@ -1,4 +1,4 @@
-"""Labyrinth: mazes, walls, apples, the portal, the time limit, and the picture."""
+"""Tests for Labyrinth: mazes, walls, apples, the portal, the time limit, and the picture."""
 
 import math
 
@@ -23,7 +23,7 @@ from workers.trainer.environments.worlds.maze import CELLS, Maze, dig
 
 
 def reached(walls: NDArray[np.bool_]) -> int:
-    """Count the cells that can be walked to from the first open one."""
+    """Return the number of cells that can be reached from the first open one."""
     start = tuple(np.argwhere(~walls)[0].tolist())
     seen, waiting = {start}, [start]
     while waiting:
@@ -46,7 +46,7 @@ def act(world: Labyrinth, action: int | np.int64) -> float:
 
 
 @pytest.mark.parametrize("seed", range(30))
-def test_every_maze_is_connected_walled_in_and_has_rooms_and_corridors(seed: int) -> None:
+def test_mazes_are_connected_and_enclosed_and_have_rooms_and_corridors(seed: int) -> None:
     walls = dig(np.random.default_rng(seed)).walls
     assert reached(walls) == (~walls).sum()
     assert walls[[0, -1]].all()
@@ -58,7 +58,7 @@ def test_every_maze_is_connected_walled_in_and_has_rooms_and_corridors(seed: int
     assert (neighbors[inside] <= 2).sum() > 20
 
 
-def test_every_episode_has_a_new_maze_and_a_seed_repeats_all_of_them() -> None:
+def test_each_episode_has_a_new_maze_and_a_seed_repeats_them() -> None:
     def episodes(seed: int) -> list[bytes]:
         world, reported = Labyrinth(), []
         for episode in range(3):
@@ -73,7 +73,7 @@ def test_every_episode_has_a_new_maze_and_a_seed_repeats_all_of_them() -> None:
 
 
 @pytest.mark.parametrize("seed", range(5))
-def test_nobody_walks_into_a_wall(seed: int) -> None:
+def test_players_cannot_walk_into_walls(seed: int) -> None:
     world, random = entered(seed), np.random.default_rng(seed)
     visited = set()
     for _ in range(60):
@@ -119,7 +119,7 @@ def test_walking_turning_and_strafing_move_the_player_as_named() -> None:
     assert world.player.heading == pytest.approx(math.radians(240))
 
 
-def test_an_apple_pays_once_and_is_gone() -> None:
+def test_an_apple_gives_a_reward_once_and_disappears() -> None:
     world = entered(2)
     apple = world.apples[0]
     alone = [other for other in world.apples if math.hypot(other.x - apple.x, other.y - apple.y) < 2]
@@ -132,7 +132,7 @@ def test_an_apple_pays_once_and_is_gone() -> None:
     assert [act(world, TURN_RIGHT) for _ in range(5)] == [0.0] * 5
 
 
-def test_the_portal_pays_ten_moves_the_player_and_brings_the_apples_back() -> None:
+def test_the_portal_gives_ten_points_moves_the_player_and_restores_the_apples() -> None:
     world = entered(3)
     places = set()
     for _ in range(6):
@@ -148,7 +148,7 @@ def test_the_portal_pays_ten_moves_the_player_and_brings_the_apples_back() -> No
     assert len(places) > 2
 
 
-def test_every_thing_stands_in_a_separate_open_cell() -> None:
+def test_things_are_in_separate_open_cells() -> None:
     for seed in range(20):
         world = entered(seed)
         places = [(int(item.x), int(item.y)) for item in [world.portal, *world.apples]]
@@ -157,7 +157,7 @@ def test_every_thing_stands_in_a_separate_open_cell() -> None:
         assert (int(world.player.x), int(world.player.y)) not in places
 
 
-def test_an_episode_is_cut_off_after_sixty_seconds() -> None:
+def test_an_episode_is_truncated_after_sixty_seconds() -> None:
     world = entered(1)
     ends = [world.step(np.int64(TURN_RIGHT))[2:4] for _ in range(STEPS)]
     assert STEPS * labyrinth.FRAMES_PER_STEP / labyrinth.FRAMES_PER_SECOND == 60
@@ -165,13 +165,13 @@ def test_an_episode_is_cut_off_after_sixty_seconds() -> None:
 
 
 @pytest.mark.parametrize("seed", range(4))
-def test_the_picture_is_what_a_literal_ray_caster_computes(seed: int) -> None:
+def test_the_picture_equals_that_of_a_literal_ray_caster(seed: int) -> None:
     random = np.random.default_rng(seed)
     maze, side = dig(random), 42
     x, y = maze.open_cells[random.integers(len(maze.open_cells))] + random.uniform(0.3, 0.7, 2)
     headings = random.uniform(0, 2 * math.pi, 16)
     heading = max(headings, key=lambda way: literal_eye.first_wall(maze, (x, y), (math.cos(way), math.sin(way)))[0])
-    # Things beside, before and behind each other and the walls.
+    # Things beside, in front of and behind each other and the walls.
     placed = [
         Placed(thing, x + reach * math.cos(heading + turn), y + reach * math.sin(heading + turn))
         for thing, reach, turn in (
@@ -189,7 +189,7 @@ def test_the_picture_is_what_a_literal_ray_caster_computes(seed: int) -> None:
     assert len(np.unique(ours.reshape(3, -1), axis=1).T) > 30
 
 
-def test_an_apple_behind_a_wall_is_not_seen() -> None:
+def test_an_apple_behind_a_wall_is_invisible() -> None:
     walls = np.ones((CELLS, CELLS), dtype=np.bool_)
     walls[5, 1:4] = walls[5, 5:8] = False
     maze = Maze(walls, np.zeros_like(walls, dtype=np.int64))

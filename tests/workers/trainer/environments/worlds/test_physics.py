@@ -1,4 +1,4 @@
-"""MuJoCo's pictures: bodies appear at the right place, and the camera follows the runner."""
+"""Tests for MuJoCo's pictures: bodies appear in the right place, and the camera follows the runner."""
 
 import logging
 from pathlib import Path
@@ -42,7 +42,7 @@ def test_things_appear_where_a_pinhole_camera_sees_them(elevation: float) -> Non
     tilt = np.deg2rad(elevation)
     up = round(42 - pixels_per_meter * np.cos(tilt) / (1 - np.sin(tilt) / distance))
     assert picture[42, 42].argmax() == 0
-    assert picture[42, 42][0] == pytest.approx(255, abs=2)  # faces the camera and so the light
+    assert picture[42, 42][0] == pytest.approx(255, abs=2)  # faces the camera and therefore the light
     assert picture[42, right].argmax() == 1
     assert picture[up, 42].argmax() == 2
     diameter = int((picture[42, :, 0] > picture[42, :, 1] + 30).sum())

@@ -1,4 +1,4 @@
-"""The small worlds: their rewards, episode lengths and pictures."""
+"""Tests for the small environments: rewards, episode lengths and pictures."""
 
 from collections.abc import Callable
 
@@ -37,14 +37,14 @@ def toward_the_ball(board: NDArray[np.float32]) -> int:
     return int(np.sign(ball - int(rows[-1].argmax()))) + 1
 
 
-def test_catch_pays_for_a_ball_caught_and_charges_for_one_missed() -> None:
+def test_catch_rewards_caught_balls_and_penalizes_missed_ones() -> None:
     assert returns("Arcadia/Catch-v0", toward_the_ball) == [1.0] * 50
     standing_still = returns("Arcadia/Catch-v0", lambda _: 1)
     assert set(standing_still) == {1.0, -1.0}
-    assert sum(standing_still) < 0  # one column of five
+    assert sum(standing_still) < 0  # reaches only one column of five
 
 
-def test_recall_pays_only_for_the_cue_and_shows_it_only_once() -> None:
+def test_recall_rewards_only_the_cue_and_shows_it_only_once() -> None:
     seen: list[int] = []
 
     def with_memory(shown: NDArray[np.float32]) -> int:
@@ -59,18 +59,18 @@ def test_recall_pays_only_for_the_cue_and_shows_it_only_once() -> None:
         assert abs(np.mean(returns("Arcadia/Recall-v0", lambda _, a=answer: a, episodes=200))) < 0.25  # type: ignore[misc]
 
 
-def test_identity_pays_at_every_step() -> None:
+def test_identity_gives_a_reward_at_every_step() -> None:
     assert returns("Arcadia/Identity-v0", lambda shown: int(shown.argmax())) == [10.0] * 50
     assert returns("Arcadia/Identity-v0", lambda shown: int(shown.argmin())) == [-10.0] * 50
 
 
-def test_target_charges_the_squared_distance() -> None:
+def test_targets_penalty_is_the_squared_distance() -> None:
     assert returns("Arcadia/Target-v0", lambda point: point) == [0.0] * 50
     aside = returns("Arcadia/Target-v0", lambda point: point + np.float32(0.1))
     assert aside == pytest.approx([-5 * 2 * 0.1**2] * 50, rel=1e-3)
 
 
-def test_targets_second_action_moves_the_shot_up_as_it_is_called() -> None:
+def test_targets_second_action_moves_the_shot_up_as_its_name_says() -> None:
     env = gymnasium.make("Arcadia/Target-v0", render_mode="rgb_array")
     env.reset(seed=1)
     rows = []
@@ -83,7 +83,7 @@ def test_targets_second_action_moves_the_shot_up_as_it_is_called() -> None:
     assert action_names("Arcadia/Target-v0", Continuous((-1.0, -1.0), (1.0, 1.0))) == ("to the right", "up")
 
 
-def test_actions_beyond_the_bounds_are_clipped_to_them() -> None:
+def test_actions_are_clipped_to_their_bounds() -> None:
     batch = environments.make(A3cConfig(env="Arcadia/Target-v0"), num_envs=3, seed=1)
     points = batch.reset()
     batch.send(np.array([[9, 1], [1, -9], [-1, -1]], dtype=np.float32))
@@ -94,7 +94,7 @@ def test_actions_beyond_the_bounds_are_clipped_to_them() -> None:
 
 
 @pytest.mark.parametrize("env", [world.id for world in FIRST_STEPS])
-def test_a_world_is_seeded_and_drawn(env: str) -> None:
+def test_small_environments_use_seeds_and_are_rendered(env: str) -> None:
     first, second = (gymnasium.make(env, render_mode="rgb_array") for _ in range(2))
     for seed in range(5):
         assert (first.reset(seed=seed)[0] == second.reset(seed=seed)[0]).all()

@@ -1,4 +1,4 @@
-"""A3C: its updates against a slow literal transcription of algorithm S2, its rollouts and its runs."""
+"""Tests for A3C: its updates against a slow literal transcription of algorithm S2, its rollouts and its runs."""
 
 import math
 from collections import deque
@@ -30,7 +30,7 @@ CHOOSE, SET = Discrete(3), Continuous((-1.0, -1.0), (1.0, 1.0))
 
 
 class FakeLink(Link):
-    """A link without a main process, which keeps the messages."""
+    """A link without a main process that keeps the messages."""
 
     def __init__(self) -> None:
         self.number = 0
@@ -43,7 +43,7 @@ class FakeLink(Link):
 
 
 class Scripted(OwnEnvironment):
-    """Shows numbered observations; steps follow the script: "." continues, "x" dead, "l" lost life, "t" time limit."""
+    """An environment that follows a script: "." continues, "x" dead, "l" lost life, "t" time limit."""
 
     def __init__(self, script: str, actions: ActionSpace, shift: float = 0.0) -> None:
         self._script, self._shift = script, shift
@@ -97,7 +97,7 @@ def setting(
 
 
 def reported_after(made: Setting, rollout: EpisodeRollout) -> list[object]:
-    """Return what is reported once the rollout has been learned from."""
+    """Return the reported messages after learning from a rollout."""
     assert made.link.sent == [], "nothing has been learned from yet"
     made.participant.report_update(len(rollout.rewards), dict.fromkeys(MEASURES, 0.0))
     return made.link.sent
@@ -112,7 +112,7 @@ def update(
 
 
 def observed(rollout: EpisodeRollout) -> list[int]:
-    """Return the numbers of the observations in which a rollout acted."""
+    """Return the numbers of the observations in which the agent acted."""
     return rollout.states[:, 0].int().tolist()
 
 
@@ -133,7 +133,7 @@ def log_probability_and_entropy(numbers: Tensor, action: Tensor, actions: Action
 def literal_gradients(
     agent: Agent, memory: Memory, rollout: EpisodeRollout, config: A3cConfig, actions: ActionSpace
 ) -> list[Tensor]:
-    """Algorithm S2 from "R ←" on: one step at a time, accumulating dθ and dθ_v."""
+    """Compute algorithm S2 from "R ←" on, one step at a time, accumulating dθ and dθ_v."""
     numbers, values = [], []
     for state in rollout.states.split(1):
         each, value, memory = agent(state, memory)
@@ -167,7 +167,7 @@ def test_an_update_follows_the_gradients_of_a_literal_transcription_of_algorithm
     }
     made = setting("...." + script + "." * 9, actions, t_max=4, max_grad_norm=1e6, **fields)
     actor, agent, config = made.actor, made.agent, made.config
-    actor.rollout()  # fill the agent's memory before the rollout that it learns from
+    actor.rollout()  # fill the agent's memory before the rollout used for learning
     memory = actor.tape.memory
     rollout = actor.rollout()
     expected = literal_gradients(agent, memory, rollout, config, actions)
@@ -214,7 +214,7 @@ def test_a_rollout_has_t_max_steps_and_bootstraps_from_the_value_of_the_next_sta
     assert made.shared.T == 6
 
 
-def test_the_memory_is_carried_over_rollouts_and_cleared_with_the_episode() -> None:
+def test_the_memory_is_kept_between_rollouts_and_cleared_with_the_episode() -> None:
     made = setting("...x......", t_max=3, lstm_units=3)
     actor, agent = made.actor, made.agent
     first = actor.rollout()
@@ -233,11 +233,11 @@ def test_a_terminal_step_ends_the_rollout_with_bootstrap_0() -> None:
     made = setting(".x")
     rollout = made.actor.rollout()
     assert (observed(rollout), rollout.bootstrap) == ([0, 1], 0.0)
-    assert made.shared.T == 2, "the step that opens the next episode is none of the agent's"
+    assert made.shared.T == 2, "the step that starts the next episode is not the agent's"
     assert reported_after(made, rollout) == [(2, FinishedEpisode(5.0, 2))]
 
 
-def test_an_episode_that_is_cut_off_bootstraps_from_its_last_observation() -> None:
+def test_a_truncated_episode_bootstraps_from_its_last_observation() -> None:
     made = setting(".t", lstm_units=3)
     rollout = made.actor.rollout()
     assert observed(rollout) == [0, 1]
@@ -250,7 +250,7 @@ def test_without_bootstrap_every_return_ends_with_0(script: str) -> None:
     assert setting(script, bootstrap=False).actor.rollout().bootstrap == 0.0
 
 
-def test_after_a_lost_life_that_ends_returns_the_game_and_the_memory_go_on() -> None:
+def test_after_a_lost_life_that_ends_returns_the_game_and_the_memory_continue() -> None:
     made = setting(".l.......", lstm_units=3)
     actor, agent = made.actor, made.agent
     first = actor.rollout()
@@ -263,7 +263,7 @@ def test_after_a_lost_life_that_ends_returns_the_game_and_the_memory_go_on() -> 
     assert reported_after(made, first) == []
 
 
-def test_a_rollout_stops_at_once_when_the_run_is_asked_to_stop() -> None:
+def test_a_rollout_ends_at_once_when_the_run_stops() -> None:
     made = setting("." * 50, t_max=50)
     made.link.stopping = True
     made.actor.rollout()
@@ -271,7 +271,7 @@ def test_a_rollout_stops_at_once_when_the_run_is_asked_to_stop() -> None:
 
 
 def after_an_update_of_shifted_observations(shift: float, centered: bool) -> Tensor:
-    """Return what a network says after an update whose observations were all larger, as its biases allow for."""
+    """Return a network's outputs after an update with shifted observations and biases that offset the shift."""
     fields: dict[str, Any] = {"rmsprop_epsilon": 1e-6, "value_network": "separate", "centered_inputs": centered}
     made = setting("." * 9, t_max=4, shift=shift, **fields)
     named = made.optimizer.parameters.named()
@@ -287,12 +287,12 @@ def after_an_update_of_shifted_observations(shift: float, centered: bool) -> Ten
 
 
 @pytest.mark.parametrize("centered", [True, False])
-def test_what_all_observations_share_changes_no_update_with_centered_inputs(centered: bool) -> None:
+def test_with_centered_inputs_a_constant_shift_of_observations_changes_no_update(centered: bool) -> None:
     plain, shifted = (after_an_update_of_shifted_observations(shift, centered) for shift in (0.0, 3.0))
     assert torch.allclose(plain, shifted, rtol=1e-2, atol=1e-3) == centered
 
 
-def test_a_centered_update_counts_as_many_states_as_its_rollout_has(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_centered_update_counts_the_states_of_its_rollout(monkeypatch: pytest.MonkeyPatch) -> None:
     made = setting("." * 9, t_max=4, centered_inputs=True)
     centering = a3c.centering_of(made.config, made.agent, made.optimizer.parameters)
     assert centering is not None
@@ -320,14 +320,14 @@ def test_a_run_uses_centered_updates_if_configured() -> None:
 
 
 @pytest.mark.parametrize("optimizer", ["shared_rmsprop", "rmsprop", "momentum_sgd"])
-def test_from_a_checkpoint_the_next_update_is_the_same(optimizer: str) -> None:
+def test_the_next_update_after_a_checkpoint_is_the_same(optimizer: str) -> None:
     fields: dict[str, Any] = {"lstm_units": 3, "optimizer": optimizer}
     config = setting("", Discrete(2), **fields).config.model_copy(update={"total_steps": 300})
     first = NullRun(stop_at_step=100)
     a3c.train(config, first)
     saved = first.saved[-1]
     second = NullRun(restored=saved, stop_at_step=saved.step, step=saved.step)
-    a3c.train(config, second)  # asked to stop at once: saves what it restored
+    a3c.train(config, second)  # stopped at once: saves the restored state
 
     def after_one_more_update(state: TrainingState) -> Tensor:
         made = setting("." * 20, Discrete(2), restored=state, **fields)

@@ -1,4 +1,4 @@
-"""A3C learns: small tasks, with every optimizer, with memory, and with continuous actions."""
+"""Tests that A3C learns small environments with every optimizer, with memory, and with continuous actions."""
 
 from dataclasses import dataclass
 
@@ -12,7 +12,7 @@ from workers.trainer.run.run import NullRun
 
 @dataclass
 class UntilLearned(NullRun):
-    """A run that ends as soon as the mean return of so many episodes reaches the goal."""
+    """A run that ends once the mean return of the last episodes reaches the goal."""
 
     goal: float = 0.0
     last: int = 100
@@ -42,7 +42,7 @@ def trained(run: UntilLearned, **fields: object) -> UntilLearned:
     ],
     ids=lambda fields: str(fields["optimizer"]),
 )
-def test_it_learns_to_catch_with_every_optimizer(optimizer: dict[str, object]) -> None:
+def test_a3c_learns_catch_with_every_optimizer(optimizer: dict[str, object]) -> None:
     run = trained(UntilLearned(goal=0.85), env="Arcadia/Catch-v0", entropy_cost=0.05, hidden_units=32, **optimizer)
     assert run.learned
 
@@ -56,7 +56,7 @@ RECALL: dict[str, object] = {
 
 
 @pytest.mark.nightly
-def test_with_memory_it_learns_to_recall() -> None:
+def test_with_memory_it_learns_recall() -> None:
     assert trained(UntilLearned(goal=0.85), **RECALL, lstm_units=16).learned
 
 
@@ -68,9 +68,9 @@ def test_without_memory_it_cannot_learn_recall() -> None:
 
 @pytest.mark.parametrize("lstm_units", [0, 16], ids=["feed-forward", "lstm"])
 @pytest.mark.nightly
-def test_it_learns_to_hit_a_target_with_continuous_actions(lstm_units: int) -> None:
+def test_a3c_learns_target_with_continuous_actions(lstm_units: int) -> None:
     run = trained(
-        UntilLearned(goal=-0.6),  # at first −3 to −6
+        UntilLearned(goal=-0.6),  # −3 to −6 at the beginning
         env="Arcadia/Target-v0",
         learning_rate=0.003,
         rmsprop_epsilon=1e-3,

@@ -1,4 +1,4 @@
-"""Actor-learners and the process that watches them: T, reports, checkpoints, crashes, and a killed trainer."""
+"""Tests for actor-learners and their main process: T, reports, checkpoints, crashes, and a killed trainer."""
 
 import json
 import os
@@ -41,7 +41,7 @@ def network() -> nn.Module:
 
 
 def count(link: Link, config: A3cConfig, shared: SharedState) -> None:
-    """Count steps as fast as possible, and report an episode now and then."""
+    """Count steps as fast as possible and report some episodes."""
     own = Participant(link, config, shared)
     for step in range(1, 5001):
         own.count_step()
@@ -63,7 +63,7 @@ def go_on(link: Link, config: A3cConfig, shared: SharedState) -> None:
 
 
 def leave_a_rollout(link: Link, config: A3cConfig, shared: SharedState) -> None:
-    """Learn from 20 steps, and end an episode by 7 more, of which a stop lets nothing be learned."""
+    """Learn from 20 steps, then end an episode after 7 more that are not learned from because of a stop."""
     own = Participant(link, config, shared)
     for _ in range(20):
         own.count_step()
@@ -79,7 +79,7 @@ def test_the_limit_of_open_files_is_raised_for_all_actor_learners(monkeypatch: p
         actor_learners.train(config_of(num_actors=200), NullRun(), network(), count, MEASURES)
 
 
-def test_steps_count_once_they_have_been_learned_from() -> None:
+def test_steps_are_counted_after_learning_from_them() -> None:
     run = NullRun(stop_at_step=40)
     actor_learners.train(config_of(), run, network(), leave_a_rollout, MEASURES)
     assert (run.step, run.frames) == (40, 160)
@@ -94,7 +94,7 @@ def test_no_step_is_lost_or_counted_twice() -> None:
     assert (run.step, run.frames) == (10_000, 40_000)
 
 
-def test_every_episode_is_reported_with_the_steps_that_had_been_learned_from() -> None:
+def test_episodes_are_reported_with_the_learned_steps() -> None:
     run = NullRun()
     actor_learners.train(config_of(), run, network(), count, MEASURES)
     assert len(run.episodes) == 10
@@ -103,7 +103,7 @@ def test_every_episode_is_reported_with_the_steps_that_had_been_learned_from() -
         assert (frames, length) == (4 * step, 1000)
 
 
-def test_measures_are_the_means_of_all_updates_since_the_last_report() -> None:
+def test_metrics_are_means_over_all_updates_since_the_last_report() -> None:
     class Once(NullRun):
         def metrics_due(self) -> bool:
             return self.updates == 10
@@ -113,7 +113,7 @@ def test_measures_are_the_means_of_all_updates_since_the_last_report() -> None:
     assert [(received["train/value_loss"], received["train/grad_norm"]) for received in run.reported] == [(15.0, 2.0)]
 
 
-def test_a_crash_ends_the_run_with_the_traceback_of_the_actor_learner() -> None:
+def test_a_crash_ends_the_run_with_the_actor_learners_traceback() -> None:
     with pytest.raises(ActorCrashed, match=r"crash \d failed: ZeroDivisionError: nothing to divide by") as failure:
         actor_learners.train(config_of(), NullRun(), network(), crash, MEASURES)
     assert "in crash\n" in "".join(traceback.format_exception(failure.value))
@@ -184,7 +184,7 @@ def test_a_checkpoint_is_restored_to_any_number_of_actor_learners(
         ("shared_rmsprop", "momentum_sgd", [0.0, 0.0, 0.0]),
     ],
 )
-def test_a_fork_with_an_optimizer_of_another_kind_begins_with_fresh_statistics(
+def test_a_fork_with_another_optimizer_begins_with_new_statistics(
     before: str, optimizer: str, statistics: list[float]
 ) -> None:
     config, parameters = config_of(num_actors=2, optimizer=optimizer), FlatParameters(network())
@@ -218,7 +218,7 @@ def test_the_learning_rate_falls_with_t_to_zero() -> None:
 
 
 @pytest.mark.parametrize("wrong", [{"train/value_loss": 1.0}, {"train/value_loss": 1.0, "train/entropy": 2.0}])
-def test_an_update_must_give_exactly_the_named_measures(wrong: dict[str, float]) -> None:
+def test_an_update_must_report_exactly_the_declared_metrics(wrong: dict[str, float]) -> None:
     with pytest.raises((KeyError, ValueError), match="grad_norm"):
         participant_of(0).report_update(5, wrong)
 
@@ -237,13 +237,13 @@ def test_every_actor_learner_has_a_different_seed_in_every_attempt() -> None:
 
 
 def assert_gone(family: list[psutil.Process]) -> None:
-    """Check that the processes end by themselves."""
+    """Check that the processes end without being killed."""
     _, alive = psutil.wait_procs(family, timeout=PATIENCE_SECONDS)
     assert all(process.status() == psutil.STATUS_ZOMBIE for process in alive)
 
 
 def a3c_config(directory: Path) -> str:
-    """Write the configuration of a run that never finishes by itself."""
+    """Write the configuration of a run that never finishes."""
     fields: dict[str, Any] = {"algorithm": "a3c", "env": "CartPole-v1", "num_actors": 2, "checkpoint_seconds": 1}
     path = directory / "config.json"
     path.write_text(json.dumps(fields))

@@ -1,4 +1,4 @@
-"""One-step Q, one-step Sarsa and n-step Q: against slow literal transcriptions of their pseudocode, and learning."""
+"""Tests of one-step Q, one-step Sarsa and n-step Q against literal pseudocode, and of their learning."""
 
 import copy
 from collections import deque
@@ -56,7 +56,7 @@ GREEDY, RANDOM = (0.0,), (1.0,)
 
 
 class Alone(Link):
-    """The link of an actor-learner that runs in this process, without a main process."""
+    """The link of an actor-learner in this process, without a main process."""
 
     def __init__(self) -> None:
         self.number = 0
@@ -68,14 +68,14 @@ class Alone(Link):
 
 
 class LiteralLearner:
-    """θ, θ⁻, dθ and equation 1, built from plain torch."""
+    """θ, θ⁻, dθ and equation 1 in plain torch."""
 
     def __init__(self, config: Config, network: ActionValues) -> None:
         self.config, self.network, self.target = config, network, copy.deepcopy(network)
         self.g = [torch.ones_like(p) for p in network.parameters()]
         self.d_theta = [torch.zeros_like(p) for p in network.parameters()]
         self.states: list[np.ndarray] = []
-        # By the place of a hidden layer's weight among the parameters, the running mean of the layer's inputs.
+        # Running mean of each hidden layer's inputs, by the position of the layer's weight among the parameters.
         self.means: dict[int, Tensor] = {}
 
     def q(self, network: nn.Module, state: np.ndarray) -> Tensor:
@@ -92,7 +92,7 @@ class LiteralLearner:
         self.states.append(state)
 
     def centered(self) -> list[tuple[int, Tensor]]:
-        """Move the running means, over 200 states, by those of the rollout; return them."""
+        """Update the running means over 200 states with those of the rollout. Return them."""
         places = {id(parameter): place for place, parameter in enumerate(self.network.parameters())}
         x = torch.from_numpy(np.concatenate(self.states))
         for layer in self.network.body.layers if self.config.centered_inputs else ():
@@ -125,7 +125,7 @@ class LiteralLearner:
 
 
 def literal_algorithm_1(learner: LiteralLearner, world: MadeSequence, actions: list[int] | None, sarsa: bool) -> None:
-    """Follow the paper line by line; without given actions it acts greedily, and Sarsa decides one action ahead."""
+    """Follow the paper line by line. Act greedily if no actions are given. Sarsa decides one action ahead."""
     config, T, t = learner.config, 0, 0  # noqa: N806
     s = world.observation
     decided: int | None = None
@@ -152,7 +152,7 @@ def literal_algorithm_1(learner: LiteralLearner, world: MadeSequence, actions: l
 
 
 def literal_algorithm_s1(learner: LiteralLearner, world: MadeSequence) -> None:
-    """Follow the paper line by line, with greedy actions."""
+    """Follow the paper line by line with greedy actions."""
     config, T, t, targets = learner.config, 0, 1, 0  # noqa: N806
     while T < config.total_steps:  # noqa: SIM300
         t_start, steps, outcome = t, [], None
@@ -176,7 +176,7 @@ def literal_algorithm_s1(learner: LiteralLearner, world: MadeSequence) -> None:
 
 
 def made_shared(config: Config) -> tuple[SharedState, ActionValues]:
-    """Make a shared state with fresh weights, and a network with the same weights."""
+    """Return a shared state with initial weights, and a network with the same weights."""
     torch.manual_seed(3)
     network = networks.build_action_values(config, (READINGS,), Discrete(ACTIONS))
     twin = copy.deepcopy(network)
@@ -186,7 +186,7 @@ def made_shared(config: Config) -> tuple[SharedState, ActionValues]:
 
 
 def learned(config: Config, world: MadeSequence, monkeypatch: pytest.MonkeyPatch) -> tuple[Tensor, Tensor, Tensor]:
-    """Run one actor-learner on the made sequence; return θ before, θ after, and θ⁻ after."""
+    """Run one actor-learner on the sequence. Return θ before, θ after, and θ⁻ after."""
     monkeypatch.setattr(async_q, "OwnEnvironment", lambda *_: world)
     shared, _ = made_shared(config)
     before = shared.values.clone()
@@ -200,7 +200,7 @@ def flat(network: nn.Module) -> Tensor:
 
 
 def without_limits(ends: dict[int, str]) -> dict[int, str]:
-    """Drop time limits: at one, Sarsa chooses an action that is never taken."""
+    """Remove time limits. At a time limit, Sarsa chooses an action that is never taken."""
     return {step: end for step, end in ends.items() if end != "truncated"}
 
 
@@ -249,7 +249,7 @@ def test_n_step_q_learns_what_a_literal_transcription_of_algorithm_s1_learns(
 
 
 @pytest.mark.parametrize("number", [0, 1])
-def test_any_actor_learner_that_passes_the_interval_updates_the_target_network_of_all(
+def test_any_actor_learner_that_passes_the_interval_updates_the_shared_target_network(
     number: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     config = NStepQConfig(**{**SETTINGS, "num_actors": 2, "final_epsilons": GREEDY})
@@ -259,7 +259,7 @@ def test_any_actor_learner_that_passes_the_interval_updates_the_target_network_o
     link = Alone()
     link.number = number
 
-    async_q.n_step(link, config, shared)  # the other one has not even started
+    async_q.n_step(link, config, shared)  # the other actor-learner has not started
     idle.update_if_due(shared.T)
 
     assert shared.others["target.since"].item() == STEPS
@@ -267,7 +267,7 @@ def test_any_actor_learner_that_passes_the_interval_updates_the_target_network_o
     assert torch.equal(flat(idle.network), shared.others["target.values"])
 
 
-def test_a_target_network_that_is_updated_while_it_is_copied_is_copied_again(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_target_network_updated_during_a_copy_is_copied_again(monkeypatch: pytest.MonkeyPatch) -> None:
     shared, network = made_shared(NStepQConfig(**SETTINGS, final_epsilons=GREEDY))
 
     class Overtaken(FlatParameters):
@@ -282,7 +282,7 @@ def test_a_target_network_that_is_updated_while_it_is_copied_is_copied_again(mon
     assert torch.equal(flat(network), shared.others["target.values"])
 
 
-def test_from_a_checkpoint_the_next_updates_are_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_next_updates_after_a_checkpoint_are_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
     settings = {**SETTINGS, "learning_rate_decay": "none", "final_epsilons": GREEDY}
     config = NStepQConfig.model_validate(settings)
     _, uninterrupted, uninterrupted_target = learned(config, MadeSequence({}), monkeypatch)
@@ -313,7 +313,7 @@ def test_a_run_that_stops_saves_the_restored_state_and_all_shared_tensors() -> N
     saved = first.saved[-1]
     second = NullRun(restored=saved, stop_at_step=saved.step, step=saved.step)
 
-    async_q.train(config, second)  # asked to stop at once
+    async_q.train(config, second)  # stopped at once
 
     names = set(networks.build_action_values(config, (READINGS,), Discrete(ACTIONS)).state_dict())
     assert saved.tensors.keys() == {f"network.{name}" for name in names} | {
@@ -326,7 +326,7 @@ def test_a_run_that_stops_saves_the_restored_state_and_all_shared_tensors() -> N
         assert torch.equal(second.saved[-1].tensors[name], tensor), name
 
 
-def test_every_actor_learner_anneals_towards_its_own_epsilon() -> None:
+def test_every_actor_learner_anneals_toward_a_separate_epsilon() -> None:
     settings = {**SETTINGS, "env": "ALE/Pong-v5", "network": "auto", "num_actors": 3, "epsilon_anneal_frames": 1000}
     settings |= {"final_epsilons": (0.1, 0.5), "final_epsilon_probabilities": (0.5, 0.5), "epsilon_draw_frames": 2000}
     config = OneStepQConfig.model_validate(settings)
@@ -347,7 +347,7 @@ def test_every_actor_learner_anneals_towards_its_own_epsilon() -> None:
         link = Alone()
         link.number = number
         actor = async_q.EpsilonGreedyActor(link, config, Participant(link, config, shared), MadeSequence({}), network)
-        shared.steps[1] = 125  # half of the frames, four each
+        shared.steps[1] = 125  # half of the frames, with four frames per step
         actor.act(steps=0)
         assert actor.epsilon == pytest.approx((1 + final[number]) / 2)
         shared.steps[1] = 500
@@ -361,7 +361,7 @@ def test_a_killed_actor_learner_ends_the_run() -> None:
 
         def advance(self, step: int, frames: int, updates: int = 1) -> None:
             super().advance(step, frames, updates)
-            if step > 0 and not self.killed:  # later the others are ending too
+            if step > 0 and not self.killed:  # later, the others are also ending
                 self.killed = True
                 forked = [
                     child for child in psutil.Process().children(recursive=True) if "forkserver" in command_line(child)
@@ -381,11 +381,11 @@ def test_a_killed_actor_learner_ends_the_run() -> None:
         pytest.param(NStepQConfig, marks=pytest.mark.nightly),
     ],
 )
-def test_each_method_learns_to_catch(
+def test_each_method_learns_catch(
     method: type[OneStepQConfig] | type[OneStepSarsaConfig] | type[NStepQConfig],
 ) -> None:
     run = NullRun()
     async_q.train(method(**{**CATCH, "total_steps": 40_000}), run)
     returns = [episode_return for _, _, episode_return, _ in run.episodes]
-    # Without locks an agent may forget for a while, and the end may fall into it.
+    # Without locks, an agent may get worse temporarily, possibly at the end of the run.
     assert np.convolve(returns, np.ones(300) / 300, mode="valid").max() >= 0.7

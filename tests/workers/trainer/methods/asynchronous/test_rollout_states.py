@@ -1,4 +1,4 @@
-"""The states of a rollout, in the format and layout that the network reads."""
+"""Tests that the states of a rollout have the format and layout that the network reads."""
 
 import pytest
 import torch
@@ -19,12 +19,12 @@ def observations(shape: tuple[int, ...]) -> list[Observations]:
 
 @pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16], ids=["float32", "bfloat16"])
 @pytest.mark.parametrize("shape", [(4, 84, 84), (3, 84, 84), (5,)], ids=["gray", "colored", "readings"])
-def test_states_are_as_the_network_would_prepare_them(shape: tuple[int, ...], dtype: torch.dtype) -> None:
+def test_states_equal_those_prepared_by_the_network(shape: tuple[int, ...], dtype: torch.dtype) -> None:
     body = PixelBody(shape, *ARCHITECTURES["nips"]) if len(shape) == 3 else VectorBody(shape, hidden=8)
     prepare = body.to(dtype).prepare
     seen = observations(shape)
     states = RolloutStates(prepare, seen[0], STEPS)
-    for first in (0, 2):  # the second rollout is of other states
+    for first in (0, 2):  # the second rollout has other states
         states.begin(seen[first])
         for step in range(STEPS):
             assert torch.equal(states.now, prepare(torch.from_numpy(seen[first + step])))

@@ -1,4 +1,4 @@
-"""The crew: the wanted numbers of agents, predictors and trainers, reused slots, and failures."""
+"""Tests for the crew: the target numbers of agents, predictors and trainers, reused slots, and failures."""
 
 import threading
 import time
@@ -30,7 +30,7 @@ def crash(_link: Link, _desk: Desk) -> None:
 
 
 class Threads:
-    """Counts the predictors and trainers at work."""
+    """Counters of the running predictors and trainers."""
 
     def __init__(self, exchange: Exchange) -> None:
         self._exchange = exchange
@@ -83,7 +83,7 @@ def open_crew(exchange: Exchange) -> Iterator[Callable[..., Ga3cCrew]]:
         crew.close()
 
 
-def test_predictors_and_trainers_start_and_end_as_wanted(
+def test_predictors_and_trainers_start_and_end_to_reach_their_target_numbers(
     exchange: Exchange, open_crew: Callable[..., Ga3cCrew]
 ) -> None:
     threads = Threads(exchange)
@@ -94,13 +94,15 @@ def test_predictors_and_trainers_start_and_end_as_wanted(
         crew.watch(0)
 
 
-def test_agents_start_and_end_as_wanted_and_reuse_slots(exchange: Exchange, open_crew: Callable[..., Ga3cCrew]) -> None:
+def test_agents_start_and_end_to_reach_their_target_number_and_reuse_slots(
+    exchange: Exchange, open_crew: Callable[..., Ga3cCrew]
+) -> None:
     started: list[int] = []
     crew = open_crew(idle, Threads(exchange), started)
     for number, slots in [(2, [0, 1]), (1, [0, 1]), (3, [0, 1, 1, 2]), (3, [0, 1, 1, 2])]:
 
         def settled(number: int = number, slots: list[int] = slots) -> bool:
-            crew.bring_to(Counts(number, 1, 1))  # as the main thread does at every tick
+            crew.bring_to(Counts(number, 1, 1))  # like the main thread at every tick
             crew.watch(0.01)
             return sorted(started) == slots and crew.agents == number
 
@@ -133,6 +135,6 @@ def test_closing_wakes_waiting_agents(exchange: Exchange, open_crew: Callable[..
     crew = open_crew(waiting_for_an_answer, threads)
     crew.bring_to(MOST)
     wait_until(lambda: threads.trainers == MOST.trainers)
-    crew.close()  # it waits for the threads, without a limit
+    crew.close()  # waits for the threads without a timeout
     assert (threads.predictors, threads.trainers) == (0, 0)
     assert crew.agents == 0

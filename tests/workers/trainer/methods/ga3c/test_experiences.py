@@ -1,4 +1,4 @@
-"""Shared experiences, and the order and receivers of queue records."""
+"""Tests for shared experiences, and the order and receivers of queue records."""
 
 import pytest
 import torch
@@ -29,7 +29,7 @@ def test_pixels_stay_bytes_and_readings_are_floats(exchange: Exchange) -> None:
     assert pixels.states.is_shared()
 
 
-def test_all_waiting_requests_are_taken_at_once_and_each_agent_gets_its_answer(exchange: Exchange) -> None:
+def test_all_waiting_requests_are_taken_at_once_and_each_agent_gets_its_response(exchange: Exchange) -> None:
     desks = [exchange.desk(slot) for slot in range(AGENTS)]
     rollouts = [desk.new_rollout() for desk in desks]
     for desk, rollout in zip(desks, rollouts, strict=True):
@@ -41,7 +41,7 @@ def test_all_waiting_requests_are_taken_at_once_and_each_agent_gets_its_answer(e
     assert [desk.answers.waiting() for desk in desks] == [1, 0, 1]
 
 
-def test_a_dismissal_ends_one_predictor_after_it_answered_waiting_requests(exchange: Exchange) -> None:
+def test_a_dismissal_ends_one_predictor_after_it_handled_waiting_requests(exchange: Exchange) -> None:
     desk = exchange.desk(1)
     exchange.dismiss_predictor()
     exchange.dismiss_predictor()
@@ -51,7 +51,7 @@ def test_a_dismissal_ends_one_predictor_after_it_answered_waiting_requests(excha
     assert exchange.sizes() == (0, 0)
 
 
-def test_rollouts_come_in_the_order_of_submission(exchange: Exchange) -> None:
+def test_rollouts_arrive_in_the_order_of_submission(exchange: Exchange) -> None:
     desks = [exchange.desk(slot) for slot in (1, 0)]
     for desk in desks:
         rollout = desk.new_rollout()
@@ -65,7 +65,7 @@ def test_rollouts_come_in_the_order_of_submission(exchange: Exchange) -> None:
     assert exchange.experiences.returns[[0, 2 * T_MAX]].tolist() == [7.0, 7.0]
 
 
-def test_a_closing_exchange_answers_no_requests(exchange: Exchange) -> None:
+def test_a_closing_exchange_returns_no_requests_or_rollouts(exchange: Exchange) -> None:
     desk = exchange.desk(0)
     desk.requests.put(0)
     desk.submit(desk.new_rollout(), 0.0, 0.9)
@@ -100,7 +100,7 @@ def fill(exchange: Exchange, desk: BacklogDesk, reward: float) -> None:
     desk.submit(rollout, bootstrap=0.0, gamma=0.5)
 
 
-def test_an_agent_without_a_limit_goes_on_while_no_trainer_takes_its_rollouts() -> None:
+def test_an_agent_without_a_limit_continues_while_no_trainer_takes_its_rollouts() -> None:
     exchange = unlimited()
     desk, other = backlog_desk(exchange, 1), backlog_desk(exchange, 0)
     for reward in range(50):
@@ -121,7 +121,7 @@ def test_an_agent_without_a_limit_goes_on_while_no_trainer_takes_its_rollouts() 
     assert taken.count(99.0) == 2
 
 
-def test_an_agent_that_leaves_hands_over_its_backlog_and_its_rollouts() -> None:
+def test_a_leaving_agent_submits_its_backlog_and_returns_its_rollouts() -> None:
     exchange = unlimited()
     desk = backlog_desk(exchange, 0)
     for reward in range(3):

@@ -1,4 +1,4 @@
-"""GA3C: it learns from every experience once, and learns, stops and fails as it should."""
+"""Tests that GA3C learns from every experience once, and learns, stops and fails correctly."""
 
 import os
 import signal
@@ -41,7 +41,7 @@ PLAIN, DEATH, TIME_OUT, LOST_LIFE = Scene(), Scene(terminated=True), Scene(trunc
 
 
 class Scripted:
-    """One environment that plays a script; observations are numbered, and each reward is ten times its number."""
+    """An environment that plays a script. Observations are numbered, and each reward is ten times its number."""
 
     num_envs, frames_per_step = 1, 1
     observation_shape, actions = (1,), Discrete(ACTIONS)
@@ -86,7 +86,7 @@ class Scripted:
 
 @contextmanager
 def answering(exchange: Exchange) -> Iterator[None]:
-    """Answer all requests with a uniform policy, V(s) = s/1000 and version s."""
+    """Respond to all requests with a uniform policy, V(s) = s/1000 and version s."""
 
     def answer() -> None:
         while True:
@@ -115,7 +115,7 @@ def exchange_for(config: Ga3cConfig, agents: int = 1) -> Exchange:
 
 @dataclass(frozen=True)
 class Played:
-    """One agent's submissions, in order."""
+    """The submissions of one agent in order."""
 
     environment: Scripted
     submissions: list[Submission]
@@ -125,7 +125,7 @@ class Played:
 
 
 def played(config: Ga3cConfig, script: list[Scene], monkeypatch: pytest.MonkeyPatch) -> Played:
-    """Have an agent play a script, then ask it to stop."""
+    """Let an agent play a script and then stop it."""
     scripted = Scripted(script)
     monkeypatch.setattr("workers.trainer.environments.environments.make", lambda *_: scripted)
     exchange = exchange_for(config)
@@ -158,7 +158,7 @@ def made_config(**fields: object) -> Ga3cConfig:
 SCRIPT = [
     *[PLAIN] * 4,  # a full rollout
     *[PLAIN, LOST_LIFE, DEATH],  # a shorter rollout
-    DEATH,  # an episode of one step
+    DEATH,  # an episode with one step
     *[PLAIN] * 3,
     DEATH,  # an episode that ends with a full rollout
     *[PLAIN] * 5,
@@ -166,13 +166,13 @@ SCRIPT = [
     *[PLAIN] * 3,
     TIME_OUT,  # the same, ended by a time limit
     TIME_OUT,
-    *[PLAIN] * 2,  # the agent is asked to stop in the middle of a rollout
+    *[PLAIN] * 2,  # the agent is stopped in the middle of a rollout
 ]
 
 
 @pytest.mark.parametrize("t_max", [1, 2, 4, 50])
 @pytest.mark.parametrize("life_loss_ends_episode", [False, True])
-def test_every_reward_comes_to_a_trainer_exactly_once_and_in_order(
+def test_every_reward_reaches_a_trainer_exactly_once_and_in_order(
     t_max: int, life_loss_ends_episode: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     config = made_config(gamma=0.0, t_max=t_max, life_loss_ends_episode=life_loss_ends_episode)
@@ -185,7 +185,7 @@ def test_every_reward_comes_to_a_trainer_exactly_once_and_in_order(
 
 def test_no_experience_pairs_states_of_two_episodes(monkeypatch: pytest.MonkeyPatch) -> None:
     result = played(made_config(), [PLAIN, DEATH, PLAIN, TIME_OUT, PLAIN], monkeypatch)
-    # Observations 3 and 6 ended episodes, 4 and 7 opened the next ones.
+    # Observations 3 and 6 ended episodes, 4 and 7 started the next ones.
     assert result.states == [1, 2, 4, 5, 7]
 
 
@@ -210,8 +210,8 @@ def test_episodes_report_their_raw_return_when_rewards_are_clipped(monkeypatch: 
     assert [submission.episode_return for submission in result.submissions if submission.episode_length] == [90]
 
 
-def test_an_agent_waits_while_both_its_rollouts_wait() -> None:
-    """The training queue holds at most two rollouts an agent, which bounds the policy lag."""
+def test_an_agent_waits_while_both_of_its_rollouts_are_queued() -> None:
+    """Check that the training queue has at most two rollouts per agent, which bounds the policy lag."""
     exchange = exchange_for(made_config())
     desk = exchange.desk(0)
     first, second = desk.new_rollout(), desk.new_rollout()
@@ -222,7 +222,7 @@ def test_an_agent_waits_while_both_its_rollouts_wait() -> None:
 
 
 def trained(exchange: Exchange, config: Ga3cConfig) -> Model:
-    """Run a trainer on the waiting rollouts until it is dismissed; return its model."""
+    """Run a trainer on the waiting rollouts until it is dismissed. Return its model."""
     exchange.experiences.states.zero_()
     model = Model(config, networks.build(config, (1,), Discrete(ACTIONS)), torch.device("cpu"))
     ga3c.trainer(model, exchange, config)
@@ -250,7 +250,7 @@ def test_a_trainer_gathers_the_minimum_batch_and_learns_from_every_experience(le
     assert all(exchange.desk(slot).free.waiting() == 2 for slot in range(5))
 
 
-def test_nothing_is_learned_once_the_run_closes() -> None:
+def test_nothing_is_learned_while_the_run_closes() -> None:
     config = made_config(min_training_batch=4)
     exchange = exchange_for(config)
     hand_in(exchange, [3])
@@ -266,7 +266,7 @@ def test_actions_are_drawn_from_the_policy() -> None:
 
 
 class LearningRun(NullRun):
-    """Ends as soon as the latest episodes are good."""
+    """A run that ends once the latest episodes are good."""
 
     def should_stop(self) -> bool:
         returns = [episode_return for _, _, episode_return, _ in self.episodes[-200:]]
@@ -274,7 +274,7 @@ class LearningRun(NullRun):
 
 
 @pytest.mark.nightly
-def test_it_learns_to_catch() -> None:
+def test_ga3c_learns_catch() -> None:
     run = LearningRun()
     ga3c.train(LEARNING, run)
     assert run.step < 300_000
@@ -287,7 +287,7 @@ def test_steps_episodes_and_updates_agree() -> None:
     ga3c.train(config, run)
     assert 2000 <= run.step < 2000 + 16 + 4
     assert run.frames == run.step
-    # Catch's episodes have five steps: a rollout of four and one of one.
+    # Episodes of Catch have five steps: one rollout with four steps and one with a single step.
     lengths = [length for _, _, _, length in run.episodes]
     assert set(lengths) == {5}
     assert run.step - 5 * 4 * 4 <= sum(lengths) <= run.step + 5
@@ -311,7 +311,7 @@ def test_metrics_report_the_queues_and_the_numbers_of_agents_predictors_and_trai
 
 
 class KillingRun(NullRun):
-    """Kills an agent in the middle of training."""
+    """A run that kills an agent in the middle of training."""
 
     def should_stop(self) -> bool:
         if self.step >= 500:

@@ -1,4 +1,4 @@
-"""GA3C as a program: it saves and ends when asked, goes on after kill -9, and its agents never outlive it."""
+"""Tests for GA3C as a program: it saves and ends on SIGTERM, resumes after kill -9, and its agents end with it."""
 
 import signal
 from pathlib import Path
@@ -31,7 +31,7 @@ def configuration(directory: Path) -> str:
 
 
 @pytest.mark.nightly
-def test_it_goes_on_after_kill_9_and_saves_and_ends_when_asked(tmp_path: Path, start_trainer: StartTrainer) -> None:
+def test_it_resumes_after_kill_9_and_saves_and_ends_on_sigterm(tmp_path: Path, start_trainer: StartTrainer) -> None:
     run = tmp_path / "run"
     first = start_trainer(configuration(tmp_path), "--no-progress-bar")
     wait_for_checkpoints(run, first, 1)

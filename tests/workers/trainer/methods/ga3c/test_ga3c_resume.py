@@ -1,4 +1,4 @@
-"""GA3C resumes with its network, its statistics and its numbers of agents, predictors and trainers."""
+"""Tests that GA3C resumes with its network, statistics and numbers of agents, predictors and trainers."""
 
 import resource
 
@@ -11,7 +11,7 @@ from workers.trainer.methods.ga3c import ga3c
 from workers.trainer.run.run import NullRun
 
 
-def test_a_restored_run_goes_on_with_its_network_and_statistics() -> None:
+def test_a_restored_run_continues_with_its_network_and_statistics() -> None:
     config = LEARNING.model_copy(update={"adjustment_seconds": 0.05})
     first = NullRun(stop_at_step=500)
     ga3c.train(config, first)
@@ -33,7 +33,7 @@ def test_a_restored_run_goes_on_with_its_network_and_statistics() -> None:
     assert all(step > saved.step for step, *_ in third.episodes)
 
 
-def test_the_adjustment_may_double_the_agents_as_far_as_open_files_and_shared_memory_go(
+def test_the_adjustment_may_double_the_agents_within_the_limits_of_files_and_memory(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     def limit(agents: int, dynamic: bool = True) -> int:
@@ -54,7 +54,7 @@ def test_the_adjustment_may_double_the_agents_as_far_as_open_files_and_shared_me
     assert limit(32, dynamic=False) == 32
 
 
-def test_a_resume_goes_on_with_the_adjusted_numbers_as_far_as_the_first_limits_go(
+def test_a_resume_uses_the_adjusted_numbers_within_the_limits(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(ga3c, "cores", lambda: 1)

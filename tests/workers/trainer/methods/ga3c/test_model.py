@@ -1,4 +1,4 @@
-"""GA3C's model: equation 5 against a literal transcription, training batches, and the policy lag."""
+"""Tests for GA3C's model: equation 5 against a literal transcription, training batches, and the policy lag."""
 
 import pytest
 import torch
@@ -28,7 +28,7 @@ def made_network(config: Ga3cConfig) -> ActorCritic:
 
 
 def made_experiences(config: Ga3cConfig) -> Experiences:
-    """Make two agents' experiences, all of the first version."""
+    """Return the experiences of two agents, all with the first version."""
     random = torch.Generator().manual_seed(0)
     experiences = Experiences.allocate(config, 2, (4,), ACTIONS)
     rows = len(experiences.states)
@@ -45,7 +45,7 @@ def losses_of(network: ActorCritic, states: Tensor, actions: Tensor, returns: Te
 
 
 def literal_loss(network: ActorCritic, states: Tensor, actions: Tensor, returns: Tensor, config: Ga3cConfig) -> Tensor:
-    """The ascent direction of equation 5 and the descent of equation 2, one experience at a time, summed."""
+    """Return the sum of the losses of equations 5 and 2, computed for one experience at a time."""
     epsilon, total = config.log_epsilon, torch.zeros(())
     for s, a, R in zip(states, actions, returns, strict=True):  # noqa: N806, the paper's letter
         logits, value = network(s.unsqueeze(0))
@@ -75,7 +75,7 @@ def test_the_loss_and_its_gradients_equal_a_literal_transcription_of_equation_5(
             torch.testing.assert_close(ours, theirs, rtol=1e-4, atol=1e-6)
 
 
-def test_an_action_that_has_become_impossible_leaves_the_gradients_finite() -> None:
+def test_gradients_stay_finite_if_an_action_becomes_impossible() -> None:
     config = made_config()
     network = made_network(config)
     with torch.no_grad():
@@ -89,7 +89,7 @@ def test_an_action_that_has_become_impossible_leaves_the_gradients_finite() -> N
     assert all(torch.isfinite(gradient).all() for gradient in gradients)
 
 
-def test_a_prediction_is_written_to_its_states_row_with_the_version_of_the_network() -> None:
+def test_a_prediction_is_written_to_its_states_row_with_the_networks_version() -> None:
     config = made_config()
     network, table = made_network(config), made_experiences(config)
     model = Model(config, network, torch.device("cpu"))
@@ -134,7 +134,7 @@ def test_a_batch_is_full_at_the_minimum_size_and_keeps_copies() -> None:
 
 
 def after_an_update_of_shifted_states(shift: float, centered: bool) -> Tensor:
-    """Return what a network says after an update whose states were all larger, as its biases allow for."""
+    """Return a network's outputs after an update with shifted states and biases that offset the shift."""
     config = made_config(centered_inputs=centered, learning_rate=0.01, rmsprop_epsilon=1e-6)
     network, table = made_network(config), made_experiences(config)
     table.states[:] += shift
@@ -149,7 +149,7 @@ def after_an_update_of_shifted_states(shift: float, centered: bool) -> Tensor:
 
 
 @pytest.mark.parametrize("centered", [True, False])
-def test_what_all_states_share_changes_no_update_with_centered_inputs(centered: bool) -> None:
+def test_with_centered_inputs_a_constant_shift_of_states_changes_no_update(centered: bool) -> None:
     plain, shifted = (after_an_update_of_shifted_states(shift, centered) for shift in (0.0, 3.0))
     assert torch.allclose(plain, shifted, rtol=1e-2, atol=1e-3) == centered
 
@@ -166,7 +166,7 @@ def test_single_experiences_change_the_weights_with_centered_inputs() -> None:
         model.train(batch)
         batch.clear()
         moved.append((weight - before).abs().max().item())
-    # Of the first state alone, all is shared; the second is distinguished from it.
+    # A single first state gives no centered input. The second state differs from the running mean.
     assert moved[0] < 1e-5 < moved[1]
 
 
@@ -178,7 +178,7 @@ def test_the_policy_lag_is_the_mean_number_of_updates_since_acting() -> None:
     lags = []
     for _ in range(3):
         model.predict(table, [0, 1, 2])
-        for rows in (Submission(0, 3, 0, 0.0), Submission(3, 3, 0, 0.0)):  # the second was predicted at the beginning
+        for rows in (Submission(0, 3, 0, 0.0), Submission(3, 3, 0, 0.0)):  # the second was predicted first
             batch.add(rows)
             model.train(batch)
             batch.clear()
@@ -229,7 +229,7 @@ def test_an_update_of_a_network_of_pixels_follows_the_gradients_of_equation_5(pr
     assert difference < (1e-4 if precision is torch.float32 else 0.05)
 
 
-def test_batches_of_pixels_may_be_of_one_experience() -> None:
+def test_batches_of_pixels_may_have_one_experience() -> None:
     config = made_config(env="ALE/Pong-v5", min_training_batch=0, t_max=5)
     network = networks.build(config, (4, 84, 84), Discrete(ACTIONS), torch.float32)
     table = Experiences.allocate(config, 1, (4, 84, 84), ACTIONS)

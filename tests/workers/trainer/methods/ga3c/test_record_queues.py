@@ -1,4 +1,4 @@
-"""Queues of records keep order, return all waiting records, and survive killed readers and writers."""
+"""Tests that record queues keep order, return all waiting records, and survive killed readers and writers."""
 
 import os
 import signal
@@ -16,14 +16,14 @@ def write_for_ever(link: Link, writer: Writer) -> None:
         writer.put(7, 0.5)
 
 
-def test_records_come_out_as_they_went_in() -> None:
+def test_records_are_unchanged_and_in_order() -> None:
     reader, writer = open_queue("id")
     for i in range(3):
         writer.put(i, i / 2)
     assert [reader.take() for _ in range(3)] == [(0, 0.0), (1, 0.5), (2, 1.0)]
 
 
-def test_all_waiting_records_come_at_once() -> None:
+def test_all_waiting_records_are_returned_at_once() -> None:
     reader, writer = open_queue("i")
     for i in range(1000):
         writer.put(i)
@@ -42,7 +42,7 @@ def test_a_reader_can_wait_for_a_record_and_for_those_that_follow_immediately() 
     assert set(reader.take_all()) <= {(1,), (2,)}
 
 
-def test_every_record_of_many_writers_comes_whole_to_one_of_many_readers() -> None:
+def test_each_record_of_many_writers_reaches_one_of_many_readers_intact() -> None:
     reader, writer = open_queue("ii")
     taken: list[tuple[int, int]] = []
 
@@ -68,7 +68,7 @@ def test_every_record_of_many_writers_comes_whole_to_one_of_many_readers() -> No
     assert sorted(taken) == [(number, i) for number in range(4) for i in range(500)]
 
 
-def test_a_reader_learns_that_all_writers_have_gone() -> None:
+def test_a_reader_notices_that_all_writers_have_ended() -> None:
     reader, writer = open_queue("i")
     writer.put(1)
     writer.pipe.close()
@@ -77,7 +77,7 @@ def test_a_reader_learns_that_all_writers_have_gone() -> None:
         reader.take()
 
 
-def test_a_writer_that_is_killed_leaves_whole_records_and_blocks_nobody() -> None:
+def test_a_killed_writer_leaves_complete_records_and_blocks_nobody() -> None:
     reader, writer = open_queue("id")
     with Processes() as processes:
         processes.start(write_for_ever, writer)

@@ -1,4 +1,4 @@
-"""Gorila on a private Ray: it trains in both modes, and survives the death of any role."""
+"""Tests that Gorila trains in both modes on a private Ray and survives the death of any role."""
 
 import os
 import re
@@ -35,9 +35,9 @@ BUNDLED: dict[str, Any] = {
     "epsilon_anneal_updates": 500,
     "hidden_units": 16,
 }
-# A role takes three seconds of processor time to start.
+# Starting a role takes three seconds of processor time.
 SMALLEST: dict[str, Any] = {"num_shards": 1, "num_actors": 1, "num_learners": 1}
-# Each new role imports torch first, which takes a busy machine many times as long as an idle one.
+# Each new role imports torch first, which takes much longer on a busy machine.
 PATIENCE_SECONDS = 240
 pytestmark = pytest.mark.timeout(300)
 FREE = {**BUNDLED, "mode": "free", "num_actors": 1, "num_learners": 1, "num_shards": 1, "prioritized_replay": True}
@@ -49,7 +49,7 @@ def cluster() -> Iterator[RayCluster]:
         yield started
 
 
-def test_nobody_else_can_enter_the_folder_of_a_ray_of_our_own(cluster: RayCluster) -> None:
+def test_other_users_cannot_access_the_folder_of_a_private_ray(cluster: RayCluster) -> None:
     folder = cluster._folder
     assert folder
     assert list(folder.rglob("session_latest"))
@@ -60,14 +60,16 @@ def test_nobody_else_can_enter_the_folder_of_a_ray_of_our_own(cluster: RayCluste
     ("transitions", "enough"),
     [((), False), ((90,), False), ((90, 0), False), ((50, 40), False), ((99, 1), True), ((500, 500), True)],
 )
-def test_learners_wait_until_every_replay_shard_can_be_drawn_from(transitions: tuple[int, ...], enough: bool) -> None:
+def test_learners_wait_until_every_replay_shard_has_enough_transitions(
+    transitions: tuple[int, ...], enough: bool
+) -> None:
     config = GorilaConfig(**{**FREE, "num_replays": 2})
     stocks = {number: Stock(count, fill=0.1, busy_seconds=0) for number, count in enumerate(transitions)}
     assert can_learn(config, stocks) == enough
 
 
 class Watched(NullRun):
-    """A run whose counters must never go back."""
+    """A run whose counters must never decrease."""
 
     def __init__(self, **fields: Any) -> None:
         super().__init__(**fields)
@@ -76,12 +78,12 @@ class Watched(NullRun):
     def advance(self, step: int, frames: int, updates: int = 1) -> None:
         assert step >= self.step
         assert updates >= 0
-        assert time.monotonic() - self.began < PATIENCE_SECONDS, "it goes on no more"
+        assert time.monotonic() - self.began < PATIENCE_SECONDS, "training no longer continues"
         super().advance(step, frames, updates)
 
 
 class Killer(Watched):
-    """Kills one role after another, each after training has gone on since the last kill; then the run may stop."""
+    """A run that kills roles in order, each after more training since the last kill. Then it stops."""
 
     def __init__(self, *victims: str) -> None:
         super().__init__()
@@ -108,7 +110,7 @@ class Killer(Watched):
 
 
 def roles(kind: str) -> list[psutil.Process]:
-    """The processes of a kind of role."""
+    """Return the processes of a kind of role."""
     return [
         child
         for child in psutil.Process().children(recursive=True)
@@ -117,7 +119,7 @@ def roles(kind: str) -> list[psutil.Process]:
 
 
 def kill(kind: str) -> None:
-    """Kill -9 one of a kind."""
+    """Kill one process of a kind of role with SIGKILL."""
     roles(kind)[0].kill()
 
 
@@ -129,7 +131,7 @@ def kill(kind: str) -> None:
         pytest.param(FREE, ("Actor", "Learner", "Shard", "Replay"), id="free", marks=pytest.mark.nightly),
     ],
 )
-def test_the_run_goes_on_when_any_role_is_killed_and_its_counters_never_go_back(
+def test_training_survives_killed_roles_and_its_counters_never_decrease(
     cluster: RayCluster, settings: dict[str, Any], victims: tuple[str, ...]
 ) -> None:
     run = Killer(*victims)
@@ -141,18 +143,18 @@ def test_the_run_goes_on_when_any_role_is_killed_and_its_counters_never_go_back(
     received = Counter(place.kind.capitalize() for place in run.placed[-1] for _ in range(place.times_lost))
     assert received == Counter(victims)
     assert run.saved[-1].step == run.step
-    assert int(str(run.saved[-1].facts["updates"])) >= run.updates > 0  # the last update may come after the last report
+    assert int(str(run.saved[-1].facts["updates"])) >= run.updates > 0  # an update may follow the last report
 
 
 @pytest.fixture(scope="module")
 def whole(cluster: RayCluster) -> Watched:
-    """A run from its first step to its last."""
+    """Return a run after all of its steps."""
     run = Watched()
     train_on(cluster, GorilaConfig(**{**BUNDLED, "total_steps": 2000}), run)
     return run
 
 
-def test_episodes_and_metrics_agree_with_the_steps(whole: Watched) -> None:
+def test_episodes_and_metrics_are_consistent_with_the_steps(whole: Watched) -> None:
     run = whole
     lengths = sum(length for _, _, _, length in run.episodes)
     assert 0 <= run.step - lengths <= 5 * 2  # two actors' unfinished episodes
@@ -180,7 +182,7 @@ def test_episodes_and_metrics_agree_with_the_steps(whole: Watched) -> None:
 
 
 @pytest.mark.usefixtures("cluster")
-def test_roles_are_as_nice_to_other_programs_as_the_trainer_is() -> None:
+def test_roles_have_the_niceness_of_the_trainer() -> None:
     import ray  # only after the cluster has started
 
     process = ray.remote(num_cpus=0.001)(lambda: os.nice(0))
@@ -189,7 +191,7 @@ def test_roles_are_as_nice_to_other_programs_as_the_trainer_is() -> None:
 
 @pytest.mark.nightly
 @pytest.mark.usefixtures("cluster")
-def test_the_token_of_a_cluster_is_taken_from_its_file(tmp_path: Path) -> None:
+def test_the_token_of_a_cluster_is_read_from_its_file(tmp_path: Path) -> None:
     import ray  # only after the cluster has started
 
     file = tmp_path / ".ray/auth_token"
@@ -206,7 +208,7 @@ def test_a_run_ends_at_its_last_step(whole: Watched) -> None:
 def test_a_run_that_stops_at_once_saves_the_restored_state(cluster: RayCluster, whole: Watched) -> None:
     saved = whole.saved[-1]
     second = Watched(restored=saved, stop_at_step=saved.step, step=saved.step)
-    train_on(cluster, GorilaConfig(**{**BUNDLED, "num_shards": 3}), second)  # asked to stop at once
+    train_on(cluster, GorilaConfig(**{**BUNDLED, "num_shards": 3}), second)  # stopped at once
     again: TrainingState = second.saved[-1]
     assert any(name.startswith("network.") for name in saved.tensors)
     assert {"optimizer.statistics", "target.values"} <= saved.tensors.keys()
@@ -216,7 +218,7 @@ def test_a_run_that_stops_at_once_saves_the_restored_state(cluster: RayCluster, 
     assert again.facts == saved.facts
 
 
-def test_a_run_that_does_not_fit_its_host_is_refused_with_the_size_needed(cluster: RayCluster) -> None:
+def test_a_run_that_does_not_fit_its_host_is_refused_with_the_required_memory(cluster: RayCluster) -> None:
     config = GorilaConfig(env="ALE/Pong-v5", replay_frames=10**9, **SMALLEST)
     with pytest.raises(MemoryShortageError) as refusal:
         train_on(cluster, config, Watched())

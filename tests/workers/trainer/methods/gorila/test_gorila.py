@@ -1,4 +1,4 @@
-"""Gorila against a slow literal transcription of algorithm 1; all variants of DQN learn."""
+"""Tests of Gorila against a slow literal transcription of algorithm 1, and that all variants of DQN learn."""
 
 from collections.abc import Callable
 from typing import Any
@@ -36,7 +36,7 @@ SETTINGS: dict[str, Any] = {
     "learning_starts": 10,
     "gamma": 0.9,
     "learning_rate": 0.05,
-    # With a smaller ε, rounding errors of small gradients become whole steps.
+    # With a smaller ε, rounding errors of small gradients would become large steps.
     "adagrad_epsilon": 0.1,
     "max_grad_norm": 0.5,
     "target_update_interval": 7,
@@ -75,13 +75,13 @@ def fresh(config: GorilaConfig) -> ActionValues:
 
 
 def times(number: int) -> Callable[[], bool]:
-    """Go on so often."""
+    """Return a condition that is true this number of times."""
     left = iter(range(number))
     return lambda: next(left, None) is not None
 
 
 class LiteralDQN:
-    """θ, θ⁻, θ⁺ and the equations, tuple by tuple, built from plain torch."""
+    """θ, θ⁻, θ⁺ and the equations in plain torch, tuple by tuple."""
 
     def __init__(self, config: GorilaConfig) -> None:
         self.config = config
@@ -101,7 +101,7 @@ class LiteralDQN:
         return r + self.config.gamma * float(self.theta_minus(s2).detach().max())
 
     def gradients(self, batch: Minibatch) -> tuple[list[Tensor], list[float]]:
-        """Equation 2, as the weighted mean over the minibatch."""
+        """Return the gradients of equation 2, as the weighted mean over the minibatch."""
         total = [torch.zeros_like(p) for p in self.theta.parameters()]
         errors = []
         for i in range(len(batch.actions)):
@@ -133,7 +133,7 @@ class LiteralDQN:
 
 
 def literal_algorithm_1(dqn: LiteralDQN, world: MadeSequence, batches: list[Minibatch], at_step: int) -> None:
-    """Follow the paper line by line, with given minibatches; test_replay_memory.py checks their contents."""
+    """Follow the paper line by line with given minibatches. test_replay_memory.py checks their contents."""
     config, drawn, synced = dqn.config, iter(batches), 0
     for t in range(1, STEPS + 1):
         outcome = world.step(np.array([dqn.greedy(world.observation)]))
@@ -150,7 +150,7 @@ def literal_algorithm_1(dqn: LiteralDQN, world: MadeSequence, batches: list[Mini
 
 
 def worked(config: GorilaConfig, world: MadeSequence, monkeypatch: pytest.MonkeyPatch) -> tuple[LocalServer, list[Any]]:
-    """Run one bundle on the made sequence; return its parameter server and the minibatches it learned from."""
+    """Run one bundle on the sequence. Return its parameter server and the minibatches it learned from."""
     monkeypatch.setattr(gorila, "OwnEnvironment", lambda *_: world)
     bundle, server, batches = Bundle(config, config.num_shards, seed=1), server_for(config, fresh(config)), []
     sample = bundle.memory.sample
@@ -187,7 +187,7 @@ def test_a_bundle_learns_what_a_literal_transcription_of_algorithm_1_learns(
 
 
 @pytest.mark.parametrize("clips", [True, False])
-def test_priorities_are_the_errors_as_they_are_learned_from(clips: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_priorities_are_the_errors_used_for_learning(clips: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     config = GorilaConfig(**{**SETTINGS, "prioritized_replay": True, "clip_errors": clips})
     monkeypatch.setattr(gorila, "OwnEnvironment", lambda *_: MadeSequence(ENDS))
     bundle, server, reported = Bundle(config, config.num_shards, seed=1), server_for(config, fresh(config)), []
@@ -197,7 +197,7 @@ def test_priorities_are_the_errors_as_they_are_learned_from(clips: bool, monkeyp
 
 
 @pytest.mark.parametrize("double", [False, True], ids=["DQN", "double"])
-def test_targets_of_terminal_states_are_their_rewards_and_others_look_ahead(double: bool) -> None:
+def test_targets_of_terminal_states_are_their_rewards_and_others_bootstrap(double: bool) -> None:
     config = GorilaConfig(**{**SETTINGS, "double_q": double})
     network, target = fresh(config), fresh(config.model_copy(update={"hidden_units": 5}))
     states = np.random.default_rng(1).standard_normal((4, READINGS)).astype(np.float32)
@@ -215,7 +215,7 @@ def empty(size: int) -> tuple[np.ndarray, np.ndarray]:
     return np.zeros(size, dtype=np.int64), np.ones(size, dtype=np.float32)
 
 
-def test_a_dueling_network_adds_the_value_to_advantages_of_mean_0() -> None:
+def test_a_dueling_network_adds_the_value_to_advantages_with_mean_0() -> None:
     network = fresh(GorilaConfig(**{**SETTINGS, "dueling": True}))
     assert isinstance(network, DuelingValues)
     states = torch.randn(5, READINGS)
@@ -226,7 +226,7 @@ def test_a_dueling_network_adds_the_value_to_advantages_of_mean_0() -> None:
     torch.testing.assert_close(network(states).mean(dim=1), value[:, 0])
 
 
-def test_epsilon_falls_with_the_global_updates(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_epsilon_decreases_with_the_global_updates(monkeypatch: pytest.MonkeyPatch) -> None:
     config = GorilaConfig(**{**SETTINGS, "final_epsilon": 0.1, "epsilon_anneal_updates": 10, "num_shards": 1})
     monkeypatch.setattr(gorila, "OwnEnvironment", lambda *_: MadeSequence({}))
     bundle, server, reported = Bundle(config, 1, seed=1), server_for(config, fresh(config)), []
@@ -252,19 +252,19 @@ def test_outliers_send_no_gradient_and_are_counted(monkeypatch: pytest.MonkeyPat
 
 
 def made_small(name: str, **changes: Any) -> GorilaConfig:
-    """Return a preset with one bundle and a small replay memory, which begins to learn at once."""
+    """Return a preset with one bundle and a small replay memory that begins to learn at once."""
     preset = PRESETS[name].config
     small: dict[str, Any] = {"num_actors": 1, "num_learners": 1, "num_shards": 3, "replay_frames": 2000}
     return GorilaConfig.model_validate({**preset.model_dump(), "learning_starts": 40, **small, **changes})
 
 
 GORILA_PRESETS = [name for name, preset in PRESETS.items() if preset.config.algorithm == "gorila"]
-# Larger networks, with settings that the literal transcription has too.
+# Larger networks with settings that the literal transcription also covers.
 LARGE_PRESETS = {"gorila-paper", "dqn-nature", "double-dqn", "dueling-double-dqn"}
 
 
 def trained(config: GorilaConfig, steps: int) -> tuple[WorkRecord, LocalServer]:
-    """Have one bundle take so many steps; return its record and the server."""
+    """Let one bundle take this number of steps. Return its record and the server."""
     torch.manual_seed(config.seed)
     server = server_for(config, gorila.build(config, *own_environment.interface(config)))
     bundle, record = Bundle(config, config.num_shards, config.seed), WorkRecord()
@@ -286,7 +286,7 @@ def test_a_preset_makes_its_first_updates(name: str) -> None:
 @pytest.mark.parametrize("name", GORILA_PRESETS)
 @pytest.mark.nightly
 def test_every_preset_learns_a_trivial_environment(name: str) -> None:
-    """Learn Identity by the preset's method, with rates and intervals for seconds instead of days."""
+    """Learn Identity with the preset's method, with rates and intervals for seconds instead of days."""
     adagrad = PRESETS[name].config.model_dump()["optimizer"] == "adagrad"
     quick = {"learning_rate": 0.03 if adagrad else 0.003}
     seconds = {"epsilon_anneal_updates": 300, "final_epsilon": 0.02, "target_update_interval": 25, "t_max": 2}

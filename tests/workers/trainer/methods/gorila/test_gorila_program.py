@@ -1,4 +1,4 @@
-"""Gorila as a program: it saves and ends when asked, goes on after kill -9, and leaves nothing of Ray behind."""
+"""Tests for Gorila as a program: it saves and ends on SIGTERM, resumes after kill -9, and cleans up Ray."""
 
 import signal
 from pathlib import Path
@@ -39,7 +39,7 @@ def folders_of_ray(trainer: Trainer) -> list[Path]:
 
 
 @pytest.mark.nightly
-def test_it_goes_on_after_kill_9_and_saves_and_ends_when_asked(tmp_path: Path, start_trainer: StartTrainer) -> None:
+def test_it_resumes_after_kill_9_and_saves_and_ends_on_sigterm(tmp_path: Path, start_trainer: StartTrainer) -> None:
     run, path = tmp_path / "run", tmp_path / "gorila.json"
     path.write_text(CONFIG.model_dump_json())
     first = start_trainer(str(path), "--no-progress-bar")

@@ -1,4 +1,4 @@
-"""The guard against outliers, on made sequences."""
+"""Tests for the guard against outliers, on artificial sequences."""
 
 from math import sqrt
 
@@ -34,7 +34,7 @@ def test_losses_far_below_the_mean_are_no_outliers() -> None:
     assert not watch.is_outlier(0.0)
 
 
-def test_losses_that_have_grown_for_good_stop_being_outliers() -> None:
+def test_losses_that_have_grown_permanently_stop_being_outliers() -> None:
     watch = LossWatch(deviations=4)
     losses = [0.9, 1.1] * HORIZON + [9.0, 11.0] * HORIZON
     outliers = [watch.is_outlier(loss) for loss in losses]

@@ -1,4 +1,4 @@
-"""Shards against one optimizer on the whole vector; the guard against old gradients; how replicas follow the server."""
+"""Tests for the parameter server: shards, the guard against old gradients, and updates of replicas."""
 
 from typing import Any
 
@@ -42,7 +42,7 @@ def made_gradients() -> list[np.ndarray]:
 
 
 def literal(optimizer: str, theta: np.ndarray, gradients: list[np.ndarray], rate: float) -> np.ndarray:
-    """Apply the optimizer's rule, number by number in float64."""
+    """Apply the optimizer's rule to each number in float64."""
     theta = theta.astype(np.float64)
     statistics = np.ones(SIZE) if optimizer == "rmsprop" else np.zeros(SIZE)
     mean = np.zeros(SIZE)
@@ -127,7 +127,7 @@ def test_gradients_older_than_the_threshold_are_discarded_and_counted() -> None:
     assert shard.take_tally().staleness == {}
 
 
-def test_theta_minus_is_what_theta_was_after_the_last_multiple_of_n() -> None:
+def test_theta_minus_equals_theta_after_the_last_multiple_of_n_updates() -> None:
     config = GorilaConfig(**ADAGRAD, num_shards=2, target_update_interval=4)
     server = server_of(config, np.zeros(SIZE, dtype=np.float32))
     seen = [server.state.values]
@@ -137,13 +137,13 @@ def test_theta_minus_is_what_theta_was_after_the_last_multiple_of_n() -> None:
     assert np.array_equal(np.concatenate(server.target()), seen[8])
 
 
-def test_only_a_caller_with_old_parameters_gets_new_ones() -> None:
+def test_only_callers_with_old_parameters_get_new_ones() -> None:
     server = server_of(GorilaConfig(**ADAGRAD, num_shards=2), np.zeros(SIZE, dtype=np.float32))
     assert all(each.values is not None for each in server.ask([-1, -1])())
     assert [each.values is None for each in server.ask([0, 1])()] == [True, False]
 
 
-def test_a_restored_shard_counts_on_from_the_updates_that_others_saw() -> None:
+def test_a_restored_shard_continues_from_the_updates_that_others_saw() -> None:
     config = GorilaConfig(**ADAGRAD, target_update_interval=10, max_staleness=5)
     values = np.ones(3, dtype=np.float32)
     backup = ShardState(values, first_statistics(config, values), values * 0, 18)
@@ -152,16 +152,16 @@ def test_a_restored_shard_counts_on_from_the_updates_that_others_saw() -> None:
     assert (again.updates, again.target.tolist()) == (21, values.tolist())
     assert restored(backup, 7, 10).updates == 18
     shard = ParameterShard(config, again)
-    shard.push(values, 25, 0.1)  # of parameters that were lost
+    shard.push(values, 25, 0.1)  # gradients of parameters that were lost
     assert shard.updates == 22
 
 
-def test_a_shard_shares_no_memory_with_the_state_it_was_made_from() -> None:
+def test_a_shard_shares_no_memory_with_its_initial_state() -> None:
     config = GorilaConfig(**ADAGRAD)
     values = np.zeros(SIZE, dtype=np.float32)
     state = ShardState(values, first_statistics(config, values), values, 0)
     for array in (state.values, state.statistics, state.target):
-        array.flags.writeable = False  # as Ray delivers it
+        array.flags.writeable = False  # like arrays from Ray
     shard = ParameterShard(config, state)
     shard.push(np.ones(SIZE, dtype=np.float32), 0, 0.1)
     assert not values.any()
@@ -184,7 +184,7 @@ class Case:
         self.server.push(np.ones_like(self.first), self.replica.versions, RATE)
 
     def has(self, pushes: int) -> None:
-        """Check that the replica has the server's parameters after so many pushes."""
+        """Check that the replica has the server's parameters after this number of pushes."""
         assert self.replica.parameters.values.numpy() == pytest.approx(self.first - RATE * pushes, abs=1e-6)
         assert (self.replica.versions, self.replica.updates) == ([pushes, pushes], pushes)
 
@@ -196,7 +196,7 @@ def test_an_update_without_a_request_takes_the_servers_current_parameters() -> N
     case.has(pushes=1)
 
 
-def test_an_update_takes_the_requested_parameters_and_the_next_one_the_later_pushes() -> None:
+def test_an_update_uses_the_requested_parameters_and_the_next_one_the_later_pushes() -> None:
     case = Case()
     case.replica.update(case.server)
     case.push()

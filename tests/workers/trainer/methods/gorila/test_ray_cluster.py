@@ -1,4 +1,4 @@
-"""The hosts of a cluster, and which of them to trust."""
+"""Tests for the hosts of a cluster and which of them are reliable."""
 
 import os
 import subprocess
@@ -26,7 +26,7 @@ from workers.trainer.methods.gorila.ray_cluster import (
     parent_of_folders,
 )
 
-# Nodes have numbers of 28 bytes.
+# IDs of nodes have 28 bytes.
 A, B = RayHost("a" * 56, "10.0.0.1", "a", 4), RayHost("b" * 56, "10.0.0.2", "b", 4)
 B_AGAIN = RayHost("c" * 56, "10.0.0.2", "b", 4)
 
@@ -50,7 +50,7 @@ except ClusterError as error:
 
 
 def joined(address: str, environment: Mapping[str, str]) -> str:
-    """Join a cluster in a process of its own, since Ray reads its settings once; return what it says in the end."""
+    """Join a cluster in a separate process, because Ray reads its settings only once. Return its output."""
     inherited = {name: value for name, value in os.environ.items() if not name.startswith("RAY_AUTH_")}
     everything = {**inherited, ADDRESS: address, **environment}
     received = subprocess.run([sys.executable, "-c", JOIN], env=everything, check=True, capture_output=True, text=True)
@@ -59,13 +59,13 @@ def joined(address: str, environment: Mapping[str, str]) -> str:
 
 @pytest.fixture
 def clock(monkeypatch: pytest.MonkeyPatch) -> list[float]:
-    """Replace the clock; the time is the only number in the list."""
+    """Replace the clock. The returned list contains the time."""
     now = [100.0]
     monkeypatch.setattr("workers.trainer.methods.gorila.ray_cluster.time.monotonic", lambda: now[0])
     return now
 
 
-def test_a_host_that_fell_silent_is_not_relied_on_for_a_while(clock: list[float]) -> None:
+def test_a_silent_host_is_not_reliable_for_a_while(clock: list[float]) -> None:
     hosts = Hosts(cast(RayCluster, MadeCluster(A, B)))
     hosts.suspect(B)
     assert hosts.reliable == [A]
@@ -73,7 +73,7 @@ def test_a_host_that_fell_silent_is_not_relied_on_for_a_while(clock: list[float]
     assert hosts.reliable == [A, B]
 
 
-def test_a_host_that_is_back_as_another_node_is_relied_on(clock: list[float]) -> None:
+def test_a_host_that_returns_as_another_node_is_reliable(clock: list[float]) -> None:
     cluster = MadeCluster(A, B)
     hosts = Hosts(cast(RayCluster, cluster))
     hosts.suspect(B)
@@ -86,7 +86,7 @@ def test_a_host_that_is_back_as_another_node_is_relied_on(clock: list[float]) ->
 
 
 @pytest.mark.usefixtures("clock")
-def test_where_all_fell_silent_all_are_better_than_none() -> None:
+def test_all_hosts_are_used_if_all_are_silent() -> None:
     hosts = Hosts(cast(RayCluster, MadeCluster(A)))
     hosts.suspect(A)
     assert hosts.reliable == [A]
@@ -96,7 +96,7 @@ def test_where_all_fell_silent_all_are_better_than_none() -> None:
     ("temporary", "kept"),
     [("/srv/tmp", True), ("/home/somebody", False), ("/scratch/" + "deep/" * 20, False), ("/srv/" + "é" * 5, False)],
 )
-def test_the_folder_of_a_ray_is_where_the_paths_of_its_sockets_are_short_enough(
+def test_the_folder_of_ray_keeps_the_paths_of_its_sockets_short_enough(
     temporary: str, kept: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(tempfile, "tempdir", temporary)
@@ -106,7 +106,7 @@ def test_the_folder_of_a_ray_is_where_the_paths_of_its_sockets_are_short_enough(
 
 
 @pytest.mark.nightly
-def test_a_cluster_whose_token_is_missing_is_explained_in_a_sentence(tmp_path: Path) -> None:
+def test_a_missing_token_of_a_cluster_is_explained(tmp_path: Path) -> None:
     words = joined("127.0.0.1:1", {"HOME": str(tmp_path), "RAY_AUTH_MODE": "token"})
     assert words == (
         "the Ray cluster at 127.0.0.1:1 could not be joined (Token authentication is enabled but no authentication "
@@ -115,7 +115,7 @@ def test_a_cluster_whose_token_is_missing_is_explained_in_a_sentence(tmp_path: P
     )
 
 
-def test_a_folder_that_cannot_be_made_is_explained_in_a_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_folder_that_cannot_be_created_is_explained(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv(ADDRESS, raising=False)
     monkeypatch.setattr("workers.trainer.methods.gorila.ray_cluster.parent_of_folders", lambda: Path("/nowhere"))
     with pytest.raises(ClusterError, match=r"^Ray could not be started on this machine: .*No such file or directory"):
@@ -123,7 +123,7 @@ def test_a_folder_that_cannot_be_made_is_explained_in_a_sentence(monkeypatch: py
 
 
 class BusyHost:
-    """A host on which Ray starts at a certain try, or never."""
+    """A host on which Ray starts at a given try, or never."""
 
     def __init__(self, succeeds_at: int = 0) -> None:
         self.folders: list[Path] = []
@@ -131,7 +131,7 @@ class BusyHost:
 
     def init(self, **how: Any) -> None:
         """Start Ray in place of `ray.init`."""
-        assert not any(folder.exists() for folder in self.folders), "earlier tries were cleared up"
+        assert not any(folder.exists() for folder in self.folders), "earlier tries must be cleaned up"
         self.folders.append(Path(how["_temp_dir"]).parent)
         if len(self.folders) != self._succeeds_at:
             raise Exception("The current node timed out during startup. This could happen because …")  # noqa: TRY002
@@ -158,7 +158,7 @@ def test_an_overloaded_host_is_reported_with_advice(monkeypatch: pytest.MonkeyPa
     )
 
 
-def test_a_node_of_ray_may_take_longer_than_ray_waits(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_node_of_ray_may_take_longer_than_rays_timeout(monkeypatch: pytest.MonkeyPatch) -> None:
     answers = iter([RuntimeError("no node"), RuntimeError("no node"), {"node_manager_port": 7}])
 
     def get_node(_address: str, _node: str) -> Any:

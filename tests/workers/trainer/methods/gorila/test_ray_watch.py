@@ -1,4 +1,4 @@
-"""The program that ends what is left of a Ray."""
+"""Tests for the program that cleans up after Ray."""
 
 import subprocess
 import sys
@@ -11,7 +11,7 @@ HOLD = "import sys; file = open(sys.argv[1], 'w'); print('open', flush=True); sy
 
 
 def holding(file: Path) -> subprocess.Popen[str]:
-    """A process that has a file open."""
+    """Start a process that has a file open."""
     process = subprocess.Popen(
         [sys.executable, "-c", HOLD, str(file)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
     )
@@ -25,7 +25,7 @@ def test_when_its_input_ends_it_kills_the_users_of_the_folder_and_deletes_it(tmp
     for each in (folder / "logs", elsewhere):
         each.mkdir(parents=True)
     user, other = holding(folder / "logs" / "raylet.out"), holding(elsewhere / "raylet.out")
-    with (folder / "driver.log").open("w"):  # so that this test, which starts the watch, is a user too
+    with (folder / "driver.log").open("w"):  # so that this test, which starts the watch, also uses the folder
         watch = subprocess.Popen([sys.executable, "-I", "-S", ray_watch.__file__, str(folder)], stdin=subprocess.PIPE)
         assert set(ray_watch.users_of(folder)) >= {user.pid}
         watch.communicate(timeout=PATIENCE_SECONDS)

@@ -1,4 +1,4 @@
-"""Free actors and learners against the global replay memory, without Ray."""
+"""Tests for free actors and learners with the global replay memory, without Ray."""
 
 from types import SimpleNamespace
 from typing import Any
@@ -20,14 +20,14 @@ CONFIG, EPISODE_STEPS = GorilaConfig(env="Arcadia/Catch-v0", mode="free", num_sh
 
 
 def handle_of(memory: ReplayMemory) -> Any:
-    """Wrap a memory so that it is called like an actor of Ray."""
+    """Wrap a memory so that it is called like a Ray actor."""
     names = ("extend", "sample", "update_priorities")
     return SimpleNamespace(**{name: SimpleNamespace(remote=getattr(memory, name)) for name in names})
 
 
 @pytest.mark.parametrize("kind", [STACKED, READINGS], ids=["stacked", "readings"])
 @pytest.mark.parametrize("steps_at_a_time", [1, 5, 64])
-def test_every_step_reaches_one_of_the_shards_with_its_whole_stacks(
+def test_every_step_reaches_one_shard_with_complete_stacks(
     kind: FrameKind, steps_at_a_time: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(remote, "EXPERIENCE_STEPS", steps_at_a_time)
@@ -47,12 +47,12 @@ def test_every_step_reaches_one_of_the_shards_with_its_whole_stacks(
 
 
 def a_server() -> LocalServer:
-    """A fresh parameter server for free actors."""
+    """Return a new parameter server for free actors."""
     return server_for(CONFIG, build(CONFIG, *own_environment.interface(CONFIG)))
 
 
 class SlowReplay:
-    """A shard that stores a piece only when somebody waits for that."""
+    """A shard that stores a piece only when somebody waits for it."""
 
     def __init__(self) -> None:
         self.sent: list[int] = []
@@ -81,7 +81,7 @@ def test_an_actor_that_is_faster_than_the_replay_memory_waits_for_it(monkeypatch
     assert replay.stored == replay.sent[: len(replay.stored)]
 
 
-def test_a_replay_memory_that_does_not_answer_ends_the_order_between_two_steps(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_unreachable_replay_memory_interrupts_the_actor_between_two_steps(monkeypatch: pytest.MonkeyPatch) -> None:
     def no_answer(_calls: list[Any]) -> None:
         raise ShardUnreachableError
 
@@ -99,10 +99,10 @@ def test_a_replay_memory_that_does_not_answer_ends_the_order_between_two_steps(m
     assert {episode.length for _, episode in record.episodes} == {EPISODE_STEPS}
 
 
-def test_a_learner_samples_from_the_shards_in_turn_and_sends_errors_back_to_the_right_shard(
+def test_a_learner_samples_from_shards_in_turn_and_returns_errors_to_the_right_shard(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(remote, "results_of", lambda calls: calls)  # the calls have been made already
+    monkeypatch.setattr(remote, "results_of", lambda calls: calls)  # the calls have already been made
     reported: list[int] = []
     shards = []
     for number in range(3):
@@ -119,4 +119,4 @@ def test_a_learner_samples_from_the_shards_in_turn_and_sends_errors_back_to_the_
         batch = source.sample(8, beta=1.0)
         source.update_priorities(batch.numbers, batch.weights)
         assert reported[-1] == number
-        batch.states[:] = 0  # its own, to write to
+        batch.states[:] = 0  # a writable copy

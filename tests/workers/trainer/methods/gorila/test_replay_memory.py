@@ -1,4 +1,4 @@
-"""Replay memory against a literal list of transitions, and prioritized replay against its paper's formulas."""
+"""Tests of replay memory against a list of transitions, and of prioritized replay against its paper's formulas."""
 
 from dataclasses import dataclass
 
@@ -25,7 +25,7 @@ READINGS = FrameKind((5,), np.dtype(np.float32), 1)
 
 @dataclass(frozen=True)
 class Transition:
-    """(s, a, r, s') with all frames of both states, and whether s' is terminal."""
+    """A transition (s, a, r, s') with all frames of both states, and whether s' is terminal."""
 
     state: Observations
     action: int
@@ -35,7 +35,7 @@ class Transition:
 
 
 class World:
-    """Episodes of random lengths whose frames are all different, as observations with overlapping stacks."""
+    """Episodes of random lengths with unique frames and overlapping stacks."""
 
     def __init__(self, kind: FrameKind, seed: int) -> None:
         self._kind, self._random, self._made = kind, np.random.default_rng(seed), 0
@@ -73,14 +73,14 @@ def literal(transitions: list[Transition]) -> set[tuple[object, ...]]:
 
 
 def sampled(memory: ReplayMemory, draws: int) -> set[tuple[object, ...]]:
-    """Return all transitions that many draws find."""
+    """Return all transitions that many draws return."""
     batch = memory.sample(draws)
     columns = (batch.states, batch.actions, batch.rewards, batch.next_states, batch.terminals)
     return {key(*row) for row in zip(*columns, strict=True)}
 
 
 def fill(memory: ReplayMemory, world: World, episodes: int) -> list[Transition]:
-    """Play into the memory; return all that was ever stored."""
+    """Store episodes in the memory. Return all transitions that were ever stored."""
     stored = []
     for _ in range(episodes):
         first, transitions = world.episode()
@@ -93,7 +93,7 @@ def fill(memory: ReplayMemory, world: World, episodes: int) -> list[Transition]:
 
 @pytest.mark.parametrize("kind", [STACKED, READINGS], ids=["stacked", "readings"])
 @pytest.mark.parametrize("prioritized", [False, True], ids=["uniform", "prioritized"])
-def test_samples_are_the_transitions_of_a_literal_list(kind: FrameKind, prioritized: bool) -> None:
+def test_samples_equal_the_transitions_of_a_literal_list(kind: FrameKind, prioritized: bool) -> None:
     memory = PrioritizedMemory(kind, 1000, 1, alpha=0.6) if prioritized else ReplayMemory(kind, 1000, 1)
     stored = fill(memory, World(kind, 2), episodes=20)
     assert len(memory) == len(stored)
@@ -103,7 +103,7 @@ def test_samples_are_the_transitions_of_a_literal_list(kind: FrameKind, prioriti
 @pytest.mark.parametrize("kind", [STACKED, READINGS], ids=["stacked", "readings"])
 @pytest.mark.parametrize("episodes", [30, 31, 32, 33, 57])
 @pytest.mark.parametrize("prioritized", [False, True], ids=["uniform", "prioritized"])
-def test_a_full_memory_gives_the_newest_of_them_and_no_stack_of_overwritten_frames(
+def test_a_full_memory_returns_the_newest_transitions_and_no_overwritten_frames(
     kind: FrameKind, episodes: int, prioritized: bool
 ) -> None:
     memory = PrioritizedMemory(kind, 100, 1, alpha=0.6) if prioritized else ReplayMemory(kind, 100, 1)
@@ -114,7 +114,7 @@ def test_a_full_memory_gives_the_newest_of_them_and_no_stack_of_overwritten_fram
     assert len(memory) >= 100 - kind.stack - episodes * (kind.stack + 1)
 
 
-def test_an_actors_experience_sent_in_pieces_is_stored_like_its_own() -> None:
+def test_experience_sent_in_pieces_is_stored_like_local_experience() -> None:
     whole, pieces = ReplayMemory(STACKED, 1000, 1), ReplayMemory(STACKED, 1000, 1)
     first, transitions = World(STACKED, 3).episode()
     while len(transitions) < 7:
@@ -149,7 +149,7 @@ def test_observations_are_stored_as_stacks_only_where_frames_overlap() -> None:
     assert frames_of((30,)) == FrameKind((30,), np.dtype(np.float32), 1)
 
 
-def test_an_empty_memory_says_so() -> None:
+def test_drawing_from_an_empty_memory_is_an_error() -> None:
     with pytest.raises(ValueError, match="empty"):
         ReplayMemory(STACKED, 100, 1).sample(1)
 
@@ -163,7 +163,7 @@ def filled(steps: int, capacity: int = 100) -> PrioritizedMemory:
 
 
 @pytest.mark.parametrize("leaves", [1, 2, 7, 64, 100])
-def test_the_tree_finds_what_a_running_sum_finds(leaves: int) -> None:
+def test_the_tree_finds_the_same_items_as_a_running_sum(leaves: int) -> None:
     random = np.random.default_rng(leaves)
     tree, priorities = SumTree(leaves), np.zeros(leaves)
     for _ in range(50):
@@ -197,7 +197,7 @@ def test_transitions_are_drawn_in_proportion_to_their_errors_and_weighted_agains
     assert memory.sample(64, beta=0.0).weights == pytest.approx(1.0)
 
 
-def test_new_transitions_come_first() -> None:
+def test_new_transitions_have_priority() -> None:
     memory = filled(10)
     memory.update_priorities(np.arange(10), np.full(10, 3.0, dtype=np.float32))
     memory.update_priorities(np.arange(10), np.full(10, 0.01, dtype=np.float32))
@@ -211,7 +211,7 @@ def test_new_transitions_come_first() -> None:
 def test_errors_of_overwritten_transitions_change_nothing() -> None:
     memory = filled(99)
     drawn = memory.sample(2000).numbers
-    for t in range(50):  # write over the older half
+    for t in range(50):  # overwrite the older half
         memory.add(0, float(t), False, np.array([t], dtype=np.float32))
     memory.update_priorities(np.unique(drawn[drawn < 50]), np.full(50, 1e6, dtype=np.float32))
     found = np.unique(memory.sample(20_000).numbers, return_counts=True)

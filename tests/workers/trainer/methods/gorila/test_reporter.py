@@ -1,4 +1,4 @@
-"""Reports of Gorila's roles to the run, from made work."""
+"""Tests for the reports of Gorila's roles to the run, with prepared work."""
 
 from collections import Counter
 
@@ -37,7 +37,7 @@ def record(**fields: float) -> WorkRecord:
 
 
 def received(monkeypatch: pytest.MonkeyPatch, config: GorilaConfig, *works: CrewWork) -> tuple[NullRun, Reporter]:
-    """Report works that took two seconds; return the run and the reporter."""
+    """Report work that took two seconds. Return the run and the reporter."""
     clock = iter([0.0, *[2.0] * 10])
     monkeypatch.setattr("workers.trainer.methods.gorila.reporter.time.monotonic", lambda: next(clock))
     run, crew = NullRun(), MadeCrew(*works)
@@ -47,7 +47,7 @@ def received(monkeypatch: pytest.MonkeyPatch, config: GorilaConfig, *works: Crew
     return run, reporter
 
 
-def test_metrics_are_shares_of_time_and_means_of_gradients(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_metrics_are_shares_of_time_and_means_over_gradients(monkeypatch: pytest.MonkeyPatch) -> None:
     config = GorilaConfig(env="ALE/Pong-v5", num_shards=2)
     tally = ShardTally(applied=3, discarded=1, staleness=Counter({0: 2, 5: 2}), busy_seconds=1.0)
     work = CrewWork([(30, FinishedEpisode(3.0, 12))], [record(a=1.0, b=3.0), record(c=5.0)], tally)
@@ -77,7 +77,7 @@ def test_the_global_replay_memory_has_its_own_metrics(monkeypatch: pytest.Monkey
     assert run.reported[-1]["gorila/replay_busy"] == 1.0 / (2 * 2)
 
 
-def test_places_of_roles_are_reported_at_the_start_and_after_changes_but_not_at_every_loss(
+def test_places_of_roles_are_reported_at_the_start_and_after_changes_but_not_for_each_loss(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     now = 0.0

@@ -1,4 +1,4 @@
-"""The places of roles when hosts go and come back: the crew with made hosts, without Ray."""
+"""Tests for the placement of roles when hosts leave and return, with fake hosts and without Ray."""
 
 from concurrent.futures import Future
 from types import SimpleNamespace
@@ -24,7 +24,7 @@ CONFIG = GorilaConfig(env="Arcadia/Catch-v0", num_actors=3, num_learners=3, num_
 
 
 class MadeHandle:
-    """A process that accepts every call and answers only when the test says so."""
+    """A process that accepts every call and responds only when the test decides."""
 
     def __init__(self) -> None:
         # The arguments of the latest call of each method.
@@ -57,19 +57,19 @@ def crew_on(cluster: MadeCluster, log: list[str]) -> GorilaCrew:
 
 
 def answer(role: Role, found: WorkRecord | None = None) -> None:
-    """Have a role answer its latest call."""
+    """Make a role respond to its latest call."""
     assert role.pending is not None
     role.pending.set_result(found)
 
 
 def die(role: Role) -> None:
-    """Let the crew find a role dead."""
+    """Make the crew notice that a role is dead."""
     assert role.pending is not None
     role.pending.set_exception(ActorDiedError())
 
 
 def places(crew: GorilaCrew) -> list[str]:
-    """Describe every role, such as "bundle 0 on a, lost 1"."""
+    """Return descriptions of all roles, such as "bundle 0 on a, lost 1"."""
     return [f"{place.kind} {place.number} on {place.host}, lost {place.times_lost}" for place in crew.places]
 
 
@@ -99,12 +99,12 @@ def test_roles_of_a_lost_host_move_elsewhere_and_return_when_it_is_back() -> Non
 
 
 def memories_to_fill(role: Role) -> float:
-    """For how many replay memories a role's host was asked to have room when its latest process began."""
+    """Return the number of replay memories for which a role's latest process required free memory on its host."""
     *_, memories = role.handle.called["begin"]
     return float(memories)
 
 
-def test_a_lost_bundle_needs_room_for_its_own_memory_and_what_the_others_on_its_host_have_not_filled() -> None:
+def test_a_lost_bundle_needs_room_for_its_memory_and_the_unfilled_ones_on_its_host() -> None:
     cluster = MadeCluster(A, B)
     crew = crew_on(cluster, [])
     first, elsewhere, third = bundles = crew.roster.all("bundle")
@@ -129,7 +129,7 @@ def test_a_lost_bundle_needs_room_for_its_own_memory_and_what_the_others_on_its_
 
 
 def raised_over_ray(error: Exception) -> Exception:
-    """Return what Ray raises here when this error was raised in a role."""
+    """Return the error that Ray raises here after this error was raised in a role."""
     traceback = f"Traceback (most recent call last):\n  File 'crew.py', line 1, in begin\n{error!r}"
     arrived: Exception = RayTaskError(
         "begin", traceback, error, "ray::BundleRole.begin", 1, "10.0.0.1"
@@ -139,7 +139,7 @@ def raised_over_ray(error: Exception) -> Exception:
     return arrived
 
 
-def test_a_roles_shortage_of_memory_is_reported_in_its_own_words() -> None:
+def test_a_roles_memory_shortage_is_reported_with_its_message() -> None:
     words = "this configuration needs about 7.0 GiB of memory, but 2.0 GiB are free on a: lower replay_frames"
     crew = crew_on(MadeCluster(A), [])
     bundle = crew.roster.roles[1]
@@ -151,13 +151,13 @@ def test_a_roles_shortage_of_memory_is_reported_in_its_own_words() -> None:
     assert failure.type is MemoryShortageError
 
 
-def test_losses_with_work_between_them_are_forgiven_but_all_are_reported() -> None:
+def test_losses_with_work_between_them_do_not_fail_the_run_but_are_all_reported() -> None:
     crew = crew_on(MadeCluster(A), [])
     (_, bundle, *_) = crew.roster.roles
     for _ in range(MOST_LOSSES + 1):
         die(bundle)
         crew.watch(0)
-        for found in (None, WorkRecord()):  # it has begun, and then worked
+        for found in (None, WorkRecord()):  # the role starts and then works
             answer(bundle, found)
             crew.watch(0)
     assert places(crew)[1] == f"bundle 0 on a (10.0.0.1), lost {MOST_LOSSES + 1}"

@@ -1,4 +1,4 @@
-"""What a Gorila run saves and restores; other methods do not import Ray."""
+"""Tests for the state that a Gorila run saves and restores, and that other methods do not import Ray."""
 
 import ast
 import subprocess
@@ -18,7 +18,7 @@ from workers.trainer.methods.gorila.train import restore, state
 from workers.trainer.run.run import TrainingState
 
 CONFIG = GorilaConfig(env="CartPole-v1", hidden_layers=1, hidden_units=3, optimizer="rmsprop")
-# The names in existing checkpoints.
+# Names in existing checkpoints.
 NETWORK = {
     "network.body.layers.0.weight": (3, 4),
     "network.body.layers.0.bias": (3,),
@@ -33,7 +33,7 @@ def parameters(config: GorilaConfig) -> FlatParameters:
 
 
 def saved_before() -> TrainingState:
-    """Return a checkpoint's state, with all names written out."""
+    """Return the state of a checkpoint with all names written out."""
     made = torch.Generator().manual_seed(1)
     tensors = {name: torch.randn(shape, generator=made) for name, shape in NETWORK.items()}
     tensors |= {name: torch.rand(SIZE, generator=made) for name in ("optimizer.statistics", "target.values")}
@@ -55,7 +55,7 @@ def test_an_existing_checkpoint_is_restored_and_saved_again_under_the_same_names
     assert (again.step, again.frames, again.facts) == (saved.step, saved.frames, saved.facts)
 
 
-def test_another_optimizer_begins_with_fresh_statistics() -> None:
+def test_another_optimizer_begins_with_new_statistics() -> None:
     config = CONFIG.model_copy(update={"optimizer": "adagrad"})
     whole: ShardState = restore(saved_before(), config, parameters(config))
     assert not whole.statistics.any()
@@ -68,10 +68,10 @@ def test_methods_are_imported_without_ray() -> None:
     assert done.stdout == "False\n"
 
 
-def test_modules_import_each_other_in_no_circle() -> None:
+def test_there_are_no_circular_imports() -> None:
     folder = Path(gorila.__file__).parent
     left = {path.stem: imported(path) - {path.stem} for path in folder.glob("*.py")}
-    assert left["train"] >= {"crew", "gorila", "reporter"}  # imports within functions are found too
+    assert left["train"] >= {"crew", "gorila", "reporter"}  # imports within functions are also found
     while free := [name for name, needed in left.items() if not needed & left.keys()]:
         for name in free:
             del left[name]
@@ -79,7 +79,7 @@ def test_modules_import_each_other_in_no_circle() -> None:
 
 
 def imported(path: Path) -> set[str]:
-    """Return the package's modules that one of its modules imports, also within functions."""
+    """Return the modules of the package that a module imports, including imports within functions."""
     found = set()
     for node in ast.walk(ast.parse(path.read_text())):
         if isinstance(node, ast.ImportFrom) and (node.module or "").startswith(gorila.__name__):

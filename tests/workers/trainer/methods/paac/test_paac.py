@@ -1,4 +1,4 @@
-"""PAAC: its losses against a slow literal transcription of algorithm 1, its determinism, and learning."""
+"""Tests for PAAC: its losses against a literal transcription of algorithm 1, its determinism, and learning."""
 
 from dataclasses import dataclass
 
@@ -24,7 +24,7 @@ T_MAX, N_E = 4, 3
 
 
 def made_rollout(shape: tuple[int, ...], num_actions: int) -> Rollout:
-    """Make a rollout in which one episode terminates, one is cut off by a time limit and one continues."""
+    """Return a rollout in which one episode terminates, one is truncated by a time limit and one continues."""
     random = torch.Generator().manual_seed(0)
     terminated = torch.zeros(T_MAX, N_E, dtype=torch.bool)
     fresh = torch.zeros(T_MAX, N_E, dtype=torch.bool)
@@ -49,7 +49,7 @@ def settings(config: PaacConfig) -> paac.UpdateSettings:
 
 
 def literal_losses(network: ActorCritic, rollout: Rollout, config: PaacConfig) -> tuple[Tensor, Tensor, Tensor]:
-    """Algorithm 1, lines 12–18: one sample at a time, plain sums; −dθ's objective, dθ_v's objective, the entropy."""
+    """Compute algorithm 1, lines 12–18, sample by sample. Return sums for −dθ, for dθ_v, and of the entropy."""
     policy, value, entropy = torch.zeros(()), torch.zeros(()), torch.zeros(())
     for i in range(N_E):
         R = rollout.last_values[i]  # noqa: N806, the paper's letter
@@ -68,7 +68,7 @@ def literal_losses(network: ActorCritic, rollout: Rollout, config: PaacConfig) -
 
 
 def found(network: ActorCritic, rollout: Rollout, config: PaacConfig) -> tuple[WeightedLosses, list[Tensor]]:
-    """Return the losses and gradients that training computes, after acting as it does."""
+    """Return the losses and gradients that training computes, after acting like training."""
     FlatParameters(network)  # makes room for the gradients
     tape = Tape(network.body, N_E * T_MAX, SideBySide(2))
     for states in rollout.states:
@@ -95,7 +95,7 @@ def test_losses_and_gradients_equal_a_literal_transcription_of_algorithm_1(env: 
 
 
 def authors_update(network: ActorCritic, rollout: Rollout, entropy_cost: float, clip: float) -> list[Tensor]:
-    """One update as in the code of PAAC's authors, from their mean square of 1; return the parameters after it."""
+    """Return the parameters after one update like in the authors' code, which starts with a mean square of 1."""
     policy, value, entropy = literal_losses(network, rollout, PaacConfig())
     critic_loss_mean = 0.25 * value
     actor_objective_mean = policy - entropy_cost * entropy
@@ -113,7 +113,7 @@ def authors_update(network: ActorCritic, rollout: Rollout, entropy_cost: float, 
 
 @pytest.mark.parametrize(("kind", "entropy_cost", "clip"), [("paper", 0.01, 40.0), ("code", 0.02, 3.0)])
 @pytest.mark.parametrize("rewards", [1, 100])
-def test_the_papers_presets_take_the_step_of_the_authors_code(
+def test_the_papers_presets_take_the_same_step_as_the_authors_code(
     kind: str, entropy_cost: float, clip: float, rewards: int
 ) -> None:
     preset = PRESETS[f"paac-{kind}-nips"].config
@@ -121,7 +121,7 @@ def test_the_papers_presets_take_the_step_of_the_authors_code(
     torch.manual_seed(1)
     network = networks.build(preset, (4, 84, 84), Discrete(5))
     rollout = made_rollout((4, 84, 84), 5)
-    rollout.rewards.mul_(rewards)  # large ones meet the limit of the gradient's norm
+    rollout.rewards.mul_(rewards)  # large rewards exceed the limit of the gradient's norm
     expected = authors_update(network, rollout, entropy_cost, clip)
 
     parameters = FlatParameters(network)
@@ -138,7 +138,7 @@ def test_the_papers_presets_take_the_step_of_the_authors_code(
         torch.testing.assert_close(ours.detach(), theirs, rtol=1e-4, atol=1e-6)
 
 
-def test_what_happens_on_a_fresh_row_changes_no_gradient() -> None:
+def test_fresh_rows_do_not_affect_the_gradient() -> None:
     config = PaacConfig(env="CartPole-v1", num_envs=N_E, t_max=T_MAX)
     network = networks.build(config, (4,), Discrete(5))
     rollout = made_rollout((4,), 5)
@@ -173,7 +173,7 @@ def test_a_seeded_run_repeats_exactly_and_another_seed_does_not(config: PaacConf
     assert weights(1) != weights(2)
 
 
-def test_a_restored_run_goes_on_at_its_step_with_the_same_network_and_statistics() -> None:
+def test_a_restored_run_continues_at_its_step_with_the_same_network_and_statistics() -> None:
     config = PaacConfig(env="CartPole-v1", num_envs=4, total_steps=400)
     first = NullRun(stop_at_step=200)
     paac.train(config, first)
@@ -181,19 +181,19 @@ def test_a_restored_run_goes_on_at_its_step_with_the_same_network_and_statistics
     second = NullRun(restored=saved, stop_at_step=saved.step)
     second.step = saved.step
 
-    paac.train(config, second)  # asked to stop at once: saves what it restored
+    paac.train(config, second)  # stopped at once: saves the restored state
 
     assert second.saved[-1].step == saved.step
     for name, tensor in saved.tensors.items():
         assert torch.equal(second.saved[-1].tensors[name], tensor), name
 
 
-def test_a_run_goes_on_where_another_kind_of_device_drew_the_random_numbers() -> None:
+def test_a_run_continues_after_another_kind_of_device_drew_the_random_numbers() -> None:
     config = PaacConfig(env="CartPole-v1", num_envs=4, total_steps=400)
     first = NullRun(stop_at_step=200)
     paac.train(config, first)
     saved = first.saved[-1]
-    saved.tensors["sampler.random"] = torch.zeros(16, dtype=torch.uint8)  # as long as a GPU's
+    saved.tensors["sampler.random"] = torch.zeros(16, dtype=torch.uint8)  # the length of a GPU's state
 
     second = NullRun(restored=saved, step=saved.step)
     paac.train(config, second)
@@ -223,7 +223,7 @@ def test_the_learning_rate_grows_with_the_number_of_environments(num_envs: int) 
     assert run.step == 5 * num_envs
 
 
-def test_time_is_shared_among_environment_selection_and_learning() -> None:
+def test_time_shares_of_environment_selection_and_learning_are_reported() -> None:
     run = NullRun()
     paac.train(PaacConfig(env="ALE/Pong-v5", num_envs=2, num_workers=1, total_steps=40), run)
     shares = [run.reported[-1][f"time/{activity}"] for activity in ("environment", "selection", "learning")]
@@ -254,7 +254,7 @@ class UntilLearned(NullRun):
         return len(last) == 100 and float(np.mean(last)) >= self.goal
 
     def should_stop(self) -> bool:
-        """Stop once it has learned."""
+        """Return True once the run has learned or must stop."""
         return self.has_learned or super().should_stop()
 
 

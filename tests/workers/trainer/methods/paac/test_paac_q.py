@@ -1,4 +1,4 @@
-"""n-step Q in PAAC's framework: against a slow literal transcription, its target network, and learning."""
+"""Tests for n-step Q in PAAC's framework: a literal transcription, the target network, and learning."""
 
 import numpy as np
 import pytest
@@ -18,7 +18,7 @@ CONFIG = PaacQConfig(env="CartPole-v1", num_envs=N_E, t_max=T_MAX, gamma=0.9)
 
 
 def made_rollout(target: ActionValues) -> Rollout:
-    """Make a rollout: one episode terminates, one is cut off by a time limit, one loses a life, and one continues."""
+    """Return a rollout: one episode terminates, one is truncated, one loses a life, and one continues."""
     random = torch.Generator().manual_seed(0)
     terminated = torch.zeros(T_MAX, N_E, dtype=torch.bool)
     fresh = torch.zeros(T_MAX, N_E, dtype=torch.bool)
@@ -41,7 +41,7 @@ def made_rollout(target: ActionValues) -> Rollout:
 
 
 def made_networks() -> tuple[ActionValues, ActionValues]:
-    """Make networks with θ and a different θ⁻."""
+    """Return networks with θ and a different θ⁻."""
     torch.manual_seed(1)
     network = networks.build_action_values(CONFIG, (4,), Discrete(ACTIONS))
     target = networks.build_action_values(CONFIG, (4,), Discrete(ACTIONS))
@@ -54,7 +54,7 @@ def q_loss(network: ActionValues, target: ActionValues, rollout: Rollout) -> paa
 
 
 def literal_loss(network: ActionValues, target: ActionValues, rollout: Rollout, gamma: float) -> Tensor:
-    """Algorithm S1 for each environment: R backwards from max_a Q(s, a; θ⁻), one sample at a time."""
+    """Compute algorithm S1 for each environment: R backward from max_a Q(s, a; θ⁻), sample by sample."""
     loss = torch.zeros(())
     for i in range(N_E):
         R = target(rollout.last_states[i : i + 1]).detach().max()  # noqa: N806, the paper's letter
@@ -100,13 +100,13 @@ def test_a_fresh_rows_state_changes_gradients_after_a_time_limit_but_not_after_a
 
 
 class SavesEveryUpdate(NullRun):
-    """Saves a checkpoint after every update."""
+    """A run that saves a checkpoint after every update."""
 
     def checkpoint_due(self) -> bool:
         return True
 
 
-def test_the_target_network_copies_the_weights_whenever_its_frames_have_passed() -> None:
+def test_the_target_network_copies_the_weights_at_its_interval_of_frames() -> None:
     run = SavesEveryUpdate()
     config = PaacQConfig(
         env="CartPole-v1", num_envs=4, t_max=5, total_steps=400, target_update_frames=50, learning_rate=0.01
@@ -151,14 +151,14 @@ def test_a_seeded_run_repeats_exactly_and_another_seed_does_not(config: PaacQCon
     assert weights(1) != weights(2)
 
 
-def test_a_restored_run_goes_on_at_its_step_with_the_same_weights_statistics_and_target() -> None:
+def test_a_restored_run_continues_with_the_same_step_weights_statistics_and_target() -> None:
     config = PaacQConfig(env="CartPole-v1", num_envs=4, total_steps=400, target_update_frames=90, learning_rate=0.01)
     first = NullRun(stop_at_step=200)
     paac_q.train(config, first)
     saved = first.saved[-1]
     second = NullRun(restored=saved, stop_at_step=saved.step, step=saved.step)
 
-    paac_q.train(config, second)  # asked to stop at once: saves what it restored
+    paac_q.train(config, second)  # stopped at once: saves the restored state
 
     assert second.saved[-1].step == saved.step
     assert saved.tensors.keys() == second.saved[-1].tensors.keys()
@@ -166,12 +166,12 @@ def test_a_restored_run_goes_on_at_its_step_with_the_same_weights_statistics_and
         assert torch.equal(second.saved[-1].tensors[name], tensor), name
 
 
-def test_a_run_goes_on_where_another_kind_of_device_drew_the_random_numbers() -> None:
+def test_a_run_continues_after_another_kind_of_device_drew_the_random_numbers() -> None:
     config = PaacQConfig(env="CartPole-v1", num_envs=4, total_steps=400)
     first = NullRun(stop_at_step=200)
     paac_q.train(config, first)
     saved = first.saved[-1]
-    saved.tensors["explore.random"] = torch.zeros(16, dtype=torch.uint8)  # as long as a GPU's
+    saved.tensors["explore.random"] = torch.zeros(16, dtype=torch.uint8)  # the length of a GPU's state
 
     second = NullRun(restored=saved, step=saved.step)
     paac_q.train(config, second)
@@ -190,7 +190,7 @@ def test_the_learning_rate_can_grow_with_the_number_of_environments() -> None:
 
 
 @pytest.mark.nightly
-def test_it_learns_to_catch() -> None:
+def test_n_step_q_learns_catch() -> None:
     config = PaacQConfig(
         env="Arcadia/Catch-v0",
         num_envs=16,

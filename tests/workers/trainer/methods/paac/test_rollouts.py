@@ -1,4 +1,4 @@
-"""Rollouts: states stand beside their actions, whichever half of the environments they came from."""
+"""Tests that rollouts have each state with its action, for both halves of the environments."""
 
 import pytest
 import torch
@@ -19,12 +19,12 @@ def book(num_envs: int = 4) -> EpisodeBook:
 
 
 def by_pixels(states: Tensor, _rows: slice = slice(0)) -> Tensor:
-    """A policy that depends only on the state."""
+    """Choose actions by the state alone."""
     return states.flatten(1).long().sum(1) % 4
 
 
 def idle(states: Tensor, _rows: slice) -> Tensor:
-    """A policy that does nothing."""
+    """Choose no-op actions."""
     return torch.zeros(len(states), dtype=torch.int64)
 
 
@@ -33,11 +33,11 @@ def unprepared(observations: Tensor, out: Tensor | None = None) -> Tensor:
 
 
 def worth(states: Tensor, _rows: slice = slice(0)) -> Tensor:
-    """A value that depends only on the state."""
+    """Return a value that depends only on the state."""
     return states.flatten(1).sum(1, dtype=torch.float32)
 
 
-def test_two_halves_together_see_what_each_would_see_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_two_halves_together_see_the_same_as_each_alone(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(devices, "cores", lambda: 2)
     config = PaacConfig(env="ALE/Breakout-v5", num_envs=4, num_workers=2, t_max=6, clip_rewards=False)
     actors = Actors(config, seed=3, device=CPU)
@@ -82,7 +82,7 @@ def test_few_environments_and_a_single_worker_are_not_split(
     alone.close()
 
 
-def test_an_odd_number_of_environments_is_split_too() -> None:
+def test_an_odd_number_of_environments_is_also_split() -> None:
     config = PaacConfig(env="ALE/Pong-v5", num_envs=5, num_workers=2, t_max=2)
     actors = Actors(config, seed=1, device=CPU)
     actors.reset(unprepared)
@@ -93,7 +93,7 @@ def test_an_odd_number_of_environments_is_split_too() -> None:
     assert (reported.step, reported.frames) == (10, 40)
 
 
-def test_lost_lives_end_returns_only_when_the_configuration_says_so() -> None:
+def test_lost_lives_end_returns_only_if_configured() -> None:
     def ends(life_loss_ends_episode: bool) -> int:
         config = PaacConfig(
             env="ALE/Breakout-v5",
@@ -116,13 +116,13 @@ def test_continuous_actions_reach_the_environments_as_they_were_chosen() -> None
     config = PaacConfig(num_envs=3, t_max=4, clip_rewards=False).model_copy(update={"env": "Arcadia/Target-v0"})
     actors = Actors(config, seed=1, device=CPU)
     actors.reset(lambda seen, out=None: seen if out is None else out.copy_(seen))
-    rollout = actors.rollout(lambda states, _rows: states, worth, book(3))  # aims at the point it sees
+    rollout = actors.rollout(lambda states, _rows: states, worth, book(3))  # aims at the observed point
     actors.close()
     assert torch.equal(rollout.actions, rollout.states)
     assert rollout.rewards.tolist() == [[0.0] * 3] * 4
 
 
-def test_a_policy_can_see_which_states_open_an_episode() -> None:
+def test_a_policy_can_see_which_states_start_an_episode() -> None:
     config = PaacConfig(env="Arcadia/Catch-v0", num_envs=2, t_max=4)
     actors = Actors(config, seed=1, device=CPU)
     opened, tops = [], []
@@ -136,7 +136,7 @@ def test_a_policy_can_see_which_states_open_an_episode() -> None:
     for _ in range(3):
         actors.rollout(look, lambda states, rows: look(states, rows).float(), book(2))
     actors.close()
-    opened[0] = [True, True]  # nothing comes before the first episodes
+    opened[0] = [True, True]  # nothing precedes the first episodes
     assert opened == tops
     assert sum(map(sum, opened)) > 4
     assert len(opened) == 3 * (4 + 1)

@@ -1,9 +1,9 @@
-"""Shares of the wall time."""
+"""Tests for the shares of the wall time."""
 
 from workers.trainer.methods.paac.time_shares import Activity, TimeShares
 
 
-def test_shares_are_of_the_time_since_the_last_report_and_add_up_to_one() -> None:
+def test_shares_cover_the_time_since_the_last_report_and_add_up_to_one() -> None:
     now = 100.0
     shares = TimeShares(clock=lambda: now)
     done: list[tuple[Activity, float]] = [
