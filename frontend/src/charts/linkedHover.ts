@@ -20,7 +20,7 @@ interface LinkedChart {
 const charts = new Set<LinkedChart>();
 let waiting = 0;
 
-/** Show the position that is hovered in this chart in all others, and theirs in this one. Return a function that ends it. */
+/** Share the hovered position with charts of the same axis. Return a function that ends this. */
 export function linkHover(library: PlotlyLibrary, element: PlotlyHTMLElement, axis: string): () => void {
   const { Fx } = library as unknown as Hovering;
   const chart: LinkedChart = {

@@ -73,7 +73,10 @@ export function ambiguityOf(text: string): string | null {
     : null;
 }
 
-/** Numbers with commas, or between semicolons if some have decimal commas; one left over at the end is no mistake. */
+/**
+ * Read numbers separated by commas, or by semicolons if some have decimal commas. A trailing separator is
+ * allowed.
+ */
 function readNumbers(field: FormField, text: string): { value: number[] } | { error: string } {
   const value: number[] = [];
   const ambiguous = ambiguityOf(text);
