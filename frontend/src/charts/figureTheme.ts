@@ -118,7 +118,7 @@ export function themed(
 /** Line break of Plotly. */
 const LINE_BREAK = "<br>";
 
-/** Return the number of letters that fit in a legend row of its own. */
+/** Return the number of letters that fit in a full row of the legend. */
 function lettersInLine(width: number): number {
   return Math.max(1, Math.floor((width - SIDES.l - SIDES.r - LEGEND_LINE) / LEGEND_LETTER));
 }

@@ -3,7 +3,7 @@
 import type { PlotlyHTMLElement } from "plotly.js";
 import type { PlotlyLibrary } from "./plotly";
 
-/** What Plotly exports without types. */
+/** Functions that Plotly exports without types. */
 interface Hovering {
   Fx: {
     hover: (element: PlotlyHTMLElement, at: { xval: unknown }, subplot: string, silent: boolean) => void;

@@ -11,7 +11,7 @@ export interface RetriedAction {
   key: string;
   /** How the next page sends the action after this page is closed. */
   request: ActionRequest;
-  /** What did not happen: "Run 7 was NOT stopped". */
+  /** Message about the failure: "Run 7 was NOT stopped". */
   failure: string;
   send: () => Promise<unknown>;
   /** Send the action while the page unloads. */

@@ -31,7 +31,7 @@ function open(panels: BoardPanel[], save?: (asked: Asked) => unknown) {
   return server;
 }
 
-it("says what to do on an empty board, and begins with four charts", async () => {
+it("says what to do on an empty board, and can start with four charts", async () => {
   open([]);
   expect(await screen.findByText("This board has no charts yet")).toBeTruthy();
   await userEvent.click(screen.getByRole("button", { name: "Begin with four charts" }));

@@ -42,7 +42,7 @@ export function RunEditor({ run, field, onClose }: RunEditorProps) {
   const edit = useEditRun(run.id, {
     onSaved: draft.forget,
     onFailed: (error) => {
-      // The row may have been scrolled away since.
+      // The row may be out of view by now.
       if (!isMounted()) notifyProblem(error);
     },
   });

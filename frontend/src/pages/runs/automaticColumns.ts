@@ -10,7 +10,7 @@ export const CONFIG_PREFIX = "config.";
 const HIDDEN_PREFIX = "-";
 /** They come first. The others follow in the order of the launch form. */
 const LEADING_FIELDS = ["seed", "learning_rate"];
-/** Fields of this group say how long and where a run trains. */
+/** Fields of this group determine how long and where a run trains. */
 const RUN_GROUP = "Run";
 
 interface Setting {

@@ -7,7 +7,7 @@ import { NEWEST_FIRST } from "./sorting";
 
 type RunOrigin = Run["origin"];
 
-/** What the runs page shows of the current project. All of it is in the URL. */
+/** View of the runs page. It is stored in the URL. */
 export interface RunsView {
   state: RunState[];
   algorithm: string[];
