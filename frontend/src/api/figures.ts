@@ -88,7 +88,7 @@ export const figureAtQuery = (figure: string, runs: readonly number[]) =>
     placeholderData: keepPreviousData,
   });
 
-/** One metric of several runs, or several metrics of one run as lines or shares. A later fetch returns only new points. */
+/** One metric of several runs, or several metrics of one run. A later fetch returns only new points. */
 export const figureQuery = (
   runs: readonly number[],
   metrics: readonly string[],

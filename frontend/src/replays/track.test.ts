@@ -12,7 +12,7 @@ it.each([
   [36, 9],
   [39, 9],
   [4000, 9],
-])("finds the decision behind picture %i", (picture, decision) => {
+])("finds the decision of picture %i", (picture, decision) => {
   expect(decisionAt(thoughts.picture, picture)).toBe(decision);
 });
 

@@ -107,14 +107,14 @@ async function attempt(action: UnsentAction): Promise<void> {
   }
 }
 
-/** Return True if the action may be sent without a click. */
+/** Return true if the action may be sent without a click. */
 const canRetry = (action: UnsentAction) => !action.isManual && !isOld(action.requestedAt);
 
 function retry(action: UnsentAction): void {
   if (!action.isSending && canRetry(action)) void attempt(action);
 }
 
-/** Return True if no retry can change the server's response. */
+/** Return true if no retry can change the server's response. */
 function isFinal(error: unknown): boolean {
   return error instanceof ApiError && [404, 409, 422].includes(error.status);
 }

@@ -1,8 +1,8 @@
 /**
  * Compute the style of each kind of element once.
  *
- * jsdom matches every rule with an element and its ancestors, which took most of the time of queries by role. Tests load
- * no stylesheets, so the style depends only on these attributes and on inherited properties.
+ * jsdom matches every rule with an element and its ancestors, which took most of the time of queries by role.
+ * Tests load no stylesheets, so the style depends only on these attributes and on inherited properties.
  */
 export function cacheComputedStyles(): void {
   const compute = window.getComputedStyle.bind(window);

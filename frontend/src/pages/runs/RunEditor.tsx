@@ -137,7 +137,7 @@ function changesOf(draft: Draft, run: ListedRun, notes: string | undefined): Run
   };
 }
 
-/** Return the messages by field. One that belongs to no field is `other`. */
+/** Return the messages by field. A message without a field is `other`. */
 function errorsOf(error: Error | null): Partial<Record<EditedField | "other", string>> {
   if (!error) return {};
   const fields = FIELDS.flatMap((field) => {

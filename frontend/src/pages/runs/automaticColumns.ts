@@ -50,8 +50,8 @@ export function withAutomatic(chosen: readonly string[], automatic: readonly str
 }
 
 /**
- * Return the choice after an edit of all columns. Automatic columns stay automatic if they are in their place. Moved and
- * resized ones become chosen columns, and removed ones are marked as hidden.
+ * Return the choice after an edit of all columns. Automatic columns stay automatic if they are in their place.
+ * Moved and resized ones become chosen columns, and removed ones are marked as hidden.
  */
 export function withoutAutomatic(edited: readonly string[], automatic: readonly string[]): string[] {
   const place = edited.indexOf(DIFFERING);
