@@ -28,8 +28,8 @@ interface Pace {
 
 /**
  * Return how a player that is `late` seconds late (early if negative) catches up: "seek", or a factor of its
- * playback rate. The correction starts at half a picture and ends when the player is almost in sync. It gets
- * smaller with the offset, because a page with little processor time checks late and would otherwise overshoot.
+ * playback rate. The correction starts at half a picture and ends when the player is almost in sync. It is
+ * proportional to the offset: a page with little processor time checks late and would otherwise overshoot.
  */
 export function correction(late: number, { picture, speed, correcting }: Pace): "seek" | number {
   const off = Math.abs(late);
