@@ -16,7 +16,7 @@ FORGET_SECONDS = 600.0
 
 @dataclass
 class _Repeats:
-    """How often one failure was repeated."""
+    """Repetitions of one failure."""
 
     logged_at: float
     seen_at: float

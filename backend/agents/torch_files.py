@@ -42,7 +42,7 @@ class _Storage:
 
 
 class _Unpickler(pickle._Unpickler):
-    """Unpickler that knows only dictionaries of tensors. The one in C would allocate memory as the file says."""
+    """Unpickler that knows only dictionaries of tensors. The one in C allocates as much memory as the file requests."""
 
     def __init__(self, content: bytes, read_storage: Callable[[str], bytes], max_bytes: int) -> None:
         super().__init__(io.BytesIO(content))

@@ -1,1 +1,1 @@
-"""Alerts: what a person should know, the rules that raise it, and its delivery to other programs."""
+"""Alerts: things that a person should know, the rules that raise them, and their delivery to other programs."""

@@ -1,4 +1,4 @@
-"""Addresses of webhooks: which are valid, and which a server must not connect to (docs/decisions/0065-alerts.md)."""
+"""Checks of webhook addresses: valid ones, and those to which a server may connect (docs/decisions/0065-alerts.md)."""
 
 import ipaddress
 import socket
@@ -24,7 +24,7 @@ def check_webhook_url(url: str) -> None:
         parts = urlsplit(url)
         port = parts.port
     except ValueError:
-        raise ValueError("is no address") from None
+        raise ValueError("is not a valid address") from None
     if parts.scheme not in ("http", "https") or not parts.hostname or port == 0:
         raise ValueError("must be an address such as https://example.org/hook")
     if parts.username is not None or parts.password is not None:

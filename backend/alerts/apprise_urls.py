@@ -32,7 +32,7 @@ def check_apprise_url(url: str, *, allow_private: bool) -> None:
     schema = urlsplit(url).scheme.lower()
     allowed = FIXED_SERVICES | MAIL | (SELF_HOSTED if allow_private else frozenset())
     if schema in SELF_HOSTED and not allow_private:
-        raise ValueError(f"{schema} is hosted by yourself; set ARCADIA_ALERTS_PRIVATE=1 on the server to allow it")
+        raise ValueError(f"{schema} is a self-hosted service; set ARCADIA_ALERTS_PRIVATE=1 on the server to allow it")
     if schema not in allowed:
         raise ValueError(f"no service {schema!r} is allowed; use one of {', '.join(sorted(allowed))}")
     unknown = {name for name, _ in parse_qsl(urlsplit(url).query, keep_blank_values=True)} - PARAMETERS
@@ -43,7 +43,7 @@ def check_apprise_url(url: str, *, allow_private: bool) -> None:
 
 
 def send(url: str, title: str, body: str, level: str, *, allow_private: bool) -> Attempted:
-    """Send a message, and return what came of it."""
+    """Send a message, and return the outcome."""
     import apprise
 
     try:

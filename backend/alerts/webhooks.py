@@ -24,7 +24,7 @@ MAX_RESPONSE_BYTES = 1_000
 
 @dataclass(frozen=True)
 class Webhook:
-    """Where a request goes, and what signs it."""
+    """The address of a webhook, and the secret that signs its requests."""
 
     url: str
     secret: str
@@ -38,7 +38,7 @@ def sign(secret: str, seconds: int, body: bytes) -> str:
 
 
 def post(webhook: Webhook, key: str, number: int, body: bytes, clock: Callable[[], float] = time.time) -> Attempted:
-    """Send a body, and return what came of it. Redirects count as failures."""
+    """Send a body, and return the outcome. Redirects count as failures."""
     headers = {
         "Content-Type": "application/json",
         "Accept-Encoding": "identity",

@@ -1,4 +1,4 @@
-"""Where imported runs, studies and reports came from, so that an archive is never imported twice."""
+"""Origins of imported runs, studies and reports, so that an archive is never imported twice."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -191,7 +191,7 @@ class RunReader:
         except ValidationError as error:
             raise GUARDS.invalid(f"The path of file {values['sha256'][:64]}", error) from None
         if values["kind"] == "media" and PurePosixPath(values["path"]).suffix not in MEDIA_TYPES:
-            raise BadArchive(f"The file {values['path']} is no image or video, so it cannot be media.")
+            raise BadArchive(f"The file {values['path']} is not an image or a video, so it cannot be media.")
         member = self._archive.members.get(path)
         if member is None or member.sha256 != values["sha256"]:
             return False
@@ -227,7 +227,7 @@ class RunReader:
         number, every = self._entry.number, dict[str, _Series]()
         for series in read_lines(self._archive, _Series, rows_of("runs", number, "series")):
             if series.name in every or len(every) >= MAX_SERIES:
-                raise BadArchive(f"The metric {series.name!r} is there twice, or the run has more than {MAX_SERIES:,}.")
+                raise BadArchive(f"The metric {series.name!r} is listed twice, or the run has over {MAX_SERIES:,}.")
             every[series.name] = series
         restorer = SeriesRestorer(self._session, self._restored.run, [*every])
         for series in every.values():
@@ -238,7 +238,7 @@ class RunReader:
         if path not in self._archive.members or not counts or min(counts) < 1:
             raise BadArchive(f"The metric {series.name!r} has no points in {path}.")
         if not all(0 <= attempt <= LARGEST_SMALL for attempt, _count in series.segments):
-            raise BadArchive(f"The metric {series.name!r} has points of an attempt that cannot be.")
+            raise BadArchive(f"The metric {series.name!r} has points of an invalid attempt.")
         with self._archive.open(path) as file:
             _check_array(path, file, sum(counts), self._archive.members[path].bytes)
             restorer.restore(series.name, series.segments, file.read)

@@ -4,7 +4,7 @@ from pydantic import BaseModel, Field
 
 
 class ImportResult(BaseModel):
-    """What an import created, and what was already here. All are ids of this installation."""
+    """Items that an import created, and items that were already here. All are ids of this installation."""
 
     runs: list[int] = Field(description="Imported runs, in the order of the archive.")
     studies: list[int] = Field(description="Imported studies.")

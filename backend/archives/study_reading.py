@@ -23,7 +23,7 @@ MAX_ROWS = 100_000
 
 
 def restore_study(session: Session, archive: Archive, entry: ArchivedItem, runs: Mapping[int, int]) -> Study:
-    """Store a study with its points and plan. A running one is stopped, since nobody asked for its runs here."""
+    """Store a study with its points and plan. A running one is stopped, since nobody requested its runs here."""
     values = read_row(archive, tables_of.STUDY, rows_of("studies", entry.number, "study"))
     if values["state"] == "running":
         values |= {"state": "stopped", "state_reason": None, "finished_at": utc_now()}

@@ -1,4 +1,4 @@
-"""Reads of an imported run or study as the API answers them, before it is committed.
+"""Reads of an imported run or study as the API returns it, before it is committed.
 
 Columns of JSON have documents that the API parses. An archive with an invalid one must not break pages later.
 """
@@ -23,7 +23,7 @@ _UNREADABLE = (ValidationError, LookupError, TypeError, ValueError, AttributeErr
 
 
 def verify_study(session: Session, study: Study) -> None:
-    """Raise BadArchive if the API could not answer with an imported study."""
+    """Raise BadArchive if the API could not return an imported study."""
     session.flush()
     try:
         studies.to_schema(session, study)
@@ -32,7 +32,7 @@ def verify_study(session: Session, study: Study) -> None:
 
 
 def verify_run(session: Session, run: Run) -> None:
-    """Raise BadArchive if the API could not answer with an imported run."""
+    """Raise BadArchive if the API could not return an imported run."""
     session.flush()
     session.expire_all()
     try:

@@ -1,4 +1,4 @@
-"""How the agent of a run plays by default. Agents of other libraries have no configuration of Arcadia."""
+"""Default protocol and acting of a run's agent. Agents of other libraries have no configuration of Arcadia."""
 
 from backend.database.tables import Run
 from workers.contract.config import CONFIGURATIONS

@@ -1,4 +1,4 @@
-"""When a run's mean over 100 episodes first reached a score, in steps, frames and seconds of training.
+"""Training until a run's mean over 100 episodes first reached a score, in steps, frames and seconds.
 
 Table 2 of the A3C paper compares numbers of threads by such times (Mnih et al. 2016, arXiv:1602.01783).
 """

@@ -47,7 +47,7 @@ def find_chosen_start_set(
         raise _unfit(f"{many}: export it, and import a part of it")
     if episodes is not None and episodes > stored.points:
         few = f"{stored.name!r} has {stored.points} start points, and an episode begins at each"
-        raise Invalid(FieldError(field="episodes", message=f"{few}: ask for no more"))
+        raise Invalid(FieldError(field="episodes", message=f"{few}: request at most as many episodes"))
     return stored
 
 

@@ -15,7 +15,7 @@ from backend.database.tables import File, StoredKind
 from backend.files import service, storage
 from backend.web.write_slots import write_slot
 
-# Workers wait 30 seconds for an answer. Use most of it before the uploaded file is discarded.
+# Workers wait 30 seconds for a response. Use most of it before the uploaded file is discarded.
 UPLOAD_WRITE_TIMEOUT_SECONDS = 20.0
 
 _BINARY = {"schema": {"type": "string", "format": "binary"}}

@@ -130,7 +130,7 @@ class ZipGuards:
         tail = file.read()
         at = tail.rfind(b"PK\5\6")
         if at < 0 or len(tail) - at < _END.size:
-            raise self.problem(f"The file is not an {self.noun}: it is no zip file, or its end is missing.")
+            raise self.problem(f"The file is not an {self.noun}: it is not a zip file, or its end is missing.")
         _mark, _disk, _start, _here, members, directory, _offset, _comment = _END.unpack_from(tail, at)
         end = size - len(tail) + at
         if end >= _LOCATOR.size:

@@ -103,7 +103,7 @@ class Channel:
     def _subscribed(self, on_loss: Callable[[], None]) -> None:
         self._listens.set()
         if self._failures.recovered(self._unreachable):
-            log.info("Redis answers again on channel %s", self.name)
+            log.info("Redis responds again on channel %s", self.name)
         if self._may_have_missed:
             self._may_have_missed = False
             on_loss()
@@ -120,7 +120,7 @@ class Channel:
 
     @property
     def _unreachable(self) -> str:
-        return f"Redis does not answer: messages of channel {self.name} stay in this process"
+        return f"Redis does not respond: messages of channel {self.name} stay in this process"
 
     def _client(self) -> Redis:
         return Redis.from_url(

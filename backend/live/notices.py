@@ -1,4 +1,4 @@
-"""Notices that tell open pages what changed. They may be lost, since each only names what to fetch again.
+"""Notices to open pages about changes. They may be lost, since each only names what to fetch again.
 
 Inside this process, notices go directly to the pages. Redis, while it runs, carries them to other backend processes.
 If some may have been lost, `refetch` makes pages fetch everything they show.
@@ -165,7 +165,7 @@ class Hub:
         try:
             notice = json.loads(message)
         except (ValueError, RecursionError):
-            log.warning("a message on channel %s is no notice", CHANNEL)
+            log.warning("a message on channel %s is not a notice", CHANNEL)
             return
         if not isinstance(notice, dict):
             return

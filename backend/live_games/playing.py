@@ -39,7 +39,7 @@ def continue_replay(session: Session, settings: Settings, replay_id: int, decisi
     track = read_track(session, replay)
     check_decision(track, decision)
     if track.head.numbers_kind == "gaussian" or not are_playable(track.head.action_names):
-        raise Conflict(f"A person cannot play {ENVIRONMENTS[run.env].title}, because its actions mean no keys.")
+        raise Conflict(f"A person cannot play {ENVIRONMENTS[run.env].title}, because no keys control its actions.")
     checkpoint = find_player(session, run, track, "Playing from here needs")
     check_capacity(session, settings)
     jobs.remove_ended(session, run, "play")

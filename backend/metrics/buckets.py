@@ -87,7 +87,7 @@ def _scaled(x: Floats, log: bool) -> Floats:
 
 @dataclass(frozen=True)
 class Curve:
-    """A series as a chart draws it. Each place stands for consecutive points; together they stand for all points."""
+    """A series as a chart draws it. Each place represents consecutive points. Together they represent all points."""
 
     raw: bool
     total: int

@@ -1,4 +1,4 @@
-"""Which points of a run are visible, and how their times become seconds of training."""
+"""Visibility of a run's points, and conversion of their times to seconds of training."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass

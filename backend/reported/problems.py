@@ -1,4 +1,4 @@
-"""What is left out of a reported run, and the warnings about it in the run's log."""
+"""Omitted data of reported runs, and the warnings about them in the run's log."""
 
 from sqlalchemy.orm import Session
 

@@ -1,6 +1,6 @@
 """Requests and responses of reported runs and their media.
 
-What a script logs must never block it, so long texts are cut and unknown fields are ignored.
+Logging must never block a script, so long texts are cut and unknown fields are ignored.
 """
 
 from datetime import datetime
@@ -59,7 +59,7 @@ class ReportRun(_ScriptRequest):
 
 
 class ScriptAnswer(BaseModel):
-    """What the server has of a writer, and what it wants its script to do."""
+    """The last stored event of a writer, and what its script should do."""
 
     acknowledged: int = Field(description="Number of the writer's last stored event.")
     desired: Desired

@@ -17,7 +17,7 @@ from backend.runs.setting_values import setting_value, value_key
 
 # The newest runs, which are examined. The configurations of 10,000 runs take half a second.
 MAX_EXAMINED, MAX_EXAMPLES = 2_000, 5
-# They are columns of their own.
+# They have separate columns.
 _COLUMNS = ("algorithm", "env")
 
 

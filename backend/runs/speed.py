@@ -1,4 +1,4 @@
-"""What runs need on this installation, measured from earlier runs: time, memory and cores."""
+"""Time, memory and cores that runs need on this installation, measured from earlier runs."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -26,7 +26,7 @@ RunKind = tuple[str, str]
 
 @dataclass(frozen=True)
 class Measured:
-    """What earlier runs of a kind reached and used."""
+    """Measurements of earlier runs of a kind."""
 
     run_ids: tuple[int, ...]
     steps_per_second: float

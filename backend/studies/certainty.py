@@ -21,7 +21,7 @@ MAX_NAMES = 3
 
 @dataclass(frozen=True)
 class Decision:
-    """Whether a point is known to be worse than another, or the only one left in its environment."""
+    """Decision on a point: worse than another, the only one left in its environment, or undecided."""
 
     state: DecisionState
     # None until the point has a run.

@@ -1,4 +1,4 @@
-"""Who sent a request, as far as it says. Anyone can send any text, so nothing may depend on it."""
+"""The caller of a request, as its headers claim. Anyone can send any text, so nothing may depend on it."""
 
 import re
 from typing import Annotated

@@ -1,4 +1,4 @@
-"""What the assignments of a worker, runs and jobs, have in common: the claim, the lease and the stale check."""
+"""Rules that runs and jobs of a worker share: the claim, the lease and the stale check."""
 
 from collections.abc import Mapping, Sequence
 from datetime import timedelta
@@ -16,7 +16,7 @@ from workers.contract.worker_api import STALE_ATTEMPT, OfferedCheckpoint
 
 Assignment = TypeVar("Assignment", Run, Job)
 
-# The answer to a claim may be lost, so the first lease is this share of a full lease. The first heartbeat renews it.
+# The response to a claim may be lost, so the first lease is this share of a full lease. The first heartbeat renews it.
 FIRST_LEASE_SHARE = 1 / 4
 # Rows are usually locked for milliseconds, such as by events of their evaluations. A longer lock must not block the
 # queue.

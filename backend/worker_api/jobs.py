@@ -168,7 +168,7 @@ _Handlers = dict[type[ev.Event], Callable[[Session, Job, Any], None]]
 
 @dataclass(frozen=True)
 class _Results:
-    """How to store the results of one kind of job, check for them, and discard those of an earlier attempt."""
+    """Functions that store the results of a kind of job, check for them, and discard those of an earlier attempt."""
 
     handlers: _Handlers
     exists: Callable[[Session, Job], bool] = lambda _session, _job: True

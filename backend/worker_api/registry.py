@@ -37,7 +37,7 @@ _MIN_TIME_CHANGE = timedelta(seconds=2)
 
 @dataclass
 class Beat:
-    """The answer to a heartbeat: the worker's desired assignments, its run's changes, and whether the run is stale."""
+    """Response to a heartbeat: the worker's desired assignments, its run's changes, and whether the run is stale."""
 
     desired: Desired | None = None
     stale: StaleAttempt | None = None

@@ -12,7 +12,7 @@ Held = tuple[int, int]  # id of the run or job, and attempt
 
 
 class SilenceDetector:
-    """How long one sweeper has seen each lease unchanged."""
+    """Record of how long one sweeper has seen each lease unchanged."""
 
     def __init__(self, lease_seconds: float, sweep_seconds: float, clock: Callable[[], float]) -> None:
         self._lease_limit, self._expired_limit, self._clock = lease_seconds, lease_seconds / 4, clock

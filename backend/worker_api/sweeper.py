@@ -137,7 +137,7 @@ class Sweeper:
 
 @dataclass(frozen=True)
 class _AssignmentKind:
-    """How to lock a run or a job, and how to end the attempt of a silent worker or script."""
+    """Rules for a kind of assignment: how to lock it, and how to end the attempt of a silent worker or script."""
 
     noun: str
     model: type[Run] | type[Job]

@@ -1,1 +1,1 @@
-"""Workers as the backend sees them: who is connected, and who is free."""
+"""Workers as the backend sees them: which are connected, and which are free."""

@@ -27,7 +27,7 @@ class Board(Base):
 
 
 class MovedPanel(Base):
-    """Where a panel is since its project was merged into another one, so that its embeds still find it."""
+    """The new place of a panel whose project was merged into another one, so that its embeds still find it."""
 
     __tablename__ = "moved_panels"
 

@@ -21,7 +21,7 @@ class RunChange(Base):
     # The values before: as expected at the request, then as the trainer reported them.
     previous: Mapped[dict[str, Any]]
     requested_at: Mapped[datetime] = mapped_column(default=utc_now)
-    # As the request says, so it proves nothing.
+    # As the request claims, so it proves nothing.
     requested_by: Mapped[str | None] = mapped_column(String(100))
     applied_at: Mapped[datetime | None]
     applied_step: Mapped[int | None] = mapped_column(BigInteger)

@@ -1,4 +1,4 @@
-"""What sections 4 and 5 tell and the supplement draws: optimizers, MuJoCo and the Labyrinth."""
+"""Experiments in sections 4 and 5 and in the supplement: optimizers, MuJoCo and the Labyrinth."""
 
 from collections.abc import Sequence
 

@@ -53,7 +53,7 @@ ITEM = Item(
             "length of training",
             "one and four days; four with the LSTM",
             "80 million steps",
-            "a day of training means something else on each host",
+            "a day of training achieves more on a faster host",
         ),
     ),
     published=tuple(

@@ -66,7 +66,7 @@ def _number_and_suffix(scanner: Scanner) -> tuple[float, str]:
 def _unknown_suffix(suffix: str) -> str:
     if suffix in SECONDS:
         return "a duration fits only hours and time_left"
-    return f"{suffix[:20]!r} is no unit; use k, M or B for counts, and s, min, h, d or w for durations"
+    return f"{suffix[:20]!r} is not a unit; use k, M or B for counts, and s, min, h, d or w for durations"
 
 
 def read_moment(scanner: Scanner, now: datetime) -> datetime:
@@ -90,7 +90,7 @@ def _read_date(text: str, span: Span) -> datetime:
         found = datetime.fromisoformat(text)
         return (found if found.tzinfo else found.replace(tzinfo=UTC)).astimezone(UTC)
     except (ValueError, OverflowError):
-        raise ExpressionError("this is no date; write 2026-01-31 or 2026-01-31T14:00", span) from None
+        raise ExpressionError("this is not a date; write 2026-01-31 or 2026-01-31T14:00", span) from None
 
 
 def _read_age(scanner: Scanner) -> float:

@@ -79,7 +79,7 @@ class CompareTime:
 
 @dataclass(frozen=True)
 class OneOf:
-    """Whether a text, or one of several tags or studies, is one of these texts."""
+    """Condition that a text, or one of several tags or studies, is one of these texts."""
 
     name: Column | Setting
     texts: tuple[str, ...]
@@ -87,14 +87,14 @@ class OneOf:
 
 @dataclass(frozen=True)
 class InStudy:
-    """Whether a run belongs to a study."""
+    """Condition that a run belongs to a study."""
 
     study_id: int
 
 
 @dataclass(frozen=True)
 class Contains:
-    """Whether a text contains another one, ignoring case."""
+    """Condition that a text contains another one, ignoring case."""
 
     name: Column | Setting
     text: str
@@ -102,7 +102,7 @@ class Contains:
 
 @dataclass(frozen=True)
 class IsTrue:
-    """Whether a field of the configuration is true, or false."""
+    """Condition that a field of the configuration is true, or false."""
 
     setting: Setting
     value: bool
@@ -110,7 +110,7 @@ class IsTrue:
 
 @dataclass(frozen=True)
 class Missing:
-    """Whether a run has no value."""
+    """Condition that a run has no value."""
 
     value: "Value"
 
@@ -124,14 +124,14 @@ class Not:
 
 @dataclass(frozen=True)
 class Both:
-    """Whether all conditions are true."""
+    """Condition that all of these conditions are true."""
 
     conditions: tuple["Condition", ...]
 
 
 @dataclass(frozen=True)
 class Either:
-    """Whether one of the conditions is true."""
+    """Condition that at least one of these conditions is true."""
 
     conditions: tuple["Condition", ...]
 

@@ -37,7 +37,7 @@ class ExpressionProblem(BaseModel):
 
 
 class CheckedExpression(BaseModel):
-    """What is wrong with an expression, and how it can continue."""
+    """The error of an expression, and its completions."""
 
     error: ExpressionProblem | None = Field(description="Null if the expression is right.")
     position: int = Field(description="Start of the word that a completion replaces.")

@@ -63,10 +63,7 @@ export function useImportArchive({ onDone, onFailed }: ImportEvents) {
   return { importArchive: mutate, isImporting: useIsMutating({ mutationKey: IMPORTS }) > 0 };
 }
 
-/** Import the runs of trained agents that Arcadia brings along, and the report about them.
- *
- * `onOpened` is also called if the page shows something else by then, since runs have arrived.
- */
+/** Import the example runs and their report. `onOpened` is called even if the user has left the page. */
 export function useOpenExamples(onOpened: (result: ImportResult) => void) {
   const client = useQueryClient();
   return useMutation({

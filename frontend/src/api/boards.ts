@@ -23,7 +23,7 @@ export const boardQuery = (project: number) =>
       }),
   });
 
-/** A panel by the project that it was embedded from, which may have been merged into another one since. */
+/** A panel by the project that it was embedded from. That project may have been merged into another one. */
 export const panelQuery = (project: number, key: string) =>
   queryOptions({
     queryKey: boardKeys.panel(project, key),
@@ -47,8 +47,8 @@ export const selectedRunsQuery = (project: string, filter: string, limit: number
   });
 
 /**
- * Save the panels of a board. The page shows them at once. If someone else has changed the board, the page shows their
- * version, and a notification has the server's error.
+ * Save the panels of a board and show them immediately. If someone else has changed the board, the page shows
+ * their version, and a notification has the server's error.
  */
 export function useSaveBoard(project: number) {
   const client = useQueryClient();

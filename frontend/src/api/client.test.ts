@@ -61,7 +61,7 @@ describe("a call", () => {
     await expect(call("get", "/api/v1/runs", {})).rejects.toBeInstanceOf(UnreachableError);
   });
 
-  it("rejects a page that comes from a proxy", async () => {
+  it("rejects a page of a proxy", async () => {
     respond(200, "<html>Sign in to the network</html>", "text/html");
     const error: unknown = await call("get", "/api/v1/runs", {}).catch((caught: unknown) => caught);
     expect(error).toBeInstanceOf(UnreachableError);

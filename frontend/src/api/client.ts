@@ -37,7 +37,7 @@ export function fileAddress(fileId: number): string {
 async function fetchJson(request: Request): Promise<Response> {
   const signal = AbortSignal.any([request.signal, AbortSignal.timeout(TIMEOUT_MS)]);
   const response = await fetch(request, { signal });
-  // Other content comes from between, such as the sign-in page of a proxy.
+  // Other content comes from something in between, such as the sign-in page of a proxy.
   const isJson = response.headers.get("Content-Type")?.startsWith("application/json") ?? false;
   if (response.ok && response.status !== 204 && !isJson) throw new ForeignResponseError();
   return response;

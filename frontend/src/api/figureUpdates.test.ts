@@ -11,8 +11,8 @@ const held = {
   complete: true,
 };
 
-describe("a figure that grows", () => {
-  it("keeps what is settled of each line and takes what is new", () => {
+describe("mergeFigure", () => {
+  it("keeps the final points of each line and appends the new ones", () => {
     const answer = {
       data: [
         { uid: "b", keep: 1, x: [2], y: [6] },
@@ -34,7 +34,7 @@ describe("a figure that grows", () => {
     expect(held.data[0]?.x).toEqual([1, 2, 3]);
   });
 
-  it("is replaced by an answer that is whole", () => {
+  it("replaces the figure if the response is complete", () => {
     const answer = { ...held, data: [{ uid: "a", x: [7], y: [8] }], cursor: "second" };
     expect(mergeFigure(held, answer)).toEqual(answer);
     expect(mergeFigure(undefined, answer)).toEqual(answer);

@@ -78,7 +78,7 @@ export const figureAtQuery = (figure: string, runs: readonly number[]) =>
       const cached = client.getQueryData<Figure>(queryKey);
       const { path, query } = partsOf(figure);
       if (cached?.cursor && TRAINING_FIGURES.includes(path)) query.set("after", cached.cursor);
-      // The type of one figure stands for all, since every figure has the same response.
+      // All figures have the same response type, so any path works here.
       const update: Figure = await call("get", `/api/v1/${path}` as "/api/v1/figures/profile", {
         params: { query: Object.fromEntries(query) as { runs: string } },
         signal,
@@ -88,7 +88,7 @@ export const figureAtQuery = (figure: string, runs: readonly number[]) =>
     placeholderData: keepPreviousData,
   });
 
-/** One metric of several runs, or several metrics of one run as lines or shares. A later fetch returns only new points. */
+/** One metric of several runs, or several metrics of one run. A later fetch returns only new points. */
 export const figureQuery = (
   runs: readonly number[],
   metrics: readonly string[],

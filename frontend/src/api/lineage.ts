@@ -7,7 +7,7 @@ export type Lineage = components["schemas"]["Lineage"];
 export type LineageRun = components["schemas"]["LineageRun"];
 export type LineageCheckpoint = components["schemas"]["LineageCheckpoint"];
 
-/** Where a run comes from, and what was made of its checkpoints. */
+/** Origin of a run, and the evaluations, forks and agents of its checkpoints. */
 export const lineageQuery = (run: number) =>
   queryOptions({
     queryKey: [...runKeys.everythingOf(run), "lineage"],

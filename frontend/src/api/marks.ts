@@ -7,7 +7,7 @@ export const markKeys = {
   rules: ["anomaly-rules"] as const,
 };
 
-/** What happened at which step of a run, and anomalies in its metrics. */
+/** Events of a run by step, and anomalies in its metrics. */
 export const marksQuery = (run: number) =>
   queryOptions({
     queryKey: markKeys.list(run),

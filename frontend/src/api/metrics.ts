@@ -37,7 +37,7 @@ export const sparklinesQuery = (runs: readonly number[]) =>
       return new Map(lines.map(({ run_id, values }) => [run_id, values]));
     },
     placeholderData: keepPreviousData,
-    // A map cannot be compared with the last one.
+    // Structural sharing does not support maps.
     structuralSharing: false,
   });
 

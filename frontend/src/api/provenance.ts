@@ -3,7 +3,7 @@ import { call } from "./client";
 import { runKeys } from "./runs";
 import type { RunProvenance } from "./types";
 
-/** Until the trainer has reported it. */
+/** Interval of requests until the trainer has reported the provenance. */
 const POLL_MILLISECONDS = 2000;
 
 /** Provenance of an attempt of a run, or of the latest recorded one. `latest` is the run's latest attempt. */

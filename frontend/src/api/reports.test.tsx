@@ -6,7 +6,7 @@ import { aReport } from "@/testing/reports";
 import { serve } from "@/testing/server";
 import { reportQuery, useSaveReport } from "./reports";
 
-it("keeps a saved change when an older answer arrives after it", async () => {
+it("keeps a saved change when an older response arrives later", async () => {
   let arrive: (answer: object) => void = () => undefined;
   serve({
     "GET /reports/7": () => new Promise<object>((resolve) => (arrive = resolve)),

@@ -11,7 +11,7 @@ const BULK_LIMIT = 1000;
 interface ActOnAll {
   action: BulkAction;
   ids: number[];
-  /** The outcome so far, filled call by call: a retry continues after the last response. */
+  /** The outcome so far, updated by each call, so that a retry continues after the last response. */
   result?: BulkResult;
 }
 

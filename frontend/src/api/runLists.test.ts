@@ -9,7 +9,7 @@ import type { Run } from "./types";
 const LIST = runKeys.list({});
 const ELSEWHERE = runKeys.list({ state: ["failed"] });
 
-describe("a run in the lists on screen", () => {
+describe("a run in cached lists", () => {
   let client: QueryClient;
   const show = (key: QueryKey, runs: Run[]) =>
     client.setQueryData(key, { pages: [listOf(runs), listOf([])], pageParams: [null, "later"] });
@@ -22,7 +22,7 @@ describe("a run in the lists on screen", () => {
     show(ELSEWHERE, [aRun({ id: 3 })]);
   });
 
-  it("is replaced in its place wherever it is listed", () => {
+  it("is replaced in every list that has it, at the same position", () => {
     const before = client.getQueryData(ELSEWHERE);
     expect(patchRun(client, aRun({ id: 2, step: 9 }))).toEqual({ listed: true });
     expect(shown(LIST)?.map(({ id, step }) => [id, step])).toEqual([
@@ -32,20 +32,20 @@ describe("a run in the lists on screen", () => {
     expect(client.getQueryData(ELSEWHERE)).toBe(before);
   });
 
-  it("is not added where it is not listed, but known to its own page", () => {
+  it("is not added to lists without it, but is cached for its page", () => {
     expect(patchRun(client, aRun({ id: 7 }))).toEqual({ listed: false });
     expect(shown(LIST)?.map(({ id }) => id)).toEqual([1, 2]);
     expect(client.getQueryData<Run>(runKeys.detail(7))?.id).toBe(7);
   });
 
-  it("has another state once it is archived", () => {
+  it("has another state after it is archived", () => {
     const before = shownState(client, 1);
     patchRun(client, aRun({ id: 1, archived_at: "2026-01-02T00:00:00Z" }));
     expect(shownState(client, 1)).not.toBe(before);
     expect(shownState(client, 7)).toBeUndefined();
   });
 
-  it("is gone from everywhere once it is purged", () => {
+  it("is removed from the whole cache after it is purged", () => {
     client.setQueryData(runKeys.detail(1), aRun());
     client.setQueryData(checkpointKeys.list(1), []);
     dropRun(client, 1);

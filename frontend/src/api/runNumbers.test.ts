@@ -6,7 +6,7 @@ it("reads numbers and ranges, each number once", () => {
   expect(parseRunNumbers("1–2")).toEqual([1, 2]);
 });
 
-it("leaves out what names no runs", () => {
+it("ignores words that are not run numbers", () => {
   expect(parseRunNumbers("x, -3, 0, 9-7, 1-, 1-1000000, 2.5")).toEqual([]);
   expect(parseRunNumbers("")).toEqual([]);
 });

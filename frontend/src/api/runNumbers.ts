@@ -3,7 +3,7 @@
 /** Maximum length of a range, so that a typo cannot select a million runs. */
 const MAX_RANGE = 1000;
 
-/** Return the numbers in a text such as "1, 2 7-12", each once and in that order; other words are left out. */
+/** Return the numbers in a text such as "1, 2 7-12", each once and in order. Ignore other words. */
 export function parseRunNumbers(text: string): number[] {
   return [...new Set(text.split(/[\s,]+/).flatMap(numbersOfWord))];
 }

@@ -18,7 +18,7 @@ function hooked<Result>(hook: () => Result) {
 const idsOf = (body: unknown) => (body as { ids: number[] }).ids;
 
 describe("an action on many runs", () => {
-  it("goes to the server in as many calls as it takes, and their answers are one", async () => {
+  it("is split into several calls, whose results are merged", async () => {
     const server = serve({
       "POST /runs/bulk": ({ body }: Asked) => {
         const [first = 0, ...done] = idsOf(body);
@@ -33,7 +33,7 @@ describe("an action on many runs", () => {
     expect(skipped.map(({ id }) => id)).toEqual([1, 1001, 2001]);
   });
 
-  it("ends at the first call that the server refuses", async () => {
+  it("stops at the first call that the server refuses", async () => {
     let calls = 0;
     const server = serve({
       "POST /runs/bulk": () => (calls++ === 0 ? { done: [], skipped: [] } : refusal(500, "Away.")),
@@ -45,7 +45,7 @@ describe("an action on many runs", () => {
   });
 });
 
-it("continues an action on many runs after the last answer when it is tried again", async () => {
+it("continues a retried bulk action after the last successful call", async () => {
   let calls = 0;
   const server = serve({
     "POST /runs/bulk": ({ body }: Asked) =>
@@ -60,7 +60,7 @@ it("continues an action on many runs after the last answer when it is tried agai
   expect(server.asked.map(({ body }) => idsOf(body).length)).toEqual([1000, 500, 500]);
 });
 
-it("shows what an action made of a run wherever the run is shown, before anything is fetched again", async () => {
+it("updates a run wherever it is shown after an action, without a refetch", async () => {
   const server = serve({ "POST /runs/1/pause": aRun({ desired: "pause" }) });
   const { client, result } = hooked(useRunAction);
   const metrics = { "episode/return": { last: 1, min: 0, max: 2 } };
@@ -84,7 +84,7 @@ it("shows what an action made of a run wherever the run is shown, before anythin
   expect(server.asked).toHaveLength(1);
 });
 
-it("sends one edit of a run after another, so that the last one stays", async () => {
+it("sends edits of a run one after another, so that the last one wins", async () => {
   const answers: (() => void)[] = [];
   const server = serve({
     "PATCH /runs/1": ({ body }: Asked) =>

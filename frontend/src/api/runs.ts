@@ -75,7 +75,7 @@ export const runListQuery = (query: RunListQuery) =>
     placeholderData: keepPreviousData,
   });
 
-/** What a run needs, what the workers have, and when it can start. */
+/** Requirements of a run, resources of the workers, and the expected start. */
 export const runForecastQuery = (request: LaunchRequest) =>
   queryOptions({
     queryKey: runKeys.forecast(request),
@@ -134,7 +134,7 @@ export const runSettingsQuery = (query: FailuresQuery, every = false) =>
     placeholderData: keepPreviousData,
   });
 
-/** What is wrong with an expression, and what can follow at the cursor. */
+/** Error of an expression, and completions at the cursor. */
 export const expressionQuery = (expression: string, cursor: number, kind: ExpressionKind) =>
   queryOptions({
     queryKey: runKeys.expressions(expression, cursor, kind),

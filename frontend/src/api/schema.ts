@@ -4855,7 +4855,7 @@ export interface components {
         };
         /**
          * CheckedExpression
-         * @description What is wrong with an expression, and how it can continue.
+         * @description The error of an expression, and its completions.
          */
         CheckedExpression: {
             /** Completions */
@@ -7342,7 +7342,7 @@ export interface components {
         };
         /**
          * ImportResult
-         * @description What an import created, and what was already here. All are ids of this installation.
+         * @description Items that an import created, and items that were already here. All are ids of this installation.
          */
         ImportResult: {
             /**
@@ -11492,7 +11492,7 @@ export interface components {
         };
         /**
          * ScriptAnswer
-         * @description What the server has of a writer, and what it wants its script to do.
+         * @description The last stored event of a writer, and what its script should do.
          */
         ScriptAnswer: {
             /**

@@ -1,7 +1,7 @@
 import type { components, paths } from "./schema";
 
-// The API's shapes, generated from its own description, under the names that the pages use. One thing the
-// description cannot say is narrowed here: a configuration is flat but for lists of numbers.
+// Types of the API under the names that pages use. They are generated from its OpenAPI document, except that
+// configurations get a narrower type, which OpenAPI cannot express: flat values and lists of numbers.
 
 type Schema = components["schemas"];
 /** Query parameters of a GET endpoint. */

@@ -16,7 +16,7 @@ export function AlertBell() {
   const navigate = useNavigate();
   const { data } = useQuery(newestAlertsQuery);
   useLiveEvents(({ kind }) => {
-    // Also in a hidden tab, which is where notifications are most useful.
+    // Also in a hidden tab, because notifications are most useful there.
     if (kind === "alerts.changed" || kind === "refetch")
       void client.invalidateQueries({ queryKey: alertKeys.all });
   });

@@ -38,7 +38,7 @@ async function choose(option: RegExp) {
   await userEvent.click(await screen.findByRole("option", { name: option, hidden: true }));
 }
 
-it("shows all projects, and leaves the URL alone, until one is chosen", async () => {
+it("shows all projects and does not change the URL until one is chosen", async () => {
   const page = open("/?state=running");
   expect(screen.getByText("Shown: everything")).toBeTruthy();
   await choose(/^My maze 1 run/);

@@ -12,7 +12,7 @@ function Page() {
 
 const press = (name: string) => userEvent.click(screen.getByRole("button", { name }));
 
-it("leads from page to page and back, and ends where it is", async () => {
+it("opens the next and the previous page, and can end on any page", async () => {
   const { router } = renderPage(<Page />, { at: "/", path: "*" });
   expect(screen.getByText("Find and compare runs")).toBeTruthy();
   await press("Next");

@@ -3,7 +3,7 @@ import { ApiError, UnreachableError } from "@/api/problem";
 import { sessionKey } from "@/api/session";
 import { notifyProblem } from "@/ui/notify";
 
-/** Return True if a retry can help: the server was unreachable or failed, but did not refuse. */
+/** Return true if a retry can help: the server was unreachable or failed, but did not refuse. */
 export function shouldRetry(failures: number, error: unknown): boolean {
   if (error instanceof ApiError) return error.status >= 500 && failures < 2;
   return error instanceof UnreachableError && failures < 3;

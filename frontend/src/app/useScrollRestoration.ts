@@ -35,7 +35,7 @@ export function useScrollRestoration(): void {
   }, [key, pathname, navigationType]);
 }
 
-/** Scroll to a position, as soon as the page is long enough; returns what gives that up. */
+/** Scroll to a position as soon as the page is long enough. Return a function that cancels this. */
 function restore(position: number): () => void {
   const scrollToPosition = () => {
     window.scrollTo(0, position);

@@ -16,7 +16,7 @@ function opened() {
 }
 
 describe("Add to report", () => {
-  it("puts the block at the end of the report that was changed last", async () => {
+  it("appends the block to the report that was changed last", async () => {
     const server = serve({
       "GET /reports": [aReportSummary()],
       "GET /reports/3": aReport({ version: 5 }),
@@ -35,7 +35,7 @@ describe("Add to report", () => {
     expect(await screen.findByText("Added to the end of the report “Rates”.")).toBeTruthy();
   });
 
-  it("begins a report where there is none", async () => {
+  it("creates a report if there is none", async () => {
     const server = serve({ "GET /reports": [], "POST /reports": aReport() });
     const onClose = opened();
     await waitFor(() =>

@@ -67,7 +67,7 @@ function ZoomedFigure({ address, title, height, embed, bare, zoom, onZoom, linke
 
 const hasLogAxis = (address: string) => partsOf(address).query.get("x_log") === "true";
 
-/** What an empty figure lacks, if it is more than points. */
+/** Messages for empty figures, for those that lack something other than points. */
 const EMPTY_WORDS: Partial<Record<string, string>> = {
   "figures/action-shares":
     "No actions to count yet. They come from the replays that a run records with its checkpoints.",

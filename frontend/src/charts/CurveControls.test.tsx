@@ -18,7 +18,7 @@ function open(at: string) {
   return (search: string) => waitFor(() => expect(router.state.location.search).toBe(search));
 }
 
-it("keep what is chosen in the address, beside what else stands there", async () => {
+it("store choices in the URL and keep its other parameters", async () => {
   const address = open("/?runs=1");
   await userEvent.click(box("Time"));
   await address("?runs=1&x=time");
@@ -29,7 +29,7 @@ it("keep what is chosen in the address, beside what else stands there", async ()
   await address("?runs=1&y_log=1");
 });
 
-it("show what the address says", () => {
+it("show the view in the URL", () => {
   open("/?x=frames&smoothing=0.25&x_log=1");
   expect(box("Frames").checked).toBe(true);
   expect(box("log x").checked).toBe(true);
@@ -45,21 +45,21 @@ it("offer only the given axes, and the axis in the URL", () => {
   ]);
 });
 
-it("smooth by the arrow keys, a step at a time", async () => {
+it("change the smoothing by one step per arrow key", async () => {
   const address = open("/?smoothing=0.5");
   screen.getByRole("slider", { name: "Smoothing" }).focus();
   await userEvent.keyboard("{ArrowRight}");
   await address("?smoothing=0.51");
 });
 
-it("show both of two choices made in one moment", async () => {
+it("keep two choices that are made at the same time", async () => {
   const address = open("/");
   await Promise.all([userEvent.click(box("log x")), userEvent.click(box("log y"))]);
   expect(box("log x").checked && box("log y").checked).toBe(true);
   await address("?x_log=1&y_log=1");
 });
 
-it("show what a fork was forked from by default, and never by time", async () => {
+it("show parent runs by default, but never on the time axis", async () => {
   const address = open("/");
   const name = "Show parent runs";
   expect(box(name).checked).toBe(true);

@@ -10,7 +10,7 @@ import { LinkedFigure } from "./AddressFigure";
 import { Figure } from "./Figure";
 import type { Chart } from "./metrics";
 
-/** The calls of Plotly, and how a reader's drag reaches the page. */
+/** Recorded calls of Plotly, and `drag`, which simulates a zoom of the user. */
 const plotly = vi.hoisted(() => ({
   drawn: [] as { data: unknown[]; layout: Record<string, unknown> }[],
   drag: (_change: object): void => undefined,
@@ -106,7 +106,7 @@ async function seen(shown?: Shown) {
 }
 
 describe("a chart", () => {
-  it("is fetched only once it can be seen", async () => {
+  it("is not fetched before it is visible", async () => {
     const { server } = show();
     expect(server.asked).toEqual([]);
     look(true);
@@ -116,7 +116,7 @@ describe("a chart", () => {
     expect(plotly.drawn.at(-1)?.data).toEqual(LINE.data);
   });
 
-  it("says what an axis of logarithms leaves out, and forgets a zoom that was made on the other axis", async () => {
+  it("names the values that a log axis hides, and resets the zoom of the linear axis", async () => {
     const logarithmic = { ...LINE, layout: { yaxis: { type: "log" } } };
     show({
       view: { ...DEFAULT_VIEW, yLog: true },
@@ -127,7 +127,7 @@ describe("a chart", () => {
     await waitFor(() => expect(plotly.drawn.at(-1)?.layout["uirevision"]).toBe("step,log y"));
   });
 
-  it("asks for the runs, the metric and how it is looked at", async () => {
+  it("requests the runs, the metric and the view", async () => {
     const view = { ...DEFAULT_VIEW, x: "time", smoothing: 0.3, yLog: true } as const;
     const { queries } = await seen({ runs: [1, 2], view });
     expect(queries()).toEqual([
@@ -146,14 +146,14 @@ describe("a chart", () => {
     ]);
   });
 
-  it("of several metrics asks for them together, as shares where they are", async () => {
+  it("of several metrics requests them together, as shares if they are shares", async () => {
     const chart = { title: "Time", metrics: ["time/a", "time/b"], shares: true };
     const { queries } = await seen({ chart });
     expect(queries(TOGETHER)).toMatchObject([{ metrics: "time/a,time/b", shares: "true" }]);
     expect(plotly.drawn.at(-1)?.layout["showlegend"]).toBe(true);
   });
 
-  it("of memory has its axis in units of 1024", async () => {
+  it("of memory keeps the ticks of the server, in units of 1024", async () => {
     const ticks = { tickvals: [2 ** 29, 2 ** 30], ticktext: ["0.5 GiB", "1 GiB"] };
     const chart = { title: "Memory", metrics: ["system/rss_bytes"] };
     await seen({ chart, answer: { ...LINE, layout: { yaxis: ticks } } });
@@ -171,7 +171,7 @@ describe("a chart", () => {
     expect(await screen.findByText("No points yet. Points appear here while the runs train.")).toBeTruthy();
   });
 
-  it("does not offer to try again where the runs ended without its metric", async () => {
+  it("offers no retry if the runs ended without its metric", async () => {
     const never = { type: "/problems/unknown-metric", title: "No such metric", detail: "None has it." };
     show({ answer: () => Response.json(never, { status: 404 }) });
     look(true);
@@ -179,7 +179,7 @@ describe("a chart", () => {
     expect(screen.queryByText("Try again")).toBeNull();
   });
 
-  it("does not offer to try again where a run is not there, and says so", async () => {
+  it("offers no retry if a run does not exist, and says so", async () => {
     show({ answer: () => refusal(404, "There is no run 1.") });
     look(true);
     await screen.findByText("The chart cannot be shown: There is no run 1.");
@@ -193,7 +193,7 @@ describe("a chart", () => {
       "the server does not respond",
     ],
     ["its run was purged", () => refusal(404, "There is no run 1."), "There is no run 1."],
-  ])("stays where %s, and says why it is not up to date", async (_, later, why) => {
+  ])("stays visible if %s, and says why it is out of date", async (_, later, why) => {
     let answer: () => object | Promise<object> = () => LINE;
     const { changed } = await seen({ answer: () => answer() });
     answer = later;
@@ -202,7 +202,7 @@ describe("a chart", () => {
     expect(screen.getByRole("img")).toBeTruthy();
   });
 
-  it("is fetched once more on request when the server stumbled", async () => {
+  it("can be retried after a server error", async () => {
     let answers = 0;
     show({ answer: () => (answers++ === 0 ? refusal(500, "The database is locked.") : LINE) });
     look(true);
@@ -220,7 +220,7 @@ describe("a chart of a run that trains", () => {
     complete: false,
   };
 
-  it("fetches only what is new and draws it behind what it has", async () => {
+  it("fetches only new points and appends them", async () => {
     const { queries, changed } = await seen({ answer: ({ query }) => (query.has("after") ? rest : LINE) });
     await changed();
     await waitFor(() => expect(plotly.drawn.at(-1)?.data).toEqual([{ uid: "1", x: [1, 5], y: [3, 6] }]));
@@ -228,7 +228,7 @@ describe("a chart of a run that trains", () => {
     expect(queries().map(({ after }) => after)).toEqual([undefined, "first", "second"]);
   });
 
-  it("is left alone while it is out of sight, and catches up when it is seen again", async () => {
+  it("is not refetched while it is out of view, and catches up when it is visible again", async () => {
     const { queries, changed } = await seen();
     look(false);
     await changed();
@@ -240,7 +240,7 @@ describe("a chart of a run that trains", () => {
 });
 
 describe("zooming", () => {
-  it("fetches the chosen part in finer buckets, and all of it again", async () => {
+  it("fetches the chosen range in finer buckets, and can be reset", async () => {
     const { queries } = await seen();
     plotly.drag({ "xaxis.range[0]": 100, "xaxis.range[1]": 200 });
     await waitFor(() => expect(queries().at(-1)).toMatchObject({ from: "100", to: "200", buckets: "400" }));
@@ -264,7 +264,7 @@ describe("zooming", () => {
     await waitFor(() => expect(address()).toBe(""));
   });
 
-  it("is taken from the address when the page is opened", async () => {
+  it("is read from the URL when the page is opened", async () => {
     const { queries } = await seen({ at: "/?zoom=100:200" });
     expect(queries()).toMatchObject([{ from: "100", to: "200" }]);
     expect(plotly.drawn.at(-1)?.layout["xaxis"]).toMatchObject({ range: [100, 200], autorange: false });
@@ -272,7 +272,7 @@ describe("zooming", () => {
     expect(plotly.relayout.mock.lastCall?.[1]).toMatchObject({ "xaxis.autorange": true });
   });
 
-  it("leaves the data alone when only y was dragged", async () => {
+  it("fetches nothing if only y was dragged", async () => {
     const { queries } = await seen();
     plotly.drag({ "yaxis.range[0]": 0, "yaxis.range[1]": 1 });
     expect(queries()).toHaveLength(1);
@@ -280,7 +280,7 @@ describe("zooming", () => {
   });
 });
 
-describe("charts of several axes", () => {
+describe("charts with different x axes", () => {
   const open = async (...figures: string[]) => {
     const server = serve({ [CURVES]: LINE, "GET /figures/percentiles": LINE, "GET /figures/scatter": LINE });
     const { router } = renderPage(
@@ -298,7 +298,7 @@ describe("charts of several axes", () => {
     return { send, asked, address: () => decodeURIComponent(router.state.location.search) };
   };
 
-  it("zoom together where they have the same axis", async () => {
+  it("zoom together if they have the same axis", async () => {
     const page = await open(
       "scatter?runs=1&x=id",
       "curves?runs=1&x=frames",
@@ -374,7 +374,7 @@ describe("the menu of a chart", () => {
     expect([query.get("from"), query.get("to")]).toEqual(["100", "200"]);
   });
 
-  it("saves the points of the runs that have some, where another ended without the metric", async () => {
+  it("saves the points of the other runs if one ended without the metric", async () => {
     const saved = downloads();
     const series = { x: [150], mean: [1.5], min: [1], max: [2], last: [2], count: [4] };
     await seen({ runs: [2, 1], points: { run_id: 1, series: { "episode/return": series } } });
@@ -395,7 +395,7 @@ describe("the menu of a chart", () => {
     });
   });
 
-  it("saves a picture that can be made larger, and the figure itself", async () => {
+  it("saves a vector image, and the figure itself", async () => {
     const saved = downloads();
     plotly.toImage.mockResolvedValue("data:image/svg+xml,AAAA");
     await seen();
@@ -407,7 +407,7 @@ describe("the menu of a chart", () => {
     expect(JSON.parse((await saved.at(-1)?.text()) ?? "")).toEqual({ data: LINE.data, layout: LINE.layout });
   });
 
-  it("copies lines for a notebook that ask for what is shown", async () => {
+  it("copies notebook code that requests the shown figure", async () => {
     userEvent.setup();
     await seen({ at: "/?zoom=100:200" });
     await choose("Copy for a notebook");
@@ -422,7 +422,7 @@ describe("the menu of a chart", () => {
     });
   });
 
-  it("says when saving failed", async () => {
+  it("shows that saving failed", async () => {
     downloads();
     await seen({ points: refusal(500, "Away.") });
     await choose("Download points (CSV)");

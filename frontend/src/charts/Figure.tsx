@@ -17,7 +17,7 @@ interface FigureProps {
   legend?: boolean;
   /** True to draw each run in the color that lists show. */
   ownColors?: boolean;
-  /** Content above the plot, given where its x axis is. */
+  /** Content above the plot. Receives the area of the x axis. */
   overlay?: (area: PlotArea) => ReactNode;
 }
 

@@ -51,7 +51,7 @@ interface FrameProps<Answer, Key extends QueryKey> {
   empty?: string;
   /** Path of the page that shows only this chart. By default, it shows the figure at this address. */
   embed?: string;
-  /** Content above the plot, given where its x axis is. */
+  /** Content above the plot. Receives the area of the x axis. */
   overlay?: (area: PlotArea) => ReactNode;
 }
 

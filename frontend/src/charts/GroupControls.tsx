@@ -11,7 +11,7 @@ const BAND_TITLES: Record<Band, string> = {
 const CENTER_TITLES: Record<Center, string> = { mean: "Mean", iqm: "Interquartile mean" };
 
 interface GroupControlsProps {
-  /** Those that the runs differ in. */
+  /** Settings that differ between the runs. */
   fields: readonly GroupField[];
   view: CurveView;
   onChange: (view: CurveView) => void;

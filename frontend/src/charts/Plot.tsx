@@ -19,9 +19,9 @@ interface PlotProps {
   xLog: boolean;
   linkedAxis: string | undefined;
   onZoom: (zoom: Zoom | null) => void;
-  /** Receives the drawn element, to save or reset it; null once it is gone. */
+  /** Receives the drawn element, to save or reset it, and null after it is removed. */
   onDrawn: (element: PlotlyHTMLElement | null) => void;
-  /** Receives where the x axis is, after each change. */
+  /** Receives the area of the x axis after each change. */
   onArea: ((area: PlotArea) => void) | undefined;
 }
 

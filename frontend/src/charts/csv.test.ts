@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import { csv } from "./csv";
 
-it("quotes what would break a row and leaves missing values empty", () => {
+it("quotes special characters and leaves missing values empty", () => {
   expect(
     csv(
       ["run", "value"],
@@ -13,10 +13,10 @@ it("quotes what would break a row and leaves missing values empty", () => {
   ).toBe('run,value\r\n"a ""b"", c",\r\n"two\nlines",1.5\r\n');
 });
 
-it("keeps a run's name from being a formula, and numbers from being text", () => {
+it("escapes names that look like formulas, but not numbers", () => {
   expect(csv(["a", "b", "c"], [["=1+1", -2, "-x"]])).toBe("a,b,c\r\n'=1+1,-2,'-x\r\n");
 });
 
-it("writes an infinite number as the API spells it", () => {
+it("writes infinite numbers and NaN like the API", () => {
   expect(csv(["a", "b"], [["-Infinity", "NaN"]])).toBe("a,b\r\n-Infinity,NaN\r\n");
 });

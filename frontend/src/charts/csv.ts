@@ -2,7 +2,10 @@
 
 export type Cell = string | number | boolean | null | undefined;
 
-/** One cell by RFC 4180; a leading = + - or @ of text, but for -Infinity, is kept from being run as a formula. */
+/**
+ * Return a cell as specified in RFC 4180. Escape text that a spreadsheet would run as a formula: with a
+ * leading = + - @ or tab, except for -Infinity.
+ */
 function cell(value: Cell): string {
   if (value === null || value === undefined) return "";
   const runs = typeof value === "string" && value !== "-Infinity" && /^[=+\-@\t]/.test(value);

@@ -5,7 +5,7 @@ import { axesOf, figureRequest, DEFAULT_VIEW, readView, readZoom, writeView } fr
 const view = (query: string) => readView(new URLSearchParams(query));
 
 describe("the view in the URL", () => {
-  it("comes back as it was written", () => {
+  it("round-trips", () => {
     const axes = {
       x: "epoch",
       smoothing: 0.25,
@@ -26,7 +26,7 @@ describe("the view in the URL", () => {
     expect(readView(writeView(new URLSearchParams(), wanted))).toEqual(wanted);
   });
 
-  it("leaves the default out and all else alone", () => {
+  it("omits defaults and keeps other parameters", () => {
     expect(writeView(new URLSearchParams("runs=1,2&x=frames&y_log=1"), DEFAULT_VIEW).toString()).toBe(
       "runs=1%2C2",
     );
@@ -40,33 +40,33 @@ describe("the view in the URL", () => {
     expect(zoomIn({ xLog: true })).toBeNull();
   });
 
-  it("has no zoom that a chart cannot show", () => {
+  it("ignores an invalid zoom", () => {
     const zoom = (text: string, log = false) => readZoom(new URLSearchParams({ zoom: text }), log);
     expect(zoom("-1:2")).toEqual([-1, 2]);
     expect(zoom("-1:2", true)).toBeNull();
     for (const text of ["2:1", "1:x", "1", "", "a:1:2", "1:Infinity"]) expect(zoom(text)).toBeNull();
   });
 
-  it("keeps no smoothing apart from smoothing not named", () => {
+  it("distinguishes no smoothing from the default", () => {
     expect(view("smoothing=0").smoothing).toBe(0);
     expect(view("").smoothing).toBe(DEFAULT_VIEW.smoothing);
     expect(view("smoothing=").smoothing).toBe(DEFAULT_VIEW.smoothing);
   });
 
-  it("takes the default for what it does not understand", () => {
+  it("replaces invalid values by the defaults", () => {
     expect(view("x=moons&smoothing=lots&x_log=yes")).toEqual(DEFAULT_VIEW);
     expect(view("smoothing=7").smoothing).toBe(0.99);
   });
 });
 
-it("offers no axis that only Arcadia counts if scripts log all of the runs", () => {
+it("offers no frames and epochs if all runs are logged by scripts", () => {
   expect(axesOf([aReportedRun(), aReportedRun()])).toEqual(["step", "time"]);
   expect(axesOf([aReportedRun(), aRun()])).toEqual(["step", "frames", "epoch", "time"]);
   expect(axesOf([])).toContain("frames");
 });
 
 describe("figureRequest", () => {
-  it("names the view, and no log axis that is off", () => {
+  it("has the parameters of the view, without log axes that are off", () => {
     expect(figureRequest(DEFAULT_VIEW, null, 400)).toEqual({
       x: "step",
       smoothing: 0.6,
@@ -75,14 +75,14 @@ describe("figureRequest", () => {
     });
   });
 
-  it("groups several runs by their seeds by default", () => {
+  it("groups several runs over their seeds by default", () => {
     const asked = (changes: object) => figureRequest({ ...DEFAULT_VIEW, ...changes }, null, 400, true);
     expect(asked({})).toMatchObject({ group: "seed", center: "mean", band: "bootstrap" });
     expect(asked({ band: "range", seeds: true })).toMatchObject({ band: "range", seeds: true });
     expect(asked({ grouped: false })).toEqual(figureRequest(DEFAULT_VIEW, null, 400));
   });
 
-  it("asks for the zoomed part alone", () => {
+  it("requests only the zoomed range", () => {
     const view = { ...DEFAULT_VIEW, yLog: true };
     expect(figureRequest(view, [10.5, 20], 400)).toMatchObject({
       from: 10.5,

@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import { embedAddress, embedCode, panelEmbedAddress } from "./embed";
 
-it("names the figure in the address of its page", () => {
+it("has the figure's address in the URL of the embed", () => {
   const address = embedAddress("/api/v1/figures/curves?runs=1,2");
   expect(new URLSearchParams(address.split("?")[1]).get("figure")).toBe("/api/v1/figures/curves?runs=1,2");
   expect(panelEmbedAddress(3, "rates")).toBe("/embed/3/rates");

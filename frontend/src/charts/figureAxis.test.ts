@@ -16,7 +16,7 @@ it("never mixes the axes of other figures", () => {
   expect(axisOf("/api/v1/studies/3/figure")).not.toBe(axisOf("/api/v1/studies/4/figure"));
 });
 
-it("asks for finer data of a zoom where there is some", () => {
+it("requests finer data for a zoom if the figure has such data", () => {
   const curve = "/api/v1/figures/curves?runs=1,2&from=0&to=9";
   expect(zoomedAddress(curve, [3, 4.5])).toBe("/api/v1/figures/curves?runs=1,2&from=3&to=4.5");
   expect(zoomedAddress(curve, null)).toBe(curve);

@@ -23,14 +23,14 @@ describe("themed", () => {
     expect(dark.xaxis?.gridcolor).not.toBe(light.xaxis?.gridcolor);
   });
 
-  it("keeps what Python said of the axes and leaves the runs' colors alone", () => {
+  it("keeps the server's axes and the runs' colors", () => {
     expect(dark.xaxis).toMatchObject({ type: "log", title: { text: "Steps" } });
     expect(themed(figure, { scheme: "dark", revision: "r", legend: false, width: 800 }).data).toBe(
       figure.data,
     );
   });
 
-  it("gives the legend room below the plot, and not more than a few rows of it", () => {
+  it("reserves at most a few rows below the plot for the legend", () => {
     const ofRuns = (runs: number, width = 800, name = "A3C, seed") => {
       const data = Array.from({ length: runs }, (_, run) => ({ uid: `${run}`, name: `${name} ${run}` }));
       const { margin, legend } = themed(
@@ -50,7 +50,7 @@ describe("themed", () => {
     expect(dark.margin?.b).toBe(40);
   });
 
-  it("has room for all names if the whole legend is shown", () => {
+  it("reserves space for all names if the whole legend is shown", () => {
     const data = Array.from({ length: 50 }, (_, run) => ({ uid: `${run}`, name: `A3C, seed ${run}` }));
     const look = { scheme: "light", revision: "r", legend: true, width: 800 } as const;
     const scrolled = themed({ ...figure, data }, look);
@@ -60,7 +60,7 @@ describe("themed", () => {
     expect(roomOfBrokenNames(whole)).toBe(added);
   });
 
-  it("breaks a name that is wider than the plot, so that none of it is cut", () => {
+  it("wraps a name that is wider than the plot, so that it is not cut off", () => {
     const shown = (name: string, width: number) => {
       const look = { scheme: "light", revision: "r", legend: true, width } as const;
       const { data, layout } = themed({ ...figure, data: [{ uid: "1", name, x: [1], y: [2] }] }, look);
@@ -79,7 +79,7 @@ describe("themed", () => {
     expect(shown(word, 340).name).toContain("<br>");
   });
 
-  it("shows the lines of a few broken names, for which the figure is higher", () => {
+  it("makes the figure higher for a few wrapped names", () => {
     const long = "PAAC on CartPole with a rate of 0.003 and forty environments, seed";
     const ofRuns = (runs: number, name: string, width = 340) => {
       const data = Array.from({ length: runs }, (_, run) => ({ uid: `${run}`, name: `${name} ${run}` }));
@@ -94,18 +94,18 @@ describe("themed", () => {
     expect(few.higher).toBe(2 * 19);
     expect(ofRuns(50, long)).toMatchObject({ below: ofRuns(4, long).below });
     for (const name of ["PAAC, seed", long]) expect(ofRuns(50, name, 2000).higher).toBe(0);
-    // Before it is known how wide it is.
+    // The width is not known yet.
     expect(ofRuns(2, long, 0)).toMatchObject({ lines: 2, higher: 0 });
   });
 
-  it("keeps the reader's zoom for as long as the revision stays", () => {
+  it("uses the given revision, which keeps the user's zoom", () => {
     expect(dark.uirevision).toBe("r");
     expect(figure.layout.uirevision).toBe("python");
   });
 });
 
 describe("zoomOf", () => {
-  it("reads a drag in both of the forms that plotly reports", () => {
+  it("reads a drag in both formats of Plotly", () => {
     expect(zoomOf({ "xaxis.range[0]": 5, "xaxis.range[1]": 9 }, false)).toEqual([5, 9]);
     expect(zoomOf({ "xaxis.range": [9, 5] }, false)).toEqual([5, 9]);
   });
@@ -114,13 +114,13 @@ describe("zoomOf", () => {
     expect(zoomOf({ "xaxis.range[0]": 2, "xaxis.range[1]": 3 }, true)).toEqual([100, 1000]);
   });
 
-  it("tells a reset from a change of y alone", () => {
+  it("distinguishes a reset from a change of y only", () => {
     expect(zoomOf({ "xaxis.autorange": true, "yaxis.autorange": true }, false)).toBeNull();
     expect(zoomOf({ "yaxis.range[0]": 1, "yaxis.range[1]": 2 }, false)).toBeUndefined();
   });
 });
 
-it("knows which figures an axis of logarithms leaves points out of", () => {
+it("knows whether a log axis omits points of a figure", () => {
   const drawn = (y: (number | null)[], type: "log" | "linear"): PlotlyFigure => ({
     data: [{ y }],
     layout: { yaxis: { type } },

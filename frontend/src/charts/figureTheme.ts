@@ -118,7 +118,7 @@ export function themed(
 /** Line break of Plotly. */
 const LINE_BREAK = "<br>";
 
-/** Return the number of letters that fit in a legend row of its own. */
+/** Return the number of letters that fit in a full row of the legend. */
 function lettersInLine(width: number): number {
   return Math.max(1, Math.floor((width - SIDES.l - SIDES.r - LEGEND_LINE) / LEGEND_LETTER));
 }
@@ -182,8 +182,8 @@ function rangeOf(zoom: Zoom, log: boolean): Partial<LayoutAxis> {
 type Relayout = Readonly<Record<string, unknown>>;
 
 /**
- * What a drag or double click asks for: a new range of x in data units, null for the whole, undefined when x did not
- * change. Log axes report exponents, date axes text.
+ * Return the range of x that a drag or double click selects, in data units: null for the whole range,
+ * undefined if x did not change. Log axes report exponents, and date axes report text.
  */
 export function zoomOf(change: Relayout, log: boolean): [number, number] | null | undefined {
   if (change["xaxis.autorange"] === true) return null;

@@ -12,7 +12,7 @@ export function highlightRun(run: number | null): void {
   charts.forEach(showHighlight);
 }
 
-/** Show highlights in a drawn chart. Return a function that ends it. */
+/** Show highlights in a drawn chart. Return a function that stops this. */
 export function followHighlight(chart: Element): () => void {
   charts.add(chart);
   return () => charts.delete(chart);

@@ -3,7 +3,7 @@
 import type { PlotlyHTMLElement } from "plotly.js";
 import type { PlotlyLibrary } from "./plotly";
 
-/** What Plotly exports without types. */
+/** Functions that Plotly exports without types. */
 interface Hovering {
   Fx: {
     hover: (element: PlotlyHTMLElement, at: { xval: unknown }, subplot: string, silent: boolean) => void;
@@ -20,7 +20,7 @@ interface LinkedChart {
 const charts = new Set<LinkedChart>();
 let waiting = 0;
 
-/** Show the position that is hovered in this chart in all others, and theirs in this one. Return a function that ends it. */
+/** Share the hovered position with charts of the same axis. Return a function that ends this. */
 export function linkHover(library: PlotlyLibrary, element: PlotlyHTMLElement, axis: string): () => void {
   const { Fx } = library as unknown as Hovering;
   const chart: LinkedChart = {

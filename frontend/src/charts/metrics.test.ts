@@ -2,7 +2,7 @@ import { expect, it } from "vitest";
 import { CATALOG } from "@/testing/catalog";
 import { chartsOf, metricSections, metricTitle, returnsFirst } from "./metrics";
 
-it("puts what readers ask for first and unknown prefixes last", () => {
+it("sorts sections in catalog order, with unknown prefixes last", () => {
   const names = [
     "zeta/q",
     "system/cpu_percent",
@@ -24,7 +24,7 @@ it("puts the return first, then metrics that a script names like one", () => {
   expect(returnsFirst(names)).toEqual(["episode/return", "rollout/ep_rew_mean", "eval/return", "loss"]);
 });
 
-it("lists what is drawn together behind what stands alone, in the catalog's order", () => {
+it("lists single metrics before those that share a chart, in catalog order", () => {
   const names = ["gorila/discarded_outlier", "gorila/discarded_stale", "gorila/staleness"];
   expect(metricSections(CATALOG, names)[0]?.names).toEqual([
     "gorila/staleness",
@@ -33,7 +33,7 @@ it("lists what is drawn together behind what stands alone, in the catalog's orde
   ]);
 });
 
-it("titles a metric with its unit, and words a name that it does not know", () => {
+it("adds the unit to a title, and makes titles of unknown names", () => {
   expect(metricTitle(CATALOG, "episode/return")).toBe("Return per episode");
   expect(metricTitle(CATALOG, "ga3c/policy_lag")).toBe("Policy lag, updates");
   expect(metricTitle(CATALOG, "system/rss_bytes")).toBe("Memory");
@@ -41,7 +41,7 @@ it("titles a metric with its unit, and words a name that it does not know", () =
   expect(metricTitle([], "episode/return")).toBe("Return");
 });
 
-it("draws what belongs together in one chart as soon as two of it are there, and the rest apart", () => {
+it("draws related metrics in one chart if there are at least two, and the others separately", () => {
   const drawn = (...names: string[]) =>
     chartsOf(CATALOG, names).map(({ title, metrics }) => [title, metrics]);
   expect(drawn("ga3c/agents", "ga3c/policy_lag", "ga3c/trainers")).toEqual([

@@ -47,7 +47,7 @@ export function metricUnit(catalog: Catalog, name: string): string {
   return known(catalog, name)?.unit ?? "";
 }
 
-/** A metric's title with its unit, but for that of sizes, which stands beside each value. */
+/** Return a metric's title with its unit. Sizes have no unit in the title, because each value has one. */
 export function metricTitle(catalog: Catalog, name: string): string {
   const metric = known(catalog, name);
   if (metric) return metric.unit && !isSize(metric.unit) ? `${metric.title}, ${metric.unit}` : metric.title;

@@ -1,4 +1,4 @@
-/** Three lines of Python that draw a figure of this server in a notebook; where a sign-in is required, they send the token. */
+/** Return Python code that draws a figure in a notebook. It sends the token from ARCADIA_TOKEN. */
 export function notebookLines(url: string): string {
   return [
     "import json, os, urllib.request, plotly.graph_objects as go",

@@ -1,4 +1,4 @@
-/** Where the x axis of a drawn chart is. */
+/** Position and range of the x axis of a drawn chart. */
 
 import type { PlotlyHTMLElement } from "plotly.js";
 
@@ -12,7 +12,7 @@ export interface PlotArea {
   log: boolean;
 }
 
-/** What Plotly keeps without types. */
+/** Internal data of Plotly, which has no types. */
 interface DrawnAxis {
   _offset: number;
   _length: number;
@@ -28,7 +28,7 @@ export function plotAreaOf(element: PlotlyHTMLElement): PlotArea | null {
   return { left: axis._offset, width: axis._length, from, to, log: axis.type === "log" };
 }
 
-/** The axis ends at the last point, and what happens at the end of a run is a little later. */
+/** The axis ends at the last point, but marks at the end of a run are slightly later. */
 const TOLERANCE = 0.02;
 
 /** Return the distance of a value from the left of the chart in pixels, or null outside of the axis. */

@@ -21,14 +21,14 @@ const answer = {
   },
 } as const;
 
-it("gives a row a point, and keeps what is no number", () => {
+it("returns a row for each point, and keeps NaN", () => {
   expect(rowsOf(answer as never)).toEqual([
     [3, "a/b", 1, 0.5, 0, 1, 1, 4],
     [3, "a/b", 2, "NaN", 1, 2, 2, 5],
   ]);
 });
 
-it("asks for what the chart shows, in seconds where that is time", async () => {
+it("requests the shown range, in seconds on the time axis", async () => {
   const server = serve({ "GET /runs/3/metric-names": ["a/b"], "GET /runs/3/metrics": answer });
   await metricRows(3, ["a/b"], "time", [1800, 7200]);
   await metricRows(3, ["a/b"], "step", null);
@@ -38,7 +38,7 @@ it("asks for what the chart shows, in seconds where that is time", async () => {
   expect(ROW_HEADER("time")[2]).toBe("seconds");
 });
 
-it("asks for what the run has reported alone, since a run that has ended refuses the rest", async () => {
+it("requests only reported metrics, because an ended run refuses others", async () => {
   const server = serve({
     "GET /runs/3/metric-names": ["a/b", "c"],
     "GET /runs/3/metrics": ({ query }: Asked) =>

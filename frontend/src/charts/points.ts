@@ -6,7 +6,7 @@ import type { Figure, Metrics } from "@/api/types";
 import type { Cell } from "./csv";
 import type { XAxis, Zoom } from "./curveView";
 
-// Fine enough for a spreadsheet, and one answer; every raw point is in the run's export.
+// Fine enough for a spreadsheet, and few enough for one response. The run's export has every raw point.
 const BUCKETS = 5000;
 
 export const ROW_HEADER = (x: XAxis) => [
@@ -35,7 +35,7 @@ export function rowsOf({ run_id, series }: Metrics): Cell[][] {
   );
 }
 
-/** A run's points of some metrics; of those that it has not reported there are none. */
+/** Return a run's points of some metrics. Skip metrics that it has not reported. */
 export async function metricRows(
   run: number,
   metrics: readonly string[],
@@ -56,7 +56,7 @@ export async function metricRows(
 
 export const DRAWN_HEADER = ["curve", "x", "y", "label"];
 
-/** Every mark of a figure, with what the pointer tells of it. */
+/** Return a row for each point or bar of a figure, with its hover text. */
 export function drawnRows({ data }: Figure): Cell[][] {
   return data.flatMap((trace) => {
     if (trace["type"] === "heatmap") return heatMapRows(trace);
@@ -66,7 +66,7 @@ export function drawnRows({ data }: Figure): Cell[][] {
   });
 }
 
-/** Return a row for each cell of a heat map. Its curve is the name of its line of cells. */
+/** Return a row for each cell of a heat map. The curve is the name of the cell's line. */
 function heatMapRows(trace: Figure["data"][number]): Cell[][] {
   const [x, names, z, hover] = ["x", "y", "z", "hovertext"].map((name) => (trace[name] ?? []) as Cell[]);
   const cellOf = (table: Cell[] | undefined, row: number, column: number) =>
@@ -78,7 +78,7 @@ function heatMapRows(trace: Figure["data"][number]): Cell[][] {
   );
 }
 
-/** Plotly is given text as HTML. */
+/** Unescape text, because Plotly receives it as HTML. */
 function asRead(cell: Cell): Cell {
   if (typeof cell !== "string" || !cell.includes("&")) return cell;
   return new DOMParser().parseFromString(cell, "text/html").documentElement.textContent;

@@ -9,7 +9,7 @@ function Axis() {
   return <button onClick={() => setView({ ...view, x: "frames" })}>by {view.x}</button>;
 }
 
-it("shows what was chosen at once, and what the address says whenever that is opened again", async () => {
+it("shows a choice immediately, and the view in the URL after a navigation", async () => {
   const { router } = renderPage(<Axis />, { at: "/?runs=1" });
   await userEvent.click(screen.getByText("by step"));
   expect(screen.getByText("by frames")).toBeTruthy();

@@ -6,9 +6,9 @@ import { type CurveView, readView, writeView } from "./curveView";
 export function useCurveView(): [CurveView, (view: CurveView) => void] {
   const [search, setSearch] = useSearchParams();
   const address = search.toString();
-  // The router changes the URL a moment later; until then what was chosen is shown, so that no switch jumps back.
+  // The router updates the URL later. Until then, show the pending choice, so that switches do not jump back.
   const [chosen, setChosen] = useState<{ view: CurveView; leaving: string } | null>(null);
-  // It says for itself what it shows when it is opened again.
+  // After a change of the URL, show the view in it.
   if (chosen && chosen.leaving !== address) setChosen(null);
   const read = useMemo(() => readView(search), [search]);
   const change = useCallback(

@@ -4,7 +4,7 @@ import type { Catalog } from "./metrics";
 
 const NOTHING_YET: Catalog = [];
 
-/** The server's catalog of metrics. It is empty until it arrives: titles are then made from names. */
+/** Return the server's catalog of metrics. It is empty until loaded. Titles are then made from names. */
 export function useMetricCatalog(): Catalog {
   return useQuery(metricCatalogQuery).data ?? NOTHING_YET;
 }

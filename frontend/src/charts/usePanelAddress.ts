@@ -7,7 +7,7 @@ import { hasFields, isOfOneRun } from "./fields/chartChoice";
 interface PanelAddress {
   /** Address of the figure with its current runs, or null without runs. */
   address: string | null;
-  /** Why there is no figure, once that is known. */
+  /** Why there is no figure, as soon as that is known. */
   problem: string | null;
 }
 

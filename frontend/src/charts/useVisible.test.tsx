@@ -8,7 +8,7 @@ function Place() {
   return <div ref={place}>{useVisible(place) ? "seen" : "not seen"}</div>;
 }
 
-it("goes by the last of several changes that the browser tells at once", () => {
+it("uses the last of several changes that the browser reports together", () => {
   let tell: (entries: { isIntersecting: boolean }[]) => void = () => undefined;
   vi.stubGlobal(
     "IntersectionObserver",

@@ -5,7 +5,7 @@ function watchPage(changed: () => void): () => void {
   return () => document.removeEventListener("visibilitychange", changed);
 }
 
-/** Whether an element can be seen now: near the viewport, and the page not in a hidden tab. */
+/** Return true if an element is near the viewport and the tab is visible. */
 export function useVisible(element: RefObject<Element | null>): boolean {
   const [near, setNear] = useState(false);
   const pageShown = useSyncExternalStore(watchPage, () => document.visibilityState === "visible");
@@ -14,7 +14,7 @@ export function useVisible(element: RefObject<Element | null>): boolean {
     if (!target) return;
     const observer = new IntersectionObserver(
       (changes) => setNear(changes.at(-1)?.isIntersecting ?? false),
-      { rootMargin: "200px" }, // so that a chart is there when it scrolls into sight
+      { rootMargin: "200px" }, // so that a chart is drawn before it scrolls into view
     );
     observer.observe(target);
     return () => observer.disconnect();

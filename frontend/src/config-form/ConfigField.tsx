@@ -21,7 +21,7 @@ interface ConfigFieldProps {
   environments: readonly Environment[];
   /** Title of the method. */
   method: string;
-  /** True if several values are allowed, which make a study. */
+  /** True if several values are allowed. They make a study. */
   several?: boolean;
   onType: (typed: string | boolean) => void;
   onLeave: () => void;

@@ -78,7 +78,7 @@ describe("the configuration fields", () => {
     expect(section(/^Rewards/).textContent).not.toContain("changed");
   });
 
-  it("find a setting by words of its name or help, and open its section", async () => {
+  it("find a setting by its name or help, and open its section", async () => {
     renderPage(<Form />);
     const search = screen.getByLabelText("Search settings");
     await userEvent.type(search, "gam");

@@ -73,7 +73,10 @@ export function ambiguityOf(text: string): string | null {
     : null;
 }
 
-/** Numbers with commas, or between semicolons if some have decimal commas; one left over at the end is no mistake. */
+/**
+ * Read numbers separated by commas, or by semicolons if some have decimal commas. A trailing separator is
+ * allowed.
+ */
 function readNumbers(field: FormField, text: string): { value: number[] } | { error: string } {
   const value: number[] = [];
   const ambiguous = ambiguityOf(text);
@@ -149,7 +152,7 @@ export function readDraft(draft: Draft, fields: FormField[]): { values: RunConfi
   return { values, errors };
 }
 
-/** Return True if an input differs from the reference. Invalid input counts as changed. */
+/** Return true if an input differs from the reference. Invalid input counts as changed. */
 export function isChanged(
   field: FormField,
   typed: string | boolean | undefined,
@@ -167,7 +170,7 @@ export function overridesOf(values: RunConfig, reference: RunConfig): RunConfig 
   );
 }
 
-/** Return True if two values are equal. Lists are compared by their items. */
+/** Return true if two values are equal. Lists are compared by their items. */
 export function sameValue(a: ConfigValue | undefined, b: ConfigValue | undefined): boolean {
   if (typeof a !== "object" || typeof b !== "object" || a === null || b === null) return a === b;
   return a.length === b.length && a.every((value, place) => value === b[place]);

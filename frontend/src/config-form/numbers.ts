@@ -8,7 +8,7 @@ const ONE_GROUP = /^[+-]?[1-9]\d{0,2},\d{3}(?![\d,.])/;
 
 const withoutSeparators = (text: string) => text.replace(/[\s_\u00a0\u202f']/g, "").replace("−", "-");
 
-/** Return True if a comma can group digits or separate decimals, as in 1,500. A whole-number field has no decimals. */
+/** Return true if a comma can group digits or separate decimals, as in 1,500. `whole`: without decimals. */
 export function isAmbiguous(text: string, whole: boolean): boolean {
   const digitsOnly = withoutSeparators(text);
   return ONE_GROUP.test(digitsOnly) && !(whole && /\d$/.test(digitsOnly) && !/e/i.test(digitsOnly));

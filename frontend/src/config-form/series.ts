@@ -31,7 +31,7 @@ const MAX_VALUES = 1000;
 export const DEFAULT_COUNT = 5;
 const SWITCHES: Record<string, boolean> = { off: false, on: true };
 
-/** Return True if a field can have several values. Lists of numbers and free text cannot. */
+/** Return true if a field can have several values. Lists of numbers and free text cannot. */
 export const canVary = ({ name, kind, choices }: FormField): boolean =>
   name !== "algorithm" &&
   (["number", "integer", "boolean"].includes(kind) || (kind === "choice" && choices.length > 1));

@@ -43,18 +43,18 @@ describe("a race", () => {
     expect(screen.getByRole("link", { name: /pong-2 #2 · A3C/ })).toBeTruthy();
   });
 
-  it("names the runs it is with, whether or not another is looked for", async () => {
+  it("names the other runs, even without a search", async () => {
     open("/?against=2");
     expect((await screen.findAllByText("pong-2 · A3C · 2")).length).toBeGreaterThan(0);
   });
 
-  it("is named by its address, and says who has no replay so early", async () => {
+  it("is stored in the URL, and names runs without a replay at this step", async () => {
     open("/?against=2&at=1000");
     expect(await screen.findByText("No replay at or before 1 k steps.")).toBeTruthy();
     expect(shown()).toEqual(["Replay at 1\u202f000 steps", "Replay at 1\u202f500 steps"]);
   });
 
-  it("goes through training by stops at which a run has a replay", async () => {
+  it("steps between the steps at which a run has a replay", async () => {
     open("/?against=2&at=2500");
     const slider = await screen.findByRole("slider", { name: "Step of training" });
     slider.focus();
@@ -63,7 +63,7 @@ describe("a race", () => {
     expect(shown()).toEqual(["Replay at 3\u202f000 steps", "Replay at 2\u202f500 steps"]);
   });
 
-  it("ends, and leaves the run's own replays", async () => {
+  it("shows only the run's replays after it is ended", async () => {
     open("/?against=2&at=1000");
     await userEvent.click(await screen.findByRole("button", { name: "End race" }));
     await waitFor(() => expect(screen.getByTestId("address").textContent).toBe(""));

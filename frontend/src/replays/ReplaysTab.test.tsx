@@ -31,7 +31,7 @@ const shown = () => players().map((player) => player.getAttribute("aria-label"))
 const replays = () => screen.findByRole("group", { name: /^Replays; arrow keys/ });
 
 describe("the replays of a run", () => {
-  it("begin with the newest and say how far they reach", async () => {
+  it("start with the newest and show the range of steps", async () => {
     open(THREE);
     await replays();
     expect(shown()).toEqual(["Replay at 3\u202f000 steps"]);
@@ -40,7 +40,7 @@ describe("the replays of a run", () => {
     expect(screen.getByText("600 steps, 20 s")).toBeTruthy();
   });
 
-  it("fetch no other runs before somebody looks for one", async () => {
+  it("fetch no other runs before a search", async () => {
     const { server } = open(THREE);
     await replays();
     expect(server.of("GET /runs")).toEqual([]);
@@ -48,7 +48,7 @@ describe("the replays of a run", () => {
     await waitFor(() => expect(server.of("GET /runs")).toHaveLength(1));
   });
 
-  it("step through training with the arrow keys, and stay on the line", async () => {
+  it("are selected with the arrow keys, up to the first and the newest", async () => {
     open(THREE);
     const group = await replays();
     group.focus();
@@ -60,7 +60,7 @@ describe("the replays of a run", () => {
     expect(shown()).toEqual(["Replay at 2\u202f000 steps"]);
   });
 
-  it("are all reached by the arrow keys of the slider, also two of one step", async () => {
+  it("can all be selected with the arrow keys of the slider, including two of the same step", async () => {
     open([aReplay(1, 1000), aReplay(2, 2000), aReplay(3, 2000), aReplay(4, 3000)], aRun(), "/?replays=1");
     await replays();
     screen.getByRole("slider", { name: "Checkpoint shown" }).focus();
@@ -73,7 +73,7 @@ describe("the replays of a run", () => {
     expect(seen).toEqual([2, 3, 4].map((id) => expect.stringContaining(`return ${id}`)));
   });
 
-  it("stand side by side from the first to the newest", async () => {
+  it("are shown side by side, from the first to the newest", async () => {
     open(THREE);
     await replays();
     await userEvent.click(screen.getByLabelText("3 side by side"));
@@ -82,7 +82,7 @@ describe("the replays of a run", () => {
     expect(shown()).toEqual(["Replay at 3\u202f000 steps"]);
   });
 
-  it("are named by the address, so that a link shows the same ones", async () => {
+  it("are stored in the URL, so that a link shows the same ones", async () => {
     const { router, unmount } = open(THREE, aRun(), "/?smoothing=0.2");
     await replays();
     await userEvent.click(screen.getByLabelText("2 side by side"));
@@ -95,13 +95,13 @@ describe("the replays of a run", () => {
     expect(shown()).toEqual([1, 3].map((step) => `Replay at ${step}\u202f000 steps`));
   });
 
-  it("begin with the newest where the one that the address names is gone", async () => {
+  it("start with the newest if the replay in the URL no longer exists", async () => {
     open(THREE, aRun(), "/?replays=99");
     await replays();
     expect(shown()).toEqual(["Replay at 3\u202f000 steps"]);
   });
 
-  it("are chosen by their pictures", async () => {
+  it("are selected by a click on their pictures", async () => {
     open(THREE);
     await replays();
     const picture = screen.getByTitle("1 k steps, return 1");
@@ -110,7 +110,7 @@ describe("the replays of a run", () => {
     expect(picture.getAttribute("aria-pressed")).toBe("true");
   });
 
-  it("stay while arrow keys are pressed in a dialog that was opened from them", async () => {
+  it("do not change on arrow keys in a dialog", async () => {
     open(THREE);
     await replays();
     await userEvent.click(screen.getByRole("button", { name: "Download" }));
@@ -127,7 +127,7 @@ describe("the replays of a run", () => {
     await waitFor(() => expect(shown()).toEqual(["Replay at 4\u202f000 steps"]));
   });
 
-  it("leave the reader at the replay that was chosen", async () => {
+  it("keep the selected replay when a newer one arrives", async () => {
     const { record } = open(THREE);
     (await replays()).focus();
     await userEvent.keyboard("{ArrowLeft}");
@@ -136,7 +136,7 @@ describe("the replays of a run", () => {
     expect(shown()).toEqual(["Replay at 2\u202f000 steps"]);
   });
 
-  it("leave the reader there when earlier replays come and go", async () => {
+  it("keep the selected replay when earlier ones are added and deleted", async () => {
     const { record, router } = open(THREE);
     (await replays()).focus();
     await userEvent.keyboard("{ArrowLeft}");
@@ -149,7 +149,7 @@ describe("the replays of a run", () => {
     expect(new URLSearchParams(router.state.location.search).get("replays")).toBe("2");
   });
 
-  it("stand on a line of training, each where its steps are, and are stepped through on it", async () => {
+  it("are placed on the slider by their steps", async () => {
     open([aReplay(1, 1000), aReplay(2, 1500), aReplay(3, 11_000)]);
     await replays();
     const thumb = screen.getByRole("slider", { name: "Checkpoint shown" });
@@ -164,7 +164,7 @@ describe("the replays of a run", () => {
     expect(middle).toBeCloseTo(5);
   });
 
-  it("leave out what is no longer kept", async () => {
+  it("omit replays whose file was deleted", async () => {
     open([aReplay(1, 1000, { file_id: null }), aReplay(2, 2000)]);
     await replays();
     expect(screen.getByText("1 replay, at 2 k steps")).toBeTruthy();
@@ -172,14 +172,14 @@ describe("the replays of a run", () => {
 });
 
 describe("the player", () => {
-  it("plays what it shows from the beginning, muted, without being asked", async () => {
+  it("plays automatically and muted", async () => {
     open(THREE);
     await replays();
     expect(HTMLMediaElement.prototype.play).toHaveBeenCalled();
     expect(players().map(({ muted }) => muted)).toEqual([true]);
   });
 
-  it("pauses all replays at once and plays them on", async () => {
+  it("pauses and resumes all replays together", async () => {
     open(THREE);
     await replays();
     await userEvent.click(screen.getByLabelText("2 side by side"));
@@ -197,7 +197,7 @@ describe("the player", () => {
     expect(players().map(({ playbackRate }) => playbackRate)).toEqual([4]);
   });
 
-  it("begins again only when the longest replay has ended", async () => {
+  it("restarts only after the longest replay has ended", async () => {
     open([aReplay(1, 1000, { seconds: 5 }), aReplay(2, 2000, { seconds: 20 })]);
     await replays();
     await userEvent.click(screen.getByLabelText("2 side by side"));
@@ -214,7 +214,7 @@ describe("the player", () => {
     expect([short.currentTime, long.currentTime]).toEqual([0, 0]);
   });
 
-  it("waits for a click where the browser forbids it to play", async () => {
+  it("waits for a click if the browser blocks autoplay", async () => {
     vi.mocked(HTMLMediaElement.prototype.play).mockRejectedValue(new DOMException("No.", "NotAllowedError"));
     open(THREE);
     await replays();
@@ -228,12 +228,12 @@ describe("a run without replays", () => {
     [aRun({ state: "paused" }), /^This run is paused; resume it to continue. One episode is recorded/],
     [aRun({ state: "queued" }), /^This run is waiting for a worker. One episode is recorded/],
     [aFinishedRun(), "This run recorded no replay."],
-  ])("says whether some will come", async (run, words) => {
+  ])("says whether to expect replays", async (run, words) => {
     open([], run);
     expect(await screen.findByText(words)).toBeTruthy();
   });
 
-  it("says that they could not be fetched", async () => {
+  it("shows why they could not be loaded", async () => {
     serve({ "GET /runs/1/replays": () => refusal(500, "The disk is away.") });
     renderPage(<ReplaysTab run={aRun()} />);
     expect(await screen.findByText("The disk is away.")).toBeTruthy();

@@ -10,7 +10,7 @@ import { done, refusal, serve } from "@/testing/server";
 import { aTrack } from "@/testing/tracks";
 import { ReplaysTab } from "./ReplaysTab";
 
-// jsdom plays no videos, and draws nothing.
+// jsdom does not play videos or draw.
 beforeEach(() => {
   vi.stubGlobal("ImageData", vi.fn());
   vi.spyOn(HTMLCanvasElement.prototype, "getContext").mockReturnValue(null);
@@ -32,7 +32,7 @@ function open(track: object | (() => object), { replay = SEEING, at = "/" } = {}
 const chart = () => screen.findByRole("slider", { name: "Moment of the replay" });
 const player = () => document.querySelector("video") as HTMLVideoElement;
 
-/** Show a time as a browser that does not tell each picture does. */
+/** Seek like a browser that does not report each picture. */
 function show(seconds: number) {
   player().currentTime = seconds;
   act(() => void fireEvent.timeUpdate(player()));
@@ -40,8 +40,8 @@ function show(seconds: number) {
 
 const decisionIs = (words: string) => expect(screen.getByText(words)).toBeTruthy();
 
-describe("what the agent thought", () => {
-  it("follows the picture", async () => {
+describe("the values and probabilities of the agent", () => {
+  it("follow the picture", async () => {
     open(aTrack());
     const slider = await chart();
     decisionIs("1 of 10");
@@ -53,7 +53,7 @@ describe("what the agent thought", () => {
     expect(screen.getByText("Reward", { selector: "dt" }).nextSibling?.textContent).toBe("−1");
   });
 
-  it("names the actions and marks the one that was taken", async () => {
+  it("have the names of the actions, and mark the taken one", async () => {
     open(aTrack());
     await chart();
     const bars = screen.getByRole("region", { name: "Probability of each action" });
@@ -66,7 +66,7 @@ describe("what the agent thought", () => {
     expect(rows()).toEqual(["NOOP25.0 %", "▸FIRE, taken75.0 %"]);
   });
 
-  it("draws action values on one scale over the whole replay", async () => {
+  it("have one scale for the action values of the whole replay", async () => {
     const numbers = aTrack().numbers.map((_, decision) => [-1, decision === 9 ? 3 : 1]);
     open(aTrack({ head: { numbers_kind: "values" }, numbers }));
     await chart();
@@ -77,7 +77,7 @@ describe("what the agent thought", () => {
     expect([second?.style.left, second?.style.width]).toEqual(["25%", "25%"]);
   });
 
-  it("draws continuous actions as mean and spread, with what was taken", async () => {
+  it("show continuous actions as mean and spread, with the taken value", async () => {
     const decisions = aTrack().picture;
     open(
       aTrack({
@@ -95,7 +95,7 @@ describe("what the agent thought", () => {
     ]);
   });
 
-  it("draws a spread for each continuous action that has its own", async () => {
+  it("show a separate spread for each continuous action if there are several", async () => {
     const decisions = aTrack().picture;
     open(
       aTrack({
@@ -111,7 +111,7 @@ describe("what the agent thought", () => {
     expect(rows.map((row) => row.textContent)).toEqual(["hip0.5 ± 0.5, took 0.75", "knee−0.5 ± 1, took −1"]);
   });
 
-  it("leaves out lives where the game has none", async () => {
+  it("omit lives if the game has none", async () => {
     open(aTrack({ lives: aTrack().lives.map(() => -1), life_lost: aTrack().life_lost.map(() => false) }));
     await chart();
     expect(screen.queryByText("Lives")).toBeNull();
@@ -119,8 +119,8 @@ describe("what the agent thought", () => {
   });
 });
 
-describe("going through a replay", () => {
-  it("goes by frames and decisions with keys, and stops there", async () => {
+describe("stepping through a replay", () => {
+  it("goes by frame or decision with keys, and pauses", async () => {
     open(aTrack());
     await chart();
     await userEvent.keyboard(".");
@@ -134,7 +134,7 @@ describe("going through a replay", () => {
     expect(await screen.findByRole("button", { name: "Pause replay" })).toBeTruthy();
   });
 
-  it("leaves keys to what is written in, and a space to the button that has the focus", async () => {
+  it("leaves the space key to a focused button", async () => {
     open(aTrack());
     await chart();
     const button = screen.getByRole("button", { name: "Next decision" });
@@ -144,7 +144,7 @@ describe("going through a replay", () => {
     expect(screen.getByRole("button", { name: "Play replay" })).toBeTruthy();
   });
 
-  it("leads to rewards, lost lives and the greatest surprise, and says why a button leads nowhere", async () => {
+  it("jumps to rewards, lost lives and the greatest surprise, or says why it cannot", async () => {
     open(aTrack());
     await chart();
     const press = (name: string) => userEvent.click(screen.getByRole("button", { name }));
@@ -162,7 +162,7 @@ describe("going through a replay", () => {
     expect(player().currentTime).toBeCloseTo(8.5 / 20);
   });
 
-  it("goes where the chart is clicked, from the keyboard too", async () => {
+  it("follows clicks and keys on the chart", async () => {
     open(aTrack());
     const slider = await chart();
     vi.spyOn(slider, "getBoundingClientRect").mockReturnValue(new DOMRect(100, 0, 400, 100));
@@ -179,7 +179,7 @@ describe("going through a replay", () => {
 });
 
 describe("a moment", () => {
-  it("opens from the address, paused", async () => {
+  it("opens from the URL, paused", async () => {
     const { router } = open(aTrack(), { at: "/?t=1.225&replays=1" });
     const slider = await chart();
     act(() => void fireEvent.loadedData(player()));
@@ -191,7 +191,7 @@ describe("a moment", () => {
     expect(router.state.location.search).toBe("?t=1.225&replays=1");
   });
 
-  it("stands in the address while a replay is paused, with the replay that it is of", async () => {
+  it("is in the URL with its replay while the replay is paused", async () => {
     const { router } = open(aTrack());
     await chart();
     await userEvent.keyboard("]");
@@ -211,8 +211,8 @@ describe("a moment", () => {
   });
 });
 
-describe("what the network saw", () => {
-  it("stands beside the picture or over it, on the same clock", async () => {
+describe("the network's input", () => {
+  it("is shown beside the picture or over it, in sync", async () => {
     open(aTrack());
     await chart();
     const seen = () => screen.queryByLabelText(/^Network input at/);
@@ -225,7 +225,7 @@ describe("what the network saw", () => {
     expect(screen.getByRole("slider", { name: "Opacity" })).toBeTruthy();
   });
 
-  it("cannot be chosen where the network saw numbers, which is said", async () => {
+  it("is disabled with a reason if the network sees numbers", async () => {
     open(aTrack(), { replay: { track_file_id: 401 } });
     await chart();
     expect(screen.getByLabelText<HTMLInputElement>("Beside").disabled).toBe(true);
@@ -234,7 +234,7 @@ describe("what the network saw", () => {
 });
 
 describe("side by side", () => {
-  it("shows the thoughts of the replay whose caption is chosen", async () => {
+  it("shows the values and probabilities of the replay whose caption is clicked", async () => {
     const { of } = open(aTrack(), { at: "/?replays=1,2" });
     await chart();
     expect(of("GET /replays/2/track")).toHaveLength(1);
@@ -246,22 +246,22 @@ describe("side by side", () => {
   });
 });
 
-describe("a replay that tells no thoughts", () => {
-  it("says that it was recorded before tracks were kept, asks for none, and plays", async () => {
+describe("a replay without a readable track", () => {
+  it("says that it has no track, requests none, and plays", async () => {
     const { asked } = open(aTrack(), { replay: {} });
     expect(await screen.findByText(/has no track/)).toBeTruthy();
     expect(asked.some(({ path }) => path.endsWith("/track"))).toBe(false);
     expect(HTMLMediaElement.prototype.play).toHaveBeenCalled();
   });
 
-  it("says in the server's words that its track cannot be read", async () => {
+  it("shows the server's error, without a retry", async () => {
     open(() => refusal(404, "The track of this replay cannot be read: it is cut short."));
     expect(await screen.findByText("The track of this replay cannot be read: it is cut short.")).toBeTruthy();
     expect(screen.queryByRole("button", { name: "Try again" })).toBeNull();
     expect(player().getAttribute("src")).toBe("/api/v1/files/102");
   });
 
-  it("is asked again on request when the server stumbled", async () => {
+  it("can be retried after a server error", async () => {
     let stumbled = false;
     open(() => {
       if (stumbled) return aTrack();
@@ -274,7 +274,7 @@ describe("a replay that tells no thoughts", () => {
   });
 });
 
-it("offers the files of a replay and says how a notebook reads its track", async () => {
+it("offers the files of a replay, and notebook code that reads its track", async () => {
   open(aTrack());
   await chart();
   await userEvent.click(screen.getByRole("button", { name: "Download" }));
@@ -301,7 +301,7 @@ describe("saliency", () => {
     return { ...server, ...renderPage(<ReplaysTab run={aRun()} />) };
   }
 
-  it("is asked for, tells how far it is, and can be cancelled", async () => {
+  it("can be requested, shows its progress, and can be canceled", async () => {
     const replays = [aReplay(2, 2000, SEEING)];
     const { of } = openWith({
       "GET /runs/1/replays": () => replays,
@@ -318,7 +318,7 @@ describe("saliency", () => {
     await waitFor(() => expect(of("DELETE /replays/2/saliency")).toHaveLength(1));
   });
 
-  it("lies over the picture in step with it", async () => {
+  it("is shown over the picture, in sync with it", async () => {
     openWith({ "GET /replays/2/saliency": aSaliencyState() });
     await chart();
     expect(screen.queryByRole("img", { name: "Saliency over the picture" })).toBeNull();
@@ -330,7 +330,7 @@ describe("saliency", () => {
     expect(screen.queryByRole("img", { name: "Saliency over the picture" })).toBeNull();
   });
 
-  it("is of the action values where the method has no policy", async () => {
+  it("is that of the action values if the method has no policy", async () => {
     const { head, ...rest } = aSaliency();
     openWith({
       "GET /replays/2/saliency": aSaliencyState(),
@@ -339,7 +339,7 @@ describe("saliency", () => {
     expect(await screen.findByRole("radio", { name: "Q-values" })).toBeTruthy();
   });
 
-  it("says why there is none", async () => {
+  it("shows why it failed, and can be requested again", async () => {
     openWith({
       "GET /replays/2/saliency": aSaliencyState({ state: "failed", reason: "The actions brought 3 points." }),
     });
@@ -347,7 +347,7 @@ describe("saliency", () => {
     expect(screen.getByRole("button", { name: "Compute again" })).toBeTruthy();
   });
 
-  it("is not offered where the network sees no pictures", async () => {
+  it("is disabled if the network sees no pictures", async () => {
     const { of } = openWith({}, { track_file_id: 401, seen_file_id: null });
     const compute = await screen.findByRole("button", { name: "Compute" });
     expect(compute.getAttribute("aria-disabled")).toBe("true");
@@ -356,7 +356,7 @@ describe("saliency", () => {
   });
 });
 
-describe("a replay to keep", () => {
+describe("a replay", () => {
   it("is pinned and unpinned", async () => {
     let pinned = false;
     const { of } = serve({
@@ -371,14 +371,14 @@ describe("a replay to keep", () => {
     await userEvent.click(await screen.findByRole("button", { name: "Pin" }));
     const unpin = await screen.findByRole<HTMLButtonElement>("button", { name: "Pinned" });
     expect(unpin.getAttribute("aria-pressed")).toBe("true");
-    // Until the first change has been settled, a click is lost.
+    // The button ignores clicks until the first change is saved.
     await waitFor(() => expect(unpin.disabled).toBe(false));
     await userEvent.click(unpin);
     expect(await screen.findByRole("button", { name: "Pin" })).toBeTruthy();
     expect(of("PATCH /replays/2").map(({ body }) => body)).toEqual([{ pinned: true }, { pinned: false }]);
   });
 
-  it("is clipped between two marks, which must not be too far apart", async () => {
+  it("can be clipped between two marks if they are not too far apart", async () => {
     serve({
       "GET /runs/1/replays": [aReplay(2, 2000, { ...SEEING, seconds: 40 })],
       "GET /replays/2/track": aTrack(),
@@ -387,7 +387,7 @@ describe("a replay to keep", () => {
     await chart();
     await userEvent.click(screen.getByRole("button", { name: "Clip" }));
     expect(await screen.findByText(/The marks are 40.0 s apart/)).toBeTruthy();
-    // jsdom lays nothing out, so to it a popover is never quite open.
+    // jsdom has no layout, so an open popover counts as hidden.
     const button = { hidden: true };
     const download = screen.getByRole<HTMLButtonElement>("button", { name: "Download GIF", ...button });
     expect(download.disabled).toBe(true);

@@ -1,34 +1,34 @@
 import { describe, expect, it, vi } from "vitest";
 import { correction, middleOf, pictureAt, Playhead } from "./clock";
 
-describe("a picture and its time", () => {
-  it.each([15, 20, 30, 60])("name each other at %i pictures a second", (rate) => {
+describe("pictureAt", () => {
+  it.each([15, 20, 30, 60])("finds a picture by its middle and its start at %i per second", (rate) => {
     for (let picture = 0; picture < 20 * rate; picture += 1) {
       expect(pictureAt(middleOf(picture, rate), rate)).toBe(picture);
-      // Browsers tell the beginning of a picture in whole microseconds.
+      // Browsers report the start of a picture in whole microseconds.
       expect(pictureAt(Math.floor((picture / rate) * 1e6) / 1e6, rate)).toBe(picture);
     }
   });
 });
 
-describe("a player that is out of step", () => {
+describe("a player that is out of sync", () => {
   const picture = 1 / 60;
   const steady = { picture, speed: 1, correcting: false };
   const correcting = { ...steady, correcting: true };
 
-  it("is left alone while it is off by less than half a picture", () => {
+  it("keeps its rate if it is off by less than half a picture", () => {
     expect(correction(picture * 0.4, steady)).toBe(1);
     expect(correction(-picture * 0.4, steady)).toBe(1);
   });
 
-  it("runs faster when it is late and slower when it is early, until it is nearly right", () => {
+  it("plays faster if it is late and slower if it is early, until it is almost in sync", () => {
     expect(correction(picture * 0.6, steady)).toBeGreaterThan(1);
     expect(correction(-picture * 0.6, steady)).toBeLessThan(1);
     expect(correction(picture * 0.3, correcting)).toBeGreaterThan(1);
     expect(correction(picture * 0.1, correcting)).toBe(1);
   });
 
-  it("jumps when it is far off", () => {
+  it("seeks if it is far off", () => {
     expect(correction(0.6, steady)).toBe("seek");
     expect(correction(-0.6, correcting)).toBe("seek");
   });
@@ -36,10 +36,10 @@ describe("a player that is out of step", () => {
   it.each([
     { speed: 1, look: 0.033, looks: 60 },
     { speed: 4, look: 0.033, looks: 60 },
-    // A page that gets little of the processor looks seldom.
+    // A page that gets little processor time checks rarely.
     { speed: 4, look: 0.3, looks: 10 },
   ])(
-    "comes within a picture and stays, at speed $speed with a look each $look s",
+    "comes within a picture and stays there, at speed $speed with a check every $look s",
     ({ speed, look, looks }) => {
       for (const start of [0.3, 0.1, 0.03, -0.03, -0.3]) {
         let [late, correcting] = [start, false];
@@ -55,7 +55,7 @@ describe("a player that is out of step", () => {
   );
 });
 
-it("tells watchers of a move, and of none when nothing moved", () => {
+it("notifies subscribers only if the position changes", () => {
   const head = new Playhead();
   const listener = vi.fn();
   const unwatch = head.watch(listener);

@@ -4,8 +4,8 @@
 export const USUAL_RATE = 60;
 
 /**
- * The picture shown at a time. A browser says when the picture shown began, a little off for want of digits; a player
- * that was sought says the middle of it. A quarter of a picture is added so that both name the same.
+ * Return the picture shown at a time. Browsers report the rounded start of the picture, or its middle after
+ * a seek. A quarter of a picture is added so that both give the same picture.
  */
 export const pictureAt = (seconds: number, rate: number): number => Math.floor(seconds * rate + 0.25);
 
@@ -27,10 +27,9 @@ interface Pace {
 }
 
 /**
- * How a player that is late (or, below zero, early) by so many seconds gets back on the clock: by a seek, or by
- * running at another rate. One that is off by less than half a picture keeps what it does until it is nearly right.
- * The less it is off, the less is its rate: a page that has little of the processor looks again late, and would find
- * it far off on the other side.
+ * Return how a player that is `late` seconds late (early if negative) catches up: "seek", or a factor of its
+ * playback rate. The correction starts at half a picture and ends when the player is almost in sync. It is
+ * proportional to the offset: a page with little processor time checks late and would otherwise overshoot.
  */
 export function correction(late: number, { picture, speed, correcting }: Pace): "seek" | number {
   const off = Math.abs(late);

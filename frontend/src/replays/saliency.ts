@@ -39,8 +39,8 @@ function mapsOf(written: string, peaks: number[]): Maps {
 }
 
 /**
- * How strongly a place is painted, from 0 to 1. It goes by the root, which is how far the answer moved: by the square
- * alone, one bright place would leave the others dark.
+ * Return the opacity of a cell from 0 to 1. The saliency is a squared difference. Its square root is used,
+ * because otherwise one strong cell would hide all others.
  */
 export function strengthOf(
   { places, peaks, full }: Maps,

@@ -1,17 +1,17 @@
 import { expect, it } from "vitest";
 import { domainOf, line, placeOn, ticksOf } from "./scale";
 
-it("reaches from the least to the greatest number, and leaves out what is none", () => {
+it("ranges from the smallest to the largest number, without NaN and infinities", () => {
   expect(domainOf([0.5, -2, NaN, 3, Infinity])).toEqual([-2, 3]);
 });
 
-it("has room around one number, and is there for none", () => {
+it("has a range around a single number, and a default range without numbers", () => {
   expect(domainOf([4, 4])).toEqual([2, 6]);
   expect(domainOf([0])).toEqual([-0.5, 0.5]);
   expect(domainOf([NaN])).toEqual([0, 1]);
 });
 
-it("places numbers between its ends and those beyond on them", () => {
+it("returns positions from 0 to 1, and clamps numbers outside the range", () => {
   expect([-2, 0, 2, 5].map((value) => placeOn([-2, 2], value))).toEqual([0, 0.5, 1, 1]);
 });
 
@@ -24,7 +24,7 @@ it.each([
   expect(ticksOf(domain, about)).toEqual(ticks);
 });
 
-it("draws a line upwards and leaves a gap where there is no number", () => {
+it("draws a line with y upwards, and with a gap at NaN", () => {
   expect(
     line([
       [0, 0],

@@ -12,11 +12,11 @@ it.each([
   [36, 9],
   [39, 9],
   [4000, 9],
-])("finds the decision behind picture %i", (picture, decision) => {
+])("finds the decision of picture %i", (picture, decision) => {
   expect(decisionAt(thoughts.picture, picture)).toBe(decision);
 });
 
-it("finds the same decision as a search from the beginning, where decisions lie unevenly", () => {
+it("finds the same decision as a linear search, also with uneven decisions", () => {
   const pictures = [5, 6, 10, 30, 31, 32, 100];
   for (let picture = 0; picture < 110; picture += 1) {
     const last = pictures.findLastIndex((made) => made <= picture);
@@ -24,7 +24,7 @@ it("finds the same decision as a search from the beginning, where decisions lie 
   }
 });
 
-describe("what a decision leads to", () => {
+describe("the jumps of the step buttons", () => {
   it.each([
     [0, null, 2, 8],
     [2, null, 6, 8],
@@ -37,13 +37,13 @@ describe("what a decision leads to", () => {
 });
 
 describe("the greatest surprise", () => {
-  it("is where what came was furthest from the estimate, whichever way", () => {
+  it("is the decision whose return differs most from the estimate, in either direction", () => {
     const surprised = thoughtsOf(aTrack({ value: [0, 0, 0, 0, 0, 0.6, 0, 0, 0, 0] }));
     expect(greatestSurprise(surprised)).toBe(5);
     expect(surpriseAt(surprised, 5)).toBeCloseTo(-1.59);
   });
 
-  it("is not where no number is, and nowhere if all came as estimated", () => {
+  it("ignores NaN, and is null if every return equals its estimate", () => {
     const obtained = aTrack().obtained;
     expect(greatestSurprise(thoughtsOf(aTrack({ value: [...obtained] })))).toBeNull();
     const odd = aTrack({ value: ["NaN", "Infinity", 0, 0, 0, 0, 0, 0, 0, 0] });
@@ -51,13 +51,13 @@ describe("the greatest surprise", () => {
   });
 });
 
-it("reads the words for numbers that JSON has not", () => {
+it("parses NaN and infinities, which the API sends as strings", () => {
   const { value, numbers } = thoughtsOf(aTrack({ value: ["NaN", "-Infinity"], numbers: [["Infinity", 1]] }));
   expect(value).toEqual([NaN, -Infinity]);
   expect(numbers).toEqual([[Infinity, 1]]);
 });
 
-it("says how the return is counted", () => {
+it("describes how the return is computed", () => {
   expect(howCounted(thoughts.head)).toBe(
     "Return obtained: rewards clipped to ±1, discounted by γ = 0.99 up to a lost life.",
   );

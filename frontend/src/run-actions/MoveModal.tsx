@@ -10,7 +10,7 @@ import { ProjectSelect } from "@/ui/ProjectSelect";
 
 interface MoveModalProps {
   items: MoveItems;
-  /** What is moved, such as "3 runs" or "this study and its runs". */
+  /** Description of the items, such as "3 runs" or "this study and its runs". */
   subject: string;
   /** The project that the items are in, if it is the same for all. */
   from: string | null;

@@ -16,7 +16,7 @@ export function OpenExamples() {
     const [report] = [...reports, ...already_reports];
     void navigate(report === undefined ? "/" : `/reports/${report}`);
   });
-  // The report begins with charts. A chart tries again if this fails.
+  // The report starts with charts. A chart retries if this fails.
   useEffect(() => {
     loadPlotly().catch(() => undefined);
   }, []);

@@ -48,7 +48,7 @@ interface RunMenuProps {
   children?: ReactNode;
 }
 
-/** Menu of the actions for one run. A disabled action says why. A table has many menus, so they are empty until used. */
+/** Menu of the actions for one run. A disabled action says why. It is empty until used: tables have many. */
 export function RunMenu(props: RunMenuProps) {
   const [isUsed, use] = useDisclosure(false);
   return (

@@ -3,7 +3,7 @@
 import { useSyncExternalStore } from "react";
 import { UNDO_MS } from "@/ui/notify";
 
-/** Sends a stop request. While the page unloads, nobody can wait for the response. */
+/** Sends a stop request. While the page unloads, it cannot wait for the response. */
 type SendStop = (isUnloading: boolean) => void;
 
 const pending = new Map<number, { timer: number; send: SendStop }>();
@@ -40,7 +40,7 @@ function subscribe(notify: () => void) {
   return () => listeners.delete(notify);
 }
 
-/** Return True if a stop of this run waits to be sent. */
+/** Return true if a stop of this run waits to be sent. */
 export function useIsStopPending(id: number): boolean {
   return useSyncExternalStore(subscribe, () => pending.has(id));
 }

@@ -11,7 +11,7 @@ export interface RetriedAction {
   key: string;
   /** How the next page sends the action after this page is closed. */
   request: ActionRequest;
-  /** What did not happen: "Run 7 was NOT stopped". */
+  /** Message about the failure: "Run 7 was NOT stopped". */
   failure: string;
   send: () => Promise<unknown>;
   /** Send the action while the page unloads. */
@@ -107,14 +107,14 @@ async function attempt(action: UnsentAction): Promise<void> {
   }
 }
 
-/** Return True if the action may be sent without a click. */
+/** Return true if the action may be sent without a click. */
 const canRetry = (action: UnsentAction) => !action.isManual && !isOld(action.requestedAt);
 
 function retry(action: UnsentAction): void {
   if (!action.isSending && canRetry(action)) void attempt(action);
 }
 
-/** Return True if no retry can change the server's response. */
+/** Return true if no retry can change the server's response. */
 function isFinal(error: unknown): boolean {
   return error instanceof ApiError && [404, 409, 422].includes(error.status);
 }

@@ -16,7 +16,7 @@ export interface StoredAction {
 const STORAGE_KEY = "arcadia-unsent-actions";
 const HOUR_MS = 3_600_000;
 
-/** Return True if the user may have forgotten the action. Only a click sends an old action. */
+/** Return true if the user may have forgotten the action. Only a click sends an old action. */
 export const isOld = (requestedAt: number) => Date.now() - requestedAt > HOUR_MS;
 
 function isStored(value: unknown): value is StoredAction {

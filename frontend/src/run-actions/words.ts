@@ -9,7 +9,7 @@ export const ACTION_NAMES: Record<BulkAction, string> = {
   purge: "Purge",
 };
 
-/** What notices say after an action: "Run 7 archived". */
+/** Notifications after each action: "Run 7 archived". */
 export const ACTION_RESULTS: Record<BulkAction, string> = {
   stop: "stopping",
   pause: "pausing",

@@ -30,21 +30,21 @@ function show(games: KeptGame[], answers: Record<string, object> = {}) {
 }
 
 describe("kept games", () => {
-  it("are watched", async () => {
+  it("can be watched", async () => {
     show([kept()]);
     expect((await screen.findByText(/played to the end/)).textContent).toContain("21 points");
     await userEvent.click(screen.getByRole("button", { name: "Watch" }));
     expect(screen.getByLabelText("Video of Kept game 3").getAttribute("src")).toBe("/api/v1/files/8");
   });
 
-  it("say why their film is not there", async () => {
+  it("show why their video is not ready", async () => {
     const reason = "All workers are busy with other jobs. It starts when one of them is done.";
     show([kept({ film: "queued", reason, file_id: null, poster_file_id: null })]);
     expect(await screen.findByText(reason)).toBeTruthy();
     expect(screen.queryByRole("button", { name: "Watch" })).toBeNull();
   });
 
-  it("become start points", async () => {
+  it("can be saved as start points", async () => {
     const path = "POST /kept-games/3/start-points";
     const server = show([kept()], { [path]: { points: 100 } });
     await userEvent.click(await screen.findByRole("button", { name: "Keep as start points" }));
@@ -52,7 +52,7 @@ describe("kept games", () => {
     expect(server.of(path)).toHaveLength(1);
   });
 
-  it("count from the decision if they continue a replay, without start points", async () => {
+  it("show numbers from the decision and no start points if they continue a replay", async () => {
     const continued = { replay_id: 2, decision: 130, score: 3, frames: 200, agent_frames: 50 };
     show([kept({ continued, start_points: 0 })]);
     const summary = await screen.findByText(/from decision 131/);
@@ -62,7 +62,7 @@ describe("kept games", () => {
     expect(screen.queryByRole("button", { name: "Keep as start points" })).toBeNull();
   });
 
-  it("are removed once that is confirmed", async () => {
+  it("are removed after a confirmation", async () => {
     const path = "DELETE /kept-games/3";
     const server = show([kept()], { [path]: {} });
     await userEvent.click(await screen.findByRole("button", { name: "Remove Kept game 3" }));

@@ -4,8 +4,8 @@ interface Box {
 }
 
 /**
- * Return the width in CSS pixels at which a picture of this shape fits into a box. A picture that is `pixels` wide is
- * enlarged by a whole number of the screen's pixels, so that its own stay equally large.
+ * Return the width in CSS pixels at which a picture of this aspect ratio fits into a box. A picture that is
+ * `pixels` wide is enlarged by a whole number of device pixels, so that all its pixels have the same size.
  */
 export function fittedWidth(box: Box, shape: number, pixels: number | null, screen: number): number {
   const width = Math.min(box.width, box.height * shape);

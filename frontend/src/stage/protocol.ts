@@ -25,7 +25,7 @@ export interface Scene {
   waiting: boolean;
   /** The decision of a replay at which the game begins, with the score and frames before it. */
   origin: { decision: number; score: number; frames: number } | null;
-  /** None if only people play. */
+  /** Null if only people play. */
   agent: AgentOnStage | null;
   /** True if a person can play it. */
   takes_hands: boolean;

@@ -73,7 +73,7 @@ export class FakeSocket {
     this.closed = true;
   }
 
-  /** The orders that were given, without those that no person gives. */
+  /** Return the sent commands, without the automatic ones. */
   orders() {
     return this.sent.filter(({ order }) => order !== "ping" && order !== "seen");
   }
@@ -96,7 +96,7 @@ export function message(head: PictureHead): ArrayBuffer {
   return whole.buffer;
 }
 
-/** Put what a live game's page uses of the browser under a test's control. */
+/** Fake the browser features that the page of a live game uses. */
 export function fakeSockets() {
   FakeSocket.all = [];
   vi.stubGlobal("WebSocket", FakeSocket);

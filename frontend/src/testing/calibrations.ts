@@ -9,7 +9,7 @@ export const ERRORS = {
   regret: { mean: 0.05, interval: [0.02, 0.08] },
 } satisfies Calibration["errors"];
 
-/** A calibration that is done; tests change what they are about. */
+/** A finished calibration. */
 export function aCalibration(id: number, changes: Partial<Calibration> = {}): Calibration {
   return {
     id,
@@ -26,7 +26,7 @@ export function aCalibration(id: number, changes: Partial<Calibration> = {}): Ca
   };
 }
 
-/** One that waits, is in progress or has failed. */
+/** A calibration that is queued, in progress or failed. */
 export const anUnfinishedCalibration = (id: number, changes: Partial<Calibration> = {}): Calibration =>
   aCalibration(id, { state: "queued", errors: null, finished_at: null, moments_done: 0, ...changes });
 

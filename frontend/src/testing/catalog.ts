@@ -1,6 +1,6 @@
 import type { Catalog } from "@/charts/metrics";
 
-/** A few sections as the server has them. */
+/** A few sections of the server's metric catalog. */
 export const CATALOG: Catalog = [
   {
     prefix: "episode",

@@ -22,7 +22,7 @@ export const RUNS = [
 
 const values = (last: number | "NaN", max: number, mean: number) => ({ last, max, mean_last_100: mean });
 
-/** Runs of which some settings differ. */
+/** Runs that differ in some settings. */
 export function comparisonOf(runs: ComparedRun[]): Comparison {
   const named = (...settings: [string | number, string | number]) =>
     Object.fromEntries(runs.map(({ id }, at) => [String(id), settings[at] ?? "other"]));
@@ -117,7 +117,7 @@ export const TIMES: Thresholds = {
   message: "",
 };
 
-/** The page at an address, on a server that answers what it asks. */
+/** Open the page at a URL, with a server that answers its requests. */
 export function openComparison(page: ReactElement, at: string, more: Record<string, object> = {}) {
   const server = serve({
     "GET /compare": ({ query }: Asked) => {

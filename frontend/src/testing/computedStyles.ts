@@ -1,8 +1,8 @@
 /**
  * Compute the style of each kind of element once.
  *
- * jsdom matches every rule with an element and its ancestors, which took most of the time of queries by role. Tests load
- * no stylesheets, so the style depends only on these attributes, and on what ancestors pass on.
+ * jsdom matches every rule with an element and its ancestors, which took most of the time of queries by role.
+ * Tests load no stylesheets, so the style depends only on these attributes and on inherited properties.
  */
 export function cacheComputedStyles(): void {
   const compute = window.getComputedStyle.bind(window);
@@ -18,7 +18,7 @@ export function cacheComputedStyles(): void {
 
 const ATTRIBUTES = ["type", "hidden", "open", "style"];
 
-/** Whether an ancestor's style may pass on a property that tests depend on. */
+/** Return true if an element may inherit a property that tests depend on. */
 function inherits(element: Element): boolean {
   for (let each = element.parentElement; each; each = each.parentElement) {
     if (/visibility|pointer-events/.test(each.getAttribute("style") ?? "")) return true;

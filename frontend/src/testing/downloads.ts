@@ -5,11 +5,11 @@ interface Download {
   text: () => Promise<string>;
 }
 
-/** What pages hand to the browser's downloads from now on. */
+/** Return the files that pages download from now on. */
 export function downloads(): Download[] {
   const saved: Download[] = [];
   const blobs = new Map<string, Blob>();
-  // jsdom has no addresses for blobs, and follows no link.
+  // jsdom supports no blob URLs and follows no links.
   URL.createObjectURL = (content: Blob) => {
     const address = `blob:${blobs.size}`;
     blobs.set(address, content);

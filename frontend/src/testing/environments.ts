@@ -1,6 +1,6 @@
 import type { Environment, EnvironmentFamily } from "@/api/types";
 
-/** A family of small environments; tests change what they are about. */
+/** A family of small environments. */
 export function anEnvironmentFamily(changes: Partial<EnvironmentFamily> = {}): EnvironmentFamily {
   return {
     name: "small",
@@ -30,7 +30,7 @@ export const ATARI = anEnvironmentFamily({
   aspect_ratio: 160 / 210,
 });
 
-/** A small environment that PAAC and A3C can learn; tests change what they are about. */
+/** A small environment that PAAC and A3C can learn. */
 export function anEnvironment(id: string, changes: Partial<Environment> = {}): Environment {
   return {
     id,

@@ -10,7 +10,7 @@ import { FINISHED_JOB } from "./jobs";
 
 const SAMPLED: Acting = { name: "sampled", epsilon: null };
 
-/** An evaluation that is done; tests change what they are about. */
+/** A finished evaluation. */
 export function anEvaluation(id: number, changes: Partial<Evaluation> = {}): Evaluation {
   return {
     id,
@@ -47,7 +47,7 @@ const NOTHING_FOUND = {
   finished_at: null,
 };
 
-/** One that waits, is played or has failed: nothing was found yet. */
+/** An evaluation that is queued, in progress or failed, so it has no results. */
 export function anUnfinishedEvaluation(id: number, changes: Partial<Evaluation> = {}): Evaluation {
   return anEvaluation(id, { ...NOTHING_FOUND, state: "queued", episodes_done: 0, ...changes });
 }
@@ -72,7 +72,7 @@ export function evaluationPage(
   return { items, next_cursor: null, total: items.length, best: null, ...changes };
 }
 
-/** A set of start points of Pong. */
+/** A start set of Pong. */
 export function aStartSet(id: number, changes: Partial<StartSet> = {}): StartSet {
   return {
     id,
@@ -90,7 +90,7 @@ export function aStartSet(id: number, changes: Partial<StartSet> = {}): StartSet
   };
 }
 
-/** What there is to choose for a run of PAAC on an Atari game. */
+/** The evaluation options of a PAAC run on an Atari game. */
 export const CHOICES: EvaluationChoices = {
   protocols: [
     {

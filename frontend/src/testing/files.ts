@@ -1,6 +1,6 @@
 import type { Checkpoint, Replay } from "@/api/types";
 
-/** A checkpoint that is still kept; tests change what they are about. */
+/** A checkpoint that was not pruned. */
 export function aCheckpoint(id: number, step: number, changes: Partial<Checkpoint> = {}): Checkpoint {
   return {
     id,
@@ -21,7 +21,7 @@ export function aCheckpoint(id: number, step: number, changes: Partial<Checkpoin
   };
 }
 
-/** A replay that is still kept; tests change what they are about. */
+/** A replay that was not pruned. */
 export function aReplay(id: number, step: number, changes: Partial<Replay> = {}): Replay {
   return {
     id,

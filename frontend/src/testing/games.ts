@@ -17,7 +17,7 @@ const TABLE_4 = {
   human: 9.3,
 };
 
-/** A score of run 1 in Pong by no-op-5min; tests change what they are about. */
+/** A score of run 1 in Pong by no-op-5min. */
 export function aRunScore(changes: Partial<RunScore> = {}): RunScore {
   return {
     evaluation_id: 5,
@@ -58,10 +58,10 @@ export function aGameCard(name: string, changes: Partial<GameCard> = {}): GameCa
   };
 }
 
-/** A game of which there are published scores alone. */
+/** A game that has only published scores. */
 export const unplayed = (name: string): GameCard => aGameCard(name, { runs: 0, evaluated_runs: 0, best: [] });
 
-/** The answer for some games; averages are of those evaluated by no-op-5min. */
+/** The response for some games, with averages by no-op-5min. */
 export function gamesOf(games: GameCard[], averages: Partial<Games["averages"][number]>[] = [{}]): Games {
   return {
     games,
@@ -92,7 +92,7 @@ export function gamesOf(games: GameCard[], averages: Partial<Games["averages"][n
   };
 }
 
-/** A row of a run, or with sources a published one. */
+/** A row of a run. With sources, a published score. */
 export function aScoreRow(changes: Partial<ScoreRow> = {}): ScoreRow {
   const published = (changes.sources ?? []).length > 0;
   return {
@@ -155,7 +155,7 @@ export function aWaitingRun(changes: Partial<WaitingRun> = {}): WaitingRun {
 
 type WaitingEvaluation = NonNullable<WaitingRun["evaluation"]>;
 
-/** An evaluation of a run without a score that waits. */
+/** A queued evaluation of a run without a score. */
 export function aWaitingEvaluation(changes: Partial<WaitingEvaluation> = {}): WaitingEvaluation {
   return {
     id: 3,

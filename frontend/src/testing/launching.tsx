@@ -28,7 +28,7 @@ const schema = {
   },
 };
 
-/** A preset of PAAC for CartPole, unless `more` says otherwise. */
+/** A preset of PAAC for CartPole by default. */
 export const preset = (name: string, title: string, total_steps: number, more: RunConfig = {}) =>
   aPreset(
     name,
@@ -66,7 +66,7 @@ export function serveLaunching(answers: Record<string, Answer> = {}) {
   });
 }
 
-/** Open the page of the launch form; `routes` are the other pages that it leads to. */
+/** Open the page of the launch form. `routes` are the other pages that it links to. */
 export async function openLaunch(
   page: React.ReactElement,
   at: string,
@@ -77,7 +77,7 @@ export async function openLaunch(
   return rendered;
 }
 
-/** Write into a field instead of what it has. */
+/** Replace the text of a field. */
 export async function type(label: RegExp, text: string) {
   const input = await screen.findByLabelText(label);
   await userEvent.clear(input);
@@ -89,6 +89,6 @@ export async function type(label: RegExp, text: string) {
 export const launch = () => userEvent.click(screen.getByText("Launch run"));
 /** Choose a method or a preset by its card. */
 export const choose = (name: RegExp) => userEvent.click(screen.getByRole("radio", { name }));
-/** Wait until the page's address ends so. */
+/** Wait until the URL has this query. */
 export const addressIs = (search: string, page: Awaited<ReturnType<typeof openLaunch>>) =>
   waitFor(() => expect(page.router.state.location.search).toBe(search));

@@ -1,6 +1,6 @@
 import type { Mark } from "@/api/types";
 
-/** A checkpoint's mark; tests change what they are about. */
+/** A checkpoint's mark. */
 export function aMark(changes: Partial<Mark> = {}): Mark {
   return {
     kind: "checkpoint",

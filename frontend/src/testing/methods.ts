@@ -1,4 +1,4 @@
-/** A method as the configuration's schema describes it, with few fields and those that a test adds. */
+/** A method in the configuration's schema, with a few fields and those that a test adds. */
 export const aMethod = (algorithm: string, title: string, envs: string[], more: object = {}) => ({
   title,
   description: `${title}: one way to learn (Somebody et al. 2016).`,

@@ -34,7 +34,7 @@ export function aPaper(changes: Partial<Paper> = {}): Paper {
   };
 }
 
-/** A figure of two parts, one of which stands in. */
+/** A figure of two parts, one of which is a substitute. */
 export function aPaperItem(changes: Partial<PaperItem> = {}): PaperItem {
   return {
     ...summary,

@@ -1,6 +1,6 @@
 import type { Project, ProjectSummary } from "@/api/types";
 
-/** A project in the list, with the number that its name has here. */
+/** A project in the list. Its id depends on its name. */
 export function aProjectSummary(name: string, changes: Partial<ProjectSummary> = {}): ProjectSummary {
   return {
     id: name === "Main" ? 1 : 2,

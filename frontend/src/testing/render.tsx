@@ -5,13 +5,13 @@ import { Providers } from "@/app/Providers";
 import { createQueryClient } from "@/app/queryClient";
 
 interface Place {
-  /** The address that the page is opened at. */
+  /** URL at which the page is opened. */
   at?: string;
   /** The page's route. */
   path?: string;
-  /** Other pages, to which it may lead. */
+  /** Other pages that it may link to. */
   routes?: RouteObject[];
-  /** Whether the page follows the live stream. */
+  /** True if the page follows the live stream. */
   live?: boolean;
 }
 
@@ -32,7 +32,7 @@ export function renderPage(
   return { ...view, client, router };
 }
 
-/** A page whose code never comes, as on a slow line: what leads there stays on the screen. */
+/** A page whose code never loads, as on a slow connection. The previous page stays on the screen. */
 export const onItsWay = (path: string): RouteObject => ({
   path,
   lazy: () => new Promise<never>(() => undefined),

@@ -1,6 +1,6 @@
 import type { Report, ReportSummary } from "@/api/types";
 
-/** A report of one text. */
+/** A report with one text block. */
 export function aReport(changes: Partial<Report> = {}): Report {
   return {
     id: 3,

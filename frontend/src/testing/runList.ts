@@ -11,7 +11,7 @@ const CARTPOLE = aPreset(
   { title: "PAAC learns CartPole in a minute" },
 );
 
-/** A server with these runs, for the page that lists them. */
+/** Serve these runs for the page that lists them. */
 export function openRuns(
   { runs = [] as ListedRun[], workers = [aWorker("cpu-1")] } = {},
   more: Record<string, object> = {},

@@ -2,7 +2,7 @@ import type { ListedRun, RolePlace, Run } from "@/api/types";
 
 type Changes = Partial<Omit<Run, "actions">> & { actions?: Partial<Run["actions"]> };
 
-/** A running run with plausible numbers; tests change what they are about. */
+/** A running run with plausible numbers. */
 export function aRun({ actions, ...changes }: Changes = {}): Run {
   return {
     id: 1,
@@ -61,7 +61,7 @@ export function aRun({ actions, ...changes }: Changes = {}): Run {
   };
 }
 
-/** A finished run: it can be archived and purged, and no longer steered. */
+/** A finished run. It can be archived and purged, but not paused or stopped. */
 export function aFinishedRun(changes: Changes = {}): Run {
   const over = "This run has already finished.";
   const actions = { stop: over, pause: over, resume: over, archive: null, purge: null, ...changes.actions };

@@ -1,6 +1,6 @@
 import type { Saliency, SaliencyMaps } from "@/api/types";
 
-/** Where the saliency of replay 2 stands. */
+/** The state of the saliency of replay 2. */
 export function aSaliencyState(changes: Partial<Saliency> = {}): Saliency {
   return {
     replay_id: 2,
@@ -18,8 +18,8 @@ export function aSaliencyState(changes: Partial<Saliency> = {}): Saliency {
 }
 
 /**
- * The saliency of two decisions on a grid of two by two places. At the first, place 1 counts for the policy and place 2
- * for the value; at the second, place 3 counts for both, a quarter as much.
+ * The saliency of two decisions on a grid of 2 × 2 cells. At the first decision, cell 1 is salient for the
+ * policy and cell 2 for the value. At the second one, cell 3 is salient for both, a quarter as much.
  */
 export function aSaliency(changes: Partial<SaliencyMaps> = {}): SaliencyMaps {
   const inBase64 = (...places: number[]) => btoa(String.fromCharCode(...places));

@@ -1,6 +1,6 @@
 import { vi } from "vitest";
 
-/** Charts wait until they are seen, which nothing is in jsdom: have everything be. */
+/** Make all elements visible. Charts wait until they are visible, which never happens in jsdom. */
 export function everythingIsSeen(): void {
   vi.stubGlobal(
     "IntersectionObserver",

@@ -10,8 +10,8 @@ export interface Asked {
 export type Answer = object | ((asked: Asked) => object | Promise<object>);
 
 /**
- * A server that answers to "GET /runs" and the like, below /api/v1; it keeps what it was asked. Answers may be changed
- * while it serves.
+ * Fake a server below /api/v1 with responses for keys such as "GET /runs". It records the requests. Tests may
+ * change the responses later.
  */
 export function serve(answers: Record<string, Answer>) {
   const asked: Asked[] = [];
@@ -33,7 +33,7 @@ export function serve(answers: Record<string, Answer>) {
   });
   return {
     asked,
-    /** The requests of one kind, as "POST /runs". */
+    /** Return the requests of one kind, such as "POST /runs". */
     of: (name: string) => asked.filter(({ method, path }) => `${method} ${path}` === name),
   };
 }
@@ -49,7 +49,7 @@ export function refusal(status: number, detail: string, errors: { field: string;
 /** Return an empty response. */
 export const done = () => new Response(null, { status: 204 });
 
-/** A page of a list. */
+/** Return a page of a list. */
 export function listOf<T>(items: T[], { total = items.length, next_cursor = null as string | null } = {}) {
   return { items, total, next_cursor };
 }

@@ -8,12 +8,12 @@ afterEach(() => {
   sessionStorage.clear();
 });
 
-// On a busy machine a page takes more than the usual second to appear.
+// On a busy machine a page takes longer to appear than the default timeout of one second.
 configure({ asyncUtilTimeout: 20_000 });
 
 cacheComputedStyles();
 
-// jsdom lacks what Mantine asks of a browser.
+// jsdom lacks browser features that Mantine needs.
 window.matchMedia ??= (query: string) => ({
   matches: false,
   media: query,
@@ -36,7 +36,7 @@ window.HTMLElement.prototype.scrollIntoView ??= vi.fn();
 window.scrollTo = vi.fn();
 if (!("fonts" in document)) Object.defineProperty(document, "fonts", { value: new EventTarget() });
 
-// jsdom has files, and only this way to read them.
+// In jsdom, only a FileReader can read files.
 Blob.prototype.text ??= function text(this: Blob) {
   return new Promise((resolve, reject) => {
     const reader = new FileReader();

@@ -26,13 +26,13 @@ export class FakeSource extends EventTarget {
   }
 }
 
-/** Let pages open fake streams; no stream is open yet. */
+/** Replace EventSource by a fake without open connections. */
 export function fakeStreams(): void {
   FakeSource.opened = [];
   vi.stubGlobal("EventSource", FakeSource);
 }
 
-/** The stream that is open now. */
+/** Return the stream that is open now. */
 export function stream(): FakeSource {
   const [open] = FakeSource.open;
   if (!open) throw new Error("No stream is open.");

@@ -1,6 +1,6 @@
 import type { Study, StudyPoint } from "@/api/types";
 
-/** A point with two seeds, the second of which is still waiting. */
+/** A point with two seeds. The run of the second one is queued. */
 export function aPoint(number: number, changes: Partial<StudyPoint> = {}): StudyPoint {
   const values = { learning_rate: [0.0001, 0.001, 0.01][number] };
   const run = { step: 1000, total_steps: 1000 };

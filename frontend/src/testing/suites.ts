@@ -1,6 +1,6 @@
 import type { Aggregates, GameList, SuiteGame, SuiteResult } from "@/api/types";
 
-/** A list of two games; tests change what they are about. */
+/** A list of two games. */
 export function aGameList(changes: Partial<GameList> = {}): GameList {
   return {
     name: "atari-2",

@@ -3,8 +3,8 @@ import type { Track } from "@/api/types";
 type Changes = Partial<Omit<Track, "head">> & { head?: Partial<Track["head"]> };
 
 /**
- * A track of ten decisions, a decision every four pictures at twenty a second: a point at decision 2, one lost at 6, and
- * a life at 8; the estimate is always 0.
+ * A track of ten decisions, one per four pictures at 20 pictures per second. A point is won at decision 2 and
+ * lost at 6. A life is lost at 8. The value estimate is always 0.
  */
 export function aTrack({ head, ...changes }: Changes = {}): Track {
   const decisions = Array.from({ length: 10 }, (_, decision) => decision);

@@ -1,6 +1,6 @@
 import type { Worker } from "@/api/types";
 
-/** An idle worker for the CPU queue; tests change what they are about. */
+/** An idle worker for the CPU queue. */
 export function aWorker(name: string, changes: Partial<Worker> = {}): Worker {
   return {
     name,

@@ -63,7 +63,7 @@ export function ExpressionField(props: ExpressionFieldProps) {
     place <= error.position + error.length;
   const shownError = isTyped ? null : error;
 
-  // Set if the expression is to apply once the server has checked it.
+  // True to apply the expression after the server has checked it.
   const isWaiting = useRef(false);
   const right = typed.trim() !== "" && checked && !checked.error ? typed.trim() : null;
   useEffect(() => onCheck?.(right), [right, onCheck]);
@@ -190,7 +190,7 @@ interface WrongPartProps {
   ref: React.Ref<HTMLDivElement>;
 }
 
-/** The same text over the field, transparent but for a line under its wrong part. */
+/** The same text over the field, transparent except for a line under its wrong part. */
 function WrongPart({ text, position, length, ref }: WrongPartProps) {
   const characters = [...text];
   // An error at the end is marked at the last character.

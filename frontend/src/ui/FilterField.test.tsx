@@ -8,7 +8,7 @@ import { FilterField } from "./FilterField";
 
 const COMPLETION = { text: "method", title: "Method", kind: "text" };
 
-/** Responds as the server does to a word that begins a name, to an unknown name, and to a right filter. */
+/** Respond like the server to the start of a name, to an unknown name, and to a valid filter. */
 function check({ query }: Asked) {
   const expression = query.get("expression") ?? "";
   const error = (position: number, length: number, message: string) => ({
@@ -46,7 +46,7 @@ it("completes the word before the cursor with Tab", async () => {
   expect(field.value).toBe("method ");
 });
 
-it("applies a right filter with Enter once it is checked, and an empty one at once", async () => {
+it("applies a valid filter with Enter after it is checked, and an empty one immediately", async () => {
   const { field, applied } = show();
   await userEvent.type(field, "return > 15{Enter}");
   await waitFor(() => expect(applied).toEqual(["return > 15"]));
@@ -54,7 +54,7 @@ it("applies a right filter with Enter once it is checked, and an empty one at on
   expect(applied.at(-1)).toBe("");
 });
 
-it("applies a filter with Enter that was wrong before", async () => {
+it("applies a corrected filter with Enter", async () => {
   const { field, applied } = show();
   await userEvent.type(field, "metod");
   await screen.findByRole("alert");

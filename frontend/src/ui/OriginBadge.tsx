@@ -9,7 +9,7 @@ const TOOLTIPS: Record<Run["origin"], string> = {
   agent: "Imported from an agent file",
 };
 
-/** What logged or imported a run. Empty for a run that Arcadia trains. */
+/** Badge with the origin of a logged or imported run. Empty for a run that Arcadia trains. */
 export function OriginBadge({ run }: { run: Pick<Run, "origin" | "origin_label"> }) {
   if (!isReported(run)) return null;
   return (

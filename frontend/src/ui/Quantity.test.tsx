@@ -30,7 +30,7 @@ describe("a time", () => {
     expect(screen.getByText("just now")).toBeTruthy();
   });
 
-  it("is relative to the current time also where none was shown for a while", () => {
+  it("is relative to the current time, even if no time was shown for a while", () => {
     vi.useFakeTimers({ toFake: ["Date"] });
     const time = new Date(Date.now() - 60_000).toISOString();
     renderPage(<TimeAgo time={time} />).unmount();

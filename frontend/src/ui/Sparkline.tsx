@@ -8,7 +8,7 @@ const MARGIN = 1.5;
 interface SparklineProps {
   values: readonly (number | null)[];
   color: string;
-  /** What the line shows. */
+  /** Accessible description of the line. */
   label: string;
 }
 

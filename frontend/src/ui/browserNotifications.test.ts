@@ -20,7 +20,7 @@ describe("notifications of the browser", () => {
     vi.spyOn(window, "focus").mockReturnValue();
   });
 
-  it("are off until the user asks for them", async () => {
+  it("are off until the user turns them on", async () => {
     const open = vi.fn();
     expect(notificationState()).toBe("off");
     showNewAlerts(ids(7), open);
@@ -61,7 +61,7 @@ describe("notifications of the browser", () => {
     expect(titles()).toEqual([]);
   });
 
-  it("are not offered where the browser cannot show them", async () => {
+  it("are not offered if the browser cannot show them", async () => {
     vi.stubGlobal("Notification", undefined);
     expect(notificationState()).toBe("unsupported");
     class OnlyInServiceWorkers extends FakeNotification {

@@ -3,7 +3,7 @@ import { browserStorage } from "./pageStorage";
 
 /** The last alert that this browser has shown. Absent if it shows none. */
 const PLACE = "notified-alert";
-/** More alerts at once are announced by their number. */
+/** If there are more alerts, one notification shows their number. */
 const MAX_SHOWN = 3;
 
 export type NotificationState = "unsupported" | "denied" | "off" | "on";

@@ -132,7 +132,7 @@ export function measured(value: MetricValue | null | undefined, unit = ""): stri
   return bytes(value) + unit.slice("bytes".length);
 }
 
-/** Return True if a unit counts bytes, so that each value has a unit. */
+/** Return true if a unit counts bytes, so that each value has a unit. */
 export const isSize = (unit: string): boolean => unit.startsWith("bytes");
 
 /** Return the progress, from 0 to 1, in whole percent. It is never 100 before the end. */

@@ -27,7 +27,7 @@ export async function importWithRetries<T>(load: () => Promise<T>): Promise<T> {
   return load();
 }
 
-/** Return True if the server answers. */
+/** Return true if the server answers. */
 const isReachable = () =>
   fetch("/api/v1/health").then(
     (response) => response.ok,

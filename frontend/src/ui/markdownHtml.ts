@@ -136,5 +136,5 @@ const formula: RendererRule = (tokens, at, _, environment) => {
 const PARSER = parser();
 const { escapeHtml: escaped } = PARSER.utils;
 
-/** Return True if the text may contain a formula, which needs the library. */
+/** Return true if the text may contain a formula, which needs the library. */
 export const mayHaveFormula = (markdown: string) => (markdown.match(/\$/g) ?? []).length > 1;

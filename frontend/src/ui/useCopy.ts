@@ -38,7 +38,7 @@ function copySelected(text: string): boolean {
   }
 }
 
-/** Return a copy function, and True shortly after a copy. */
+/** Return a copy function, and true shortly after a copy. */
 export function useCopy(): { copied: boolean; copy: (text: string) => void } {
   const [copied, setCopied] = useState(false);
   useEffect(() => {

@@ -17,7 +17,7 @@ def members(agents: Agents) -> Members:
 
 
 def test_other_files_are_refused(agents: Agents) -> None:
-    assert "it is no zip file" in agents.refusal(b"PNG")
+    assert "it is not a zip file" in agents.refusal(b"PNG")
     assert "agent.json is missing" in agents.refusal(pack({}))
     assert "not a name that a member" in agents.refusal(pack({"archive.json": b"{}"}))
 

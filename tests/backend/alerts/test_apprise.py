@@ -80,8 +80,8 @@ def test_a_mail_server_at_a_private_address_is_blocked(
 @pytest.mark.parametrize(
     ("url", "reason"),
     [
-        ("gotify://10.0.0.7/token", "hosted by yourself"),
-        ("json://127.0.0.1/hook", "hosted by yourself"),
+        ("gotify://10.0.0.7/token", "self-hosted service"),
+        ("json://127.0.0.1/hook", "self-hosted service"),
         ("dbus://", "no service 'dbus' is allowed"),
         ("syslog://", "no service 'syslog' is allowed"),
         ("nothing", "no service '' is allowed"),

@@ -49,7 +49,7 @@ def test_a_file_that_is_not_an_agent_is_rejected(arcadia: Arcadia, tmp_path: Pat
     file = tmp_path / "wrong.zip"
     file.write_bytes(b"nothing")
     refused = arcadia("agent", "import", file)
-    assert (refused.status, "it is no zip file" in refused.err) == (1, True)
+    assert (refused.status, "it is not a zip file" in refused.err) == (1, True)
 
 
 def test_a_checkpoint_without_a_name_is_refused(arcadia: Arcadia, trained: int) -> None:

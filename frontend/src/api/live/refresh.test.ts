@@ -36,7 +36,7 @@ function shown(client: QueryClient, queryKey: QueryKey, answer: unknown = null) 
   return { fetched, unsubscribe };
 }
 
-describe("what events of the live stream fetch again", () => {
+describe("a live event", () => {
   let client: QueryClient;
   let refresher: Refresher;
   beforeEach(() => {
@@ -62,7 +62,7 @@ describe("what events of the live stream fetch again", () => {
     expect(fetched).not.toHaveBeenCalled();
   });
 
-  it("shows a run's first picture even if the list was being fetched when the replay came", async () => {
+  it("refetches a list that was being fetched when the first replay arrived", async () => {
     const old = list([aRun({ poster_file_id: null })]);
     client.setQueryData(runKeys.list({}), old);
     const answers: (() => void)[] = [];
@@ -76,7 +76,7 @@ describe("what events of the live stream fetch again", () => {
     expect(fetched).toHaveBeenCalledTimes(2);
   });
 
-  it("fetches the runs that changed in one moment by one call", async () => {
+  it("fetches all runs that changed at the same time in one call", async () => {
     shown(client, runKeys.list({}), list([aRun({ id: 1 }), aRun({ id: 2 })]));
     const runs = [aRun({ id: 1, step: 5 }), aRun({ id: 2, step: 7 })];
     const fetched = vi
@@ -91,7 +91,7 @@ describe("what events of the live stream fetch again", () => {
     expect(shownNow?.map(({ step }) => step)).toEqual([5, 7]);
   });
 
-  it("fetches the changes of settings again when a run reports that it applied one", async () => {
+  it("refetches the changes of settings when a run reports that it applied one", async () => {
     const { fetched } = shown(client, changeKeys.list(1), { items: [], start_config: {} });
     serve(aRun());
     refresher.take({ kind: "run.changed", run_id: 1 });
@@ -99,7 +99,7 @@ describe("what events of the live stream fetch again", () => {
     expect(fetched).toHaveBeenCalledTimes(1);
   });
 
-  it("fetches a run once for many changes in one moment", async () => {
+  it("fetches a run once for many changes at the same time", async () => {
     shown(client, runKeys.list({}), list([aRun()]));
     const fetched = serve(aRun());
     await vi.advanceTimersByTimeAsync(REFRESH_MS);
@@ -108,7 +108,7 @@ describe("what events of the live stream fetch again", () => {
     expect(fetched).toHaveBeenCalledTimes(1);
   });
 
-  it("fetches the list when a run is new or has another state", async () => {
+  it("refetches the list when a run is new or changes its state", async () => {
     const { fetched } = shown(client, runKeys.list({}), list([aRun()]));
     const facets = shown(client, runKeys.facets(false, null));
     serve(aRun({ state: "finished" }));
@@ -118,7 +118,7 @@ describe("what events of the live stream fetch again", () => {
     expect(facets.fetched).toHaveBeenCalledTimes(1);
   });
 
-  it("fetches lists at most every two seconds however many runs change", async () => {
+  it("refetches lists at most every two seconds, regardless of how many runs change", async () => {
     const { fetched } = shown(client, runKeys.list({}), list([aRun()]));
     serve(aRun());
     for (let tick = 0; tick < 8; tick++) {
@@ -129,7 +129,7 @@ describe("what events of the live stream fetch again", () => {
     expect(fetched.mock.calls.length).toBeLessThanOrEqual(3);
   });
 
-  it("fetches figures of the run that moved and leaves others alone", async () => {
+  it("refetches only the figures that show the run", async () => {
     const moved = shown(client, curvesOf(1, 2));
     const still = shown(client, curvesOf(3));
     refresher.take({ kind: "run.metrics", run_id: 2 });
@@ -138,14 +138,14 @@ describe("what events of the live stream fetch again", () => {
     expect(still.fetched).not.toHaveBeenCalled();
   });
 
-  it("fetches the comparison and the figures that tell the name of a run that was renamed", async () => {
+  it("refetches the comparison and the figures that show the name of a renamed run", async () => {
     const telling = [shown(client, curvesOf(1, 2)), shown(client, comparisonOf(1, 2))];
     refresher.take({ kind: "run.changed", run_id: 2 });
     await vi.advanceTimersByTimeAsync(REFRESH_MS);
     for (const { fetched } of telling) expect(fetched).toHaveBeenCalledTimes(1);
   });
 
-  it("fetches the figure of a run's evaluations with its files, and no other figure", async () => {
+  it("refetches a run's evaluations and their figure when its files change", async () => {
     const mine = shown(client, figureKeys.evaluations(1, { smoothing: 0.6 }));
     const list = shown(client, evaluationKeys.list(1));
     const others = [shown(client, figureKeys.evaluations(2, { smoothing: 0.6 })), shown(client, curvesOf(1))];
@@ -155,7 +155,7 @@ describe("what events of the live stream fetch again", () => {
     for (const { fetched } of others) expect(fetched).not.toHaveBeenCalled();
   });
 
-  it("fetches the papers and the games again when an evaluation has brought scores", async () => {
+  it("refetches papers and games after an evaluation", async () => {
     const pages = [
       shown(client, paperKeys.figure("gorila", "table-1", {})),
       shown(client, gameKeys.detail("pong", null)),
@@ -165,7 +165,7 @@ describe("what events of the live stream fetch again", () => {
     for (const { fetched } of pages) expect(fetched).toHaveBeenCalledTimes(1);
   });
 
-  it("fetches the diagrams of papers again when a run reports or changes", async () => {
+  it("refetches diagrams of papers when a run reports metrics or changes", async () => {
     const diagram = shown(client, paperKeys.diagram("ga3c", "figure-1", "ga3c", null));
     refresher.take({ kind: "run.metrics", run_id: 1 });
     await vi.advanceTimersByTimeAsync(REFRESH_MS);
@@ -175,7 +175,7 @@ describe("what events of the live stream fetch again", () => {
     expect(diagram.fetched).toHaveBeenCalledTimes(2);
   });
 
-  it("fetches figures once a second and comparisons every other one, however often runs report", async () => {
+  it("refetches figures at most every second and comparisons at most every two seconds", async () => {
     const figure = shown(client, curvesOf(1, 2));
     const compare = shown(client, comparisonOf(1, 2));
     const names = shown(client, metricKeys.names(1), []);
@@ -203,7 +203,7 @@ describe("what events of the live stream fetch again", () => {
     expect(compare.fetched).not.toHaveBeenCalled();
   });
 
-  it("fetches nothing in a hidden tab, and what changed as soon as it is looked at again", async () => {
+  it("fetches nothing in a hidden tab, and stale queries when the tab becomes visible", async () => {
     const look = (visibility: DocumentVisibilityState) => {
       vi.spyOn(document, "visibilityState", "get").mockReturnValue(visibility);
       document.dispatchEvent(new Event("visibilitychange", { bubbles: true }));
@@ -229,7 +229,7 @@ describe("what events of the live stream fetch again", () => {
     client.unmount();
   });
 
-  it("fetches a list that tells metrics when they move, and no other", async () => {
+  it("refetches only lists with metrics when metrics change", async () => {
     const plain = shown(client, runKeys.list({ metric: [] }), list([aRun()]));
     refresher.take({ kind: "run.metrics", run_id: 1 });
     await vi.advanceTimersByTimeAsync(LIST_REFRESH_MS);
@@ -253,7 +253,7 @@ describe("what events of the live stream fetch again", () => {
     expect(row?.config).toEqual(config);
   });
 
-  it("lets a slow answer arrive before it asks once more", async () => {
+  it("waits for a slow response before it refetches", async () => {
     const answers: (() => void)[] = [];
     const fetched = vi.fn(() => new Promise((resolve) => answers.push(() => resolve(null))));
     client.setQueryData(workerKeys.all, null);
@@ -270,7 +270,7 @@ describe("what events of the live stream fetch again", () => {
     expect(fetched).toHaveBeenCalledTimes(2);
   });
 
-  it("asks once more for a run that changed while its answer was on the way", async () => {
+  it("refetches a run that changed while it was being fetched", async () => {
     const answers: ((run: Run) => void)[] = [];
     vi.spyOn(globalThis, "fetch").mockImplementation(
       () => new Promise((resolve) => answers.push((run) => resolve(Response.json(run)))),
@@ -289,7 +289,7 @@ describe("what events of the live stream fetch again", () => {
     expect(client.getQueryData<Run>(runKeys.detail(1))?.state).toBe("finished");
   });
 
-  it("fetches what a purged run was part of, and no other comparison", async () => {
+  it("refetches everything that contained a purged run, and no other comparison", async () => {
     const had = [
       shown(client, curvesOf(1, 2)),
       shown(client, comparisonOf(1, 2)),
@@ -304,7 +304,7 @@ describe("what events of the live stream fetch again", () => {
     expect(other.fetched).not.toHaveBeenCalled();
   });
 
-  it("takes a purged run out of the list at once", () => {
+  it("removes a purged run from the list immediately", () => {
     shown(client, runKeys.list({}), list([aRun(), aRun({ id: 2 })]));
     refresher.take({ kind: "run.removed", run_id: 1 });
     const items = client.getQueryData<ReturnType<typeof list>>(runKeys.list({}))?.pages[0]?.items;

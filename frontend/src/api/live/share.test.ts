@@ -6,7 +6,7 @@ import { followLive } from "./share";
 
 type Work = (lock: object | null) => unknown;
 
-/** The browser's locks for one name: who comes first has it, the others wait in line. */
+/** Fake of the browser's locks with a single lock. Requests get it in order. */
 class FakeLocks {
   private last: Promise<unknown> = Promise.resolve();
   private held = 0;
@@ -56,14 +56,14 @@ describe("tabs that share the live stream", () => {
     return { first, second };
   }
 
-  it("have their own connections where locks are denied", async () => {
+  it("have separate connections if the browser denies locks", async () => {
     const denied = () => Promise.reject(new DOMException("Denied.", "SecurityError"));
     Object.defineProperty(navigator, "locks", { value: { request: denied }, configurable: true });
     closing = [tab().close, tab().close];
     await vi.waitFor(() => expect(FakeSource.open).toHaveLength(2));
   });
 
-  it("open one connection, and what one hears all hear", async () => {
+  it("open one connection, whose events all tabs receive", async () => {
     const { first, second } = await twoTabs();
     expect(FakeSource.open).toHaveLength(1);
     stream().say("run.changed", '{"run_id": 3}');
@@ -71,7 +71,7 @@ describe("tabs that share the live stream", () => {
     expect(first.events).toEqual(second.events);
   });
 
-  it("pass the connection on when the tab that holds it closes, and fetch what they missed", async () => {
+  it("let another tab connect when the connected one closes, and then refetch", async () => {
     const { first, second } = await twoTabs();
     first.close();
     await vi.waitFor(() => expect(FakeSource.open).toHaveLength(1));
@@ -79,20 +79,20 @@ describe("tabs that share the live stream", () => {
     expect(second.events).toEqual([{ kind: "refetch" }]);
   });
 
-  it("hear that the server is away", async () => {
+  it("are notified that the server does not respond", async () => {
     const { second } = await twoTabs();
     stream().onerror?.();
     await vi.waitFor(() => expect(second.statuses).toEqual(["live", "away"]));
   });
 
-  it("leave no connection and no lock behind when closed before it was granted", async () => {
+  it("leave no connection and no lock behind if they are closed before the lock is granted", async () => {
     tab().close();
     const later = tab();
     closing = [later.close];
     await vi.waitFor(() => expect(FakeSource.open).toHaveLength(1));
   });
 
-  it("have a connection each where the browser has no locks", () => {
+  it("have separate connections if the browser has no locks", () => {
     Reflect.deleteProperty(navigator, "locks");
     closing = [tab().close, tab().close];
     expect(FakeSource.open).toHaveLength(2);

@@ -6,9 +6,10 @@ const NAME = "arcadia-live";
 type Message = { event: LiveEvent } | { status: LiveStatus } | { ask: "status" };
 
 /**
- * Follow the live stream with one connection a browser, however many tabs are open: browsers allow six connections
- * a host, and a stream takes one for ever. The tab that holds the lock holds the stream and passes on what it hears;
- * when it closes, the lock goes to the next. Without locks (a page not served from a secure origin) each tab has its own.
+ * Follow the live stream with one connection per browser, regardless of the number of tabs. Browsers allow
+ * six connections per host, and a stream occupies one permanently. The tab that holds the lock also holds the
+ * stream and forwards its events. When this tab closes, another one gets the lock. Without locks (on a page
+ * from an insecure origin), each tab opens its own stream.
  */
 export function followLive(sink: LiveSink): () => void {
   if (!("locks" in navigator) || typeof BroadcastChannel === "undefined") return openStream(sink);

@@ -29,7 +29,7 @@ describe("the live stream", () => {
     vi.unstubAllGlobals();
   });
 
-  it("passes on what the server says", () => {
+  it("forwards events of the server", () => {
     const { events, statuses } = followed();
     source(0).onopen?.();
     source(0).say("run.changed", '{"run_id": 12}');
@@ -39,7 +39,7 @@ describe("the live stream", () => {
     expect(events).toEqual([{ kind: "run.changed", run_id: 12 }, { kind: "refetch" }]);
   });
 
-  it("opens again after a break and then asks for everything", () => {
+  it("reconnects after an interruption and then refetches everything", () => {
     const { events, statuses } = followed();
     source(0).onopen?.();
     source(0).onerror?.();
@@ -51,7 +51,7 @@ describe("the live stream", () => {
     expect(events).toEqual([{ kind: "refetch" }]);
   });
 
-  it("waits longer while the server stays away", () => {
+  it("waits longer before each retry", () => {
     followed();
     source(0).onerror?.();
     vi.advanceTimersByTime(500);
@@ -62,7 +62,7 @@ describe("the live stream", () => {
     expect(FakeSource.opened).toHaveLength(3);
   });
 
-  it("opens nothing more once closed", () => {
+  it("does not reconnect after it is closed", () => {
     const { close } = followed();
     source(0).onerror?.();
     close();

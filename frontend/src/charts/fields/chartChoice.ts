@@ -47,7 +47,7 @@ export interface ChartChoice {
 /** A curve of no runs yet. */
 export const NEW_CHART = `${PREFIX}figures/curves?smoothing=${DEFAULT_VIEW.smoothing}&group=seed`;
 
-/** Return True if the chart fields can represent this URL. Other URLs are edited as text. */
+/** Return true if the chart fields can represent this URL. Other URLs are edited as text. */
 export const hasFields = (address: string) => CHARTS.some(({ value }) => value === partsOf(address).path);
 
 export const isOfOneRun = (path: string) => ONE_RUN.includes(path);

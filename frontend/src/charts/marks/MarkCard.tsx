@@ -15,7 +15,7 @@ interface MarkCardProps {
   onFork: ((checkpoint: number) => void) | undefined;
 }
 
-/** What happened at a mark. A checkpoint shows the last frame of its replay, plays it, and can be forked. */
+/** Details of a mark. A checkpoint shows the last frame of its replay, plays it, and can be forked. */
 export function MarkCard({ mark, playing, onPlay, onFork }: MarkCardProps) {
   const { checkpoint_id: checkpoint, replay_file_id: video, poster_file_id: poster } = mark;
   const label = `Replay at ${short(mark.step, "steps")}`;

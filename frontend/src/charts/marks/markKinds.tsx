@@ -41,7 +41,7 @@ export function MarkIcon({ mark }: { mark: Mark }) {
 
 const IMPORTANCE: readonly Mark["kind"][] = ["anomaly", "warning", "change", "fork", "resume", "checkpoint"];
 
-/** Return the mark that stands for all marks of a place. */
+/** Return the mark that represents all marks of a place. */
 export function mostImportant(marks: readonly Mark[]): Mark | undefined {
   const rank = (mark: Mark) => (mark.best ? 2.5 : IMPORTANCE.indexOf(mark.kind));
   return marks.toSorted((a, b) => rank(a) - rank(b))[0];

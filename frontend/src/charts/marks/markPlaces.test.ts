@@ -8,7 +8,7 @@ const places = (marks: Mark[], area = AREA) =>
   clusters(marks, "step", area).map(({ left, marks }) => [left, marks.length]);
 
 describe("the places of marks", () => {
-  it("are where their steps are, and close ones share a place", () => {
+  it("correspond to their steps, and close marks share one", () => {
     expect(places([aMark({ step: 500 }), aMark({ step: 100 }), aMark({ step: 109 })])).toEqual([
       [150, 2],
       [550, 1],

@@ -1,4 +1,4 @@
-/** Which marks a chart shows, and where. */
+/** Selection and positions of the marks of a chart. */
 
 import type { Mark } from "@/api/types";
 import type { XAxis } from "../curveView";

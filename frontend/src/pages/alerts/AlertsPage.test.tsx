@@ -94,7 +94,7 @@ describe("the rules", () => {
     );
   });
 
-  it("restore a threshold that is no number", async () => {
+  it("restore a threshold that is not a number", async () => {
     const { server } = open({}, "/alerts/rules");
     const threshold = await screen.findByRole<HTMLInputElement>("textbox", { name: /^Run stalled/ });
     await userEvent.clear(threshold);

@@ -31,7 +31,7 @@ function open(panels: BoardPanel[], save?: (asked: Asked) => unknown) {
   return server;
 }
 
-it("says what to do on an empty board, and begins with four charts", async () => {
+it("says what to do on an empty board, and can start with four charts", async () => {
   open([]);
   expect(await screen.findByText("This board has no charts yet")).toBeTruthy();
   await userEvent.click(screen.getByRole("button", { name: "Begin with four charts" }));
@@ -72,7 +72,7 @@ it("moves, copies, resizes and removes a chart, each based on the version before
   expect(versions).toEqual([3, 4, 5, 6]);
 });
 
-it("shows the current board if somebody else has changed it", async () => {
+it("shows the current board if someone else has changed it", async () => {
   open([CURVE], () => refusal(409, "The board has changed: it is now at version 4."));
   await userEvent.click(await screen.findByRole("button", { name: "Edit board" }));
   await userEvent.click(screen.getByRole("button", { name: "Actions for The return" }));

@@ -26,7 +26,7 @@ export function newPanel(figure: string, changes: Partial<BoardPanel> = {}): Boa
   };
 }
 
-/** Charts to begin with, of the newest runs of the project. */
+/** Initial charts, of the newest runs of the project. */
 export const suggestedPanels = (): BoardPanel[] => [
   newPanel("percentiles?metric=episode/return&smoothing=0.6"),
   newPanel("scatter?x=learning_rate&y=best_return&x_log=true"),

@@ -26,7 +26,7 @@ it("says that a panel is gone", async () => {
   expect(await screen.findByText("The board of Carts has no chart 'rates'.")).toBeTruthy();
 });
 
-it("asks readers to sign in, in this or another tab", async () => {
+it("requires readers to sign in, in this tab or another one", async () => {
   open({ "GET /session": { required: true, signed_in: false } });
   const link = await screen.findByRole("link", { name: "Sign in" });
   expect(link.getAttribute("target")).toBe("_blank");

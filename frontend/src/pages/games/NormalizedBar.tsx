@@ -5,7 +5,7 @@ import { BAR_END, barShare } from "./wall";
 
 type Score = Pick<RunScore, "protocol" | "human_normalized" | "normalized_by" | "not_normalized_because">;
 
-/** The human-normalized score as a bar up to 200 %, with a tick where the human is. */
+/** The human-normalized score as a bar up to 200 %, with a tick at the human score. */
 export function NormalizedBar({ score }: { score: Score }) {
   const { human_normalized: percent, normalized_by: by } = score;
   if (!by)

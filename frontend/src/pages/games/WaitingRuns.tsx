@@ -35,6 +35,6 @@ export function WaitingRuns({ game }: { game: Game }) {
   );
 }
 
-/** Return True if the run needs a worker for its evaluation. */
+/** Return true if the run needs a worker for its evaluation. */
 const needsPlayer = ({ has_checkpoint, evaluation }: WaitingRun) =>
   has_checkpoint || evaluation?.state === "queued";

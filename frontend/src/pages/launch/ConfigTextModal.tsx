@@ -134,7 +134,7 @@ interface ResultProps {
   variants: readonly Variant[];
 }
 
-/** What a text would change, what it cannot set, and its errors. */
+/** Preview of a text: its changes, the settings that it cannot set, and its errors. */
 function Result({ parsed, changes, values, variants }: ResultProps) {
   const { errors, unknown } = parsed;
   const fields = variantFor(variants, changes["algorithm"] ?? values["algorithm"])?.fields ?? [];

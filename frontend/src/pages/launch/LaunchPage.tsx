@@ -18,9 +18,14 @@ import { studyStart } from "./study";
 import { useVariants } from "@/config-form/useVariants";
 
 /**
- * /launch starts from the last launch, ?preset=NAME from a preset, ?method=NAME from a method's defaults, ?like=12 from
- * the configuration of run 12, which changes are compared with, and ?env=ALE/Pong-v5 from a preset for that game. ?study=new makes a study of any of
- * these, and ?study=3 clones study 3.
+ * Page of the launch form. The URL names its starting point:
+ * - /launch: the last launch.
+ * - ?preset=NAME: a preset.
+ * - ?method=NAME: the defaults of a method.
+ * - ?like=12: the configuration of run 12, which changes are compared with.
+ * - ?env=ALE/Pong-v5: a preset for that game.
+ * - ?study=new: a study from any of these.
+ * - ?study=3: a clone of study 3.
  */
 export default function LaunchPage() {
   const [search, setSearch] = useSearchParams();

@@ -16,7 +16,7 @@ interface RunNeedsProps {
   isInvalid: boolean;
 }
 
-/** What a run needs next to what the workers have, its duration, and its expected start. */
+/** Requirements of a run next to the resources of the workers, its duration, and its expected start. */
 export function RunNeeds({ values, priority, isStudy, isInvalid }: RunNeedsProps) {
   const [settled] = useDebouncedValue(JSON.stringify({ config: values, priority }), 400, { leading: true });
   const { data, error, isFetching } = useQuery({

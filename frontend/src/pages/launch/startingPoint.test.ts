@@ -36,7 +36,7 @@ const variants = ["paac", "a3c", "dqn"].map(variant);
 const start = (preset: string | null, method: string | null = null, like?: Run) =>
   startingPoint(presets, variants, { preset, method }, like);
 
-describe("the form begins", () => {
+describe("the form starts", () => {
   it("with the named preset, or the first preset", () => {
     expect(start("pong")).toMatchObject({ reference: { preset: "pong" }, values: { n: 32 } });
     expect(start("gone").reference.preset).toBe("cartpole");
@@ -61,7 +61,7 @@ describe("the form begins", () => {
   });
 });
 
-describe("another method begins", () => {
+describe("another method starts", () => {
   const chosen = (algorithm: string, env: string) =>
     referenceFor(variant(algorithm), presets, known, env).preset;
 

@@ -26,7 +26,7 @@ export interface StudyOptions {
   sampler: Sampler;
   points: string;
   pruner: Pruner;
-  /** Whether the study adds seeds. Empty for a fixed number. */
+  /** When the study stops adding seeds. Empty for a fixed number. */
   until: Until | "";
   maxSeeds: string;
   maxConcurrentRuns: string;

@@ -7,7 +7,7 @@ import type { StudyPreview, StudySpecification } from "@/api/types";
 export interface StudyCost {
   preview: StudyPreview | undefined;
   counting: boolean;
-  /** Why the server refuses the study, if it does. */
+  /** Why the server refuses the study. Undefined if it accepts it. */
   refused: string | undefined;
   confirmed: boolean;
   confirm: (confirmed: boolean) => void;

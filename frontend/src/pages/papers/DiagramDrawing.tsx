@@ -95,7 +95,7 @@ function BoxDrawing({ box, place }: { box: Box; place: BoxPlace | undefined }) {
   );
 }
 
-/** Return True if the arrow is the lower of two opposite ones. Its label is then below it. */
+/** Return true if the arrow is the lower of two opposite ones. Its label is then below it. */
 function isLower(layout: DiagramLayout, place: number): boolean {
   const [x, y] = layout.arrows[place]?.badge ?? [0, 0];
   return layout.arrows.some(({ badge }, other) => other !== place && badge[0] === x && y - badge[1] === 28);

@@ -86,7 +86,7 @@ describe("a game that continues a replay", () => {
     expect(orders(socket).at(-1)).toBe("let agent play");
   });
 
-  it("says at its end what was reached from the decision, and can be kept", async () => {
+  it("shows at its end the score from the decision, and can be kept", async () => {
     const socket = await play({ ...MINE, over: true });
     expect(screen.getByText("Game over: 3 points from here. Press R to start again.")).toBeTruthy();
     expect(named("Hand to the agent").disabled).toBe(true);

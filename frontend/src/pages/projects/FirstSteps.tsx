@@ -6,7 +6,7 @@ import { OpenExamples } from "@/run-actions/OpenExamples";
 import { inProject } from "@/ui/currentProject";
 import { EmptyState } from "@/ui/EmptyState";
 
-/** What to do first in an empty project. */
+/** First steps in an empty project. */
 export function FirstSteps({ project }: { project: Project }) {
   return (
     <EmptyState icon={IconFolder} title="This project is empty">

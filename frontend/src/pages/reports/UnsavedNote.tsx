@@ -2,7 +2,7 @@ import { Alert, Button, Text } from "@mantine/core";
 import classes from "./reports.module.css";
 
 interface UnsavedNoteProps {
-  /** Why it is not saved, or that it is being saved. */
+  /** Reason why the draft is not saved, or a note that it is being saved. */
   words: string;
   held: boolean;
   edit: () => void;

@@ -20,8 +20,8 @@ export const keep = (id: number, kept: KeptReport) => browserStorage.keep(storag
 export const forget = (id: number) => browserStorage.forget(storageKey(id));
 
 /**
- * Update the stored draft after a save. If it equals the saved report, remove it, even after the page was left. Otherwise
- * return it, based on the version that was just saved.
+ * Update the stored draft after a save. If it equals the saved report, remove it, even after the page was left.
+ * Otherwise return it, based on the version that was just saved.
  */
 export function settle(id: number, saved: KeptReport, version: number): KeptReport | null {
   const kept = readKept(id);

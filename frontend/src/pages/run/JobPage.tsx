@@ -45,7 +45,7 @@ export function JobPage<Job>({ run, noun, tab, query, missing, children }: JobPa
   );
 }
 
-/** Return the id of a job in a URL, or null if it is no id. */
+/** Return the id of a job in a URL, or null if it is not an id. */
 export function parseJobId(text: string): number | null {
   const id = Number(text);
   return Number.isSafeInteger(id) && id > 0 ? id : null;

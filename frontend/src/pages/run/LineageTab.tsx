@@ -9,7 +9,7 @@ import { QueryError } from "@/ui/QueryError";
 import { Score } from "@/ui/Quantity";
 import classes from "./run.module.css";
 
-/** Where a run comes from, and what was made of its checkpoints: evaluations, forks and agents. */
+/** Origin of a run, and the evaluations, forks and agents of its checkpoints. */
 export function LineageTab({ run }: { run: Run }) {
   const lineage = useQuery(lineageQuery(run.id));
   if (lineage.isError && !lineage.data) {

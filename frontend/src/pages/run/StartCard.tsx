@@ -7,7 +7,7 @@ import classes from "./run.module.css";
 
 type StartingRun = Pick<Run, "state" | "start_steps">;
 
-/** Return True from the queue until the first update. */
+/** Return true from the queue until the first update. */
 export function isStarting(run: StartingRun): boolean {
   return isActive(run) && run.start_steps.some((step) => step.ended_at === null);
 }

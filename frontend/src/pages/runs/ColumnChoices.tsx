@@ -26,7 +26,7 @@ interface ColumnChoicesProps {
 interface Choice {
   id: string;
   title: string;
-  /** Further words to find it by, such as the field of a setting. */
+  /** More search terms, such as the field of a setting. */
   words?: string;
   /** Shown beside the title. */
   detail?: string;

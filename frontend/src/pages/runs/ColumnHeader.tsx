@@ -24,7 +24,10 @@ interface ColumnHeaderProps {
 
 const DRAG_TYPE = "application/x-arcadia-column";
 
-/** Column header: click to sort, Shift-click to sort by several columns, drag to move, drag the edge to resize. The menu offers the same for keyboards. */
+/**
+ * Column header. A click sorts, a Shift-click sorts by several columns, dragging moves the column, and
+ * dragging its edge resizes it. The menu offers the same for keyboards.
+ */
 export function ColumnHeader(props: ColumnHeaderProps) {
   const { column, columns, onColumns, sort, style } = props;
   const { id, title, number, pinned, sort: key } = column;

@@ -16,7 +16,7 @@ interface CurveChoice {
   setBaseline: (run: number | null) => void;
 }
 
-/** The choice of curves, pins and the baseline on the runs page. It is null where runs are not listed one by one. */
+/** The choice of curves, pins and the baseline on the runs page. Null if it does not list single runs. */
 export const CurveChoiceContext = createContext<CurveChoice | null>(null);
 
 /** Dot in the run's color. Beside open charts, it shows or hides the run's curve. */

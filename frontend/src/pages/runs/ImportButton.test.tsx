@@ -81,7 +81,7 @@ describe("importing archive files", () => {
 });
 
 describe("importing agents", () => {
-  it("asks for the environment of a model, and opens the new run", async () => {
+  it("requests the environment of a model, and opens the new run", async () => {
     let count = 0;
     const answer = () =>
       (count += 1) === 1

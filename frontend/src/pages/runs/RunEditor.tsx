@@ -42,7 +42,7 @@ export function RunEditor({ run, field, onClose }: RunEditorProps) {
   const edit = useEditRun(run.id, {
     onSaved: draft.forget,
     onFailed: (error) => {
-      // The row may have been scrolled away since.
+      // The row may be out of view by now.
       if (!isMounted()) notifyProblem(error);
     },
   });
@@ -137,7 +137,7 @@ function changesOf(draft: Draft, run: ListedRun, notes: string | undefined): Run
   };
 }
 
-/** Return the messages by field. One that belongs to no field is `other`. */
+/** Return the messages by field. A message without a field is `other`. */
 function errorsOf(error: Error | null): Partial<Record<EditedField | "other", string>> {
   if (!error) return {};
   const fields = FIELDS.flatMap((field) => {

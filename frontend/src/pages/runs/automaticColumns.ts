@@ -10,7 +10,7 @@ export const CONFIG_PREFIX = "config.";
 const HIDDEN_PREFIX = "-";
 /** They come first. The others follow in the order of the launch form. */
 const LEADING_FIELDS = ["seed", "learning_rate"];
-/** Fields of this group say how long and where a run trains. */
+/** Fields of this group determine how long and where a run trains. */
 const RUN_GROUP = "Run";
 
 interface Setting {
@@ -50,8 +50,8 @@ export function withAutomatic(chosen: readonly string[], automatic: readonly str
 }
 
 /**
- * Return the choice after an edit of all columns. Automatic columns stay automatic if they are in their place. Moved and
- * resized ones become chosen columns, and removed ones are marked as hidden.
+ * Return the choice after an edit of all columns. Automatic columns stay automatic if they are in their place.
+ * Moved and resized ones become chosen columns, and removed ones are marked as hidden.
  */
 export function withoutAutomatic(edited: readonly string[], automatic: readonly string[]): string[] {
   const place = edited.indexOf(DIFFERING);

@@ -3,14 +3,14 @@ import { type PointerEvent, useRef } from "react";
 interface DragWidth {
   width: number;
   minimum: number;
-  /** 1 if the thing is on the left of the edge, -1 if it is on the right. */
+  /** 1 if the resized element is on the left of the edge, -1 if it is on the right. */
   direction: 1 | -1;
   /** Called with the width while the edge is dragged, then with null. */
   onDrag: (width: number | null) => void;
   onResize: (width: number) => void;
 }
 
-/** Return the pointer handlers of an edge that is dragged to resize what is beside it. */
+/** Return the pointer handlers of an edge that is dragged to resize the element beside it. */
 export function useDragWidth({ width, minimum, direction, onDrag, onResize }: DragWidth) {
   const drag = useRef<{ startX: number; width: number } | null>(null);
   const widthAt = (event: PointerEvent) =>

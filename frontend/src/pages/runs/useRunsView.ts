@@ -4,7 +4,10 @@ import { useSearchParams } from "react-router";
 import { DEFAULT_COLUMNS } from "./columns";
 import { parseView, replaceView, type RunsView } from "./view";
 
-/** Return the view in the URL and functions that change it. Searching replaces the history entry; other changes add one. */
+/**
+ * Return the view in the URL and functions that change it. A search replaces the history entry. Other changes
+ * add one.
+ */
 export function useRunsView() {
   const [params, setParams] = useSearchParams();
   const [savedColumns, setSavedColumns] = useLocalStorage<string[]>({

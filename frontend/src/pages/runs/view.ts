@@ -7,7 +7,7 @@ import { NEWEST_FIRST } from "./sorting";
 
 type RunOrigin = Run["origin"];
 
-/** What the runs page shows of the current project. All of it is in the URL. */
+/** View of the runs page. It is stored in the URL. */
 export interface RunsView {
   state: RunState[];
   algorithm: string[];
@@ -133,7 +133,7 @@ export function toFailuresQuery(view: RunsView, project: string | null): Failure
   return { state, algorithm, env, tag, origin, text: text.trim(), filter, archived, ...byProject(project) };
 }
 
-/** Return True if "Clear all" would change the view. Sorting, columns and the archive are not filters. */
+/** Return true if "Clear all" would change the view. Sorting, columns and the archive are not filters. */
 export function isFiltered(view: RunsView): boolean {
   return view.text.trim() !== "" || view.filter !== "" || FACETS.some((facet) => view[facet].length > 0);
 }

@@ -17,7 +17,7 @@ export function comparisonOf(points: readonly StudyPoint[]): string | null {
   return ids.length > 0 && ids.length <= MAX_RUNS ? `/compare?runs=${ids.join(",")}` : null;
 }
 
-/** Return True if a run has a page. */
+/** Return true if a run has a page. */
 export function isThere({ run_id, state }: StudyPoint["runs"][number]): boolean {
   return run_id !== null && state !== "removed";
 }

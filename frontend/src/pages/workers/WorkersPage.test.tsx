@@ -47,7 +47,7 @@ describe("the workers", () => {
     ).toHaveLength(1);
   });
 
-  it("have plug-ins, with what is wrong with them", async () => {
+  it("list their plug-ins with the problems of each", async () => {
     open(
       [
         aWorker("cpu-1", {

@@ -113,7 +113,7 @@ function WorkerRow({ worker }: { worker: Worker }) {
   );
 }
 
-/** A plug-in of a worker, with what is wrong with it. */
+/** A plug-in of a worker with its problems. */
 function PluginLine({ plugin, isGone }: { plugin: Worker["plugins"][number]; isGone: boolean }) {
   const problem = plugin.problem ?? (plugin.differs ? "The server has another version or lacks it." : null);
   return (

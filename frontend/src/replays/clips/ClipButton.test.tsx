@@ -28,7 +28,7 @@ async function make() {
   return { ...page, saved };
 }
 
-it("shows the clip that is made also where it was closed meanwhile, and makes no second one", async () => {
+it("keeps making a clip while the popover is closed, and starts no second one", async () => {
   await make();
   await userEvent.click(screen.getByText("Beside it"));
   await waitFor(() => expect(screen.queryByText(/A GIF for slides/)).toBeNull());
@@ -37,7 +37,7 @@ it("shows the clip that is made also where it was closed meanwhile, and makes no
   expect(makings.map(({ signal }) => signal.aborted)).toEqual([true]);
 });
 
-it("makes no clip for a page that was left", async () => {
+it("stops making the clip when the page is left", async () => {
   const { unmount, saved } = await make();
   unmount();
   expect(makings.map(({ signal }) => signal.aborted)).toEqual([true]);

@@ -6,7 +6,7 @@ import { Gif } from "./gif";
 const pixels = (...colors: number[][]) => Uint8ClampedArray.from(colors.flatMap((rgb) => [...rgb, 255]));
 
 describe("a GIF", () => {
-  it("loops forever and has the size, the durations and the colors of its pictures", () => {
+  it("loops forever and keeps the size, durations and colors of its pictures", () => {
     const gif = new Gif();
     gif.add({ width: 2, height: 1, data: pixels([236, 0, 0], [0, 92, 186]) }, 3);
     gif.add({ width: 2, height: 1, data: pixels([0, 0, 0], [0, 0, 0]) }, 2);
@@ -23,8 +23,8 @@ describe("a GIF", () => {
   });
 });
 
-describe("pictures of a clip", () => {
-  it("are every second of sixty a second, and take as long as they did", () => {
+describe("the pictures of a clip", () => {
+  it("are every second one at 60 per second, with the original duration", () => {
     const shots = shotsOf({ from: 1, to: 2 }, 60, false);
     expect(shots.map(({ picture }) => picture)).toEqual(
       Array.from({ length: 30 }, (_, shot) => 60 + 2 * shot),
@@ -33,18 +33,18 @@ describe("pictures of a clip", () => {
     expect(Math.min(...shots.map(({ hundredths }) => hundredths))).toBe(3);
   });
 
-  it("are all of them a sixth slower, when wanted", () => {
+  it("can be all of them, played more slowly", () => {
     const shots = shotsOf({ from: 1, to: 2 }, 60, true);
     expect(shots.map(({ picture }) => picture)).toEqual(Array.from({ length: 60 }, (_, shot) => 60 + shot));
     expect(new Set(shots.map(({ hundredths }) => hundredths))).toEqual(new Set([2]));
     expect([leavesOut(60), leavesOut(50), leavesOut(20)]).toEqual([true, false, false]);
   });
 
-  it("are all of a slower video", () => {
+  it("are all of them at a low frame rate", () => {
     expect(shotsOf({ from: 0.5, to: 1 }, 20, false)).toHaveLength(10);
   });
 
-  it("lie between marks that are not too far apart", () => {
+  it("are between two marks that are not too far apart", () => {
     expect(whyNoClip({ from: 2, to: 1 })).toContain("after the start");
     expect(whyNoClip({ from: 0, to: 34.2 })).toBe(
       "A clip can be at most 20 s long. The marks are 34.2 s apart.",

@@ -29,8 +29,8 @@ export interface Shot {
 }
 
 /**
- * Which pictures a clip shows, and each for how long, so that it neither gains nor loses time. At sixty pictures a
- * second a GIF has every second one, or all of them a sixth slower.
+ * Return the pictures of a clip with their durations, without an accumulated rounding error. At 60 pictures
+ * per second, a GIF has every second picture, or all pictures at 50 per second.
  */
 export function shotsOf({ from, to }: Marks, rate: number, all: boolean): Shot[] {
   const every = all ? 1 : Math.ceil(rate / FASTEST);

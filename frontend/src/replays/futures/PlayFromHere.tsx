@@ -5,7 +5,7 @@ import { MOMENT, written } from "../moment";
 
 interface PlayFromHereProps {
   replay: number;
-  /** Reason why nobody can play. */
+  /** Reason why playing is unavailable. */
   blocked: string | null;
   /** Return the decision and the time of the shown picture. */
   now: () => { decision: number; seconds: number };

@@ -10,8 +10,8 @@ import { accepting, button, fakePlayback, openPanel, openReplay, press, show } f
 
 beforeEach(fakePlayback);
 
-describe("asking what if", () => {
-  it("is not possible without a track", async () => {
+describe("the panel for futures", () => {
+  it("is unavailable without a track", async () => {
     openReplay({ replay: { track_file_id: null } });
     const opener = await button("What if…");
     expect(opener.getAttribute("aria-disabled")).toBe("true");

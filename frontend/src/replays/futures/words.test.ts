@@ -42,7 +42,7 @@ describe("the better action", () => {
   });
 });
 
-it("tells how many futures lost a life and when", () => {
+it("says how many futures lost a life and when", () => {
   expect(describeLostLives(aFuturesDocument())).toBe("3 of 8, half within 20 decisions");
   expect(describeLostLives(aFuturesDocument({ futures: [] }))).toBeNull();
 });

@@ -46,8 +46,8 @@ export function conclude({ value, interval, first }: FuturesDocument): string {
 }
 
 /**
- * Return the result in a sentence: "V = 0.53. 64 futures average 0.61 (95 % 0.55 to 0.67)." It names the agent that acts
- * unless it is the replay's.
+ * Return the result in a sentence: "V = 0.53. 64 futures average 0.61 (95 % 0.55 to 0.67)." It names the agent
+ * that acts unless it is the replay's.
  */
 export function summarize(document: FuturesDocument, agent: string | null = null): string {
   const { value, count, first, interval } = document;

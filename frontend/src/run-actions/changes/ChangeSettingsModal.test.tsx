@@ -69,7 +69,7 @@ it("sends the changed settings", async () => {
   expect(bodies()).toEqual([{ fields: { learning_rate: 0.001 } }]);
 });
 
-it("trains an ended run longer by a shortcut, and says what that does to the decay", async () => {
+it("trains an ended run longer by a shortcut, and describes the effect on the decay", async () => {
   const { onClose, bodies } = await open(aFinishedRun({ id: 3, config, step: 1000, total_steps: 1000 }));
   expect(screen.getByText(/^This run has ended/)).toBeTruthy();
   const shortcuts = within(screen.getByRole("group", { name: "Train longer" }));

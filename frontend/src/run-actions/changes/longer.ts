@@ -1,4 +1,4 @@
-/** Training a run longer, and what that does to settings that decay over all steps. */
+/** Training a run longer, and the effect on settings that decay over all steps. */
 
 import type { ListedRun, RunConfig } from "@/api/types";
 

@@ -14,7 +14,7 @@ export interface Draft {
   futures: string;
   horizon: string;
   seed: string;
-  /** Whether each action is forced first, for the regret. */
+  /** True to force each action first, which the regret needs. */
   each_action: boolean;
 }
 

@@ -13,7 +13,7 @@ import { TableView } from "./TableView";
 
 const VIEWS = { image: ImageView, video: VideoView, histogram: HistogramView, table: TableView };
 
-/** What a view of media shows: the items of one step, and those of all steps for an overview. */
+/** Items of a media view: those of one step, and those of all steps for an overview. */
 export interface MediaViewProps {
   items: readonly MediaItem[];
   all: readonly MediaItem[];

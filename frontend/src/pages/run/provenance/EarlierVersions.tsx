@@ -5,7 +5,7 @@ import { shellCommand } from "../commands";
 import pageClasses from "../run.module.css";
 import { Facts } from "./Facts";
 
-/** What earlier versions recorded: the worker's command and a few versions. Nothing for a run that never started. */
+/** Provenance from earlier versions of Arcadia: the worker's command and a few versions. */
 export function EarlierVersions({ run }: { run: Run }) {
   if (!run.versions && !run.command) return null;
   return (
