@@ -43,7 +43,9 @@ export function PlayStage({ game, again }: PlayStageProps) {
     >
       <PlayControls view={view} send={send} mine={controls.mine} />
       {!sentence && <Reason of={game} />}
-      {(!view.scene || controls.mine || controls.free) && <Controller scene={view.scene} hold={controls.hold} />}
+      {(!view.scene || controls.mine || controls.free) && (
+        <Controller scene={view.scene} hold={controls.hold} />
+      )}
       <GameStatus view={view} />
     </Stage>
   );
