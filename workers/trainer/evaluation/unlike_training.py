@@ -28,7 +28,7 @@ def differences(config: RunConfig, protocol: EvaluationProtocol) -> tuple[str, .
     if begins_alone and config.max_noops <= 1 and protocol.noops != NO_NOOPS:
         found.append(
             "In training every episode began in the same frame; by this protocol it begins after a random number of "
-            "frames without action. To train for it, set No-op starts to 30."
+            "frames without action. To train for it, set Maximum no-ops to 30."
         )
     if config.repeat_action_probability != protocol.repeat_action_probability:
         found.append(
@@ -44,7 +44,7 @@ def differences(config: RunConfig, protocol: EvaluationProtocol) -> tuple[str, .
     if protocol.full_action_set and config.life_loss_ends_episode:
         found.append(
             "In training a lost life ended the episode; by this protocol agents get no signal of lost lives. To train "
-            "for it, turn A lost life ends the episode off."
+            "for it, turn Life loss ends episode off."
         )
     return tuple(found)
 

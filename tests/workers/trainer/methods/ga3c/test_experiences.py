@@ -138,5 +138,5 @@ def test_an_agent_that_leaves_hands_over_its_backlog_and_its_rollouts() -> None:
 
 
 def test_a_training_queue_of_one_rollout_is_refused() -> None:
-    with pytest.raises(ValueError, match="at least 2, or 0 for any number"):
+    with pytest.raises(ValueError, match="at least 2, or 0 for no limit"):
         Ga3cConfig(training_queue_rollouts=1)
