@@ -7,7 +7,7 @@ from workers.contract.worker_api import MOST_EVENTS
 
 # The backend gets this many attempts before an event is suspected.
 EVENT_ATTEMPTS = 10
-# A file is worth more: this takes about a minute.
+# Files get more attempts, for about a minute.
 UPLOAD_ATTEMPTS = 25
 
 

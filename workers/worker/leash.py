@@ -25,7 +25,7 @@ libc = ctypes.CDLL(None)
 
 
 def apply_niceness_to_session() -> None:
-    """Apply the process's niceness to its session. Otherwise the session would get an equal share."""
+    """Apply the process's niceness to its session. Otherwise the session would get an equal share of the cores."""
     # The kernel allows few writes per second, so skip the default value.
     if niceness := os.nice(0):
         with contextlib.suppress(OSError):  # other systems use the niceness of the process

@@ -165,7 +165,7 @@ class Show:
         )
         self._line.send(live.packed(head, png(picture)))
         self._pace.wait()
-        # Also within a decision, so that an answer does not wait for the next one.
+        # Also within a decision, so that an answer does not wait for the next decision.
         self._heed_all()
 
     def _heed_all(self) -> None:

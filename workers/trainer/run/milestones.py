@@ -2,7 +2,7 @@
 
 # The minimum time between milestones. Solving the environment is always one.
 MILESTONE_SECONDS = 120.0
-# A better mean is a milestone if it adds this share of the progress so far, so that noise makes none.
+# A better mean is a milestone only if it adds this share of the progress so far, so that noise does not count.
 CLEAR_IMPROVEMENT = 0.05
 
 

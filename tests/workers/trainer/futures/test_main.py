@@ -140,7 +140,7 @@ def test_mistakes_are_explained_in_a_sentence(run: Path, tmp_path: Path, capsys:
     assert "from 8 to 256" in refusal("--futures", 7)
     assert "from 1 to 10,000" in refusal("--horizon", 0)
     assert "choose one of left, right" in refusal("--first", "jump")
-    assert "leave --first out" in refusal("--first", "left", "--each-action")
+    assert "remove --first" in refusal("--first", "left", "--each-action")
     assert "force at most" in refusal("--first", "left×99999")
     assert "--first: String should have at most 100" in refusal("--first", "left" * 30)
     assert "it has 5, 9" in refusal("--checkpoint", 6, status=1)
