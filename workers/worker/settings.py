@@ -1,4 +1,4 @@
-"""Settings of a worker, from ARCADIA_* variables. Command line options override them."""
+"""Settings of a worker, from ARCADIA_* variables. Command-line options override them."""
 
 from pathlib import Path
 from typing import Annotated

@@ -1,4 +1,4 @@
-"""Claims assignments of one kind, starts a process for each, and relays its events."""
+"""Supervision of assignments of one kind: claim them, start a process for each, and relay its events."""
 
 import json
 import logging

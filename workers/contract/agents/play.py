@@ -46,7 +46,7 @@ def read_weights(path: Path) -> dict[str, Tensor]:
 
 
 class Network:
-    """The agent's network: `trunks` of layers, an LSTM after each if there is one, and the head of the policy or Q."""
+    """The agent's network: `trunks` of layers, an optional LSTM after each, and the head of the policy or Q."""
 
     def __init__(self, shape: Document, weights: dict[str, Tensor]) -> None:
         self.shape, self.weights = shape, weights

@@ -33,7 +33,7 @@ class EvaluationProtocol:
     repeat_action_probability: float = 0.0
     # Whether agents choose among all joystick actions. If not, they choose among the actions of their training.
     full_action_set: bool = False
-    # The protocol whose published random and human scores normalize a score, if this one has none of its own.
+    # The protocol whose published random and human scores normalize a score, if no scores are published for this one.
     normalized_by: str | None = None
 
     def fits(self, family: EnvironmentFamily) -> bool:

@@ -139,7 +139,7 @@ def ghosts_of(moment: Moment, directory: Path | None) -> AbstractContextManager[
 
 @dataclass
 class Simulator:
-    """Simulates futures from one moment, each time with the same random numbers, and reports the finished work."""
+    """Simulator of futures from one moment, always with the same random numbers. It reports the finished work."""
 
     acting: Player
     moment: Moment

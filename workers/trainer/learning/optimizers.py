@@ -22,7 +22,7 @@ class FormatSlice:
 
 
 class FlatParameters:
-    """Moves a module's parameters and gradients into flat float32 buffers, of which the module uses views.
+    """Parameters and gradients of a module in flat float32 buffers, of which the module uses views.
 
     Parameters in a shorter format come first. The module computes with a rounded copy of them that is made after every
     update, so small steps add up in float32 and no forward pass has to convert weights. Given `shared` values, the θ

@@ -1,4 +1,4 @@
-"""Measurement of whether a network still distinguishes states: dead units, and the spread of values over states.
+"""Measurement of how well a network distinguishes states: dead units, and the spread of values over states.
 
 A rectifier that is 0 on every state passes no gradient back, so no update revives it. The same is true of an LSTM
 cell whose gates are saturated on every state. When all units of a layer are dead, the network has the same output for
@@ -71,7 +71,7 @@ class StateSample:
 
 
 class NetworkWatch:
-    """Measures a network regularly on a sample of its method's states."""
+    """Regular measurement of a network on a sample of its method's states."""
 
     def __init__(self, network: Measurable) -> None:
         self._network = network

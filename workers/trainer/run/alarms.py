@@ -6,7 +6,7 @@ from workers.contract.metrics import DEAD_UNITS
 
 
 class DeadLayerAlarm:
-    """Warns once about each layer that has died."""
+    """Alarm that warns once about each layer that has died."""
 
     def __init__(self) -> None:
         self._living = list(DEAD_UNITS)

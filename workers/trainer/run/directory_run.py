@@ -1,4 +1,4 @@
-"""Run in a directory, to which events, checkpoints and replays are written during training."""
+"""Run in a directory, with its events, checkpoints and replays."""
 
 import math
 import time
@@ -58,7 +58,7 @@ class Writing:
 
 
 class DirectoryRun:
-    """Run in a directory; implements `TrainingRun`."""
+    """Run in a directory. It implements `TrainingRun`."""
 
     def __init__(
         self,

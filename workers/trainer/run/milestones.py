@@ -7,7 +7,7 @@ CLEAR_IMPROVEMENT = 0.05
 
 
 class Milestones:
-    """Detects when a mean return over a full window is the first solve or clearly a new best."""
+    """Detector of mean returns over a full window that are the first solve or clearly a new best."""
 
     def __init__(self, solved_at: float | None, best: float | None) -> None:
         self._solved_at = solved_at

@@ -62,7 +62,7 @@ class RecordingResult:
 
 
 class Recorder:
-    """Starts recorder processes. They end with the trainer, even if it is killed."""
+    """Queue of recordings, which starts recorder processes. They end with the trainer, even if it is killed."""
 
     def __init__(self, directory: Path, command: Sequence[str] = RECORDER) -> None:
         self._directory = directory

@@ -243,9 +243,9 @@ class SumTree:
 
 
 class PrioritizedMemory(ReplayMemory):
-    """Draw transition i with P(i) = p_i^α / Σ p_k^α, where p_i = |δ_i| + ε; new transitions get the highest p so far.
+    """Replay memory that draws transition i with P(i) = p_i^α / Σ p_k^α, where p_i = |δ_i| + ε.
 
-    Schaul et al. 2016, section 3.3.
+    New transitions get the highest p so far (Schaul et al. 2016, section 3.3).
     """
 
     def __init__(self, frames: FrameKind, capacity: int, seed: int, alpha: float) -> None:

@@ -55,7 +55,7 @@ class EnvironmentBatch:
 
 
 class Actors:
-    """Acts in all environments and records the rollout, during which the parameters do not change.
+    """Actors of all environments, which record the rollout. The parameters do not change during a rollout.
 
     Atari games are split into two batches. Each has a thread that selects actions and then waits for the emulators, so
     that neither batch waits for the other before the end of the rollout.
