@@ -50,7 +50,7 @@ def follow(
             stop.wait(interval)
         follower.close()
     except (RejectedError, UnavailableError, OSError) as error:
-        raise ArcadiaError(f"{folder} is not followed any more. {error} Run the command again to continue.") from None
+        raise ArcadiaError(f"{folder} is no longer followed. {error} Run the command again to continue.") from None
 
 
 def import_logs(

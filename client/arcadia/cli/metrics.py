@@ -20,7 +20,7 @@ from arcadia.errors import ArcadiaError
 from arcadia.listed_runs import read_run_page
 
 CHART_LINES = 12
-# Largest number of metrics that one request may name.
+# Maximum number of metrics in one request.
 MAX_NAMES = 50
 
 

@@ -63,7 +63,7 @@ def runs(
     compute: Annotated[
         list[str], typer.Option(metavar="NAME=EXPRESSION", help="Also show a calculation. May be repeated.")
     ] = [],  # noqa: B006
-    limit: Annotated[int, typer.Option(min=1, help="Largest number of runs or groups.")] = 20,
+    limit: Annotated[int, typer.Option(min=1, help="Maximum number of runs or groups.")] = 20,
     quiet: Quiet = False,
     as_json: Json = False,
 ) -> None:
@@ -71,7 +71,7 @@ def runs(
     client = open_client(ctx)
     saved = client.view(view, project=project or None) if view else None
     if saved:
-        # A view of Main may be of a page that shows all projects.
+        # A view of Main may belong to a page that shows all projects.
         project = project or ("" if saved.project == MAIN_PROJECT else saved.project)
         group_by = group_by or ",".join(saved.group_by)
         metric, config = [*metric, *_last_metrics(saved)], [*config, *_settings(saved)]

@@ -95,7 +95,7 @@ def start(
 @app.command("list")
 def list_studies(
     ctx: typer.Context,
-    limit: Annotated[int, typer.Option(min=1, max=200, help="Largest number of studies.")] = 20,
+    limit: Annotated[int, typer.Option(min=1, max=200, help="Maximum number of studies.")] = 20,
     project: ProjectFilter = "",
     as_json: Json = False,
 ) -> None:
