@@ -138,7 +138,7 @@ def test_what_cannot_be_evaluated_is_refused_in_a_sentence(run: Path, capsys: py
     assert "cut start points from no-op-5min or no-op-30min" in refused(capsys, *RANDOM_PONG, *cut)
     assert "play at least one" in refused(capsys, *of_run, *plain, "--episodes", 0)
     assert "--seed -1" in refused(capsys, *of_run, *plain, "--seed", -1)
-    assert "belongs to --acting epsilon-greedy" in refused(capsys, *of_run, *plain, "--epsilon", 0.1)
+    assert "only for --acting epsilon-greedy" in refused(capsys, *of_run, *plain, "--epsilon", 0.1)
     assert "only epsilon-greedy" in refused(capsys, *of_run, *plain, "--acting", "greedy", "--epsilon", 0.1)
     assert "did you mean ALE/Pong-v5" in refused(capsys, "--random", "--game", "Pongg", "--protocol", "no-op-5min")
     assert "--game NAME" in refused(capsys, "--random", *plain)
