@@ -137,7 +137,7 @@ class ReplayMemory:
             self._complete_last(int(action), float(reward), bool(terminal), frame)
 
     def sample(self, size: int, beta: float = 1.0) -> Minibatch:
-        """Draw a minibatch. β is how fully the weights correct for prioritized sampling."""
+        """Draw a minibatch. β is the degree to which the weights correct for prioritized sampling."""
         slots = self._draw(size)
         around = slots[:, None] + np.arange(1 - self._kind.stack, 2)
         frames = self._frames[around % self.capacity]

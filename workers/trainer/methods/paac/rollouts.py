@@ -112,7 +112,7 @@ class Actors:
         )
 
     def openings(self, rows: slice) -> Tensor:
-        """Return True for each of these rows of the current rollout that opens an episode. They are of one step."""
+        """Return True for each of these rows of the rollout that opens an episode. The rows belong to one step."""
         t, first = divmod(rows.start, self._shape[1])
         # Before the first step ends, the last row is still that of the previous rollout.
         opened = self._fresh[t - 1, first : first + rows.stop - rows.start]
