@@ -337,7 +337,7 @@ class TrainingConfig(BaseModel):
         """Raise if the lower bound is above the upper one."""
         most = info.data.get("max_noops", fewest)
         if fewest > most:
-            raise ValueError(f"min_noops is larger than max_noops, which is {most}: give 0, or a larger max_noops")
+            raise ValueError(f"larger than max_noops, which is {most}: give 0, or a larger max_noops")
         return fewest
 
     @classmethod
