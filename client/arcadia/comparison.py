@@ -23,13 +23,13 @@ class Comparison:
 
     @property
     def verdict(self) -> str:
-        """The conclusion in sentences: which group is best, or why that cannot be said yet."""
+        """The conclusion in sentences: which group is best, or why that is undecided."""
         sentences = [f"{pair['text']} {pair.get('warning', '')}".strip() for pair in self.verdict_data["pairs"]]
         return "\n".join(sentences) or str(self.verdict_data["message"])
 
     @property
     def quantity(self) -> str:
-        """Sentence that says what is compared."""
+        """Sentence about the compared quantity."""
         return str(self.verdict_data["quantity"])
 
     @property

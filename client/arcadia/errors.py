@@ -2,8 +2,8 @@
 
 ArcadiaError
  ├─ ServerUnreachableError    no Arcadia server answers at the URL
- ├─ WaitTimeoutError          the time given to wait() is up
- ├─ AmbiguousReferenceError   a name or range does not identify the runs meant
+ ├─ WaitTimeoutError          wait() has reached its timeout
+ ├─ AmbiguousReferenceError   a name or range does not identify the intended runs
  ├─ JobFailedError            an evaluation or a recording failed or was cancelled
  ├─ DownloadError             a file is not available, or its content is damaged
  ├─ MissingPackageError       an optional package is not installed
@@ -22,7 +22,7 @@ from typing import Any
 
 
 class ArcadiaError(Exception):
-    """An error whose message says what went wrong and what to do."""
+    """An error whose message describes the problem and the solution."""
 
 
 class ServerUnreachableError(ArcadiaError):
@@ -30,11 +30,11 @@ class ServerUnreachableError(ArcadiaError):
 
 
 class WaitTimeoutError(ArcadiaError):
-    """The time given to a waiting call is up. The run or job continues."""
+    """A waiting call has reached its timeout. The run or job continues."""
 
 
 class AmbiguousReferenceError(ArcadiaError):
-    """A name or range that does not identify exactly the runs meant."""
+    """A name or range that does not identify exactly the intended runs."""
 
 
 class JobFailedError(ArcadiaError):
@@ -93,7 +93,7 @@ _BY_STATUS: dict[int, type[ApiError]] = {
 
 
 def error_from_problem(status: int, problem: object) -> ApiError:
-    """Return the error of a problem document, or of a response that is none."""
+    """Return the error of a problem document, or of another response."""
     kind = _BY_STATUS.get(status, ApiError)
     if not isinstance(problem, Mapping) or "detail" not in problem:
         return kind(status, f"The server answered with status {status} and no explanation. Is this the URL of Arcadia?")

@@ -94,7 +94,7 @@ def serve_stdio(url: str | None, token: str | None, *, write: bool) -> None:
 
 
 class Tools:
-    """The tools. Their names, parameters and docstrings are what an assistant sees."""
+    """The tools. An assistant sees their names, parameters and docstrings."""
 
     def __init__(self, connect: Connect) -> None:
         self._connect = connect
@@ -166,9 +166,9 @@ class Tools:
         context: Context[Any],
         run: RunId,
         metric: Annotated[str, Field(description="A name from list_metrics.")] = "episode/return",
-        points: Annotated[int, Field(ge=2, le=MAX_POINTS, description="Largest number of points.")] = 50,
+        points: Annotated[int, Field(ge=2, le=MAX_POINTS, description="Maximum number of points.")] = 50,
     ) -> dict[str, Any]:
-        """Return the course of a metric over training, thinned to a number of points."""
+        """Return the values of a metric over training, thinned to a number of points."""
         async with self._api(context) as api:
             return cast(dict[str, Any], await api.get(f"/runs/{run}/metrics", names=metric, buckets=points))
 
@@ -358,7 +358,9 @@ class Tools:
         self,
         context: Context[Any],
         specification: dict[str, Any],
-        confirm_steps: Annotated[int | None, Field(description="Steps of preview_study, if it asks for them.")] = None,
+        confirm_steps: Annotated[
+            int | None, Field(description="Number of steps from preview_study, if it requires a confirmation.")
+        ] = None,
         project: ProjectName = None,
     ) -> dict[str, Any]:
         """Start a study, specified as for preview_study."""

@@ -82,7 +82,7 @@ def flatten_references(references: Iterable[RunReferences]) -> list[RunReference
 
 
 def joined_ids(ids: Iterable[int]) -> str:
-    """Return the numbers of runs as a parameter of the API has them."""
+    """Return the numbers of runs in the format of an API parameter."""
     return ",".join(map(str, ids))
 
 

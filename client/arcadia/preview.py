@@ -1,7 +1,7 @@
-"""What notebooks show of a run beside its fields.
+"""Picture and curve of a run for notebooks.
 
-IPython calls `_repr_html_` of synchronous and asynchronous objects without awaiting it. Both therefore read what they
-show through a short synchronous connection.
+IPython calls `_repr_html_` of synchronous and asynchronous objects without awaiting it. Both therefore read the
+picture and the curve through a short synchronous connection.
 """
 
 from __future__ import annotations

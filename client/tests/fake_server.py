@@ -1,4 +1,4 @@
-"""Answers of a server, for tests without one."""
+"""Fake server responses for tests."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def run(**changes: Any) -> dict[str, Any]:
 
 
 class FakeServer:
-    """A server that answers each path with the next of its answers, and keeps the requests."""
+    """A server that answers each path with the next given response, and records the requests."""
 
     def __init__(self, answers: dict[str, Any]) -> None:
         self.answers = {path: list(each) if isinstance(each, list) else [each] for path, each in answers.items()}

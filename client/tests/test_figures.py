@@ -77,7 +77,7 @@ def test_names_of_groups_are_escaped() -> None:
     assert shown.count("a &lt;b&gt;") == 2
 
 
-def test_a_comparison_without_a_verdict_says_why() -> None:
+def test_a_comparison_without_a_verdict_explains_why() -> None:
     compared = Comparison(COMPARED, {**VERDICT, "pairs": [], "message": "One group only."})
     assert compared.verdict == "One group only."
     assert not compared.is_significant

@@ -1,4 +1,4 @@
-"""Figures as images: what is drawn, and what is rejected."""
+"""Figures as images: drawing and rejections."""
 
 import re
 from typing import Any

@@ -23,7 +23,7 @@ ETAG = f'"{hashlib.sha256(CONTENT).hexdigest()}"'
 
 
 class Notebook(ModuleType):
-    """IPython.display, which keeps what is displayed."""
+    """Stand-in for IPython.display that records the displayed objects."""
 
     def __init__(self) -> None:
         super().__init__("IPython.display")
@@ -53,7 +53,7 @@ def notebook(monkeypatch: pytest.MonkeyPatch) -> Notebook:
 
 @pytest.fixture
 def terminal(monkeypatch: pytest.MonkeyPatch) -> io.StringIO:
-    """Run on a terminal, and return what it shows."""
+    """Run on a terminal, and return its output."""
     shown = io.StringIO()
     terminal = Console(file=shown, force_terminal=True, width=120, color_system=None)
     monkeypatch.setattr(progress, "Console", lambda **_options: terminal)
@@ -75,7 +75,7 @@ def test_a_download_on_a_terminal_shows_its_share_and_size(terminal: io.StringIO
     assert "7.0 kB" in last
 
 
-def test_a_bar_that_is_not_wanted_is_not_shown(terminal: io.StringIO, tmp_path: Path) -> None:
+def test_a_disabled_bar_is_not_shown(terminal: io.StringIO, tmp_path: Path) -> None:
     fetch(tmp_path, progress=False)
     assert terminal.getvalue() == ""
 

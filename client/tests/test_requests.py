@@ -71,7 +71,7 @@ def test_each_status_has_its_error(status: int, kind: type[Exception]) -> None:
         connect(server).run(12)
 
 
-def test_a_server_that_never_answers_is_named_with_what_to_do() -> None:
+def test_an_unreachable_server_is_an_error_with_its_url_and_advice() -> None:
     server = FakeServer({"/runs/12": httpx.ConnectError("refused")})
     with pytest.raises(ServerUnreachableError, match=r"arcadia.test.*arcadia up"):
         connect(server).run(12)

@@ -107,7 +107,7 @@ def test_an_asynchronous_listed_run_says_how_to_read_its_details() -> None:
     assert asyncio.run(read()) == 3
 
 
-def test_wait_asks_until_the_run_has_ended() -> None:
+def test_wait_polls_until_the_run_has_ended() -> None:
     found, server = connect({"/runs/12": [run(), run(step=900), run(state="finished", step=1000)]})
     assert found.wait().state == "finished"
     assert [request.url.params["wait"] for request in server.requests] == ["finished"] * 3
@@ -118,7 +118,7 @@ def test_wait_ends_when_the_run_is_paused() -> None:
     assert found.wait().state == "paused"
 
 
-def test_wait_says_that_the_run_continues_when_the_time_is_up() -> None:
+def test_wait_reports_at_the_timeout_that_the_run_continues() -> None:
     found, server = connect({"/runs/12": run()})
     with pytest.raises(WaitTimeoutError, match=r"still running after 0\.02 seconds"):
         found.wait(timeout=0.02)
@@ -133,7 +133,7 @@ def no_pauses(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.usefixtures("no_pauses")
-def test_wait_outlives_a_restart_of_the_server(caplog: pytest.LogCaptureFixture) -> None:
+def test_wait_survives_a_restart_of_the_server(caplog: pytest.LogCaptureFixture) -> None:
     outage = [httpx.ConnectError("refused")] * (3 * transport.MAX_TRIES) + [httpx.Response(503)] * transport.MAX_TRIES
     found, _ = connect({"/runs/12": [*outage, run(state="finished", step=1000)]})
     assert found.wait().state == "finished"
@@ -144,7 +144,7 @@ def test_wait_outlives_a_restart_of_the_server(caplog: pytest.LogCaptureFixture)
 
 
 @pytest.mark.usefixtures("no_pauses")
-def test_wait_for_a_server_that_stays_away_ends_at_the_timeout() -> None:
+def test_wait_for_an_unreachable_server_ends_at_the_timeout() -> None:
     found, _ = connect({"/runs/12": httpx.ConnectError("refused")})
     with pytest.raises(ServerUnreachableError):
         found.wait(timeout=0.01)
@@ -205,7 +205,7 @@ def test_the_asynchronous_log_is_followed_too() -> None:
     assert asyncio.run(read()) == ["line 1"]
 
 
-def test_metrics_say_if_they_are_thinned() -> None:
+def test_metrics_report_whether_they_are_thinned() -> None:
     raw = {**SERIES, "resolution": "raw", "total": 2}
     thinned = {**SERIES, "resolution": "buckets", "total": 900}
     found, server = connect({"/runs/12/metrics": [{"series": {"a/b": raw}}, {"series": {"a/b": thinned}}]})

@@ -32,7 +32,7 @@ def test_a_plug_in_is_launched_from_the_form(page: Page, installation: Installat
     page.get_by_role("radio", name=re.compile("^Toy")).check(force=True)
     summary = page.get_by_role("region", name="Summary")
     expect(summary).to_contain_text("Toy on Corridor")
-    expect(page.get_by_text("Weight of the squared error of V beside the policy's loss").first).to_be_visible()
+    expect(page.get_by_text("Weight of the squared error of V relative to the policy loss").first).to_be_visible()
     page.get_by_role("textbox", name=re.compile("total_steps$")).fill("2000")
     page.get_by_role("button", name="Launch run", exact=True).last.click()
     run = plugin_pages.number_in(page, "runs")

@@ -1,4 +1,4 @@
-"""Files of columns with a head: NumPy .npz without pickled objects, whose array `head` is a JSON text."""
+"""Files of columns with a head: NumPy .npz files without pickled objects, whose array `head` is JSON."""
 
 import io
 import json

@@ -1,4 +1,4 @@
-"""The build of Arcadia that a process runs: its version and commit, as 0.1.0+3f4a75ab5123."""
+"""The build of Arcadia that a process runs: its version and commit, such as 0.1.0+3f4a75ab5123."""
 
 import functools
 import os

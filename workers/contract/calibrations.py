@@ -11,7 +11,7 @@ from workers.contract.values import NO_BOOLEAN, Count, Text, Truth
 USUAL_EPISODES, MAX_EPISODES = 5, 100
 MAX_EVERY = 1_000_000
 USUAL_FUTURES = 16
-# Without `every`, about this many decisions are judged.
+# Approximate number of judged decisions if `every` is not given.
 USUAL_MOMENTS, MAX_MOMENTS = 40, 1_000
 MAX_BINS = 10
 MAX_WORST = 5
@@ -25,8 +25,8 @@ class CalibrationOptions(BaseModel):
     episodes: Annotated[int, Field(ge=1, le=MAX_EPISODES), NO_BOOLEAN] = USUAL_EPISODES
     every: Annotated[int, Field(ge=1, le=MAX_EVERY), NO_BOOLEAN] | None = Field(
         default=None,
-        description="Judge every k-th decision of an episode. Default: so that about "
-        f"{USUAL_MOMENTS} decisions are judged.",
+        description=f"Judge every k-th decision of an episode. By default, k is chosen so that about {USUAL_MOMENTS} "
+        "decisions are judged.",
     )
     futures: Annotated[int, Field(ge=MIN_FUTURES, le=MAX_FUTURES), NO_BOOLEAN] = Field(
         default=USUAL_FUTURES, description="Futures of each decision, and of each of its actions."
@@ -36,8 +36,8 @@ class CalibrationOptions(BaseModel):
     )
     each_action: Truth = Field(
         default=True,
-        description="Also force each action first, for the regret. Takes longer by the number of actions. Scheduled "
-        "calibrations do not.",
+        description="Also force each action first, to measure the regret. This multiplies the time by the number of "
+        "actions. Scheduled calibrations leave it out.",
     )
 
 
@@ -49,9 +49,9 @@ class JudgedMoment(ResultPart):
     value: float
     mean: float
     interval: Interval
-    standard_error: float = Field(description="Of the mean.")
+    standard_error: float = Field(description="Standard error of the mean.")
     regret: float | None = Field(
-        description="Mean return lost by the action taken, against the best one; None for continuous actions or "
+        description="Mean return that the chosen action loses against the best one; None for continuous actions or "
         "without each_action."
     )
 
@@ -75,15 +75,19 @@ class Regret(ResultPart):
 class CalibrationErrors(ResultPart):
     """Errors of a checkpoint's values."""
 
-    bias: float = Field(description="Mean of value − mean return: above 0 if the critic is too high.")
+    bias: float = Field(description="Mean of value − mean return; positive if the critic overestimates.")
     bias_interval: Interval | None = Field(description="95 % t-interval over moments.")
-    rmse: float = Field(description="Root mean square of value − mean return, without the noise of the mean returns.")
-    correlation: float | None = Field(description="Of values and mean returns; None if one of them is constant.")
+    rmse: float = Field(
+        description="Root mean square of value − mean return, corrected for the noise of the mean returns."
+    )
+    correlation: float | None = Field(
+        description="Correlation of values and mean returns; None if one of them is constant."
+    )
     regret: Regret | None = Field(description="None for continuous actions or without each_action.")
 
 
 class CalibrationDocument(CalibrationErrors):
-    """Errors of a checkpoint's values, by futures at decisions of several episodes."""
+    """Errors of a checkpoint's values, measured with futures at decisions of several episodes."""
 
     env: Text
     algorithm: Text

@@ -1,4 +1,4 @@
-"""Changes of the settings of a live run, and the file that hands them to a trainer."""
+"""Changes of the settings of a live run, and the file that passes them to a trainer."""
 
 from collections.abc import Mapping
 from typing import Annotated

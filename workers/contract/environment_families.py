@@ -8,8 +8,8 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-# no-ops: the agent takes over after a random number of frames without action. starts: it takes over where stored play
-# was cut. plain: the environment's own beginning.
+# no-ops: the agent takes over after a random number of frames without action. starts: it takes over at a stored start
+# point. plain: the environment's own start.
 Opening = Literal["no-ops", "starts", "plain"]
 # The library that steps the environments.
 Simulator = Literal["ale", "gymnasium", "mujoco"]
@@ -25,7 +25,7 @@ class EnvironmentFamily(BaseModel):
 
     model_config = ConfigDict(frozen=True, json_schema_extra=_require_all)
 
-    name: str = Field(description="Identifies the family, as atari.")
+    name: str = Field(description="Identifies the family, such as atari.")
     title: str = Field(description="The heading of the family.")
     simulator: Simulator = Field(default="gymnasium", description="The library that steps the environments.")
     openings: tuple[Opening, ...] = Field(
@@ -35,7 +35,7 @@ class EnvironmentFamily(BaseModel):
         default=False, description="Whether a run chooses between the minimal and the full set of actions."
     )
     has_adjustable_frame_skip: bool = Field(
-        default=False, description="Whether the caller chooses for how many frames an action is repeated."
+        default=False, description="Whether the number of frames per action can be chosen."
     )
     has_game_pages: bool = Field(
         default=False,
@@ -47,7 +47,7 @@ class EnvironmentFamily(BaseModel):
     is_pixel_art: bool = Field(
         default=False, description="Whether pictures are enlarged with hard edges, in whole multiples of a pixel."
     )
-    aspect_ratio: float = Field(default=3 / 2, description="Expected width by height of a picture.")
+    aspect_ratio: float = Field(default=3 / 2, description="Expected ratio of width to height of a picture.")
 
     @property
     def has_start_points(self) -> bool:

@@ -14,7 +14,7 @@ from workers.contract.values import Count, Integer, Message, Ordinal, ShortText,
 # A line of the event file must fit into a request body of at most 4 MB.
 LONGEST_LINE = 3_000_000
 
-# Of a kept game: enough for the start points of a protocol.
+# Limit of a kept game, enough for the start points of a protocol.
 MOST_SCREENS = 100
 
 # Beginning of the failure message of a run whose weights are NaN or infinite.
@@ -31,20 +31,20 @@ def _kind_is_required(schema: dict[str, Any]) -> None:
 
 
 class _Event(BaseModel):
-    # NaN and infinity are values: they travel as the strings "NaN", "Infinity" and "-Infinity".
+    # NaN and infinity are valid values. JSON has them as the strings "NaN", "Infinity" and "-Infinity".
     model_config = ConfigDict(extra="forbid", ser_json_inf_nan="strings", json_schema_extra=_kind_is_required)
 
     seq: Ordinal = Field(description="Number of the event within its attempt, from 1.")
     time: float = Field(
         allow_inf_nan=False,
-        description="Unix time in seconds. Of metrics, without clock jumps and suspended time.",
+        description="Unix time in seconds. The time of metrics excludes clock jumps and suspended time.",
     )
     step: Count = Field(description="Agent decisions so far.")
     frames: Count = Field(description="Emulator frames so far.")
 
 
 class Episode(BaseModel):
-    """A finished training episode. Its return is of the raw, unclipped reward."""
+    """A finished training episode. Its return is the sum of the raw, unclipped rewards."""
 
     model_config = ConfigDict(extra="forbid", ser_json_inf_nan="strings")
 
@@ -59,7 +59,9 @@ class CheckpointFile(BaseModel):
 
     model_config = ConfigDict(extra="forbid")
 
-    file: Text = Field(description="Path relative to the run directory, as checkpoints/step-000000100000.safetensors.")
+    file: Text = Field(
+        description="Path relative to the run directory, such as checkpoints/step-000000100000.safetensors."
+    )
     sha256: Sha256
     bytes: Count
     step: Count
@@ -67,14 +69,14 @@ class CheckpointFile(BaseModel):
 
 
 class RolePlace(BaseModel):
-    """One role of a run that consists of several, and where it works."""
+    """One role of a run with several roles, and its host."""
 
     model_config = ConfigDict(extra="forbid")
 
     kind: RoleKind
-    number: Count = Field(description="Counts the roles of a kind, from 0.")
-    host: Text = Field(description="Name and address, as sun (10.0.0.1).")
-    times_lost: Count = Field(description="How often another took its place in this attempt, because it was lost.")
+    number: Count = Field(description="Index among the roles of its kind, from 0.")
+    host: Text = Field(description="Name and address, such as sun (10.0.0.1).")
+    times_lost: Count = Field(description="How often this role was lost and replaced in this attempt.")
 
 
 class Started(_Event):
@@ -99,7 +101,7 @@ class ProvenanceEvent(_Event):
 class StartStep(_Event):
     kind: Literal["start_step"] = "start_step"
     name: ShortText | None = Field(
-        description="What the trainer does now, such as Loading PyTorch; None once the first update is done."
+        description="What the trainer is doing, such as Loading PyTorch. None after the first update."
     )
 
 
@@ -117,14 +119,14 @@ class Log(_Event):
 
 class Roles(_Event):
     kind: Literal["roles"] = "roles"
-    roles: list[RolePlace] = Field(description="All of them, at the start and whenever one of them has changed.")
+    roles: list[RolePlace] = Field(description="All roles, at the start and after each change.")
 
 
 class Changed(_Event):
     kind: Literal["changed"] = "changed"
     number: Ordinal = Field(description="Number of the change within its run. Each is applied once.")
     fields: dict[Text, JsonValue] = Field(description="The new values. Updates after this step use them.")
-    previous: dict[Text, JsonValue] = Field(description="The values of the same fields before.")
+    previous: dict[Text, JsonValue] = Field(description="The previous values of the same fields.")
 
 
 class Progress(_Event):
@@ -139,7 +141,7 @@ class CheckpointEvent(_Event):
     checkpoint: CheckpointFile
     return_mean: float | None = Field(default=None, description="Mean return of the last 100 training episodes.")
     best: Truth = Field(description="Whether return_mean is the highest of this run so far.")
-    kept: list[Text] = Field(description="Files still on disk: first, best, last, and others between.")
+    kept: list[Text] = Field(description="Files still on disk: the first, best and last, and others in between.")
 
 
 class ReplayEvent(_Event):
@@ -148,7 +150,7 @@ class ReplayEvent(_Event):
     poster: Text = Field(description="PNG of the last frame, relative to the run directory.")
     seen: Text | None = Field(
         default=None,
-        description="mp4 of the network's input, in step with the file. None without picture input.",
+        description="mp4 of the network's input, synchronized with the file. None without picture input.",
     )
     track: Text | None = Field(
         default=None, description="The track, as an .npz file. None in events of earlier versions."
@@ -176,7 +178,7 @@ class EvaluationEvent(_Event):
 
 class Advanced(_Event):
     kind: Literal["advanced"] = "advanced"
-    done: Count = Field(description="Finished part of a job that is not an evaluation.")
+    done: Count = Field(description="Amount of a job that is done. Evaluations report episodes instead.")
     total: Count
 
 

@@ -20,14 +20,16 @@ FAN = (0.05, 0.25, 0.5, 0.75, 0.95)
 class ResultPart(BaseModel):
     """Part of a document with results."""
 
-    # NaN and infinity are values. JSON has them as the strings "NaN", "Infinity" and "-Infinity".
+    # NaN and infinity are valid values. JSON has them as the strings "NaN", "Infinity" and "-Infinity".
     model_config = ConfigDict(extra="forbid", ser_json_inf_nan="strings")
 
 
 class Future(ResultPart):
     """One simulated continuation of an episode."""
 
-    discounted_return: float = Field(description="The rewards as training counts them, and the bootstrap.")
+    discounted_return: float = Field(
+        description="Discounted sum of the rewards as training counts them, plus the bootstrap."
+    )
     bootstrap: float | None = Field(
         description="The discounted value of the last state in the return; None if a terminal state ended the return."
     )
@@ -35,12 +37,13 @@ class Future(ResultPart):
     decisions: Count
     life_lost_after: Count | None = Field(description="Decisions until the first lost life; None if none was lost.")
     ended: Literal["over", "cut off", "stopped"] = Field(
-        description="over: by the game. cut off: by a time limit. stopped: at the horizon, a reward or a lost life."
+        description="over: the game ended. cut off: a time limit was reached. stopped: at the horizon, a reward or a "
+        "lost life."
     )
 
 
 class MeanReturn(ResultPart):
-    """Mean of some futures with its 95 % t-interval."""
+    """Mean over futures, with its 95 % t-interval."""
 
     count: Count
     mean: float | None = Field(description="None if there are no futures.")
@@ -52,7 +55,7 @@ class ActionFutures(MeanReturn):
 
     name: Text
     probability: float | None = Field(
-        description="By the policy, without a temperature; None for methods that learn values."
+        description="Probability under the policy at temperature 1; None for methods that learn values."
     )
     action_value: float | None = Field(description="Q(s, a); None for methods that learn a policy.")
 
@@ -82,7 +85,7 @@ class FuturesDocument(MeanReturn):
     until: Until
     first: list[Text] = Field(description="The forced first actions.")
     acting: Acting
-    temperature: float = Field(default=1.0, description="By which the policy's logits are divided.")
+    temperature: float = Field(default=1.0, description="Divisor of the policy's logits.")
     agent: Text | None = Field(description="The run directory of another agent that acts in the futures.")
     agent_step: Count | None
     gamma: float
@@ -93,7 +96,8 @@ class FuturesDocument(MeanReturn):
     bootstrapped: MeanReturn = Field(description="Futures whose return ends in the value of their last state.")
     score: MeanReturn = Field(description="Sum of the raw rewards, without discount.")
     score_fan: list[list[float]] = Field(
-        description="Quantiles of the score (5, 25, 50, 75 and 95 %) after each decision. Ended futures keep theirs."
+        description="Quantiles of the score (5, 25, 50, 75 and 95 %) after each decision. Futures that have ended "
+        "keep their score."
     )
     survival: list[float] = Field(
         description="Share of futures that, after each decision, have neither lost a life nor reached the game's end."
@@ -105,7 +109,7 @@ class FuturesDocument(MeanReturn):
 
 
 class FuturesOptions(BaseModel):
-    """What to simulate from a decision."""
+    """Options of a simulation from a decision."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -131,17 +135,17 @@ class FuturesOptions(BaseModel):
     )
 
     def work(self, actions: int) -> int:
-        """Return the total length of the simulations in decisions, for an environment with this many actions."""
+        """Return the total length of the simulations in decisions, for an environment with `actions` actions."""
         return self.horizon * (1 + actions * self.each_action + self.renders_videos)
 
     @property
     def renders_videos(self) -> bool:
-        """True if videos are requested, or usual for this number of futures."""
+        """True if videos are requested, or are the default for this number of futures."""
         return self.futures <= USUAL_FUTURES if self.record_videos is None else self.record_videos
 
     @model_validator(mode="after")
     def forces_in_one_way(self) -> Self:
         """Raise if both a sequence and each action are forced."""
         if self.first and self.each_action:
-            raise ValueError("each_action forces each action first, so leave first out")
+            raise ValueError("each_action already forces the first action: remove first")
         return self

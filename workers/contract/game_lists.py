@@ -1,4 +1,4 @@
-"""Lists of Atari games that suites run over, with the protocol, the preset and the budget that go with them."""
+"""Lists of Atari games for suites, each with its suggested protocol, preset and budget."""
 
 from dataclasses import dataclass
 
@@ -12,7 +12,7 @@ class GameList:
 
     name: str
     title: str
-    # What the list is for, for the user.
+    # The purpose of the list, for users.
     sentence: str
     # Who chose the games, and where.
     source: str
@@ -37,7 +37,7 @@ def _of_paper(source: str) -> tuple[str, ...]:
 ATARI_5 = GameList(
     name="atari-5",
     title="Atari-5",
-    sentence="Five games from whose scores the median over 57 games can be estimated, with an error of about 10 %.",
+    sentence="Five games whose scores predict the median over 57 games with an error of about 10 %.",
     source="Aitchison et al. 2023",
     games=tuple(row.env for row in published.atari_5_weights()),
     protocol="sticky-30min",

@@ -13,13 +13,13 @@ from workers.contract.environment_families import EnvironmentFamily
 # vector: readings of sensors. pixels: stacked gray frames.
 ObservationKind = Literal["vector", "pixels"]
 
-# discrete: an action is one of several. continuous: an action sets several numbers.
+# discrete: an action is one of several. continuous: an action is several numbers.
 ActionKind = Literal["discrete", "continuous"]
 
 
 @dataclass(frozen=True)
 class Environment:
-    """An environment as the launch form and the configuration know it, without importing its simulator."""
+    """An environment's description for the launch form and the configuration, without importing its simulator."""
 
     id: str
     title: str
@@ -31,7 +31,7 @@ class Environment:
     heading: str | None = None
     # The mean return of 100 episodes that solves the environment, or None if no source states one.
     solved_at: float | None = None
-    # Names of the actions by index; of continuous actions, names of the numbers. Empty: numbered names.
+    # Names of the actions by index, or of the numbers of a continuous action. Empty: numbered names.
     action_names: tuple[str, ...] = ()
     # The module of a plug-in that registers the id with gymnasium. Only the trainer imports it.
     module: str | None = None
@@ -211,7 +211,7 @@ def _bare(env: str) -> str:
 
 
 def rom_of(env: str) -> str:
-    """Return the name of the ROM of an Atari id. That of `ALE/UpNDown-v5` is up_n_down."""
+    """Return the ROM name of an Atari id, such as up_n_down for `ALE/UpNDown-v5`."""
     game = env.removeprefix("ALE/").removesuffix("-v5")
     words = re.sub(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", "_", game)
     return words.lower().replace("to_e3_d", "toe_3d").replace("toe3_d", "toe_3d")

@@ -1,4 +1,4 @@
-"""The actions that a person's keys mean, in every environment that a person can play."""
+"""Mapping from a person's keys to actions, for every environment that a person can play."""
 
 from collections.abc import Collection, Sequence
 
@@ -12,7 +12,7 @@ Meaning = tuple[int, int, int]
 
 NO_KEY: Meaning = (0, 0, 0)
 
-# Parts of action names that mean a key. The torque is that of Acrobot.
+# Parts of action names for each key. The torque belongs to Acrobot.
 _WORDS: dict[Key, tuple[str, ...]] = {
     "right": ("right", "torque +1"),
     "left": ("left", "torque −1"),
@@ -29,12 +29,12 @@ def meaning(name: str) -> Meaning:
 
 
 def are_playable(names: Sequence[str]) -> bool:
-    """Return True if a person can take each of these actions by its own keys."""
+    """Return True if each of these actions has its own combination of keys."""
     return len(names) <= MAX_ACTION + 1 and len({meaning(name) for name in names}) == len(names) > 1
 
 
 def allow_rest(names: Sequence[str]) -> bool:
-    """Return True if one of these actions means no key, so that a person can do nothing."""
+    """Return True if one of these actions needs no key, so that a person can do nothing."""
     return any(meaning(name) == NO_KEY for name in names)
 
 
@@ -46,7 +46,7 @@ def use_fire(names: Sequence[str]) -> bool:
 def nearest(held: Collection[Key], names: Sequence[str]) -> str:
     """Return the action that is closest to the held keys; the first one if several are.
 
-    A person can always do nothing, even if the action set lacks it. NO_ACTION stands for it then.
+    A person can always do nothing. If the action set has no such action, the result is NO_ACTION.
     """
     across, up = ("right" in held) - ("left" in held), ("up" in held) - ("down" in held)
     meant = {name: meaning(name) for name in names}

@@ -90,7 +90,7 @@ class AgentOnStage(BaseModel):
 
 
 class OriginOnStage(BaseModel):
-    """The decision of a replay at which a game begins. `score` and `frames` are those before it."""
+    """The decision of a replay at which a game begins, with the score and frames before it."""
 
     decision: int
     score: float
@@ -112,7 +112,9 @@ class Scene(BaseModel):
     origin: OriginOnStage | None = Field(description="None if the game begins at its own start.")
     agent: AgentOnStage | None = Field(description="None if only people play.")
     takes_hands: bool = Field(description="Whether a person can play it.")
-    can_rest: bool = Field(description="Whether a person can do nothing. If not, the game moves while a key is held.")
+    can_rest: bool = Field(
+        description="Whether a person can do nothing. If not, the game only advances while a key is held."
+    )
     has_fire: bool = Field(description="Whether the fire key does something.")
     hands: str | None = Field(description="The viewer who plays instead of the agent.")
 

@@ -1,7 +1,7 @@
-"""The metrics of runs: their names, titles and units, and which of them share a chart.
+"""Catalog of the metrics of runs: names, titles, units and shared charts.
 
-A section is the part of a name before its slash. Sections and their metrics are in the order of the page. The trainer
-repeats the names where it reports them; a test compares both.
+A section is the part of a name before its slash. Sections and their metrics appear on the page in this order. The
+trainer repeats the names where it reports them, and a test compares both.
 """
 
 from dataclasses import dataclass
@@ -53,7 +53,7 @@ class MetricSection:
         return (*self.metrics, *(metric for group in self.groups for metric in group.metrics))
 
 
-# Convolutions and hidden layers of the largest networks, and LSTM cells. Layers whose units cannot die report none.
+# Convolutions, hidden layers and LSTM cells of the largest networks. Layers whose units cannot die report nothing.
 DEAD_UNITS = (
     *(
         Metric(f"network/dead_{layer}_{number}", f"Dead in {layer} {number}", "share")

@@ -1,4 +1,4 @@
-"""The bodies of networks: what each reads, and where the trainer finds it."""
+"""Registry of the bodies of networks, with their inputs and their modules in the trainer."""
 
 from dataclasses import dataclass
 
@@ -27,8 +27,8 @@ class Network:
     # Its layers, for the launch form.
     summary: str
     reads: ObservationKind
-    # "package.module:NAME" of a function of the configuration, the shape of observations and the number of streams.
-    # Only the trainer imports it.
+    # "package.module:NAME" of a function that takes the configuration, the shape of observations and the number of
+    # streams. Only the trainer imports it.
     body: str
 
 

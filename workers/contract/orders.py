@@ -1,4 +1,4 @@
-"""Orders of pages to a live game, each one JSON message."""
+"""Orders from pages to a live game, each one JSON message."""
 
 from typing import Annotated, Literal, get_args
 
@@ -8,7 +8,7 @@ from workers.contract.values import NO_BOOLEAN
 
 # The largest message of a page.
 LARGEST_ORDER = 1_000
-# A page acknowledges this many pictures at once. Pictures stop while too many are unacknowledged.
+# Number of pictures per acknowledgment. Pictures stop while too many are unacknowledged.
 SEEN_EVERY = 8
 
 # The keys of a person who plays.

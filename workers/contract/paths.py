@@ -1,4 +1,4 @@
-"""Containment of stored names: a name read from a database, a message or a backup never leaves its folder."""
+"""Containment of stored names, so that a name from a database, a message or a backup never leaves its folder."""
 
 from pathlib import Path, PurePosixPath
 
@@ -8,7 +8,7 @@ class OutsideFolderError(ValueError):
 
 
 def path_inside(root: Path, stored: str) -> Path:
-    """Return root / stored. Raise OutsideFolderError if that is not a path below root, also through a symlink."""
+    """Return root / stored. Raise OutsideFolderError if that is not below root, even through a symlink."""
     name = PurePosixPath(stored)
     path = root / name
     try:

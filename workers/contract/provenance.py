@@ -6,7 +6,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from workers.contract.values import Count, Message, SmallCount, Text, Truth
 
-# One event has all of it, and must fit into a line of the event file.
+# A provenance is one event, which must fit into a line of the event file.
 MAX_DIFF_BYTES = 1_000_000
 MAX_UNTRACKED = 1_000
 MAX_PACKAGES = 10_000

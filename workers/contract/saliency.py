@@ -3,7 +3,7 @@
 A NumPy .npz file without pickled objects. Its array `head` is the JSON text of a `SaliencyHead`. Every other array
 has one row per decision of the recording's track:
 
-policy        dependence of the network's numbers on each place of the grid, in 255ths of the row's peak
+policy        effect of each place of the grid on the network's numbers, in 255ths of the row's peak
 policy_peak   the peak, ½‖π(I) − π(I′)‖² of the network's numbers
 value         the same for its estimate V(s)
 value_peak    the peak, ½‖V(I) − V(I′)‖²

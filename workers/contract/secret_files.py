@@ -16,7 +16,7 @@ class SecretFileError(ValueError):
 
 
 def read_secret(environment: Mapping[str, str], name: str) -> str | None:
-    """Return the secret in the file that the setting's _FILE variable names, or None without that variable."""
+    """Return the secret from the file in the setting's _FILE variable, or None if that variable is not set."""
     variable = f"{PREFIX}{name}_FILE"
     if not (path := environment.get(variable)):
         return None
@@ -59,5 +59,5 @@ class SettingsWithSecretFiles(BaseSettings):
         dotenv_settings: PydanticBaseSettingsSource,  # noqa: ARG003 - the signature is pydantic's
         file_secret_settings: PydanticBaseSettingsSource,  # noqa: ARG003
     ) -> tuple[PydanticBaseSettingsSource, ...]:
-        """Read arguments first, then the environment, then the files that it names."""
+        """Read arguments first, then environment variables, then secret files."""
         return init_settings, env_settings, SecretFiles(settings_cls)

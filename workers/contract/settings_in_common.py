@@ -7,7 +7,7 @@ from urllib.parse import urlsplit
 from pydantic import SecretStr
 
 PREFIX = "ARCADIA_"
-# Settings of the tests.
+# Prefix of the settings of the tests.
 TESTS = "ARCADIA_TEST_"
 # These can come from a file: ARCADIA_TOKEN_FILE names the file of ARCADIA_TOKEN.
 SECRETS = ("BROKER_URL", "DATABASE_URL", "TOKEN", "WORKER_TOKEN")

@@ -56,14 +56,14 @@ class TrackHead(BaseModel):
     gamma: float
     clip_rewards: bool
     life_loss_ends_episode: bool
-    # True if returns in training are bootstrapped at a cut. Older tracks lack this; theirs are.
+    # True if returns in training are bootstrapped at a cut. Older tracks lack this field, and were always bootstrapped.
     bootstraps: bool = True
     numbers_kind: Numbers
     action_names: tuple[str, ...]
     pictures: int
     pictures_per_second: int
     frames_per_action: int
-    # over: the episode ended. cut off: by the protocol's cap or a limit of time. unfinished: the recording ended first.
+    # over: the episode ended. cut off: by the protocol's cap or a time limit. unfinished: the recording ended first.
     ended: Literal["over", "cut off", "unfinished"]
     score: float
 

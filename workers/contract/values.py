@@ -6,7 +6,7 @@ from typing import Annotated
 from pydantic import AfterValidator, BeforeValidator, Field
 from pydantic_core import PydanticCustomError
 
-# Longer texts are cut: a message keeps its start, a traceback its end.
+# Longer texts are cut. A message keeps its start, and a traceback its end.
 LONGEST_MESSAGE = 10_000
 LONGEST_TRACEBACK = 100_000
 
@@ -27,7 +27,7 @@ def _whole(value: object) -> object:
 STORABLE = BeforeValidator(storable)
 NO_BOOLEAN = BeforeValidator(_whole)
 
-# Neither 0 nor "yes".
+# Rejects 0 and "yes".
 Truth = Annotated[bool, Field(strict=True)]
 Text = Annotated[str, STORABLE]
 # The limit comes before STORABLE, so that its error message counts characters, not items.

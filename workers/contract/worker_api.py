@@ -13,7 +13,7 @@ from workers.contract.events import CheckpointFile, Event, Sha256
 from workers.contract.values import NO_BOOLEAN, STORABLE, Id, Message, Ordinal, ShortText, SmallCount, Traceback
 
 State = Literal["queued", "starting", "running", "finished", "failed", "paused", "stopped"]
-# A worker has a run in these states.
+# A worker holds a run in these states.
 ACTIVE: tuple[State, ...] = ("starting", "running")
 Desired = Literal["run", "pause", "stop"]
 Outcome = Literal["finished", "failed", "stopped", "drained", "lost"]
@@ -30,7 +30,7 @@ JobDesired = Literal["run", "cancel"]
 QUEUES: tuple[QueueName, ...] = get_args(QueueName)
 # The queue of all jobs. Every worker with job slots listens to it.
 JOBS_QUEUE = "jobs"
-# The Celery tasks of the doorbell. The argument is the id of a queued run or job.
+# The Celery tasks of the doorbell. Their argument is the id of a queued run or job.
 LOOK_TASK = "workers.look"
 LOOK_FOR_JOBS_TASK = "workers.look_for_jobs"
 
@@ -80,7 +80,7 @@ class ToldProblem(_Answer):
 
 
 def private_queue(worker: str) -> str:
-    """Return the name of a worker's private queue. A doorbell there cannot reach a busy worker instead."""
+    """Return the name of a worker's private queue, so that a doorbell cannot reach a busy worker instead."""
     return f"worker.{worker}"
 
 
@@ -109,7 +109,7 @@ class MachineFacts(_Request):
     cores: Annotated[int, Field(ge=0, le=1_000_000), NO_BOOLEAN]
     memory_bytes: Annotated[int, Field(ge=0, le=2**53), NO_BOOLEAN]
     plugins: Annotated[list[ReportedPlugin], Field(max_length=MOST_PLUGINS)] = []
-    # The ended process on this host that used the worker's directory before. It may have had the same name.
+    # The ended process on this host that used the worker's directory before. It may have had the same worker name.
     replaces: SmallCount | None = None
 
 
@@ -161,7 +161,7 @@ class OfferedCheckpoint(CheckpointFile):
 
 
 class Claim(_Answer):
-    """A claimed run, with its checkpoints from newest to oldest, and the changes that no trainer has reported yet."""
+    """A claimed run, with its checkpoints, newest first, and the changes that no trainer has reported yet."""
 
     run_id: int
     attempt: int
@@ -191,7 +191,7 @@ class OfferedStarts(_Answer):
 
 
 class JobClaim(_Answer):
-    """A job handed to a worker, with the checkpoint that it is about, if it is about one."""
+    """A claimed job, with its checkpoint if it has one."""
 
     job_id: int
     attempt: int

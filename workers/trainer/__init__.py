@@ -1,1 +1,1 @@
-"""The trainer: a plain program that learns, and knows no database, web or queue."""
+"""The trainer: a plain program that trains runs. It uses no database, web server or queue."""

@@ -62,7 +62,7 @@ def attempt(launch: Launch, journal: Journal, stop: StopRequest) -> int:
     """Load torch and the methods, which takes seconds, and train."""
     step = layout.newest_step(launch.directory)
     frames = step * launch.config.environment.frames_per_step
-    # Before signals are handled: an interrupt must not tear the event file.
+    # Done before signals are handled, so that an interrupt cannot tear the event file.
     journal.emit(events.StartStep, step=step, frames=frames, name=LOADING)
     if launch.progress_bar:
         with contextlib.suppress(OSError):  # the output is closed

@@ -18,11 +18,11 @@ TrainerError
 ├── UnsupportedSpaceError    agents cannot read an environment's observations or choose its actions
 ├── ActingError              the agent cannot act in the requested way
 ├── StartsError              a set of start points cannot be used or created
-├── StartPointError          a start point leads to another screen than the stored one
+├── StartPointError          a start point leads to a different screen than the stored one
 ├── StoppedError             the user stopped a recording, another job or a live game
 ├── OtherEpisodeError        the actions of a recording lead to another result
 ├── OtherGameError           the actions of a kept game lead to another result
-├── OtherFutureError         a future that is filmed differs from the simulated one
+├── OtherFutureError         a filmed future differs from the simulated one
 ├── ClusterError             Ray cannot be started or joined
 ├── ActorFailed              a process was killed or ended early
 │   └── ActorCrashed         a process raised an exception, which is a bug

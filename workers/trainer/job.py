@@ -34,7 +34,7 @@ from workers.trainer.run import durable_files
 from workers.trainer.run.journal import Journal
 from workers.trainer.stopping import StopRequest
 
-# On a desktop, each session gets a share of the cores regardless of niceness. This sets the session's own.
+# On a desktop, each session gets a share of the cores regardless of niceness. This file sets the session's niceness.
 SESSION_NICENESS = Path("/proc/self/autogroup")
 SALIENCY_FILE = "saliency.npz"
 
@@ -110,7 +110,7 @@ def run_job(work: Work, job: JobRequest, directory: Path, report: JobReport, sto
         return 1
     except Exception as error:
         if stop.requested():
-            report.stopped(f"{stop.reason} on the way")
+            report.stopped(f"{stop.reason} before it was finished")
             return 1
         report.failed(error)
         print(error, file=sys.stderr)

@@ -178,7 +178,7 @@ def _refuse_other_shape(directory: Path, config: RunConfig) -> None:
     ours, theirs = config.shape, validated(_read_kept_config(kept)).shape
     wrong = [field for field in theirs if ours.get(field) != theirs[field]]
     if wrong:
-        words = "the checkpoints here were trained with {}, and a run from them must be too: choose another --dir"
+        words = "the checkpoints here were trained with {}, which cannot change: choose another --dir"
         raise LaunchError([f"{field}: {words.format(theirs[field])}" for field in wrong])
 
 

@@ -69,7 +69,7 @@ def parse_arguments(arguments: list[str]) -> argparse.Namespace:
         "--jobs",
         type=job_slots,
         metavar="N",
-        help="ARCADIA_JOBS: number of concurrent jobs (evaluations …) beside training; 0 for none",
+        help="ARCADIA_JOBS: number of concurrent jobs (evaluations …) in addition to training; 0 for none",
     )
     parser.add_argument("--backend-url", help="ARCADIA_BACKEND_URL: address of the backend")
     parser.add_argument("--worker-dir", type=Path, help="ARCADIA_WORKER_DIR: folder for run directories")

@@ -1,4 +1,4 @@
-"""Hand-over of requested changes of a run's configuration to its trainer."""
+"""Delivery of requested configuration changes to a run's trainer."""
 
 import logging
 from collections.abc import Sequence
@@ -11,7 +11,7 @@ log = logging.getLogger(__name__)
 
 
 class ChangeRequests:
-    """The changes that the trainer of an attempt was given."""
+    """The changes delivered to the trainer of an attempt."""
 
     def __init__(self, directory: Path) -> None:
         self._directory = directory

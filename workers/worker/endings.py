@@ -1,4 +1,4 @@
-"""Determines how an attempt ended."""
+"""Endings of attempts."""
 
 import errno
 import os

@@ -1,4 +1,4 @@
-"""Finds events and files that can never be delivered, so that they do not block the others."""
+"""Detection of events and files that can never be delivered, so that they do not block the others."""
 
 import math
 import time
@@ -7,12 +7,12 @@ from workers.contract.worker_api import MOST_EVENTS
 
 # The backend gets this many attempts before an event is suspected.
 EVENT_ATTEMPTS = 10
-# A file is worth more: this takes about a minute.
+# Files get more attempts, for about a minute.
 UPLOAD_ATTEMPTS = 25
 
 
 class FailingEvents:
-    """Finds the event that the backend fails on, by halving the batch after repeated failures.
+    """Search for the event that the backend fails on, by halving the batch after repeated failures.
 
     A backend that fails on everything says nothing about an event. So the backend must have accepted something else
     between two failures on the single event. Otherwise an event would be lost whenever a backend recovers.
@@ -48,7 +48,7 @@ class FailingEvents:
 
 
 class FailingUploads:
-    """Counts failed uploads of a file between which the backend accepted something else.
+    """Counter of a file's failed uploads. A failure counts if the backend accepted something else since the last one.
 
     A proxy may always reject large bodies. Failures of an unreachable backend do not count.
     """

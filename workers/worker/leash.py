@@ -1,4 +1,4 @@
-"""Run a program on a leash: when the process that holds the leash ends, kill the program and all its children.
+"""Leash for a program. When the process that holds the leash ends, the program and its children are killed.
 
 The leash is a separate process that imports nothing of Arcadia, so that it starts in milliseconds and has one thread.
 It reads commands from standard input: T stops the program, K kills it. End of input, when the holder dies, also kills
@@ -25,7 +25,7 @@ libc = ctypes.CDLL(None)
 
 
 def apply_niceness_to_session() -> None:
-    """Apply the process's niceness to its session. Otherwise the session would get an equal share."""
+    """Apply the process's niceness to its session. Otherwise the session would get an equal share of the cores."""
     # The kernel allows few writes per second, so skip the default value.
     if niceness := os.nice(0):
         with contextlib.suppress(OSError):  # other systems use the niceness of the process

@@ -1,4 +1,4 @@
-"""Delivers a trainer's events and files to the backend, with retries."""
+"""Delivery of a trainer's events and files to the backend, with retries."""
 
 import logging
 import threading

@@ -1,4 +1,4 @@
-"""Settings of a worker, from ARCADIA_* variables. Command line options override them."""
+"""Settings of a worker, from ARCADIA_* variables. Command-line options override them."""
 
 from pathlib import Path
 from typing import Annotated
@@ -31,7 +31,7 @@ class WorkerSettings(SettingsWithSecretFiles):
     worker_alive_file: Path | None = Field(
         default=None, description="File to touch after each successful heartbeat, for health checks."
     )
-    jobs: int = Field(default=1, ge=0, le=MOST_JOBS, description="Number of concurrent jobs beside training.")
+    jobs: int = Field(default=1, ge=0, le=MOST_JOBS, description="Number of concurrent jobs in addition to training.")
     job_niceness: int = Field(
         default=5,
         ge=0,
@@ -52,7 +52,7 @@ class WorkerSettings(SettingsWithSecretFiles):
     @field_validator("backend_url")
     @classmethod
     def check_address(cls, value: str) -> str:
-        """Reject addresses that cannot work, and passwords, because messages repeat the address."""
+        """Reject invalid addresses, and addresses with passwords, because messages repeat the address."""
         parts = urlsplit(value)
         if parts.scheme not in ("http", "https") or not parts.hostname or not _is_valid(parts):
             raise ValueError("must be an address such as http://arcadia.example:8000")

@@ -1,4 +1,4 @@
-"""Claims assignments of one kind, starts a process for each, and relays its events."""
+"""Supervision of assignments of one kind: claim them, start a process for each, and relay its events."""
 
 import json
 import logging
@@ -34,7 +34,7 @@ from workers.worker.warm import WarmProcess
 from workers.worker.work import Claimed, Work
 
 WATCH_SECONDS = 0.1
-DRAIN_SECONDS = 15.0  # then a stopping worker leaves undelivered events for its next start
+DRAIN_SECONDS = 15.0  # after this time, a stopping worker leaves undelivered events for its next start
 # Pause between claims while the disk is full: first and longest.
 DISK_FULL_SECONDS = 10.0
 MAX_DISK_FULL_SECONDS = 300.0
@@ -91,7 +91,7 @@ class Supervisor:
             raise
 
     def recover(self) -> None:
-        """Deliver leftovers of this worker's earlier life and release their assignments."""
+        """Deliver leftovers of this worker's previous process and release their assignments."""
         with self._slots.closed():
             left = [
                 (Held(assignment), directory) for assignment, directory in leftovers(self._directory, self._work.noun)
@@ -295,7 +295,7 @@ class Supervisor:
         except StaleAttemptError:
             log.info("%s, attempt %d is already held by another worker.", held.assignment, held.assignment.attempt)
         except BackendError as error:
-            log.warning("%s could not be given back: %s", held.assignment, error)
+            log.warning("%s could not be released: %s", held.assignment, error)
             return
         attempt_directory.remove(directory)
 
@@ -303,4 +303,4 @@ class Supervisor:
         try:
             (directory / "ending.json").write_text(json.dumps(asdict(ending)))
         except OSError as error:
-            log.warning("Cannot note in %s how it ended: %s", directory, error)
+            log.warning("Cannot store the ending in %s: %s", directory, error)

@@ -1,4 +1,4 @@
-"""The Celery tasks that the doorbell starts."""
+"""Celery tasks that the doorbell starts."""
 
 from celery import Celery
 

@@ -20,7 +20,7 @@ from workers.worker import leash
 STDERR_LINES = 200
 STDERR_LINE_BYTES = 20_000
 STDERR_FILE_BYTES = 5_000_000
-# A trainer may join a Ray cluster, loads plug-ins and reports its build. It knows no other service.
+# A trainer may join a Ray cluster, loads plug-ins and reports its build. It uses no other service.
 PASSED_ON = ("ARCADIA_RAY_ADDRESS", "ARCADIA_BUILD", "ARCADIA_PLUGINS")
 CREDENTIALS = ("TOKEN", "SECRET", "PASSWORD", "CREDENTIAL", "PGPASS", "BROKER", "DATABASE_URL", "REDIS_URL")
 

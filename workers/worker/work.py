@@ -1,4 +1,4 @@
-"""The two kinds of work, runs and jobs: how to claim, prepare and start them."""
+"""The two kinds of work, runs and jobs, with the code to claim, prepare and start them."""
 
 import sys
 from collections.abc import Callable, Mapping, Sequence

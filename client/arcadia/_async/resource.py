@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 # Length of one waiting request. Proxies often end requests after a minute.
 WAIT_SECONDS = 25.0
-# With a progress bar, the server is asked more often.
+# With a progress bar, poll the server more often.
 PROGRESS_SECONDS = 1.0
 
 SomeResource = TypeVar("SomeResource", bound="AsyncResource")
@@ -51,7 +51,7 @@ class AsyncResource(Record):
 
     @property
     def _status(self) -> str:
-        """Text beside the progress bar."""
+        """Text next to the progress bar."""
         return str(self.data["state"])
 
     async def refresh(self: SomeResource) -> SomeResource:

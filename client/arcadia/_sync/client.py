@@ -120,7 +120,7 @@ class Client:
         limit: int | None = None,
         include: Sequence[str] = (),
     ) -> list[Run]:
-        """List runs: those that references such as "7-12" name, or those that match all filters, newest first.
+        """List the runs of references such as "7-12", or all runs that match the filters, newest first.
 
         `filter` is an expression such as "learning_rate < 1e-3 and best_return > 15". `compute` names expressions, and
         each run has their values in `computed`.

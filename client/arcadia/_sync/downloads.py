@@ -50,7 +50,7 @@ def download(
 ) -> Path:
     """Save a file under a path, or under its own name in a folder, check its hash, and return the path.
 
-    Until the file is complete it is in a hidden file beside it. A later call continues that one.
+    Until the file is complete, it is stored in a hidden file next to it, which a later call continues.
     """
     target = _target(path, name)
     target.parent.mkdir(parents=True, exist_ok=True)
@@ -61,7 +61,7 @@ def download(
         _complete(transport, file, partial, bar, target.name)
     if file.sha256 is not None and _hash_of(partial) != file.sha256:
         partial.unlink()
-        raise DownloadError(f"{target.name} was damaged on the way: its hash is wrong. Download it again.")
+        raise DownloadError(f"{target.name} was damaged during the download: its hash is wrong. Download it again.")
     partial.replace(target)
     return target
 

@@ -1,5 +1,5 @@
 # Generated from arcadia/_async by client/generate_sync.py. Edit that instead.
-"""A run: its life, and what it has made."""
+"""A run, with its actions and results."""
 
 from __future__ import annotations
 
@@ -155,7 +155,7 @@ class Run(Resource, RunRecord):
         x: Literal["step", "frames", "time", "epoch"] = "step",
         buckets: int | None = None,
     ) -> Metrics:
-        """Return all points of some metrics, or of every metric. With `buckets`, thin long series to that many."""
+        """Return all points of some metrics, or of every metric. With `buckets`, thin long series to this number."""
         wanted = [names] if isinstance(names, str) else list(names)
         return read_metrics(self._client.transport, self.id, wanted, x, buckets)
 
@@ -169,7 +169,7 @@ class Run(Resource, RunRecord):
     ) -> Iterator[LogLine]:
         """Yield the lines of the log. With `follow`, wait for new ones until the run has ended or is paused.
 
-        With `last`, begin with only that many of the last lines. With `after`, begin after the line with that number.
+        With `last`, begin with this number of last lines. With `after`, begin after the line with this number.
         """
         # A log may be followed for hours, so retry while the server restarts.
         read = self._client.transport.get_patiently if follow else self._client.transport.get

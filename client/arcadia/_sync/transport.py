@@ -27,7 +27,7 @@ MAX_TRIES = 5
 FIRST_PAUSE_SECONDS, MAX_PAUSE_SECONDS = 0.25, 8.0
 # The server is starting, busy, or behind a proxy that has lost it.
 RETRIED_STATUSES = frozenset({429, 502, 503, 504})
-# Pause between the tries of a call that waits for hours, and so must survive a restart of the server.
+# Pause between the tries of a call that may wait for hours and must survive a restart of the server.
 OUTAGE_PAUSE_SECONDS = 2.0
 # Python prints warnings on stderr if no handler is configured.
 LOGGER = logging.getLogger("arcadia")
@@ -85,7 +85,7 @@ class Transport:
         read: Callable[[Mapping[str, Any]], list[dict[str, Any]]] = itemgetter("items"),
         **params: Any,
     ) -> list[dict[str, Any]]:
-        """Return the items that `read` finds on as many pages as there are, or as `limit` needs."""
+        """Return the items from all pages, or from as many pages as `limit` needs."""
         items: list[dict[str, Any]] = []
         cursor = None
         while limit is None or len(items) < limit:

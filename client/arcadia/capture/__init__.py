@@ -1,1 +1,1 @@
-"""Capture of a command as a reported run: its output, its exit status, and what its libraries log."""
+"""Capture of a command as a reported run: its output, its exit status, and its libraries' logs."""

@@ -27,7 +27,7 @@ def export(
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace a file that exists.")] = False,
     as_json: Json = False,
 ) -> None:
-    """Save a checkpoint's agent as one file. With --run-dir, export a folder here, without a server."""
+    """Save a checkpoint's agent as one file. With --run-dir, export a local run without a server."""
     if file is not None and file.is_file() and not overwrite:
         raise ArcadiaError(f"{file} exists. Replace it with --overwrite.")
     found, choice = choose(open_client(ctx), run, checkpoint)

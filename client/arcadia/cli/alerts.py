@@ -36,7 +36,7 @@ def alerts(
     unread: Annotated[bool, typer.Option("--unread", help="Only unread alerts.")] = False,
     kinds: Kinds = [],  # noqa: B006 - Typer copies it
     follow: Annotated[bool, typer.Option("--follow", "-f", help="Print new alerts until you press Ctrl-C.")] = False,
-    limit: Annotated[int, typer.Option("--limit", "-n", min=1, max=1_000, help="Largest number of alerts.")] = 20,
+    limit: Annotated[int, typer.Option("--limit", "-n", min=1, max=1_000, help="Maximum number of alerts.")] = 20,
     read: Annotated[bool, typer.Option("--read", help="Mark the listed alerts as read.")] = False,
     as_json: Json = False,
 ) -> None:
@@ -136,7 +136,7 @@ def send_test(ctx: typer.Context, channel: ChannelId, as_json: Json = False) -> 
 def deliveries(
     ctx: typer.Context,
     channel: Annotated[int | None, typer.Option("--channel", help="Only to this channel.")] = None,
-    limit: Annotated[int, typer.Option("--limit", "-n", min=1, max=1_000, help="Largest number of deliveries.")] = 20,
+    limit: Annotated[int, typer.Option("--limit", "-n", min=1, max=1_000, help="Maximum number of deliveries.")] = 20,
     as_json: Json = False,
 ) -> None:
     """List the deliveries of alerts, newest first."""

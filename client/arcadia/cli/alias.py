@@ -18,7 +18,7 @@ app = typer.Typer(help="Names of checkpoints, such as pong/champion.", no_args_i
 MAX_WHO = 100
 
 Name = Annotated[str, typer.Argument(metavar="ALIAS", help="Alias, such as pong/champion.")]
-Why = Annotated[str, typer.Option("--why", metavar="TEXT", help="Why, for the history.")]
+Why = Annotated[str, typer.Option("--why", metavar="TEXT", help="Reason for the change, for the history.")]
 
 
 @app.command("list")

@@ -61,7 +61,7 @@ def import_files(
         str | None,
         typer.Option(
             envvar=PROJECT_VARIABLE,
-            help="Project of everything. Default: the projects that the files name.",
+            help="Project for everything. Default: the projects named in the files.",
             autocompletion=completion.complete_project,
         ),
     ] = None,

@@ -71,5 +71,5 @@ def _line(start: tuple[int, int], end: tuple[int, int]) -> list[tuple[int, int]]
 
 
 def _share(value: float, low: float, high: float) -> float:
-    """Return the place of a value between two others, from 0 to 1. It is the middle if both are equal."""
+    """Return the position of a value between two others, from 0 to 1. It is the middle if both are equal."""
     return (value - low) / (high - low) if high > low else 0.5

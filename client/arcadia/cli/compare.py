@@ -20,7 +20,9 @@ def compare(
     ctx: typer.Context,
     runs: RunReferences,
     group_by: GroupBy = "",
-    at: Annotated[int | None, typer.Option(help="Step of the verdict. Default: the last that enough reached.")] = None,
+    at: Annotated[
+        int | None, typer.Option(help="Step of the verdict. Default: the last that enough runs reached.")
+    ] = None,
     as_json: Json = False,
 ) -> None:
     """Compare runs: results, differing fields, and a verdict."""

@@ -28,7 +28,7 @@ def clone(
     run: RunReference,
     changes: Changes = [],  # noqa: B006 - Typer copies it
     seed: Annotated[str, typer.Option(metavar="SEEDS", help="Seeds, such as 3 or 1-5: one run for each.")] = "",
-    name: Annotated[str, typer.Option(help="Name. With several seeds, the seed follows it.")] = "",
+    name: Annotated[str, typer.Option(help="Name. With several seeds, the seed is appended.")] = "",
     wait: Wait = False,
     quiet: Quiet = False,
     as_json: Json = False,

@@ -65,8 +65,8 @@ def checkpoints(
 def replays(
     ctx: typer.Context,
     run: RunReference,
-    latest: Annotated[int | None, typer.Option(min=1, help="Only this many of the latest.")] = None,
-    tracks: Annotated[bool, typer.Option("--tracks", help="Also what the agent computed, as .npz files.")] = False,
+    latest: Annotated[int | None, typer.Option(min=1, help="Only this number of the newest replays.")] = None,
+    tracks: Annotated[bool, typer.Option("--tracks", help="Also the tracks, as .npz files.")] = False,
     out: Folder = Path(),
     listed: List = False,
     overwrite: Overwrite = False,

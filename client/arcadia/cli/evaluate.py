@@ -28,11 +28,11 @@ def evaluate(
         str | None, typer.Option(help="sampled, greedy or epsilon-greedy. Default: as in the method's paper.")
     ] = None,
     epsilon: Annotated[float | None, typer.Option(help="Share of random actions of epsilon-greedy.")] = None,
-    start_set: Annotated[int | None, typer.Option(help="Start set of human-starts and agent-starts.")] = None,
+    start_set: Annotated[int | None, typer.Option(help="Start set for human-starts or agent-starts.")] = None,
     wait: Wait = False,
     as_json: Json = False,
 ) -> None:
-    """Evaluate a checkpoint of a run on the server. With --run-dir, evaluate a folder here, without a server."""
+    """Evaluate a checkpoint of a run on the server. With --run-dir, evaluate a local run without a server."""
     client = open_client(ctx)
     chosen, choice = choose(client, run, checkpoint)
     found = chosen.evaluate(

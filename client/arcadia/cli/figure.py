@@ -27,9 +27,9 @@ def figure(
     ] = None,
     group_by: GroupBy = "",
     x: Annotated[
-        str | None, typer.Option("--x", help="step, frames, time or epoch; a number of each run in a scatter.")
+        str | None, typer.Option("--x", help="X axis: step, frames, time or epoch; in a scatter, a number of each run.")
     ] = None,
-    smoothing: Annotated[float | None, typer.Option(help="Weight of the past, from 0 to 0.99.")] = None,
+    smoothing: Annotated[float | None, typer.Option(help="Smoothing: weight of the past, from 0 to 0.99.")] = None,
     option: Annotated[
         list[str] | None,
         typer.Option(metavar="NAME=VALUE", help="Another parameter of the figure, such as y=best_return. Repeatable."),

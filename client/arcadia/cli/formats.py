@@ -37,7 +37,7 @@ def count(value: int | None) -> str:
 
 
 def steps(done: int, total: int | None) -> str:
-    """Return how many steps are done, of how many if that is known."""
+    """Return the number of finished steps, with the total if it is known."""
     return count(done) if total is None else f"{count(done)} of {count(total)}"
 
 
@@ -65,7 +65,7 @@ def size(value: int) -> str:
 
 
 def age(moment: str | None) -> str:
-    """Return how long ago a time of the API is, in its largest unit."""
+    """Return the time since a time of the API, in its largest unit."""
     if moment is None:
         return MISSING
     seconds = (datetime.now(timezone.utc) - parse_time(moment)).total_seconds()

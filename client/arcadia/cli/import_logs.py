@@ -31,7 +31,7 @@ def follow(
     ctx: typer.Context,
     folder: Annotated[Path, typer.Argument(metavar="LOGDIR", help="Folder that a program logs to with TensorBoard.")],
     project: Project = None,
-    interval: Annotated[float, typer.Option(min=0.1, help="Seconds between two reads of the files.")] = 2.0,
+    interval: Annotated[float, typer.Option(min=0.1, help="Seconds between reads of the files.")] = 2.0,
 ) -> None:
     """Log a program's TensorBoard files while it writes them, until Ctrl-C. Each folder in LOGDIR is a run."""
     from arcadia.importing.following import Follower
@@ -50,15 +50,15 @@ def follow(
             stop.wait(interval)
         follower.close()
     except (RejectedError, UnavailableError, OSError) as error:
-        raise ArcadiaError(f"{folder} is not followed any more. {error} Run the command again to continue.") from None
+        raise ArcadiaError(f"{folder} is no longer followed. {error} Run the command again to continue.") from None
 
 
 def import_logs(
     ctx: typer.Context,
-    paths: Annotated[list[Path], typer.Argument(metavar="PATHS...", help="Files, or folders of them.")],
+    paths: Annotated[list[Path], typer.Argument(metavar="PATHS...", help="Files, or folders with files.")],
     source: Annotated[Source, typer.Option("--from", help="Tool that wrote the files.")],
     project: Project = None,
-    step: Annotated[str | None, typer.Option(metavar="COLUMN", help="Column of a CSV file with the step.")] = None,
+    step: Annotated[str | None, typer.Option(metavar="COLUMN", help="Column with the step in CSV files.")] = None,
 ) -> None:
     """Import logs of other tools as runs. Importing files again only adds what is new in them."""
     from arcadia.importing import sending

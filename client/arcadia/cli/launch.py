@@ -34,14 +34,14 @@ def launch(
     ] = None,
     changes: Changes = [],  # noqa: B006 - Typer copies it
     seed: Annotated[str, typer.Option(metavar="SEEDS", help="Seeds, such as 3, 1-5 or 1,4: one run for each.")] = "",
-    name: Annotated[str, typer.Option(help="Name. With several seeds, the seed follows it.")] = "",
+    name: Annotated[str, typer.Option(help="Name. With several seeds, the seed is appended.")] = "",
     tag: Annotated[list[str], typer.Option(help="Tag. Repeat it for several tags.")] = [],  # noqa: B006
     notes: Annotated[str, typer.Option(help="Notes, as Markdown.")] = "",
-    queue: Annotated[str | None, typer.Option(help="cpu or gpu. Default: as the device of the configuration.")] = None,
+    queue: Annotated[str | None, typer.Option(help="cpu or gpu. Default: according to the configured device.")] = None,
     priority: Annotated[int, typer.Option(help="Runs with a higher priority start first.")] = 0,
     project: NewProject = None,
     forecast: Annotated[
-        bool, typer.Option("--forecast", help="Show what a run needs and when it could start. Launch nothing.")
+        bool, typer.Option("--forecast", help="Show the needs and the expected start of a run, without launching it.")
     ] = False,
     wait: Wait = False,
     quiet: Quiet = False,

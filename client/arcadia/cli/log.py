@@ -25,7 +25,7 @@ def log(
         bool, typer.Option("--follow", "-f", help="Print new lines until the run has ended or is paused.")
     ] = False,
     lines: Annotated[int, typer.Option("--lines", "-n", min=1, max=MAX_LINES, help="Number of last lines.")] = 100,
-    search: Annotated[str, typer.Option(help="Only lines with this text.")] = "",
+    search: Annotated[str, typer.Option(help="Only lines that contain this text.")] = "",
     as_json: Annotated[bool, typer.Option("--json", help="Print each line as one line of JSON.")] = False,
 ) -> None:
     """Print the last lines of a run's log, or follow it."""

@@ -1,4 +1,4 @@
-"""The `arcadia` command: what the client can do, and what installed packages add."""
+"""The `arcadia` command, with the commands of the client and of installed packages."""
 
 from __future__ import annotations
 

@@ -20,7 +20,7 @@ from arcadia.errors import ArcadiaError
 from arcadia.listed_runs import read_run_page
 
 CHART_LINES = 12
-# Largest number of metrics that one request may name.
+# Maximum number of metrics in one request.
 MAX_NAMES = 50
 
 
@@ -30,8 +30,10 @@ def metrics(
     names: Annotated[
         list[str], typer.Argument(metavar="[NAMES...]", help="Metrics.", autocompletion=completion.complete_metric)
     ] = [],  # noqa: B006 - Typer copies it
-    x: Annotated[str, typer.Option("--x", help="step, frames, time or epoch.")] = "step",
-    buckets: Annotated[int, typer.Option(min=1, max=5_000, help="Merge more points than this into buckets.")] = 500,
+    x: Annotated[str, typer.Option("--x", help="X axis: step, frames, time or epoch.")] = "step",
+    buckets: Annotated[
+        int, typer.Option(min=1, max=5_000, help="Merge points into buckets if there are more than this.")
+    ] = 500,
     as_csv: Annotated[bool, typer.Option("--csv", help="Print the points as CSV.")] = False,
     as_json: Json = False,
 ) -> None:

@@ -44,7 +44,7 @@ ProjectFilter = Annotated[
     typer.Option(
         "--project",
         envvar=PROJECT_VARIABLE,
-        help="Only of this project. Empty for all.",
+        help="Only this project. Empty for all.",
         autocompletion=completion.complete_project,
     ),
 ]
@@ -65,7 +65,7 @@ Changes = Annotated[
     ),
 ]
 Checkpoint = Annotated[
-    str, typer.Option("--checkpoint", metavar="CHECKPOINT", help="newest, best, an alias, or the step of a checkpoint.")
+    str, typer.Option("--checkpoint", metavar="CHECKPOINT", help="Checkpoint: newest, best, an alias, or its step.")
 ]
 GroupBy = Annotated[
     str, typer.Option(metavar="FIELDS", help="Fields whose values form the groups, such as learning_rate,t_max.")

@@ -40,7 +40,7 @@ def console(*, stderr: bool = False) -> Console:
 
 
 def is_terminal() -> bool:
-    """Return True if a person sees the standard output."""
+    """Return True if standard output is a terminal."""
     return sys.stdout.isatty()
 
 
@@ -55,7 +55,7 @@ def print_json_line(value: Any) -> None:
 
 
 def say(message: str) -> None:
-    """Print a message about progress on stderr, so that stdout has only results."""
+    """Print a progress message on stderr, so that stdout has only results."""
     print(clean_lines(message), file=sys.stderr, flush=True)
 
 

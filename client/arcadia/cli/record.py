@@ -22,12 +22,14 @@ def record(
     protocol: Annotated[str | None, typer.Option(help="Protocol. Default: the run's protocol.")] = None,
     seed: Annotated[int, typer.Option(help="The same seed gives the same episode.")] = 1,
     episode: Annotated[int, typer.Option(help="Index of the episode in an evaluation with this seed.")] = 0,
-    out: Annotated[Path | None, typer.Option(metavar="FILE.mp4", help="Save the video here. Waits for it.")] = None,
+    out: Annotated[
+        Path | None, typer.Option(metavar="FILE.mp4", help="Wait for the recording, and save its video here.")
+    ] = None,
     wait: Wait = False,
     yes: Yes = False,
     as_json: Json = False,
 ) -> None:
-    """Record an episode of a checkpoint on the server. With --run-dir, record a folder here, without a server."""
+    """Record an episode of a checkpoint on the server. With --run-dir, record a local run without a server."""
     if out is not None and out.is_file():
         confirm(f"{out} exists. Replace it?", yes)
     client = open_client(ctx)

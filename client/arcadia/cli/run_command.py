@@ -20,7 +20,7 @@ def run(
         list[str], typer.Argument(metavar="-- COMMAND...", help="The command, such as: python train.py --seed 3")
     ],
     project: Annotated[str | None, typer.Option(envvar=PROJECT_VARIABLE, help="Project of the run.")] = None,
-    name: Annotated[str | None, typer.Option(help="Name of the run. Default: that of the script.")] = None,
+    name: Annotated[str | None, typer.Option(help="Name of the run. Default: the script's name.")] = None,
     method: Annotated[str | None, typer.Option(help="Name of the method, such as PPO.")] = None,
     env: Annotated[str | None, typer.Option(help="Name of the environment.")] = None,
     tags: Annotated[list[str], typer.Option("--tag", help="Tag. Repeat it for several.")] = [],  # noqa: B006 - Typer copies it

@@ -30,28 +30,33 @@ def runs(
     tag: Annotated[list[str], typer.Option(help="Only runs with this tag. May be repeated.")] = [],  # noqa: B006
     method: Annotated[list[str], typer.Option(help="Only runs of this method, such as paac.")] = [],  # noqa: B006
     env: Annotated[list[str], typer.Option(help="Only runs in this environment, such as ALE/Pong-v5.")] = [],  # noqa: B006
-    search: Annotated[str, typer.Option(help="Text in name, notes, tags, environment or failure.")] = "",
+    search: Annotated[str, typer.Option(help="Search for text in name, notes, tags, environment or failure.")] = "",
     study: Annotated[int | None, typer.Option(help="Only runs of this study.")] = None,
     project: ProjectFilter = "",
-    archived: Annotated[bool, typer.Option("--archived", help="Archived runs instead of the others.")] = False,
+    archived: Annotated[bool, typer.Option("--archived", help="Show archived runs instead of the others.")] = False,
     view: Annotated[
         str,
         typer.Option(
             "--view",
             metavar="NAME",
-            help="Filters, order, groups and columns of a saved view. Other options replace or add to them.",
+            help="Use the filters, order, groups and columns of a saved view. Other options override or extend them.",
             autocompletion=completion.complete_view,
         ),
     ] = "",
     filter: Annotated[  # noqa: A002 - the option's name
-        str, typer.Option(metavar="EXPRESSION", help='Such as "learning_rate < 1e-3 and best_return > 15".')
+        str,
+        typer.Option(
+            metavar="EXPRESSION", help='Filter expression, such as "learning_rate < 1e-3 and best_return > 15".'
+        ),
     ] = "",
     sort: Annotated[
         str | None,
-        typer.Option(help="Columns, fields or expressions, separated by commas; - in front for descending order."),
+        typer.Option(
+            help="Columns, fields or expressions, separated by commas. A leading - sorts in descending order."
+        ),
     ] = None,
     group_by: Annotated[
-        str, typer.Option(metavar="NAMES", help="Show groups with equal values, such as method,env,learning_rate.")
+        str, typer.Option(metavar="NAMES", help="Group runs by columns and fields, such as method,env,learning_rate.")
     ] = "",
     metric: Annotated[
         list[str], typer.Option(help="Also show the last value of a metric.", autocompletion=completion.complete_metric)
@@ -63,7 +68,7 @@ def runs(
     compute: Annotated[
         list[str], typer.Option(metavar="NAME=EXPRESSION", help="Also show a calculation. May be repeated.")
     ] = [],  # noqa: B006
-    limit: Annotated[int, typer.Option(min=1, help="Largest number of runs or groups.")] = 20,
+    limit: Annotated[int, typer.Option(min=1, help="Maximum number of runs or groups.")] = 20,
     quiet: Quiet = False,
     as_json: Json = False,
 ) -> None:
@@ -71,7 +76,7 @@ def runs(
     client = open_client(ctx)
     saved = client.view(view, project=project or None) if view else None
     if saved:
-        # A view of Main may be of a page that shows all projects.
+        # A view of Main may belong to a page that shows all projects.
         project = project or ("" if saved.project == MAIN_PROJECT else saved.project)
         group_by = group_by or ",".join(saved.group_by)
         metric, config = [*metric, *_last_metrics(saved)], [*config, *_settings(saved)]

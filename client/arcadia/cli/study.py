@@ -43,7 +43,7 @@ Until = Annotated[
     str | None,
     typer.Option(help="certain: add seeds to undecided points until a test decides.", metavar="certain"),
 ]
-MaxSeeds = Annotated[int | None, typer.Option(help="Limit of seeds per point with --until. Default: 20.")]
+MaxSeeds = Annotated[int | None, typer.Option(help="Maximum number of seeds per point with --until. Default: 20.")]
 Name = Annotated[str | None, typer.Option(help="Name of the study.")]
 ConfirmSteps = Annotated[
     int | None, typer.Option(metavar="N", help="Confirm the total number of steps of the preview.")
@@ -95,7 +95,7 @@ def start(
 @app.command("list")
 def list_studies(
     ctx: typer.Context,
-    limit: Annotated[int, typer.Option(min=1, max=200, help="Largest number of studies.")] = 20,
+    limit: Annotated[int, typer.Option(min=1, max=200, help="Maximum number of studies.")] = 20,
     project: ProjectFilter = "",
     as_json: Json = False,
 ) -> None:

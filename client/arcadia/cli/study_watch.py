@@ -20,7 +20,7 @@ FINISHED = "finished"
 def watch(
     ctx: typer.Context,
     study: StudyId,
-    interval: Annotated[float, typer.Option(min=0.2, help="Seconds between two updates.")] = 2.0,
+    interval: Annotated[float, typer.Option(min=0.2, help="Seconds between updates.")] = 2.0,
     as_json: Annotated[bool, typer.Option("--json", help="Print a line of JSON after each change.")] = False,
 ) -> None:
     """Watch a study until it ends. Exit with 0 only if it is finished; Ctrl-C does not stop it."""

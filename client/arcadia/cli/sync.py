@@ -15,7 +15,9 @@ def sync(
     ctx: typer.Context,
     directories: Annotated[
         list[Path],
-        typer.Argument(metavar="[DIRECTORIES...]", help="Journals of runs, or folders of them. Default: all of yours."),
+        typer.Argument(
+            metavar="[DIRECTORIES...]", help="Journals of runs, or folders with journals. Default: all your journals."
+        ),
     ] = [],  # noqa: B006 - Typer copies it
     clean: Annotated[bool, typer.Option("--clean", help="Delete the journals that are uploaded.")] = False,
 ) -> None:

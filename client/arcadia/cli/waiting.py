@@ -23,7 +23,7 @@ T = TypeVar("T")
 
 @contextmanager
 def interruptible(message: str) -> Iterator[None]:
-    """Exit with status 130 on Ctrl-C, after a message that says what continues."""
+    """Exit with status 130 on Ctrl-C, after a message about what continues."""
     try:
         yield
     except KeyboardInterrupt:
@@ -32,7 +32,7 @@ def interruptible(message: str) -> Iterator[None]:
 
 
 def refresh(read: Callable[[], T], seconds: float) -> Iterator[T]:
-    """Yield what a screen shows, at an interval. While the server is unreachable, say so once and try again."""
+    """Yield the screen's content at an interval. If the server is unreachable, print one message and retry."""
     reachable = True
     while True:
         try:

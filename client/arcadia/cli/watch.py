@@ -24,7 +24,7 @@ def watch(
     metric: Annotated[
         str, typer.Option(help="Metric of the chart.", autocompletion=completion.complete_metric)
     ] = EPISODE_RETURN,
-    interval: Annotated[float, typer.Option(min=0.2, help="Seconds between two updates.")] = 1.0,
+    interval: Annotated[float, typer.Option(min=0.2, help="Seconds between updates.")] = 1.0,
     as_json: Annotated[bool, typer.Option("--json", help="Print a run as one line of JSON after each change.")] = False,
 ) -> None:
     """Watch runs until they end. Exit with 0 only if all are finished; Ctrl-C does not stop them."""

@@ -23,7 +23,7 @@ LEVEL_STYLES = {"warning": "yellow", "error": "red"}
 
 
 def draw_screen(snapshot: Snapshot, metric: str, width: int, height: int) -> RenderableType:
-    """Return what a terminal of this size shows."""
+    """Return the screen of a terminal of this size."""
     if len(snapshot.runs) > 1:
         return _draw_table(snapshot, metric, width)
     run = snapshot.runs[0]

@@ -32,7 +32,7 @@ class Follower:
                 sent += self._runs[run.key].send(run.files)
                 self._runs[run.key].report_alive(HEARTBEAT_SECONDS)
         except UnavailableError as error:
-            print(f"arcadia: {error} It is tried again.", file=sys.stderr, flush=True)
+            print(f"arcadia: {error} Trying again.", file=sys.stderr, flush=True)
         return sent
 
     def close(self) -> None:

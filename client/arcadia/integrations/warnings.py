@@ -10,7 +10,7 @@ _printed: set[str] = set()
 
 
 def warn_once(topic: str, message: str) -> None:
-    """Print a warning unless there was one about this topic. `arcadia run` adds it to the run's log."""
+    """Print a warning once per topic. `arcadia run` adds it to the run's log."""
     if topic not in _printed:
         _printed.add(topic)
         print(f"arcadia: {message}", file=sys.stderr, flush=True)

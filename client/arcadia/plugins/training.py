@@ -1,4 +1,4 @@
-"""The trainer halves of plug-ins: what a method needs to train. It loads PyTorch, so only the trainer imports it."""
+"""Building blocks for the trainer halves of plug-ins. It loads PyTorch, so only the trainer imports it."""
 
 from arcadia.plugins import _server as _server  # makes the server's packages importable
 

@@ -37,12 +37,12 @@ class Alert(Record):
 
     @property
     def run_id(self) -> int | None:
-        """Number of the run that it is about."""
+        """Number of the run that it concerns."""
         return self._integer("run_id")
 
     @property
     def study_id(self) -> int | None:
-        """Number of the study that it is about."""
+        """Number of the study that it concerns."""
         return self._integer("study_id")
 
     @property
@@ -84,7 +84,7 @@ class AlertChannelRecord(Record):
 
     @property
     def address(self) -> str:
-        """Address, without what may be secret."""
+        """Address, without parts that may be secret."""
         return str(self.data["address"])
 
     @property

@@ -1,4 +1,4 @@
-"""What an archive file contains, and the result of an import."""
+"""Content of an archive file, and the result of an import."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ FilesChoice = Literal["all", "best", "none"]
 
 @dataclass(frozen=True)
 class ExportedItems:
-    """Numbers of what to export. A study brings its runs, and a report what it shows."""
+    """Numbers of the items to export. A study includes its runs, and a report the items that it shows."""
 
     runs: Sequence[int] = ()
     studies: Sequence[int] = ()
@@ -39,7 +39,7 @@ class ExportedItems:
 
 
 class ImportResult(Record):
-    """What an import created."""
+    """Result of an import."""
 
     @property
     def run_ids(self) -> list[int]:
@@ -73,5 +73,5 @@ class ImportResult(Record):
 
     @property
     def notes(self) -> list[str]:
-        """Sentences about what differs from the archive."""
+        """Sentences about differences from the archive."""
         return list(self.data["notes"])

@@ -15,7 +15,7 @@ class CalibrationRecord(EpisodesRecord):
 
     @property
     def bias(self) -> float | None:
-        """Mean of value minus mean return: above 0 if the critic is too high. None until it is done."""
+        """Mean of value minus mean return: positive if the critic overestimates. None until it is done."""
         return self._error("bias")
 
     @property
@@ -25,7 +25,7 @@ class CalibrationRecord(EpisodesRecord):
 
     @property
     def rmse(self) -> float | None:
-        """Root mean square error of the values, without the noise of the mean returns."""
+        """Root mean square error of the values, corrected for the noise of the mean returns."""
         return self._error("rmse")
 
     @property

@@ -23,7 +23,7 @@ class Change(Record):
 
     @property
     def previous(self) -> dict[str, Any]:
-        """The values before."""
+        """The previous values."""
         return dict(self.data["previous"])
 
     @property

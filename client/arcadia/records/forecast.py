@@ -6,7 +6,7 @@ from arcadia.records.record import Record
 
 
 class RunForecast(Record):
-    """What a run needs, what the connected workers have, and when it can start."""
+    """A run's needs, the resources of the connected workers, and the expected start."""
 
     @property
     def queue(self) -> str:
@@ -25,7 +25,7 @@ class RunForecast(Record):
 
     @property
     def measured_runs(self) -> int:
-        """Number of earlier runs that this is measured from."""
+        """Number of earlier runs behind the forecast."""
         return int(self.data["measured_runs"])
 
     @property

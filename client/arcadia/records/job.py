@@ -10,7 +10,7 @@ JOB_ENDED_STATES = frozenset({"done", "failed", "cancelled"})
 
 
 class JobRecord(Record):
-    """The fields of a job: a short task of a worker beside training."""
+    """The fields of a job: a short task of a worker in addition to training."""
 
     noun = "Job"
 

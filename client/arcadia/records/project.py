@@ -1,4 +1,4 @@
-"""The fields of a project, and of what was moved into one."""
+"""The fields of a project, and of the items moved into one."""
 
 from __future__ import annotations
 
@@ -61,11 +61,11 @@ class ProjectRecord(Record):
 
 
 class MovedItems(Record):
-    """What was moved into a project. Items that do not exist are left out."""
+    """Items that were moved into a project. Items that do not exist are left out."""
 
     @property
     def run_ids(self) -> list[int]:
-        """Numbers of the runs, also those of moved studies."""
+        """Numbers of the runs, including those of moved studies."""
         return list(self.data["runs"])
 
     @property

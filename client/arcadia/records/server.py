@@ -107,7 +107,7 @@ class Health(Record):
 
     @property
     def problems(self) -> list[str]:
-        """What is wrong, as sentences."""
+        """Problems, as sentences."""
         parts = ("database", "broker", "disk")
         return [f"{part}: {self.data[part]['detail']}" for part in parts if not self.data[part]["ok"]]
 

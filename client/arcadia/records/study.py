@@ -54,7 +54,7 @@ class StudyPoint(Record):
 
     @property
     def beaten_by(self) -> int | None:
-        """Number of a point that is shown to be better. None if there is none."""
+        """Number of a point that is proven better, or None."""
         found = self.data.get("decision")
         return None if found is None or found["beaten_by"] is None else int(found["beaten_by"])
 

@@ -8,7 +8,7 @@ from arcadia.records.record import Record, parse_number
 
 
 class GameList(Record):
-    """A named list of games, with the settings that suites over it usually have."""
+    """A named list of games, with the default settings of suites over it."""
 
     @property
     def name(self) -> str:

@@ -21,7 +21,7 @@ API = "/api/v1"
 TIMEOUT_SECONDS = 60.0
 # Limits of one request with events.
 MAX_EVENTS, MAX_BYTES = 1_000, 1_000_000
-# A server that restarts is available again after this many tries, one per second.
+# A restarting server is available again within this number of tries, one per second.
 MAX_TRIES = 5
 RETRY_SECONDS = 1.0
 MIN_COMPRESSED_BYTES = 1_000

@@ -1,4 +1,4 @@
-"""Files of a journal directory, which contains everything that the scripts of one run log."""
+"""Files of a journal directory, which contains all logged data of one run."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class WriterFiles:
 
     def __init__(self, directory: Path, writer: str) -> None:
         self.writer = writer
-        # The registration that the uploader sends, and facts that only the script knows.
+        # The registration for the uploader, and facts that only the script knows.
         self.description = directory / f"{writer}.json"
         self.journal = directory / f"{writer}.jsonl"
         # Locked while the writer's process lives.

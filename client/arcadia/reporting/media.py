@@ -79,7 +79,7 @@ class Video(Media):
 
 
 class Histogram(Media):
-    """A histogram: of values, or of counts between edges. Values that are not finite are left out."""
+    """A histogram of values, or of counts between edges. Values that are not finite are left out."""
 
     kind = "histogram"
 

@@ -16,7 +16,7 @@ HEARTBEAT_SECONDS = 10.0
 POLL_SECONDS, IDLE_POLL_SECONDS = 0.5, 1.0
 PAUSE_PER_SECOND_OF_WORK = 10
 FIRST_PAUSE_SECONDS, MAX_PAUSE_SECONDS = 0.5, 30.0
-# Without a server, an uploader ends this long after its script, so that uploaders do not pile up on a host.
+# Without a server, an uploader ends this long after its script, so that uploaders do not accumulate on a host.
 GIVE_UP_SECONDS = 3_600.0
 
 

@@ -2,7 +2,7 @@
 
     python -m arcadia.reporting.uploader DIRECTORY
 
-The environment has the server: ARCADIA_URL and ARCADIA_TOKEN.
+ARCADIA_URL and ARCADIA_TOKEN select the server.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Encoders of videos. They use what is installed: PyAV, then Pillow."""
+"""Encoders of videos. They use PyAV, or Pillow if PyAV is not installed."""
 
 from __future__ import annotations
 

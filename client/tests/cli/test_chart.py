@@ -32,7 +32,7 @@ def test_a_chart_fits_its_width() -> None:
     assert max(map(len, lines)) <= 60
 
 
-def test_a_sparkline_means_neighboring_values() -> None:
+def test_a_sparkline_averages_neighboring_values() -> None:
     assert draw_sparkline([0, 1, 2, 3], 4) == "▁▃▆█"
     assert draw_sparkline([0, 2, 4, 6], 2) == "▁█"
     assert draw_sparkline([nan], 4) == ""

@@ -1,4 +1,4 @@
-"""The `arcadia` command: commands of installed packages, and what it says without them."""
+"""The `arcadia` command: commands of installed packages, and its messages without them."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ def test_the_version_names_client_and_added_packages(
 
 
 @pytest.mark.parametrize("name", ["up", "worker", "train"])
-def test_a_command_of_the_server_says_how_to_install_it(
+def test_a_missing_server_command_explains_how_to_install_it(
     name: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert run(monkeypatch, name) == 1

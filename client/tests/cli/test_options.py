@@ -57,7 +57,7 @@ def test_a_checkpoint_is_a_word_or_a_step() -> None:
 
 
 @pytest.mark.parametrize("method", [Client.launch, Run.clone, Run.fork])
-def test_no_changed_field_is_taken_for_a_parameter(method: Callable[..., object]) -> None:
+def test_a_changed_field_is_never_mistaken_for_a_parameter(method: Callable[..., object]) -> None:
     parameters = {name for name, each in inspect.signature(method).parameters.items() if each.kind != each.VAR_KEYWORD}
     assert parameters - {"seed"} <= NOT_FIELDS
     for name in parameters - {"seed"}:

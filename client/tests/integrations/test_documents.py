@@ -1,4 +1,4 @@
-"""The page about integrations: its examples and its commands run."""
+"""The examples and commands of the page about integrations work."""
 
 from __future__ import annotations
 

@@ -24,7 +24,7 @@ if __name__ == "__main__":
     with arcadia.init(tags=["one"]) as run:
         run.log({"number": 4}, step=4)
 """
-# moviepy, as gymnasium uses it.
+# Stand-in for moviepy, as gymnasium uses it.
 MOVIEPY = """
 class ImageSequenceClip:
     def __init__(self, frames, fps):

@@ -51,7 +51,7 @@ print(wandb.run)
 """
 
 
-def test_what_a_script_logs_with_wandb_is_recorded(tmp_path: Path) -> None:
+def test_calls_of_wandb_are_recorded(tmp_path: Path) -> None:
     done = commands.run_program(PROGRAM, tmp_path)
     assert done.stdout == "42 first 0.1 2 0.125 True\nNone\n", done.stderr
     assert done.returncode == 0

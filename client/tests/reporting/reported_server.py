@@ -1,4 +1,4 @@
-"""A small server of reported runs. It acknowledges events as Arcadia does, and fails where a test needs it."""
+"""A small server of reported runs. It acknowledges events as Arcadia does, and fails when a test requests it."""
 
 from __future__ import annotations
 

@@ -24,7 +24,7 @@ def start(program: str, folder: Path, **variables: str) -> subprocess.Popen[str]
 
 
 def run(program: str, folder: Path, **variables: str) -> subprocess.CompletedProcess[str]:
-    """Run a program to its end, and return its output. Its exit status may be anything."""
+    """Run a program to its end, and return its output. Ignore its exit status."""
     return _complete(start(program, folder, **variables))
 
 

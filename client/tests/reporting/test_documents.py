@@ -1,4 +1,4 @@
-"""The page about logging: its examples run, and it lists every method."""
+"""The examples of the page about logging work, and the page lists every method."""
 
 from __future__ import annotations
 

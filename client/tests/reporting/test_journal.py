@@ -14,7 +14,7 @@ from arcadia.reporting.journal import Journal, repair
 
 
 class Disk:
-    """A disk that takes a number of bytes more."""
+    """A disk with a number of free bytes."""
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.free = 10**9
@@ -22,7 +22,7 @@ class Disk:
         monkeypatch.setattr(os, "write", self.write)
 
     def write(self, descriptor: int, data: bytes) -> int:
-        """Write as much as there is space for, as Linux does."""
+        """Write as much as fits, as Linux does."""
         if not self.free:
             raise OSError(errno.ENOSPC, "No space left on device")
         written = self._write(descriptor, data[: self.free])
@@ -58,7 +58,7 @@ def test_events_of_a_full_disk_are_written_later_in_order(
     assert capfd.readouterr().err.count("arcadia:") == 2
 
 
-def test_a_journal_that_closes_waits_for_space_and_counts_what_is_lost(
+def test_closing_a_journal_waits_for_space_and_counts_lost_events(
     tmp_path: Path, disk: Disk, capfd: pytest.CaptureFixture[str]
 ) -> None:
     journal = Journal(tmp_path / "journal")
@@ -69,7 +69,7 @@ def test_a_journal_that_closes_waits_for_space_and_counts_what_is_lost(
     assert "2 events are lost" in capfd.readouterr().err
 
 
-def test_a_forked_process_does_not_write_what_waits_in_its_parent(tmp_path: Path, disk: Disk) -> None:
+def test_a_forked_process_does_not_write_waiting_events_of_its_parent(tmp_path: Path, disk: Disk) -> None:
     journal = Journal(tmp_path / "journal")
     disk.free = 0
     journal.append({"kind": "test", "n": 0})

@@ -1,4 +1,4 @@
-"""Media: what a script gives, and what the journal has of it."""
+"""Media: from the values of a script to the journal."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ def test_figures_and_pillow_images_are_pictures() -> None:
 @pytest.mark.parametrize(
     "wrong", [np.zeros(3), np.zeros((5, 5, 5)), np.zeros((0, 2, 3)), np.array([["a"]]), [[1], [1, 2]]]
 )
-def test_an_array_that_is_no_picture_is_an_error(wrong: Any) -> None:
+def test_an_array_that_is_not_a_picture_is_an_error(wrong: Any) -> None:
     with pytest.raises(ArcadiaError):
         arcadia.Image(wrong)
 
@@ -110,13 +110,13 @@ def test_frames_become_an_animation_without_av(monkeypatch: pytest.MonkeyPatch) 
         assert (animation.n_frames, animation.size) == (4, (10, 8))  # type: ignore[attr-defined]
 
 
-def test_frames_without_an_encoder_are_an_error_that_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_frames_without_an_encoder_are_an_error_with_the_package_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("arcadia.reporting.video_files.find_spec", lambda _name: None)
     with pytest.raises(MissingPackageError, match="pip install av"):
         arcadia.Video(FRAMES, fps=10)
 
 
-def test_an_array_without_numpy_is_an_error_that_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_array_without_numpy_is_an_error_with_the_package_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "numpy", None)
     with pytest.raises(MissingPackageError, match="pip install numpy"):
         arcadia.Image([[0, 1]])
@@ -140,7 +140,7 @@ def test_values_are_counted_in_bins(make: Any) -> None:
 @pytest.mark.parametrize(
     "wrong", [{}, {"edges": [0, 1]}, {"values": [1], "bins": 0}, {"edges": [0, 1], "counts": [1, 2]}]
 )
-def test_a_histogram_that_makes_no_sense_is_an_error(wrong: dict[str, Any]) -> None:
+def test_an_invalid_histogram_is_an_error(wrong: dict[str, Any]) -> None:
     with pytest.raises(ArcadiaError):
         arcadia.Histogram(**wrong)
 

@@ -99,7 +99,7 @@ def test_nested_names_are_joined_and_odd_names_are_kept(run: arcadia.ReportedRun
     assert {step for step, _ in metrics(folder)} == {0}
 
 
-def test_a_value_that_is_no_number_is_left_out_with_one_warning(
+def test_a_value_that_is_not_a_number_is_left_out_with_one_warning(
     run: arcadia.ReportedRun, folder: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
     for _ in range(3):
@@ -111,7 +111,7 @@ def test_a_value_that_is_no_number_is_left_out_with_one_warning(
     assert capfd.readouterr().err.count("left out") == 3
 
 
-def test_everything_else_of_a_run_is_an_event(run: arcadia.ReportedRun, folder: Path) -> None:
+def test_everything_else_in_a_run_is_an_event(run: arcadia.ReportedRun, folder: Path) -> None:
     run.write("hello", level="error")
     run.alert("Diverged", "The loss is NaN.")
     run.tag("a", "b")
@@ -157,7 +157,7 @@ def test_a_configuration_without_names_is_an_error(folder: Path) -> None:
     assert not list(folder.iterdir())
 
 
-def test_a_run_that_has_ended_takes_nothing_more(folder: Path) -> None:
+def test_a_run_that_has_ended_accepts_no_more_events(folder: Path) -> None:
     run = arcadia.init()
     run.finish()
     run.finish()
@@ -189,7 +189,7 @@ def test_an_exception_in_the_block_fails_the_run_with_its_traceback(folder: Path
         ("signal.raise_signal(signal.SIGINT)", "stopped", "The script was interrupted (Ctrl-C)."),
     ],
 )
-def test_a_script_that_does_not_finish_its_run_ends_it_as_it_ended(
+def test_an_unfinished_run_gets_the_outcome_of_its_script(
     folder: Path, ending: str, outcome: str, message: str | None
 ) -> None:
     scripts.run(f"run = arcadia.init()\nrun.log({{'loss': 1.0}})\n{ending}", folder)
@@ -209,7 +209,7 @@ for number in range(5_000):
     assert metrics(folder) == [(number, {"loss": number / 7, "return": number}) for number in range(4_322)]
 
 
-def test_a_resumed_run_continues_with_the_next_step_in_a_journal_of_its_own(folder: Path) -> None:
+def test_a_resumed_run_continues_with_the_next_step_in_a_separate_journal(folder: Path) -> None:
     first = arcadia.init(id="mine")
     first.log({"loss": 1.0}, step=41)
     first.finish()

@@ -1,4 +1,4 @@
-"""`arcadia sync`: journals that no uploader works on."""
+"""`arcadia sync`: journals without an uploader."""
 
 from __future__ import annotations
 
@@ -81,9 +81,7 @@ def test_a_server_that_does_not_answer_is_a_problem(
     assert result.problem.startswith(f"No Arcadia server answers at {server.url}")
 
 
-def test_a_server_that_restarts_is_tried_again(
-    folder: Path, server: ReportedServer, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_restarting_server_is_retried(folder: Path, server: ReportedServer, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(time, "sleep", lambda _seconds: server.open())
     server.close()
     assert syncing.sync(JournalDirectory(folder / "one")).problem is None
@@ -101,14 +99,14 @@ def test_a_rejected_run_does_not_stop_the_others(folder: Path, server: ReportedS
     assert done.stdout == f"two is at {server.url}/runs/7\n"
 
 
-def test_a_journal_that_another_process_uploads_is_left_to_it(folder: Path, server: ReportedServer) -> None:
+def test_a_journal_that_another_process_uploads_is_skipped(folder: Path, server: ReportedServer) -> None:
     with exclusive(folder / "one" / "lock", wait=False):
         result = syncing.sync(JournalDirectory(folder / "one"))
     assert result.problem == "Another process uploads it."
     assert not server.requests
 
 
-def test_an_offline_script_that_runs_is_uploaded_as_far_as_it_is(tmp_path: Path, server: ReportedServer) -> None:
+def test_the_events_so_far_of_a_running_offline_script_are_uploaded(tmp_path: Path, server: ReportedServer) -> None:
     program = "run = arcadia.init(id='mine'); run.log({'loss': 1.0}); print('', flush=True); sys.stdin.read()"
     with scripts.start(program, tmp_path / "journals") as script:
         assert script.stdout is not None
@@ -124,7 +122,7 @@ def test_an_offline_script_that_runs_is_uploaded_as_far_as_it_is(tmp_path: Path,
     assert [end["outcome"] for end in server.of_kind("end")] == ["failed"]
 
 
-def test_the_server_that_a_script_was_given_is_used(
+def test_the_server_given_to_a_script_is_used(
     folder: Path, server: ReportedServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.delenv("ARCADIA_URL")

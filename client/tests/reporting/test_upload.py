@@ -49,7 +49,7 @@ def start_upload(folder: JournalDirectory, server: ReportedServer) -> Upload:
 
 
 def no_pauses(_seconds: float) -> None:
-    """Wait for nothing."""
+    """Skip the pauses."""
 
 
 def test_an_offline_run_arrives_whole(folder: JournalDirectory, server: ReportedServer) -> None:
@@ -81,7 +81,7 @@ def test_an_offline_run_arrives_whole(folder: JournalDirectory, server: Reported
     assert folder.read_status()["path"] == "/runs/7"
 
 
-def test_a_second_upload_sends_nothing_again(folder: JournalDirectory, server: ReportedServer) -> None:
+def test_a_second_upload_sends_nothing_twice(folder: JournalDirectory, server: ReportedServer) -> None:
     start_upload(folder, server).run(no_pauses)
     before = dict(server.events)
     folder.complete.unlink()
@@ -117,9 +117,7 @@ def test_a_lost_connection_neither_loses_nor_doubles_events(
 
 
 @pytest.mark.parametrize("status", [401, 429, 500, 503, 507])
-def test_a_server_that_is_not_available_is_tried_again(
-    folder: JournalDirectory, server: ReportedServer, status: int
-) -> None:
+def test_an_unavailable_server_is_retried(folder: JournalDirectory, server: ReportedServer, status: int) -> None:
     problems = []
 
     def note(_seconds: float) -> None:
@@ -209,7 +207,7 @@ def test_a_server_that_lost_events_gets_them_again(folder: JournalDirectory, ser
 
 
 @pytest.mark.parametrize("status", [400, 413, 422])
-def test_an_event_that_the_server_rejects_becomes_a_warning_and_stops_no_other(
+def test_a_rejected_event_becomes_a_warning_and_does_not_block_others(
     folder: JournalDirectory, server: ReportedServer, status: int
 ) -> None:
     def reject(_path: str, body: Any) -> None:
@@ -251,7 +249,7 @@ def test_a_run_that_the_server_rejects_is_a_problem_with_its_reason(
     assert not folder.complete.exists()
 
 
-def test_lines_that_are_no_events_are_left_out(folder: JournalDirectory, server: ReportedServer) -> None:
+def test_lines_that_are_not_events_are_skipped(folder: JournalDirectory, server: ReportedServer) -> None:
     (file,) = folder.path.glob("*.jsonl")
     lines = file.read_bytes().splitlines(keepends=True)
     file.write_bytes(b"".join([*lines[:9], b"\0\0\0\n", b'{"kind":"metr\n', *lines[9:]]))
@@ -274,7 +272,7 @@ def test_a_killed_script_is_ended_as_failed_at_the_time_of_its_last_event(
     assert end["time"] == pytest.approx(before, abs=0.01)
 
 
-def test_the_end_has_a_number_of_its_own_if_the_disk_lost_events_that_the_server_has(
+def test_the_end_gets_a_new_number_if_the_disk_lost_events_that_the_server_has(
     folder: JournalDirectory, server: ReportedServer
 ) -> None:
     upload = start_upload(folder, server)

@@ -1,4 +1,4 @@
-"""The uploader's process beside a script: online runs, kills on both sides, requests to stop."""
+"""The uploader's process next to its script: online runs, kills on both sides, stop requests."""
 
 from __future__ import annotations
 
@@ -90,7 +90,7 @@ with arcadia.init("maze") as run:
     wait_until(lambda: uploader_of(tmp_path / "journals") is None)
 
 
-def test_a_killed_script_has_failed_and_all_of_its_points_arrive(
+def test_a_killed_script_fails_its_run_and_all_of_its_points_arrive(
     server: ReportedServer, online: dict[str, str], tmp_path: Path
 ) -> None:
     with scripts.start(LOOP, tmp_path / "journals", **online) as script:
@@ -133,7 +133,7 @@ def test_a_script_that_ends_without_a_server_does_not_wait_and_its_uploader_cont
 
 
 @pytest.mark.parametrize(("desired", "outcome"), [("stop", "stopped"), ("pause", "paused")])
-def test_a_script_stops_when_the_server_asks_for_it(
+def test_a_script_stops_when_the_server_requests_it(
     server: ReportedServer, online: dict[str, str], tmp_path: Path, desired: str, outcome: str
 ) -> None:
     program = """
@@ -188,20 +188,22 @@ def test_a_run_that_the_server_rejects_does_not_stop_its_script(
     assert "The server rejects this run: The id mine is of a trained run." in ended.stderr
 
 
-def test_an_uploader_is_no_part_of_the_terminal(server: ReportedServer, online: dict[str, str], tmp_path: Path) -> None:
+def test_an_uploader_is_independent_of_the_terminal(
+    server: ReportedServer, online: dict[str, str], tmp_path: Path
+) -> None:
     folder = tmp_path / "journals"
     with scripts.start(LOOP, folder, **online) as script:
         wait_for_points(server, 1)
         uploader = wait_until(lambda: uploader_of(folder))
         assert os.getsid(uploader) == uploader != os.getsid(script.pid)
-        # Nothing of the script's output stays open in the uploader, so a pipe of it ends with the script.
+        # The uploader keeps none of the script's output open, so a pipe ends with the script.
         outputs, held = ({Path(f"/proc/{each}/fd/{n}").readlink() for n in (1, 2)} for each in (script.pid, uploader))
         assert not outputs & held
         (tmp_path / "stop").touch()
         assert script.wait(scripts.WAIT_SECONDS) == 0
 
 
-def test_an_uploader_does_not_import_what_the_current_folder_has(
+def test_an_uploader_does_not_import_modules_of_the_current_folder(
     server: ReportedServer, online: dict[str, str], tmp_path: Path
 ) -> None:
     (tmp_path / "cwd").mkdir()
@@ -215,6 +217,6 @@ def test_an_uploader_does_not_import_what_the_current_folder_has(
     assert server.metrics() == [(0, {"loss": 1.0})]
 
 
-def test_an_uploader_needs_little_of_python() -> None:
+def test_an_uploader_imports_few_packages() -> None:
     program = "import arcadia.reporting.uploader; print([m for m in ('httpx', 'numpy', 'typer') if m in sys.modules])"
     assert scripts.run(program, Path("unused")).stdout == "[]\n"

@@ -3735,7 +3735,7 @@ export interface components {
         Acting: {
             /**
              * Epsilon
-             * @description Share of random actions; for epsilon-greedy alone.
+             * @description Share of random actions. Only for epsilon-greedy.
              */
             epsilon?: number | null;
             /**
@@ -3798,7 +3798,7 @@ export interface components {
             name: string;
             /**
              * Probability
-             * @description By the policy, without a temperature; None for methods that learn values.
+             * @description Probability under the policy at temperature 1; None for methods that learn values.
              */
             probability: number | null;
         };
@@ -3882,7 +3882,7 @@ export interface components {
         Advanced: {
             /**
              * Done
-             * @description Finished part of a job that is not an evaluation.
+             * @description Amount of a job that is done. Evaluations report episodes instead.
              */
             done: number;
             /**
@@ -3907,7 +3907,7 @@ export interface components {
             step: number;
             /**
              * Time
-             * @description Unix time in seconds. Of metrics, without clock jumps and suspended time.
+             * @description Unix time in seconds. The time of metrics excludes clock jumps and suspended time.
              */
             time: number;
             /** Total */
@@ -4514,7 +4514,7 @@ export interface components {
         };
         /**
          * CalibrationDocument
-         * @description Errors of a checkpoint's values, by futures at decisions of several episodes.
+         * @description Errors of a checkpoint's values, measured with futures at decisions of several episodes.
          */
         CalibrationDocument: {
             acting: components["schemas"]["Acting"];
@@ -4522,7 +4522,7 @@ export interface components {
             algorithm: string;
             /**
              * Bias
-             * @description Mean of value − mean return: above 0 if the critic is too high.
+             * @description Mean of value − mean return; positive if the critic overestimates.
              */
             bias: number;
             /**
@@ -4544,7 +4544,7 @@ export interface components {
             clip_rewards: boolean;
             /**
              * Correlation
-             * @description Of values and mean returns; None if one of them is constant.
+             * @description Correlation of values and mean returns; None if one of them is constant.
              */
             correlation: number | null;
             /** Env */
@@ -4567,7 +4567,7 @@ export interface components {
             regret: components["schemas"]["Regret"] | null;
             /**
              * Rmse
-             * @description Root mean square of value − mean return, without the noise of the mean returns.
+             * @description Root mean square of value − mean return, corrected for the noise of the mean returns.
              */
             rmse: number;
             /** Seconds */
@@ -4587,7 +4587,7 @@ export interface components {
         CalibrationErrors: {
             /**
              * Bias
-             * @description Mean of value − mean return: above 0 if the critic is too high.
+             * @description Mean of value − mean return; positive if the critic overestimates.
              */
             bias: number;
             /**
@@ -4600,14 +4600,14 @@ export interface components {
             ] | null;
             /**
              * Correlation
-             * @description Of values and mean returns; None if one of them is constant.
+             * @description Correlation of values and mean returns; None if one of them is constant.
              */
             correlation: number | null;
             /** @description None for continuous actions or without each_action. */
             regret: components["schemas"]["Regret"] | null;
             /**
              * Rmse
-             * @description Root mean square of value − mean return, without the noise of the mean returns.
+             * @description Root mean square of value − mean return, corrected for the noise of the mean returns.
              */
             rmse: number;
         };
@@ -4636,7 +4636,7 @@ export interface components {
             step: number;
             /**
              * Time
-             * @description Unix time in seconds. Of metrics, without clock jumps and suspended time.
+             * @description Unix time in seconds. The time of metrics excludes clock jumps and suspended time.
              */
             time: number;
         };
@@ -4652,7 +4652,7 @@ export interface components {
             checkpoint?: number | ("newest" | "best") | string;
             /**
              * Each Action
-             * @description Also force each action first, for the regret. Takes longer by the number of actions. Scheduled calibrations do not.
+             * @description Also force each action first, to measure the regret. This multiplies the time by the number of actions. Scheduled calibrations leave it out.
              * @default true
              */
             each_action?: boolean;
@@ -4663,7 +4663,7 @@ export interface components {
             episodes?: number;
             /**
              * Every
-             * @description Judge every k-th decision of an episode. Default: so that about 40 decisions are judged.
+             * @description Judge every k-th decision of an episode. By default, k is chosen so that about 40 decisions are judged.
              */
             every?: number | null;
             /**
@@ -4811,7 +4811,7 @@ export interface components {
             number: number;
             /**
              * Previous
-             * @description The values of the same fields before.
+             * @description The previous values of the same fields.
              */
             previous: {
                 [key: string]: components["schemas"]["JsonValue"];
@@ -4828,7 +4828,7 @@ export interface components {
             step: number;
             /**
              * Time
-             * @description Unix time in seconds. Of metrics, without clock jumps and suspended time.
+             * @description Unix time in seconds. The time of metrics excludes clock jumps and suspended time.
              */
             time: number;
         };
@@ -4913,7 +4913,7 @@ export interface components {
             frames: number;
             /**
              * Kept
-             * @description Files still on disk: first, best, last, and others between.
+             * @description Files still on disk: the first, best and last, and others in between.
              */
             kept: string[];
             /**
@@ -4938,7 +4938,7 @@ export interface components {
             step: number;
             /**
              * Time
-             * @description Unix time in seconds. Of metrics, without clock jumps and suspended time.
+             * @description Unix time in seconds. The time of metrics excludes clock jumps and suspended time.
              */
             time: number;
         };
@@ -4951,7 +4951,7 @@ export interface components {
             bytes: number;
             /**
              * File
-             * @description Path relative to the run directory, as checkpoints/step-000000100000.safetensors.
+             * @description Path relative to the run directory, such as checkpoints/step-000000100000.safetensors.
              */
             file: string;
             /** Frames */
@@ -4973,7 +4973,7 @@ export interface components {
         };
         /**
          * Claim
-         * @description A claimed run, with its checkpoints from newest to oldest, and the changes that no trainer has reported yet.
+         * @description A claimed run, with its checkpoints, newest first, and the changes that no trainer has reported yet.
          */
         Claim: {
             /** Attempt */
@@ -5784,7 +5784,7 @@ export interface components {
         EnvironmentFamily: {
             /**
              * Aspect Ratio
-             * @description Expected width by height of a picture.
+             * @description Expected ratio of width to height of a picture.
              * @default 1.5
              */
             aspect_ratio: number;
@@ -5796,7 +5796,7 @@ export interface components {
             has_action_sets: boolean;
             /**
              * Has Adjustable Frame Skip
-             * @description Whether the caller chooses for how many frames an action is repeated.
+             * @description Whether the number of frames per action can be chosen.
              * @default false
              */
             has_adjustable_frame_skip: boolean;
@@ -5814,7 +5814,7 @@ export interface components {
             is_pixel_art: boolean;
             /**
              * Name
-             * @description Identifies the family, as atari.
+             * @description Identifies the family, such as atari.
              */
             name: string;
             /**
@@ -5846,7 +5846,7 @@ export interface components {
         };
         /**
          * Episode
-         * @description A finished training episode. Its return is of the raw, unclipped reward.
+         * @description A finished training episode. Its return is the sum of the raw, unclipped rewards.
          */
         Episode: {
             /** Episode Return */
@@ -5908,7 +5908,7 @@ export interface components {
             step: number;
             /**
              * Time
-             * @description Unix time in seconds. Of metrics, without clock jumps and suspended time.
+             * @description Unix time in seconds. The time of metrics excludes clock jumps and suspended time.
              */
             time: number;
         };
@@ -5974,20 +5974,20 @@ export interface components {
             protocol: string;
             /**
              * Scores
-             * @description By number of the episode.
+             * @description In the order of the episodes.
              */
             scores: number[];
             /** Seed */
             seed: number;
             /**
              * Standard Error
-             * @description Of the mean; None for a single episode.
+             * @description Standard error of the mean; None for a single episode.
              */
             standard_error: number | null;
             starts?: components["schemas"]["StartsUsed"] | null;
             /**
              * Unlike Training
-             * @description What the protocol does otherwise than the training did, in sentences.
+             * @description Differences between the protocol and the training, as sentences.
              */
             unlike_training?: string[];
             /** Versions */
@@ -6026,7 +6026,7 @@ export interface components {
             step: number;
             /**
              * Time
-             * @description Unix time in seconds. Of metrics, without clock jumps and suspended time.
+             * @description Unix time in seconds. The time of metrics excludes clock jumps and suspended time.
              */
             time: number;
         };
@@ -6283,7 +6283,7 @@ export interface components {
             step: number;
             /**
              * Time
-             * @description Unix time in seconds. Of metrics, without clock jumps and suspended time.
+             * @description Unix time in seconds. The time of metrics excludes clock jumps and suspended time.
              */
             time: number;
             /** Traceback */
@@ -6433,7 +6433,7 @@ export interface components {
             step: number;
             /**
              * Time
-             * @description Unix time in seconds. Of metrics, without clock jumps and suspended time.
+             * @description Unix time in seconds. The time of metrics excludes clock jumps and suspended time.
              */
             time: number;
         };
@@ -6491,7 +6491,7 @@ export interface components {
             step: number;
             /**
              * Time
-             * @description Unix time in seconds. Of metrics, without clock jumps and suspended time.
+             * @description Unix time in seconds. The time of metrics excludes clock jumps and suspended time.
              */
             time: number;
         };
@@ -6555,12 +6555,12 @@ export interface components {
             decisions: number;
             /**
              * Discounted Return
-             * @description The rewards as training counts them, and the bootstrap.
+             * @description Discounted sum of the rewards as training counts them, plus the bootstrap.
              */
             discounted_return: number;
             /**
              * Ended
-             * @description over: by the game. cut off: by a time limit. stopped: at the horizon, a reward or a lost life.
+             * @description over: the game ended. cut off: a time limit was reached. stopped: at the horizon, a reward or a lost life.
              * @enum {string}
              */
             ended: "over" | "cut off" | "stopped";
@@ -6771,7 +6771,7 @@ export interface components {
             score: components["schemas"]["MeanReturn"];
             /**
              * Score Fan
-             * @description Quantiles of the score (5, 25, 50, 75 and 95 %) after each decision. Ended futures keep theirs.
+             * @description Quantiles of the score (5, 25, 50, 75 and 95 %) after each decision. Futures that have ended keep their score.
              */
             score_fan: number[][];
             /** Seconds */
@@ -6785,7 +6785,7 @@ export interface components {
             survival: number[];
             /**
              * Temperature
-             * @description By which the policy's logits are divided.
+             * @description Divisor of the policy's logits.
              * @default 1
              */
             temperature?: number;
@@ -6833,7 +6833,7 @@ export interface components {
             step: number;
             /**
              * Time
-             * @description Unix time in seconds. Of metrics, without clock jumps and suspended time.
+             * @description Unix time in seconds. The time of metrics excludes clock jumps and suspended time.
              */
             time: number;
         };
@@ -7093,7 +7093,7 @@ export interface components {
             step: number;
             /**
              * Time
-             * @description Unix time in seconds. Of metrics, without clock jumps and suspended time.
+             * @description Unix time in seconds. The time of metrics excludes clock jumps and suspended time.
              */
             time: number;
         };
@@ -7489,7 +7489,7 @@ export interface components {
         };
         /**
          * JobClaim
-         * @description A job handed to a worker, with the checkpoint that it is about, if it is about one.
+         * @description A claimed job, with its checkpoint if it has one.
          */
         JobClaim: {
             /** Attempt */
@@ -7542,12 +7542,12 @@ export interface components {
             mean: number;
             /**
              * Regret
-             * @description Mean return lost by the action taken, against the best one; None for continuous actions or without each_action.
+             * @description Mean return that the chosen action loses against the best one; None for continuous actions or without each_action.
              */
             regret: number | null;
             /**
              * Standard Error
-             * @description Of the mean.
+             * @description Standard error of the mean.
              */
             standard_error: number;
             /** Value */
@@ -8029,7 +8029,7 @@ export interface components {
             step: number;
             /**
              * Time
-             * @description Unix time in seconds. Of metrics, without clock jumps and suspended time.
+             * @description Unix time in seconds. The time of metrics excludes clock jumps and suspended time.
              */
             time: number;
         };
@@ -8446,7 +8446,7 @@ export interface components {
         };
         /**
          * MeanReturn
-         * @description Mean of some futures with its 95 % t-interval.
+         * @description Mean over futures, with its 95 % t-interval.
          */
         MeanReturn: {
             /** Count */
@@ -8642,7 +8642,7 @@ export interface components {
             step: number;
             /**
              * Time
-             * @description Unix time in seconds. Of metrics, without clock jumps and suspended time.
+             * @description Unix time in seconds. The time of metrics excludes clock jumps and suspended time.
              */
             time: number;
             /** Values */
@@ -8740,7 +8740,7 @@ export interface components {
             bytes: number;
             /**
              * File
-             * @description Path relative to the run directory, as checkpoints/step-000000100000.safetensors.
+             * @description Path relative to the run directory, such as checkpoints/step-000000100000.safetensors.
              */
             file: string;
             /** Frames */
@@ -9170,13 +9170,13 @@ export interface components {
         PlayedEpisode: {
             /**
              * Ended
-             * @description cut off: by the protocol's cap or a limit of time.
+             * @description cut off: by the protocol's cap or a time limit.
              * @enum {string}
              */
             ended: "over" | "cut off";
             /**
              * Frames
-             * @description Frames since the reset, with those before the agent took over.
+             * @description Frames since the reset, including those before the agent took over.
              */
             frames: number;
             /**
@@ -9186,12 +9186,12 @@ export interface components {
             frames_before: number;
             /**
              * Length
-             * @description The agent's decisions.
+             * @description Number of the agent's decisions.
              */
             length: number;
             /**
              * Number
-             * @description Counts the episodes of an evaluation, from 0.
+             * @description Index of the episode in its evaluation, from 0.
              */
             number: number;
             /**
@@ -9442,7 +9442,7 @@ export interface components {
             steps_per_second: number;
             /**
              * Time
-             * @description Unix time in seconds. Of metrics, without clock jumps and suspended time.
+             * @description Unix time in seconds. The time of metrics excludes clock jumps and suspended time.
              */
             time: number;
             /** Total Steps */
@@ -9691,7 +9691,7 @@ export interface components {
             step: number;
             /**
              * Time
-             * @description Unix time in seconds. Of metrics, without clock jumps and suspended time.
+             * @description Unix time in seconds. The time of metrics excludes clock jumps and suspended time.
              */
             time: number;
         };
@@ -9983,7 +9983,7 @@ export interface components {
             seconds: number;
             /**
              * Seen
-             * @description mp4 of the network's input, in step with the file. None without picture input.
+             * @description mp4 of the network's input, synchronized with the file. None without picture input.
              */
             seen?: string | null;
             /**
@@ -9998,7 +9998,7 @@ export interface components {
             step: number;
             /**
              * Time
-             * @description Unix time in seconds. Of metrics, without clock jumps and suspended time.
+             * @description Unix time in seconds. The time of metrics excludes clock jumps and suspended time.
              */
             time: number;
             /**
@@ -10276,12 +10276,12 @@ export interface components {
         };
         /**
          * RolePlace
-         * @description One role of a run that consists of several, and where it works.
+         * @description One role of a run with several roles, and its host.
          */
         RolePlace: {
             /**
              * Host
-             * @description Name and address, as sun (10.0.0.1).
+             * @description Name and address, such as sun (10.0.0.1).
              */
             host: string;
             /**
@@ -10291,12 +10291,12 @@ export interface components {
             kind: "shard" | "replay" | "bundle" | "actor" | "learner";
             /**
              * Number
-             * @description Counts the roles of a kind, from 0.
+             * @description Index among the roles of its kind, from 0.
              */
             number: number;
             /**
              * Times Lost
-             * @description How often another took its place in this attempt, because it was lost.
+             * @description How often this role was lost and replaced in this attempt.
              */
             times_lost: number;
         };
@@ -10314,7 +10314,7 @@ export interface components {
             kind: "roles";
             /**
              * Roles
-             * @description All of them, at the start and whenever one of them has changed.
+             * @description All roles, at the start and after each change.
              */
             roles: components["schemas"]["RolePlace"][];
             /**
@@ -10329,7 +10329,7 @@ export interface components {
             step: number;
             /**
              * Time
-             * @description Unix time in seconds. Of metrics, without clock jumps and suspended time.
+             * @description Unix time in seconds. The time of metrics excludes clock jumps and suspended time.
              */
             time: number;
         };
@@ -11201,7 +11201,7 @@ export interface components {
             step: number;
             /**
              * Time
-             * @description Unix time in seconds. Of metrics, without clock jumps and suspended time.
+             * @description Unix time in seconds. The time of metrics excludes clock jumps and suspended time.
              */
             time: number;
         };
@@ -11381,13 +11381,13 @@ export interface components {
         ScoredEpisode: {
             /**
              * Ended
-             * @description cut off: by the protocol's cap or a limit of time.
+             * @description cut off: by the protocol's cap or a time limit.
              * @enum {string}
              */
             ended: "over" | "cut off";
             /**
              * Frames
-             * @description Frames since the reset, with those before the agent took over.
+             * @description Frames since the reset, including those before the agent took over.
              */
             frames: number;
             /**
@@ -11397,12 +11397,12 @@ export interface components {
             frames_before: number;
             /**
              * Length
-             * @description The agent's decisions.
+             * @description Number of the agent's decisions.
              */
             length: number;
             /**
              * Number
-             * @description Counts the episodes of an evaluation, from 0.
+             * @description Index of the episode in its evaluation, from 0.
              */
             number: number;
             /**
@@ -11770,12 +11770,12 @@ export interface components {
         };
         /**
          * Start
-         * @description One start point: how to reach it from a reset, and what the screen then shows.
+         * @description A start point: the actions that lead to it from a reset, and the hash of its screen.
          */
         Start: {
             /**
              * Actions
-             * @description What is done since the reset, in order.
+             * @description Actions since the reset, in order.
              */
             actions: [
                 number,
@@ -11783,7 +11783,7 @@ export interface components {
             ][];
             /**
              * Screen
-             * @description SHA-256 of the screen there: all its rows of 160 bytes, palette numbers.
+             * @description SHA-256 of the screen at this point: all rows of 160 bytes, as palette numbers.
              */
             screen: string;
             /**
@@ -11831,7 +11831,7 @@ export interface components {
             step: number;
             /**
              * Time
-             * @description Unix time in seconds. Of metrics, without clock jumps and suspended time.
+             * @description Unix time in seconds. The time of metrics excludes clock jumps and suspended time.
              */
             time: number;
             /** Versions */
@@ -11905,7 +11905,7 @@ export interface components {
             step: number;
             /**
              * Time
-             * @description Unix time in seconds. Of metrics, without clock jumps and suspended time.
+             * @description Unix time in seconds. The time of metrics excludes clock jumps and suspended time.
              */
             time: number;
         };
@@ -11966,12 +11966,12 @@ export interface components {
         StartSetFile: {
             /**
              * Emulator
-             * @description The emulator that the screens are of, as ale-py 0.12.1.
+             * @description The emulator that drew the screens, such as ale-py 0.12.1.
              */
             emulator: string;
             /**
              * Env
-             * @description The game, as ALE/Pong-v5.
+             * @description The game, such as ALE/Pong-v5.
              */
             env: string;
             /**
@@ -11982,7 +11982,7 @@ export interface components {
             format?: "arcadia-starts";
             /**
              * Player
-             * @description Whose play the points are cut from.
+             * @description The player whose play contains the points.
              * @enum {string}
              */
             player: "human" | "agent";
@@ -12013,7 +12013,7 @@ export interface components {
             kind: "start_step";
             /**
              * Name
-             * @description What the trainer does now, such as Loading PyTorch; None once the first update is done.
+             * @description What the trainer is doing, such as Loading PyTorch. None after the first update.
              */
             name: string | null;
             /**
@@ -12028,7 +12028,7 @@ export interface components {
             step: number;
             /**
              * Time
-             * @description Unix time in seconds. Of metrics, without clock jumps and suspended time.
+             * @description Unix time in seconds. The time of metrics excludes clock jumps and suspended time.
              */
             time: number;
         };
@@ -12126,7 +12126,7 @@ export interface components {
         };
         /**
          * StartsUsed
-         * @description The set of start points that was played.
+         * @description The start set of an evaluation.
          */
         StartsUsed: {
             /**
@@ -12140,7 +12140,7 @@ export interface components {
             source: string;
             /**
              * Starts
-             * @description How many points the set has.
+             * @description Number of start points in the set.
              */
             starts: number;
         };
@@ -12213,7 +12213,7 @@ export interface components {
             step: number;
             /**
              * Time
-             * @description Unix time in seconds. Of metrics, without clock jumps and suspended time.
+             * @description Unix time in seconds. The time of metrics excludes clock jumps and suspended time.
              */
             time: number;
         };

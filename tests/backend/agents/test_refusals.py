@@ -59,7 +59,7 @@ def test_weights_that_do_not_fit_are_refused(agents: Agents, members: Members) -
     del tensors["value.bias"]
     content = weights.pack(tensors, {})
     assert "does not fit the network" in agents.refusal(edited({**members, "weights.safetensors": content}))
-    assert "no safetensors file" in agents.refusal(
+    assert "not a safetensors file" in agents.refusal(
         edited({**members, "weights.safetensors": (8).to_bytes(8, "little") + b"nonsense"})
     )
     huge = (1 << 62).to_bytes(8, "little") + b"{}"

@@ -65,7 +65,7 @@ def refused(api: Api, path: str = "runs", **body: Any) -> dict[str, str]:
         (
             {"algorithm": "gorila", "num_actors": 4},
             "num_learners",
-            "bundled mode pairs every actor with a learner: give 4, as num_actors has, or choose mode free",
+            "bundled mode pairs every actor with a learner: give 4, the same as num_actors, or choose mode free",
         ),
         (
             {"algorithm": "gorila", "mode": "free", "num_replays": 8, "replay_frames": 700, "learning_starts": 0},
@@ -119,7 +119,7 @@ def test_an_override_that_conflicts_with_the_preset_names_the_other_field(api: A
 def test_a_preset_cannot_change_its_method(api: Api) -> None:
     said = refused(api, preset="paac-pong", overrides={"algorithm": "n_step_q"})["overrides.algorithm"]
     names = [name for name, preset in PRESETS.items() if preset.config.algorithm == "n_step_q"]
-    assert said == (f"PAAC has other fields than n-step Q, for which you start from {' or '.join(names)}")
+    assert said == (f"PAAC and n-step Q have different fields: start from {' or '.join(names)}")
     unknown = refused(api, preset="paac-pong", overrides={"algorithm": "dqn"})
     assert unknown["overrides.algorithm"].startswith('no method is called "dqn"')
     assert api.user.post("/api/v1/runs", json={"preset": "paac-pong", "overrides": {"algorithm": "paac"}}).is_success

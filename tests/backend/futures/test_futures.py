@@ -216,7 +216,7 @@ def test_invalid_requests_are_refused_with_the_reason(api: Api, monkeypatch: pyt
     for wanted, message in (
         ({"decision": 3}, "3 decisions, so choose 0 to 2"),
         ({"first": ["JUMP"]}, "choose from NOOP, UP"),
-        ({"first": ["UP"], "each_action": True}, "leave first out"),
+        ({"first": ["UP"], "each_action": True}, "remove first"),
         ({"futures": 257}, "less than or equal to 256"),
         ({"temperature": 0}, "greater than or equal to 0.01"),
         ({"temperature": 2, "agent": {"run_id": replay(api, PONG | {"algorithm": "n_step_q"})[0]}}, "action values"),

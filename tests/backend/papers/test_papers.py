@@ -119,8 +119,8 @@ def test_an_item_has_differences_and_costs(studies: Studies) -> None:
 
 def test_a_setting_of_one_preset_names_it(studies: Studies) -> None:
     rows = [row["field"] for row in get(studies, "/api/v1/papers/ga3c/table-2")["settings"]]
-    assert "A lost life ends the episode (a3c-paper-ff)" in rows
-    assert "A lost life ends the episode" not in rows
+    assert "Life loss ends episode (a3c-paper-ff)" in rows
+    assert "Life loss ends episode" not in rows
 
 
 def test_a_share_of_a_figure_can_be_started_and_drawn(studies: Studies) -> None:

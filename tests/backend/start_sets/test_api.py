@@ -77,7 +77,7 @@ def _points(many: int) -> list[dict[str, Any]]:
     [
         (_with(player="dog"), "player", "'human' or 'agent'"),
         (_with(env="ALE/Pongg-v5"), "env", "did you mean ALE/Pong-v5"),
-        (_with(env="CartPole-v1"), "env", "CartPole-v1 is no Atari game; only those have start points"),
+        (_with(env="CartPole-v1"), "env", "CartPole-v1 is not an Atari game; only Atari games have start points"),
         (_with(version=2), "version", "should be 1"),
         (_with(starts=[]), "starts", "at least 1 item"),
         (_with(starts=_points(1_001)), "starts", "at most 1000 items"),

@@ -122,28 +122,28 @@ def test_start_points_are_saved_from_play_and_evaluated(tmp_path: Path, capsys: 
 
 def test_impossible_evaluations_are_refused_with_a_message(run: Path, capsys: pytest.CaptureFixture[str]) -> None:
     of_run = ("--run-dir", run)
-    assert refused(capsys, *of_run).startswith("say how to evaluate: --protocol")
+    assert refused(capsys, *of_run).startswith("choose a protocol: --protocol")
     assert ", ".join(PROTOCOLS) in refused(capsys, *of_run, "--protocol", "no-op")
     plain = ("--protocol", "episodes")
-    assert "say who is evaluated" in refused(capsys, *plain)
+    assert "choose who is evaluated" in refused(capsys, *plain)
     assert "there is no run directory" in refused(capsys, "--run-dir", run / "none", *plain)
     assert "it has 5, 9" in refused(capsys, *of_run, *plain, "--checkpoint", 6, status=1)
     assert "holds no checkpoint" in refused(capsys, "--run-dir", run / "checkpoints", *plain, status=1)
     assert "is not for CartPole-v1: use episodes" in refused(capsys, *of_run, "--protocol", "no-op-5min")
     assert "is not for ALE/Pong-v5: use no-op-5min" in refused(capsys, *RANDOM_PONG, *plain)
     assert "--starts FILE" in refused(capsys, *of_run, "--protocol", "human-starts")
-    assert "leave --starts out" in refused(capsys, *of_run, *plain, "--starts", run)
+    assert "remove --starts" in refused(capsys, *of_run, *plain, "--starts", run)
     assert "--save-starts is for Atari" in refused(capsys, *of_run, *plain, "--save-starts", run / "s")
     cut = ("--protocol", "human-starts", "--starts", run / "s", "--save-starts", run / "t")
     assert "cut start points from no-op-5min or no-op-30min" in refused(capsys, *RANDOM_PONG, *cut)
     assert "play at least one" in refused(capsys, *of_run, *plain, "--episodes", 0)
     assert "--seed -1" in refused(capsys, *of_run, *plain, "--seed", -1)
-    assert "belongs to --acting epsilon-greedy" in refused(capsys, *of_run, *plain, "--epsilon", 0.1)
+    assert "only for --acting epsilon-greedy" in refused(capsys, *of_run, *plain, "--epsilon", 0.1)
     assert "only epsilon-greedy" in refused(capsys, *of_run, *plain, "--acting", "greedy", "--epsilon", 0.1)
     assert "did you mean ALE/Pong-v5" in refused(capsys, "--random", "--game", "Pongg", "--protocol", "no-op-5min")
     assert "--game NAME" in refused(capsys, "--random", *plain)
-    assert "leave --checkpoint" in refused(capsys, *RANDOM_PONG, *plain, "--checkpoint", 3)
-    assert "--game belongs to --random" in refused(capsys, *of_run, *plain, "--game", "pong")
+    assert "remove --checkpoint" in refused(capsys, *RANDOM_PONG, *plain, "--checkpoint", 3)
+    assert "--game is only for --random" in refused(capsys, *of_run, *plain, "--game", "pong")
     assert "already holds a run" in refused(capsys, *of_run, *plain, "--dir", made_events(run))
 
 
@@ -235,7 +235,7 @@ def test_a_failure_during_the_evaluation_is_an_event(
     run: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     def fail(*_: object) -> None:
-        raise StartPointError("start point 0 leads to another screen")
+        raise StartPointError("start point 0 leads to a different screen")
 
     monkeypatch.setattr("workers.trainer.evaluation.verdict.document", fail)
     folder = run.parent / "events"

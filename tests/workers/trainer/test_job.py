@@ -181,7 +181,7 @@ def test_a_shortened_recording_warns_that_its_return_is_partial(
     assert [event["kind"] for event in reported] == ["started", "video", "log", "finished"]
     assert reported[2]["level"] == "warning"
     assert reported[2]["message"] == (
-        f"The replay of step {STEP} shows the first 0 minutes of its episode, and its return is of that part"
+        f"The replay of step {STEP} shows only the first 0 minutes of its episode, and its return covers only that part"
     )
 
 

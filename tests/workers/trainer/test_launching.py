@@ -107,7 +107,7 @@ def test_a_wrong_field_is_explained(tmp_path: Path, change: str, sentence: str) 
 def test_a_preset_cannot_be_switched_to_another_method(tmp_path: Path) -> None:
     said = problems("--preset", "paac-cartpole", "--set", "algorithm=a3c", "--dir", str(tmp_path))
     assert said == [
-        "algorithm: PAAC has other fields than A3C, for which you start from "
+        "algorithm: PAAC and A3C have different fields: start from "
         + " or ".join(name for name, preset in PRESETS.items() if preset.config.algorithm == "a3c")
     ]
 

@@ -215,7 +215,7 @@ def test_a_resume_after_kill_9_uses_the_newest_checkpoint(tmp_path: Path, start_
     warning = after[1]
     assert isinstance(warning, events.Log)
     assert warning.level == "warning"
-    assert f"going on from step {older:,}" in warning.message
+    assert f"continuing from step {older:,}" in warning.message
     assert after[-1].kind == "finished"
     assert after[-1].step >= newest.state.step + 2000
     assert not list((run / "checkpoints").glob(".*"))

@@ -60,7 +60,7 @@ class AgentDocument(AgentHeading):
     frames: Count
     checkpoint_sha256: Sha256
     environment: PlayedEnvironment
-    network: NetworkShape | None = Field(description="Null if the network is a plug-in's, which has to be installed.")
+    network: NetworkShape | None = Field(description="Null for the network of a plug-in, which has to be installed.")
     acting: Acting = Field(description="How the method's paper chooses actions in an evaluation.")
     protocols: list[dict[str, Any]] = Field(description="Protocols that play.py knows. The first is the default.")
     evaluations: Annotated[list[EvaluationDocument], Field(max_length=MAX_EVALUATIONS)]

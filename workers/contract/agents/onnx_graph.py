@@ -1,7 +1,8 @@
 """An agent's network as an ONNX model, for runtimes other than torch.
 
-It takes `observations` (n, …), and returns `logits` or `mean` and `variance` with `value`, or `action_values`. The LSTM
-of trunk 0 takes `h0` and `c0` and returns `next_h0` and `next_c0`, all zeros at the start of an episode.
+It takes `observations` (n, …). It returns `value` with `logits` or with `mean` and `variance`, or it returns
+`action_values`. The LSTM of trunk 0 takes `h0` and `c0`, which are zeros at the start of an episode, and returns
+`next_h0` and `next_c0`.
 """
 
 from collections.abc import Mapping

@@ -46,7 +46,7 @@ def read_weights(path: Path) -> dict[str, Tensor]:
 
 
 class Network:
-    """The agent's network: `trunks` of layers, an LSTM after each if there is one, and the head of the policy or Q."""
+    """The agent's network: `trunks` of layers, an optional LSTM after each, and the head of the policy or Q."""
 
     def __init__(self, shape: Document, weights: dict[str, Tensor]) -> None:
         self.shape, self.weights = shape, weights
@@ -59,7 +59,7 @@ class Network:
 
     @torch.no_grad()
     def __call__(self, observations: Tensor, memory: Memory) -> tuple[Tensor, Memory]:
-        """Return the policy's numbers or the action values, one row per observation, and the new memory."""
+        """Return the policy's outputs or the action values, one row per observation, and the new memory."""
         features = self.trunk(self.shape["trunks"][0], observations)
         if memory:
             # The other trunk serves the value, which is not needed to play.
@@ -110,9 +110,9 @@ class Network:
 
 
 def first_layer(x: Tensor, weight: Tensor, stride: int) -> tuple[Tensor, Tensor, int]:
-    """Return pixels, weights and stride so that a block of stride × stride pixels is one place, as in training.
+    """Return pixels, weights and stride with each block of stride × stride pixels as one position, as in training.
 
-    The sums are the same, but are rounded in another order than in a convolution of single pixels.
+    A convolution of single pixels would add up in another order, and round differently.
     """
     count, depth, height, width = x.shape
     outputs, _, kernel, _ = weight.shape
@@ -148,9 +148,9 @@ class EmulatedGame:
         self.bounds = None
 
     def begin(self, seed: int, noops: int) -> None:
-        """Start a game, and let it run for some frames without action."""
+        """Start a game and hold no action for `noops` frames."""
         self.ale.setInt("random_seed", seed)
-        self.ale.loadROM(self.rom)  # which takes the seed
+        self.ale.loadROM(self.rom)  # applies the seed
         self.ale.reset_game()
         self.score, self.frames, self.over = 0.0, 0, False
         for _ in range(noops):
@@ -184,7 +184,7 @@ def shrunk(screen: Any) -> Any:
 
 
 def shortened(rows: Any) -> Any:
-    """Average the rows that map to each of 84 rows, in the order in which the training emulator adds them up."""
+    """Average the rows that map to each of 84 rows, in the order of the training emulator."""
     (row, share), *others = taps(len(rows))
     total = rows[row] * share
     for row, share in others:
@@ -273,7 +273,7 @@ def register_environments_of_arcadia(name: str) -> None:
 
 
 def chooser(acting: Document, bounds: Any, seed: int) -> Callable[[Tensor], Any]:
-    """Return the function that chooses the actions of one episode from the network's numbers."""
+    """Return a function that chooses the actions of one episode from the network's outputs."""
     random = torch.Generator().manual_seed(seed)
     size = 0 if bounds is None else len(bounds[0])
 
@@ -296,7 +296,7 @@ def chooser(acting: Document, bounds: Any, seed: int) -> Callable[[Tensor], Any]
 
 
 class PlayedRow:
-    """Plays some of the episodes, one after another."""
+    """Row of the batch, which plays some of the episodes in sequence."""
 
     def __init__(
         self, agent: Document, protocol: Document, acting: Document, seed: int, numbers: Iterable[int]
@@ -368,7 +368,9 @@ def main(arguments: Sequence[str] | None = None, folder: Path | None = None) -> 
     folder = folder or Path(__file__).parent
     agent = json.loads((folder / "agent.json").read_text())
     if agent["network"] is None:
-        raise SystemExit(f"This network is of a plug-in. Play it in Arcadia with {agent['method']['title']} installed.")
+        raise SystemExit(
+            f"This network comes from a plug-in. Play it in Arcadia with {agent['method']['title']} installed."
+        )
     protocol, acting, seed, episodes = read_options(agent, arguments)
     torch.set_num_threads(1)
     torch.set_flush_denormal(True)

@@ -17,7 +17,7 @@ FILTER_LIMIT, FILTER_EPSILON = 5.0, 1e-8
 
 
 class NetworkShape(BaseModel):
-    """A network of Arcadia: trunks of layers, an LSTM after each if there is one, and heads."""
+    """A network of Arcadia: trunks of layers, an optional LSTM after each, and heads."""
 
     model_config = ConfigDict(extra="forbid")
 

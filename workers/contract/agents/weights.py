@@ -62,7 +62,7 @@ def read(content: bytes) -> dict[str, Weights]:
             for name, entry in deserialize(content)  # type: ignore[no-untyped-call]
         }
     except SafetensorError as error:
-        raise WeightsError(f"it is no safetensors file ({str(error)[:200]})") from None
+        raise WeightsError(f"it is not a safetensors file ({str(error)[:200]})") from None
 
 
 def read_metadata(content: bytes) -> dict[str, Any]:

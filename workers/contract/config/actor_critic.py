@@ -17,28 +17,28 @@ class ActorCriticFields(TrainingConfig):
         ge=0,
         le=10,
         title="Entropy weight",
-        description="β: how much the policy's entropy is rewarded, which keeps it exploring; 0.01 on Atari in the "
-        "papers, 0.0001 for continuous actions in A3C's.",
+        description="β: weight of the policy's entropy, which rewards exploration. The papers use 0.01 on Atari; "
+        "A3C's paper uses 0.0001 for continuous actions.",
         json_schema_extra=OPTIMIZATION | DECAYING,
     )
     entropy_cost_decay: Decay = Field(
         default="none",
         title="Entropy weight decay",
-        description=f"{DECAY} The papers keep β; as it falls, the policy comes to act as it does greedily.",
+        description=f"{DECAY} The papers keep β constant. As it falls, sampled actions become closer to greedy ones.",
         json_schema_extra=OPTIMIZATION | DECAYING,
     )
 
 
 class AgentFields(TrainingConfig):
-    """Fields of methods that can act with memory and in continuous actions."""
+    """Fields of methods that support memory and continuous actions."""
 
     lstm_units: int = Field(
         default=0,
         ge=0,
         le=2048,
         title="LSTM cells",
-        description="LSTM cells after the last hidden layer; 0 means none. A3C's paper uses 256, and 128 for "
-        "continuous actions.",
+        description="LSTM cells after the last hidden layer; 0: none. A3C's paper uses 256, and 128 for continuous "
+        "actions.",
         json_schema_extra=NETWORK,
     )
     value_network: Literal["auto", "shared", "separate"] = Field(

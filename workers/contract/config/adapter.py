@@ -14,7 +14,7 @@ RunConfig = TrainingConfig
 
 
 class ConfigAdapter:
-    """Validates configurations of every registered method, also of those that are registered later."""
+    """Validator for configurations of all registered methods, including those registered later."""
 
     def __init__(self) -> None:
         self._adapter: TypeAdapter[RunConfig] | None = None

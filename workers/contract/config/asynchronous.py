@@ -19,7 +19,7 @@ class AsynchronousFields(CenteredFields, RmsPropFields):
     device: Literal["auto", "cpu"] = Field(
         default="auto",
         title="Device",
-        description="The paper's actor-learners run on the CPU; auto means cpu.",
+        description="Actor-learners run on the CPU, as in the paper; auto means cpu.",
         json_schema_extra=RUN,
     )
     num_actors: int = Field(
@@ -27,7 +27,8 @@ class AsynchronousFields(CenteredFields, RmsPropFields):
         ge=1,
         le=256,
         title="Actor-learners",
-        description="Processes, each with its own environment, that update the shared parameters; best one a core.",
+        description="Processes that update the shared parameters, each with its own environment. Use about one per "
+        "core.",
         json_schema_extra=ROLLOUT | ESSENTIAL,
     )
     optimizer: Literal["shared_rmsprop", "rmsprop", "momentum_sgd"] = Field(
@@ -42,7 +43,7 @@ class AsynchronousFields(CenteredFields, RmsPropFields):
         ge=0,
         lt=1,
         title="Momentum",
-        description="Share of the running mean gradient that momentum SGD keeps at an update; RMSProp ignores it.",
+        description="Share of the running mean gradient that momentum SGD keeps at each update. RMSProp ignores it.",
         json_schema_extra=OPTIMIZATION,
     )
 
@@ -64,14 +65,15 @@ class A3cConfig(AsynchronousFields, ActorCriticFields, AgentFields):
         ge=0,
         le=100,
         title="Value loss weight",
-        description="Weight of the squared error of V beside the policy's loss.",
+        description="Weight of the squared error of V relative to the policy loss.",
         json_schema_extra=OPTIMIZATION | NEXT_UPDATE,
     )
     bootstrap: bool = Field(
         default=True,
         title="Bootstrap",
-        description="Where t_max or a time limit cuts an episode, its return continues with V of the next state. Off: "
-        "it ends there with 0, as for the paper's continuous actions. Set t_max to the longest episode's length.",
+        description="Continue a return with V of the next state if t_max or a time limit cuts the episode. Off: the "
+        "return ends there with 0, as in the paper for continuous actions; set t_max to the length of the longest "
+        "episode.",
         json_schema_extra=ROLLOUT,
     )
 
@@ -90,7 +92,7 @@ class OneStepFields(AsynchronousFields, ValueBasedFields):
         ge=1,
         le=2048,
         title="Steps between updates",
-        description="I_AsyncUpdate: steps whose gradients an actor-learner sums up before it applies them.",
+        description="I_AsyncUpdate: steps over which an actor-learner accumulates gradients before it applies them.",
         json_schema_extra=ROLLOUT,
     )
 

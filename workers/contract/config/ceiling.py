@@ -23,13 +23,13 @@ class CeilingFields(TrainingConfig):
         default=0.0,
         ge=0,
         le=60,
-        title="Seconds of environments alone",
-        description="Before training, the run steps its environments alone for this time, with random actions and the "
-        "same processes or threads, and reports their steps per second. No method is faster on this host. 0: off.",
+        title="Speed ceiling, seconds",
+        description="Before training, measure for this time how fast the environments step without a network, with "
+        "random actions and the same processes or threads. No method can be faster on this host. 0: off.",
         json_schema_extra=RUN,
     )
 
     @property
     def stepping(self) -> Stepping:
-        """How the environments step during training."""
+        """The processes, environments and threads that step the environments during training."""
         raise NotImplementedError

@@ -12,7 +12,8 @@ class CenteredFields(CeilingFields):
     centered_inputs: bool = Field(
         default=False,
         title="Centered inputs",
-        description="Update each layer below the heads as if its inputs had mean 0, so that what all states share "
-        "closes no filter for good (LeCun et al. 1998, section 4.3). Below LSTM cells too. The papers do not.",
+        description="Update each layer below the heads, including those below LSTM cells, as if its inputs had mean "
+        "0. Otherwise the inputs that all states share can switch filters off permanently (LeCun et al. 1998, section "
+        "4.3). The papers do not do this.",
         json_schema_extra=OPTIMIZATION,
     )

@@ -1,4 +1,4 @@
-"""Mark of the configuration fields that can change while a run trains."""
+"""Marker for configuration fields that can change while a run trains."""
 
 from typing import Any
 
@@ -8,8 +8,8 @@ def changeable(reason: str) -> dict[str, Any]:
     return {"changeable": reason}
 
 
-# The next update reads them, and no stored state depends on their earlier values.
+# The next update uses the new value, and no stored state depends on the old one.
 NEXT_UPDATE = changeable("The next update uses it.")
-DECAYING = changeable("It is a function of the step and the total steps, so the next update uses the new one.")
+DECAYING = changeable("Its value depends on the step and the total steps, so the next update uses the new one.")
 SCHEDULE = changeable("It does not affect what the agent learns.")
 LENGTH = changeable("Training ends at the new step. Decays over all steps follow the new total from the next update.")

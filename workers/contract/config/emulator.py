@@ -11,9 +11,9 @@ MaxNoops = Annotated[
     Field(
         ge=0,
         le=1000,
-        title="No-op starts",
-        description="An Atari game opens with a random number of no-op actions, at most this many; Fewest no-ops says "
-        "where the range begins.",
+        title="Maximum no-ops",
+        description="Atari games start with a random number of no-op actions. This is the upper end of the range; "
+        "Minimum no-ops sets the lower end.",
         json_schema_extra=_ENVIRONMENT,
     ),
 ]
@@ -22,8 +22,8 @@ MinNoops = Annotated[
     Field(
         ge=0,
         le=1,
-        title="Fewest no-ops",
-        description="1: no-op starts of 1 to the number above, as in the papers. 0: of 0 to one fewer than that, which "
+        title="Minimum no-ops",
+        description="1: draw from 1 to Maximum no-ops, as in the papers. 0: draw from 0 to one less than that, which "
         "is the emulator's default.",
         json_schema_extra=_ENVIRONMENT,
     ),
@@ -32,8 +32,8 @@ FireAtReset = Annotated[
     bool,
     Field(
         title="Fire at reset",
-        description="Press FIRE in the first frame of an Atari game that knows it; it counts as a no-op. The papers do "
-        "not, and evaluations do not either: their agents learn to.",
+        description="Press FIRE in the first frame of Atari games that have this action; it counts as a no-op. The "
+        "papers and evaluations do not press it: the agent has to learn to.",
         json_schema_extra=_ENVIRONMENT,
     ),
 ]
@@ -43,8 +43,8 @@ RepeatActionProbability = Annotated[
         ge=0,
         lt=1,
         title="Repeat-action probability",
-        description="Probability that an Atari emulator repeats the action of the frame before: 0 in the papers. "
-        "Elsewhere, as in gymnasium, an id that ends in -v5 means 0.25; here it means what this field says.",
+        description="Probability that the Atari emulator repeats the action of the previous frame; 0 in the papers. "
+        "In gymnasium an id that ends in -v5 implies 0.25; here only this field counts.",
         json_schema_extra=_ENVIRONMENT,
     ),
 ]
@@ -52,8 +52,8 @@ ActionSet = Annotated[
     Literal["minimal", "full"],
     Field(
         title="Action set",
-        description="minimal: the actions that have an effect in the Atari game, as in the papers; full: all 18 of the "
-        "joystick.",
+        description="minimal: only the actions that have an effect in the Atari game, as in the papers; full: all 18 "
+        "joystick actions.",
         json_schema_extra=_ENVIRONMENT,
     ),
 ]
@@ -62,9 +62,9 @@ CapFrames = Annotated[
     Field(
         ge=4,
         le=100_000_000,
-        title="Episode cap, frames",
-        description="Frames after which an Atari game is cut off, not counting no-ops: 108,000 are half an hour. "
-        "Returns go on behind the cut.",
+        title="Frame limit",
+        description="Cut off an Atari game after this many frames, not counting no-ops; 108,000 frames are half an "
+        "hour. Returns continue past the cut.",
         json_schema_extra=_ENVIRONMENT,
     ),
 ]

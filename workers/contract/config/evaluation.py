@@ -15,13 +15,13 @@ def choosable_protocols() -> list[str]:
 
 
 def usual_protocol(env: str) -> str:
-    """Return the default protocol of an environment. It may belong to a plug-in that is missing."""
+    """Return the default protocol of an environment. The environment may belong to a missing plug-in."""
     environment = ENVIRONMENTS.get(env)
     return fitting_protocols(environment.family)[0] if environment else EPISODES.name
 
 
 def protocol_of(config: Mapping[str, Any]) -> str:
-    """Return the protocol of a run's configuration, which may be of an earlier version."""
+    """Return the protocol of a run's configuration, which may come from an earlier version."""
     chosen = str(config.get("evaluation_protocol", "auto"))
     return usual_protocol(config["env"]) if chosen == "auto" else chosen
 
@@ -38,19 +38,19 @@ def unfit_because(protocol: str, env: str) -> str | None:
 
 
 def unfit_without_starts_because(protocol: str, env: str) -> str | None:
-    """Return the same where no start set can be given."""
+    """Return why a protocol does not fit where no start set can be chosen, or None if it fits."""
     if (refusal := unfit_because(protocol, env)) is not None or protocol in choosable_protocols():
         return refusal
     choice = " or ".join(name for name in fitting_protocols(ENVIRONMENTS[env].family) if name in choosable_protocols())
-    return f"{protocol} begins at a set of start points, and none can be named here: use {choice}"
+    return f"{protocol} begins at a set of start points, which cannot be chosen here: use {choice}"
 
 
 def acting_unfit_because(acting: Acting, usual: Acting, env: str) -> str | None:
-    """Return why agents with this default acting cannot act in another way, or None if they can."""
+    """Return why an agent whose default acting is `usual` cannot use `acting`, or None if it can."""
     if acting.name == "random":
         return "random plays without an agent: use sampled, greedy or epsilon-greedy"
     if acting.name == "sampled" and usual.name == "epsilon-greedy":
         return "sampled needs a policy, but this method learns action values: use epsilon-greedy or greedy"
     if acting.name == "epsilon-greedy" and ENVIRONMENTS[env].actions == "continuous":
-        return "epsilon-greedy chooses one of several actions, but these are numbers: use sampled or greedy"
+        return "epsilon-greedy needs discrete actions, but these are continuous: use sampled or greedy"
     return None

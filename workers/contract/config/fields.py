@@ -25,11 +25,11 @@ Precision = Literal["auto", "float32", "bfloat16"]
 Activation = Literal["tanh", "relu"]
 Decay = Literal["linear", "late", "none"]
 DECAY = (
-    "linear: falls to zero at the last step; late: stays the same for two thirds of the steps and then falls to zero "
-    "at the last; none: stays the same."
+    "linear: falls to zero over all steps; late: constant for two thirds of the steps, then falls to zero at the last "
+    "step; none: constant."
 )
 
-# The description of the field `network` already has these.
+# The description of the field `network` already lists these.
 BUILT_IN_NETWORKS = (*NETWORKS,)
 # Fields that are only used by networks for vectors.
 MLP_FIELDS = ("hidden_units", "hidden_layers", "activation")
@@ -71,7 +71,7 @@ class TrainingConfig(BaseModel):
     @model_validator(mode="before")
     @classmethod
     def true_is_no_number(cls, given: object) -> object:
-        """Replace true and false in number fields by words, so that they are refused and do not become 1 and 0."""
+        """Replace booleans in number fields with strings, so that validation rejects them and does not read 1 and 0."""
         if not isinstance(given, dict):
             return given
         return {name: str(value).lower() if cls._is_misplaced(name, value) else value for name, value in given.items()}
@@ -96,7 +96,8 @@ class TrainingConfig(BaseModel):
         ge=1,
         le=10_000_000_000,
         title="Total steps",
-        description="Agent decisions to train for, over all environments; an Atari step is 4 emulator frames.",
+        description="Number of agent decisions to train for, over all environments. An Atari step is 4 emulator "
+        "frames.",
         json_schema_extra=RUN | LENGTH | ESSENTIAL,
     )
     seed: int = Field(
@@ -104,19 +105,20 @@ class TrainingConfig(BaseModel):
         ge=0,
         le=2**31 - 1,
         title="Seed",
-        description="Seeds environments, weights and sampling; with a synchronous method, one machine repeats the run.",
+        description="Seed of environments, weights and sampling. A synchronous method repeats the run on the same "
+        "machine.",
         json_schema_extra=RUN | ESSENTIAL,
     )
     device: Device = Field(
         default="auto",
         title="Device",
-        description="Where the network runs: cuda needs a worker with a GPU; auto takes a GPU if the worker has one.",
+        description="Where the network runs. cuda needs a worker with a GPU; auto uses a GPU if the worker has one.",
         json_schema_extra=RUN | ESSENTIAL,
     )
     precision: Precision = Field(
         default="auto",
         title="Precision",
-        description="Number format of the convolutions; auto takes bfloat16 where the hardware is faster with it.",
+        description="Number format of the convolutions; auto uses bfloat16 if the hardware is faster with it.",
         json_schema_extra=RUN,
     )
     checkpoint_seconds: float = Field(
@@ -125,8 +127,8 @@ class TrainingConfig(BaseModel):
         le=86_400,
         title="Seconds between checkpoints",
         description=(
-            "How often the training state is saved and a replay recorded; a crash loses at most this much. The first "
-            "solve and clearly better mean returns are saved immediately."
+            "How often to save the training state and record a replay; a crash loses at most this much work. The "
+            "first solve and clearly better mean returns are saved immediately."
         ),
         json_schema_extra=RUN | SCHEDULE,
     )
@@ -136,8 +138,8 @@ class TrainingConfig(BaseModel):
         le=1_000,
         title="Checkpoints kept",
         description=(
-            "The first, the best and the last stay, each with its replay, and between them others spread evenly over "
-            "training. Those that you pin stay as well."
+            "The first, best and last checkpoint are kept, each with its replay. The others are spread evenly over "
+            "training. Pinned checkpoints are kept as well."
         ),
         json_schema_extra=RUN | SCHEDULE,
     )
@@ -145,10 +147,10 @@ class TrainingConfig(BaseModel):
         default=DEFAULT_REPLAYS_MEGABYTES,
         ge=1,
         le=1_000_000,
-        title="Megabytes of replays",
+        title="Replay limit, MB",
         description=(
-            "Beyond this the run's oldest replays and recordings are removed from the server. The best and the last "
-            "stay, and those that you pin."
+            "If the run's replays and recordings exceed this size, the server deletes the oldest ones. It keeps the "
+            "best, the last and the pinned ones."
         ),
         json_schema_extra=RUN | SCHEDULE,
     )
@@ -158,9 +160,9 @@ class TrainingConfig(BaseModel):
         le=10_000_000_000,
         title="Steps between evaluations",
         description=(
-            "A worker evaluates the first checkpoint at or after each multiple of this many steps, beside its "
-            "training, and records an episode; 0: none. Checkpoints are saved by time, so evaluations are at least as "
-            "far apart as these."
+            "A worker evaluates the first checkpoint at or after each multiple of this number of steps, and records "
+            "an episode, while training continues. 0: never. Checkpoints are saved by time, so evaluations cannot be "
+            "closer together than checkpoints."
         ),
         json_schema_extra=RUN | SCHEDULE,
     )
@@ -170,16 +172,16 @@ class TrainingConfig(BaseModel):
         le=10_000_000_000,
         title="Steps between calibrations",
         description=(
-            "A worker compares the critic of the first checkpoint at or after each multiple of this many steps with "
-            "simulated futures; 0: none. It takes a minute or two for Atari, and waits for other jobs."
+            "A worker compares the critic with simulated futures at the first checkpoint at or after each multiple of "
+            "this number of steps. 0: never. This takes a minute or two for Atari, and may wait for other jobs."
         ),
         json_schema_extra=RUN | SCHEDULE,
     )
     evaluation_protocol: str = Field(
         default="auto",
         title="Evaluation protocol",
-        description="How checkpoints are evaluated, and compared for the best; auto: no-op-5min for Atari games, "
-        "episodes for all else.",
+        description="How checkpoints are evaluated and compared to find the best; auto: no-op-5min for Atari games, "
+        "episodes for all other environments.",
         json_schema_extra=RUN,
     )
     t_max: int = Field(
@@ -217,7 +219,7 @@ class TrainingConfig(BaseModel):
         gt=0,
         le=1e6,
         title="Gradient norm limit",
-        description="A gradient with a larger norm, over all parameters together, is scaled down to this.",
+        description="If the norm of the gradient over all parameters exceeds this, the gradient is scaled down to it.",
         json_schema_extra=OPTIMIZATION | NEXT_UPDATE,
     )
     network: str = Field(
@@ -233,7 +235,7 @@ class TrainingConfig(BaseModel):
         ge=1,
         le=4096,
         title="Hidden units",
-        description="Units in each hidden layer of mlp; the convolutional networks have their papers' widths.",
+        description="Units in each hidden layer of mlp. The convolutional networks have the widths of their papers.",
         json_schema_extra=NETWORK,
     )
     hidden_layers: int = Field(
@@ -241,13 +243,13 @@ class TrainingConfig(BaseModel):
         ge=1,
         le=8,
         title="Hidden layers",
-        description="Number of hidden layers of mlp; the A3C paper has one of 200 units for continuous actions.",
+        description="Number of hidden layers of mlp. The A3C paper uses one layer of 200 units for continuous actions.",
         json_schema_extra=NETWORK,
     )
     activation: Activation = Field(
         default="tanh",
         title="Activation",
-        description="Activation of mlp's hidden layers; the A3C paper uses relu, as convolutions always do.",
+        description="Activation of mlp's hidden layers. The A3C paper uses relu; convolutions always do.",
         json_schema_extra=NETWORK,
     )
     initialization: Literal["uniform", "orthogonal"] = Field(
@@ -264,7 +266,7 @@ class TrainingConfig(BaseModel):
     )
     life_loss_ends_episode: bool = Field(
         default=False,
-        title="A lost life ends the episode",
+        title="Life loss ends episode",
         description="Treat a lost life as the episode's end when computing returns; the game continues. Atari only.",
         json_schema_extra=ENVIRONMENT,
     )
@@ -335,7 +337,7 @@ class TrainingConfig(BaseModel):
         """Raise if the lower bound is above the upper one."""
         most = info.data.get("max_noops", fewest)
         if fewest > most:
-            raise ValueError(f"at most {most} no-ops leave none to draw: give 0, or a larger max_noops")
+            raise ValueError(f"larger than max_noops, which is {most}: give 0, or a larger max_noops")
         return fewest
 
     @classmethod
@@ -345,7 +347,7 @@ class TrainingConfig(BaseModel):
 
     @property
     def environment(self) -> Environment:
-        """The environment's description, which needs no import of the environment."""
+        """The environment's description. Reading it does not import the environment."""
         return ENVIRONMENTS[self.env]
 
     @property
@@ -363,7 +365,7 @@ class TrainingConfig(BaseModel):
 
     @property
     def bootstraps(self) -> bool:
-        """True if a return continues with the value of the next state where a limit cuts the episode."""
+        """True if a return continues with the value of the next state after a limit cuts the episode."""
         return True
 
     @property

@@ -25,7 +25,7 @@ class Ga3cConfig(CenteredFields, ActorCriticFields, RmsPropFields):
         ge=1,
         le=1024,
         title="Agents",
-        description="N_A: processes, each with its own environment; use at least one for each core.",
+        description="N_A: processes, each with its own environment; use at least one per core.",
         json_schema_extra=ROLLOUT | ESSENTIAL,
     )
     num_predictors: int = Field(
@@ -49,8 +49,8 @@ class Ga3cConfig(CenteredFields, ActorCriticFields, RmsPropFields):
         ge=0,
         le=4096,
         title="Minimum training batch",
-        description="Experiences that a trainer gathers before an update, which sums their gradients; 20 to 40 learned "
-        "best in the paper's figure 7. 0 updates after every agent's rollout.",
+        description="Experiences that a trainer collects for one update, which sums their gradients. In the paper's "
+        "figure 7, 20 to 40 learned best. 0: update after every agent's rollout.",
         json_schema_extra=ROLLOUT,
     )
     training_queue_rollouts: int = Field(
@@ -58,15 +58,15 @@ class Ga3cConfig(CenteredFields, ActorCriticFields, RmsPropFields):
         ge=0,
         le=100,
         title="Training queue",
-        description="Rollouts of one agent that may wait for a trainer before the agent pauses: 0 for any number, as "
-        "in the paper, else at least 2. A limit bounds the policy lag.",
+        description="Rollouts that an agent may queue for the trainers before it pauses: 0 for no limit, as in the "
+        "paper, otherwise at least 2. A limit bounds the policy lag.",
         json_schema_extra=ROLLOUT,
     )
     dynamic_adjustment: bool = Field(
         default=True,
         title="Dynamic adjustment",
-        description="Regularly change N_A, N_P or N_T by one, and keep the change if updates got faster; N_A rises at "
-        "most to twice its first value or 8 for each core, whichever is larger.",
+        description="Regularly change N_A, N_P or N_T by one, and keep the change if updates get faster. N_A stays at "
+        "or below twice its initial value or 8 per core, whichever is larger.",
         json_schema_extra=ROLLOUT,
     )
     adjustment_seconds: float = Field(
@@ -74,7 +74,7 @@ class Ga3cConfig(CenteredFields, ActorCriticFields, RmsPropFields):
         gt=0,
         le=86_400,
         title="Seconds between adjustments",
-        description="How long each changed setting is measured; one minute in the paper.",
+        description="How long each changed setting is measured; the paper uses one minute.",
         json_schema_extra=ROLLOUT,
     )
     learning_rate: float = Field(
@@ -90,7 +90,8 @@ class Ga3cConfig(CenteredFields, ActorCriticFields, RmsPropFields):
         gt=0,
         le=1,
         title="Log guard ε",
-        description="Added to probabilities inside the logarithm (equation 5), because agents act by an older policy.",
+        description="Added to probabilities inside the logarithm (equation 5), because agents act with an older "
+        "policy.",
         json_schema_extra=OPTIMIZATION,
     )
     value_cost: float = Field(
@@ -98,7 +99,7 @@ class Ga3cConfig(CenteredFields, ActorCriticFields, RmsPropFields):
         ge=0,
         le=100,
         title="Value loss weight",
-        description="Weight of the squared error of V (equation 2) beside the policy's loss.",
+        description="Weight of the squared error of V (equation 2) relative to the policy loss.",
         json_schema_extra=OPTIMIZATION | NEXT_UPDATE,
     )
 
@@ -107,7 +108,7 @@ class Ga3cConfig(CenteredFields, ActorCriticFields, RmsPropFields):
     def _holds_two(cls, rollouts: int) -> int:
         """Raise for a queue of one: an agent fills a rollout while the previous one waits for its last value."""
         if rollouts == 1:
-            raise ValueError("give at least 2, or 0 for any number")
+            raise ValueError("give at least 2, or 0 for no limit")
         return rollouts
 
     @property

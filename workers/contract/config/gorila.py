@@ -48,7 +48,7 @@ class GorilaConfig(ActionValueConfig, RmsPropFields):
         ge=1,
         le=1024,
         title="Actors",
-        description="N_act: processes, each with its own environment; in bundled mode the number of bundles.",
+        description="N_act: processes, each with its own environment; in bundled mode, the number of bundles.",
         json_schema_extra=ROLES | ESSENTIAL,
     )
     num_learners: int = Field(
@@ -57,7 +57,7 @@ class GorilaConfig(ActionValueConfig, RmsPropFields):
         ge=1,
         le=1024,
         title="Learners",
-        description="N_learn: processes that compute gradients; in bundled mode as many as actors.",
+        description="N_learn: processes that compute gradients; in bundled mode, the same number as actors.",
         json_schema_extra=ROLES,
     )
     num_shards: int = Field(
@@ -81,8 +81,8 @@ class GorilaConfig(ActionValueConfig, RmsPropFields):
         ge=1,
         le=2048,
         title="Steps between updates",
-        description="Steps that a bundle's actor takes for each gradient of its learner: 4 in DQN, 1 in the paper's "
-        "algorithm 1. In free mode learners do not wait for actors.",
+        description="Steps that a bundle's actor takes per gradient of its learner: 4 in DQN, 1 in the paper's "
+        "algorithm 1. In free mode, learners do not wait for actors.",
         json_schema_extra=ROLLOUT,
     )
     pull_interval: int = Field(
@@ -90,9 +90,9 @@ class GorilaConfig(ActionValueConfig, RmsPropFields):
         ge=1,
         le=100_000,
         title="Steps between pulls",
-        description="m: an actor copies θ⁺ from the shards every m steps; 1 in the paper. 4 is once for each gradient "
-        "of its bundle; θ⁺ hardly changes between them. What a pull brings was asked for at the pull before. In free "
-        "mode learners pull before every gradient.",
+        description="m: an actor copies θ⁺ from the shards every m steps; 1 in the paper. 4 means once per gradient "
+        "of its bundle; θ⁺ hardly changes in between. Each pull receives the parameters that the previous pull "
+        "requested. In free mode, learners pull before every gradient.",
         json_schema_extra=ROLLOUT,
     )
     batch_size: int = Field(
@@ -100,7 +100,7 @@ class GorilaConfig(ActionValueConfig, RmsPropFields):
         ge=1,
         le=4096,
         title="Minibatch",
-        description="Transitions in each gradient.",
+        description="Number of transitions in each gradient.",
         json_schema_extra=REPLAY,
     )
     replay_frames: int = Field(
@@ -156,7 +156,7 @@ class GorilaConfig(ActionValueConfig, RmsPropFields):
         default=1_000_000,
         ge=0,
         le=10_000_000_000,
-        title="Updates of annealing",
+        title="Annealing updates",
         description="Global updates (those of the parameter server) during which ε falls from 1 to its final value.",
         json_schema_extra=EXPLORATION,
     )
@@ -213,8 +213,9 @@ class GorilaConfig(ActionValueConfig, RmsPropFields):
         default=1000,
         ge=0,
         le=10_000_000,
-        title="Oldest gradient, updates",
-        description="A shard discards a gradient whose parameters it has since updated more often than this.",
+        title="Maximum staleness",
+        description="A shard discards a gradient if it has made more updates than this since the learner read its "
+        "parameters.",
         json_schema_extra=OPTIMIZATION,
     )
     outlier_deviations: float = Field(
@@ -243,7 +244,8 @@ class GorilaConfig(ActionValueConfig, RmsPropFields):
         actors = info.data.get("num_actors", learners)
         if info.data.get("mode") == "bundled" and learners != actors:
             raise ValueError(
-                f"bundled mode pairs every actor with a learner: give {actors}, as num_actors has, or choose mode free"
+                f"bundled mode pairs every actor with a learner: give {actors}, the same as num_actors, or choose "
+                "mode free"
             )
         return learners
 
@@ -260,7 +262,7 @@ class GorilaConfig(ActionValueConfig, RmsPropFields):
     @field_validator("learning_starts")
     @classmethod
     def learning_starts_in_time(cls, steps: int, info: ValidationInfo) -> int:
-        """Require that learning starts before training ends, and before the memory is full.
+        """Require learning to start before training ends and before the memory is full.
 
         An episode takes more frames than it has steps.
         """

@@ -15,13 +15,13 @@ _FOLDER = "workers.trainer.methods"
 
 @dataclass(frozen=True)
 class Method:
-    """A learning algorithm, as everything but the trainer knows it."""
+    """A learning algorithm, described without importing its trainer."""
 
-    # Its fields, and facts about the method.
+    # The configuration model, with facts about the method.
     config: type[TrainingConfig]
     # "package.module:NAME" of its `Trainer`. Only the trainer imports it.
     trainer: str
-    # Metrics that it reports besides those of the catalog.
+    # Metrics that it reports in addition to those of the catalog.
     metrics: tuple[Metric, ...] = ()
 
     @property

@@ -1,4 +1,4 @@
-"""Configuration fields of the optimizers. A method includes those of the optimizers that it offers."""
+"""Configuration fields of the optimizers. A method inherits the fields of the optimizers that it offers."""
 
 from pydantic import Field
 

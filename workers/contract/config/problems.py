@@ -32,7 +32,7 @@ def title_of(algorithm: str) -> str:
 def problems_of(error: ValidationError, algorithm: str | None = None) -> list[FieldProblem]:
     """Return all problems, without the algorithm that pydantic puts before the field's name.
 
-    Errors of a single method's model do not have it, so name the algorithm.
+    Errors of a single method's model lack the algorithm, so pass it.
     """
     details = error.errors(include_url=False)
     if algorithm is not None:

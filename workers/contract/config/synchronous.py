@@ -14,7 +14,7 @@ from workers.contract.config.value_based import ValueBasedFields
 
 
 class LockstepFields(CenteredFields):
-    """Fields of every method whose environments step together in PAAC's framework."""
+    """Fields of methods whose environments step together in PAAC's framework."""
 
     num_envs: int = Field(
         default=32,
@@ -29,7 +29,7 @@ class LockstepFields(CenteredFields):
         ge=1,
         le=256,
         title="Emulator workers",
-        description="n_w: threads that step the Atari emulators; no more are started than the machine has cores.",
+        description="n_w: threads that step the Atari emulators; at most one per core is started.",
         json_schema_extra=ROLLOUT,
     )
 
@@ -51,7 +51,7 @@ class SynchronousFields(LockstepFields):
         ge=1,
         le=10_000_000_000,
         title="Total steps",
-        description="N_max: agent decisions in the whole training; an Atari step is 4 emulator frames.",
+        description="N_max: total number of agent decisions. An Atari step is 4 emulator frames.",
         json_schema_extra=RUN | LENGTH | ESSENTIAL,
     )
     learning_rate: float = Field(
@@ -65,7 +65,8 @@ class SynchronousFields(LockstepFields):
     learning_rate_scale: Literal["none", "num_envs"] = Field(
         default="none",
         title="Learning rate scale",
-        description="num_envs: multiply the learning rate by n_e, as the paper does with 0.0007; none: keep it as is.",
+        description="num_envs: multiply the learning rate by n_e, as the paper does with 0.0007; none: use it "
+        "unchanged.",
         json_schema_extra=OPTIMIZATION,
     )
 
@@ -74,8 +75,8 @@ class SynchronousFields(LockstepFields):
         gt=0,
         le=10_000,
         title="Loss scale",
-        description="Multiplies the mean loss over n_e · t_max steps: 5 in PAAC's code, whose learning rate was found "
-        "with sums over t_max = 5 steps; 1 is equations 10 and 11 as printed.",
+        description="Factor of the mean loss over n_e · t_max steps. PAAC's code uses 5, because its learning rate "
+        "was tuned for sums over t_max = 5 steps; 1 gives equations 10 and 11 as printed.",
         json_schema_extra=OPTIMIZATION,
     )
 
@@ -97,8 +98,8 @@ class PaacConfig(SynchronousFields, ActorCriticFields, RmsPropFields):
         ge=0,
         le=100,
         title="Value loss weight",
-        description="Weight of the squared error of V beside the policy's loss; 1 in algorithm 1, 0.25 in its authors' "
-        "code, often 0.5 later.",
+        description="Weight of the squared error of V relative to the policy loss; 1 in algorithm 1, 0.25 in the "
+        "authors' code, often 0.5 in later work.",
         json_schema_extra=OPTIMIZATION | NEXT_UPDATE,
     )
 

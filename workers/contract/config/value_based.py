@@ -32,7 +32,7 @@ class ValueBasedFields(ActionValueConfig):
         max_length=16,
         title="Final ε",
         description="Each environment draws its final share of random actions from these values, so that environments "
-        "explore differently; see Frames between draws of ε.",
+        "explore differently. See Frames between ε draws.",
         json_schema_extra=EXPLORATION,
     )
     final_epsilon_probabilities: tuple[Probability, ...] = Field(
@@ -40,7 +40,7 @@ class ValueBasedFields(ActionValueConfig):
         validate_default=True,
         min_length=1,
         max_length=16,
-        title="Probabilities of the final ε",
+        title="Final ε probabilities",
         description="The probability of drawing each final ε; they add up to 1.",
         json_schema_extra=EXPLORATION,
     )
@@ -48,7 +48,7 @@ class ValueBasedFields(ActionValueConfig):
         default=4_000_000,
         ge=0,
         le=10_000_000_000,
-        title="Frames of annealing",
+        title="Annealing frames",
         description="Emulator frames, over all environments, during which ε falls from 1 to its final value.",
         json_schema_extra=EXPLORATION,
     )
@@ -56,7 +56,7 @@ class ValueBasedFields(ActionValueConfig):
         default=0,
         ge=0,
         le=10_000_000_000,
-        title="Frames between draws of ε",
+        title="Frames between ε draws",
         description="Emulator frames, over all environments, after which each environment draws its final ε again. The "
         "A3C paper does so periodically but gives no period. 0: once per run.",
         json_schema_extra=EXPLORATION,
@@ -66,7 +66,7 @@ class ValueBasedFields(ActionValueConfig):
         ge=1,
         le=10_000_000_000,
         title="Frames between target updates",
-        description="I_target: number of emulator frames after which the target network copies the learned weights.",
+        description="I_target: emulator frames after which the target network copies the learned weights.",
         json_schema_extra=OPTIMIZATION,
     )
 

@@ -25,8 +25,8 @@ def parser() -> argparse.ArgumentParser:
     )
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
     listing = commands.add_parser("list", help="list the installed and the allowed packages")
-    check = commands.add_parser("check", help="load a package in a process of its own, and report problems")
-    check.add_argument("name", nargs="?", help="a package (default: all that are allowed)")
+    check = commands.add_parser("check", help="load a package in a separate process and report problems")
+    check.add_argument("name", nargs="?", help="a package (default: all allowed packages)")
     allowing = commands.add_parser("allow", help="allow a package, after a check")
     allowing.add_argument("name", help="an installed package")
     for command in (listing, check, allowing):
@@ -76,7 +76,7 @@ def describe(plugin: LoadedPlugin | None) -> str:
 
 
 def check(names: Sequence[str]) -> int:
-    """Load packages, and try their environments and trainers if PyTorch is installed. Return 1 if any has a problem."""
+    """Load packages, and test their environments and trainers if PyTorch is installed. Return 1 on problems."""
     problems = find_problems(names)
     working = [name for name in names if name not in problems]
     for name, problem in problems.items():

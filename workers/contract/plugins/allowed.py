@@ -34,5 +34,5 @@ def allow(name: str, data_dir: Path) -> None:
 
 
 def name_in_environment(names: Iterable[str]) -> None:
-    """Set the environment variable to these names, for the processes that this one starts."""
+    """Set the environment variable to these names, for child processes."""
     os.environ[SETTING] = ",".join(names)

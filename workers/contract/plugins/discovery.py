@@ -23,12 +23,12 @@ class Package:
 
 
 def canonical(name: str) -> str:
-    """Return the name of a package as package indexes compare it: `Arcadia_PPO` is `arcadia-ppo`."""
+    """Return the normalized name of a package, as package indexes do: `Arcadia_PPO` becomes `arcadia-ppo`."""
     return re.sub(r"[-_.]+", "-", name.strip()).lower()
 
 
 def allowed_names(setting: str) -> tuple[str, ...]:
-    """Return the names in a list with commas, each once."""
+    """Return the names in a comma-separated list, without duplicates."""
     return tuple(dict.fromkeys(canonical(name) for name in setting.split(",") if name.strip()))
 
 

@@ -13,7 +13,7 @@ from workers.contract.networks import NETWORKS, Network
 from workers.contract.presets import PRESETS, Preset
 from workers.contract.protocols import PROTOCOLS, EvaluationProtocol
 
-# As gymnasium's ids, but without a module.
+# Like gymnasium's ids, but without a module.
 ENVIRONMENT_ID = re.compile(r"([A-Za-z0-9_-]+/)?[A-Za-z0-9_.-]+-v\d+")
 NAME = re.compile(r"[a-z][a-z0-9_-]{0,49}")
 ALGORITHM = re.compile(r"[a-z][a-z0-9_]{0,49}")

@@ -33,7 +33,7 @@ class LoadedPlugin:
 
 
 class PluginError(Exception):
-    """A package that cannot be used, with a sentence that says why."""
+    """A package cannot be used. The message says why."""
 
 
 # The allowed packages of this process by name.
@@ -68,7 +68,7 @@ def load(
 
 
 def load_named_in_environment() -> None:
-    """Load the packages that the starting process has checked, in a trainer or in one of its processes."""
+    """Load the packages that the parent process has checked, in a trainer or one of its processes."""
     load(allowed_names(os.environ.get(SETTING, "")))
 
 

@@ -16,7 +16,7 @@ def needed_plugins(config: Mapping[str, Any]) -> list[str]:
 
 
 def missing_plugins(needed: str) -> str | None:
-    """Return a clause that names the needed plug-ins that this process lacks, or None if it has all."""
+    """Return a clause about the needed plug-ins that this process lacks, or None if it has all."""
     loaded = loaded_versions()
     missing = [name for name in needed.split(",") if name and name not in loaded]
     if not missing:

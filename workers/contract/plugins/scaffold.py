@@ -16,7 +16,7 @@ PREFIX = "arcadia-"
 
 
 class ScaffoldError(Exception):
-    """The package cannot be created, with a sentence that says why."""
+    """The package cannot be created. The message says why."""
 
 
 def create(kind: Kind, name: str, folder: Path) -> str:

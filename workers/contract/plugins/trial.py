@@ -1,4 +1,4 @@
-"""Trial of plug-ins in a process of their own, which may fail, hang or print without end."""
+"""Trial of plug-ins in a separate process, which may fail, hang or print without end."""
 
 import contextlib
 import json
@@ -37,7 +37,7 @@ def load_after_trial(names: Sequence[str], groups: Sequence[Group] = GROUPS, mor
 def find_problems(
     names: Sequence[str], more_groups: Sequence[str] = (), seconds: float = LOAD_SECONDS
 ) -> dict[str, str]:
-    """Return why packages cannot be used, by name. Each new process leaves out those that ended an earlier one."""
+    """Return why packages cannot be used, by name. If a package ends the process, try the others in a new one."""
     problems: dict[str, str] = {}
     while remaining := [name for name in names if name not in problems]:
         trial = _Trial(remaining, more_groups, seconds)
@@ -49,7 +49,7 @@ def find_problems(
 
 @dataclass
 class _Trial:
-    """One process that loads packages in order, and reports each before it begins."""
+    """Process that loads packages in order, and reports each one before loading it."""
 
     names: Sequence[str]
     more_groups: Sequence[str]
@@ -79,7 +79,7 @@ class _Trial:
             os.close(reading)
         if self.is_complete:
             return self._problems
-        # Without a current package, the process could not even start.
+        # Without a current package, the process did not even start.
         return dict.fromkeys([self._current] if self._current else self.names, failure)
 
     def _follow(self, process: subprocess.Popen[bytes], reading: int) -> str:
@@ -117,7 +117,7 @@ class _Trial:
 
 
 def _kill(process: subprocess.Popen[bytes]) -> None:
-    """Kill the process and what it has started."""
+    """Kill the process and its children."""
     with contextlib.suppress(ProcessLookupError):
         os.killpg(process.pid, signal.SIGKILL)
     process.wait()
@@ -126,14 +126,14 @@ def _kill(process: subprocess.Popen[bytes]) -> None:
 
 
 def main(arguments: Sequence[str]) -> None:
-    """Load packages, and report to a descriptor."""
+    """Load packages and write reports to a file descriptor."""
     descriptor, more_groups, *names = arguments
     reports = os.fdopen(int(descriptor), "w", buffering=1)
     groups = [*GROUPS, *map(resolve, json.loads(more_groups))]
     load(names, groups, lambda name: print(json.dumps({"begun": name}), file=reports))
     found = {plugin.name: plugin.problem for plugin in PLUGINS.values() if plugin.problem}
     print(json.dumps({"problems": found}), file=reports)
-    # Without the exit handlers of the packages.
+    # Skip the exit handlers of the packages.
     os._exit(0)
 
 

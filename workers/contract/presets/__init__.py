@@ -1,4 +1,4 @@
-"""Named, complete configurations that cite where their numbers come from."""
+"""Named, complete configurations that cite the sources of their numbers."""
 
 from pydantic import JsonValue
 
@@ -22,10 +22,10 @@ PRESETS: dict[str, Preset] = {
 
 
 def refusal_of_other_method(algorithm: str, wanted: JsonValue) -> FieldProblem | None:
-    """Refuse to switch a configuration's method by its `algorithm` field, and say what to do instead."""
+    """Reject a change of the method by the field `algorithm`, and say what to do instead."""
     if wanted in (None, algorithm) or wanted not in [*CONFIGURATIONS]:  # validation refuses an unknown method
         return None
     names = [preset.name for preset in PRESETS.values() if preset.config.algorithm == wanted]
     instead = f"start from {' or '.join(names)}" if names else "write a whole configuration"
-    sentence = f"{title_of(algorithm)} has other fields than {title_of(str(wanted))}, for which you {instead}"
+    sentence = f"{title_of(algorithm)} and {title_of(str(wanted))} have different fields: {instead}"
     return FieldProblem("algorithm", sentence)

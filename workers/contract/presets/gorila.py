@@ -25,17 +25,17 @@ DQN = GorilaConfig(
     evaluate_every_steps=EPOCH_STEPS,
 )
 DQN_SOURCE = (
-    "Mnih et al. 2015, extended data table 1: a minibatch of 32 every 4 steps, a memory of 1 M frames, θ⁻ every 10,000 "
-    "updates of the parameters (dqn_zoo takes 40,000 frames, which are 2,500 updates), ε 1 to 0.1 over 1 M steps, "
-    "centered RMSProp at a rate of 0.00025"
+    "Mnih et al. 2015, extended data table 1: minibatches of 32 every 4 steps, a replay memory of 1 M frames, target "
+    "network updated every 10,000 parameter updates (dqn_zoo: every 40,000 frames, or 2,500 updates), ε from 1 to 0.1 "
+    "over 1 M steps, centered RMSProp with a learning rate of 0.00025"
 )
 
 PRESETS = (
     Preset(
         name="gorila-cartpole",
         title="Gorila learns CartPole",
-        shows="Two bundles of actor, replay memory and learner that balance a pole, on this machine's Ray.",
-        source="Tuned here; the method is the Gorila paper's algorithm 1, bundled, with AdaGrad, and double Q.",
+        shows="Two bundles of actor, replay memory and learner balance a pole, with Ray on this machine.",
+        source="Tuned here; the method is the Gorila paper's algorithm 1 in bundled mode, with AdaGrad and double Q.",
         config=GorilaConfig(
             env="CartPole-v1",
             total_steps=400_000,
@@ -60,9 +60,10 @@ PRESETS = (
     Preset(
         name="gorila-laptop",
         title="Gorila plays Pong on one machine",
-        shows="Two bundles of actor, replay memory and learner around a parameter server, on this machine's Ray.",
+        shows="Two bundles of actor, replay memory and learner share a parameter server, with Ray on this machine.",
         source=f"Tuned here; bundled mode as in {GORILA_PAPER}, with the small network, double Q and DQN's RMSProp. "
-        "64 transitions every 8 steps are as many as DQN's 32 every 4, but send the parameters half as often.",
+        "Minibatches of 64 every 8 steps use as many transitions as DQN's 32 every 4, but send the parameters half "
+        "as often.",
         config=GorilaConfig(
             total_steps=4_000_000,
             t_max=8,
@@ -84,10 +85,10 @@ PRESETS = (
     Preset(
         name="gorila-paper",
         title="Gorila, the paper's settings",
-        shows="A hundred bundles and thirty-one parameter shards: for a Ray cluster.",
-        source=f"{GORILA_PAPER}: N_act = N_learn = 100, N_param 31, 1 M frames in each of the 100 memories, ε 1 to 0.1 "
-        "over 1 M global updates, θ⁻ every 60,000, AdaGrad, θ⁺ pulled before every step, no gradient clipping. "
-        "Rate, staleness limit and k are ours.",
+        shows="100 bundles and 31 parameter shards, for a Ray cluster.",
+        source=f"{GORILA_PAPER}: N_act = N_learn = 100, N_param = 31, 1 M frames in each of the 100 memories, ε from "
+        "1 to 0.1 over 1 M global updates, target network updated every 60,000 updates, AdaGrad, parameters pulled "
+        "before every step, no gradient clipping. Arcadia chose the learning rate, the staleness limit and k.",
         config=GorilaConfig(
             total_steps=1_000_000_000,
             num_actors=100,
@@ -114,7 +115,7 @@ PRESETS = (
     Preset(
         name="double-dqn",
         title="Double DQN",
-        shows="DQN that chooses the next action with θ and values it with θ⁻, and so overestimates less.",
+        shows="DQN that chooses the next action with θ but values it with θ⁻, to overestimate less.",
         source=f"van Hasselt et al. 2016, with DQN's settings. {DQN_SOURCE}.",
         config=DQN.model_copy(update={"double_q": True}),
     ),
@@ -122,8 +123,8 @@ PRESETS = (
         name="dueling-double-dqn",
         title="Dueling double DQN",
         shows="Two streams of hidden units, one for the state's value and one for the actions' advantages.",
-        source="Wang et al. 2016, section 4.2: rate 0.0000625, gradient norm 10, 1/√2 of the streams' gradients to the "
-        f"convolutions. {DQN_SOURCE}.",
+        source="Wang et al. 2016, section 4.2: learning rate 0.0000625, gradient norm limit 10, gradients from the "
+        f"streams to the convolutions scaled by 1/√2. {DQN_SOURCE}.",
         config=DQN.model_copy(
             update={"double_q": True, "dueling": True, "learning_rate": 0.0000625, "max_grad_norm": 10.0}
         ),
@@ -132,8 +133,9 @@ PRESETS = (
         name="prioritized-dqn",
         title="Prioritized DQN",
         shows="Double DQN that samples the transitions with the largest errors most often.",
-        source="Schaul et al. 2016, section 4: proportional, α 0.6, β from 0.4 to 1, a quarter of DQN's rate; ε and θ⁻ "
-        f"as DQN, where the paper takes the tuned Double DQN. {DQN_SOURCE}.",
+        source="Schaul et al. 2016, section 4: proportional prioritization, α 0.6, β from 0.4 to 1, a quarter of "
+        "DQN's learning rate. ε and the target network are as in DQN; the paper uses those of the tuned Double DQN. "
+        f"{DQN_SOURCE}.",
         config=DQN.model_copy(update={"double_q": True, "prioritized_replay": True, "learning_rate": 0.0000625}),
     ),
 )

@@ -5,7 +5,7 @@ from typing import Any
 from workers.contract.config import PaacConfig
 from workers.contract.presets.preset import Preset
 
-# The emulator of sticky-30min: an episode of training is one of the protocol.
+# The emulator settings of sticky-30min, so that training episodes are like those of the protocol.
 STICKY: dict[str, Any] = {
     "repeat_action_probability": 0.25,
     "action_set": "full",
@@ -16,7 +16,7 @@ STICKY: dict[str, Any] = {
     "cap_frames": 108_000,
     "evaluation_protocol": "sticky-30min",
 }
-# The optimizer of paac-breakout, which learned from fewer steps than the paper's.
+# The optimizer settings of paac-breakout, which need fewer steps than the paper's.
 LEARNING: dict[str, Any] = {
     "num_envs": 32,
     "learning_rate": 0.001,
@@ -30,9 +30,10 @@ PRESETS = (
     Preset(
         name="paac-sticky",
         title="PAAC with sticky actions",
-        shows="The modern protocol in any game: sticky actions, all 18 actions, and a lost life is no end.",
-        source="Tuned here for Breakout (paac-breakout); the emulator is set up as in Machado et al. 2018, and each "
-        "run is evaluated at its end by sticky-30min.",
+        shows="The modern protocol in any game: sticky actions, all 18 actions, and episodes that continue after a "
+        "lost life.",
+        source="Tuned here for Breakout (paac-breakout). The emulator settings are from Machado et al. 2018, and each "
+        "run is evaluated with sticky-30min at its end.",
         config=PaacConfig(
             **STICKY,
             **LEARNING,
@@ -44,9 +45,9 @@ PRESETS = (
     Preset(
         name="paac-100k",
         title="PAAC in 100,000 decisions",
-        shows="The budget of Atari 100k in any game: 400,000 frames, which are two hours of play.",
-        source="Tuned here for Breakout (paac-breakout), with fewer environments, so that the few steps make enough "
-        "updates; the budget is that of Kaiser et al. 2020.",
+        shows="The budget of Atari 100k in any game: 400,000 frames, or two hours of play.",
+        source="Tuned here for Breakout (paac-breakout), with fewer environments so that the few steps give enough "
+        "updates. The budget is from Kaiser et al. 2020.",
         config=PaacConfig(
             **LEARNING | {"num_envs": 8},
             env="ALE/Pong-v5",

@@ -15,16 +15,17 @@ from workers.contract.presets.preset import EPOCH_STEPS, Preset
 
 A3C_PAPER = "Mnih et al. 2016, section 5.1 and supplement"
 A3C_PUBLIC = (
-    "learning rate 0.0007, RMSProp ε 0.1 and clip 40 from a public replication (PFRL); the paper searched for them"
+    "learning rate 0.0007, RMSProp ε 0.1 and gradient norm limit 40 from a public replication (PFRL); the paper chose "
+    "its values by search"
 )
 EVERY_EPOCH: dict[str, Any] = {"evaluate_every_steps": EPOCH_STEPS}
-# No-op starts of 1 to 30 frames; FIRE is the agent's to press.
+# No-op starts of 1 to 30 frames. The agent has to press FIRE.
 AS_THE_PAPERS: dict[str, Any] = EVERY_EPOCH | {"min_noops": 1, "max_noops": 30, "fire_at_reset": False}
-# The A3C paper names no period: this is its epoch.
+# The A3C paper states no period. This is its epoch.
 EPSILON_PERIOD = 4_000_000
 A3C_REPLICATED = (
-    f"{A3C_PUBLIC}. Value weight ½ · 0.5 as there; the network of 2013 (nips) as there, in the supplement and in "
-    "PAAC's paper, where section 5.1 names Nature's"
+    f"{A3C_PUBLIC}. Value weight ½ · 0.5 as in PFRL. The 2013 network (nips) as in PFRL, the supplement and PAAC's "
+    "paper, although section 5.1 names Nature's"
 )
 A3C_ATARI: dict[str, Any] = AS_THE_PAPERS | {"life_loss_ends_episode": True, "value_cost": 0.25, "network": "nips"}
 Q_ATARI: dict[str, Any] = AS_THE_PAPERS | {
@@ -34,8 +35,8 @@ Q_ATARI: dict[str, Any] = AS_THE_PAPERS | {
 }
 ARCHITECTURES: tuple[Literal["nips", "nature"], ...] = ("nips", "nature")
 WORDS = {"nips": "small", "nature": "large"}
-# PAAC's paper with the weight of V's error, and the scale of the loss, that its code has: the learning rate belongs to
-# sums over t_max, while equations 10 and 11 divide by n_e · t_max.
+# The settings of PAAC's paper, with the value weight and loss scale of its code. The learning rate belongs to sums over
+# t_max, but equations 10 and 11 divide by n_e · t_max.
 PAAC_STEP: dict[str, Any] = AS_THE_PAPERS | {
     "learning_rate": 0.0007,
     "learning_rate_scale": "num_envs",
@@ -49,8 +50,9 @@ def _paac_paper(network: Literal["nips", "nature"]) -> Preset:
         name=f"paac-paper-{network}",
         title=f"PAAC, the paper's arch_{network}",
         shows=f"The settings of the paper's table 1 with the {WORDS[network]} network.",
-        source="Clemente et al. 2017, section 5.1: n_e 32, t_max 5, 0.0007 · n_e, RMSProp 0.99 and ε 0.1, clip 40; "
-        "loss scale 5 and value weight 0.25 from the authors' code (policy_v_network.py), whose step this is.",
+        source="Clemente et al. 2017, section 5.1: n_e 32, t_max 5, learning rate 0.0007 · n_e, RMSProp decay 0.99 "
+        "and ε 0.1, gradient norm limit 40. Loss scale 5 and value weight 0.25 from the authors' code "
+        "(policy_v_network.py), so that updates are as large as there.",
         config=PaacConfig(**PAAC_STEP, network=network),
     )
 
@@ -59,9 +61,9 @@ def _paac_code(network: Literal["nips", "nature"]) -> Preset:
     return Preset(
         name=f"paac-code-{network}",
         title=f"PAAC, the authors' code with arch_{network}",
-        shows=f"What the published code does when nothing is changed, with the {WORDS[network]} network.",
-        source="The authors' code, github.com/alfredvc/paac, the defaults of train.py: entropy 0.02, clip 3, 80 M "
-        "steps over which the learning rate falls to 0, loss scale 5, value weight 0.25.",
+        shows=f"The defaults of the published code, with the {WORDS[network]} network.",
+        source="The authors' code, github.com/alfredvc/paac, with the defaults of train.py: entropy weight 0.02, "
+        "gradient norm limit 3, 80 M steps over which the learning rate falls to 0, loss scale 5, value weight 0.25.",
         config=PaacConfig(**PAAC_STEP, network=network, total_steps=80_000_000, entropy_cost=0.02, max_grad_norm=3),
     )
 
@@ -72,9 +74,9 @@ PRESETS = (
     Preset(
         name="paac-n-step-q",
         title="n-step Q-learning in PAAC's framework",
-        shows="The framework also trains action values; each environment explores with its own ε.",
+        shows="PAAC's framework also trains action values. Each environment explores with its own ε.",
         source="Clemente et al. 2017, section 3, for the framework and its settings, with the loss scale of its code; "
-        "ε and target network as in Mnih et al. 2016; clip 40.",
+        "ε and target network as in Mnih et al. 2016; gradient norm limit 40.",
         config=PaacQConfig(
             **AS_THE_PAPERS,
             network="nips",
@@ -87,9 +89,10 @@ PRESETS = (
     Preset(
         name="a2c-robust",
         title="A2C, the modern settings",
-        shows="PAAC's method with settings that work on most games: small gradient norms and orthogonal weights.",
-        source="OpenAI Baselines' a2c: 16 environments, t_max 5, rate 0.0007 to 0, RMSProp 0.99 and ε 1e-5, "
-        "gradient norm 0.5, value loss × 0.5, a lost life ends the episode.",
+        shows="PAAC's method with settings that work in most games: a small gradient norm limit and orthogonal "
+        "weights.",
+        source="OpenAI Baselines' a2c: 16 environments, t_max 5, learning rate from 0.0007 to 0, RMSProp decay 0.99 "
+        "and ε 1e-5, gradient norm limit 0.5, value loss weight 0.5; a lost life ends the episode.",
         config=PaacConfig(
             network="nature",
             total_steps=10_000_000,
@@ -120,9 +123,9 @@ PRESETS = (
         name="a3c-continuous",
         title="A3C, the paper's continuous agent",
         shows="Continuous actions: a Gaussian policy that balances MuJoCo's pole.",
-        source=f"{A3C_PAPER}, section 9: 200 rectifiers and 128 LSTM cells, separate networks for policy and "
-        "value, β 0.0001, whole episodes without bootstrapping; t_max is their limit of 1,000 steps. Learning rate and "
-        "RMSProp as in the discrete presets.",
+        source=f"{A3C_PAPER}, section 9: 200 rectifiers and 128 LSTM cells, separate networks for policy and value, β "
+        "0.0001, whole episodes without bootstrapping; t_max is the episodes' limit of 1,000 steps. Learning rate "
+        "and RMSProp as in the discrete presets.",
         config=A3cConfig(
             **EVERY_EPOCH,
             env="InvertedPendulum-v5",
@@ -156,16 +159,16 @@ PRESETS = (
     Preset(
         name="one-step-q",
         title="Asynchronous one-step Q-learning",
-        shows="Q-learning without replay: many actor-learners explore, each with its own ε.",
-        source=f"{A3C_PAPER}, algorithm 1: updates every 5 steps, target network every 40,000 frames, "
-        f"ε to 0.1, 0.01 or 0.5 over 4 M frames, drawn anew every 4 M "
-        f"(ours: the paper says periodically); {A3C_PUBLIC}.",
+        shows="Q-learning without replay. Many actor-learners explore, each with its own ε.",
+        source=f"{A3C_PAPER}, algorithm 1: updates every 5 steps, target network every 40,000 frames, ε to 0.1, 0.01 "
+        "or 0.5 over 4 M frames, drawn again every 4 M frames (our choice; the paper only says periodically); "
+        f"{A3C_PUBLIC}.",
         config=OneStepQConfig(**Q_ATARI),
     ),
     Preset(
         name="one-step-sarsa",
         title="Asynchronous one-step Sarsa",
-        shows="Learns the values of the actions it really takes, including random ones.",
+        shows="Learns the values of the actions that it actually takes, including random ones.",
         source=f"{A3C_PAPER}: as one-step Q-learning, with the executed action in the target; {A3C_PUBLIC}.",
         config=OneStepSarsaConfig(**Q_ATARI),
     ),
@@ -179,11 +182,11 @@ PRESETS = (
     Preset(
         name="ga3c-paper",
         title="GA3C, the paper's settings",
-        shows="One model, fed by queues; the numbers of agents, predictors and trainers adjust themselves.",
-        source="Babaeizadeh et al. 2017, sections 3.2 to 5: N_P = N_T = 2 to begin with, t_max 5, learning rate "
-        "0.0003, queues without limits, no gradient clipping because of the guard in equation 5. "
-        "Constant learning rate, γ, β 0.01, RMSProp "
-        "0.99 and ε 0.1, and value weight 0.5 from the authors' code (NVlabs/GA3C, Config.py and NetworkVP.py).",
+        shows="One model fed by queues. The numbers of agents, predictors and trainers adjust automatically.",
+        source="Babaeizadeh et al. 2017, sections 3.2 to 5: N_P = N_T = 2 at the start, t_max 5, learning rate "
+        "0.0003, queues without limits, no gradient clipping because of the guard in equation 5. From the authors' "
+        "code (NVlabs/GA3C, Config.py and NetworkVP.py): constant learning rate, γ, β 0.01, RMSProp decay 0.99 and ε "
+        "0.1, value weight 0.5.",
         config=Ga3cConfig(
             **AS_THE_PAPERS,
             training_queue_rollouts=0,

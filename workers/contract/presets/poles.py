@@ -1,4 +1,4 @@
-"""Presets in which every method balances a pole in a minute or two on two cores; tuned here."""
+"""Presets with which every method learns to balance a pole in a minute or two on two cores; tuned here."""
 
 from workers.contract.config import (
     A3cConfig,
@@ -15,7 +15,7 @@ PRESETS = (
     Preset(
         name="paac-cartpole",
         title="PAAC learns CartPole in a minute",
-        shows="A pole balanced for 500 steps, learned while you watch.",
+        shows="The agent learns to balance a pole for 500 steps while you watch.",
         source="Tuned here; the method is PAAC's algorithm 1.",
         config=PaacConfig(
             env="CartPole-v1",
@@ -35,7 +35,7 @@ PRESETS = (
     Preset(
         name="a3c-cartpole",
         title="A3C learns CartPole",
-        shows="Two actor-learners that share what they learn about balancing a pole.",
+        shows="Two actor-learners share what they learn about balancing a pole.",
         source="Tuned here; the method is the A3C paper's algorithm S2.",
         config=A3cConfig(
             env="CartPole-v1",
@@ -76,7 +76,7 @@ PRESETS = (
     Preset(
         name="a3c-inverted-pendulum",
         title="A3C balances MuJoCo's pole",
-        shows="A Gaussian policy sets the force on the cart, learned in a minute.",
+        shows="A Gaussian policy that sets the force on the cart, learned in a minute.",
         source="Tuned here for two cores; 200 rectifiers and separate networks for policy and value, as in the A3C "
         "paper's section 9, without its LSTM cells.",
         config=A3cConfig(
@@ -97,7 +97,7 @@ PRESETS = (
     Preset(
         name="ga3c-cartpole",
         title="GA3C learns CartPole",
-        shows="Sixteen agents that ask one model for their actions, and send it the results.",
+        shows="Sixteen agents get their actions from one model and send it their experiences.",
         source="Tuned here; the method is the GA3C paper's section 4.",
         config=Ga3cConfig(
             env="CartPole-v1",
@@ -121,7 +121,7 @@ PRESETS = (
     Preset(
         name="one-step-q-cartpole",
         title="One-step Q-learning learns CartPole",
-        shows="Two actor-learners that learn from one reward at a time, without replay.",
+        shows="Two actor-learners learn from single rewards, without replay.",
         source="Tuned here; the method is the A3C paper's algorithm 1.",
         config=OneStepQConfig(
             env="CartPole-v1",
@@ -143,7 +143,7 @@ PRESETS = (
     Preset(
         name="one-step-sarsa-cartpole",
         title="One-step Sarsa learns CartPole",
-        shows="Learns the values of the actions it really takes, including random ones.",
+        shows="Learns the values of the actions that it actually takes, including random ones.",
         source="Tuned here; the method is the A3C paper's section 4.",
         config=OneStepSarsaConfig(
             env="CartPole-v1",
@@ -165,7 +165,7 @@ PRESETS = (
     Preset(
         name="n-step-q-cartpole",
         title="n-step Q-learning learns CartPole",
-        shows="Targets that look up to ten rewards ahead.",
+        shows="Q-learning whose targets look up to ten rewards ahead.",
         source="Tuned here; the method is the A3C paper's algorithm S1.",
         config=NStepQConfig(
             env="CartPole-v1",
@@ -187,8 +187,8 @@ PRESETS = (
     Preset(
         name="paac-n-step-q-cartpole",
         title="n-step Q-learning in PAAC's framework learns CartPole",
-        shows="Sixteen poles at once train one network of action values.",
-        source="Tuned here; the framework is PAAC's, the method the A3C paper's algorithm S1.",
+        shows="Sixteen parallel environments train one network of action values.",
+        source="Tuned here; the framework is PAAC's, and the method is the A3C paper's algorithm S1.",
         config=PaacQConfig(
             env="CartPole-v1",
             total_steps=1_000_000,

@@ -1,6 +1,6 @@
-"""What the papers and their code state for each field of a preset that is named after them: stated.csv, read.
+"""Values that a paper and its code state for each field of the presets named after them, from stated.csv.
 
-A preset of a program that belongs to no paper has an empty column for the paper.
+A preset of a program without a paper has an empty column for the paper.
 """
 
 import csv
@@ -16,7 +16,7 @@ TABLE = Path(__file__).with_name("stated.csv")
 
 @dataclass(frozen=True)
 class Stated:
-    """One field of one preset; an empty word means that paper or code does not say, or was not looked at."""
+    """One field of a preset. An empty text means that the paper or code does not state it, or was not checked."""
 
     field: str
     paper: str
@@ -26,7 +26,7 @@ class Stated:
 
     @property
     def differs(self) -> bool:
-        """Whether the paper or the code says something else than the preset."""
+        """True if the paper or the code states another value than the preset."""
         return any(said not in ("", self.ours) for said in (self.paper, self.code))
 
 
@@ -37,12 +37,12 @@ def _rows() -> tuple[tuple[tuple[str, ...], Stated], ...]:
 
 
 def stated_for(preset: str) -> list[Stated]:
-    """Return the rows of a preset; those that are tuned here have none."""
+    """Return the rows of a preset. Presets that are tuned here have none."""
     return [row for names, row in _rows() if any(fnmatchcase(preset, name) for name in names)]
 
 
 def written(value: JsonValue) -> str:
-    """Write a field's value as the table does."""
+    """Return a field's value in the format of the table."""
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, list):

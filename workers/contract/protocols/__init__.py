@@ -1,4 +1,4 @@
-"""The protocols by which agents are evaluated: one file and one line each. docs/extending.md has the recipe."""
+"""Registry of evaluation protocols: one file and one line each. docs/extending.md explains how to add one."""
 
 from workers.contract.environment_families import EnvironmentFamily
 from workers.contract.protocols.agent_starts import AGENT_STARTS
@@ -16,5 +16,5 @@ PROTOCOLS: dict[str, EvaluationProtocol] = {
 
 
 def fitting_protocols(family: EnvironmentFamily) -> list[str]:
-    """Return the names of the protocols for an environment family, the usual one first."""
+    """Return the names of the protocols for an environment family, the default first."""
     return [protocol.name for protocol in PROTOCOLS.values() if protocol.fits(family)]

@@ -1,4 +1,4 @@
-"""How an agent acts while it is evaluated."""
+"""The ways to choose actions in an evaluation."""
 
 from typing import Annotated, Literal
 
@@ -19,12 +19,12 @@ class Acting(BaseModel):
 
     name: ActingName
     epsilon: Annotated[float, Field(ge=0, le=1), NO_BOOLEAN] | None = Field(
-        default=None, description="Share of random actions; for epsilon-greedy alone."
+        default=None, description="Share of random actions. Only for epsilon-greedy."
     )
 
     @model_validator(mode="after")
     def epsilon_belongs_to_epsilon_greedy(self) -> "Acting":
-        """Require ε where it is used, and refuse it elsewhere."""
+        """Require ε for epsilon-greedy, and reject it otherwise."""
         if (self.epsilon is None) == (self.name == "epsilon-greedy"):
             needed = "needs an ε between 0 and 1" if self.epsilon is None else "takes no ε"
             raise ValueError(f"acting {self.name} {needed}")
@@ -35,5 +35,5 @@ class Acting(BaseModel):
 
 
 SAMPLED, GREEDY, RANDOM = Acting(name="sampled"), Acting(name="greedy"), Acting(name="random")
-# What DQN and Gorila were evaluated with.
+# As in the evaluations of DQN and Gorila.
 EPSILON_GREEDY = Acting(name="epsilon-greedy", epsilon=USUAL_EPSILON)

@@ -1,4 +1,4 @@
-"""What an evaluation found: the document that `arcadia evaluate --json` prints and that its last event carries."""
+"""Results of an evaluation: the document that `arcadia evaluate --json` prints and its last event contains."""
 
 from typing import Literal
 
@@ -10,19 +10,19 @@ from workers.contract.values import Count, Text
 
 
 class _Part(BaseModel):
-    # NaN and infinity are values: they travel as the strings "NaN", "Infinity" and "-Infinity".
+    # NaN and infinity are valid values. JSON has them as the strings "NaN", "Infinity" and "-Infinity".
     model_config = ConfigDict(extra="forbid", ser_json_inf_nan="strings")
 
 
 class PlayedEpisode(_Part):
     """One episode of an evaluation."""
 
-    number: Count = Field(description="Counts the episodes of an evaluation, from 0.")
+    number: Count = Field(description="Index of the episode in its evaluation, from 0.")
     score: float = Field(description="Sum of the raw, unclipped rewards that count.")
-    frames: Count = Field(description="Frames since the reset, with those before the agent took over.")
+    frames: Count = Field(description="Frames since the reset, including those before the agent took over.")
     frames_before: Count = Field(description="Frames before the agent took over: no-ops, or those of a start point.")
-    length: Count = Field(description="The agent's decisions.")
-    ended: Literal["over", "cut off"] = Field(description="cut off: by the protocol's cap or a limit of time.")
+    length: Count = Field(description="Number of the agent's decisions.")
+    ended: Literal["over", "cut off"] = Field(description="cut off: by the protocol's cap or a time limit.")
 
 
 class NormalizedBy(_Part):
@@ -36,11 +36,11 @@ class NormalizedBy(_Part):
 
 
 class StartsUsed(_Part):
-    """The set of start points that was played."""
+    """The start set of an evaluation."""
 
     player: StartPlayer
     sha256: Text
-    starts: Count = Field(description="How many points the set has.")
+    starts: Count = Field(description="Number of start points in the set.")
     source: Text
 
 
@@ -56,13 +56,13 @@ class EvaluationDocument(_Part):
     seed: Count
     frames_per_action: Count
     unlike_training: list[Text] = Field(
-        default_factory=list, description="What the protocol does otherwise than the training did, in sentences."
+        default_factory=list, description="Differences between the protocol and the training, as sentences."
     )
     starts: StartsUsed | None = None
-    scores: list[float] = Field(description="By number of the episode.")
+    scores: list[float] = Field(description="In the order of the episodes.")
     mean: float
     median: float
-    standard_error: float | None = Field(description="Of the mean; None for a single episode.")
+    standard_error: float | None = Field(description="Standard error of the mean; None for a single episode.")
     interval: tuple[float, float] | None = Field(
         description="95 % bootstrap interval of the mean; None for a single episode."
     )

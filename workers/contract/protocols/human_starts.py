@@ -5,8 +5,8 @@ from workers.contract.protocols.protocol import EvaluationProtocol
 HUMAN_STARTS = EvaluationProtocol(
     name="human-starts",
     title="Human starts",
-    sentence="One episode from each of 100 points of a person's play, to the end of the game or until 108,000 frames "
-    "(30 minutes) have passed since the person began; only the agent's own points count.",
+    sentence="One episode from each of 100 points of a person's play. Each ends with the game, or 108,000 frames (30 "
+    "minutes) after the person began. Only the agent's own points count.",
     source="Gorila (Nair et al. 2015), section 5.2: human starts; A3C (Mnih et al. 2016), table 1",
     opening="starts",
     episodes=100,

@@ -1,39 +1,39 @@
-"""What a protocol is: how an agent is evaluated, so that its score compares with other scores of the same protocol."""
+"""Evaluation protocol: the rules that make scores comparable."""
 
 from dataclasses import dataclass
 from typing import Literal
 
 from workers.contract.environment_families import EnvironmentFamily, Opening
 
-# Whose play start points were cut from.
+# The player whose play contains the start points.
 StartPlayer = Literal["human", "agent"]
 
 
 @dataclass(frozen=True)
 class EvaluationProtocol:
-    """A way to evaluate an agent; a score belongs to it and compares only with others of its name."""
+    """The rules of an evaluation. A score compares only with scores of the same protocol."""
 
     name: str
     title: str
-    # What happens, for the user.
+    # A description for users.
     sentence: str
-    # Which paper has it, and where.
+    # The paper, and the place in it.
     source: str
     opening: Opening
-    # How many episodes unless told otherwise; with start points, how many a set should have.
+    # Default number of episodes. With start points, the number that a set should have.
     episodes: int
-    # The fewest and the most frames without action before the agent takes over.
+    # The minimum and maximum number of frames without action before the agent takes over.
     noops: tuple[int, int] | None = None
-    # Frames after which an episode is cut off, counted from the reset, so with those before the agent takes over.
+    # Frames after which an episode is cut off, counted from the reset, including those before the agent takes over.
     cap_frames: int | None = None
-    # Whether points made before the agent takes over are left out of its score.
+    # Whether the score excludes points made before the agent takes over.
     own_points_only: bool = False
     starts_from: StartPlayer | None = None
-    # The probability with which the emulator repeats the action of the frame before.
+    # The probability that the emulator repeats the action of the previous frame.
     repeat_action_probability: float = 0.0
-    # Whether agents choose among all actions of the joystick; otherwise among those that they were trained with.
+    # Whether agents choose among all joystick actions. If not, they choose among the actions of their training.
     full_action_set: bool = False
-    # The protocol whose published random and human scores normalize a score, if this one has none of its own.
+    # The protocol whose published random and human scores normalize a score, if no scores are published for this one.
     normalized_by: str | None = None
 
     def fits(self, family: EnvironmentFamily) -> bool:

@@ -1,4 +1,4 @@
-"""Sets of start points, as they are stored: a JSON file that docs/evaluation.md describes."""
+"""Start sets as JSON files. docs/evaluation.md describes the format."""
 
 import hashlib
 from collections.abc import Iterable, Sequence
@@ -14,36 +14,37 @@ from workers.contract.values import Text
 SEEDS = 2**31 - 1
 # Where the protocols end an episode, counting the frames before the agent took over.
 CAP_FRAMES = 108_000
-# The protocols ask for 100; an evaluation plays an episode from each.
+# The protocols need 100. An evaluation plays one episode from each.
 MOST_STARTS = 1_000
 
 # The last action of the full set.
 MAX_ACTION = 17
 
-# Strict: true is no number.
+# Strict, so that true is not accepted as a number.
 _Action = Annotated[int, Field(strict=True, ge=0, le=MAX_ACTION)]
 _Frames = Annotated[int, Field(strict=True, ge=1, le=CAP_FRAMES)]
 
 Held = tuple[_Action, _Frames]
-"""An action of the emulator's full set by its number (0 is no action, 1 is FIRE, …), and for how many frames."""
+"""An action's number in the emulator's full set (0 is no action, 1 is FIRE, …), and its duration in frames."""
 
 
 class Start(BaseModel):
-    """One start point: how to reach it from a reset, and what the screen then shows."""
+    """A start point: the actions that lead to it from a reset, and the hash of its screen."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     seed: int = Field(strict=True, ge=0, lt=SEEDS, description="The emulator's random seed.")
     actions: tuple[Held, ...] = Field(
-        min_length=1, max_length=CAP_FRAMES, description="What is done since the reset, in order."
+        min_length=1, max_length=CAP_FRAMES, description="Actions since the reset, in order."
     )
     screen: str = Field(
-        pattern="^[0-9a-f]{64}$", description="SHA-256 of the screen there: all its rows of 160 bytes, palette numbers."
+        pattern="^[0-9a-f]{64}$",
+        description="SHA-256 of the screen at this point: all rows of 160 bytes, as palette numbers.",
     )
 
     @model_validator(mode="after")
     def leaves_the_agent_something(self) -> "Start":
-        """Refuse play that lasts as long as a whole episode may."""
+        """Reject play that leaves no frames for the agent."""
         if self.frames >= CAP_FRAMES:
             raise ValueError(f"its actions last {self.frames:,} frames; an episode ends after {CAP_FRAMES:,} in all")
         return self
@@ -61,24 +62,24 @@ class StartSetFile(BaseModel):
 
     format: Literal["arcadia-starts"] = "arcadia-starts"
     version: Literal[1] = 1
-    env: EnvironmentId = Field(description="The game, as ALE/Pong-v5.")
-    player: StartPlayer = Field(description="Whose play the points are cut from.")
+    env: EnvironmentId = Field(description="The game, such as ALE/Pong-v5.")
+    player: StartPlayer = Field(description="The player whose play contains the points.")
     source: Text = Field(max_length=1_000, description="Who played, and when or by what command.")
-    emulator: Text = Field(max_length=100, description="The emulator that the screens are of, as ale-py 0.12.1.")
+    emulator: Text = Field(max_length=100, description="The emulator that drew the screens, such as ale-py 0.12.1.")
     starts: tuple[Start, ...] = Field(min_length=1, max_length=MOST_STARTS)
 
     @field_validator("env")
     @classmethod
     def env_is_an_atari_game(cls, env: str) -> str:
-        """Refuse what has no start points."""
+        """Reject environments without start points."""
         if not ENVIRONMENTS[env].family.has_start_points:
-            raise ValueError(f"{env} is no Atari game; only those have start points")
+            raise ValueError(f"{env} is not an Atari game; only Atari games have start points")
         return env
 
     @field_validator("starts")
     @classmethod
     def starts_differ(cls, starts: tuple[Start, ...]) -> tuple[Start, ...]:
-        """Refuse a point that is there twice: its episodes would count as those of several points."""
+        """Reject duplicate points, whose episodes would count as several points."""
         numbers: dict[tuple[int, tuple[Held, ...]], int] = {}
         for number, start in enumerate(starts):
             first = numbers.setdefault((start.seed, start.actions), number)
@@ -88,12 +89,12 @@ class StartSetFile(BaseModel):
 
     @property
     def content(self) -> bytes:
-        """The set as it is stored and sent, always laid out alike."""
+        """The set as it is stored and sent, always in the same layout."""
         return self.model_dump_json().encode()
 
     @property
     def sha256(self) -> str:
-        """What tells this set from others, however its file is laid out."""
+        """The hash of the set. It does not depend on the layout of a file."""
         return hashlib.sha256(self.content).hexdigest()
 
 

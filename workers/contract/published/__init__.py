@@ -1,19 +1,19 @@
 """Numbers that the papers publish, with their source, table and protocol in each row.
 
 gorila_scores      Gorila, tables 3 and 4: scores of random, human, DQN and Gorila in 49 games
-gorila_normalized  Gorila, tables 1 and 2: the same in percent
+gorila_normalized  Gorila, tables 1 and 2: the same scores in percent
 paac_scores        PAAC, table 1
 ga3c_scores        GA3C, table 3
-ga3c_systems       GA3C, table 1: the systems that it was measured on
-ga3c_speed         GA3C, table 2: predictions a second
+ga3c_systems       GA3C, table 1: the systems of its measurements
+ga3c_speed         GA3C, table 2: predictions per second
 a3c_summary        A3C, table 1: mean and median over 57 games, human-normalized
-a3c_speedup        A3C, table 2: how much faster more threads train
+a3c_speedup        A3C, table 2: speed-up by number of threads
 dqn_zoo_scores     DQN Zoo: scores of random and human in 57 games
 diamond_scores     DIAMOND, table 1: scores of agents in the 26 games of Atari 100k
 atari_5_weights    Atari-5's authors' code: the weight of each of its games
 
-`protocol` is the name of one of `workers.contract.protocols` where the paper evaluated so; otherwise it says in words
-what the paper did. Numbers stand as they are printed.
+`protocol` is a name from `workers.contract.protocols` if the paper used that protocol. Otherwise it describes the
+paper's protocol in words. Numbers are as printed.
 """
 
 import csv

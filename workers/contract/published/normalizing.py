@@ -1,4 +1,4 @@
-"""Human-normalized scores: 100 · (score − random) / (human − random), both of one table.
+"""Human-normalized scores: 100 · (score − random) / (human − random), with both references from one table.
 
 The table belongs to the score's protocol, or to the `normalized_by` of that protocol.
 """
@@ -9,7 +9,7 @@ from workers.contract.protocols.document import NormalizedBy
 
 
 def reference(env: str, protocol: str) -> NormalizedBy | str:
-    """Find the random and the human score of a game by a protocol, or say why there is no normalized score."""
+    """Return the random and human scores of a game by a protocol, or why there is no normalized score."""
     known = PROTOCOLS.get(protocol)
     protocol = (known and known.normalized_by) or protocol
     rows = {
@@ -28,5 +28,5 @@ def reference(env: str, protocol: str) -> NormalizedBy | str:
 
 
 def normalized(score: float, by: NormalizedBy) -> float:
-    """Place a score on the scale on which random is 0 and the human 100."""
+    """Return a score on the scale where random is 0 and human is 100."""
     return 100 * (score - by.random) / (by.human - by.random)

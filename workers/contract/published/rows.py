@@ -1,4 +1,4 @@
-"""What the rows of the published tables hold."""
+"""Rows of the published tables."""
 
 from typing import Literal
 
@@ -8,19 +8,21 @@ from workers.contract.games import EnvironmentId
 
 
 class Row(BaseModel):
-    """Where a number was published, and how it was measured."""
+    """Source of a published number, and its protocol."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     source: str = Field(min_length=1, description="The paper.")
-    table: str = Field(pattern=r"^(table \d|\w+\.py)$", description="A file of the authors' code, if no table has it.")
-    protocol: str = Field(min_length=1, description="A protocol's name, or in words what the paper did.")
+    table: str = Field(
+        pattern=r"^(table \d|\w+\.py)$", description="A table of the paper, or a file of the authors' code."
+    )
+    protocol: str = Field(min_length=1, description="A protocol's name, or a description of the paper's protocol.")
 
 
 class Score(Row):
     """A player's score in a game."""
 
-    game: str = Field(description="As the paper writes it.")
+    game: str = Field(description="The game's name in the paper.")
     env: EnvironmentId
     player: str = Field(description="random, human, or an agent.")
     score: float = Field(allow_inf_nan=False)
@@ -35,7 +37,7 @@ class GameWeight(Row):
 
 
 class NormalizedScore(Row):
-    """An agent's score in percent of another player's, random being 0."""
+    """An agent's score in percent of another player's score, where random is 0."""
 
     game: str
     env: EnvironmentId
@@ -54,7 +56,7 @@ class Summary(Row):
 
 
 class Speedup(Row):
-    """How many times faster so many threads reach a score than one."""
+    """Speed-up of several threads over one in reaching a score."""
 
     method: str
     threads: int = Field(ge=1)
@@ -62,7 +64,7 @@ class Speedup(Row):
 
 
 class System(Row):
-    """A host that GA3C was measured on."""
+    """A host of GA3C's measurements."""
 
     system: Literal["I", "II", "III", "IV"]
     processor: str
@@ -73,7 +75,7 @@ class System(Row):
 
 
 class PredictionSpeed(Row):
-    """Predictions a second of A3C on a CPU and of GA3C on a GPU."""
+    """Predictions per second of A3C on a CPU and of GA3C on a GPU."""
 
     system: Literal["I", "II", "III"]
     network: str

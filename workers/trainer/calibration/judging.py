@@ -54,7 +54,7 @@ def regret(returns: NDArray[np.float64], chosen: int) -> float:
     """Return the mean return lost by an action against the best one. `returns` has a row for each action.
 
     The best of several noisy means is too high on average. So one half of the futures chooses the best action and the
-    other half measures it, and both halves do both.
+    other half measures it, then the halves swap roles.
     """
     halves = returns[:, ::2], returns[:, 1::2]
     losses = []

@@ -37,7 +37,8 @@ def parser() -> argparse.ArgumentParser:
         "--every",
         type=int,
         metavar="K",
-        help=f"judge every K-th decision of an episode (default: so that about {USUAL_MOMENTS} decisions are judged)",
+        help=f"judge every K-th decision of an episode (default: chosen so that about {USUAL_MOMENTS} decisions are "
+        "judged)",
     )
     add_size(parser, USUAL_FUTURES)
     add("--no-regret", action="store_true", help="do not force each action, which takes most of the time")

@@ -76,7 +76,7 @@ class UnsupportedSpaceError(TrainerError):
 
 
 def action_space(env: str, space: gymnasium.Space[Any]) -> ActionSpace:
-    """Convert gymnasium's action space. Raise if it is not as the environment's description says."""
+    """Convert gymnasium's action space. Raise if it differs from the environment's description."""
     kind = ENVIRONMENTS[env].actions
     if isinstance(space, gymnasium.spaces.Discrete) and space.start == 0 and kind == "discrete":
         return Discrete(int(space.n))
@@ -126,7 +126,7 @@ def starting_frames(env: str) -> int:
     """Return the number of frames that the emulator plays automatically to open a game, such as to select its mode."""
     ale_py.ALEInterface.setLoggerMode(ale_py.LoggerMode.Error)
     emulator = ale_py.ALEInterface()
-    emulator.setFloat("repeat_action_probability", 0.0)  # otherwise Double Dunk's menu sometimes takes a few more
+    emulator.setFloat("repeat_action_probability", 0.0)  # otherwise Double Dunk's menu sometimes takes longer
     emulator.loadROM(roms.path_of(env))
     return emulator.getEpisodeFrameNumber()
 
@@ -134,8 +134,8 @@ def starting_frames(env: str) -> int:
 class AtariEnvironments:
     """Atari games with the papers' preprocessing, stepped by C++ threads.
 
-    The emulator draws the number of no-ops from 0 to one fewer than its limit. To draw from 1, the limit is one higher
-    and a game that opened with none is reset again, which leaves the other numbers equally likely.
+    The emulator draws the number of no-ops from 0 to one less than its limit. To draw from 1, the limit is one higher,
+    and a game that drew 0 is reset again. The other numbers stay equally likely.
     """
 
     frames_per_step = 4

@@ -7,7 +7,7 @@ from workers.trainer.run.run import TrainingRun
 
 
 class EpisodeBook:
-    """Counts the steps and frames of a batch of environments, and the return and length of each current episode."""
+    """Counter of the steps and frames of a batch of environments, and of each episode's return and length."""
 
     def __init__(self, run: TrainingRun, num_envs: int, frames_per_step: int, step: int) -> None:
         self._run = run

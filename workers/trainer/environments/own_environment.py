@@ -33,7 +33,7 @@ class FinishedEpisode:
 
 
 class OwnEnvironment:
-    """Single environment, stepped one action at a time."""
+    """Single environment, stepped by single actions."""
 
     def __init__(self, config: TrainingConfig, seed: int) -> None:
         self._environments = environments.make(config, 1, seed)

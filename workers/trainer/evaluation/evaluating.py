@@ -38,7 +38,7 @@ def evaluate(
     found = verdict.document(subject, protocol, request.seed, points, [one.episode for one in played])
     report.evaluated(found)
     show_result(found)
-    # After the result, because saving the set may fail and the result may have taken hours.
+    # After the result, because saving the set may fail, and the result may have taken hours.
     if request.save_starts:
         ordered = sorted(played, key=lambda one: one.episode.number)
         _save_starts(request, subject, [one.trail for one in ordered if one.trail])

@@ -46,7 +46,7 @@ class KeptPlay:
 
 
 class JobReport:
-    """Appends a job's events to the journal, if there is one, with the step and frames of the checkpoint.
+    """Writer of a job's events to the journal, if there is one, with the step and frames of the checkpoint.
 
     With `begin`, the journal is opened with the first episode, so that a refused request leaves no files.
     """

@@ -83,7 +83,7 @@ def read(options: argparse.Namespace) -> EvaluateRequest:
     if protocol.starts_from and not options.starts:
         raise RequestError(f"{protocol.name} needs a set of start points: --starts FILE")
     if options.starts and not protocol.starts_from:
-        raise RequestError(f"{protocol.name} has no start points: leave --starts out, or use another protocol")
+        raise RequestError(f"{protocol.name} has no start points: remove --starts, or use another protocol")
     if options.save_starts and protocol.starts_from:
         # Some points would be cut from the stored play that precedes the agent's.
         raise RequestError(f"--save-starts is not for {protocol.name}: {CUT_FROM}")
@@ -116,7 +116,7 @@ def check_fit(protocol: EvaluationProtocol, env: str, saves_starts: bool) -> Non
 
 def _protocol(name: str | None) -> EvaluationProtocol:
     if name is None:
-        raise RequestError(f"say how to evaluate: --protocol with one of {', '.join(PROTOCOLS)}")
+        raise RequestError(f"choose a protocol: --protocol with one of {', '.join(PROTOCOLS)}")
     if name not in PROTOCOLS:
         raise RequestError(f"there is no protocol {name!r}: choose one of {', '.join(PROTOCOLS)}")
     return PROTOCOLS[name]
@@ -125,15 +125,17 @@ def _protocol(name: str | None) -> EvaluationProtocol:
 def _random_env(options: argparse.Namespace) -> str | None:
     """Return the environment of the random policy, or None if an agent is evaluated."""
     if options.random == (options.run_dir is not None):
-        raise RequestError("say who is evaluated: --run-dir DIR, or --random with --game NAME")
+        raise RequestError("choose who is evaluated: --run-dir DIR, or --random with --game NAME")
     if not options.random:
         if options.game:
-            raise RequestError("--game belongs to --random; an agent plays the game that it was trained in")
+            raise RequestError("--game is only for --random; an agent plays the game of its training")
         return None
     if options.checkpoint is not None or options.acting or options.epsilon is not None:
-        raise RequestError("--random has no checkpoint and one way to act: leave --checkpoint, --acting, --epsilon out")
+        raise RequestError(
+            "--random has no checkpoint and only one acting: remove --checkpoint, --acting and --epsilon"
+        )
     if not options.game:
-        raise RequestError("say what the random policy plays: --game NAME, as --game pong")
+        raise RequestError("choose the game of the random policy: --game NAME, such as --game pong")
     try:
         return id_of(options.game)
     except ValueError as error:
@@ -142,7 +144,7 @@ def _random_env(options: argparse.Namespace) -> str | None:
 
 def _acting(options: argparse.Namespace) -> Acting | None:
     if options.acting is None and options.epsilon is not None:
-        raise RequestError("--epsilon belongs to --acting epsilon-greedy")
+        raise RequestError("--epsilon is only for --acting epsilon-greedy")
     if options.acting is None:
         return None
     usual = USUAL_EPSILON if options.acting == "epsilon-greedy" else None

@@ -21,30 +21,31 @@ def differences(config: RunConfig, protocol: EvaluationProtocol) -> tuple[str, .
     begins_alone = protocol.opening == "no-ops"
     if begins_alone and config.fire_at_reset and fire_opens(config.env):
         found.append(
-            "In training FIRE was pressed in the first frame of every episode; by this protocol the agent has to press "
-            "it, and may never have seen how the game then continues. To train for it, turn Fire at reset off."
+            "In training FIRE was pressed in the first frame of every episode. In this protocol the agent has to "
+            "press it, and may never have seen how a game continues without it. To train for it, turn off Fire at "
+            "reset."
         )
     # With a maximum of 1 no-op, training always has 1 or always none.
     if begins_alone and config.max_noops <= 1 and protocol.noops != NO_NOOPS:
         found.append(
-            "In training every episode began in the same frame; by this protocol it begins after a random number of "
-            "frames without action. To train for it, set No-op starts to 30."
+            "In training every episode began in the same frame. In this protocol it begins after a random number of "
+            "frames without action. To train for it, set Maximum no-ops to 30."
         )
     if config.repeat_action_probability != protocol.repeat_action_probability:
         found.append(
-            f"In training the emulator {_repeats(config.repeat_action_probability)}; by this protocol it "
+            f"In training the emulator {_repeats(config.repeat_action_probability)}. In this protocol it "
             f"{_repeats(protocol.repeat_action_probability)}. To train for it, set Repeat-action probability to "
             f"{protocol.repeat_action_probability:g}."
         )
     if protocol.full_action_set and config.action_set != "full":
         found.append(
-            "In training the agent chose among the actions that have an effect in its game, and it still does; by this "
-            "protocol agents choose among all 18. To train for it, set Action set to full."
+            "In training the agent chose among the actions that have an effect in its game, and it still does. In "
+            "this protocol agents choose among all 18 actions. To train for it, set Action set to full."
         )
     if protocol.full_action_set and config.life_loss_ends_episode:
         found.append(
-            "In training a lost life ended the episode; by this protocol agents get no signal of lost lives. To train "
-            "for it, turn A lost life ends the episode off."
+            "In training a lost life ended the episode. In this protocol agents get no signal of lost lives. To train "
+            "for it, turn off Life loss ends episode."
         )
     return tuple(found)
 
@@ -52,7 +53,7 @@ def differences(config: RunConfig, protocol: EvaluationProtocol) -> tuple[str, .
 def _repeats(probability: float) -> str:
     if not probability:
         return "never repeats an action by chance"
-    return f"repeats the action of the frame before with a probability of {probability:g}"
+    return f"repeats the previous frame's action with a probability of {probability:g}"
 
 
 def fire_opens(env: str) -> bool:

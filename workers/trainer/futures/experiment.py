@@ -119,14 +119,14 @@ def check_temperature(options: FuturesOptions, acting: Player) -> None:
     if options.temperature != 1 and acting.subject.acting.name != "sampled":
         raise RequestError(
             f"--temperature {options.temperature:g}: this agent acts {acting.subject.acting} by action values, "
-            "not by a policy, so leave the temperature out"
+            "not by a policy: remove the temperature"
         )
 
 
 def first_actions(options: FuturesOptions, game: PlayableGame) -> tuple[int, ...]:
     """Return the forced first actions."""
     if isinstance(game.actions, Continuous) and (options.first or options.each_action):
-        raise RequestError("only discrete actions can be forced, and this environment takes numbers")
+        raise RequestError("only discrete actions can be forced, and this environment has continuous actions")
     return parsed_actions(options.first, game.action_names)
 
 
@@ -139,7 +139,7 @@ def ghosts_of(moment: Moment, directory: Path | None) -> AbstractContextManager[
 
 @dataclass
 class Simulator:
-    """Simulates futures from one moment, each time with the same random numbers, and reports the finished work."""
+    """Simulator of futures from one moment, always with the same random numbers. It reports the finished work."""
 
     acting: Player
     moment: Moment

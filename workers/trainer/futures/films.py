@@ -60,7 +60,7 @@ def film(path: Path, moment: Moment, branch: Branch, game_seed: int, should_stop
                 game.step(action)
             if not math.isclose(game.score, branch.game.score, rel_tol=1e-6, abs_tol=1e-6):
                 raise OtherFutureError(
-                    f"the actions of a future brought {game.score:g} points in its video, not {branch.game.score:g}: "
+                    f"the actions of a future led to {game.score:g} points in its video, not {branch.game.score:g}: "
                     "simulate without videos"
                 )
     finally:

@@ -16,10 +16,10 @@ MAX_DECISIONS = 60
 
 
 class Ghosts:
-    """Writes a video with one picture per decision, in which the futures are blended. Ended futures disappear.
+    """Writer of a video with one picture per decision that blends the futures. Ended futures disappear.
 
-    A blended picture is halfway between the mean of the pictures and the value that differs most from it. So what is
-    equal in all futures looks as usual, and an object of one future remains visible among many.
+    A blended picture is halfway between the mean of the pictures and the value that differs most from it. So
+    pixels that are equal in all futures are unchanged, and an object of one future remains visible among many.
     """
 
     def __init__(self, path: Path, game: AtariGame) -> None:

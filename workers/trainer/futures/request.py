@@ -54,7 +54,8 @@ def parser() -> argparse.ArgumentParser:
         action="append",
         default=[],
         metavar="ACTION",
-        help="force the first action, as LEFT, or several, as LEFT×10 or LEFTx10; repeat it for a sequence",
+        help="force the first action, such as LEFT, or repeat it, such as LEFT×10 or LEFTx10; give the option several "
+        "times for a sequence",
     )
     add("--each-action", action="store_true", help="also force each action first and compare them")
     add(
@@ -109,13 +110,13 @@ def read(options: argparse.Namespace) -> FuturesRequest:
     if options.decision < 0:
         raise RequestError(f"--decision {options.decision}: decisions count from 0")
     if options.first and options.each_action:
-        raise RequestError("--each-action forces each action first: leave --first out")
+        raise RequestError("--each-action forces each action first: remove --first")
     if not MIN_TEMPERATURE <= options.temperature <= MAX_TEMPERATURE:
         raise RequestError(
             f"--temperature {options.temperature:g}: give a number from {MIN_TEMPERATURE:g} to {MAX_TEMPERATURE:g}"
         )
     if options.agent_checkpoint is not None and options.agent is None:
-        raise RequestError("--agent-checkpoint belongs to --agent DIR")
+        raise RequestError("--agent-checkpoint is only for --agent DIR")
     if options.agent is not None and not options.agent.is_dir():
         raise RequestError(f"there is no run directory {options.agent}")
     return FuturesRequest(

@@ -20,7 +20,7 @@ from workers.trainer.recording.recording import StoppedError
 
 @dataclass(frozen=True)
 class Plan:
-    """How futures begin, act and end: the forced first actions, the temperature, the longest length and other ends."""
+    """Rules of futures: the forced first actions, the temperature, the longest length and other ends."""
 
     horizon: int
     until: Until = "horizon"
@@ -45,7 +45,7 @@ def draws(seed: int, episode: int, decision: int, futures: int) -> list[FutureSe
 
 
 class Branch:
-    """A future while it is played. `value` is that of its last state, once the network has seen it."""
+    """A future in progress. `value` is that of its last state, once the network has seen it."""
 
     def __init__(self, agent: Subject, game: PlayableGame, acting_seed: int, plan: Plan) -> None:
         self.game = game

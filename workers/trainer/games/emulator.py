@@ -48,8 +48,8 @@ class AtariGame:
     An agent sees four screens, four frames apart. Each is the pixelwise maximum of two successive frames. When the
     agent takes over, it sees only the current screen, as at the start of an episode in training.
 
-    With sticky actions, the emulator repeats the action of the frame before with a probability. It draws from the seed
-    of the episode, so the same actions lead to the same screens.
+    With sticky actions, the emulator randomly repeats the previous frame's action. It uses the seed of the episode, so
+    the same actions lead to the same screens.
     """
 
     observation_shape: tuple[int, ...] = (STACK, SIDE, SIDE)
@@ -87,7 +87,7 @@ class AtariGame:
 
     def begin(self, seed: int) -> None:
         self._emulator.setInt("random_seed", seed)
-        self._emulator.loadROM(self._rom)  # which takes the seed
+        self._emulator.loadROM(self._rom)  # applies the seed
         self._emulator.reset_game()
         self._has_lives = self._emulator.lives() > 0
         self.seed = seed
@@ -181,7 +181,7 @@ class AtariGame:
 class AtariBranch(AtariGame):
     """Continuation of an Atari game. The branches of a game share an emulator and swap their states.
 
-    The emulator's states do not contain the action that sticky actions repeat. So a branch repeats actions itself, by
+    The emulator's states do not contain the action that sticky actions repeat. So a branch repeats actions itself, with
     its own seed.
     """
 

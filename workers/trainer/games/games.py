@@ -29,7 +29,7 @@ Watch = Callable[[Frame], None]
 """Receives each picture of a game."""
 
 NO_LIVES = -1
-# For environments that do not state it.
+# For environments that do not state their rate.
 USUAL_PICTURES_PER_SECOND = 30
 # Their Box2D world survives a reset, and earlier contacts change the next episode.
 KEEP_THEIR_WORLD = ("BipedalWalker-v3", "BipedalWalkerHardcore-v3")

@@ -28,7 +28,7 @@ class Draws:
 
 
 Open = Callable[[PlayableGame, int, Draws], None]
-"""Brings a game to where the agent takes over in the episode of a number."""
+"""Brings a game to the frame at which the agent takes over, given the number of the episode."""
 
 
 def draws(protocol: EvaluationProtocol, seed: int, number: int) -> Draws:
@@ -64,8 +64,8 @@ def _go_to(game: PlayableGame, number: int, starts: StartSetFile) -> None:
     arrive(emulated(game), start)
     if game.over or game.frames != start.frames or emulated(game).screen_hash() != start.screen:
         raise StartPointError(
-            f"start point {number} of {starts.env} leads to another screen than the one that was stored with it: "
-            f"the set was made with {starts.emulator}, here is {EMULATOR}"
+            f"start point {number} of {starts.env} leads to a different screen than the stored one: "
+            f"the set was made with {starts.emulator}, but this host has {EMULATOR}"
         )
 
 
@@ -76,7 +76,7 @@ def arrive(game: AtariGame, start: Start) -> None:
 
 
 def emulated(game: PlayableGame) -> AtariGame:
-    """Return the game as an Atari game. Raise TypeError if it is none."""
+    """Return the game as an Atari game. Raise TypeError if it is not one."""
     if not isinstance(game, AtariGame):
         raise TypeError(f"{type(game).__name__} is not an Atari game")
     return game

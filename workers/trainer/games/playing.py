@@ -45,7 +45,7 @@ class Played:
 
 
 class Lane:
-    """Game in which some of the episodes are played, one after another."""
+    """Game that plays some of the episodes in sequence."""
 
     def __init__(
         self, protocol: EvaluationProtocol, seed: int, acting: Acting, game: PlayableGame, begin: Open

@@ -1,4 +1,4 @@
-"""Who plays in an evaluation: the agent of a checkpoint, or the random policy."""
+"""Players of an evaluation: the agent of a checkpoint, or the random policy."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -38,7 +38,7 @@ class NoCheckpointError(TrainerError):
 
 @dataclass(frozen=True)
 class Subject:
-    """Who plays in an evaluation: the network, its environment and how it acts."""
+    """Player of an evaluation: the network, its environment and its way to act."""
 
     env: str
     network: TrainedNetwork

@@ -20,7 +20,7 @@ PNG_SIGNATURE = b"\x89PNG\r\n\x1a\n"
 
 
 class VideoWriter:
-    """Encodes RGB frames with each pixel enlarged to scale × scale. The file appears only when complete."""
+    """Encoder of RGB frames with each pixel enlarged to scale × scale. The file appears only when complete."""
 
     def __init__(self, path: Path, frames_per_second: int, scale: int) -> None:
         self.path = path

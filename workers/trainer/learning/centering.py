@@ -18,7 +18,7 @@ STATES_OF_A_MEAN = 200
 
 
 class Centering:
-    """Makes the layers of bodies learn as if they read x − c, where c is the (running) mean of their inputs.
+    """Correction that makes layers learn as if they read x − c, where c is the (running) mean of their inputs.
 
     Wx + b = W(x − c) + b′ where b′ = b + Wc. In the gradients of W and b′, only that of W differs: by −Δb·cᵀ. A step
     that changes W and b′ changes b by Δb′ − ΔW·c. The network itself is the same for any c. Only b′ learns from what

@@ -45,7 +45,7 @@ def annealed(final: Epsilons, frames: int, anneal_frames: int) -> Epsilons:
 
 
 class EpsilonGreedy:
-    """Chooses actions for n_e environments: at random with probability ε, else by the highest action value.
+    """Action choice for n_e environments: random with probability ε, otherwise the highest action value.
 
     Each environment has its own ε. `begin` draws the random numbers of several steps. Each call uses those of the given
     rows: row t · n_e + i belongs to step t of environment i.

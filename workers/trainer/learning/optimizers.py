@@ -22,7 +22,7 @@ class FormatSlice:
 
 
 class FlatParameters:
-    """Moves a module's parameters and gradients into flat float32 buffers, of which the module uses views.
+    """Parameters and gradients of a module in flat float32 buffers, of which the module uses views.
 
     Parameters in a shorter format come first. The module computes with a rounded copy of them that is made after every
     update, so small steps add up in float32 and no forward pass has to convert weights. Given `shared` values, the θ
@@ -108,9 +108,9 @@ def _view(flat: Tensor, like: Tensor) -> Tensor:
 
 
 class Optimizer(Protocol):
-    """An optimizer over flat parameters, as the training loops see it.
+    """Interface of an optimizer over flat parameters.
 
-    A method may bring its own. `step` reads the gradients in the buffer, writes the values, and calls
+    A method may define its own. `step` reads the gradients in the buffer, writes the values, and calls
     `FlatParameters.changed`. It passes its step to `correct` before it takes it.
     """
 
@@ -224,7 +224,7 @@ class Adam:
 
 
 class CenteredRMSProp:
-    """m ← αm + (1−α)Δθ;  g ← αg + (1−α)Δθ²;  θ ← θ − ηΔθ/√(g−m²+ε), as DQN has it (Graves 2013; Mnih et al. 2015)."""
+    """m ← αm + (1−α)Δθ;  g ← αg + (1−α)Δθ²;  θ ← θ − ηΔθ/√(g−m²+ε), as in DQN (Graves 2013; Mnih et al. 2015)."""
 
     def __init__(self, parameters: FlatParameters, decay: float, epsilon: float, moments: Tensor | None = None) -> None:
         self.parameters = parameters

@@ -85,7 +85,7 @@ def policy_over(actions: ActionSpace, random: torch.Generator) -> Policy:
 
 
 class RolloutSampler:
-    """Draws the random numbers of a whole rollout at once, so that actions do not depend on the order of threads."""
+    """Sampler that draws a whole rollout's random numbers at once, so that thread order does not affect actions."""
 
     def __init__(self, actions: ActionSpace, seed: int, device: torch.device) -> None:
         self.random = torch.Generator(device).manual_seed(seed)

@@ -37,7 +37,7 @@ DecisionDetails = dict[str, object]
 
 
 class LiveAgent:
-    """Chooses the actions of a live game with a checkpoint's network."""
+    """Agent that chooses the actions of a live game with a checkpoint's network."""
 
     def __init__(self, checkpoint: LoadedCheckpoint, config: RunConfig, game: PlayableGame) -> None:
         self._config, self._shape, self.actions = config, game.observation_shape, game.actions
@@ -123,7 +123,7 @@ def choose(
 
 
 class CheckpointReceiver:
-    """Assembles a newer checkpoint from its parts."""
+    """Receiver that assembles a newer checkpoint from its parts."""
 
     def __init__(self, directory: Path, then: Callable[[LoadedCheckpoint], None]) -> None:
         self._directory, self._then = directory, then
@@ -148,7 +148,7 @@ class CheckpointReceiver:
         try:
             arrived = checkpoints.read(path)
         except CheckpointError as error:
-            # A damaged checkpoint is no reason to end the game.
+            # A damaged checkpoint must not end the game.
             print(f"the game continues with the current checkpoint: {error}", file=sys.stderr)
             return
         finally:

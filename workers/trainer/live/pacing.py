@@ -8,7 +8,7 @@ LATE_SECONDS = 0.1
 
 
 class Pace:
-    """Waits after each picture until the next one is due."""
+    """Timer that waits after each picture until the next one is due."""
 
     def __init__(
         self,

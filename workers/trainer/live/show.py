@@ -40,7 +40,7 @@ NO_THOUGHT: DecisionDetails = {"action": None, "value": None, "numbers": []}
 
 
 class Show:
-    """Plays live games one after another until nobody watches or the show is stopped."""
+    """Series of live games, until nobody watches or the show is stopped."""
 
     def __init__(self, line: LiveConnection, staging: Staging, directory: Path, keep: Keeps = lambda _: None) -> None:
         self._line, self._staging, self._keep = line, staging, keep
@@ -50,7 +50,7 @@ class Show:
         self._hands = Hands()
         self._games = self._pictures = 0
         self._paused = self._anew = self._keeps = False
-        # A game that continues a replay stands still until a key is pressed or the agent may play.
+        # A game that continues a replay is paused until a key is pressed or the agent may play.
         self._untouched = self._agent_plays = False
         self._steps = 0
         self._heard: list[str] = []
@@ -165,7 +165,7 @@ class Show:
         )
         self._line.send(live.packed(head, png(picture)))
         self._pace.wait()
-        # Also within a decision, so that an answer does not wait for the next one.
+        # Also within a decision, so that an answer does not wait for the next decision.
         self._heed_all()
 
     def _heed_all(self) -> None:

@@ -1,4 +1,4 @@
-"""Networks with a checkpoint's weights, as evaluations, recordings and live games use them."""
+"""Networks with a checkpoint's weights, for evaluations, recordings and live games."""
 
 from dataclasses import dataclass
 from typing import Literal, Protocol, TypeVar

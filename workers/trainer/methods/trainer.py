@@ -17,7 +17,7 @@ Config = TypeVar("Config", bound=TrainingConfig)
 
 @dataclass(frozen=True)
 class Trainer(Generic[Config]):
-    """How to train one method. Every field is required, so the type checker finds what a new method lacks."""
+    """Functions that train one method. All are required, so the type checker reports what a new method lacks."""
 
     config: type[Config]
     # Train until the run ends or should stop, and save.

@@ -74,7 +74,7 @@ class PixelBody(nn.Module):
 
 
 class ReadingsFilter(nn.Module):
-    """Subtracts the mean of all readings seen so far and divides by their standard deviation.
+    """Normalization of readings by the mean and standard deviation of all readings so far.
 
     It is part of the network, so that checkpoints have it. Like the weights, it does not change during a rollout.
     """

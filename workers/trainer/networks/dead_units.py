@@ -1,4 +1,4 @@
-"""Measurement of whether a network still distinguishes states: dead units, and the spread of values over states.
+"""Measurement of how well a network distinguishes states: dead units, and the spread of values over states.
 
 A rectifier that is 0 on every state passes no gradient back, so no update revives it. The same is true of an LSTM
 cell whose gates are saturated on every state. When all units of a layer are dead, the network has the same output for
@@ -17,9 +17,9 @@ from workers.trainer.networks.lstm import Lstm
 
 # The number of states that decide whether a unit is dead, and the number per forward pass.
 STATES, AT_ONCE = 256, 32
-# One of this many states of a method is sampled, and at most this many of each batch.
+# Sample one of every ONE_OF states, and at most MOST_OF_A_BATCH states of each batch.
 ONE_OF, MOST_OF_A_BATCH = 20, 8
-# A cell is dead if its sensitivity is below this in every state. A fresh cell has a quarter.
+# A cell is dead if its sensitivity is below this in every state. The sensitivity of a fresh cell is 0.25.
 MOVES = 0.01
 # One pass over the states takes 10 to 60 ms.
 PERIOD_SECONDS = 10.0
@@ -71,7 +71,7 @@ class StateSample:
 
 
 class NetworkWatch:
-    """Measures a network regularly on a sample of its method's states."""
+    """Regular measurement of a network on a sample of its method's states."""
 
     def __init__(self, network: Measurable) -> None:
         self._network = network

@@ -1,6 +1,6 @@
 """Hand-written gradients of layers, which are written into the optimizer's buffers.
 
-For the few states of a rollout, autograd costs more than the arithmetic, and its results would have to be copied.
+For the few states of a rollout, autograd costs more than the arithmetic, and its results would need a copy.
 """
 
 from typing import cast

@@ -99,7 +99,7 @@ class Tape:
 
 
 class _Recalled(torch.autograd.Function):
-    """Returns stored features. Its backward pass takes the gradients of the body's parameters from the tape."""
+    """Autograd function for stored features. Its backward pass takes the body's gradients from the tape."""
 
     @staticmethod
     def forward(ctx: Any, tape: Tape, states: Tensor, *_: Tensor) -> Tensor:

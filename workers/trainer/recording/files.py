@@ -32,7 +32,7 @@ def files_in(folder: Path) -> Files:
 
 
 class RecordingVideos:
-    """Writes both videos. A picture of the second one is repeated until the agent sees another.
+    """Writer of both videos. A picture of the second one is repeated until the agent sees another.
 
     The files appear at the end, the game's video last. If it exists, the recording is complete.
     """

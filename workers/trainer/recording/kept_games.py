@@ -40,7 +40,7 @@ def film(
         game.hold(after(which.actions, which.skipped))
         if game.frames != which.played or not math.isclose(game.score, which.score):
             raise OtherGameError(
-                f"the actions brought {game.score:g} points in {game.frames} frames with {game.emulator}, not "
+                f"the actions led to {game.score:g} points in {game.frames} frames with {game.emulator}, not "
                 f"{which.score:g} in {which.played}: the game was played with another emulator"
             )
         game.show(lambda picture: write_png(directory / POSTER, picture, game.scale))

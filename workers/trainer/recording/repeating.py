@@ -28,10 +28,10 @@ def recorded_actions(taken: Sequence[int] | Sequence[Sequence[float]]) -> Iterat
 
 
 def check_score(game: PlayableGame, score: float, when: str = "") -> None:
-    """Raise OtherEpisodeError if the actions brought another score than the recorded one."""
+    """Raise OtherEpisodeError if the actions led to another score than the recorded one."""
     # Other machines round fractional rewards differently.
     if not math.isclose(game.score, score, rel_tol=1e-4, abs_tol=1e-4):
         raise OtherEpisodeError(
-            f"the actions of the replay brought {game.score:g} points here{when}, not {score:g}: "
+            f"the actions of the replay led to {game.score:g} points here{when}, not {score:g}: "
             "record the checkpoint again on this machine"
         )

@@ -40,7 +40,11 @@ def episode_parser(prog: str, description: str) -> argparse.ArgumentParser:
     """Return a parser with the options that select an episode of an agent."""
     parser = agent_parser(prog, description)
     parser.add_argument(
-        "--episode", type=int, default=0, metavar="N", help="which episode of an evaluation with this seed, from 0"
+        "--episode",
+        type=int,
+        default=0,
+        metavar="N",
+        help="index of the episode in an evaluation with this seed, from 0",
     )
     return parser
 
@@ -49,7 +53,8 @@ def parser() -> argparse.ArgumentParser:
     """Return the argument parser."""
     parser = episode_parser(
         "arcadia record",
-        "Record an episode of an agent as a video with a track of what it saw, thought and got; needs no server.",
+        "Record an episode of an agent as a video, with a track of its observations, values and rewards; needs no "
+        "server.",
     )
     add = parser.add_argument
     add(
@@ -70,7 +75,7 @@ def read(options: argparse.Namespace) -> RecordRequest:
     if not 0 < options.longest < float("inf"):
         raise RequestError(f"--longest {options.longest}: give a number of seconds above 0")
     if options.out.exists() and (not options.out.is_dir() or any(options.out.iterdir())):
-        raise RequestError(f"--out {options.out} is not an empty folder: choose a new one, so that nothing is lost")
+        raise RequestError(f"--out {options.out} is not an empty folder: choose a new one")
     return RecordRequest(
         options.run_dir,
         options.checkpoint,
@@ -90,7 +95,7 @@ def check_agent(options: argparse.Namespace) -> None:
     if options.protocol is not None and options.protocol not in PROTOCOLS:
         raise RequestError(f"there is no protocol {options.protocol!r}: choose one of {', '.join(PROTOCOLS)}")
     if options.protocol is not None and PROTOCOLS[options.protocol].starts_from:
-        raise RequestError(f"{options.protocol} needs start points, which cannot be named here: use no-op-5min")
+        raise RequestError(f"{options.protocol} needs start points, which cannot be chosen here: use no-op-5min")
     if not 0 <= options.seed <= LARGEST_SEED:
         raise RequestError(f"--seed {options.seed}: give a number from 0 to 2⁶³ − 1")
 

@@ -6,7 +6,7 @@ from workers.contract.metrics import DEAD_UNITS
 
 
 class DeadLayerAlarm:
-    """Warns once about each layer that has died."""
+    """Alarm that warns once about each layer that has died."""
 
     def __init__(self) -> None:
         self._living = list(DEAD_UNITS)
@@ -18,7 +18,7 @@ class DeadLayerAlarm:
             layer = metric.title.removeprefix("Dead in ")
             yield (
                 f"All units of {layer} are dead: no recent state activated them, so the network cannot distinguish "
-                "states and no gradient reaches them. This run will hardly learn any more. Start it again, or fork it "
-                "from an earlier checkpoint, with a smaller learning rate, a larger ε in the optimizer or, where the "
-                "method has the setting, centered inputs."
+                "states and no gradient reaches them. This run will hardly learn anything more. Start it again, or "
+                "fork it from an earlier checkpoint, with a smaller learning rate, a larger ε in the optimizer or, "
+                "where the method has the setting, centered inputs."
             )

@@ -66,7 +66,7 @@ def write(directory: Path, state: TrainingState, config: TrainingConfig, version
     except OSError as error:
         raise CheckpointError(
             f"the checkpoint of step {state.step:,} could not be written ({error.strerror}): "
-            f"free some space under {directory}; the checkpoints before it are whole"
+            f"free some space under {directory}; earlier checkpoints are intact"
         ) from error
     return manifest
 
@@ -82,7 +82,7 @@ def read(path: Path) -> LoadedCheckpoint:
     except ValidationError as error:
         raise CheckpointError(f"{path.name} cannot be read: its manifest, {manifest_path.name}, is damaged") from error
     if len(content) != manifest.bytes:
-        raise CheckpointError(f"{path.name} has {len(content):,} bytes where {manifest.bytes:,} were written")
+        raise CheckpointError(f"{path.name} has {len(content):,} bytes instead of {manifest.bytes:,}")
     if hashlib.sha256(content).hexdigest() != manifest.sha256:
         raise CheckpointError(f"{path.name} is damaged: its content does not match the hash in its manifest")
     try:
@@ -108,12 +108,12 @@ def newest(directory: Path, warn: Callable[[str], None]) -> LoadedCheckpoint | N
             problems.append(str(error))
             continue
         for problem in problems:
-            warn(f"{problem}; going on from step {checkpoint.state.step:,}")
+            warn(f"{problem}; continuing from step {checkpoint.state.step:,}")
         return checkpoint
     if problems:
         raise CheckpointError(
             f"no checkpoint can be read: {'; '.join(problems)}. "
-            f"To begin again from nothing, delete {directory / layout.CHECKPOINTS} or choose another directory"
+            f"To start over, delete {directory / layout.CHECKPOINTS} or choose another directory"
         )
     return None
 

@@ -19,7 +19,7 @@ from workers.contract.config import TrainingConfig
 from workers.contract.events import LogLevel
 from workers.trainer.run.journal import Journal
 
-# How often the file of requested changes is checked.
+# The interval of checks of the file of requested changes.
 POLL_SECONDS = 0.25
 _CHANGED = b'"kind":"changed"'
 _STARTED = b'"kind":"started"'
@@ -57,7 +57,7 @@ def _read_event(line: bytes, applied: AppliedChanges) -> None:
 
 
 class ConfigChanges:
-    """Applies requested changes to the configuration, each once, and reports them."""
+    """Requested changes of the configuration. Each is applied once and reported."""
 
     def __init__(
         self, directory: Path, journal: Journal, applied: set[int], log: Callable[[str, LogLevel], None]

@@ -1,4 +1,4 @@
-"""Run in a directory, to which events, checkpoints and replays are written during training."""
+"""Run in a directory, with its events, checkpoints and replays."""
 
 import math
 import time
@@ -58,7 +58,7 @@ class Writing:
 
 
 class DirectoryRun:
-    """Run in a directory; implements `TrainingRun`."""
+    """Run in a directory. It implements `TrainingRun`."""
 
     def __init__(
         self,
@@ -277,7 +277,7 @@ class DirectoryRun:
         other_way = f", or fork it from the checkpoint of step {self._saved_step:,}," if self._saved_step else ""
         return DivergedError(
             f"{events.DIVERGED}: at step {self.step:,} some weights of its network are NaN or infinite, "
-            f"so it cannot learn any more. Start it again{other_way} with a smaller learning rate, "
+            f"so it cannot learn anymore. Start it again{other_way} with a smaller learning rate, "
             "a lower gradient norm limit or a larger ε in the optimizer."
         )
 

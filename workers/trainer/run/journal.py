@@ -27,7 +27,7 @@ class DirectoryBusyError(TrainerError):
 
 
 class Journal:
-    """Appends events to RUN_DIR/events.jsonl, after the last complete line of an existing file."""
+    """Writer of RUN_DIR/events.jsonl, which continues after the last complete line of an existing file."""
 
     def __init__(self, directory: Path) -> None:
         self.path = directory / layout.EVENTS

@@ -2,12 +2,12 @@
 
 # The minimum time between milestones. Solving the environment is always one.
 MILESTONE_SECONDS = 120.0
-# A better mean is a milestone if it adds this share of the progress so far, so that noise makes none.
+# A better mean is a milestone only if it adds this share of the progress so far, so that noise does not count.
 CLEAR_IMPROVEMENT = 0.05
 
 
 class Milestones:
-    """Detects when a mean return over a full window is the first solve or clearly a new best."""
+    """Detector of mean returns over a full window that are the first solve or clearly a new best."""
 
     def __init__(self, solved_at: float | None, best: float | None) -> None:
         self._solved_at = solved_at

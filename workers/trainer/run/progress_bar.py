@@ -30,7 +30,7 @@ class RunProgress:
 
 
 class ProgressBar:
-    """Shows the progress of a run."""
+    """Display of a run's progress."""
 
     def __init__(self, stream: TextIO) -> None:
         self._stream = stream

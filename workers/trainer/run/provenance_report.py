@@ -17,7 +17,7 @@ LAST_SECONDS = 10.0
 
 
 class ProvenanceReport:
-    """Collects the provenance in a thread, so that training does not wait for it."""
+    """Collection of the provenance in a thread, so that training does not wait for it."""
 
     def __init__(
         self, directory: Path, journal: Journal, collect: Callable[[], Provenance] = collect_provenance

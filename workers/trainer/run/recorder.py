@@ -47,7 +47,10 @@ class RecordedReplay:
         if self.complete:
             return None
         minutes = f"{self.seconds / 60:.0f} minutes"
-        return f"The replay of step {step:,} shows the first {minutes} of its episode, and its return is of that part"
+        return (
+            f"The replay of step {step:,} shows only the first {minutes} of its episode, and its return covers only "
+            "that part"
+        )
 
 
 @dataclass(frozen=True)
@@ -59,7 +62,7 @@ class RecordingResult:
 
 
 class Recorder:
-    """Starts recorder processes. They end with the trainer, even if it is killed."""
+    """Queue of recordings, which starts recorder processes. They end with the trainer, even if it is killed."""
 
     def __init__(self, directory: Path, command: Sequence[str] = RECORDER) -> None:
         self._directory = directory

@@ -17,7 +17,7 @@ class Retention(BaseModel):
     model_config = ConfigDict(frozen=True)
 
     best: str | None = None
-    # True for a full window, and the mean: a mean of few episodes never beats one of a hundred.
+    # Whether the window is full, and the mean. A mean of few episodes never beats one of a hundred.
     best_score: tuple[bool, float] | None = None
 
     @property

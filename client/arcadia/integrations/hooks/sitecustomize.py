@@ -2,8 +2,8 @@
 # ruff: noqa: PTH100, PTH118, PTH120, UP036
 """Start of each Python process below `arcadia run`.
 
-Python imports this module because its folder is in PYTHONPATH. It leaves the module of the same name that the user
-may have, and gives the process no other module: the package `arcadia` is found here only if Python cannot find it.
+Python imports this module because its folder is in PYTHONPATH. It also runs the user's module of the same name, if any.
+It adds no other module: the package `arcadia` is found here only if Python cannot find it.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ class _ClientFinder:
 
 def _install_hooks() -> None:
     if sys.version_info < (3, 10):
-        print("arcadia: what Python before 3.10 logs is not recorded, only its output.", file=sys.stderr)
+        print("arcadia: Python before 3.10 is not supported, so only the output is recorded.", file=sys.stderr)
         return
     sys.meta_path.append(_ClientFinder)
     from arcadia.integrations.import_hooks import install

@@ -48,7 +48,7 @@ class _StandInLoader(Loader):
     def exec_module(self, module: ModuleType) -> None:
         """Print once that this is a stand-in."""
         if isinstance(module, _StandIn):
-            warn_once("wandb", "What the script logs with wandb goes to this run, and not to wandb.")
+            warn_once("wandb", "Calls of wandb are logged to this run, and not to wandb.")
 
 
 def find_stand_in(name: str) -> ModuleSpec:

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from arcadia.errors import ArcadiaError
 
-# One event has all of it, and must fit into a line of the event file.
+# A provenance is one event, which must fit into a line of the event file.
 MAX_DIFF_BYTES = 1_000_000
 MAX_UNTRACKED = 1_000
 GIT_SECONDS = 20

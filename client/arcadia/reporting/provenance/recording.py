@@ -26,14 +26,14 @@ def record_provenance(files: WriterFiles) -> None:
         return
     event = _describe(json.loads(files.description.read_text()))
     replace_file(files.provenance, encode_event(event, time.time()))
-    if not files.description.exists():  # the writer was discarded meanwhile
+    if not files.description.exists():  # the writer was discarded in the meantime
         files.provenance.unlink(missing_ok=True)
         with contextlib.suppress(OSError):
             files.provenance.parent.rmdir()
 
 
 def _describe(description: dict[str, Any]) -> dict[str, Any]:
-    """Return the event. On another host, or if the facts cannot be read, it is a log line that says so."""
+    """Return the event. On another host, or if the facts cannot be read, it is a log line with the reason."""
     if description["registration"]["host"] != socket.gethostname():
         return {"kind": "log", "level": "info", "message": UNKNOWN}
     try:

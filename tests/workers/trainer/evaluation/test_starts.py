@@ -63,7 +63,7 @@ def test_a_start_point_with_another_screen_is_refused(points: StartSetFile) -> N
     last = points.starts[-1]
     wrong = last.model_copy(update={"actions": (*last.actions, (3, 30))})
     begin = openings.opening(AGENT, points.model_copy(update={"starts": (wrong,)}))
-    with pytest.raises(StartPointError, match=r"start point 0 of ALE/Pong-v5 leads to another screen.*ale-py"):
+    with pytest.raises(StartPointError, match=r"start point 0 of ALE/Pong-v5 leads to a different screen.*ale-py"):
         begin(AtariGame(PONG, 108_000, 4), 0, openings.draws(AGENT, 1, 0))
 
 

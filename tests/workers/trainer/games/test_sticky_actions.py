@@ -124,7 +124,7 @@ def test_replays_and_live_games_repeat_actions_like_training() -> None:
 def test_the_preset_matches_the_protocol() -> None:
     assert differences(modern(), STICKY) == ()
     unlike = differences(PaacConfig(env="ALE/Pong-v5", life_loss_ends_episode=True), STICKY)
-    assert [sentence.split(";")[0] for sentence in unlike] == [
+    assert [sentence.split(".")[0] for sentence in unlike] == [
         "In training the emulator never repeats an action by chance",
         "In training the agent chose among the actions that have an effect in its game, and it still does",
         "In training a lost life ended the episode",

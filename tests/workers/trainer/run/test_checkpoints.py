@@ -115,7 +115,7 @@ def test_a_damaged_newest_checkpoint_is_reported_and_the_previous_one_is_used(tm
     assert checkpoint.state.step == 50
     assert len(warnings) == 1
     assert "step-000000000100" in warnings[0]
-    assert "going on from step 50" in warnings[0]
+    assert "continuing from step 50" in warnings[0]
 
 
 @pytest.mark.parametrize("wrong", [math.nan, math.inf])

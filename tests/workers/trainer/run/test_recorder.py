@@ -50,7 +50,7 @@ def running(recorder: Recorder) -> psutil.Process:
 def test_a_shortened_replay_reports_the_length_of_its_part() -> None:
     assert REPLAY.what_is_missing(2_000) is None
     assert replace(REPLAY, seconds=300.0, complete=False).what_is_missing(2_000) == (
-        "The replay of step 2,000 shows the first 5 minutes of its episode, and its return is of that part"
+        "The replay of step 2,000 shows only the first 5 minutes of its episode, and its return covers only that part"
     )
 
 

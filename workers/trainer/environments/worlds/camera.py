@@ -36,7 +36,7 @@ class View:
 
 
 class Camera:
-    """Takes square pictures from a view, or by default from the model's camera `track`, which follows the body."""
+    """Camera for square pictures from a view, or by default from the model's camera `track`, which follows the body."""
 
     def __init__(self, model: mujoco.MjModel, data: mujoco.MjData, side: int, view: View | None = None) -> None:
         self._model, self._data, self._side, self._view = model, data, side, view

@@ -15,7 +15,7 @@ Board = NDArray[np.float32]
 
 
 class Catch(gymnasium.Env[Board, np.int64]):
-    """Actions left, stay, right; +1 for a ball caught and −1 for one missed, at the end of its fall."""
+    """Catch task. Actions: left, stay, right. A caught ball pays +1 and a missed one −1, at the end of its fall."""
 
     metadata = {"render_modes": ["rgb_array"], "render_fps": 5}  # noqa: RUF012, as gymnasium declares it
 

@@ -83,7 +83,7 @@ def _draw(view: pygame.Surface, quadrangles: NDArray[np.float64], colors: Sequen
 
 
 class Driving(gymnasium.Env[Gray, Action]):
-    """Car racing with a new track every episode. Each tile of road pays 1000 / tiles, each frame costs 0.1."""
+    """Car racing with a new track every episode. Each tile of road pays 1000 / tiles, and each frame costs 0.1."""
 
     metadata = {"render_modes": ["rgb_array_list"], "render_fps": 50}  # noqa: RUF012, as gymnasium declares it
 

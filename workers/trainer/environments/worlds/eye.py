@@ -1,4 +1,4 @@
-"""First-person pictures of a maze: cast a ray through every column to a wall, then draw things in front of walls."""
+"""First-person pictures of a maze. A ray through every column finds the wall, and things are drawn in front."""
 
 from dataclasses import dataclass
 
@@ -54,7 +54,7 @@ class Placed:
 
 
 class Eye:
-    """Draws square pictures of `side` pixels, as planes of red, green and blue."""
+    """Renderer of square pictures of `side` pixels, as planes of red, green and blue."""
 
     def __init__(self, side: int) -> None:
         self._side = side

@@ -16,7 +16,7 @@ Shown = NDArray[np.float32]
 
 
 class Identity(gymnasium.Env[Shown, np.int64]):
-    """Every step shows an action; choosing it pays +1, any other −1; an episode has ten steps."""
+    """Identity task. Every step shows an action. Choosing it pays +1, any other −1. An episode has ten steps."""
 
     metadata = {"render_modes": ["rgb_array"], "render_fps": 5}  # noqa: RUF012, as gymnasium declares it
 

@@ -44,7 +44,7 @@ class Pose:
 
 
 class Labyrinth(gymnasium.Env[Seen, np.int64]):
-    """A new maze every episode. An apple pays 1. The portal pays 10, moves the player and restores all apples."""
+    """Maze task, with a new maze per episode. Apples pay 1. The portal pays 10, moves the player, restores apples."""
 
     metadata = {"render_modes": ["rgb_array_list"], "render_fps": FRAMES_PER_SECOND // 2}  # noqa: RUF012, gymnasium's way
 

@@ -55,7 +55,7 @@ def camera_of(env: gymnasium.Env[Any, Any], side: int) -> Camera:
 
 
 class Filmed(gymnasium.Wrapper[Any, Any, Any, Any]):
-    """Films a task; `render` returns the pictures since the last call (gymnasium's `rgb_array_list`)."""
+    """Filmed task. `render` returns the pictures since the last call (gymnasium's `rgb_array_list`)."""
 
     def __init__(self, env: gymnasium.Env[Any, Any]) -> None:
         super().__init__(env)
@@ -87,7 +87,7 @@ class Filmed(gymnasium.Wrapper[Any, Any, Any, Any]):
 
 
 class Pixels(gymnasium.Env[Gray, Numbers]):
-    """Task seen only through its camera: the agent gets the last four pictures in gray, not the state vector."""
+    """Task seen only through its camera. The agent gets the last four pictures in gray, not the state vector."""
 
     metadata = {"render_modes": ["rgb_array_list"], "render_fps": 30}  # noqa: RUF012, as gymnasium declares it
 

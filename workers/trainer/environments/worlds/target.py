@@ -16,7 +16,7 @@ Point = NDArray[np.float32]
 
 
 class Target(gymnasium.Env[Point, Point]):
-    """Every step shows a new point; the reward is minus the squared distance to it; an episode has five steps."""
+    """Target task. Every step shows a new point. The reward is minus its squared distance. An episode has 5 steps."""
 
     metadata = {"render_modes": ["rgb_array"], "render_fps": 3}  # noqa: RUF012, as gymnasium declares it
 

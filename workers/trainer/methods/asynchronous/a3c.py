@@ -59,7 +59,7 @@ def losses(
 
 
 class PolicyActor:
-    """Acts in its own environment and keeps the agent's memory between rollouts."""
+    """Actor in its own environment, which keeps the agent's memory between rollouts."""
 
     def __init__(self, config: A3cConfig, participant: Participant, environment: OwnEnvironment, agent: Agent) -> None:
         self._participant, self._environment, self._agent = participant, environment, agent

@@ -21,7 +21,7 @@ from workers.trainer.run.run import FIRST_UPDATE, TrainingRun, TrainingState, pr
 
 Config = TypeVar("Config", bound=AsynchronousFields)
 
-# How often the main process looks for messages and stop requests.
+# The interval of checks for messages and stop requests in the main process.
 ROUND_SECONDS = 0.1
 
 
@@ -72,7 +72,7 @@ def train(
 
 
 class ActorLearnersReporter:
-    """Reports the actor-learners' progress to the run."""
+    """Reporter of the actor-learners' progress to the run."""
 
     def __init__(self, run: TrainingRun, shared: SharedState, frames_per_step: int) -> None:
         self._run, self._shared, self._frames_per_step = run, shared, frames_per_step

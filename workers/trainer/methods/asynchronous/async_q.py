@@ -78,7 +78,7 @@ def q_loss(action_values: Tensor, seen: EpisodeSteps, targets: list[float]) -> t
 
 
 class EpsilonGreedyActor:
-    """Acts in its own environment, ε-greedily with its own ε."""
+    """ε-greedy actor in its own environment, with its own ε."""
 
     def __init__(
         self, link: Link, config: Config, participant: Participant, environment: OwnEnvironment, network: ActionValues
@@ -159,7 +159,7 @@ class SharedTarget:
 
 
 class QLearner:
-    """Accumulates gradients and applies them to the shared θ."""
+    """Learner that accumulates gradients and applies them to the shared θ."""
 
     def __init__(self, network: ActionValues, config: Config, participant: Participant, shared: SharedState) -> None:
         self.network = network

@@ -30,10 +30,10 @@ class Counts:
 
 
 class Adjustment:
-    """Tries a neighbor of the current setting for a while, and keeps it if it makes more updates per second.
+    """Search that tries a neighbor of the current setting, and keeps it if it makes more updates per second.
 
-    After a failed trial, the old setting is measured again. The machine may have become slower, and compared with an
-    outdated rate every later trial would fail.
+    After a failed trial, the old setting is measured again. If the machine has become slower, every later trial would
+    fail against an outdated rate.
     """
 
     def __init__(self, counts: Counts, most: Counts, seconds: float, random: np.random.Generator) -> None:

@@ -157,7 +157,7 @@ def train(config: Ga3cConfig, run: TrainingRun) -> None:
 
 
 class Ga3cReporter:
-    """Reports the work of agents, predictors and trainers to the run."""
+    """Reporter of the work of agents, predictors and trainers to the run."""
 
     def __init__(self, run: TrainingRun, model: Model, exchange: Exchange, frames_per_step: int) -> None:
         self._run, self._model, self._exchange, self._frames_per_step = run, model, exchange, frames_per_step

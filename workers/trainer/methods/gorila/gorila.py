@@ -66,7 +66,7 @@ class ExperienceSource(Protocol):
 
 
 class GorilaActor:
-    """Acts ε-greedily in its own environment and stores its experience."""
+    """ε-greedy actor in its own environment, which stores its experience."""
 
     def __init__(
         self, config: GorilaConfig, environment: OwnEnvironment, replica: Replica, memory: ExperienceSink, seed: int
@@ -111,7 +111,7 @@ class GorilaActor:
 
 
 class GorilaLearner:
-    """Computes gradients from samples of D, with a target network Q(s, a; θ⁻)."""
+    """Learner that computes gradients from samples of D, with a target network Q(s, a; θ⁻)."""
 
     def __init__(self, config: GorilaConfig, replica: Replica, target: ActionValues, memory: ExperienceSource) -> None:
         self._config, self._replica, self._memory = config, replica, memory
@@ -165,7 +165,7 @@ class GorilaLearner:
 
 
 class LossWatch:
-    """Detects unusually large losses, whose gradients would be harmful (Nair et al. 2015, section 4.2)."""
+    """Detector of unusually large losses, whose gradients would be harmful (Nair et al. 2015, section 4.2)."""
 
     def __init__(self, deviations: float) -> None:
         self._deviations = deviations

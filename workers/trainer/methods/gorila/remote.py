@@ -145,7 +145,7 @@ class ReplayRole:
 
 
 class RemoteSink:
-    """Collects an actor's experience and sends it to the shards of the global replay memory in turn."""
+    """Sink that sends an actor's experience in batches to the shards of the global replay memory in turn."""
 
     def __init__(self, stack: int) -> None:
         self.replays: Sequence[Handle] = ()
@@ -190,7 +190,7 @@ class RemoteSink:
 
 
 class RemoteSource:
-    """Samples from the shards of the global replay memory in turn, each time requesting the next minibatch early."""
+    """Source that samples the shards of the global replay memory in turn, and requests each minibatch in advance."""
 
     def __init__(self) -> None:
         self.replays: Sequence[Handle] = ()

@@ -137,7 +137,7 @@ class ReplayMemory:
             self._complete_last(int(action), float(reward), bool(terminal), frame)
 
     def sample(self, size: int, beta: float = 1.0) -> Minibatch:
-        """Draw a minibatch. β is how fully the weights correct for prioritized sampling."""
+        """Draw a minibatch. β is the degree to which the weights correct for prioritized sampling."""
         slots = self._draw(size)
         around = slots[:, None] + np.arange(1 - self._kind.stack, 2)
         frames = self._frames[around % self.capacity]
@@ -243,9 +243,9 @@ class SumTree:
 
 
 class PrioritizedMemory(ReplayMemory):
-    """Draw transition i with P(i) = p_i^α / Σ p_k^α, where p_i = |δ_i| + ε; new transitions get the highest p so far.
+    """Replay memory that draws transition i with P(i) = p_i^α / Σ p_k^α, where p_i = |δ_i| + ε.
 
-    Schaul et al. 2016, section 3.3.
+    New transitions get the highest p so far (Schaul et al. 2016, section 3.3).
     """
 
     def __init__(self, frames: FrameKind, capacity: int, seed: int, alpha: float) -> None:

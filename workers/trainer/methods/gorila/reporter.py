@@ -120,7 +120,7 @@ class Workers(Protocol):
 
 
 class Reporter:
-    """Sums up the crew's work and reports it to the run."""
+    """Reporter that sums up the crew's work for the run."""
 
     def __init__(self, run: TrainingRun, config: GorilaConfig, updates: int, facts: Mapping[str, JsonValue]) -> None:
         self._run, self._config, self._updates = run, config, updates

@@ -73,7 +73,7 @@ class Role:
         """Count a loss. Raise after too many consecutive ones."""
         self.losses += 1
         if self.losses > MOST_LOSSES:
-            raise ActorFailed(f"{self} on {self.host} was lost {self.losses} times before it had done any work")
+            raise ActorFailed(f"{self} on {self.host} was lost {self.losses} times before it did any work")
         self.times_lost += 1
 
     def expect(self, reference: Any) -> None:

@@ -105,7 +105,7 @@ class OutputsTape(Protocol):
 
 
 class Updater:
-    """Applies the gradients of a network whose outputs a tape keeps."""
+    """Updater of a network from the outputs that a tape has stored."""
 
     def __init__(self, config: LockstepFields, tape: OutputsTape, optimizer: Optimizer) -> None:
         self._tape, self._optimizer = tape, optimizer

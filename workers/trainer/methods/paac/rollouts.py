@@ -55,7 +55,7 @@ class EnvironmentBatch:
 
 
 class Actors:
-    """Acts in all environments and records the rollout, during which the parameters do not change.
+    """Actors of all environments, which record the rollout. The parameters do not change during a rollout.
 
     Atari games are split into two batches. Each has a thread that selects actions and then waits for the emulators, so
     that neither batch waits for the other before the end of the rollout.
@@ -112,7 +112,7 @@ class Actors:
         )
 
     def openings(self, rows: slice) -> Tensor:
-        """Return True for each of these rows of the current rollout that opens an episode. They are of one step."""
+        """Return True for each of these rows of the rollout that opens an episode. The rows belong to one step."""
         t, first = divmod(rows.start, self._shape[1])
         # Before the first step ends, the last row is still that of the previous rollout.
         opened = self._fresh[t - 1, first : first + rows.stop - rows.start]

@@ -8,7 +8,7 @@ Activity = Literal["environment", "selection", "learning"]
 
 
 class TimeShares:
-    """Measures the time of the training thread's three activities, one of which is always active.
+    """Meter of the training thread's three activities, one of which is always active.
 
     With two halves of environments, the first half's thread represents both. `environment` is the time for waiting for
     its emulators, copying their observations, and waiting for the other half at the end.

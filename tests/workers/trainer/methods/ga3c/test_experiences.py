@@ -138,5 +138,5 @@ def test_a_leaving_agent_submits_its_backlog_and_returns_its_rollouts() -> None:
 
 
 def test_a_training_queue_of_one_rollout_is_refused() -> None:
-    with pytest.raises(ValueError, match="at least 2, or 0 for any number"):
+    with pytest.raises(ValueError, match="at least 2, or 0 for no limit"):
         Ga3cConfig(training_queue_rollouts=1)
