@@ -54,8 +54,8 @@ def pytest_collection_finish() -> None:
 BOTH_DATABASES = (
     "backend/alerts/test_alerts",
     "backend/alerts/test_conditions",
-    "backend/archives/test_round_trip.py::test_an_imported_run_is_the_same",
-    "backend/backup/test_backup.py::test_a_backup_brings_everything_back",
+    "backend/archives/test_round_trip.py::test_an_imported_run_is_equal",
+    "backend/backup/test_backup.py::test_a_backup_restores_everything",
     "backend/database",
     "backend/metrics/test_store",
     "backend/projects",

@@ -110,7 +110,7 @@ def test_a2cs_preset_shows_where_it_differs_from_baselines() -> None:
 def test_a3cs_continuous_preset_shows_how_the_papers_pixel_network_differs() -> None:
     row = next(row for row in stated_for("a3c-continuous") if row.field == "network")
     assert "two convolutions without non-linearity" in row.paper
-    assert "rectified" in row.why
+    assert "relu" in row.why
 
 
 def test_ga3cs_table_shows_settings_that_only_the_code_has() -> None:

@@ -274,7 +274,7 @@ def test_a_job_saves_start_points_of_a_replay(api: WorkerApi, client: BackendCli
 
 def test_a_kept_game_of_another_emulator_is_not_recorded(tmp_path: Path) -> None:
     which = FilmParameters(env="ALE/Pong-v5", seed=7, actions=[(0, 10)], played=10, score=5)
-    with pytest.raises(OtherGameError, match="brought 0 points in 10 frames"):
+    with pytest.raises(OtherGameError, match="led to 0 points in 10 frames"):
         kept_games.film(which, tmp_path, lambda _done: None, lambda: False)
     assert not (tmp_path / kept_games.FILM).exists()
 

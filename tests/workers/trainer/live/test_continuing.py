@@ -193,5 +193,5 @@ def test_an_ended_game_can_be_kept_and_restarted(tmp_path: Path, monkeypatch: py
 
 def test_another_score_before_the_decision_is_an_error(tmp_path: Path) -> None:
     recorded = Recorded(tmp_path, CASES["CartPole"])
-    with pytest.raises(OtherEpisodeError, match="brought 4 points here before the decision, not 6"):
+    with pytest.raises(OtherEpisodeError, match="led to 4 points here before the decision, not 6"):
         recorded.staging(score=6)
