@@ -12,7 +12,7 @@ from workers.contract.jobs import CalibrationParameters
 from workers.contract.protocols import PROTOCOLS
 
 # Limit unfinished scheduled calibrations of a run, since each protects a checkpoint from pruning.
-MAX_UNFINISHED = 5
+MAX_UNFINISHED = 10
 
 
 def schedule_calibration(session: Session, run: Run) -> None:
