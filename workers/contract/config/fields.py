@@ -173,7 +173,7 @@ class TrainingConfig(BaseModel):
         title="Steps between calibrations",
         description=(
             "A worker compares the critic with simulated futures at the first checkpoint at or after each multiple of "
-            "this number of steps. 0: never. This takes a minute or two for Atari, and may wait for other jobs."
+            "this number of steps. 0: never. This takes two minutes or more for Atari, and may wait for other jobs."
         ),
         json_schema_extra=RUN | SCHEDULE,
     )

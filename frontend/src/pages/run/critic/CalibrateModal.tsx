@@ -107,7 +107,7 @@ function CalibrateForm({ run, checkpoints, chosen, onClose }: CalibrateFormProps
         </div>
         <Checkbox
           label="Measure the regret of the chosen actions"
-          description="Simulates futures of each action too. For an Atari game, this takes about ten minutes instead of one or two."
+          description="Simulates futures of each action too. For an Atari game, this takes about 15 minutes instead of two."
           checked={draft.each_action}
           onChange={(event) => update({ each_action: event.currentTarget.checked })}
         />
