@@ -5,14 +5,11 @@ from sqlalchemy.orm import Session
 
 from backend.calibrations.service import create_calibration
 from backend.checkpoints.playing import usual_protocol_of
-from backend.checkpoints.schedule import can_catch_up, count_scheduled, find_due
+from backend.checkpoints.schedule import can_catch_up, find_due, has_room
 from backend.checkpoints.superseded import is_superseded
 from backend.database.tables import Calibration, Checkpoint, Run
 from workers.contract.jobs import CalibrationParameters
 from workers.contract.protocols import PROTOCOLS
-
-# Limit unfinished scheduled calibrations of a run, since each protects a checkpoint from pruning.
-MAX_UNFINISHED = 10
 
 
 def schedule_calibration(session: Session, run: Run) -> None:
@@ -21,15 +18,15 @@ def schedule_calibration(session: Session, run: Run) -> None:
     checkpoint = find_due(session, run, every, _last_scheduled(session, run)) if every else None
     protocol = usual_protocol_of(run)
     # The protocol may be of a plug-in that is missing.
-    if checkpoint is None or protocol not in PROTOCOLS or count_scheduled(session, run, Calibration) >= MAX_UNFINISHED:
+    if checkpoint is None or protocol not in PROTOCOLS or not has_room(session, run, Calibration):
         return
-    parameters = CalibrationParameters(protocol=protocol, seed=1, each_action=False)
+    parameters = CalibrationParameters(protocol=protocol, seed=1, measure_regret=False)
     create_calibration(session, run, checkpoint, parameters, "schedule")
 
 
 def catch_up_schedule(session: Session, run: Run) -> None:
     """Request the calibration that was skipped because too many others were unfinished, if there is room now."""
-    if can_catch_up(session, run, Calibration, MAX_UNFINISHED):
+    if can_catch_up(session, run, Calibration):
         schedule_calibration(session, run)
 
 

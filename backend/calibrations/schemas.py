@@ -48,7 +48,7 @@ class RunCalibration(BaseModel):
     every: int | None = Field(description="Every how many decisions one is judged. Null: chosen when it starts.")
     futures: int
     horizon: int
-    each_action: bool = Field(default=True, description="Whether the regret is measured.")
+    measure_regret: bool = Field(default=True, description="Whether the regret is measured.")
     moments_done: int = Field(description="Judged decisions.")
     moments_total: int = Field(description="Decisions to judge. 0 until the episodes have been played.")
     worker: str | None

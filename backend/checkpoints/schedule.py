@@ -8,6 +8,9 @@ from backend.database.tables import Calibration, Checkpoint, Evaluation, Job, Ru
 from backend.jobs.service import UNFINISHED
 from backend.web.lookup import last_started_attempt
 
+# Limit unfinished scheduled evaluations of a run, and its calibrations, since each protects a checkpoint from pruning.
+MAX_SCHEDULED = 10
+
 
 def find_due(session: Session, run: Run, every: int, last_step: int) -> Checkpoint | None:
     """Return the newest checkpoint if it is due, or None.
@@ -21,13 +24,19 @@ def find_due(session: Session, run: Run, every: int, last_step: int) -> Checkpoi
     return newest
 
 
-def count_scheduled(session: Session, run: Run, table: type[Evaluation] | type[Calibration]) -> int:
+def has_room(session: Session, run: Run, table: type[Evaluation] | type[Calibration]) -> bool:
+    """Return True if a schedule may add an evaluation or a calibration of a run."""
+    return _count_scheduled(session, run, table) < MAX_SCHEDULED
+
+
+def can_catch_up(session: Session, run: Run, table: type[Evaluation] | type[Calibration]) -> bool:
+    """Return True if a schedule has just dropped below its limit and the run's last attempt has started."""
+    is_below = _count_scheduled(session, run, table) == MAX_SCHEDULED - 1
+    return is_below and last_started_attempt(session, run) is not None
+
+
+def _count_scheduled(session: Session, run: Run, table: type[Evaluation] | type[Calibration]) -> int:
     """Return the number of unfinished scheduled evaluations or calibrations of a run."""
     query = select(func.count()).select_from(table).join(Job, Job.id == table.job_id)
     by_schedule = (table.run_id == run.id, table.origin == "schedule")
     return session.scalar(query.where(*by_schedule, Job.state.in_(UNFINISHED))) or 0
-
-
-def can_catch_up(session: Session, run: Run, table: type[Evaluation] | type[Calibration], limit: int) -> bool:
-    """Return True if a schedule has just dropped below its limit and the run's last attempt has started."""
-    return last_started_attempt(session, run) is not None and count_scheduled(session, run, table) == limit - 1

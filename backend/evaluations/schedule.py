@@ -4,7 +4,7 @@ from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
 from backend.checkpoints.playing import usual_acting_of, usual_protocol_of
-from backend.checkpoints.schedule import can_catch_up, count_scheduled, find_due
+from backend.checkpoints.schedule import can_catch_up, find_due, has_room
 from backend.checkpoints.superseded import is_superseded
 from backend.database.tables import Checkpoint, Evaluation, Run
 from backend.evaluations.service import create_evaluation
@@ -12,15 +12,12 @@ from backend.recordings.service import record_scheduled
 from workers.contract.jobs import EvaluationParameters
 from workers.contract.protocols import PROTOCOLS
 
-# Limit unfinished scheduled evaluations of a run, since each protects a checkpoint from pruning.
-MAX_UNFINISHED = 10
-
 
 def schedule_evaluation(session: Session, run: Run) -> None:
     """Request an evaluation of the newest checkpoint if one is due."""
     every = run.config.get("evaluate_every_steps", 0)
     checkpoint = find_due(session, run, every, _last_scheduled(session, run)) if every else None
-    if checkpoint is None or count_scheduled(session, run, Evaluation) >= MAX_UNFINISHED:
+    if checkpoint is None or not has_room(session, run, Evaluation):
         return
     protocol, acting = usual_protocol_of(run), usual_acting_of(run)
     if protocol not in PROTOCOLS:  # of a plug-in that is missing
@@ -36,7 +33,7 @@ def catch_up_schedule(session: Session, run: Run) -> None:
 
     This way the last checkpoint of a run is evaluated too, even if the workers are behind.
     """
-    if can_catch_up(session, run, Evaluation, MAX_UNFINISHED):
+    if can_catch_up(session, run, Evaluation):
         schedule_evaluation(session, run)
 
 

@@ -34,7 +34,7 @@ class CalibrationOptions(BaseModel):
     horizon: Annotated[int, Field(ge=1, le=MAX_HORIZON), NO_BOOLEAN] = Field(
         default=USUAL_HORIZON, description="Longest future, in decisions."
     )
-    each_action: Truth = Field(
+    measure_regret: Truth = Field(
         default=True,
         description="Also force each action first, to measure the regret. This multiplies the time by the number of "
         "actions. Scheduled calibrations leave it out.",
@@ -51,8 +51,8 @@ class JudgedMoment(ResultPart):
     interval: Interval
     standard_error: float = Field(description="Standard error of the mean.")
     regret: float | None = Field(
-        description="Mean return that the chosen action loses against the best one; None for continuous actions or "
-        "without each_action."
+        description="Mean return that the chosen action loses against the best one; None for continuous actions, or "
+        "if it was not measured."
     )
 
 
@@ -83,7 +83,7 @@ class CalibrationErrors(ResultPart):
     correlation: float | None = Field(
         description="Correlation of values and mean returns; None if one of them is constant."
     )
-    regret: Regret | None = Field(description="None for continuous actions or without each_action.")
+    regret: Regret | None = Field(description="None for continuous actions, or if it was not measured.")
 
 
 class CalibrationDocument(CalibrationErrors):

@@ -264,15 +264,14 @@ class AsyncRun(AsyncResource, RunRecord):
         every: int | None = None,
         futures: int = 16,
         horizon: int = 200,
-        each_action: bool = True,
+        measure_regret: bool = True,
         seed: int = 1,
         wait: bool = True,
         timeout: float | None = None,
     ) -> AsyncCalibration:
         """Compare the critic of a checkpoint with futures. With `wait=False`, return while it is queued.
 
-        By default, `every` is chosen so that about 40 decisions are judged. `each_action=False` leaves out the regret,
-        which takes most of the time.
+        By default, `every` is chosen so that about 40 decisions are judged. The regret takes most of the time.
         """
         body = {
             "checkpoint": await self._choose(checkpoint),
@@ -281,7 +280,7 @@ class AsyncRun(AsyncResource, RunRecord):
             "every": every,
             "futures": futures,
             "horizon": horizon,
-            "each_action": each_action,
+            "measure_regret": measure_regret,
             "seed": seed,
         }
         calibration = AsyncCalibration(

@@ -4563,7 +4563,7 @@ export interface components {
             moments: components["schemas"]["JudgedMoment"][];
             /** Protocol */
             protocol: string;
-            /** @description None for continuous actions or without each_action. */
+            /** @description None for continuous actions, or if it was not measured. */
             regret: components["schemas"]["Regret"] | null;
             /**
              * Rmse
@@ -4603,7 +4603,7 @@ export interface components {
              * @description Correlation of values and mean returns; None if one of them is constant.
              */
             correlation: number | null;
-            /** @description None for continuous actions or without each_action. */
+            /** @description None for continuous actions, or if it was not measured. */
             regret: components["schemas"]["Regret"] | null;
             /**
              * Rmse
@@ -4651,12 +4651,6 @@ export interface components {
              */
             checkpoint?: number | ("newest" | "best") | string;
             /**
-             * Each Action
-             * @description Also force each action first, to measure the regret. This multiplies the time by the number of actions. Scheduled calibrations leave it out.
-             * @default true
-             */
-            each_action?: boolean;
-            /**
              * Episodes
              * @default 5
              */
@@ -4678,6 +4672,12 @@ export interface components {
              * @default 200
              */
             horizon?: number;
+            /**
+             * Measure Regret
+             * @description Also force each action first, to measure the regret. This multiplies the time by the number of actions. Scheduled calibrations leave it out.
+             * @default true
+             */
+            measure_regret?: boolean;
             /**
              * Protocol
              * @description Protocol of the episodes, for example no-op-5min. Default: the run's protocol.
@@ -4706,12 +4706,6 @@ export interface components {
             created_at: string;
             /** @description The full result. Null until it is done. */
             document: components["schemas"]["CalibrationDocument"] | null;
-            /**
-             * Each Action
-             * @description Whether the regret is measured.
-             * @default true
-             */
-            each_action?: boolean;
             /** Episodes */
             episodes: number;
             /** @description Null until it is done. */
@@ -4734,6 +4728,12 @@ export interface components {
             horizon: number;
             /** Id */
             id: number;
+            /**
+             * Measure Regret
+             * @description Whether the regret is measured.
+             * @default true
+             */
+            measure_regret?: boolean;
             /**
              * Moments Done
              * @description Judged decisions.
@@ -7542,7 +7542,7 @@ export interface components {
             mean: number;
             /**
              * Regret
-             * @description Mean return that the chosen action loses against the best one; None for continuous actions or without each_action.
+             * @description Mean return that the chosen action loses against the best one; None for continuous actions, or if it was not measured.
              */
             regret: number | null;
             /**
@@ -10531,12 +10531,6 @@ export interface components {
              * Format: date-time
              */
             created_at: string;
-            /**
-             * Each Action
-             * @description Whether the regret is measured.
-             * @default true
-             */
-            each_action?: boolean;
             /** Episodes */
             episodes: number;
             /** @description Null until it is done. */
@@ -10559,6 +10553,12 @@ export interface components {
             horizon: number;
             /** Id */
             id: number;
+            /**
+             * Measure Regret
+             * @description Whether the regret is measured.
+             * @default true
+             */
+            measure_regret?: boolean;
             /**
              * Moments Done
              * @description Judged decisions.

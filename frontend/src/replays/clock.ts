@@ -4,7 +4,7 @@
 export const USUAL_RATE = 60;
 
 /**
- * Return the picture shown at a time. Browsers report the rounded start of the picture, or its middle after
+ * Return the picture that is shown at a moment. Browsers report the rounded start of the picture, or its middle after
  * a seek. A quarter of a picture is added so that both give the same picture.
  */
 export const pictureAt = (seconds: number, rate: number): number => Math.floor(seconds * rate + 0.25);

@@ -18,7 +18,7 @@ export function aCalibration(id: number, changes: Partial<Calibration> = {}): Ca
     every: null,
     futures: 16,
     horizon: 200,
-    each_action: true,
+    measure_regret: true,
     moments_done: 40,
     moments_total: 40,
     errors: ERRORS,

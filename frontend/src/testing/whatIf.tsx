@@ -48,7 +48,7 @@ export async function openPanel() {
   return screen.findByRole("region", { name: "What if" });
 }
 
-/** Show the picture at a time of the replay. */
+/** Show the picture at a moment of the replay. */
 export function show(seconds: number) {
   const player = document.querySelector("video") as HTMLVideoElement;
   player.currentTime = seconds;

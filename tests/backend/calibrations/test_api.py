@@ -109,7 +109,7 @@ def test_a_worker_judges_the_critic_of_a_checkpoint(api: Api) -> None:
         "every": None,
         "futures": 32,
         "horizon": 200,
-        "each_action": True,
+        "measure_regret": True,
     }
     done = read(api, requested["id"])
     assert (done["state"], done["moments_done"], done["moments_total"]) == ("done", 2, 2)
@@ -218,7 +218,7 @@ def test_the_first_checkpoint_at_or_after_each_multiple_is_calibrated(api: Api) 
         (2_100, "schedule"),
         (1_000, "schedule"),
     ]
-    assert not any(each["each_action"] for each in listed(api, run_id)), "regret takes too long during training"
+    assert not any(each["measure_regret"] for each in listed(api, run_id)), "regret takes too long during training"
     assert api.evaluations(run_id) == []
 
 

@@ -126,7 +126,7 @@ def validate(band: str, center: str, scores: Floats, low: float, line: float, hi
         error = scores.std(ddof=1) / math.sqrt(len(scores))
         assert (low, high) == (near(line - error, 0.01), near(line + error, 0.01))
     elif band == "standard-error":
-        # The standard deviation of the bootstrap's draws is within four of its own errors.
+        # The bootstrap's standard deviation is off by at most four standard errors.
         error = resampled(scores, center).std()
         assert (high - low) / 2 == pytest.approx(error, rel=4 / math.sqrt(2 * DRAWS))
     else:

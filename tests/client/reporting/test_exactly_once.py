@@ -166,7 +166,7 @@ def test_every_point_arrives_once_when_uploader_backend_and_script_are_killed(
 
 
 def journal_lines(folder: Path) -> list[str]:
-    """Return the lines of all journals, including one that is being written."""
+    """Return the lines of all journals, including the open one."""
     return [line for file in folder.glob("*.jsonl") for line in file.read_text().splitlines()]
 
 

@@ -37,7 +37,7 @@ def judged(
     found = returns()
     mean = float(np.mean(found))
     lost = None
-    if request.options.each_action and isinstance(moment.game.actions, Discrete):
+    if request.options.measure_regret and isinstance(moment.game.actions, Discrete):
         lost = regret(np.array([returns(action) for action in range(moment.game.actions.count)]), int(moment.action))
     return JudgedMoment(
         episode=episode,

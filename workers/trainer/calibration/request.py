@@ -64,6 +64,6 @@ def read(options: argparse.Namespace) -> CalibrateRequest:
             every=options.every,
             futures=options.futures,
             horizon=options.horizon,
-            each_action=not options.no_regret,
+            measure_regret=not options.no_regret,
         ),
     )

@@ -1,4 +1,4 @@
-"""Tests of returns and targets against the pseudocode, for one environment and step at a time."""
+"""Tests of returns and targets against the pseudocode, computed separately for each environment and step."""
 
 import pytest
 import torch

@@ -68,7 +68,7 @@ function CalibrateForm({ run, checkpoints, chosen, onClose }: CalibrateFormProps
     },
   });
   const number = (
-    name: Exclude<keyof Draft, "checkpoint" | "each_action">,
+    name: Exclude<keyof Draft, "checkpoint" | "measure_regret">,
     label: string,
     description: string,
   ) => (
@@ -108,8 +108,8 @@ function CalibrateForm({ run, checkpoints, chosen, onClose }: CalibrateFormProps
         <Checkbox
           label="Measure the regret of the chosen actions"
           description="Simulates futures of each action too. For an Atari game, this takes about 15 minutes instead of two."
-          checked={draft.each_action}
-          onChange={(event) => update({ each_action: event.currentTarget.checked })}
+          checked={draft.measure_regret}
+          onChange={(event) => update({ measure_regret: event.currentTarget.checked })}
         />
         <FormErrors messages={refusals} />
         <Group justify="flex-end" gap="xs">

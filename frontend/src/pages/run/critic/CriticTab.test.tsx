@@ -70,7 +70,7 @@ describe("the list of calibrations", () => {
     expect(server.of("POST /runs/1/calibrations").map(({ body }) => body)).toEqual([
       {
         ...{ checkpoint: "newest", episodes: 5, every: null, futures: 40, horizon: 200, seed: 1 },
-        each_action: false,
+        measure_regret: false,
       },
     ]);
   });

@@ -14,8 +14,7 @@ export interface Draft {
   futures: string;
   horizon: string;
   seed: string;
-  /** True to force each action first, which the regret needs. */
-  each_action: boolean;
+  measure_regret: boolean;
 }
 
 export const FIELDS = [
@@ -25,7 +24,7 @@ export const FIELDS = [
   "futures",
   "horizon",
   "seed",
-  "each_action",
+  "measure_regret",
 ] as const;
 export type Problems = Partial<Record<(typeof FIELDS)[number], string>>;
 
@@ -44,7 +43,7 @@ export const createDraft = (chosen: Checkpoint | undefined): Draft => ({
   futures: "16",
   horizon: "200",
   seed: "1",
-  each_action: true,
+  measure_regret: true,
 });
 
 /** Return what the server would refuse, by field. */
@@ -61,7 +60,7 @@ export function findProblems(draft: Draft): Problems {
   return problems;
 }
 
-export function toRequest({ checkpoint, every, each_action, ...numbers }: Draft): CalibrationRequest {
+export function toRequest({ checkpoint, every, measure_regret, ...numbers }: Draft): CalibrationRequest {
   return {
     checkpoint: parseCheckpoint(checkpoint),
     every: every.trim() === "" ? null : Number(every),
@@ -69,6 +68,6 @@ export function toRequest({ checkpoint, every, each_action, ...numbers }: Draft)
     futures: Number(numbers.futures),
     horizon: Number(numbers.horizon),
     seed: Number(numbers.seed),
-    each_action,
+    measure_regret,
   };
 }

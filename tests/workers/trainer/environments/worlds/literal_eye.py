@@ -40,7 +40,7 @@ def picture(maze: Maze, x: float, y: float, heading: float, placed: list[Placed]
 
 
 def first_wall(maze: Maze, eye: tuple[float, float], ray: tuple[float, float]) -> tuple[float, Color]:
-    """Try every wall cell. Return the distance and the color of the first one that the ray enters."""
+    """Try every wall cell. Return the distance and the color of the first that the ray enters."""
     best, color = math.inf, np.zeros(3)
     for cell_y, cell_x in np.argwhere(maze.walls).tolist():
         enters, leaves = [], []

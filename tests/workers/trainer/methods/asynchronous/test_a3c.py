@@ -133,7 +133,7 @@ def log_probability_and_entropy(numbers: Tensor, action: Tensor, actions: Action
 def literal_gradients(
     agent: Agent, memory: Memory, rollout: EpisodeRollout, config: A3cConfig, actions: ActionSpace
 ) -> list[Tensor]:
-    """Compute algorithm S2 from "R ←" on, one step at a time, accumulating dθ and dθ_v."""
+    """Compute algorithm S2 from "R ←" on, step by step, accumulating dθ and dθ_v."""
     numbers, values = [], []
     for state in rollout.states.split(1):
         each, value, memory = agent(state, memory)

@@ -45,7 +45,7 @@ def losses_of(network: ActorCritic, states: Tensor, actions: Tensor, returns: Te
 
 
 def literal_loss(network: ActorCritic, states: Tensor, actions: Tensor, returns: Tensor, config: Ga3cConfig) -> Tensor:
-    """Return the sum of the losses of equations 5 and 2, computed for one experience at a time."""
+    """Return the sum of the losses of equations 5 and 2, computed separately for each experience."""
     epsilon, total = config.log_epsilon, torch.zeros(())
     for s, a, R in zip(states, actions, returns, strict=True):  # noqa: N806, the paper's letter
         logits, value = network(s.unsqueeze(0))
