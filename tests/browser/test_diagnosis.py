@@ -34,7 +34,7 @@ def test_a_fix_is_tested_from_the_page_of_a_run(page: Page, installation: Instal
     run = train(installation, total_steps=STEPS, learning_rate=10.0)
     page.goto(f"/runs/{run}")
     card = page.get_by_role("region", name="Diagnosis")
-    expect(card).to_contain_text(re.compile(r"Learning rate 10 → 0\.00"))
+    expect(card).to_contain_text(re.compile(r"Learning rate 10\s→\s0\.00"))
 
     card.get_by_role("link", name=re.compile("^Show ")).first.click()
     expect(page).to_have_url(re.compile(r"/curves\?zoom="))
