@@ -17,7 +17,9 @@ if TYPE_CHECKING:
 ImageFormat = Literal["png", "svg", "pdf"]
 
 WIDTH_INCHES, HEIGHT_INCHES, DOTS_PER_INCH = 9.0, 5.0, 110
-MAX_LEGEND_ENTRIES = 20
+MAX_LEGEND_ENTRIES, MAX_LEGEND_COLUMNS = 20, 3
+# Width of the image in letters of the legend. The line beside each entry takes the width of some letters.
+LEGEND_LETTERS, LINE_LETTERS = 150, 10
 _DASHES = {"solid": "-", "dash": "--", "dot": ":", "dashdot": "-.", "longdash": (0, (8, 3)), "longdashdot": "-."}
 _MARKERS = {"circle": "o", "square": "s", "diamond": "D", "cross": "P", "x": "X", "triangle-up": "^", "star": "*"}
 _RGBA = re.compile(r"rgba?\(([^)]*)\)")
@@ -156,9 +158,11 @@ def _set_axis(axes: Axes, name: Literal["x", "y"], layout: Mapping[str, Any]) ->
 
 def _add_legend(axes: Axes) -> None:
     """Add a legend below the chart. Leave it out for a single line or for more lines than fit."""
-    count = len(axes.get_legend_handles_labels()[1])
-    if 1 <= count <= MAX_LEGEND_ENTRIES:
-        axes.figure.legend(loc="outside lower center", ncols=min(count, 3), frameon=False, fontsize="small")
+    labels = axes.get_legend_handles_labels()[1]
+    if 1 <= len(labels) <= MAX_LEGEND_ENTRIES:
+        fitting = max(1, LEGEND_LETTERS // (max(map(len, labels)) + LINE_LETTERS))
+        columns = min(len(labels), MAX_LEGEND_COLUMNS, fitting)
+        axes.figure.legend(loc="outside lower center", ncols=columns, frameon=False, fontsize="small")
 
 
 def _places(values: Sequence[Any]) -> list[Any]:

@@ -42,6 +42,17 @@ def test_a_legend_entry_appears_once_per_name() -> None:
     assert len([text for text in texts(svg([{**MEAN, "name": "a"}, {**MEAN, "name": "a"}])) if text == "a"]) == 1
 
 
+@pytest.mark.parametrize("letters", [15, 40, 60, 100])
+def test_the_legend_fits_into_the_image(letters: int) -> None:
+    image = svg([{**MEAN, "name": f"{number}" + "x" * letters} for number in range(4)])
+    (width,) = re.findall(r'viewBox="0 0 ([\d.]+) ', image)
+    begins = [float(x) for x in re.findall(r"<!-- \dx+ -->\s*<g [^>]*translate\(([-\d.]+) ", image)]
+    letter_points = 4.5
+    assert len(begins) == 4
+    assert min(begins) > 0
+    assert max(begins) + letters * letter_points < float(width)
+
+
 def test_ticks_have_the_texts_of_the_figure() -> None:
     axis = {"tickvals": [1048576, 2097152], "ticktext": ["1 MiB", "2 MiB"]}
     assert {"1 MiB", "2 MiB"} <= set(texts(svg([MEAN], yaxis=axis)))
