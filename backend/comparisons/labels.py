@@ -73,10 +73,14 @@ def _describe_without_seed(groups: Sequence[Sequence[Run]]) -> list[str]:
 def _describe(
     configs: Mapping[int, Mapping[str, Any]], runs: Sequence[Run], use_name: Sequence[bool] | None = None
 ) -> list[str]:
-    """Return each run's name with the fields that differ. Without `use_name`, begin with method and environment."""
+    """Return each run's name with the fields that differ. Without `use_name`, begin with method and environment.
+
+    Method and environment suffice if no two runs share both.
+    """
     rows = [row for row in field_differences(configs, field_titles()) if not row.same]
     differing = {row.field for row in rows}
-    fields = first_fields([row.field for row in rows if row.field not in OMITTED_FIELDS])
+    told_apart = len({(run.algorithm, run.env) for run in runs}) == len(runs)
+    fields = [] if told_apart else first_fields([row.field for row in rows if row.field not in OMITTED_FIELDS])
     return [
         " · ".join([*_prefix(run, differing, by_name), *field_values(run, fields)])
         for run, by_name in zip(runs, use_name or [True] * len(runs), strict=True)

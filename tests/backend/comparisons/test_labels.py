@@ -20,8 +20,17 @@ def test_runs_with_automatic_names_are_labeled_by_differing_fields() -> None:
 
 
 def test_chosen_names_come_first() -> None:
-    labels = run_labels([run(1, "baseline"), run(2, "other game", env="ALE/Pong-v5", num_envs=8)])
-    assert labels == {1: "baseline · CartPole · environments 4 #1", 2: "other game · Pong · environments 8 #2"}
+    labels = run_labels([run(1, "baseline"), run(2, "more games", num_envs=8)])
+    assert labels == {1: "baseline · environments 4 #1", 2: "more games · environments 8 #2"}
+
+
+def test_method_and_environment_suffice_if_no_two_runs_share_both() -> None:
+    runs = [
+        run(1),
+        run(2, "A3C on CartPole", algorithm="a3c", learning_rate=0.1),
+        run(3, "tuned", env="ALE/Pong-v5", num_envs=8),
+    ]
+    assert run_labels(runs) == {1: "PAAC · CartPole #1", 2: "A3C · CartPole #2", 3: "tuned · PAAC · Pong #3"}
 
 
 def test_labels_have_up_to_three_fields_seed_and_rate_first() -> None:
