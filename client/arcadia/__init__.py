@@ -58,6 +58,7 @@ if TYPE_CHECKING:
     from arcadia.records.log_line import LogLine
     from arcadia.records.project import MovedItems
     from arcadia.records.server import Health, Preset, Worker
+    from arcadia.records.start_set import StartSet
     from arcadia.records.study import StudyPoint, StudyPreview
     from arcadia.records.view import SavedView
     from arcadia.reporting.initialization import init
@@ -119,6 +120,7 @@ __all__ = [
     "SavedView",
     "Series",
     "ServerUnreachableError",
+    "StartSet",
     "Study",
     "StudyPoint",
     "StudyPreview",
@@ -164,6 +166,7 @@ _NAMES_OF_MODULES = {
     "arcadia.records.log_line": "LogLine",
     "arcadia.records.project": "MovedItems",
     "arcadia.records.server": "Health Preset Worker",
+    "arcadia.records.start_set": "StartSet",
     "arcadia.records.study": "StudyPoint StudyPreview",
     "arcadia.records.view": "SavedView",
     "arcadia.reporting.initialization": "init",

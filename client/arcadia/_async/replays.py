@@ -8,10 +8,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from arcadia._async.downloads import download
-from arcadia.errors import DownloadError
+from arcadia._async.resource import AsyncResource
+from arcadia.errors import DownloadError, JobFailedError
 from arcadia.notebook import replay_card
 from arcadia.preview import read_picture
+from arcadia.records.job import JOB_ENDED_STATES
 from arcadia.records.replay import ReplayRecord
+from arcadia.records.start_set import StartSet
 
 if TYPE_CHECKING:
     from arcadia._async.client import AsyncClient
@@ -47,6 +50,18 @@ class AsyncReplay(ReplayRecord):
         self.data = await self._client.transport.patch(f"/replays/{self.id}", {"pinned": pinned})
         return self
 
+    async def save_start_points(
+        self, name: str, decision: int, *, every: int | None = None, timeout: float | None = None
+    ) -> StartSet:
+        """Save a decision as a start set, or with `every=k` also each k-th decision before and after it.
+
+        Wait until a worker has repeated the episode up to the last of them.
+        """
+        body = {"name": name, "decision": decision, "every": every}
+        data = await self._client.transport.post(f"/replays/{self.id}/start-points", body)
+        saving = await AsyncStartPoints(self._client, data).wait(timeout)
+        return StartSet(await self._client.transport.get(f"/start-sets/{saving.start_set_id}"))
+
     async def _download(
         self, file_id: int | None, path: str | os.PathLike[str] | None, ending: str, *, progress: bool
     ) -> Path:
@@ -58,3 +73,30 @@ class AsyncReplay(ReplayRecord):
     def _repr_html_(self) -> str:
         """Return a picture with the return for a notebook."""
         return replay_card(self, self.url, read_picture(self._client.transport, self.poster_file_id))
+
+
+class AsyncStartPoints(AsyncResource):
+    """The job that saves start points of a replay."""
+
+    @property
+    def start_set_id(self) -> int:
+        """Number of the start set. Raise JobFailedError if it was not saved."""
+        if (found := self._integer("start_set_id")) is None:
+            raise JobFailedError(f"{self._title} were not saved. {self.data['reason'] or ''}".rstrip())
+        return found
+
+    @property
+    def _path(self) -> str:
+        return f"/replays/{self.data['replay_id']}/start-points/{self.data['id']}"
+
+    @property
+    def _title(self) -> str:
+        return f"Start points {self.data['name']}"
+
+    @property
+    def _is_pending(self) -> bool:
+        return self.data["state"] not in JOB_ENDED_STATES
+
+    @property
+    def _share(self) -> float:
+        return self.data["done"] / self.data["total"] if self.data["total"] else 0.0

@@ -33,6 +33,7 @@ from arcadia.records.archive import ExportedItems, FilesChoice, ImportResult
 from arcadia.records.forecast import RunForecast
 from arcadia.records.run_group import RunGroup
 from arcadia.records.server import Health, Preset, Worker
+from arcadia.records.start_set import StartSet
 from arcadia.records.study import Axes, StudyPreview, build_specification
 from arcadia.records.suite import GameList
 from arcadia.records.view import SavedView
@@ -303,6 +304,10 @@ class Client:
         if found is None or found.run_id is None:
             raise ArcadiaError(f"There is no alias {alias!r}. `arcadia alias list` shows all.")
         return (self.run(found.run_id)).checkpoint(alias)
+
+    def start_sets(self, env: str | None = None) -> list[StartSet]:
+        """List the start sets, of one environment such as ALE/Pong-v5 or of all."""
+        return [StartSet(data) for data in self.transport.get("/start-sets", env=env)]
 
     def projects(self) -> list[Project]:
         """List the projects without their texts. Main comes first."""

@@ -9,10 +9,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from arcadia._sync.downloads import download
-from arcadia.errors import DownloadError
+from arcadia._sync.resource import Resource
+from arcadia.errors import DownloadError, JobFailedError
 from arcadia.notebook import replay_card
 from arcadia.preview import read_picture
+from arcadia.records.job import JOB_ENDED_STATES
 from arcadia.records.replay import ReplayRecord
+from arcadia.records.start_set import StartSet
 
 if TYPE_CHECKING:
     from arcadia._sync.client import Client
@@ -48,6 +51,18 @@ class Replay(ReplayRecord):
         self.data = self._client.transport.patch(f"/replays/{self.id}", {"pinned": pinned})
         return self
 
+    def save_start_points(
+        self, name: str, decision: int, *, every: int | None = None, timeout: float | None = None
+    ) -> StartSet:
+        """Save a decision as a start set, or with `every=k` also each k-th decision before and after it.
+
+        Wait until a worker has repeated the episode up to the last of them.
+        """
+        body = {"name": name, "decision": decision, "every": every}
+        data = self._client.transport.post(f"/replays/{self.id}/start-points", body)
+        saving = StartPoints(self._client, data).wait(timeout)
+        return StartSet(self._client.transport.get(f"/start-sets/{saving.start_set_id}"))
+
     def _download(
         self, file_id: int | None, path: str | os.PathLike[str] | None, ending: str, *, progress: bool
     ) -> Path:
@@ -59,3 +74,30 @@ class Replay(ReplayRecord):
     def _repr_html_(self) -> str:
         """Return a picture with the return for a notebook."""
         return replay_card(self, self.url, read_picture(self._client.transport, self.poster_file_id))
+
+
+class StartPoints(Resource):
+    """The job that saves start points of a replay."""
+
+    @property
+    def start_set_id(self) -> int:
+        """Number of the start set. Raise JobFailedError if it was not saved."""
+        if (found := self._integer("start_set_id")) is None:
+            raise JobFailedError(f"{self._title} were not saved. {self.data['reason'] or ''}".rstrip())
+        return found
+
+    @property
+    def _path(self) -> str:
+        return f"/replays/{self.data['replay_id']}/start-points/{self.data['id']}"
+
+    @property
+    def _title(self) -> str:
+        return f"Start points {self.data['name']}"
+
+    @property
+    def _is_pending(self) -> bool:
+        return self.data["state"] not in JOB_ENDED_STATES
+
+    @property
+    def _share(self) -> float:
+        return self.data["done"] / self.data["total"] if self.data["total"] else 0.0
