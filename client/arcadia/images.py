@@ -20,6 +20,7 @@ WIDTH_INCHES, HEIGHT_INCHES, DOTS_PER_INCH = 9.0, 5.0, 110
 MAX_LEGEND_ENTRIES, MAX_LEGEND_COLUMNS = 20, 3
 # Width of the image in letters of the legend. The line beside each entry takes the width of some letters.
 LEGEND_LETTERS, LINE_LETTERS = 150, 10
+_UNITS = ((1e9, "B"), (1e6, "M"), (1e3, "k"))
 _DASHES = {"solid": "-", "dash": "--", "dot": ":", "dashdot": "-.", "longdash": (0, (8, 3)), "longdashdot": "-."}
 _MARKERS = {"circle": "o", "square": "s", "diamond": "D", "cross": "P", "x": "X", "triangle-up": "^", "star": "*"}
 _RGBA = re.compile(r"rgba?\(([^)]*)\)")
@@ -142,6 +143,9 @@ def _draw_heat_map(axes: Axes, trace: Mapping[str, Any]) -> None:
 
 
 def _set_axis(axes: Axes, name: Literal["x", "y"], layout: Mapping[str, Any]) -> None:
+    from matplotlib.ticker import ScalarFormatter
+
+    axis = axes.xaxis if name == "x" else axes.yaxis
     axes.set(**{f"{name}label": _plain_text(layout.get("title"))})
     log = layout.get("type") == "log"
     if log:
@@ -152,8 +156,16 @@ def _set_axis(axes: Axes, name: Literal["x", "y"], layout: Mapping[str, Any]) ->
         texts = [_plain_text(text) for text in layout.get("ticktext") or ticks]
         axes.set(**{f"{name}ticks": list(ticks), f"{name}ticklabels": texts})
         axes.minorticks_off()
+    elif isinstance(axis.get_major_formatter(), ScalarFormatter):
+        axis.set_major_formatter(_short_number)
     if layout.get("autorange") == "reversed":
         (axes.invert_xaxis if name == "x" else axes.invert_yaxis)()
+
+
+def _short_number(number: float, _position: float = 0.0) -> str:
+    """Return a tick of a linear axis, such as 250k."""
+    size, unit = next(((size, unit) for size, unit in _UNITS if abs(number) >= size), (1.0, ""))
+    return f"{number / size:g}{unit}".replace("-", "\N{MINUS SIGN}")
 
 
 def _add_legend(axes: Axes) -> None:

@@ -58,6 +58,11 @@ def test_ticks_have_the_texts_of_the_figure() -> None:
     assert {"1 MiB", "2 MiB"} <= set(texts(svg([MEAN], yaxis=axis)))
 
 
+def test_ticks_of_large_numbers_are_short() -> None:
+    shown = texts(svg([{**MEAN, "x": [0, 1_000_000, 2_000_000], "y": [-0.5, 0, 0.5]}]))
+    assert {"0", "500k", "1M", "1.5M", "\N{MINUS SIGN}0.4", "0.4"} <= set(shown)
+
+
 def test_bars_are_stacked_on_each_other() -> None:
     bars = [{"type": "bar", "x": ["16", "32"], "y": [height, 1], "name": f"{height}"} for height in (2, 3)]
     stacked, beside = svg(bars, barmode="stack"), svg(bars)
