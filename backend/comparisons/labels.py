@@ -79,8 +79,8 @@ def _describe(
     """
     rows = [row for row in field_differences(configs, field_titles()) if not row.same]
     differing = {row.field for row in rows}
-    told_apart = len({(run.algorithm, run.env) for run in runs}) == len(runs)
-    fields = [] if told_apart else first_fields([row.field for row in rows if row.field not in OMITTED_FIELDS])
+    are_distinct = len({(run.algorithm, run.env) for run in runs}) == len(runs)
+    fields = [] if are_distinct else first_fields([row.field for row in rows if row.field not in OMITTED_FIELDS])
     return [
         " · ".join([*_prefix(run, differing, by_name), *field_values(run, fields)])
         for run, by_name in zip(runs, use_name or [True] * len(runs), strict=True)

@@ -163,7 +163,7 @@ def _set_axis(axes: Axes, name: Literal["x", "y"], layout: Mapping[str, Any]) ->
 
 
 def _short_number(number: float, _position: float = 0.0) -> str:
-    """Return a tick of a linear axis, such as 250k."""
+    """Return a tick of a linear axis, such as 250k. Matplotlib also passes the position, which is not needed."""
     size, unit = next(((size, unit) for size, unit in _UNITS if abs(number) >= size), (1.0, ""))
     return f"{number / size:g}{unit}".replace("-", "\N{MINUS SIGN}")
 

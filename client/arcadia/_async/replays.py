@@ -76,7 +76,7 @@ class AsyncReplay(ReplayRecord):
 
 
 class AsyncStartPoints(AsyncResource):
-    """The job that saves start points of a replay."""
+    """A job that saves start points of a replay."""
 
     @property
     def start_set_id(self) -> int:

@@ -77,7 +77,7 @@ class Replay(ReplayRecord):
 
 
 class StartPoints(Resource):
-    """The job that saves start points of a replay."""
+    """A job that saves start points of a replay."""
 
     @property
     def start_set_id(self) -> int:
