@@ -46,6 +46,8 @@ def group_names(groups: Sequence[Sequence[Run]], by: Sequence[str] = ()) -> list
 
 def group_names_over_games(groups: Sequence[Sequence[Run]]) -> list[str]:
     """Return a unique name for each group whose runs differ only in seed and environment."""
+    if len({runs[0].algorithm for runs in groups}) == len(groups):
+        return group_names(groups, ["algorithm"])
     configs = {runs[0].id: runs[0].comparable_config for runs in groups}
     differing = [row.field for row in field_differences(configs, field_titles()) if not row.same]
     named = [field for field in differing if field not in (*OMITTED_FIELDS, "seed")][:MAX_FIELDS]

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from backend.comparisons.labels import run_labels
+from backend.comparisons.labels import group_names_over_games, run_labels
 from backend.database.tables import Run
 
 SAME: dict[str, Any] = {"algorithm": "paac", "env": "CartPole-v1", "seed": 1, "learning_rate": 0.01, "num_envs": 4}
@@ -31,6 +31,11 @@ def test_method_and_environment_suffice_if_no_two_runs_share_both() -> None:
         run(3, "tuned", env="ALE/Pong-v5", num_envs=8),
     ]
     assert run_labels(runs) == {1: "PAAC · CartPole #1", 2: "A3C · CartPole #2", 3: "tuned · PAAC · Pong #3"}
+
+
+def test_methods_suffice_for_groups_over_games_if_no_two_groups_share_one() -> None:
+    groups = [[run(1)], [run(2, algorithm="a3c", learning_rate=0.1)]]
+    assert group_names_over_games(groups) == ["PAAC · CartPole", "A3C · CartPole"]
 
 
 def test_labels_have_up_to_three_fields_seed_and_rate_first() -> None:
