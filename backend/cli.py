@@ -14,7 +14,7 @@ from pydantic import ValidationError
 
 from backend.refusals import RefusedError
 from workers.contract.places import default_data_dir
-from workers.contract.plugins.allowed import allowed_plugins, name_in_environment
+from workers.contract.plugins.allowed import allowed_plugins, name_in_environment, read_file
 
 if TYPE_CHECKING:
     from backend.config import Settings
@@ -144,6 +144,12 @@ def start_all(settings: Settings, workers: int) -> int:
     from backend.startup.embedded.up import up
 
     refuse_unsafe_binding(settings)
+    if not settings.plugins and (elsewhere := read_file(default_data_dir())):
+        print(
+            f"arcadia: {default_data_dir().resolve()} allows plug-ins {', '.join(elsewhere)}, but the data folder is "
+            f"{settings.data_dir.resolve()}. `arcadia plugins allow NAME --data {settings.data_dir}` allows one here.",
+            file=sys.stderr,
+        )
     return up(settings, workers)
 
 

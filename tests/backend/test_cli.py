@@ -6,8 +6,10 @@ from pathlib import Path
 
 import pytest
 
+from backend.cli import parse_arguments, read_settings, start_all
 from tests.workers.waiting import PATIENCE_SECONDS
 from workers.contract.build import build
+from workers.contract.plugins.allowed import allow
 
 WITHOUT = """
 import sys
@@ -53,6 +55,19 @@ def arcadia(*arguments: str, **settings: str) -> subprocess.CompletedProcess[str
         timeout=PATIENCE_SECONDS,
         check=False,
     )
+
+
+def test_up_warns_of_plug_ins_that_another_data_folder_allows(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.delenv("ARCADIA_PLUGINS", raising=False)
+    monkeypatch.setattr("backend.startup.embedded.up.up", lambda *_: 0)
+    monkeypatch.chdir(tmp_path)
+    allow("arcadia-toy", Path("data"))
+    start_all(read_settings(parse_arguments(["up", "--data", "other"])), 1)
+    assert f"{tmp_path / 'data'} allows plug-ins arcadia-toy, but" in capsys.readouterr().err
+    start_all(read_settings(parse_arguments(["up"])), 1)
+    assert "arcadia-toy" not in capsys.readouterr().err
 
 
 def test_migrate_creates_the_database(tmp_path: Path) -> None:

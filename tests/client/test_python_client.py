@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 import pytest
 from arcadia import (
-    AmbiguousReferenceError,
     ArcadiaError,
     AsyncClient,
     Client,
@@ -77,7 +76,7 @@ def test_references_find_runs(client: Client, finished: Run, queued: Run) -> Non
     assert client.run("@last").id == max(run.id for run in client.runs())
     assert client.runs(f"{finished.id}-{queued.id}")[0].id == finished.id
     assert [run.id for run in client.runs("a finished run", queued)] == [finished.id, queued.id]
-    with pytest.raises(AmbiguousReferenceError, match="no run named"):
+    with pytest.raises(NotFoundError, match="no run named"):
         client.run("an unknown run")
     with pytest.raises(NotFoundError):
         client.run(10_000)
@@ -215,7 +214,7 @@ def test_saved_views_are_read_and_list_their_runs(client: Client, finished: Run)
     assert client.views(project="none") == []
     assert client.view("best").run_query == {"sort": "-best_return"}
     assert finished.id in [run.id for run in client.runs(**client.view("Best").run_query)]
-    with pytest.raises(AmbiguousReferenceError, match="no view named"):
+    with pytest.raises(NotFoundError, match="no view named"):
         client.view("worst")
 
 

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import Any
+from urllib.parse import quote
 
 import httpx
 
@@ -22,7 +23,7 @@ from arcadia._async.runs import AsyncRun
 from arcadia._async.studies import AsyncStudy
 from arcadia._async.transport import AsyncTransport
 from arcadia.comparison import Comparison
-from arcadia.errors import ArcadiaError
+from arcadia.errors import NotFoundError
 from arcadia.figures import Figure
 from arcadia.listed_runs import read_run_page
 from arcadia.names import RunReference, RunReferences, joined_ids, require_one_match
@@ -195,8 +196,15 @@ class AsyncClient:
     async def figure(self, name: str = "curves", runs: RunReferences = (), **options: Any) -> Figure:
         """Return a figure of some runs. Options are those of the API, such as metric, group_by and smoothing."""
         ids = joined_ids(await find_run_ids(self.transport, [runs]))
-        found = await self.transport.get(f"/figures/{name}", runs=ids or None, **options)
-        return Figure(name, found)
+        try:
+            return Figure(
+                name, await self.transport.get(f"/figures/{quote(name, safe='')}", runs=ids or None, **options)
+            )
+        except NotFoundError:
+            known = [each["name"] for each in await self.transport.get("/figures")]
+            if name in known:
+                raise
+            raise NotFoundError.of_name("figure", name, known) from None
 
     async def export_archive(
         self,
@@ -303,7 +311,7 @@ class AsyncClient:
         """Return the checkpoint that an alias such as pong/champion names."""
         found = await find_alias(self.transport, alias)
         if found is None or found.run_id is None:
-            raise ArcadiaError(f"There is no alias {alias!r}. `arcadia alias list` shows all.")
+            raise NotFoundError(404, f"There is no alias named {alias!r}. `arcadia alias list` shows all.")
         return await (await self.run(found.run_id)).checkpoint(alias)
 
     async def start_sets(self, env: str | None = None) -> list[StartSet]:

@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import Any
+from urllib.parse import quote
 
 import httpx
 
@@ -23,7 +24,7 @@ from arcadia._sync.runs import Run
 from arcadia._sync.studies import Study
 from arcadia._sync.transport import Transport
 from arcadia.comparison import Comparison
-from arcadia.errors import ArcadiaError
+from arcadia.errors import NotFoundError
 from arcadia.figures import Figure
 from arcadia.listed_runs import read_run_page
 from arcadia.names import RunReference, RunReferences, joined_ids, require_one_match
@@ -196,8 +197,13 @@ class Client:
     def figure(self, name: str = "curves", runs: RunReferences = (), **options: Any) -> Figure:
         """Return a figure of some runs. Options are those of the API, such as metric, group_by and smoothing."""
         ids = joined_ids(find_run_ids(self.transport, [runs]))
-        found = self.transport.get(f"/figures/{name}", runs=ids or None, **options)
-        return Figure(name, found)
+        try:
+            return Figure(name, self.transport.get(f"/figures/{quote(name, safe='')}", runs=ids or None, **options))
+        except NotFoundError:
+            known = [each["name"] for each in self.transport.get("/figures")]
+            if name in known:
+                raise
+            raise NotFoundError.of_name("figure", name, known) from None
 
     def export_archive(
         self,
@@ -302,7 +308,7 @@ class Client:
         """Return the checkpoint that an alias such as pong/champion names."""
         found = find_alias(self.transport, alias)
         if found is None or found.run_id is None:
-            raise ArcadiaError(f"There is no alias {alias!r}. `arcadia alias list` shows all.")
+            raise NotFoundError(404, f"There is no alias named {alias!r}. `arcadia alias list` shows all.")
         return (self.run(found.run_id)).checkpoint(alias)
 
     def start_sets(self, env: str | None = None) -> list[StartSet]:
