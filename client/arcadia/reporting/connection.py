@@ -62,9 +62,12 @@ class Connection:
         """Create the run or a new writer of it."""
         return self._post("/reported/runs", json.dumps(registration).encode())
 
-    def send_events(self, run_id: int, writer: str, events: Sequence[bytes]) -> dict[str, Any]:
-        """Send events. An empty list reports that the script is alive."""
-        body = b'{"writer":%s,"events":[%s]}' % (json.dumps(writer).encode(), b",".join(events))
+    def send_events(
+        self, run_id: int, writer: str, events: Sequence[bytes], killed_at: float | None = None
+    ) -> dict[str, Any]:
+        """Send events. An empty list reports that the script is alive, or that it was killed at a time."""
+        killed = b"" if killed_at is None else b',"killed_at":%s' % json.dumps(killed_at).encode()
+        body = b'{"writer":%s,"events":[%s]%s}' % (json.dumps(writer).encode(), b",".join(events), killed)
         return self._post(f"/reported/runs/{run_id}/events", body)
 
     def send_file(self, run_id: int, writer: str, sha256: str, file: Path) -> None:

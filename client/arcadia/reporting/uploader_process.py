@@ -8,7 +8,7 @@ import time
 from typing import Any
 
 from arcadia.reporting.background import let_continue, start_process
-from arcadia.reporting.layout import JournalDirectory, page_url
+from arcadia.reporting.layout import JournalDirectory, describe_conflicts, page_url
 
 RESTART_SECONDS = 5.0
 POLL_SECONDS = 0.05
@@ -64,12 +64,12 @@ class UploaderProcess:
         # The uploader waits for the end of its input between two uploads.
         if self._process is not None and self._process.stdin is not None:
             self._process.stdin.close()
-        while not self._directory.complete.exists() and time.monotonic() < deadline:
+        while not self._directory.is_complete() and time.monotonic() < deadline:
             if self._process is None or self._process.poll() is not None or self._read_status().get("problem"):
                 break
             time.sleep(POLL_SECONDS)
         self._print_news()
-        if not self._directory.complete.exists() and not self._read_status().get("rejected"):
+        if not self._directory.is_complete() and not self._read_status().get("rejected"):
             self._print(
                 "Not everything is uploaded yet. The uploader continues for an hour. If it is killed, or later, run: "
                 f"arcadia sync {self._directory.path}"
@@ -97,6 +97,8 @@ class UploaderProcess:
     def _print_news(self) -> None:
         if page := self._page():
             self._print(f"This run is at {page}")
+        if conflicts := self._read_status().get("conflicts"):
+            self._print(describe_conflicts(conflicts))
         if problem := self._read_status().get("problem"):
             self._print(f"{problem} Events are kept in {self._directory.path}.")
 
