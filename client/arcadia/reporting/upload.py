@@ -6,7 +6,7 @@ import random
 import time
 from collections.abc import Callable
 
-from arcadia.reporting.connection import Connection, RejectedError, UnavailableError
+from arcadia.reporting.connection import Connection, RejectedError, UnavailableError, WrongTokenError
 from arcadia.reporting.layout import JournalDirectory, replace_status
 from arcadia.reporting.locks import is_writer_alive
 from arcadia.reporting.writer_upload import WriterUpload
@@ -31,9 +31,10 @@ class Upload:
         self._last_success = time.monotonic()
 
     def run(self, wait: Callable[[float], None]) -> None:
-        """Upload until all scripts have ended and everything is stored. Raise RejectedError if that is impossible.
+        """Upload until all scripts have ended and everything is stored.
 
-        Give up if the server is unreachable for long after the last script has ended, or if the directory is deleted.
+        Raise RejectedError if that is impossible, for example with a wrong token. Give up if the server is unreachable
+        for long after the last script has ended, or if the directory is deleted.
         """
         while self._directory.path.exists() and not self._directory.is_complete():
             began = time.monotonic()
@@ -45,6 +46,10 @@ class Upload:
                 if self._should_give_up():
                     return
                 wait(_pause(self._failures))
+            except WrongTokenError as error:
+                # Keep the journal, which another token can upload later.
+                self._note(problem=error.detail, is_token_wrong=True)
+                raise
             except RejectedError as error:
                 self._note(problem=f"The server rejects this run: {error.detail}", rejected=True)
                 raise
@@ -98,6 +103,7 @@ class Upload:
             conflicts=self.conflicts,
             problem=None,
             rejected=False,
+            is_token_wrong=False,
         )
 
     def _note(self, **changes: object) -> None:
