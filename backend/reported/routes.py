@@ -37,8 +37,9 @@ router = APIRouter(tags=["reported runs"], route_class=GzipRoute)
 def report_run(db: Db, settings: CurrentSettings, response: Response, run: ReportRun) -> ReportedRun:
     """Create a run that a script logs, or let a script resume it.
 
-    A repeated request with the same key and writer changes nothing. Another writer continues the run with that key,
-    which then runs again. Bodies may be compressed with gzip.
+    A repeated request with the same key and writer changes nothing. If its values differ from the first ones, the
+    first ones are kept, and the others are in the run's log with a warning. Another writer continues the run with that
+    key, which then runs again. Bodies may be compressed with gzip.
     """
     with db.write() as session:
         found, attempt, is_new = service.report(session, settings, run)
@@ -55,7 +56,9 @@ def report_run(db: Db, settings: CurrentSettings, response: Response, run: Repor
 def log_events(db: Db, settings: CurrentSettings, run_id: PathId, batch: LoggedEvents) -> ScriptAnswer:
     """Store events of a script. A repeated event changes nothing. A gap in the sequence is an error.
 
-    Values that cannot be stored are left out with a warning in the run's log. Bodies may be compressed with gzip.
+    An event is repeated if its number and its contents are stored. Other contents under a stored number are stored
+    too, with a warning in the run's log, and counted in `conflicts`. Values that cannot be stored are left out with a
+    warning. Bodies may be compressed with gzip.
     """
     with db.write() as session:
         return _to_answer(*ingest(session, settings, run_id, batch))
@@ -109,4 +112,4 @@ def list_media_names(db: Db, run: PathRun) -> list[MediaSeries]:
 
 
 def _to_answer(run: Run, attempt: Attempt) -> ScriptAnswer:
-    return ScriptAnswer(acknowledged=attempt.last_seq, desired=run.desired)
+    return ScriptAnswer(acknowledged=attempt.last_seq, conflicts=attempt.conflicts, desired=run.desired)

@@ -14,7 +14,8 @@ from backend.database.tables import Checkpoint, Job, Run
 from backend.evaluations import schedule as evaluation_schedule
 from backend.evaluations import service as evaluations
 from backend.evaluations.start_points import offer_start_set
-from backend.events.sequence import new_events, to_datetime
+from backend.events.repeats import EventConflict, digest_of_event, take_unstored
+from backend.events.sequence import refuse_other_kinds, to_datetime
 from backend.futures import service as futures
 from backend.jobs import service
 from backend.jobs.queue import ORDER
@@ -82,12 +83,20 @@ def continue_if_silent(session: Session, job: Job) -> None:
 
 
 def ingest(session: Session, job_id: int, batch: EventBatch) -> int:
-    """Store the new events of a batch. Return the number of the last stored event."""
+    """Store the new events of a batch. Return the number of the last stored event.
+
+    Raise EventConflict for another event under the number of a stored one, since a job has only one result.
+    """
     job = current_job(session, job_id, batch.attempt, lock=True)
     handlers = _COMMON_HANDLERS | _RESULTS[job.kind].handlers
-    for event in new_events(batch.events, job.last_seq, handlers):
+    unstored = take_unstored(session, job, [(event.seq, digest_of_event(event)) for event in batch.events])
+    if unstored.conflicts:
+        number = batch.events[unstored.indexes[0]].seq
+        raise EventConflict(f"Event {number} of job {job.id} was sent before with other contents. Start the job again.")
+    events = [batch.events[index] for index in unstored.indexes]
+    refuse_other_kinds(events, handlers)
+    for event in events:
         handlers[type(event)](session, job, event)
-        job.last_seq = event.seq
     service.announce(session, job)
     return job.last_seq
 

@@ -9,7 +9,7 @@ ArcadiaError
  ├─ MissingPackageError       an optional package is not installed
  ├─ NotLoadedError            an AsyncRun from a list lacks a detail
  └─ ApiError                  the server rejected a request
-     ├─ UnauthorizedError     401 or 403
+     ├─ UnauthorizedError     401: the message names the token; or 403
      ├─ NotFoundError         404, or no run, project, alias or figure has a name
      ├─ ConflictError         409
      └─ InvalidRequestError   422

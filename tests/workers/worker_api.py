@@ -29,6 +29,7 @@ class WorkerApi:
     desired: str = "run"
     changes: list[dict[str, Any]] = field(default_factory=list)
     away: bool = False
+    is_token_wrong: bool = False
     stale: bool = False
     installation: str = ""
     blocks_uploads: bool = False
@@ -48,6 +49,7 @@ class WorkerApi:
     downloaded: int = 0
     heartbeats: list[dict[str, Any]] = field(default_factory=list)
     goodbyes: int = 0
+    requests: int = 0
 
     def __post_init__(self) -> None:
         """Start listening."""
@@ -70,6 +72,9 @@ class WorkerApi:
         """Return the response to one request."""
         path, query = urlsplit(url).path.removeprefix("/api/v1/worker"), dict(parse_qsl(urlsplit(url).query))
         with self._lock:
+            self.requests += 1
+            if self.is_token_wrong:
+                return problem(401, "unauthorized")
             if self.away:
                 return problem(503, "away")
             if method == "PUT":

@@ -22,6 +22,7 @@ from backend.database.tables.calibrations import Calibration
 from backend.database.tables.changes import RunChange
 from backend.database.tables.checkpoints import Checkpoint
 from backend.database.tables.evaluations import Evaluation, EvaluationEpisode
+from backend.database.tables.event_digests import EventDigests
 from backend.database.tables.files import File
 from backend.database.tables.futures import Futures
 from backend.database.tables.idempotency import IdempotencyKey
@@ -62,6 +63,7 @@ __all__ = [
     "DeliveryState",
     "Evaluation",
     "EvaluationEpisode",
+    "EventDigests",
     "File",
     "Futures",
     "GameEnd",

@@ -74,6 +74,16 @@ def import_logs(
         except (RejectedError, UnavailableError, OSError) as error:
             raise ArcadiaError(f"{run.name} is not imported completely: {error}") from None
         show(f"{run.name} is at {connection.url}{upload.path}, with {sent} new events")
+        if upload.conflicts:
+            say(describe_conflicts(run.name, upload.conflicts))
+
+
+def describe_conflicts(name: str, conflicts: int) -> str:
+    """Return a warning about events that differ from those of an earlier import."""
+    return (
+        f"{name}: {conflicts:,} events differ from those that were imported before from files with these names. All "
+        "are kept, so some steps may have two points. Rename the files to import them as another run."
+    )
 
 
 def find_runs(source: Source, path: Path, step: str | None) -> list[Any]:

@@ -8,7 +8,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol
 
-# An event of the API without its number. Media have their bytes as `content`.
+# An event of the API without its number. Media have their bytes as `content`. An event without a time has none in its
+# file: a time of the file's would change with the file, so that its events would no longer be recognized.
 Event = dict[str, Any]
 
 

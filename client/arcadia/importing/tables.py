@@ -45,8 +45,9 @@ class CsvFile:
         times = [values.pop(name) for name in TIME_COLUMNS if name in values]
         if at is None or not math.isfinite(at) or not values:
             return None
-        time = times[0] if times and math.isfinite(times[0]) else self.path.stat().st_mtime
-        return {"kind": "metrics", "time": time, "step": int(at), "values": with_standard_names(values)}
+        # Without a time, the server uses that of the import. The file's own time changes with each new row.
+        time = {"time": times[0]} if times and math.isfinite(times[0]) else {}
+        return {"kind": "metrics", **time, "step": int(at), "values": with_standard_names(values)}
 
 
 class MonitorFile:

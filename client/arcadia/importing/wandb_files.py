@@ -26,7 +26,8 @@ class WandbFile:
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        self._time = path.stat().st_mtime
+        # The server uses the time of the import until a record has one.
+        self._time: float | None = None
 
     def read(self) -> Iterator[Event]:
         """Yield the events of all records."""
@@ -58,7 +59,7 @@ class WandbFile:
     def _history(self, history: Any) -> Iterator[Event]:
         values = _items(history[1])
         step = int(values.pop("_step", 0) or 0)
-        self._time = float(values.pop("_timestamp", 0) or self._time)
+        self._time = float(values.pop("_timestamp", 0) or 0) or self._time
         values.pop("_runtime", None)
         media = {name: value for name, value in values.items() if isinstance(value, dict) and "_type" in value}
         for name in media:

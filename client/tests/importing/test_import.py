@@ -104,6 +104,43 @@ def test_an_import_that_was_interrupted_continues(server: ReportedServer, tmp_pa
     assert [step for step, _values in server.metrics()] == list(range(2_500))
 
 
+@pytest.mark.parametrize("rows", [1, 2, 3, 4])
+def test_a_file_that_was_replaced_is_imported_beside_the_first_one(
+    server: ReportedServer, tmp_path: Path, rows: int
+) -> None:
+    """A script that runs again writes a file with the same name, which is shorter at first."""
+    file = tmp_path / "progress.csv"
+    file.write_text("step,loss\n1,0.5\n2,0.4\n3,0.3\n")
+    assert import_all(server, tables.find_csv(file)) == 3
+    file.write_text("step,loss\n" + "".join(f"{step},0.{step + 5}\n" for step in range(1, rows + 1)))
+    for expected in (rows, 0):
+        assert import_all(server, tables.find_csv(file)) == expected
+    (writer,) = [name for name, events in server.events.items() if events[0]["kind"] == "metrics"]
+    every = [event["values"]["loss"] for event in [*server.events[writer], *server.conflicts[writer]]]
+    assert sorted(every) == sorted([0.5, 0.4, 0.3, *(step / 10 for step in range(6, 6 + rows))])
+    assert len(server.conflicts[writer]) == min(rows, 3)
+
+
+def test_a_file_with_new_rows_only_adds_these(server: ReportedServer, tmp_path: Path) -> None:
+    file = tmp_path / "progress.csv"
+    file.write_text("step,loss\n1,0.5\n")
+    assert import_all(server, tables.find_csv(file)) == 1
+    file.write_text("step,loss\n1,0.5\n2,0.4\n")
+    os.utime(file, (1e9, 1e9))
+    assert import_all(server, tables.find_csv(file)) == 1
+    assert not any(server.conflicts.values())
+
+
+def test_the_command_reports_a_file_that_was_replaced(server: ReportedServer, tmp_path: Path) -> None:
+    file = tmp_path / "progress.csv"
+    command = [sys.executable, "-m", "arcadia", "--url", server.url, "import-logs", str(file), "--from", "csv"]
+    for loss, expected in (("0.5", ""), ("0.6", "progress: 1 events differ")):
+        file.write_text(f"step,loss\n1,{loss}\n")
+        done = subprocess.run(command, capture_output=True, text=True, timeout=WAIT_SECONDS, check=True)
+        assert done.stderr.startswith(expected)
+        assert bool(done.stderr) == bool(expected)
+
+
 def test_a_growing_folder_is_followed_and_a_restart_sends_nothing_twice(server: ReportedServer, tmp_path: Path) -> None:
     shown: list[str] = []
     connection = Connection(server.url, None)

@@ -65,6 +65,16 @@ def test_events_are_stored_once_and_without_gaps(api: Api) -> None:
     assert (wrong.status_code, wrong.json()["detail"]) == (422, "events: no event metrics is expected here")
 
 
+def test_another_event_under_a_stored_number_is_refused(api: Api) -> None:
+    job_id, attempt = api.claim_job()["job_id"], 1
+    stored = event(1, "log", level="warning", message="one")
+    for _ in range(2):
+        assert api.send_of_job(job_id, attempt, stored).status_code == 200
+        refused = api.send_of_job(job_id, attempt, {**stored, "message": "two"})
+        assert (refused.status_code, refused.json()["type"]) == (409, "/problems/event-conflict")
+        assert "Start the job again" in refused.json()["detail"]
+
+
 def test_a_run_cannot_report_an_evaluation(api: Api) -> None:
     run_id, attempt = api.running()
     reported = api.send(run_id, attempt, evaluation(2, [1.0]))

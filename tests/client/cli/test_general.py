@@ -25,7 +25,8 @@ def test_login_verifies_and_stores_the_token(
     monkeypatch.delenv("ARCADIA_URL")
     token_file = tmp_path / "token"
     token_file.write_text("wrong\n")
-    assert "rejects this token" in arcadia("login", url, "--token-file", token_file).err
+    refused = arcadia("login", url, "--token-file", token_file).err
+    assert f"rejects this token, which is from the file {token_file}" in refused
     stored = tmp_path / "arcadia" / "client.json"
     assert not stored.exists()
     token_file.write_text(f"{TOKEN}\n")
@@ -37,6 +38,7 @@ def test_login_verifies_and_stores_the_token(
 def test_a_missing_token_is_an_error(arcadia: Arcadia, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("ARCADIA_TOKEN")
     refused = arcadia("runs")
+    assert "needs a token. Run `arcadia login" in refused.err
     assert (refused.status, refused.out) == (1, "")
     assert refused.err.startswith("arcadia: ")
 
