@@ -46,12 +46,6 @@ def of_array(array: NDArray[Any]) -> Weights:
     return Weights("F32", array.shape, np.ascontiguousarray(array, dtype="<f4").tobytes())
 
 
-def is_whole(tensor: Weights) -> bool:
-    """Return True if a tensor of float32 has as many bytes as its shape needs."""
-    sizes_are_numbers = all(type(size) is int and size >= 0 for size in tensor.shape)
-    return sizes_are_numbers and isinstance(tensor.data, bytes) and len(tensor.data) == 4 * prod(tensor.shape)
-
-
 def read(content: bytes) -> dict[str, Weights]:
     """Read the tensors of a safetensors file. Raise WeightsError if the content is not such a file."""
     if int.from_bytes(content[:8], "little") > MAX_HEADER_BYTES:
