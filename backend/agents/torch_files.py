@@ -1,7 +1,7 @@
 """Weights in files of torch, read without torch and without running any code of the file.
 
-Such a file is a zip file with a pickle of names, shapes and places, and the numbers beside it. The pickle is parsed in a
-process with limits.
+Such a file is a zip file with a pickle of names, shapes and places, and the numbers beside it. A process with limits
+parses the pickle.
 """
 
 from collections.abc import Callable, Sequence

@@ -54,7 +54,7 @@ class _Unpickler(pickle._Unpickler):
 
 def _rebuild(storage: Any, offset: Any, size: Any, stride: Any, *_: Any) -> _Tensor:
     if not isinstance(storage, _Storage) or not isinstance(offset, int):
-        raise ValueError("it has a tensor without a storage of numbers")
+        raise TypeError("it has a tensor without a storage of numbers")
     if max(len(size), len(stride)) > MAX_DIMENSIONS:
         raise ValueError(f"it has a tensor of more than {MAX_DIMENSIONS} dimensions")
     return _Tensor(storage, offset, [_whole(each) for each in size], [_whole(each) for each in stride])
