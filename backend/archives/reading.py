@@ -6,11 +6,12 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from sqlalchemy import select
+from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
 
 from backend.archives.format import ArchivedItem, ArchivedRun, Kind
 from backend.archives.hashing import hash_item
-from backend.archives.opening import Archive
+from backend.archives.opening import Archive, BadArchive
 from backend.archives.origins import EarlierImport, find_imports, lock_imports, record_import
 from backend.archives.report_reading import ReportReader
 from backend.archives.run_reading import RestoredRun, RunReader
@@ -29,9 +30,13 @@ def import_opened(
     database: Database, archive: Archive, tags: Sequence[str] = (), project: str | None = None
 ) -> ImportResult:
     """Import an archive. Raise BadArchive if it must not be imported."""
-    with _unpacked(archive, database.files_dir) as contents, database.write() as session:
-        lock_imports(session)
-        return _Import(session, archive, contents, project).run(tags)
+    try:
+        with _unpacked(archive, database.files_dir) as contents, database.write() as session:
+            lock_imports(session)
+            return _Import(session, archive, contents, project).run(tags)
+    except IntegrityError as error:
+        reason = str(error.orig).partition("\n")[0][:300]
+        raise BadArchive(f"Rows of the archive contradict each other, or refer to missing ones: {reason}.") from error
 
 
 @contextmanager

@@ -19,7 +19,7 @@ from backend.reported.media import list_media_series
 from backend.runs.queries import to_schema
 from backend.studies import queries as studies
 
-_UNREADABLE = (ValidationError, LookupError, TypeError, ValueError, AttributeError, ArithmeticError)
+_UNREADABLE = (ValidationError, LookupError, TypeError, ValueError, AttributeError, ArithmeticError, RecursionError)
 
 
 def verify_study(session: Session, study: Study) -> None:

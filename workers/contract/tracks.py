@@ -21,7 +21,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, ValidationError
 
 from workers.contract import archives
 from workers.contract.archives import ArchiveError, Column
@@ -29,6 +29,12 @@ from workers.contract.earlier_names import with_current_names
 from workers.contract.protocols.acting import Acting
 
 VERSION = 1
+# The columns that every track has, with their numbers of dimensions.
+_DIMENSIONS = {
+    **dict.fromkeys(("picture", "value", "reward", "obtained", "score", "lives", "life_lost"), (1,)),
+    "action": (1, 2),
+    "numbers": (2,),
+}
 
 # The content of the column `numbers`.
 Numbers = Literal["policy", "values", "gaussian"]
@@ -92,4 +98,13 @@ def read(file: Path | io.BytesIO) -> Track:
         raise TrackError(f"this is not a track file: {error}") from error
     if head.get("version") != VERSION:
         raise TrackError(f"the track has version {head.get('version')}; this version of Arcadia reads {VERSION}")
-    return Track(TrackHead.model_validate(with_current_names(head)), columns)
+    try:
+        validated = TrackHead.model_validate(with_current_names(head))
+    except ValidationError as error:
+        raise TrackError(f"its head is not valid: {error.errors()[0]['msg']}") from error
+    for name, dimensions in _DIMENSIONS.items():
+        if name not in columns or columns[name].ndim not in dimensions or columns[name].dtype.kind not in "biuf":
+            raise TrackError(f"its column {name} is missing, or is not a list of numbers")
+    if len({len(column) if column.ndim else None for column in columns.values()}) != 1:
+        raise TrackError("its columns do not have the same length")
+    return Track(validated, columns)

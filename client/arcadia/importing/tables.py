@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from arcadia.errors import ArcadiaError
-from arcadia.importing.source import Event, SourceFile, SourceRun, key_of
+from arcadia.importing.source import DAMAGED, Event, SourceFile, SourceRun, damage_reported, find_files, key_of
 from arcadia.integrations.standard_names import with_standard_names
 
 MONITOR = "*monitor.csv"
@@ -27,7 +27,7 @@ class CsvFile:
 
     def read(self) -> Iterator[Event]:
         """Yield the new rows."""
-        with self.path.open(newline="", encoding="utf-8-sig") as file:
+        with damage_reported(self.path, "a CSV file"), self.path.open(newline="", encoding="utf-8-sig") as file:
             rows = csv.DictReader(file)
             columns = rows.fieldnames or []
             step = self._step or next((name for name in STEP_COLUMNS if name in columns), None)
@@ -59,7 +59,7 @@ class MonitorFile:
 
     def read(self) -> Iterator[Event]:
         """Yield the new episodes. The step counts all environments."""
-        with self.path.open(newline="") as file:
+        with damage_reported(self.path, "a monitor file"), self.path.open(newline="") as file:
             started = float(read_header(self.path, file.readline()).get("t_start", 0.0))
             for number, row in enumerate(csv.DictReader(file)):
                 if number < self._rows:
@@ -78,13 +78,13 @@ def read_header(path: Path, line: str) -> dict[str, Any]:
     """Return the first line of a monitor file."""
     try:
         return dict(json.loads(line.removeprefix("#")))
-    except ValueError:
+    except DAMAGED:
         raise ArcadiaError(f'{path} is not a monitor file: its first line is not #{{"t_start": …}}.') from None
 
 
 def find_csv(path: Path, step: str | None = None) -> list[SourceRun]:
     """Return the run of a CSV file, or those of the files in a folder. A run is known by its file's path."""
-    files = sorted(path.rglob("*.csv")) if path.is_dir() else [path]
+    files = find_files(path, "*.csv") if path.is_dir() else [path]
     return [
         SourceRun(key_of("csv", str(file.absolute())), _name(file), "CSV", [CsvFile(file, step)])
         for file in files
@@ -95,11 +95,12 @@ def find_csv(path: Path, step: str | None = None) -> list[SourceRun]:
 def find_monitors(path: Path) -> list[SourceRun]:
     """Return the runs of monitor files: one for each folder, whose files are its environments."""
     folders: dict[Path, list[Path]] = {}
-    for file in sorted(path.rglob(MONITOR)) if path.is_dir() else [path]:
+    for file in find_files(path, MONITOR) if path.is_dir() else [path]:
         folders.setdefault(file.parent, []).append(file)
     runs = []
     for folder, paths in folders.items():
-        first = paths[0].read_text().partition("\n")[0]
+        with damage_reported(paths[0], "a monitor file"), paths[0].open(newline="") as opened:
+            first = opened.readline().rstrip("\r\n")
         env = str(read_header(paths[0], first).get("env_id") or "")
         files: list[SourceFile] = [MonitorFile(each, len(paths)) for each in paths]
         runs.append(SourceRun(key_of("monitor", folder.name, first), _name(folder), "Monitor", files, {"env": env}))

@@ -8,9 +8,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from arcadia.errors import ArcadiaError
 from arcadia.importing import wire
-from arcadia.importing.source import Event, SourceFile, SourceRun, key_of
+from arcadia.importing.source import Event, SourceFile, SourceRun, damage_reported, find_files, key_of
 from arcadia.integrations.standard_names import with_standard_names
 from arcadia.reporting.media import MAX_BINS
 
@@ -31,8 +30,9 @@ class EventFile:
 
     def read(self) -> Iterator[Event]:
         """Yield the events of new records."""
-        for record in self._records():
-            yield from self._events(record)
+        with damage_reported(self.path, "an event file of TensorBoard"):
+            for record in self._records():
+                yield from self._events(record)
 
     def _records(self) -> Iterator[bytes]:
         with self.path.open("rb") as file:
@@ -49,11 +49,8 @@ class EventFile:
                 yield data
 
     def _events(self, record: bytes) -> Iterator[Event]:
-        try:
-            event = wire.message(record)
-            values = [wire.message(each) for summary in event[5] for each in wire.message(summary)[1]]
-        except (ValueError, struct.error) as error:
-            raise ArcadiaError(f"{self.path} is not an event file of TensorBoard ({error}).") from None
+        event = wire.message(record)
+        values = [wire.message(each) for summary in event[5] for each in wire.message(summary)[1]]
         time = wire.numbers(event[1], "d")[-1] if event[1] else 0.0
         step = wire.signed(event[2])
         metrics: dict[str, Any] = {}
@@ -104,9 +101,8 @@ class EventFile:
 def find_runs(folder: Path) -> list[SourceRun]:
     """Return the runs of a folder: one for each folder with event files, as TensorBoard shows them."""
     found: dict[Path, list[SourceFile]] = {}
-    for path in sorted(folder.rglob(PATTERN)):
-        if path.is_file():
-            found.setdefault(path.parent, []).append(EventFile(path))
+    for path in find_files(folder, PATTERN):
+        found.setdefault(path.parent, []).append(EventFile(path))
     runs = []
     for parent, files in found.items():
         inner = parent.relative_to(folder).as_posix()

@@ -10,13 +10,14 @@ from typing import Any
 
 from arcadia.errors import ArcadiaError
 from arcadia.importing import wire
-from arcadia.importing.source import Event, SourceRun, key_of
+from arcadia.importing.source import DAMAGED, Event, SourceRun, damage_reported, find_files, is_inside, key_of
 from arcadia.integrations.standard_names import WANDB_LEVELS, with_standard_names
 from arcadia.reporting.media import MAX_CELLS, Table
 from arcadia.reporting.values import flatten
 
 # The file is a LevelDB log: blocks with records, which may be split into several parts.
 HEADER = b":W&B"
+NOUN = "a file of wandb"
 BLOCK_BYTES, FILE_HEADER_BYTES, PART_HEADER_BYTES = 32_768, 7, 7
 FULL, FIRST, LAST = 1, 2, 4
 
@@ -31,6 +32,10 @@ class WandbFile:
 
     def read(self) -> Iterator[Event]:
         """Yield the events of all records."""
+        with damage_reported(self.path, NOUN):
+            yield from self._events()
+
+    def _events(self) -> Iterator[Event]:
         for data in read_records(self.path):
             record = wire.message(data)
             for history in record[2]:
@@ -68,12 +73,18 @@ class WandbFile:
         if numbers:
             yield {"kind": "metrics", "time": self._time, "step": step, "values": with_standard_names(numbers)}
         for name, value in media.items():
-            for found in self._media(value):
-                yield {"kind": "media", "time": self._time, "step": step, "name": name, **found}
+            try:
+                found = [*self._media(value)]
+            except DAMAGED as error:
+                message = f"Left out {value['_type']} {name}: {str(error)[:200] or type(error).__name__}"
+                yield {"kind": "log", "time": self._time, "level": "warning", "message": message}
+                continue
+            for each in found:
+                yield {"kind": "media", "time": self._time, "step": step, "name": name, **each}
 
     def _media(self, value: dict[str, Any]) -> Iterator[Event]:
         """Yield images, videos, histograms and tables. Other media are left out."""
-        kind, files = value["_type"], self.path.parent / "files"
+        kind = value["_type"]
         if kind == "histogram":
             counts = value.get("values") or value.get("count") or []
             packed = value.get("packedBins")
@@ -81,15 +92,22 @@ class WandbFile:
                 [packed["min"] + packed["size"] * each for each in range(len(counts) + 1)] if packed else []
             )
             yield {"media": "histogram", "data": {"edges": edges, "counts": counts}}
-        elif kind == "table-file" and (file := files / value["path"]).is_file():
+        elif kind == "table-file" and (file := self._find_file(value["path"])):
             table = json.loads(file.read_text())
             rows = table["data"][: MAX_CELLS // max(1, len(table["columns"]))]
             yield {"media": "table", "data": Table(table["columns"], rows).data()}
         elif kind in ("image-file", "video-file", "images/separated", "videos"):
             paths = value.get("filenames") or [each["path"] for each in value.get("videos", [value])]
             for path in paths:
-                if (file := files / path).is_file():
+                if file := self._find_file(path):
                     yield {"media": "video" if "video" in kind else "image", "content": file.read_bytes()}
+
+    def _find_file(self, path: str) -> Path | None:
+        """Return a file beside the log, or None if it is missing. Raise ValueError if it is elsewhere."""
+        file = self.path.parent / "files" / path
+        if not is_inside(file, self.path.parent):
+            raise ValueError(f"{path!r} is outside of the folder of its run.")
+        return file if file.is_file() else None
 
 
 def read_records(path: Path) -> Iterator[bytes]:
@@ -116,16 +134,20 @@ def read_records(path: Path) -> Iterator[bytes]:
 def find_runs(path: Path) -> list[SourceRun]:
     """Return the runs of a folder, or that of one file."""
     found = {}
-    for file in sorted(path.rglob("*.wandb")) if path.is_dir() else [path]:
+    for file in find_files(path, "*.wandb") if path.is_dir() else [path]:
         found[file.resolve()] = file  # `latest-run` is a link
     return [_describe(file) for file in found]
 
 
 def _describe(file: Path) -> SourceRun:
-    run: Any = next((record[17][0] for record in map(wire.message, read_records(file)) if record[17]), None)
-    if run is None:
-        raise ArcadiaError(f"{file} has no run.")
-    run = wire.message(run)
+    with damage_reported(file, NOUN):
+        found: Any = next((record[17][0] for record in map(wire.message, read_records(file)) if record[17]), None)
+        if found is None:
+            raise ArcadiaError(f"{file} has no run.")
+        return _to_run(file, wire.message(found))
+
+
+def _to_run(file: Path, run: Any) -> SourceRun:
     key = key_of("wandb", wire.text(run[1]), file.parent.name)
     facts = {"project": wire.text(run[3]), "host": wire.text(run[13])}
     name = wire.text(run[8]) or wire.text(run[1])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import time
 from collections.abc import Sequence
 from pathlib import Path
@@ -18,6 +19,8 @@ from arcadia.reporting.values import encode_event
 # The server rejects the content of one event or file with these, so others may be accepted.
 _CONTENT = (400, 413, 415, 422)
 _MEDIA = b'{"kind":"media"'
+# The name of a file of the journal, which somebody else may have written.
+_SHA256 = re.compile(r"[0-9a-f]{64}")
 
 
 class WriterUpload:
@@ -125,6 +128,8 @@ class WriterUpload:
         """Upload the file of an event with media. Return the event, or a warning if the server rejects the file."""
         if not line.startswith(_MEDIA) or not (digest := json.loads(line).get("sha256")):
             return line
+        if not isinstance(digest, str) or not _SHA256.fullmatch(digest):
+            return _replacement("The journal names a file that it cannot have.")
         if digest not in self._uploaded_files:
             try:
                 self._connection.send_file(self.run_id, self.files.writer, digest, self._media / digest)

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from importing.wandb_logs import write_wandb
+from importing.wandb_logs import field, write_wandb
 from reporting.reported_server import Rejection, ReportedServer
 from reporting.scripts import wait_until
 from tensorboardX import SummaryWriter
@@ -246,3 +246,74 @@ def test_a_file_of_another_kind_is_rejected(
     }
     with pytest.raises(ArcadiaError, match=sentence):
         import_all(server, find[source](tmp_path))
+
+
+PRIVATE = b'{"columns": ["password"], "data": [["secret"]]}'
+
+
+@pytest.mark.parametrize("kind", ["image-file", "table-file"])
+@pytest.mark.parametrize("way", ["parents", "absolute", "link", "link to a folder", "folder of files"])
+def test_media_outside_the_folder_of_a_run_are_left_out(
+    server: ReportedServer, tmp_path: Path, kind: str, way: str
+) -> None:
+    (tmp_path / "private.json").write_bytes(PRIVATE)
+    run = tmp_path / "logs" / "offline-run-1"
+    paths = {"parents": "../../../private.json", "absolute": str(tmp_path / "private.json")}
+    path = paths.get(way, "media/link/private.json" if "folder" in way else "media/link")
+    write_wandb(run, 1, path, kind)
+    if way == "link":
+        (run / "files" / "media" / "link").symlink_to(tmp_path / "private.json")
+    elif way == "link to a folder":
+        (run / "files" / "media" / "link").symlink_to(tmp_path)
+    elif way == "folder of files":
+        (run / "files").rename(run / "other")
+        (run / "files").mkdir()
+        (run / "files" / "media").symlink_to(tmp_path)
+        (tmp_path / "link").mkdir()
+        (tmp_path / "link" / "private.json").write_bytes(PRIVATE)
+    import_all(server, wandb_files.find_runs(tmp_path / "logs"))
+    assert server.of_kind("media") == []
+    assert server.files == {}
+    assert "is outside of the folder of its run" in server.of_kind("log")[0]["message"]
+    assert server.metrics() != []
+
+
+@pytest.mark.parametrize(
+    ("name", "find"),
+    [
+        ("run.wandb", wandb_files.find_runs),
+        ("events.out.tfevents.1", tensorboard_files.find_runs),
+        ("progress.csv", tables.find_csv),
+        ("0.monitor.csv", tables.find_monitors),
+    ],
+)
+def test_links_to_files_elsewhere_are_left_out(
+    tmp_path: Path, name: str, find: Any, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "private").write_text("step,password\n1,12345\n")
+    (tmp_path / "logs").mkdir()
+    (tmp_path / "logs" / name).symlink_to(tmp_path / "private")
+    assert find(tmp_path / "logs") == []
+    assert "links to a file outside of its folder" in capsys.readouterr().err
+
+
+def test_damaged_files_are_explained(tmp_path: Path) -> None:
+    nested = tmp_path / "nested.wandb"
+    record = field(2, field(1, field(1, "a") + field(16, "[" * 100)))
+    nested.write_bytes(b":W&B\xe1\xbe\x00" + struct.pack("<IHB", 0, len(record), 1) + record)
+    damaged = tmp_path / "damaged.wandb"
+    damaged.write_bytes(b":W&B\xe1\xbe\x00" + struct.pack("<IHB", 0, 2, 1) + b"\xff\xff")
+    table = tmp_path / "table.csv"
+    table.write_bytes(b"step,loss\n1,\xff\n")
+    wide = tmp_path / "wide.csv"
+    wide.write_text(f'step,loss\n1,"{"x" * 200_000}\n')
+    for file in (table, wide):
+        with pytest.raises(ArcadiaError, match=rf"{file.name} is not a CSV file, or it is damaged"):
+            [*tables.CsvFile(file).read()]
+    for file in (nested, damaged):
+        with pytest.raises(ArcadiaError, match=r"has no run|is damaged"):
+            wandb_files.find_runs(file)
+    monitor = tmp_path / "0.monitor.csv"
+    monitor.write_text("#5\nr,l,t\n")
+    with pytest.raises(ArcadiaError, match="is not a monitor file"):
+        tables.find_monitors(monitor)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import json
 import random
+import re
 import shutil
 import time
 from collections.abc import Iterator
@@ -233,6 +234,19 @@ def test_a_file_that_the_server_rejects_becomes_a_warning(folder: JournalDirecto
     assert [event["media"] for event in server.of_kind("media")] == ["table"]
     (warning,) = server.of_kind("log")
     assert warning["message"].endswith("A file was rejected: This is no image.")
+
+
+def test_a_journal_cannot_name_files_outside_of_it(
+    folder: JournalDirectory, server: ReportedServer, tmp_path: Path
+) -> None:
+    private = tmp_path / "private"
+    private.write_text("secret")
+    (journal,) = folder.path.glob("*.jsonl")
+    other = f'"sha256":"{private}"'.encode()
+    journal.write_bytes(re.sub(rb'"sha256":"[0-9a-f]{64}"', other, journal.read_bytes()))
+    start_upload(folder, server).run(no_pauses)
+    assert server.files == {}
+    assert server.of_kind("log")[0]["message"].endswith("The journal names a file that it cannot have.")
 
 
 @pytest.mark.parametrize("status", [404, 409])
