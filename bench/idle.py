@@ -19,8 +19,8 @@ import psutil
 from backend.startup.embedded.redis_server import free_port
 from tests.processes import command_line
 
-# Imports, the first sweep and the preparation of processes are over when a minute has used little CPU time.
-QUIET_SHARE, QUIET_SECONDS, START_SECONDS = 0.05, 10.0, 600.0
+# Imports and the preparation of processes are over when a minute has used little CPU time.
+QUIET_SHARE, QUIET_SECONDS, START_SECONDS = 0.02, 60.0, 900.0
 # What identifies a process in its command line. The leash runs the others, so it comes first.
 KINDS = {
     "leash.py": "leash",
