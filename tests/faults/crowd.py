@@ -42,6 +42,18 @@ class Crowd:
             if len(self._going_on(self.runs())) < IN_PROGRESS:
                 self._installation.launch(next(self._configs), **SAVING)
 
+    def launch_gorila(self) -> None:
+        """Let a run of Gorila be next, and make room for it, unless one is in progress."""
+        with contextlib.suppress(httpx.TransportError):
+            going_on = self._going_on(self.runs())
+            if any(run["algorithm"] == "gorila" for run in going_on):
+                return
+            body = {"config": {**CATCH_BY_GORILA, **SAVING, "total_steps": 30_000}, "priority": 10}
+            self._installation.post("runs", body)
+            active = [run["id"] for run in going_on if run["state"] == "running"]
+            if active:
+                self._try(f"runs/{self._drawn.choice(active)}/stop")
+
     def evaluate(self) -> None:
         """Request an evaluation of a run with a checkpoint, unless enough evaluations are in progress."""
         with contextlib.suppress(httpx.TransportError):
@@ -80,9 +92,10 @@ class Crowd:
         return None
 
     def runs(self) -> list[dict[str, Any]]:
-        """Return all runs with their actions. The API lists each set of actions only once."""
+        """Return all trained runs with their actions. The API lists each set of actions only once."""
         page = self._installation.read("runs?limit=1000")
-        return [run | {"actions": page["actions"][run["actions"]]} for run in page["items"]]
+        trained = [run for run in page["items"] if run["origin"] == "trained"]
+        return [run | {"actions": page["actions"][run["actions"]]} for run in trained]
 
     def end_all(self) -> None:
         """Stop every run that can be stopped."""
