@@ -151,7 +151,7 @@ def test_an_invalid_value_is_shown_next_to_its_field_and_not_launched(page: Page
 
 @pytest.mark.nightly
 def test_the_replay_of_a_run_plays_in_the_page(page: Page, installation: Installation, finished_run: int) -> None:
-    installation.wait_until(lambda: installation.read(f"runs/{finished_run}/replays"))
+    installation.wait_for_replay(finished_run)
     page.goto(f"/runs/{finished_run}/replays")
     video = page.locator("video").first
     video.wait_for()
@@ -165,7 +165,7 @@ def test_the_replay_of_a_run_plays_in_the_page(page: Page, installation: Install
 
 def open_what_if(page: Page, installation: Installation, run: int) -> Locator:
     """Open the panel for futures of a run's replay. Return it with 8 futures entered."""
-    installation.wait_until(lambda: installation.read(f"runs/{run}/replays"))
+    installation.wait_for_replay(run)
     page.goto(f"/runs/{run}/replays")
     page.get_by_role("button", name="What if…").click()
     panel = page.get_by_role("region", name="What if")

@@ -26,6 +26,8 @@ def test_a_run_trains_from_the_queue_to_its_end_with_growing_curves(installation
     installation.wait_until(lambda: installation.points(run))
     seen = len(installation.points(run))
     installation.wait_until(lambda: len(installation.points(run)) >= seen + 20)
+    # A run records its first checkpoint while it trains. At its end it waits only a minute for its last replay.
+    installation.wait_until(lambda: installation.read(f"runs/{run}/replays"))
     end_soon(installation, run)
     finished = installation.wait_for_state(run, "finished")
     assert finished["step"] >= finished["total_steps"]

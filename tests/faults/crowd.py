@@ -42,16 +42,19 @@ class Crowd:
             if len(self._going_on(self.runs())) < IN_PROGRESS:
                 self._installation.launch(next(self._configs), **SAVING)
 
-    def launch_gorila(self) -> None:
-        """Let a run of Gorila be next, and make room for it, unless one is in progress."""
+    def prefer_gorila(self) -> None:
+        """Let a run of Gorila be next, and make room for it, unless one has begun."""
         with contextlib.suppress(httpx.TransportError):
             going_on = self._going_on(self.runs())
-            if any(run["algorithm"] == "gorila" for run in going_on):
+            of_gorila = [run for run in going_on if run["algorithm"] == "gorila"]
+            if any(run["state"] != "queued" for run in of_gorila):
                 return
-            body = {"config": {**CATCH_BY_GORILA, **SAVING, "total_steps": 30_000}, "priority": 10}
-            self._installation.post("runs", body)
-            active = [run["id"] for run in going_on if run["state"] == "running"]
-            if active:
+            if of_gorila:
+                self._installation.http.patch(f"runs/{of_gorila[0]['id']}", json={"priority": 10})
+            else:
+                config = {**CATCH_BY_GORILA, **SAVING, "total_steps": 30_000}
+                self._installation.post("runs", {"config": config, "priority": 10})
+            if active := [run["id"] for run in going_on if run["state"] == "running"]:
                 self._try(f"runs/{self._drawn.choice(active)}/stop")
 
     def evaluate(self) -> None:

@@ -99,7 +99,7 @@ class Storm:
 
         def is_there() -> bool:
             if kill.part == "ray":
-                self._crowd.launch_gorila()
+                self._crowd.prefer_gorila()
             process = self._installation.part(kill.part, kill.worker)
             found[:] = [process] if process else []
             return bool(process)
