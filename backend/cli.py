@@ -7,6 +7,7 @@ import logging
 import os
 import sys
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -21,6 +22,8 @@ if TYPE_CHECKING:
 
 
 MAX_WORKERS = 64
+# uvicorn's exit status if the application does not start.
+CANNOT_START = 3
 # Commands that are separate programs.
 PROGRAMS = {
     "worker": "workers.worker",
@@ -124,7 +127,7 @@ def serve(settings: Settings) -> int:
     from backend.startup.checks import make_ready
     from backend.startup.listening import refuse_taken_port
     from backend.web.log_limits import limit_log_lines
-    from backend.web.serving import server_options
+    from backend.web.serving import QuietServer, server_options
     from workers.contract.log_lines import log_to_standard_output
 
     log_to_standard_output()
@@ -134,8 +137,10 @@ def serve(settings: Settings) -> int:
     app = create_app(settings)
     refuse_taken_port(settings.host, settings.port, "backend")
     make_ready(settings)
-    uvicorn.run(app, host=settings.host, port=settings.port, **server_options(settings))
-    return 0
+    server = QuietServer(uvicorn.Config(app, host=settings.host, port=settings.port, **server_options(settings)))
+    with suppress(KeyboardInterrupt):  # the server has shut down
+        server.run()
+    return 0 if server.started else CANNOT_START
 
 
 def start_all(settings: Settings, workers: int) -> int:

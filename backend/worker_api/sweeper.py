@@ -4,7 +4,7 @@ It rings on the private queue of a free worker, since a busy worker might receiv
 """
 
 import logging
-import threading
+import math
 import time
 from collections.abc import Callable
 from contextlib import suppress
@@ -28,7 +28,8 @@ from backend.doorbell import Doorbell
 from backend.errors import NotFound
 from backend.failure_log import FailureLog
 from backend.files.removal import remove_waiting
-from backend.live.notices import publish
+from backend.live.background import BackgroundThread
+from backend.live.notices import has_pages, publish
 from backend.reported.states import fail_silent
 from backend.web.idempotency import delete_expired_keys
 from backend.web.lookup import find_job, find_run
@@ -54,11 +55,11 @@ class Sweeper:
         self._database = database
         self._settings = settings
         self._doorbell = doorbell
-        self._stopping = threading.Event()
-        self._thread = threading.Thread(target=self._run, name="sweeper", daemon=True)
+        self._thread = BackgroundThread("sweeper", settings.sweep_seconds, self.sweep)
         self._silences = [SilenceDetector(kind.limit(settings), settings.sweep_seconds, clock) for kind in _KINDS]
         self._conditions = ConditionChecker(database, settings, clock)
         self._connected: set[str] = set()
+        self._is_quiet = False
         self._failures = FailureLog(log)
 
     def start(self) -> None:
@@ -67,13 +68,12 @@ class Sweeper:
 
     def stop(self) -> None:
         """Stop the thread."""
-        self._stopping.set()
-        if self._thread.is_alive():
-            self._thread.join(timeout=10)
+        self._thread.stop()
 
-    def sweep(self) -> None:
-        """Run every task once. A task that fails does not stop the others."""
+    def sweep(self) -> float:
+        """Run every task once. A task that fails does not stop the others. Return the seconds until the next sweep."""
         now = utc_now()
+        self._is_quiet = False
         with self._failures.guard("Ending the attempts of silent workers"):
             self.end_silent_attempts(now)
         with self._failures.guard("Ringing for waiting work"):
@@ -90,6 +90,7 @@ class Sweeper:
             self._conditions.check(now)
         with self._failures.guard("Deleting old alerts"):
             delete_old_alerts(self._database, now)
+        return math.inf if self._is_quiet else self._settings.sweep_seconds
 
     def _ring(self, now: datetime) -> None:
         """Ring for waiting runs and jobs, and announce workers that disconnected."""
@@ -101,6 +102,9 @@ class Sweeper:
         for name in self._connected - connected:
             publish("worker.changed", {"name": name})
         self._connected = connected
+        # A lease ends without a notice, and a doorbell may be lost. Open pages show soon that a worker is gone.
+        is_watching = any(silence.is_watching for silence in self._silences) or (connected and has_pages())
+        self._is_quiet = not rings and not is_watching
 
     def end_silent_attempts(self, now: datetime) -> None:
         """End the attempts at runs and jobs whose workers have been silent for too long."""
@@ -129,10 +133,6 @@ class Sweeper:
                 after_commit(session, lambda: log.warning("%s %d: %s fell silent", kind.noun, number, held_by))
                 kind.lose(session, self._settings, row)
                 self._doorbell.ring_after_commit(session, row)
-
-    def _run(self) -> None:
-        while not self._stopping.wait(self._settings.sweep_seconds):
-            self.sweep()
 
 
 @dataclass(frozen=True)

@@ -56,7 +56,7 @@ class WorkerApi:
         self._server = ThreadingHTTPServer(("127.0.0.1", 0), _handler(self))
         self._server.daemon_threads = True
         self.url = f"http://127.0.0.1:{self._server.server_port}"
-        self._lock = threading.Lock()
+        self.lock = threading.Lock()
         threading.Thread(target=self._server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True).start()
 
     def close(self) -> None:
@@ -71,7 +71,7 @@ class WorkerApi:
     def answer(self, method: str, url: str, body: bytes) -> Answer:
         """Return the response to one request."""
         path, query = urlsplit(url).path.removeprefix("/api/v1/worker"), dict(parse_qsl(urlsplit(url).query))
-        with self._lock:
+        with self.lock:
             self.requests += 1
             if self.is_token_wrong:
                 return problem(401, "unauthorized")

@@ -9,7 +9,7 @@ from workers.worker.answers import BackendError, StaleAttemptError, WrongTokenEr
 from workers.worker.assignment import Held
 from workers.worker.backend_client import BackendClient
 
-IDLE_SECONDS = 2.0
+IDLE_SECONDS = 5.0
 HELD_SECONDS = 0.5  # a stop request must reach the trainer within two seconds
 
 log = logging.getLogger(__name__)

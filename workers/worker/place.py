@@ -14,8 +14,8 @@ from workers.worker.answers import BackendError, NameTakenError, WrongTokenError
 
 # A killed worker's leash releases the directory as soon as its trainer is dead.
 LOCK_SECONDS = 10.0
-# The backend considers a worker gone after ten seconds of silence.
-NAME_SECONDS = 15.0
+# The backend considers a worker gone after 15 seconds of silence.
+NAME_SECONDS = 20.0
 RETRY_SECONDS = 0.5
 
 log = logging.getLogger(__name__)

@@ -10,7 +10,7 @@ from pathlib import Path
 import arcadia
 
 PACKAGES = str(Path(arcadia.__file__).parents[1])
-WAIT_SECONDS = 120.0
+WAIT_SECONDS = 240.0
 
 
 def start(arguments: list[str], folder: Path, **variables: str) -> subprocess.Popen[str]:

@@ -7,7 +7,6 @@ import json
 import random
 import re
 import shutil
-import time
 from collections.abc import Iterator
 from pathlib import Path
 from types import SimpleNamespace
@@ -341,8 +340,6 @@ def test_a_silent_script_is_reported_as_alive(
 
 
 def test_requests_are_compressed_and_bounded(folder: JournalDirectory, server: ReportedServer) -> None:
-    began = time.monotonic()
     start_upload(folder, server).run(no_pauses)
-    assert time.monotonic() - began < 60
     sizes = [size for _, path, size in server.requests if path.endswith("/events")]
     assert max(sizes) < 2_500_000

@@ -15,7 +15,7 @@ from backend.alerts.delivery import CLAIM, MAX_TRIES, AlertDeliverer, delay_afte
 from tests.backend.alerts.conftest import Alerts, Receiver, seconds_until
 from tests.factories import Api, metrics, started
 from tests.server_process import Server
-from tests.workers.waiting import wait_until
+from tests.workers.waiting import PATIENCE_SECONDS, wait_until
 
 
 @pytest.fixture
@@ -260,7 +260,11 @@ def test_an_invalid_address_is_refused(api: Api, url: str) -> None:
 @pytest.mark.nightly
 def test_a_killed_backend_delivers_after_its_restart(tmp_path: Path, receiver: Receiver) -> None:
     settings = {"ARCADIA_WORKER_TOKEN": "w", "ARCADIA_ALERTS_PRIVATE": "1", "ARCADIA_SWEEP_SECONDS": "60"}
-    with httpx.Client(headers={"Authorization": "Bearer w"}) as worker, httpx.Client() as user:
+    token = {"Authorization": "Bearer w"}
+    with (
+        httpx.Client(headers=token, timeout=PATIENCE_SECONDS) as worker,
+        httpx.Client(timeout=PATIENCE_SECONDS) as user,
+    ):
         server = Server(tmp_path, settings=settings)
         try:
             user.post(f"{server.address}/alert-channels", json={"name": "Mine", "url": receiver.url})

@@ -22,6 +22,7 @@ from backend.web.rate_limit import MAX_WRONG_TOKENS, WrongTokenLimit
 from backend.web.security import API, COOKIE, PUBLIC, SHARED_REPORTS, is_public
 from tests.door import listening
 from tests.factories import Response
+from tests.workers.waiting import PATIENCE_SECONDS
 
 TOKEN, WORKER_TOKEN = "user-secret", "worker-secret"
 
@@ -315,7 +316,7 @@ def test_only_a_trusted_proxy_may_name_its_client(
 ) -> None:
     settings = guarded_settings.model_copy(update={"data_dir": tmp_path, "trusted_proxies": proxies})
     found: Counter[int] = Counter()
-    with listening(create_app(settings)) as port, httpx.Client(trust_env=False) as client:
+    with listening(create_app(settings)) as port, httpx.Client(timeout=PATIENCE_SECONDS, trust_env=False) as client:
         for number in range(MAX_WRONG_TOKENS + 5):
             headers = {"X-Forwarded-For": f"10.0.{number}.1"}
             url = f"http://127.0.0.1:{port}/api/v1/session"

@@ -118,7 +118,7 @@ def logged_metrics(folder: Path) -> dict[str, list[tuple[int, float]]]:
 def points_of_the_only_run(client: Client) -> int:
     """Return the number of points in the backend."""
     try:
-        response = httpx.get(f"{client.url}/api/v1/runs")
+        response = httpx.get(f"{client.url}/api/v1/runs", timeout=PATIENCE_SECONDS)
         runs = response.json()["items"]
         return len(stored(client, runs[0]["id"])) if runs else 0
     except (httpx.TransportError, ValueError):

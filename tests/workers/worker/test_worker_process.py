@@ -11,6 +11,7 @@ import psutil
 import pytest
 from celery import Celery
 
+from tests.processes import has_ended
 from tests.workers.conftest import claim
 from tests.workers.redis_server import RedisServer
 from tests.workers.waiting import PATIENCE_SECONDS, wait_until
@@ -223,7 +224,7 @@ def test_a_killed_worker_ends_its_trainer_and_its_restart_delivers_the_events(
     assert len(family) == 2
     worker.process.kill()
     worker.process.wait()
-    wait_until(lambda: not any(process.is_running() for process in family))
+    wait_until(lambda: all(has_ended(process) for process in family))
     written = (worker.directory / "runs" / "runs" / "7" / "attempt-1" / "events.jsonl").read_text().count("\n")
     worker.start()
     wait_until(lambda: api.releases)
