@@ -20,7 +20,7 @@ class UploaderProcess:
     """A separate process that uploads a journal directory. It outlives the script if needed."""
 
     def __init__(self, directory: JournalDirectory, url: str, token: str | None) -> None:
-        self._directory = directory
+        self._directory, self.url, self.token = directory, url, token
         self._environment = {"ARCADIA_URL": url, **({"ARCADIA_TOKEN": token} if token else {})}
         self._process: subprocess.Popen[bytes] | None = None
         self._started = 0.0
