@@ -96,7 +96,8 @@ def _media_type(file: File, name: str | None) -> str:
     if file.kind == "media":
         return MEDIA_TYPES[PurePosixPath(file.path).suffix]
     if file.kind == "artifact" and name is not None:
-        return MEDIA_TYPES.get(PurePosixPath(name.lower()).suffix, "application/octet-stream")
+        suffix = PurePosixPath(name.lower()).suffix.replace(".jpeg", ".jpg")
+        return MEDIA_TYPES.get(suffix, "application/octet-stream")
     return TYPES[file.kind]
 
 
