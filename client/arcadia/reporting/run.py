@@ -231,6 +231,7 @@ class ReportedRun:
     def _server(self) -> tuple[str, str | None]:
         """Return the URL and the token of the run's server. Raise ArcadiaError if the run is not online."""
         if self._uploader is not None:
+            self._uploader.wait_for_page(URL_SECONDS)  # the server creates the run's project
             return self._uploader.url, self._uploader.token
         if url := self._directory.read_status().get("url"):  # another process may upload the run
             return str(url), None

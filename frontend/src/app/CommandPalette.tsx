@@ -31,7 +31,6 @@ export function CommandPalette({ onShortcuts, onTour }: { onShortcuts: () => voi
       ...PAGES,
       { to: "/launch", name: "Launch run" },
       { to: "/alerts", name: "Alerts" },
-      { to: "/artifacts", name: "Artifacts" },
       { to: "/aliases", name: "Aliases" },
     ].map(({ to, name }) => ({ id: `page ${to}`, label: name, onClick: () => void navigate(to) })),
     { id: "tour", label: "Tour of the pages", onClick: onTour },

@@ -94,7 +94,7 @@ interface ArtifactTableProps {
 function ArtifactTable({ artifacts, showsProject }: ArtifactTableProps) {
   return (
     <WideTable label="Artifacts" className={classes.card}>
-      <Table verticalSpacing="xs">
+      <Table verticalSpacing="xs" className={classes.table}>
         <Table.Thead>
           <Table.Tr>
             <Table.Th scope="col">Artifact</Table.Th>
@@ -114,7 +114,7 @@ function ArtifactTable({ artifacts, showsProject }: ArtifactTableProps) {
         <Table.Tbody>
           {artifacts.map(({ id, name, project, kind, latest, version_count }) => (
             <Table.Tr key={id}>
-              <Table.Td className={classes.title}>
+              <Table.Td className={classes.nameCell}>
                 <Anchor component={Link} to={`/artifacts/${id}`} size="sm" fw={500}>
                   {name}
                 </Anchor>
@@ -126,7 +126,7 @@ function ArtifactTable({ artifacts, showsProject }: ArtifactTableProps) {
                 <ArtifactAliases aliases={latest.aliases.filter((alias) => alias !== "latest")} />
               </Table.Td>
               <Table.Td ta="right">{exact(version_count)}</Table.Td>
-              <Table.Td ta="right">{bytes(latest.bytes)}</Table.Td>
+              <Table.Td ta="right">{latest.bytes > 0 ? bytes(latest.bytes) : "–"}</Table.Td>
               <Table.Td>
                 {latest.run_id === null ? (
                   "–"

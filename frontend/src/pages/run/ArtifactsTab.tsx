@@ -44,7 +44,7 @@ function Versions({ title, versions }: { title: string; versions: readonly Artif
         {title}
       </Title>
       <WideTable label={title} className={classes.card}>
-        <Table verticalSpacing={6}>
+        <Table verticalSpacing={6} className={classes.oneLine}>
           <Table.Thead>
             <Table.Tr>
               <Table.Th scope="col">Artifact</Table.Th>
@@ -78,7 +78,7 @@ function Versions({ title, versions }: { title: string; versions: readonly Artif
                 </Table.Td>
                 <Table.Td>{version.kind}</Table.Td>
                 <Table.Td ta="right">{version.file_count}</Table.Td>
-                <Table.Td ta="right">{bytes(version.bytes)}</Table.Td>
+                <Table.Td ta="right">{version.bytes > 0 ? bytes(version.bytes) : "–"}</Table.Td>
                 <Table.Td ta="right">
                   {version.step === null ? <Text c="dimmed">–</Text> : <Short value={version.step} />}
                 </Table.Td>
