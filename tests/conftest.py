@@ -55,6 +55,7 @@ BOTH_DATABASES = (
     "backend/alerts/test_alerts",
     "backend/alerts/test_conditions",
     "backend/archives/test_round_trip.py::test_an_imported_run_is_equal",
+    "backend/artifacts",
     "backend/backup/test_backup.py::test_a_backup_restores_everything",
     "backend/database",
     "backend/metrics/test_store",

@@ -60,7 +60,7 @@ def store(
         job_id=made_by.job_id,
         kind=kind,
         path=path,
-        stored_path=new_stored_path(made_by.run_id),
+        stored_path=new_stored_path(made_by.run_id, kind),
         sha256=sha256,
         bytes=size,
     )
@@ -130,10 +130,12 @@ def _of_attempt(made_by: Maker, path: str) -> Select[File]:
     )
 
 
-def _folder(run_id: int | None) -> str:
-    return "played" if run_id is None else f"run-{run_id}"
+def _folder(run_id: int | None, kind: StoredKind | None = None) -> str:
+    if run_id is None:
+        return "artifacts" if kind == "artifact" else "played"
+    return f"run-{run_id}"
 
 
-def new_stored_path(run_id: int | None) -> str:
+def new_stored_path(run_id: int | None, kind: StoredKind | None = None) -> str:
     """Return a random path, which does not depend on the worker's name for the file."""
-    return f"{_folder(run_id)}/{secrets.token_hex(16)}"
+    return f"{_folder(run_id, kind)}/{secrets.token_hex(16)}"

@@ -21,8 +21,8 @@ from backend.logs.service import note, note_conflicts
 from backend.metrics import service as metrics
 from backend.metrics.series import MAX_SERIES, add_series, find_series, remaining_series
 from backend.provenance.service import store_provenance
+from backend.reported import artifacts, states
 from backend.reported import events as ev
-from backend.reported import states
 from backend.reported.media import store_media
 from backend.reported.points import PointBuffer
 from backend.reported.problems import Omissions
@@ -33,7 +33,7 @@ from backend.runs.notices import announce_run
 from workers.contract.games import ENVIRONMENTS
 from workers.contract.values import LARGEST, LARGEST_SMALL, LONGEST_MESSAGE, storable
 
-_NOTICES = {"metrics": "run.metrics", "log": "run.log", "alert": "run.log", "media": "run.files"}
+_NOTICES = {"metrics": "run.metrics", "log": "run.log", "alert": "run.log", "media": "run.files", "artifact": "run.log"}
 MAX_CALENDAR_SECONDS = 253_402_300_800
 
 
@@ -126,7 +126,10 @@ class _Batch:
             field = ".".join(map(str, found["loc"]))
             self._omissions.add(f"event {kind}", f"Left out an event of the kind {kind}: {field}: {found['msg']}.")
             return
-        self._apply(logged)
+        if isinstance(logged, artifacts.ArtifactEvent):
+            artifacts.store_event(self._session, self._run, logged, self._omissions)
+        else:
+            self._apply(logged)
 
     def _apply(self, event: Any) -> None:
         run = self._run

@@ -5,6 +5,8 @@ from typing import Annotated
 from fastapi import APIRouter, Path, Query, Request, Response
 from sqlalchemy.orm import Session
 
+from backend.artifacts import service as artifacts
+from backend.artifacts.schemas import KnownFiles, MissingFiles
 from backend.config import CurrentSettings
 from backend.database.engine import Db
 from backend.database.tables import Attempt, File, MediaKind, Run
@@ -29,6 +31,8 @@ from workers.contract.values import Text
 from workers.contract.worker_api import UploadedFile
 
 router = APIRouter(tags=["reported runs"], route_class=GzipRoute)
+
+Writer = Annotated[Key, Query(description="The writer whose event names the file.")]
 
 
 @router.post(
@@ -71,7 +75,7 @@ async def upload_media(
     settings: CurrentSettings,
     run_id: PathId,
     sha256: Annotated[Sha256, Path(description="Hash of the body.")],
-    writer: Annotated[Key, Query(description="The writer whose event names the file.")],
+    writer: Writer,
 ) -> UploadedFile:
     """Upload an image or a video before the event that names it. A repeated upload changes nothing.
 
@@ -88,6 +92,36 @@ async def upload_media(
     upload = Upload(find_maker, find_twin, "media", sha256)
     choose_path = lambda received: f"media/{sha256}{media_suffix(received)}"  # noqa: E731
     return UploadedFile(file_id=await receive_upload(request, db, settings, upload, choose_path))
+
+
+@router.post("/reported/runs/{run_id}/artifact-files/missing")
+def find_missing_files(db: Db, run_id: PathId, writer: Writer, files: KnownFiles) -> MissingFiles:
+    """Return which files of an artifact the server does not have, so that only these are uploaded."""
+    with db.write() as session:
+        service.find_writer(session, run_id, writer)
+        return MissingFiles(missing=artifacts.list_missing(session, files.sha256))
+
+
+@router.put("/reported/runs/{run_id}/artifact-files/{sha256}", openapi_extra=BODY)
+async def upload_artifact_file(
+    request: Request,
+    db: Db,
+    settings: CurrentSettings,
+    run_id: PathId,
+    sha256: Annotated[Sha256, Path(description="Hash of the body.")],
+    writer: Writer,
+) -> UploadedFile:
+    """Upload a file of an artifact before the event that names it. A repeated upload changes nothing."""
+
+    def find_maker(session: Session, lock: bool) -> Maker:
+        service.find_writer(session, run_id, writer, lock=lock)
+        if lock:
+            artifacts.lock_artifacts(session)
+        # It belongs to all artifacts that name it, not to the run.
+        return Maker(None, 0)
+
+    upload = Upload(find_maker, lambda session, _made_by: artifacts.find_stored(session, sha256), "artifact", sha256)
+    return UploadedFile(file_id=await receive_upload(request, db, settings, upload, lambda _received: sha256))
 
 
 @router.get("/runs/{run_id}/media")

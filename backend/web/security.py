@@ -33,7 +33,9 @@ WORKERS_ONLY = f"{API}/worker/"
 SAFE_METHODS = ("GET", "HEAD", "OPTIONS")
 # Job ids have at most 16 digits.
 LIVE_SOCKET = re.compile(rf"{API}/worker/jobs/(\d{{1,16}})/live")
-UPLOAD = re.compile(rf"{API}/(worker/(runs|jobs)/\d+/files|reported/runs/\d+/files/[0-9a-f]{{64}}|archives|agents)")
+UPLOAD = re.compile(
+    rf"{API}/(worker/(runs|jobs)/\d+/files|reported/runs/\d+/(artifact-)?files/[0-9a-f]{{64}}|archives|agents)"
+)
 ARCHIVES = f"{API}/archives"
 
 # Pages with only one chart, which other pages may show in a frame.

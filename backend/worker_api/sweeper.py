@@ -9,7 +9,7 @@ import time
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from functools import partial
 from operator import attrgetter
 from typing import Any
@@ -19,6 +19,7 @@ from sqlalchemy.orm import Session
 
 from backend.alerts.conditions import ConditionChecker
 from backend.alerts.service import delete_old_alerts
+from backend.artifacts.service import delete_unused_files
 from backend.config import Settings
 from backend.database.columns import utc_now
 from backend.database.engine import Database, after_commit
@@ -41,6 +42,8 @@ from workers.contract.worker_api import ACTIVE, LOOK_FOR_JOBS_TASK, LOOK_TASK, Q
 
 log = logging.getLogger(__name__)
 
+UNUSED_FILES_INTERVAL = timedelta(minutes=10)
+
 
 class Sweeper:
     """Thread of periodic tasks. Several backends may run one each, since each row is locked and checked again."""
@@ -60,6 +63,7 @@ class Sweeper:
         self._conditions = ConditionChecker(database, settings, clock)
         self._connected: set[str] = set()
         self._is_quiet = False
+        self._unused_files_checked: datetime | None = None
         self._failures = FailureLog(log)
 
     def start(self) -> None:
@@ -90,7 +94,15 @@ class Sweeper:
             self._conditions.check(now)
         with self._failures.guard("Deleting old alerts"):
             delete_old_alerts(self._database, now)
+        with self._failures.guard("Deleting unused files of artifacts"):
+            self._delete_unused_files(now)
         return math.inf if self._is_quiet else self._settings.sweep_seconds
+
+    def _delete_unused_files(self, now: datetime) -> None:
+        """Delete the files that no artifact names, rarely because it reads the rows of all of them."""
+        if self._unused_files_checked is None or now - self._unused_files_checked >= UNUSED_FILES_INTERVAL:
+            self._unused_files_checked = now
+            delete_unused_files(self._database, now)
 
     def _ring(self, now: datetime) -> None:
         """Ring for waiting runs and jobs, and announce workers that disconnected."""

@@ -3,9 +3,11 @@
 from backend.database.tables.alerts import Alert, AlertChannel, AlertDelivery, AlertRule, ScoreRule
 from backend.database.tables.aliases import AliasChange
 from backend.database.tables.archive_imports import ArchiveImport, ReportImport, StudyImport
+from backend.database.tables.artifacts import Artifact, ArtifactAlias, ArtifactEntry, ArtifactLink, ArtifactVersion
 from backend.database.tables.base import (
     AlertKind,
     AlertRuleKind,
+    ArtifactRole,
     Base,
     ChannelKind,
     DeliveryState,
@@ -54,6 +56,12 @@ __all__ = [
     "AlertRuleKind",
     "AliasChange",
     "ArchiveImport",
+    "Artifact",
+    "ArtifactAlias",
+    "ArtifactEntry",
+    "ArtifactLink",
+    "ArtifactRole",
+    "ArtifactVersion",
     "Attempt",
     "Base",
     "Board",

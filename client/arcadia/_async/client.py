@@ -13,6 +13,7 @@ import httpx
 
 from arcadia._async.alerts import AsyncAlertChannel
 from arcadia._async.archives import export_archive, import_agent, import_archive
+from arcadia._async.artifacts import AsyncArtifact, AsyncArtifactVersion, find_version
 from arcadia._async.checkpoints import AsyncCheckpoint
 from arcadia._async.jobs import AsyncFutures
 from arcadia._async.projects import AsyncProject, find_project
@@ -313,6 +314,27 @@ class AsyncClient:
         if found is None or found.run_id is None:
             raise NotFoundError(404, f"There is no alias named {alias!r}. `arcadia alias list` shows all.")
         return await (await self.run(found.run_id)).checkpoint(alias)
+
+    async def artifacts(
+        self,
+        *,
+        project: str | Sequence[str] | None = None,
+        kind: str | None = None,
+        search: str | None = None,
+        limit: int | None = None,
+    ) -> list[AsyncArtifact]:
+        """List the artifacts with their newest versions, the last changed first."""
+        found = await self.transport.pages(
+            "/artifacts", limit=limit, cursor_name="before", project=project, kind=kind, search=search
+        )
+        return [AsyncArtifact(self, data) for data in found]
+
+    async def artifact(self, reference: str, *, project: str | None = None) -> AsyncArtifactVersion:
+        """Return the version that a reference names: "model", "model:best", "model:v3" or "Maze/model:best".
+
+        Without an alias it is the newest version. The default project is ARCADIA_PROJECT, or Main.
+        """
+        return AsyncArtifactVersion(self, await find_version(self.transport, reference, resolve_project(project)))
 
     async def start_sets(self, env: str | None = None) -> list[StartSet]:
         """List the start sets, of one environment such as ALE/Pong-v5 or of all."""

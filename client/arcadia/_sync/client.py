@@ -14,6 +14,7 @@ import httpx
 
 from arcadia._sync.alerts import AlertChannel
 from arcadia._sync.archives import export_archive, import_agent, import_archive
+from arcadia._sync.artifacts import Artifact, ArtifactVersion, find_version
 from arcadia._sync.checkpoints import Checkpoint
 from arcadia._sync.jobs import Futures
 from arcadia._sync.projects import Project, find_project
@@ -310,6 +311,27 @@ class Client:
         if found is None or found.run_id is None:
             raise NotFoundError(404, f"There is no alias named {alias!r}. `arcadia alias list` shows all.")
         return (self.run(found.run_id)).checkpoint(alias)
+
+    def artifacts(
+        self,
+        *,
+        project: str | Sequence[str] | None = None,
+        kind: str | None = None,
+        search: str | None = None,
+        limit: int | None = None,
+    ) -> list[Artifact]:
+        """List the artifacts with their newest versions, the last changed first."""
+        found = self.transport.pages(
+            "/artifacts", limit=limit, cursor_name="before", project=project, kind=kind, search=search
+        )
+        return [Artifact(self, data) for data in found]
+
+    def artifact(self, reference: str, *, project: str | None = None) -> ArtifactVersion:
+        """Return the version that a reference names: "model", "model:best", "model:v3" or "Maze/model:best".
+
+        Without an alias it is the newest version. The default project is ARCADIA_PROJECT, or Main.
+        """
+        return ArtifactVersion(self, find_version(self.transport, reference, resolve_project(project)))
 
     def start_sets(self, env: str | None = None) -> list[StartSet]:
         """List the start sets, of one environment such as ALE/Pong-v5 or of all."""

@@ -76,8 +76,19 @@ class Connection:
         return self._post(f"/reported/runs/{run_id}/events", body)
 
     def send_file(self, run_id: int, writer: str, sha256: str, file: Path) -> None:
-        """Upload a file."""
-        path = f"/reported/runs/{run_id}/files/{sha256}?writer={writer}"
+        """Upload an image or a video."""
+        self._put(f"/reported/runs/{run_id}/files/{sha256}?writer={writer}", file)
+
+    def send_artifact_file(self, run_id: int, writer: str, sha256: str, file: Path) -> None:
+        """Upload a file of an artifact."""
+        self._put(f"/reported/runs/{run_id}/artifact-files/{sha256}?writer={writer}", file)
+
+    def find_missing(self, run_id: int, writer: str, hashes: Sequence[str]) -> list[str]:
+        """Return the hashes of files of artifacts that the server does not have."""
+        path = f"/reported/runs/{run_id}/artifact-files/missing?writer={writer}"
+        return list(self._post(path, json.dumps({"sha256": hashes}).encode())["missing"])
+
+    def _put(self, path: str, file: Path) -> None:
         with file.open("rb") as content:
             length = str(file.stat().st_size)
             self._request("PUT", path, content, {"Content-Type": "application/octet-stream", "Content-Length": length})

@@ -48,6 +48,8 @@ class JournalDirectory:
     def __init__(self, path: Path) -> None:
         self.path = path
         self.files = path / "files"
+        # Copies of the files of artifacts, by hash.
+        self.artifacts = path / "artifacts"
         # Locked while an uploader works on the directory.
         self.lock = path / "lock"
         # Information from the server: the run's page, a request to stop, a problem.

@@ -64,7 +64,7 @@ class Upload:
         for files in self._directory.writers():
             upload = self._writers.get(files.writer)
             if upload is None:
-                upload = WriterUpload(files, self._directory.files, self._connection)
+                upload = WriterUpload(files, self._directory, self._connection)
                 upload.register()
                 self._writers[files.writer] = upload
                 self._note_answer(upload)

@@ -21,7 +21,7 @@ class UploaderProcess:
     """A separate process that uploads a journal directory. It outlives the script if needed."""
 
     def __init__(self, directory: JournalDirectory, url: str, token: Token | None) -> None:
-        self._directory = directory
+        self._directory, self.url, self.token = directory, url, token
         self._environment = {"ARCADIA_URL": url}
         if token:
             self._environment |= {TOKEN_VARIABLE: token, SOURCE_VARIABLE: token.source}

@@ -6,12 +6,12 @@ import json
 import re
 import time
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
 
+from arcadia.reporting.artifact_upload import ARTIFACT, ArtifactRejectedError, upload_files
 from arcadia.reporting.connection import MAX_BYTES, MAX_EVENTS, Connection, RejectedError, UnavailableError
 from arcadia.reporting.journal_reader import JournalReader, numbered
-from arcadia.reporting.layout import WriterFiles, replace_status
+from arcadia.reporting.layout import JournalDirectory, WriterFiles, replace_status
 from arcadia.reporting.locks import is_writer_alive
 from arcadia.reporting.provenance.recording import record_provenance
 from arcadia.reporting.values import encode_event
@@ -26,8 +26,8 @@ _SHA256 = re.compile(r"[0-9a-f]{64}")
 class WriterUpload:
     """Upload of a writer. It continues after the last event that the server has acknowledged."""
 
-    def __init__(self, files: WriterFiles, media: Path, connection: Connection) -> None:
-        self.files, self._media, self._connection = files, media, connection
+    def __init__(self, files: WriterFiles, directory: JournalDirectory, connection: Connection) -> None:
+        self.files, self._directory, self._connection = files, directory, connection
         self._reader = JournalReader(files)
         self._uploaded_files: set[str] = set()
         self._last_request = 0.0
@@ -125,14 +125,20 @@ class WriterUpload:
                 self._reader.seek(0)
 
     def _with_file(self, line: bytes) -> bytes:
-        """Upload the file of an event with media. Return the event, or a warning if the server rejects the file."""
+        """Upload the files of an event. Return the event, or a warning if the server rejects a file."""
+        if line.startswith(ARTIFACT):
+            try:
+                upload_files(self._connection, self.run_id, self.files.writer, self._directory.artifacts, line)
+            except ArtifactRejectedError as error:
+                return _replacement(str(error))
+            return line
         if not line.startswith(_MEDIA) or not (digest := json.loads(line).get("sha256")):
             return line
         if not isinstance(digest, str) or not _SHA256.fullmatch(digest):
             return _replacement("The journal names a file that it cannot have.")
         if digest not in self._uploaded_files:
             try:
-                self._connection.send_file(self.run_id, self.files.writer, digest, self._media / digest)
+                self._connection.send_file(self.run_id, self.files.writer, digest, self._directory.files / digest)
             except RejectedError as error:
                 if error.status not in _CONTENT:
                     raise

@@ -13,6 +13,8 @@ from typing import Any
 
 EVENTS = re.compile(r"/api/v1/reported/runs/(\d+)/events")
 FILE = re.compile(r"/api/v1/reported/runs/(\d+)/files/([0-9a-f]{64})\?writer=(.+)")
+ARTIFACT_FILE = re.compile(r"/api/v1/reported/runs/(\d+)/artifact-files/([0-9a-f]{64})\?writer=(.+)")
+MISSING = re.compile(r"/api/v1/reported/runs/(\d+)/artifact-files/missing\?writer=(.+)")
 
 
 class Rejection(Exception):  # noqa: N818 - a response, not an error of the test
@@ -80,13 +82,15 @@ class ReportedServer:
             body = gzip.decompress(body)
         with self.lock:
             self.requests.append((method, path, len(body)))
-            if found := FILE.fullmatch(path):
+            if found := FILE.fullmatch(path) or ARTIFACT_FILE.fullmatch(path):
                 self.before(path, body)
                 assert hashlib.sha256(body).hexdigest() == found[2]
                 self.files[found[2]] = body
                 return {"file_id": len(self.files)}
             parsed = json.loads(body)
             self.before(path, parsed)
+            if MISSING.fullmatch(path):
+                return {"missing": [each for each in parsed["sha256"] if each not in self.files]}
             return self._store(path, parsed)
 
     def _store(self, path: str, parsed: dict[str, Any]) -> dict[str, Any]:
@@ -115,6 +119,8 @@ class ReportedServer:
                 raise Rejection(409, "Events are missing.", expected=len(stored) + 1)
             if event["kind"] == "media" and "sha256" in event:
                 assert event["sha256"] in self.files
+            if event["kind"] == "artifact":
+                assert all(each["sha256"] in self.files for each in event["artifact"]["entries"] if "sha256" in each)
             stored.append(event)
         if "killed_at" in parsed:
             self.killed[writer] = parsed["killed_at"]

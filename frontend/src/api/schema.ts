@@ -307,6 +307,158 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/artifacts": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List Artifacts
+         * @description List artifacts with their newest versions, the last changed first.
+         */
+        get: operations["list_artifacts"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/artifacts/{artifact_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read Artifact
+         * @description Return an artifact with its versions, newest first.
+         */
+        get: operations["read_artifact"];
+        put?: never;
+        post?: never;
+        /**
+         * Delete Artifact
+         * @description Delete an artifact with all versions, and the files that no other artifact has.
+         */
+        delete: operations["delete_artifact"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/artifacts/{artifact_id}/aliases/{alias}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        /**
+         * Set Artifact Alias
+         * @description Let an alias name a version of the artifact, instead of the one that it named.
+         */
+        put: operations["set_artifact_alias"];
+        post?: never;
+        /**
+         * Remove Artifact Alias
+         * @description Remove an alias. The version stays.
+         */
+        delete: operations["remove_artifact_alias"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/artifacts/{artifact_id}/versions/{version}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read Artifact Version
+         * @description Return a version with its files, and the runs that made and used it.
+         */
+        get: operations["read_artifact_version"];
+        put?: never;
+        post?: never;
+        /**
+         * Delete Artifact Version
+         * @description Delete a version, and the files that no other version has. The last version takes the artifact with it.
+         */
+        delete: operations["delete_artifact_version"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/artifacts/{artifact_id}/versions/{version}/file": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Download Artifact File
+         * @description Download a file of a version. Byte ranges are supported.
+         */
+        get: operations["download_artifact_file"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/artifacts/{artifact_id}/versions/{version}/zip": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Download Artifact Version
+         * @description Download all files of a version as a zip file. References are left out.
+         */
+        get: operations["download_artifact_version"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/artifacts/resolve": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Resolve Artifact
+         * @description Return the version that a reference names. Without an alias it is the newest one.
+         */
+        get: operations["resolve_artifact"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/calibrations/{calibration_id}": {
         parameters: {
             query?: never;
@@ -527,7 +679,7 @@ export interface paths {
          * @description Stream notices of changes.
          *
          *     Events: run.changed, run.metrics, run.log, run.files, run.removed, play.changed, worker.changed, study.changed,
-         *     study.removed, alerts.changed, refetch.
+         *     study.removed, alerts.changed, artifacts.changed, refetch.
          */
         get: operations["stream_events"];
         put?: never;
@@ -1999,6 +2151,46 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/reported/runs/{run_id}/artifact-files/{sha256}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        /**
+         * Upload Artifact File
+         * @description Upload a file of an artifact before the event that names it. A repeated upload changes nothing.
+         */
+        put: operations["upload_artifact_file"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/reported/runs/{run_id}/artifact-files/missing": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Find Missing Files
+         * @description Return which files of an artifact the server does not have, so that only these are uploaded.
+         */
+        post: operations["find_missing_files"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/reported/runs/{run_id}/events": {
         parameters: {
             query?: never;
@@ -2347,6 +2539,26 @@ export interface paths {
          * @description Hide a run from the list.
          */
         post: operations["archive_run"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/runs/{run_id}/artifacts": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List Run Artifacts
+         * @description Return the versions of artifacts that a run made and used.
+         */
+        get: operations["list_run_artifacts"];
+        put?: never;
+        post?: never;
         delete?: never;
         options?: never;
         head?: never;
@@ -4194,6 +4406,209 @@ export interface components {
             name: "entropy_collapsed" | "return_collapsed" | "loss_exploded" | "not_a_number" | "no_episode" | "speed_halved" | "return_stalled" | "value_uninformative" | "layer_dead" | "gradient_exploded" | "policy_lag" | "learning_rate_spent" | "throughput_lost" | "reward_scale" | "epsilon_stuck";
             /** Title */
             title: string;
+        };
+        /**
+         * Artifact
+         * @description An artifact with its newest version.
+         */
+        Artifact: {
+            /**
+             * Created At
+             * Format: date-time
+             */
+            created_at: string;
+            /** Id */
+            id: number;
+            /** Kind */
+            kind: string;
+            latest: components["schemas"]["ArtifactVersion"];
+            /** Name */
+            name: string;
+            /** Project */
+            project: string;
+            /**
+             * Total Bytes
+             * @description Sum over all versions. Equal files are stored once, so it may be less.
+             */
+            total_bytes: number;
+            /** Version Count */
+            version_count: number;
+        };
+        /**
+         * ArtifactDetails
+         * @description An artifact with all versions, newest first.
+         */
+        ArtifactDetails: {
+            /**
+             * Created At
+             * Format: date-time
+             */
+            created_at: string;
+            /** Id */
+            id: number;
+            /** Kind */
+            kind: string;
+            latest: components["schemas"]["ArtifactVersion"];
+            /** Name */
+            name: string;
+            /** Project */
+            project: string;
+            /**
+             * Total Bytes
+             * @description Sum over all versions. Equal files are stored once, so it may be less.
+             */
+            total_bytes: number;
+            /** Version Count */
+            version_count: number;
+            /** Versions */
+            versions: components["schemas"]["ArtifactVersion"][];
+        };
+        /**
+         * ArtifactEntry
+         * @description A file of a version, or a reference.
+         */
+        ArtifactEntry: {
+            /** Bytes */
+            bytes: number;
+            /**
+             * File Id
+             * @description Its content is at /files/{file_id}.
+             */
+            file_id: number | null;
+            /** Path */
+            path: string;
+            /** Sha256 */
+            sha256: string | null;
+            /**
+             * Uri
+             * @description Address of a reference, whose content Arcadia does not have.
+             */
+            uri: string | null;
+        };
+        /**
+         * ArtifactPage
+         * @description Artifacts, the last changed first.
+         */
+        ArtifactPage: {
+            /** Items */
+            items: components["schemas"]["Artifact"][];
+            /**
+             * Next Cursor
+             * @description Send it as `before` to get the next page.
+             */
+            next_cursor: number | null;
+        };
+        /**
+         * ArtifactVersion
+         * @description A version of an artifact, without its files.
+         */
+        ArtifactVersion: {
+            /**
+             * Aliases
+             * @description The newest version has the alias latest.
+             */
+            aliases: string[];
+            /** Artifact Id */
+            artifact_id: number;
+            /** Bytes */
+            bytes: number;
+            /**
+             * Created At
+             * Format: date-time
+             */
+            created_at: string;
+            /**
+             * Digest
+             * @description Hash of the paths and contents. Versions with equal contents have the same.
+             */
+            digest: string;
+            /** File Count */
+            file_count: number;
+            /** Id */
+            id: number;
+            /** Kind */
+            kind: string;
+            /** Metadata */
+            metadata: {
+                [key: string]: unknown;
+            };
+            /** Name */
+            name: string;
+            /** Project */
+            project: string;
+            /**
+             * Run Id
+             * @description The run that made it first, which may be deleted.
+             */
+            run_id: number | null;
+            /** Run Name */
+            run_name: string | null;
+            /** Step */
+            step: number | null;
+            /**
+             * Version
+             * @description Number, from 0. It is written as v0.
+             */
+            version: number;
+        };
+        /**
+         * ArtifactVersionDetails
+         * @description A version with its files and the runs that made and used it.
+         */
+        ArtifactVersionDetails: {
+            /**
+             * Aliases
+             * @description The newest version has the alias latest.
+             */
+            aliases: string[];
+            /** Artifact Id */
+            artifact_id: number;
+            /** Bytes */
+            bytes: number;
+            /**
+             * Created At
+             * Format: date-time
+             */
+            created_at: string;
+            /**
+             * Digest
+             * @description Hash of the paths and contents. Versions with equal contents have the same.
+             */
+            digest: string;
+            /** Entries */
+            entries: components["schemas"]["ArtifactEntry"][];
+            /** File Count */
+            file_count: number;
+            /** Id */
+            id: number;
+            /** Kind */
+            kind: string;
+            /** Made By */
+            made_by: components["schemas"]["LinkedRun"][];
+            /** Metadata */
+            metadata: {
+                [key: string]: unknown;
+            };
+            /** Name */
+            name: string;
+            /** Project */
+            project: string;
+            /**
+             * Run Id
+             * @description The run that made it first, which may be deleted.
+             */
+            run_id: number | null;
+            /** Run Name */
+            run_name: string | null;
+            /** Step */
+            step: number | null;
+            /** Used By */
+            used_by: components["schemas"]["LinkedRun"][];
+            /**
+             * Version
+             * @description Number, from 0. It is written as v0.
+             */
+            version: number;
         };
         /**
          * AskLive
@@ -7608,6 +8023,14 @@ export interface components {
             traceback: string | null;
         };
         /**
+         * KnownFiles
+         * @description Files that a script is about to name in an artifact.
+         */
+        KnownFiles: {
+            /** Sha256 */
+            sha256: string[];
+        };
+        /**
          * Lineage
          * @description The lineage of a run.
          */
@@ -7693,6 +8116,22 @@ export interface components {
              * @description Of a parent: the step of the checkpoint that was used.
              */
             step?: number | null;
+        };
+        /**
+         * LinkedRun
+         * @description A run that made or used a version.
+         */
+        LinkedRun: {
+            /** Color */
+            color: string;
+            /** Id */
+            id: number;
+            /** Name */
+            name: string;
+            /** Project */
+            project: string;
+            /** State */
+            state: string;
         };
         /**
          * ListedGame
@@ -8090,6 +8529,28 @@ export interface components {
             title: string;
         };
         /**
+         * LoggedArtifact
+         * @description A version of an artifact. Its files are uploaded before.
+         */
+        LoggedArtifact: {
+            artifact: components["schemas"]["NewVersion"];
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            kind: "artifact";
+            /**
+             * Seq
+             * @description Number of the event within its writer, from 1.
+             */
+            seq: number;
+            /**
+             * Time
+             * @description Unix time in seconds.
+             */
+            time: number;
+        };
+        /**
          * LoggedConfig
          * @description Fields of the configuration to add or replace.
          */
@@ -8150,7 +8611,7 @@ export interface components {
          */
         LoggedEvents: {
             /** Events */
-            events: (components["schemas"]["LoggedMetrics"] | components["schemas"]["LoggedLine"] | components["schemas"]["LoggedConfig"] | components["schemas"]["LoggedTags"] | components["schemas"]["LoggedNotes"] | components["schemas"]["LoggedProgress"] | components["schemas"]["LoggedProvenance"] | components["schemas"]["LoggedMedia"] | components["schemas"]["LoggedAlert"] | components["schemas"]["LoggedEnd"])[];
+            events: (components["schemas"]["LoggedMetrics"] | components["schemas"]["LoggedLine"] | components["schemas"]["LoggedConfig"] | components["schemas"]["LoggedTags"] | components["schemas"]["LoggedNotes"] | components["schemas"]["LoggedProgress"] | components["schemas"]["LoggedProvenance"] | components["schemas"]["LoggedMedia"] | components["schemas"]["LoggedAlert"] | components["schemas"]["LoggedArtifact"] | components["schemas"]["UsedArtifact"] | components["schemas"]["LoggedEnd"])[];
             /** Writer */
             writer: string;
         };
@@ -8365,6 +8826,29 @@ export interface components {
             items: components["schemas"]["LogEntry"][];
             /** Next After */
             next_after: number | null;
+        };
+        /**
+         * ManifestEntry
+         * @description A file of a version by its hash, or a reference by its address.
+         */
+        ManifestEntry: {
+            /**
+             * Bytes
+             * @default 0
+             */
+            bytes?: number;
+            /** Path */
+            path: string;
+            /**
+             * Sha256
+             * @description Hash of an uploaded file.
+             */
+            sha256?: string | null;
+            /**
+             * Uri
+             * @description Address of a file that is stored elsewhere.
+             */
+            uri?: string | null;
         };
         /**
          * Mark
@@ -8680,6 +9164,14 @@ export interface components {
             mean_last_100: number | ("NaN" | "Infinity" | "-Infinity") | null;
         };
         /**
+         * MissingFiles
+         * @description The files that the server does not have.
+         */
+        MissingFiles: {
+            /** Missing */
+            missing: string[];
+        };
+        /**
          * MovedItems
          * @description Ids of what is in the project now. Items that do not exist are left out.
          */
@@ -8714,6 +9206,35 @@ export interface components {
              * @default []
              */
             studies?: number[];
+        };
+        /**
+         * NewVersion
+         * @description Contents that a script logs under a name.
+         */
+        NewVersion: {
+            /**
+             * Aliases
+             * @default []
+             */
+            aliases?: string[];
+            /** Entries */
+            entries: components["schemas"]["ManifestEntry"][];
+            /**
+             * Kind
+             * @default file
+             */
+            kind?: string;
+            /**
+             * Metadata
+             * @default {}
+             */
+            metadata?: {
+                [key: string]: unknown;
+            };
+            /** Name */
+            name: string;
+            /** Step */
+            step?: number | null;
         };
         /**
          * NormalizedBy
@@ -9460,6 +9981,8 @@ export interface components {
             active_runs: number;
             /** Archived Runs */
             archived_runs: number;
+            /** Artifacts */
+            artifacts: number;
             /**
              * Best Agents
              * @description The best run of each environment, by title.
@@ -9475,7 +9998,7 @@ export interface components {
             /**
              * Last Activity
              * Format: date-time
-             * @description When a run, study or report of it last started, ended or changed.
+             * @description When a run, study, report or artifact of it last started, ended or changed.
              */
             last_activity: string;
             /** Name */
@@ -9537,6 +10060,8 @@ export interface components {
             active_runs: number;
             /** Archived Runs */
             archived_runs: number;
+            /** Artifacts */
+            artifacts: number;
             /**
              * Created At
              * Format: date-time
@@ -9547,7 +10072,7 @@ export interface components {
             /**
              * Last Activity
              * Format: date-time
-             * @description When a run, study or report of it last started, ended or changed.
+             * @description When a run, study, report or artifact of it last started, ended or changed.
              */
             last_activity: string;
             /** Name */
@@ -10514,6 +11039,16 @@ export interface components {
             resume: string | null;
             /** Stop */
             stop: string | null;
+        };
+        /**
+         * RunArtifacts
+         * @description The versions that a run made and used, in this order in time.
+         */
+        RunArtifacts: {
+            /** Made */
+            made: components["schemas"]["ArtifactVersion"][];
+            /** Used */
+            used: components["schemas"]["ArtifactVersion"][];
         };
         /**
          * RunCalibration
@@ -11567,6 +12102,14 @@ export interface components {
              * @default
              */
             why?: string;
+        };
+        /**
+         * SetArtifactAlias
+         * @description The version that an alias should name.
+         */
+        SetArtifactAlias: {
+            /** Version */
+            version: number;
         };
         /**
          * SharedReport
@@ -12902,6 +13445,31 @@ export interface components {
             file_id: number;
         };
         /**
+         * UsedArtifact
+         * @description The use of a version of an artifact, by its id and its contents.
+         */
+        UsedArtifact: {
+            /** Digest */
+            digest: string;
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            kind: "artifact_use";
+            /**
+             * Seq
+             * @description Number of the event within its writer, from 1.
+             */
+            seq: number;
+            /**
+             * Time
+             * @description Unix time in seconds.
+             */
+            time: number;
+            /** Version Id */
+            version_id: number;
+        };
+        /**
          * UsedStarts
          * @description The start set of an evaluation, as it was when the evaluation was requested.
          */
@@ -13768,6 +14336,336 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ImportResult"];
+                };
+            };
+            /** @description The error, with the wrong fields. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+        };
+    };
+    list_artifacts: {
+        parameters: {
+            query?: {
+                /** @description The next_cursor of the previous page. */
+                before?: number | null;
+                /** @description Only of this kind, such as model. */
+                kind?: string | null;
+                limit?: number;
+                /** @description Only of these projects, in upper or lower case. */
+                project?: string[];
+                /** @description Text in the name. */
+                search?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ArtifactPage"];
+                };
+            };
+            /** @description The error, with the wrong fields. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+        };
+    };
+    read_artifact: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                artifact_id: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ArtifactDetails"];
+                };
+            };
+            /** @description The error, with the wrong fields. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+        };
+    };
+    delete_artifact: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                artifact_id: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description The error, with the wrong fields. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+        };
+    };
+    set_artifact_alias: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Such as best. `latest` and numbers such as v3 are set automatically. */
+                alias: string;
+                artifact_id: number;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["SetArtifactAlias"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ArtifactDetails"];
+                };
+            };
+            /** @description The error, with the wrong fields. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+        };
+    };
+    remove_artifact_alias: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Such as best. `latest` and numbers such as v3 are set automatically. */
+                alias: string;
+                artifact_id: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description The error, with the wrong fields. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+        };
+    };
+    read_artifact_version: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                artifact_id: number;
+                /** @description Number of the version: 3 for v3. */
+                version: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ArtifactVersionDetails"];
+                };
+            };
+            /** @description The error, with the wrong fields. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+        };
+    };
+    delete_artifact_version: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                artifact_id: number;
+                /** @description Number of the version: 3 for v3. */
+                version: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description The error, with the wrong fields. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+        };
+    };
+    download_artifact_file: {
+        parameters: {
+            query: {
+                /** @description Path of the file in the version. */
+                path: string;
+            };
+            header?: never;
+            path: {
+                artifact_id: number;
+                /** @description Number of the version: 3 for v3. */
+                version: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description The error, with the wrong fields. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+        };
+    };
+    download_artifact_version: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                artifact_id: number;
+                /** @description Number of the version: 3 for v3. */
+                version: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description The error, with the wrong fields. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+        };
+    };
+    resolve_artifact: {
+        parameters: {
+            query: {
+                /** @description Project of a reference that names none. Default: Main. */
+                project?: string | null;
+                /** @description Such as model, model:best or Main/model:v3. */
+                reference: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ArtifactVersionDetails"];
                 };
             };
             /** @description The error, with the wrong fields. */
@@ -16960,6 +17858,84 @@ export interface operations {
             };
         };
     };
+    upload_artifact_file: {
+        parameters: {
+            query: {
+                /** @description The writer whose event names the file. */
+                writer: string;
+            };
+            header?: never;
+            path: {
+                run_id: number;
+                /** @description Hash of the body. */
+                sha256: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/octet-stream": string;
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["UploadedFile"];
+                };
+            };
+            /** @description The error, with the wrong fields. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+        };
+    };
+    find_missing_files: {
+        parameters: {
+            query: {
+                /** @description The writer whose event names the file. */
+                writer: string;
+            };
+            header?: never;
+            path: {
+                run_id: number;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["KnownFiles"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["MissingFiles"];
+                };
+            };
+            /** @description The error, with the wrong fields. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+        };
+    };
     log_events: {
         parameters: {
             query?: never;
@@ -17821,6 +18797,37 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Run"];
+                };
+            };
+            /** @description The error, with the wrong fields. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+        };
+    };
+    list_run_artifacts: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                run_id: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RunArtifacts"];
                 };
             };
             /** @description The error, with the wrong fields. */

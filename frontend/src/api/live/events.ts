@@ -5,7 +5,7 @@ export type LiveEvent =
   | { kind: "worker.changed"; name: string }
   | { kind: "study.changed" | "study.removed"; study_id: number }
   | { kind: "board.changed"; project_id: number }
-  | { kind: "alerts.changed" | "projects.changed" }
+  | { kind: "alerts.changed" | "artifacts.changed" | "projects.changed" }
   | { kind: "refetch" };
 
 export const LIVE_KINDS: readonly LiveEvent["kind"][] = [
@@ -19,6 +19,7 @@ export const LIVE_KINDS: readonly LiveEvent["kind"][] = [
   "study.changed",
   "study.removed",
   "alerts.changed",
+  "artifacts.changed",
   "projects.changed",
   "board.changed",
   "refetch",
