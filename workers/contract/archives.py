@@ -27,11 +27,11 @@ def packed(head: BaseModel, columns: Mapping[str, Column]) -> bytes:
     return file.getvalue()
 
 
-def unpacked(file: Path | io.BytesIO) -> tuple[dict[str, Any], dict[str, Column]]:
-    """Read the head and the columns."""
+def unpacked(file: Path | io.BytesIO, *, only_head: bool = False) -> tuple[dict[str, Any], dict[str, Column]]:
+    """Read the head and the columns, or no columns."""
     try:
         with np.load(file, allow_pickle=False) as arrays:
-            columns = {name: arrays[name] for name in arrays.files}
+            columns = {name: arrays[name] for name in arrays.files if name == "head" or not only_head}
         head: dict[str, Any] = json.loads(str(columns.pop("head")))
     except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile, zlib.error) as error:
         raise ArchiveError(str(error)) from error
