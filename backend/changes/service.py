@@ -15,12 +15,12 @@ from backend.errors import Conflict, FieldError, Invalid
 from backend.events.sequence import to_datetime
 from backend.logs.service import note
 from backend.runs.notices import announce_run
-from backend.runs.states import ENDED, queue_on_request
+from backend.runs.states import queue_on_request
 from backend.web.lookup import refuse_reported
 from workers.contract.changes import changed
 from workers.contract.config import TrainingConfig
 from workers.contract.events import Changed
-from workers.contract.worker_api import ACTIVE
+from workers.contract.worker_api import ACTIVE, ENDED
 
 # Every heartbeat carries the waiting changes.
 MAX_WAITING = 100

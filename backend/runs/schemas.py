@@ -93,6 +93,10 @@ class RunActions(BaseModel):
     archive: str | None
     restore: str | None
     purge: str | None
+    play: str | None = Field(
+        description="Evaluate, record, calibrate or watch its agent, continue its replays, or download the agent."
+    )
+    change: str | None = Field(description="Change its settings.")
 
 
 class Run(BaseModel):

@@ -121,6 +121,10 @@ def _progress(_session: Session, run: Run, _attempt: Attempt, event: ev.Progress
     run.steps_per_second, run.seconds_left = event.steps_per_second, event.seconds_left
 
 
+def _recording_replays(_session: Session, run: Run, _attempt: Attempt, event: ev.RecordingReplays) -> None:
+    run.state_reason = f"Recording replays, {event.left} of {event.total} left." if event.left else None
+
+
 def _end(_session: Session, _run: Run, attempt: Attempt, event: ev.Stopped | ev.Finished | ev.Failed) -> None:
     """Store how the trainer ended. The run changes state when its worker releases it or falls silent."""
     attempt.outcome = event.kind
@@ -137,6 +141,7 @@ _HANDLERS: dict[type[ev.Event], Callable[[Session, Run, Attempt, Any], None]] = 
     ev.Roles: _store_roles,
     ev.Changed: store_applied,
     ev.Progress: _progress,
+    ev.RecordingReplays: _recording_replays,
     ev.CheckpointEvent: _checkpoint,
     ev.ReplayEvent: keep_replay,
     ev.Stopped: _end,

@@ -13,12 +13,12 @@ from backend.database.tables import Attempt, Run, Worker
 from backend.logs.service import note
 from backend.runs import start_steps
 from backend.runs.notices import announce_run
-from backend.runs.states import ENDED, queue_again, state_after_release
+from backend.runs.states import queue_again, state_after_release
 from backend.web.lookup import find_run
 from backend.worker_api.assignments import claim_first, count_loss, offer, read_installation_id, stale_attempt
 from backend.workers.plugins import can_be_done_by
 from backend.workers.presence import announce_worker
-from workers.contract.worker_api import ACTIVE, Claim, Outcome, QueueName, Release
+from workers.contract.worker_api import ACTIVE, ENDED, Claim, Outcome, QueueName, Release
 
 QUEUE_ORDER = (Run.priority.desc(), Run.created_at, Run.id)
 

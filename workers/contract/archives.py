@@ -48,11 +48,11 @@ def packed(head: BaseModel, columns: Mapping[str, Column]) -> bytes:
     return file.getvalue()
 
 
-def unpacked(file: Path | io.BytesIO) -> tuple[dict[str, Any], dict[str, Column]]:
-    """Read the head and the columns."""
+def unpacked(file: Path | io.BytesIO, *, only_head: bool = False) -> tuple[dict[str, Any], dict[str, Column]]:
+    """Read the head and the columns, or no columns."""
     try:
         with file.open("rb") if isinstance(file, Path) else nullcontext(file) as opened:
-            columns = _read_columns(opened)
+            columns = _read_columns(opened, only_head=only_head)
         head = from_json(str(columns.pop("head")))
     except (*_DAMAGED, zipfile.BadZipFile, zlib.error) as error:
         raise ArchiveError(str(error)) from error
@@ -61,7 +61,7 @@ def unpacked(file: Path | io.BytesIO) -> tuple[dict[str, Any], dict[str, Column]
     return head, columns
 
 
-def _read_columns(file: BinaryIO) -> dict[str, Column]:
+def _read_columns(file: BinaryIO, *, only_head: bool) -> dict[str, Column]:
     _check_directory(file)
     with zipfile.ZipFile(file) as archive:
         members = archive.infolist()
@@ -69,7 +69,8 @@ def _read_columns(file: BinaryIO) -> dict[str, Column]:
             raise ArchiveError(f"it has over {MAX_COLUMNS} columns, or over {MAX_UNPACKED_BYTES:,} bytes unpacked")
         if any(info.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED) for info in members):
             raise ArchiveError("it is compressed in a way other than deflate")
-        return {info.filename.removesuffix(".npy"): _to_array(archive.read(info)) for info in members}
+        names = {info.filename.removesuffix(".npy"): info for info in members}
+        return {name: _to_array(archive.read(info)) for name, info in names.items() if name == "head" or not only_head}
 
 
 def _check_directory(file: BinaryIO) -> None:

@@ -92,8 +92,17 @@ def packed(track: Track) -> bytes:
 
 def read(file: Path | io.BytesIO) -> Track:
     """Read a track from its file."""
+    return _read(file, only_head=False)
+
+
+def read_head(file: Path) -> TrackHead:
+    """Read the head of a track, without its decisions."""
+    return _read(file, only_head=True).head
+
+
+def _read(file: Path | io.BytesIO, *, only_head: bool) -> Track:
     try:
-        head, columns = archives.unpacked(file)
+        head, columns = archives.unpacked(file, only_head=only_head)
     except ArchiveError as error:
         raise TrackError(f"this is not a track file: {error}") from error
     if head.get("version") != VERSION:

@@ -117,6 +117,8 @@ def begin(launch: Launch, journal: Journal, stop: StopRequest, provenance: Prove
         run.log(warning, "warning")
     if newest:
         run.log(f"Continuing from the checkpoint of step {newest.state.step:,}")
+        if newest.state.has_only_weights:
+            run.log("This checkpoint has only the weights of the network, so the optimizer starts anew")
     elif launch.resume:
         run.log("No checkpoint yet: starting at step 0")
     run.apply_changes(config)  # before the first update, because one may extend a run that has all its steps

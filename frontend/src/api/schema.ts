@@ -10386,6 +10386,7 @@ export interface components {
          * @description A replay: one episode played from a checkpoint. NaN and infinities are strings.
          */
         Replay: {
+            actions: components["schemas"]["ReplayActions"];
             /** Attempt */
             attempt: number;
             /**
@@ -10431,6 +10432,32 @@ export interface components {
              * @description The track, as an .npz file.
              */
             track_file_id: number | null;
+        };
+        /**
+         * ReplayActions
+         * @description For each action, the reason why it is not possible now, or null if it is. The server rejects others with 409.
+         */
+        ReplayActions: {
+            /**
+             * Play
+             * @description Continue it as a person.
+             */
+            play: string | null;
+            /**
+             * Saliency
+             * @description Compute its saliency.
+             */
+            saliency: string | null;
+            /**
+             * Simulate
+             * @description Simulate futures with its own agent.
+             */
+            simulate: string | null;
+            /**
+             * Start Points
+             * @description Save its decisions as start points.
+             */
+            start_points: string | null;
         };
         /**
          * ReplayBlock
@@ -11029,8 +11056,18 @@ export interface components {
         RunActions: {
             /** Archive */
             archive: string | null;
+            /**
+             * Change
+             * @description Change its settings.
+             */
+            change: string | null;
             /** Pause */
             pause: string | null;
+            /**
+             * Play
+             * @description Evaluate, record, calibrate or watch its agent, continue its replays, or download the agent.
+             */
+            play: string | null;
             /** Purge */
             purge: string | null;
             /** Restore */
@@ -11258,6 +11295,11 @@ export interface components {
             return_mean: number | ("NaN" | "Infinity" | "-Infinity") | null;
             /** Step */
             step: number;
+            /**
+             * Weights Only
+             * @description Whether its file has only the weights of the network, as in the examples. A fork of it starts its optimizer anew.
+             */
+            weights_only: boolean;
         };
         /**
          * RunCounts

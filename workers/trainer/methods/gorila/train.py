@@ -91,6 +91,8 @@ def restore(start: TrainingState, config: GorilaConfig, parameters: FlatParamete
     """Restore the parameter server's state. If the optimizer has changed, its statistics are reset."""
     parameters.load(start.component("network"))
     first = fresh(config, parameters)
+    if start.has_only_weights:
+        return first
     same = start.facts["optimizer"] == config.optimizer
     statistics = start.tensors["optimizer.statistics"].numpy() if same else first.statistics
     return ShardState(

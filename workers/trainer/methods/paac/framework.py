@@ -125,10 +125,12 @@ class Updater:
         return network | prefixed("optimizer", self._optimizer.statistics())
 
     def restore(self, saved: TrainingState) -> None:
-        """Load the network's weights and the optimizer's statistics from a checkpoint."""
+        """Load the network's weights and, if the checkpoint has them, the optimizer's statistics."""
         parameters, network = self._optimizer.parameters, saved.component("network")
         for name, buffer in parameters.module.named_buffers():
             buffer.copy_(network.pop(name))
         parameters.load(network)
+        if saved.has_only_weights:
+            return
         for name, tensor in self._optimizer.statistics().items():
             tensor.copy_(saved.tensors[f"optimizer.{name}"])

@@ -95,6 +95,7 @@ def train(config: PaacConfig, run: TrainingRun) -> None:
         sample = RolloutSampler(actors.actions, framework.seed, device)
         if run.restored:
             updater.restore(run.restored)
+        if run.restored and not run.restored.has_only_weights:
             devices.restore_generator(sample.random, run.restored.tensors["sampler.random"])
 
         def choose(states: Tensor, rows: slice) -> Tensor:

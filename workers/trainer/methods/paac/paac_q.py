@@ -70,6 +70,8 @@ def train(config: PaacQConfig, run: TrainingRun) -> None:
         explore = EpsilonGreedy(finals.at(0), config.epsilon_anneal_frames, framework.seed, device)
         if run.restored:
             updater.restore(run.restored)
+            target_parameters.take_over(parameters)
+        if run.restored and not run.restored.has_only_weights:
             target_parameters.load(run.restored.component("target"))
             devices.restore_generator(explore.random, run.restored.tensors["explore.random"])
 
