@@ -127,6 +127,7 @@ export default function RunsPage() {
                 project={project}
                 baseline={charts.choice.baseline}
                 onBaseline={charts.choice.setBaseline}
+                onSort={(groupSort) => change({ groupSort })}
               />
             ) : narrow ? (
               <RunCards model={model} />
