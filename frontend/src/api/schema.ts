@@ -4468,13 +4468,16 @@ export interface components {
          * @description An action to apply to many runs.
          */
         BulkRequest: {
-            /**
-             * Action
-             * @enum {string}
-             */
-            action: "stop" | "pause" | "resume" | "archive" | "restore" | "purge";
+            /** Action */
+            action: ("stop" | "pause" | "resume" | "archive" | "restore" | "purge") | ("tag" | "untag");
             /** Ids */
             ids: number[];
+            /**
+             * Tags
+             * @description Tags to add or remove. Only for the actions tag and untag.
+             * @default []
+             */
+            tags?: string[];
         };
         /**
          * BulkResult
@@ -13714,11 +13717,11 @@ export interface operations {
             query?: {
                 /** @description Files to include: all, none, or best, which leaves out the checkpoints of each run except the best and the newest. */
                 files?: "none" | "best" | "all";
-                /** @description Ids, separated by commas. */
+                /** @description Ids and ranges, separated by commas, such as 1,2,7-12. */
                 reports?: string | null;
-                /** @description Ids, separated by commas. */
+                /** @description Ids and ranges, separated by commas, such as 1,2,7-12. */
                 runs?: string | null;
-                /** @description Ids, separated by commas. */
+                /** @description Ids and ranges, separated by commas, such as 1,2,7-12. */
                 studies?: string | null;
             };
             header?: never;
@@ -13884,7 +13887,7 @@ export interface operations {
                 group_by?: string;
                 /** @description Use one color per group instead of one per run. */
                 grouped?: boolean;
-                /** @description Run ids, separated by commas. */
+                /** @description Run ids and ranges, separated by commas, such as 1,2,7-12. */
                 runs: string;
             };
             header?: never;
@@ -13918,7 +13921,7 @@ export interface operations {
             query: {
                 /** @description Configuration fields, separated by commas. Runs that agree in all of them form one group. By default, runs that differ only in their seed form one. */
                 group_by?: string;
-                /** @description Run ids, separated by commas. */
+                /** @description Run ids and ranges, separated by commas, such as 1,2,7-12. */
                 runs: string;
                 /** @description Mean over 100 episodes to reach. Default: the best that all groups reached. */
                 score?: number | null;
@@ -13958,7 +13961,7 @@ export interface operations {
                 at?: number | null;
                 /** @description Configuration fields, separated by commas. Runs that agree in all of them form one group. By default, runs that differ only in their seed form one. */
                 group_by?: string;
-                /** @description Run ids, separated by commas. */
+                /** @description Run ids and ranges, separated by commas, such as 1,2,7-12. */
                 runs: string;
             };
             header?: never;
@@ -14550,7 +14553,7 @@ export interface operations {
     read_action_shares: {
         parameters: {
             query: {
-                /** @description Run ids, separated by commas. */
+                /** @description Run ids and ranges, separated by commas, such as 1,2,7-12. */
                 runs: string;
             };
             header?: never;
@@ -14622,7 +14625,7 @@ export interface operations {
                 /** @description Start of the x axis. Seconds on the time axis. */
                 from?: number;
                 measure?: "bias" | "rmse" | "correlation" | "regret";
-                /** @description Run ids, separated by commas. */
+                /** @description Run ids and ranges, separated by commas, such as 1,2,7-12. */
                 runs: string;
                 /** @description Weight of the past. The line is the same at every zoom. */
                 smoothing?: number;
@@ -14681,7 +14684,7 @@ export interface operations {
                 /** @description Configuration fields, separated by commas. Runs that agree in all of them form one group. By default, runs that differ only in their seed form one. */
                 group_by?: string;
                 metric?: string;
-                /** @description Run ids, separated by commas. */
+                /** @description Run ids and ranges, separated by commas, such as 1,2,7-12. */
                 runs: string;
                 /** @description Also draw each run of a group as a thin line. */
                 seeds?: boolean;
@@ -14726,7 +14729,7 @@ export interface operations {
                 from?: number;
                 /** @description Configuration fields, separated by commas. Runs that agree in all of them form one group. By default, runs that differ only in their seed form one. */
                 group_by?: string;
-                /** @description Run ids, separated by commas. */
+                /** @description Run ids and ranges, separated by commas, such as 1,2,7-12. */
                 runs: string;
                 /** @description Last step of training to include. */
                 to?: number;
@@ -14799,7 +14802,7 @@ export interface operations {
                 clip?: boolean;
                 /** @description Start of the x axis. Seconds on the time axis. */
                 from?: number;
-                /** @description Run ids, separated by commas. */
+                /** @description Run ids and ranges, separated by commas, such as 1,2,7-12. */
                 runs: string;
                 /** @description Weight of the past. The line is the same at every zoom. */
                 smoothing?: number;
@@ -14843,7 +14846,7 @@ export interface operations {
                 clip?: boolean;
                 /** @description First step of training to include. */
                 from?: number;
-                /** @description Run ids, separated by commas. */
+                /** @description Run ids and ranges, separated by commas, such as 1,2,7-12. */
                 runs: string;
                 /** @description Weight of the past. */
                 smoothing?: number;
@@ -14893,7 +14896,7 @@ export interface operations {
                 /** @description Configuration fields, separated by commas. Runs that agree in all of them form one group. By default, runs that differ only in their seed form one. */
                 group_by?: string;
                 metric?: string;
-                /** @description Run ids, separated by commas. */
+                /** @description Run ids and ranges, separated by commas, such as 1,2,7-12. */
                 runs: string;
                 /** @description Weight of the past. The line is the same at every zoom. */
                 smoothing?: number;
@@ -14936,7 +14939,7 @@ export interface operations {
                 at?: number | null;
                 /** @description Configuration fields, separated by commas. Runs that agree in all of them form one group. By default, runs that differ only in their seed form one. */
                 group_by?: string;
-                /** @description Run ids, separated by commas. */
+                /** @description Run ids and ranges, separated by commas, such as 1,2,7-12. */
                 runs: string;
             };
             header?: never;
@@ -14972,7 +14975,7 @@ export interface operations {
                 center?: "mean" | "iqm";
                 /** @description Configuration fields, separated by commas. Runs that agree in all of them form one group. By default, runs that differ only in their seed form one. */
                 group_by?: string;
-                /** @description Run ids, separated by commas. */
+                /** @description Run ids and ranges, separated by commas, such as 1,2,7-12. */
                 runs: string;
             };
             header?: never;
@@ -15006,7 +15009,7 @@ export interface operations {
             query: {
                 /** @description Choose the range of the y axis without outliers. */
                 clip?: boolean;
-                /** @description Run ids, separated by commas. */
+                /** @description Run ids and ranges, separated by commas, such as 1,2,7-12. */
                 runs: string;
                 /** @description A number of each run: a setting, a result, a metric or an expression, such as `learning_rate`, `best_return` or `best_return / hours`. */
                 x: string;
@@ -15053,7 +15056,7 @@ export interface operations {
                 from?: number;
                 /** @description Names separated by commas. */
                 metrics: string;
-                /** @description Run ids, separated by commas. */
+                /** @description Run ids and ranges, separated by commas, such as 1,2,7-12. */
                 runs: string;
                 /** @description Stack each metric as a share of their sum. */
                 shares?: boolean;
@@ -15617,7 +15620,7 @@ export interface operations {
     read_marks_of_runs: {
         parameters: {
             query: {
-                /** @description Run ids, separated by commas. */
+                /** @description Run ids and ranges, separated by commas, such as 1,2,7-12. */
                 runs: string;
             };
             header?: never;

@@ -1,11 +1,18 @@
 import { ActionIcon, Anchor, Group, Text, Tooltip, UnstyledButton } from "@mantine/core";
-import { IconArrowDown, IconArrowUp, IconChevronDown, IconChevronRight, IconScale, IconX } from "@tabler/icons-react";
+import {
+  IconArrowDown,
+  IconArrowUp,
+  IconChevronDown,
+  IconChevronRight,
+  IconScale,
+  IconX,
+} from "@tabler/icons-react";
 import { useQuery } from "@tanstack/react-query";
 import { Fragment, type ReactNode, useState } from "react";
 import { Link } from "react-router";
 import { baselineGroupQuery, groupRunsQuery, runGroupsQuery } from "@/api/runs";
 import type { ListedGroup, ListedRun } from "@/api/types";
-import { score, short } from "@/ui/format";
+import { exact, plural, score, short } from "@/ui/format";
 import { Score, TimeAgo } from "@/ui/Quantity";
 import { QueryError } from "@/ui/QueryError";
 import { isState, STATE_NAMES } from "@/ui/states";
@@ -41,10 +48,7 @@ interface GroupTableProps {
 }
 
 /** Runs grouped by fields. A group opens into the groups of the next field, and at last into its runs. */
-export function GroupTable({
-  onSort,
-  ...props
-}: GroupTableProps & { onSort: (groupSort: string) => void }) {
+export function GroupTable({ onSort, ...props }: GroupTableProps & { onSort: (groupSort: string) => void }) {
   const { view, baseline, onBaseline } = props;
   const table = (
     <StickyTable
@@ -182,7 +186,7 @@ function Groups({ root, view, project, baseline, onBaseline, level }: LevelProps
           </Fragment>
         );
       })}
-      {hidden > 0 && <Wide>{hidden} more groups. Filter the runs to see them.</Wide>}
+      {hidden > 0 && <Wide>{plural(hidden, "more group")}. Filter the runs to see them.</Wide>}
     </>
   );
 }
@@ -278,7 +282,8 @@ function Runs({ view, project, baseline, level }: RunsProps) {
       ))}
       {data.total > data.items.length && (
         <Wide>
-          {data.total - data.items.length} more runs. Press the number of runs of the group to list all.
+          {plural(data.total - data.items.length, "more run")}. Press the number of runs of the group to list
+          all.
         </Wide>
       )}
     </SparklineBatches>
@@ -332,6 +337,6 @@ function meanText({ statistics }: ListedGroup, value: GroupValue): string {
 
 function statesText({ states }: ListedGroup): string {
   return Object.entries(states)
-    .map(([state, count]) => `${count} ${(isState(state) ? STATE_NAMES[state] : state).toLowerCase()}`)
+    .map(([state, count]) => `${exact(count)} ${(isState(state) ? STATE_NAMES[state] : state).toLowerCase()}`)
     .join(", ");
 }
