@@ -1,3 +1,5 @@
+import contextlib
+import importlib
 import os
 import sqlite3
 import subprocess
@@ -5,8 +7,12 @@ import sys
 from pathlib import Path
 
 import pytest
+from arcadia.cli.added import SERVER_COMMANDS
 
 from backend.cli import parse_arguments, read_settings, start_all
+
+
+from backend.cli import PROGRAMS
 from tests.workers.waiting import PATIENCE_SECONDS
 from workers.contract.build import build
 from workers.contract.plugins.allowed import allow
@@ -43,6 +49,20 @@ def test_each_command_starts_with_only_its_own_packages_installed(
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     assert said in done.stdout
+
+
+@pytest.mark.parametrize("command", SERVER_COMMANDS)
+def test_the_help_of_each_command_names_it_as_it_is_typed(
+    command: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sys, "argv", ["program", *([] if command in PROGRAMS else [command]), "--help"])
+    module = PROGRAMS.get(command, "backend.cli")
+    with contextlib.suppress(ModuleNotFoundError):
+        module = importlib.import_module(f"{module}.__main__").__name__
+    with pytest.raises(SystemExit) as done:
+        importlib.import_module(module).main()
+    assert done.value.code == 0
+    assert capsys.readouterr().out.startswith(f"usage: arcadia {command} ")
 
 
 def arcadia(*arguments: str, **settings: str) -> subprocess.CompletedProcess[str]:

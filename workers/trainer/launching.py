@@ -45,7 +45,7 @@ class Launch:
 def parser() -> argparse.ArgumentParser:
     """Return the argument parser."""
     parser = argparse.ArgumentParser(
-        prog="python -m workers.trainer",
+        prog="arcadia train",
         description="Train one run in a directory, which gets events.jsonl, checkpoints/ and replays/.",
     )
     parser.add_argument("config", nargs="?", type=Path, metavar="CONFIG.json", help="the run's configuration")

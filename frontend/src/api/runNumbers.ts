@@ -16,3 +16,16 @@ function numbersOfWord(word: string): number[] {
   if (from < 1 || length < 1 || length > MAX_RANGE) return [];
   return Array.from({ length }, (_, at) => from + at);
 }
+
+/** Return numbers as text for a URL, with ranges: "1,2,7-12". Their order is kept. */
+export function writeRunNumbers(numbers: readonly number[]): string {
+  const ranges: [first: number, last: number][] = [];
+  for (const number of numbers) {
+    const range = ranges.at(-1);
+    if (range && number === range[1] + 1 && number - range[0] < MAX_RANGE) range[1] = number;
+    else ranges.push([number, number]);
+  }
+  return ranges
+    .map(([first, last]) => (first === last ? first : `${first}${last === first + 1 ? "," : "-"}${last}`))
+    .join(",");
+}

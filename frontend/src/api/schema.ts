@@ -4883,13 +4883,16 @@ export interface components {
          * @description An action to apply to many runs.
          */
         BulkRequest: {
-            /**
-             * Action
-             * @enum {string}
-             */
-            action: "stop" | "pause" | "resume" | "archive" | "restore" | "purge";
+            /** Action */
+            action: ("stop" | "pause" | "resume" | "archive" | "restore" | "purge") | ("tag" | "untag");
             /** Ids */
             ids: number[];
+            /**
+             * Tags
+             * @description Tags to add or remove. Only for the actions tag and untag.
+             * @default []
+             */
+            tags?: string[];
         };
         /**
          * BulkResult
@@ -14324,11 +14327,11 @@ export interface operations {
             query?: {
                 /** @description Files to include: all, none, or best, which leaves out the checkpoints of each run except the best and the newest. */
                 files?: "none" | "best" | "all";
-                /** @description Ids, separated by commas. */
+                /** @description Ids and ranges, separated by commas, such as 1,2,7-12. */
                 reports?: string | null;
-                /** @description Ids, separated by commas. */
+                /** @description Ids and ranges, separated by commas, such as 1,2,7-12. */
                 runs?: string | null;
-                /** @description Ids, separated by commas. */
+                /** @description Ids and ranges, separated by commas, such as 1,2,7-12. */
                 studies?: string | null;
             };
             header?: never;
@@ -14824,7 +14827,7 @@ export interface operations {
                 group_by?: string;
                 /** @description Use one color per group instead of one per run. */
                 grouped?: boolean;
-                /** @description Run ids, separated by commas. */
+                /** @description Run ids and ranges, separated by commas, such as 1,2,7-12. */
                 runs: string;
             };
             header?: never;
@@ -14858,7 +14861,7 @@ export interface operations {
             query: {
                 /** @description Configuration fields, separated by commas. Runs that agree in all of them form one group. By default, runs that differ only in their seed form one. */
                 group_by?: string;
-                /** @description Run ids, separated by commas. */
+                /** @description Run ids and ranges, separated by commas, such as 1,2,7-12. */
                 runs: string;
                 /** @description Mean over 100 episodes to reach. Default: the best that all groups reached. */
                 score?: number | null;
@@ -14898,7 +14901,7 @@ export interface operations {
                 at?: number | null;
                 /** @description Configuration fields, separated by commas. Runs that agree in all of them form one group. By default, runs that differ only in their seed form one. */
                 group_by?: string;
-                /** @description Run ids, separated by commas. */
+                /** @description Run ids and ranges, separated by commas, such as 1,2,7-12. */
                 runs: string;
             };
             header?: never;
@@ -15490,7 +15493,7 @@ export interface operations {
     read_action_shares: {
         parameters: {
             query: {
-                /** @description Run ids, separated by commas. */
+                /** @description Run ids and ranges, separated by commas, such as 1,2,7-12. */
                 runs: string;
             };
             header?: never;
@@ -15562,7 +15565,7 @@ export interface operations {
                 /** @description Start of the x axis. Seconds on the time axis. */
                 from?: number;
                 measure?: "bias" | "rmse" | "correlation" | "regret";
-                /** @description Run ids, separated by commas. */
+                /** @description Run ids and ranges, separated by commas, such as 1,2,7-12. */
                 runs: string;
                 /** @description Weight of the past. The line is the same at every zoom. */
                 smoothing?: number;
@@ -15621,7 +15624,7 @@ export interface operations {
                 /** @description Configuration fields, separated by commas. Runs that agree in all of them form one group. By default, runs that differ only in their seed form one. */
                 group_by?: string;
                 metric?: string;
-                /** @description Run ids, separated by commas. */
+                /** @description Run ids and ranges, separated by commas, such as 1,2,7-12. */
                 runs: string;
                 /** @description Also draw each run of a group as a thin line. */
                 seeds?: boolean;
@@ -15666,7 +15669,7 @@ export interface operations {
                 from?: number;
                 /** @description Configuration fields, separated by commas. Runs that agree in all of them form one group. By default, runs that differ only in their seed form one. */
                 group_by?: string;
-                /** @description Run ids, separated by commas. */
+                /** @description Run ids and ranges, separated by commas, such as 1,2,7-12. */
                 runs: string;
                 /** @description Last step of training to include. */
                 to?: number;
@@ -15739,7 +15742,7 @@ export interface operations {
                 clip?: boolean;
                 /** @description Start of the x axis. Seconds on the time axis. */
                 from?: number;
-                /** @description Run ids, separated by commas. */
+                /** @description Run ids and ranges, separated by commas, such as 1,2,7-12. */
                 runs: string;
                 /** @description Weight of the past. The line is the same at every zoom. */
                 smoothing?: number;
@@ -15783,7 +15786,7 @@ export interface operations {
                 clip?: boolean;
                 /** @description First step of training to include. */
                 from?: number;
-                /** @description Run ids, separated by commas. */
+                /** @description Run ids and ranges, separated by commas, such as 1,2,7-12. */
                 runs: string;
                 /** @description Weight of the past. */
                 smoothing?: number;
@@ -15833,7 +15836,7 @@ export interface operations {
                 /** @description Configuration fields, separated by commas. Runs that agree in all of them form one group. By default, runs that differ only in their seed form one. */
                 group_by?: string;
                 metric?: string;
-                /** @description Run ids, separated by commas. */
+                /** @description Run ids and ranges, separated by commas, such as 1,2,7-12. */
                 runs: string;
                 /** @description Weight of the past. The line is the same at every zoom. */
                 smoothing?: number;
@@ -15876,7 +15879,7 @@ export interface operations {
                 at?: number | null;
                 /** @description Configuration fields, separated by commas. Runs that agree in all of them form one group. By default, runs that differ only in their seed form one. */
                 group_by?: string;
-                /** @description Run ids, separated by commas. */
+                /** @description Run ids and ranges, separated by commas, such as 1,2,7-12. */
                 runs: string;
             };
             header?: never;
@@ -15912,7 +15915,7 @@ export interface operations {
                 center?: "mean" | "iqm";
                 /** @description Configuration fields, separated by commas. Runs that agree in all of them form one group. By default, runs that differ only in their seed form one. */
                 group_by?: string;
-                /** @description Run ids, separated by commas. */
+                /** @description Run ids and ranges, separated by commas, such as 1,2,7-12. */
                 runs: string;
             };
             header?: never;
@@ -15946,7 +15949,7 @@ export interface operations {
             query: {
                 /** @description Choose the range of the y axis without outliers. */
                 clip?: boolean;
-                /** @description Run ids, separated by commas. */
+                /** @description Run ids and ranges, separated by commas, such as 1,2,7-12. */
                 runs: string;
                 /** @description A number of each run: a setting, a result, a metric or an expression, such as `learning_rate`, `best_return` or `best_return / hours`. */
                 x: string;
@@ -15993,7 +15996,7 @@ export interface operations {
                 from?: number;
                 /** @description Names separated by commas. */
                 metrics: string;
-                /** @description Run ids, separated by commas. */
+                /** @description Run ids and ranges, separated by commas, such as 1,2,7-12. */
                 runs: string;
                 /** @description Stack each metric as a share of their sum. */
                 shares?: boolean;
@@ -16557,7 +16560,7 @@ export interface operations {
     read_marks_of_runs: {
         parameters: {
             query: {
-                /** @description Run ids, separated by commas. */
+                /** @description Run ids and ranges, separated by commas, such as 1,2,7-12. */
                 runs: string;
             };
             header?: never;

@@ -24,6 +24,8 @@ interface ExpressionFieldProps {
   onApply: (expression: string) => void;
   /** True to apply the expression also when the field loses the focus. */
   appliesOnBlur?: boolean;
+  /** True to focus the field when it appears. */
+  autoFocus?: boolean;
   /** Called with the expression while it is right, otherwise with null. */
   onCheck?: (expression: string | null) => void;
 }
@@ -125,6 +127,7 @@ export function ExpressionField(props: ExpressionFieldProps) {
           <TextInput
             ref={input}
             size="xs"
+            autoFocus={props.autoFocus}
             aria-label={props.label}
             error={shownError !== null}
             aria-describedby={shownError ? problemId : undefined}

@@ -72,7 +72,9 @@ function RunCharts({ charts, total }: ChartPanelProps) {
 }
 
 function GroupCharts({ charts, view, project }: ChartPanelProps) {
-  const { data } = useQuery(runGroupsQuery({ ...toFailuresQuery(view, project), by: view.by.join() }));
+  const { data } = useQuery(
+    runGroupsQuery({ ...toFailuresQuery(view, project), by: view.by.join(), sort: view.groupSort }),
+  );
   const groups = drawnGroups(data?.items ?? []);
   const runs = [...new Set(groups.flatMap((group) => group.run_ids))].sort((a, b) => a - b);
   return (

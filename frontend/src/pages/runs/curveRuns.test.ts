@@ -75,7 +75,7 @@ describe("the groups with curves", () => {
       "1 group: the mean of each, with its 95 % interval.",
     );
     expect(groupCurvesText([aGroup(90, 20)], 4, ["env", "state"])).toBe(
-      "The newest 1 of 4 groups: the mean of each, with its 95 % interval. Large groups show their newest runs. " +
+      "The first 1 of 4 groups: the mean of each, with its 95 % interval. Large groups show their newest runs. " +
         "Curves cannot be grouped by state.",
     );
   });

@@ -69,7 +69,7 @@ export function drawnGroups(groups: readonly ListedGroup[]): ListedGroup[] {
 /** Return which of all groups have curves, in words. */
 export function groupCurvesText(drawn: readonly ListedGroup[], total: number, by: readonly string[]): string {
   const parts = [
-    `${drawn.length < total ? `The newest ${drawn.length} of ${short(total, "groups")}` : plural(total, "group")}: ` +
+    `${drawn.length < total ? `The first ${drawn.length} of ${short(total, "groups")}` : plural(total, "group")}: ` +
       "the mean of each, with its 95 % interval.",
   ];
   if (drawn.some((group) => group.runs > group.run_ids.length))

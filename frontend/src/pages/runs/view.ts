@@ -20,6 +20,8 @@ export interface RunsView {
   archived: boolean;
   /** Fields that the runs are grouped by, outermost first. */
   by: string[];
+  /** Order of the groups, such as "-return.mean". */
+  groupSort: string;
   sort: string;
   /** Specs of the columns, if the URL has any. Otherwise the saved choice applies. */
   columns: string[] | null;
@@ -38,6 +40,8 @@ export interface RunsView {
 export type Facet = "state" | "algorithm" | "env" | "tag" | "origin";
 export const FACETS: readonly Facet[] = ["state", "algorithm", "env", "tag", "origin"];
 
+const NEWEST_GROUPS_FIRST = "-newest";
+
 export const DEFAULT_VIEW: RunsView = {
   state: [],
   algorithm: [],
@@ -48,6 +52,7 @@ export const DEFAULT_VIEW: RunsView = {
   filter: "",
   archived: false,
   by: [],
+  groupSort: NEWEST_GROUPS_FIRST,
   sort: NEWEST_FIRST,
   columns: null,
   charts: null,
@@ -75,6 +80,7 @@ export function parseView(params: URLSearchParams): RunsView {
     filter: params.get("filter") ?? "",
     archived: params.get("archived") === "true",
     by: splitNames(params.get("by") ?? ""),
+    groupSort: params.get("group_sort") ?? NEWEST_GROUPS_FIRST,
     sort: params.get("sort") ?? NEWEST_FIRST,
     columns: columns === null ? null : splitNames(columns),
     charts: charts === null ? null : splitNames(charts),
@@ -93,6 +99,7 @@ export function toParams(view: RunsView): URLSearchParams {
   if (view.filter) params.set("filter", view.filter);
   if (view.archived) params.set("archived", "true");
   if (view.by.length > 0) params.set("by", joinNames(view.by));
+  if (view.groupSort !== NEWEST_GROUPS_FIRST) params.set("group_sort", view.groupSort);
   if (view.sort !== NEWEST_FIRST) params.set("sort", view.sort);
   if (view.columns) params.set("columns", joinNames(view.columns));
   if (view.charts) params.set("charts", joinNames(view.charts));
