@@ -9,10 +9,7 @@ from pathlib import Path
 import pytest
 from arcadia.cli.added import SERVER_COMMANDS
 
-from backend.cli import parse_arguments, read_settings, start_all
-
-
-from backend.cli import PROGRAMS
+from backend.cli import PROGRAMS, parse_arguments, read_settings, start_all
 from tests.workers.waiting import PATIENCE_SECONDS
 from workers.contract.build import build
 from workers.contract.plugins.allowed import allow

@@ -1,6 +1,6 @@
 """Digests of stored events
 
-Revision ID: 0037
+Revision ID: 0036
 Revises: 0035
 """
 
@@ -8,7 +8,7 @@ import sqlalchemy as sa
 
 from alembic import op
 
-revision = "0037"
+revision = "0036"
 down_revision = "0035"
 branch_labels = None
 depends_on = None

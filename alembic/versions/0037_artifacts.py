@@ -1,7 +1,7 @@
 """Artifacts of scripts
 
-Revision ID: 0038
-Revises: 0035
+Revision ID: 0037
+Revises: 0036
 """
 
 import sqlalchemy as sa
@@ -9,8 +9,8 @@ import sqlalchemy as sa
 from alembic import op
 from backend.database import columns
 
-revision = "0038"
-down_revision = "0035"
+revision = "0037"
+down_revision = "0036"
 branch_labels = None
 depends_on = None
 
