@@ -3,6 +3,7 @@
 import gc
 import os
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -23,6 +24,11 @@ from backend.database.migrations import migrate
 from backend.database.tables import Base
 from tests.factories import Api
 from tests.plugin_packages import Site, open_site
+
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    # A background job, as of `make test &`, ignores Ctrl-C, and so would the programs that tests interrupt.
+    # They do not inherit a handler that does nothing.
+    signal.signal(signal.SIGINT, lambda *_: None)
 
 WORKER_TOKEN = "worker-secret"
 

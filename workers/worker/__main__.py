@@ -180,6 +180,7 @@ def main() -> int:
         jobs.drain()
 
     signals.worker_shutting_down.connect(on_shutdown)
+    keep_ignoring_hangups()
     heartbeat.start()
     startups = [
         threading.Thread(target=each.start, name=f"start-{noun}", daemon=True)
@@ -196,6 +197,12 @@ def main() -> int:
         startup.join()  # Celery waits for its own tasks only
     heartbeat.close()
     return leave(client, status)
+
+
+def keep_ignoring_hangups() -> None:
+    """Ignore SIGHUP if it is ignored now, as by `nohup`. Celery would restart the worker when a terminal is closed."""
+    if signal.getsignal(signal.SIGHUP) is signal.SIG_IGN:
+        signals.worker_ready.connect(lambda **_: signal.signal(signal.SIGHUP, signal.SIG_IGN), weak=False)
 
 
 def leave(client: BackendClient, status: int) -> int:

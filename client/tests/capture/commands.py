@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -13,8 +14,10 @@ PACKAGES = str(Path(arcadia.__file__).parents[1])
 WAIT_SECONDS = 240.0
 
 
-def start(arguments: list[str], folder: Path, **variables: str) -> subprocess.Popen[str]:
-    """Start `arcadia run` with a journal in the folder, offline by default."""
+def start(
+    arguments: list[str], folder: Path, sigint: signal.Handlers = signal.SIG_DFL, **variables: str
+) -> subprocess.Popen[str]:
+    """Start `arcadia run` with a journal in the folder, offline by default. Shells may let it ignore SIGINT."""
     environment = {"ARCADIA_JOURNALS": str(folder), "ARCADIA_MODE": "offline", "PYTHONPATH": PACKAGES}
     return subprocess.Popen(
         [sys.executable, "-m", "arcadia", "run", *arguments],
@@ -23,6 +26,7 @@ def start(arguments: list[str], folder: Path, **variables: str) -> subprocess.Po
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, sigint),
     )
 
 

@@ -43,6 +43,7 @@ class Up:
                 stdout=output if descriptor is None else descriptor,
                 stderr=output,
                 start_new_session=True,
+                preexec_fn=lambda: signal.signal(signal.SIGHUP, signal.SIG_IGN),  # as `nohup` does
             )
 
     def lines(self) -> list[str]:
@@ -148,6 +149,20 @@ def test_output_has_steps_and_problems_and_the_log_has_everything_with_times(las
     assert "Application startup complete" in log.read_text()
     times = re.compile(r"(arcadia|backend|worker|redis) +\| \d{4}-\d\d-\d\d \d\d:\d\d:\d\d ")
     assert all(times.match(line) for line in log.read_text().splitlines())
+
+
+def ignores_hangups(process: psutil.Process) -> bool:
+    """Return True if a process ignores SIGHUP."""
+    (mask,) = re.findall(r"SigIgn:\s*(\w+)", Path(f"/proc/{process.pid}/status").read_text())
+    return bool(int(mask, 16) & 1 << (signal.SIGHUP - 1))
+
+
+def test_a_closed_terminal_ends_nothing_that_nohup_has_started(lasting_up: Up) -> None:
+    assert ignores_hangups(psutil.Process(lasting_up.process.pid))
+    # Celery installs its handlers before its worker is ready.
+    wait_until(lambda: " ready." in (lasting_up.data / "logs" / "arcadia.log").read_text())
+    assert ignores_hangups(lasting_up.part("workers.worker"))
+    assert lasting_up.has_its_parts()
 
 
 @pytest.mark.nightly
