@@ -76,6 +76,8 @@ def create_mcp_server(connect: Connect, *, write: bool) -> MCPServer[Any]:
         tools.list_projects,
         tools.list_studies,
         tools.show_study,
+        tools.list_artifacts,
+        tools.show_artifact,
         tools.list_presets,
         tools.forecast_run,
         tools.list_workers,
@@ -270,6 +272,38 @@ class Tools:
         async with self._api(context) as api:
             return cast(list[dict[str, Any]], await api.get("/projects"))
 
+    async def list_artifacts(
+        self,
+        context: Context[Any],
+        project: ProjectName = None,
+        kind: Annotated[str | None, Field(description="Such as model.")] = None,
+        search: Annotated[str | None, Field(description="Text in the name.")] = None,
+        limit: Annotated[int, Field(ge=1, le=MAX_LISTED)] = 20,
+    ) -> list[dict[str, Any]]:
+        """List artifacts, which are versioned files of scripts, with their newest versions."""
+        async with self._api(context) as api:
+            page = await api.get("/artifacts", project=project, kind=kind, search=search, limit=limit)
+        kept = ("name", "project", "kind", "version_count")
+        return [
+            {name: each[name] for name in kept} | {"latest": _summarize_version(each["latest"])}
+            for each in page["items"]
+        ]
+
+    async def show_artifact(
+        self,
+        context: Context[Any],
+        reference: Annotated[str, Field(description="Such as model, model:best, model:v3 or Maze/model:best.")],
+        project: ProjectName = None,
+    ) -> dict[str, Any]:
+        """Return a version of an artifact with its first files and the runs that made and used it."""
+        async with self._api(context) as api:
+            found = await api.get("/artifacts/resolve", reference=reference, project=project)
+        runs = {
+            role: [{"id": run["id"], "name": run["name"]} for run in found[role]] for role in ("made_by", "used_by")
+        }
+        files = [{name: entry[name] for name in ("path", "bytes", "uri")} for entry in found["entries"][:MAX_LISTED]]
+        return _summarize_version(found) | {"metadata": found["metadata"], **runs, "files": files}
+
     async def show_study(self, context: Context[Any], study: int) -> dict[str, Any]:
         """Return a study with the mean return of each point over its seeds."""
         async with self._api(context) as api:
@@ -405,6 +439,12 @@ def _summarize_futures(futures: dict[str, Any]) -> dict[str, Any]:
     return {name: futures[name] for name in futures if name not in ("document", "videos", "traceback")} | {
         name: document[name] for name in kept if name in document
     }
+
+
+def _summarize_version(version: dict[str, Any]) -> dict[str, Any]:
+    """Return the fields of a version that identify it."""
+    kept = ("name", "project", "kind", "version", "aliases", "bytes", "file_count", "created_at", "run_id", "run_name")
+    return {name: version[name] for name in kept}
 
 
 def _summarize(run: dict[str, Any]) -> dict[str, Any]:

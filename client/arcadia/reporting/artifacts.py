@@ -7,7 +7,8 @@ import json
 import os
 import re
 import tempfile
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -60,7 +61,7 @@ def default_name(source: str | os.PathLike[str] | Mapping[str, str | os.PathLike
     return re.sub(r"[^A-Za-z0-9._-]+", "-", last).strip("-._")[:128] or "artifact"
 
 
-def check(name: str, aliases: Iterable[str], files: Mapping[str, Path | str]) -> None:
+def check(name: str, aliases: Iterable[str], paths: Collection[str]) -> None:
     """Raise ArcadiaError for a name, an alias or files that the server would reject."""
     if not _NAME.fullmatch(name):
         raise ArcadiaError(
@@ -73,35 +74,44 @@ def check(name: str, aliases: Iterable[str], files: Mapping[str, Path | str]) ->
                 f"{alias!r} cannot be an alias. Use letters, digits, dots, dashes and underscores. "
                 "Versions such as v3 are numbered automatically."
             )
-    if len(files) > MAX_FILES:
-        raise ArcadiaError(f"{name} has {len(files):,} files. An artifact has at most {MAX_FILES:,}; pack them first.")
-    for path in files:
+    if not paths:
+        raise ArcadiaError(f"The artifact {name} has no files.")
+    if len(paths) > MAX_FILES:
+        raise ArcadiaError(f"{name} has {len(paths):,} files. An artifact has at most {MAX_FILES:,}; pack them first.")
+    for path in paths:
         if len(path) > MAX_PATH or any(part in ("", ".", "..") for part in path.split("/")) or "\\" in path:
             raise ArcadiaError(f"{path[:100]!r} cannot be a path in an artifact. Use a short relative path with /.")
 
 
-def snapshot(files: Mapping[str, Path | str], folder: Path) -> list[dict[str, Any]]:
-    """Copy files into a folder under their hashes, and return the entries of the artifact.
+@dataclass(frozen=True)
+class Snapshot:
+    """Copied files: the entries of an artifact."""
+
+    entries: list[dict[str, Any]]
+
+
+def snapshot(files: Mapping[str, Path | str], folder: Path) -> Snapshot:
+    """Copy files into a folder under their hashes.
 
     A hard link would be faster. But a script that writes into the same file again would change what was logged.
     """
     folder.mkdir(exist_ok=True)
-    return [
-        {"path": path, "uri": source} if isinstance(source, str) else {"path": path, **_copy(source, folder)}
-        for path, source in sorted(files.items())
-    ]
+    return Snapshot(
+        [
+            {"path": path, "uri": source} if isinstance(source, str) else {"path": path, **_copy(source, folder)}
+            for path, source in sorted(files.items())
+        ]
+    )
 
 
-def to_event(
-    name: str, kind: str, entries: list[dict[str, Any]], aliases: Iterable[str], metadata: Any, step: int
-) -> dict[str, Any]:
+def to_event(name: str, kind: str, files: Snapshot, aliases: Iterable[str], metadata: Any, step: int) -> dict[str, Any]:
     """Return the event of an artifact. Raise ArcadiaError if it is too large."""
     artifact: dict[str, Any] = {
         "name": name,
         "kind": str(kind)[:50] or "file",
         "aliases": [str(alias) for alias in aliases],
         "metadata": storable(dict(metadata or {})),
-        "entries": entries,
+        "entries": files.entries,
     }
     if step >= 0:
         artifact["step"] = step

@@ -14,7 +14,7 @@ from typing import Any, Literal, SupportsInt
 
 from arcadia.errors import ArcadiaError
 from arcadia.reporting import artifacts
-from arcadia.reporting.artifacts import UsedArtifact
+from arcadia.reporting.artifacts import Snapshot, UsedArtifact
 from arcadia.reporting.config import RunConfig
 from arcadia.reporting.ending import forget
 from arcadia.reporting.journal import DisabledJournal, Journal
@@ -84,6 +84,11 @@ class ReportedRun:
         """The last logged step, or -1 before the first."""
         return self._step
 
+    @property
+    def is_disabled(self) -> bool:
+        """True if nothing is logged."""
+        return self._journal.is_disabled
+
     def log(self, values: Mapping[str, Any], step: SupportsInt | None = None) -> None:
         """Log metrics and media at a step, by default one more than the last. Nested names are joined: train/loss."""
         now = time.time()
@@ -126,7 +131,7 @@ class ReportedRun:
 
     def log_artifact(
         self,
-        files: str | os.PathLike[str] | Mapping[str, str | os.PathLike[str]],
+        files: str | os.PathLike[str] | Mapping[str, str | os.PathLike[str]] | Snapshot,
         name: str | None = None,
         *,
         kind: str = "file",
@@ -138,21 +143,24 @@ class ReportedRun:
         The files are copied now, so they may change or be deleted afterwards. Only other contents than those of the
         newest version make a new one. A text such as s3://bucket/data is stored as a reference.
         """
-        name = artifacts.default_name(files) if name is None else name
         wanted = [aliases] if isinstance(aliases, str) else list(aliases)
-        found = artifacts.collect(files)
-        artifacts.check(name, wanted, found)
-        if self._journal.is_disabled:
-            return
-        try:
-            entries = artifacts.snapshot(found, self._directory.artifacts)
-        except OSError as error:
-            reason = error.strerror or type(error).__name__
-            self._warn_once(
-                f"artifact {name}", f"The artifact {name} was left out: its files cannot be copied ({reason})."
-            )
-            return
-        self._append(artifacts.to_event(name, kind, entries, wanted, metadata, self._step))
+        if isinstance(files, Snapshot):
+            artifacts.check(name := name or "artifact", wanted, [entry["path"] for entry in files.entries])
+            copied = files
+        else:
+            name = artifacts.default_name(files) if name is None else name
+            found = artifacts.collect(files)
+            artifacts.check(name, wanted, found)
+            if self.is_disabled:
+                return
+            try:
+                copied = artifacts.snapshot(found, self._directory.artifacts)
+            except OSError as error:
+                reason = error.strerror or type(error).__name__
+                message = f"The artifact {name} was left out: its files cannot be copied ({reason})."
+                self._warn_once(f"artifact {name}", message)
+                return
+        self._append(artifacts.to_event(name, kind, copied, wanted, metadata, self._step))
         self._check(time.time())
 
     def use_artifact(self, reference: str) -> UsedArtifact:

@@ -84,7 +84,7 @@ describe("the page of an artifact", () => {
     });
     await userEvent.click(await screen.findByRole("button", { name: "Actions for agent:v1" }));
     await userEvent.click(await screen.findByText("Set alias…"));
-    const field = await screen.findByRole("textbox", { name: "Alias" });
+    const field = await screen.findByRole("combobox", { name: "Alias" });
     await userEvent.type(field, "v9");
     await userEvent.click(screen.getByRole("button", { name: "Set alias" }));
     expect(await screen.findByText("alias: v9 cannot be an alias")).toBeTruthy();
