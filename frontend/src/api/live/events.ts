@@ -6,6 +6,7 @@ export type LiveEvent =
   | { kind: "study.changed" | "study.removed"; study_id: number }
   | { kind: "board.changed"; project_id: number }
   | { kind: "alerts.changed" | "projects.changed" }
+  | { kind: "import.progress"; done: number; total: number }
   | { kind: "refetch" };
 
 export const LIVE_KINDS: readonly LiveEvent["kind"][] = [
@@ -20,6 +21,7 @@ export const LIVE_KINDS: readonly LiveEvent["kind"][] = [
   "study.removed",
   "alerts.changed",
   "projects.changed",
+  "import.progress",
   "board.changed",
   "refetch",
 ];

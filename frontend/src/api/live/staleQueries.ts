@@ -74,6 +74,8 @@ export function staleAfter(event: Exclude<LiveEvent, { kind: "refetch" }>): Stal
       return []; // The log tab listens to this event itself.
     case "alerts.changed":
       return []; // The bell listens to this event itself, also in a hidden tab.
+    case "import.progress":
+      return []; // The button of the examples listens to this event itself.
     case "run.files":
       return [
         ...soon(
