@@ -75,9 +75,7 @@ def _unpacked(archive: Archive, root: Path) -> Iterator[dict[str, Path]]:
 class _Import:
     """One import. Its steps run inside transactions."""
 
-    def __init__(
-        self, archive: Archive, contents: dict[str, Path], tags: Sequence[str], project: str | None
-    ) -> None:
+    def __init__(self, archive: Archive, contents: dict[str, Path], tags: Sequence[str], project: str | None) -> None:
         self._archive, self._contents, self._tags, self._project = archive, contents, tags, project
         self.result = ImportResult.model_validate({name: [] for name in ImportResult.model_fields})
         # Runs of this database by their numbers in the archive, and runs and studies by their ids at the export.

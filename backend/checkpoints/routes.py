@@ -8,9 +8,9 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from backend.aliases.queries import names_of_checkpoints
+from backend.checkpoints.availability import find_weights_only
 from backend.checkpoints.best import BestBy, evaluation_scores
 from backend.checkpoints.pruning import KeptAs, reasons_kept
-from backend.checkpoints.availability import find_weights_only
 from backend.checkpoints.service import set_pinned
 from backend.database import tables
 from backend.database.engine import Db

@@ -4,7 +4,6 @@ The fixture `page` fails a test after an answer with an error, because the brows
 """
 
 import re
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -23,11 +22,11 @@ SMALL_CALIBRATION = {"episodes": 1, "every": 1_000, "futures": 8, "horizon": 5, 
 
 
 @pytest.fixture(scope="module")
-def examples(installation: Installation) -> Iterator[list[dict[str, Any]]]:
-    """Open the examples, and yield one run of each environment."""
+def examples(installation: Installation) -> list[dict[str, Any]]:
+    """Open the examples, and return one run of each environment."""
     installation.post("examples")
     runs = installation.read("runs?limit=100")["items"]
-    yield list({run["env"]: run for run in runs}.values())
+    return list({run["env"]: run for run in runs}.values())
 
 
 def newest_replay(installation: Installation, run: dict[str, Any]) -> dict[str, Any]:

@@ -4,7 +4,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-
 from sqlalchemy import text
 
 from backend.archives import reading
