@@ -162,7 +162,9 @@ def _strip_checkpoints(members: Members) -> None:
     for folder in _run_folders(members):
         renamed |= _rename_in_tracks(members, folder, renamed)
     for path in [path for path in members if path.endswith(".jsonl")]:
-        members[path] = _HASH.sub(lambda found: renamed.get(found[0].decode(), found[0].decode()).encode(), members[path])
+        members[path] = _HASH.sub(
+            lambda found: renamed.get(found[0].decode(), found[0].decode()).encode(), members[path]
+        )
 
 
 def strip(checkpoint: bytes) -> bytes:
@@ -174,7 +176,7 @@ def strip(checkpoint: bytes) -> bytes:
 
 
 def _rename_in_tracks(members: Members, folder: str, renamed: Mapping[str, str]) -> dict[str, str]:
-    """Replace the hashes of checkpoints in the tracks and the saliency of a run. Return the new hashes of these files."""
+    """Replace the hashes of checkpoints in the tracks and the saliency of a run. Return the new hashes of the files."""
     again: dict[str, str] = {}
     for row in _rows(members, folder, "files"):
         path = f"{folder}files/{row['sha256']}"
@@ -204,8 +206,8 @@ def _resize(members: Members, folder: str, sizes: Mapping[str, int]) -> None:
 def _spare_replays(members: Members, numbers: Mapping[int, int], limits: Limits) -> Iterator[str]:
     """Yield the files of replays beyond the limits.
 
-    Keep the replays in reports, and one of the best checkpoint. It is the newest that remains, because later replays have
-    no checkpoint. Of the others, keep the first and evenly spaced ones that fit.
+    Keep the replays in reports, and one of the best checkpoint. It is the newest that remains, because later replays
+    have no checkpoint. Of the others, keep the first and evenly spaced ones that fit.
     """
     # Reports name runs by their ids in the exporting installation.
     shown = {

@@ -1,8 +1,8 @@
 """Make the archive of examples from runs of a server: `python -m bench.examples 1-14 --url http://127.0.0.1:8000`.
 
-The program writes a report about the runs, exports both, and deletes the report. It keeps the weights of each run's best
-checkpoint with a replay of it, which it records if there is none. It omits other checkpoints, replays and points above
-limits, and everything that names the machine. The file must not be larger than 20 MB.
+The program writes a report about the runs, exports both, and deletes the report. It keeps the weights of each run's
+best checkpoint with a replay of it, which it records if there is none. It omits other checkpoints, replays and points
+above limits, and everything that names the machine. The file must not be larger than 20 MB.
 """
 
 import argparse

@@ -249,9 +249,7 @@ class Api:
         self._json(self.send(run["id"], claimed["attempt"], started()))
         return run["id"], claimed["attempt"]
 
-    def save(
-        self, run_id: int, attempt: int, seq: int, step: int, content: bytes | None = None, **more: Any
-    ) -> int:
+    def save(self, run_id: int, attempt: int, seq: int, step: int, content: bytes | None = None, **more: Any) -> int:
         """Upload a checkpoint, report it, and return its id."""
         content = weights(attempt, step) if content is None else content
         self.upload(run_id, attempt, checkpoint_path(step), content)

@@ -121,9 +121,7 @@ def with_actions(session: Session, run: Run, replays: Sequence[Replay]) -> list[
 
     columns = [name for name in schemas.Replay.model_fields if name != "actions"]
     return [
-        schemas.Replay.model_validate(
-            {name: getattr(replay, name) for name in columns} | {"actions": actions(replay)}
-        )
+        schemas.Replay.model_validate({name: getattr(replay, name) for name in columns} | {"actions": actions(replay)})
         for replay in replays
     ]
 

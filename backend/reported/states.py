@@ -16,11 +16,11 @@ from backend.events.sequence import to_datetime
 from backend.logs.service import note
 from backend.reported.events import LoggedEnd
 from backend.runs.notices import announce_run
+from workers.contract.worker_api import ENDED
 
 _SENTENCES = {"finished": "Finished.", "stopped": "Stopped.", "paused": "Paused."}
 KILLED = "The script ended without finishing the run. It was probably killed; its output may say why."
 _DEFAULT_FAILURE = "The script failed without an error message."
-from workers.contract.worker_api import ENDED
 
 
 def lead(settings: Settings, run: Run, attempt: Attempt) -> None:

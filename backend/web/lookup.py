@@ -46,7 +46,9 @@ def why_not_trained(run: Run) -> str | None:
         return missing
     if run.origin == "trained":
         return None
-    return f"{_ORIGINS[run.origin]}. Only runs that Arcadia trains have checkpoints and a configuration that it can start"
+    return (
+        f"{_ORIGINS[run.origin]}. Only runs that Arcadia trains have checkpoints and a configuration that it can start"
+    )
 
 
 def why_no_agent(run: Run) -> str | None:

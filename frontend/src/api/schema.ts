@@ -167,7 +167,7 @@ export interface paths {
         head?: never;
         /**
          * Edit Alert Rule
-         * @description Switch a kind of alert on or off, or change its threshold.
+         * @description Switch a kind of alert on or off, change its threshold, or let it ring the bell or not.
          */
         patch: operations["edit_alert_rule"];
         trace?: never;
@@ -4296,6 +4296,11 @@ export interface components {
              * @enum {string}
              */
             kind: "run_finished" | "run_failed" | "run_diverged" | "run_stalled" | "score_passed" | "study_verdict" | "no_worker" | "disk_almost_full" | "script";
+            /**
+             * Rings
+             * @description Whether its alerts are unread at first, so that the bell counts them. Channels get them anyway.
+             */
+            rings: boolean;
             /** Threshold */
             threshold: number | null;
             /** Title */
@@ -6035,6 +6040,8 @@ export interface components {
         EditAlertRule: {
             /** Enabled */
             enabled?: boolean | null;
+            /** Rings */
+            rings?: boolean | null;
             /** Threshold */
             threshold?: number | null;
         };
@@ -6607,7 +6614,7 @@ export interface components {
             /** Attempt */
             attempt: number;
             /** Events */
-            events: (components["schemas"]["Started"] | components["schemas"]["ProvenanceEvent"] | components["schemas"]["StartStep"] | components["schemas"]["Metrics"] | components["schemas"]["Log"] | components["schemas"]["Roles"] | components["schemas"]["Changed"] | components["schemas"]["Progress"] | components["schemas"]["CheckpointEvent"] | components["schemas"]["ReplayEvent"] | components["schemas"]["EvaluatedEpisode"] | components["schemas"]["EvaluationEvent"] | components["schemas"]["Advanced"] | components["schemas"]["SaliencyEvent"] | components["schemas"]["FuturesEvent"] | components["schemas"]["CalibrationEvent"] | components["schemas"]["GameKept"] | components["schemas"]["StartPointsEvent"] | components["schemas"]["Film"] | components["schemas"]["Stopped"] | components["schemas"]["Finished"] | components["schemas"]["Failed"])[];
+            events: (components["schemas"]["Started"] | components["schemas"]["ProvenanceEvent"] | components["schemas"]["StartStep"] | components["schemas"]["Metrics"] | components["schemas"]["Log"] | components["schemas"]["Roles"] | components["schemas"]["Changed"] | components["schemas"]["Progress"] | components["schemas"]["RecordingReplays"] | components["schemas"]["CheckpointEvent"] | components["schemas"]["ReplayEvent"] | components["schemas"]["EvaluatedEpisode"] | components["schemas"]["EvaluationEvent"] | components["schemas"]["Advanced"] | components["schemas"]["SaliencyEvent"] | components["schemas"]["FuturesEvent"] | components["schemas"]["CalibrationEvent"] | components["schemas"]["GameKept"] | components["schemas"]["StartPointsEvent"] | components["schemas"]["Film"] | components["schemas"]["Stopped"] | components["schemas"]["Finished"] | components["schemas"]["Failed"])[];
         };
         /**
          * Evidence
@@ -10317,6 +10324,44 @@ export interface components {
             traceback: string | null;
             /** Worker */
             worker: string | null;
+        };
+        /** RecordingReplays */
+        RecordingReplays: {
+            /**
+             * Frames
+             * @description Emulator frames so far.
+             */
+            frames: number;
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            kind: "recording_replays";
+            /**
+             * Left
+             * @description Replays that are not recorded yet. The training has ended.
+             */
+            left: number;
+            /**
+             * Seq
+             * @description Number of the event within its attempt, from 1.
+             */
+            seq: number;
+            /**
+             * Step
+             * @description Agent decisions so far.
+             */
+            step: number;
+            /**
+             * Time
+             * @description Unix time in seconds. The time of metrics excludes clock jumps and suspended time.
+             */
+            time: number;
+            /**
+             * Total
+             * @description Replays that were not recorded when the training ended.
+             */
+            total: number;
         };
         /**
          * RecordingRequest

@@ -1,4 +1,4 @@
-"""The reasons why an agent cannot be used now: pages disable their buttons by them, and requests are refused with them."""
+"""The reasons why an agent cannot be used now. Pages disable buttons by them, and requests are refused with them."""
 
 from typing import Any
 

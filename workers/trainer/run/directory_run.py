@@ -209,9 +209,7 @@ class DirectoryRun:
 
         def report_left() -> None:
             left = len(self._recorder.unfinished_steps)
-            self._journal.emit(
-                events.RecordingReplays, step=self.step, frames=self.frames, left=left, total=total
-            )
+            self._journal.emit(events.RecordingReplays, step=self.step, frames=self.frames, left=left, total=total)
 
         if total:
             report_left()

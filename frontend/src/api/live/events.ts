@@ -6,6 +6,7 @@ export type LiveEvent =
   | { kind: "study.changed" | "study.removed"; study_id: number }
   | { kind: "board.changed"; project_id: number }
   | { kind: "alerts.changed" | "artifacts.changed" | "projects.changed" }
+  | { kind: "import.progress"; done: number; total: number }
   | { kind: "refetch" };
 
 export const LIVE_KINDS: readonly LiveEvent["kind"][] = [
@@ -21,6 +22,7 @@ export const LIVE_KINDS: readonly LiveEvent["kind"][] = [
   "alerts.changed",
   "artifacts.changed",
   "projects.changed",
+  "import.progress",
   "board.changed",
   "refetch",
 ];

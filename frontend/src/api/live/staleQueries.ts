@@ -77,6 +77,8 @@ export function staleAfter(event: Exclude<LiveEvent, { kind: "refetch" }>): Stal
       return []; // The bell listens to this event itself, also in a hidden tab.
     case "artifacts.changed":
       return [{ queryKey: artifactKeys.all, interval: LIST_REFRESH_MS }, PROJECTS];
+    case "import.progress":
+      return []; // The button of the examples listens to this event itself.
     case "run.files":
       return [
         ...soon(

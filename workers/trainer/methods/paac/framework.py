@@ -10,6 +10,7 @@ from torch import Tensor, nn
 from workers.contract.config import LockstepFields
 from workers.contract.config.fields import Decay
 from workers.trainer.environments.episodes import EpisodeBook
+from workers.trainer.host import devices
 from workers.trainer.learning.centering import Centering
 from workers.trainer.learning.decay import decayed
 from workers.trainer.learning.optimizers import Optimizer, clip_to_norm
@@ -89,6 +90,12 @@ class Framework:
     def save(self, tensors: dict[str, Tensor]) -> None:
         """Save everything that the next update depends on, except the environments: they begin new episodes."""
         self._run.save(TrainingState(step=self._book.step, frames=self._book.frames, tensors=tensors))
+
+
+def restore_random(random: torch.Generator, saved: TrainingState, name: str) -> None:
+    """Restore the state of a random generator, unless the checkpoint has only weights."""
+    if not saved.has_only_weights:
+        devices.restore_generator(random, saved.tensors[name])
 
 
 class OutputsTape(Protocol):
