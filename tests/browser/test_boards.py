@@ -40,7 +40,7 @@ def test_a_board_is_arranged_saved_and_embedded(page: Page, browser: Browser, ap
     page.goto("/projects/Main")
     page.get_by_role("link", name="Board").click()
     expect(page.get_by_text("This board has no charts yet")).to_be_visible()
-    page.get_by_role("button", name="Begin with four charts").click()
+    page.get_by_role("button", name="Begin with suggested charts").click()
     points = page.get_by_role("region", name="One point per run")
     expect(points.locator(".scatterlayer .point")).to_have_count(1)
 

@@ -52,6 +52,21 @@ describe("the compared runs", () => {
     await address("?runs=2&metric=train%2Fcustom");
   });
 
+  it("are one line if they are many, until all are requested", async () => {
+    const many = Array.from(
+      { length: 9 },
+      (_, at) => ({ ...RUNS[at % 2], id: at + 1 }) as (typeof RUNS)[number],
+    );
+    open("/?runs=1-9", { "GET /compare": comparisonOf(many) });
+    const picker = within(screen.getByRole("group", { name: "Compared runs" }));
+    const method = RUNS[0]?.method;
+    expect(await picker.findByText(new RegExp(`^9 runs: ${method} 9`))).toBeTruthy();
+    expect(picker.queryByLabelText(/^Remove run/)).toBeNull();
+    await userEvent.click(picker.getByRole("button", { name: "Show all" }));
+    expect(picker.getAllByLabelText(/^Remove run/)).toHaveLength(9);
+    expect(document.title).toBe("Compare 9 runs · Arcadia");
+  });
+
   it("are not offered again", async () => {
     open("/?runs=1,2");
     await userEvent.click(screen.getByLabelText("Add a run", { selector: "input" }));

@@ -213,7 +213,7 @@ describe("the bulk action bar", () => {
         state: [],
         algorithm: [],
         env: [],
-        tag: [{ value: "good", count: 2 }],
+        tag: [{ value: "good", runs: 2 }],
         origin: [],
       },
       "POST /runs/bulk": ({ body }: Asked) => {

@@ -27,6 +27,8 @@ export interface RunsView {
   columns: string[] | null;
   /** Metrics of the charts beside the table. If empty, the charts are closed. Without it, the saved choice applies. */
   charts: string[] | null;
+  /** Environment that the charts show: one, all in one chart, or, if empty, each in its own chart. */
+  chartEnv: string;
   /** Run that the numbers of the others are compared with. */
   baseline: number | null;
   /** Runs that stay on top and in the charts. */
@@ -56,6 +58,7 @@ export const DEFAULT_VIEW: RunsView = {
   sort: NEWEST_FIRST,
   columns: null,
   charts: null,
+  chartEnv: "",
   baseline: null,
   pinned: [],
   hidden: [],
@@ -84,6 +87,7 @@ export function parseView(params: URLSearchParams): RunsView {
     sort: params.get("sort") ?? NEWEST_FIRST,
     columns: columns === null ? null : splitNames(columns),
     charts: charts === null ? null : splitNames(charts),
+    chartEnv: params.get("chart_env") ?? "",
     baseline: readRunIds(params, "baseline")[0] ?? null,
     pinned: readRunIds(params, "pinned"),
     hidden: readRunIds(params, "hidden"),
@@ -103,6 +107,7 @@ export function toParams(view: RunsView): URLSearchParams {
   if (view.sort !== NEWEST_FIRST) params.set("sort", view.sort);
   if (view.columns) params.set("columns", joinNames(view.columns));
   if (view.charts) params.set("charts", joinNames(view.charts));
+  if (view.chartEnv) params.set("chart_env", view.chartEnv);
   if (view.baseline !== null) params.set("baseline", String(view.baseline));
   for (const name of RUN_IDS) if (view[name].length > 0) params.set(name, view[name].join());
   return params;
