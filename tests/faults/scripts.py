@@ -54,6 +54,10 @@ class Scripts:
         script = self._processes.get(NAMES[number % len(NAMES)])
         return psutil.Process(script.pid) if script and script.poll() is None else None
 
+    def has(self, process: psutil.Process) -> bool:
+        """Return True if a process is one of the scripts."""
+        return process.pid in [script.pid for script in self._processes.values()]
+
     def logged(self) -> dict[str, int]:
         """Return the number of points in the journal of each script."""
         return {name: len(self._points(name)) for name in NAMES}

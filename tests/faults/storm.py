@@ -28,6 +28,7 @@ from tests.faults.stormed import Stormed, alive
 from tests.installation import CARTPOLE, SAVING
 
 PATIENCE_SECONDS = 180.0  # after this time, a pending event is reported as stuck
+RAY_SECONDS = 900.0  # how long a run of Gorila may take to begin
 ORPHAN_SECONDS = 10.0  # how long child processes may outlive their parent
 TICK_SECONDS, LOOK_SECONDS = 0.1, 0.3
 ENDED = ("finished", "failed", "stopped")
@@ -104,7 +105,9 @@ class Storm:
             found[:] = [process] if process else []
             return bool(process)
 
-        if self._wait(is_there, f"a {kill.part} to kill"):
+        # A run of Gorila may wait for a worker first, and starts slowly.
+        patience = RAY_SECONDS if kill.part == "ray" else PATIENCE_SECONDS
+        if self._wait(is_there, f"a {kill.part} to kill", seconds=patience):
             self._kill(kill, found[0])
         return self._killed_at
 
@@ -216,10 +219,16 @@ class Storm:
         of_its_kind.append(what)
 
     def _wait(
-        self, condition: Callable[[], bool], what: str, left: Sequence[object] = (), *, quietly: bool = False
+        self,
+        condition: Callable[[], bool],
+        what: str,
+        left: Sequence[object] = (),
+        *,
+        quietly: bool = False,
+        seconds: float = PATIENCE_SECONDS,
     ) -> bool:
         """Wait for a condition while the storm continues. On timeout, note what is left, and return False."""
-        until = time.monotonic() + PATIENCE_SECONDS
+        until = time.monotonic() + seconds
         while time.monotonic() < until:
             self._tick(quietly=quietly)
             try:
@@ -228,7 +237,7 @@ class Storm:
             except httpx.TransportError:
                 continue
         details = f"{list(left)} left; back are {sorted(self._way.back)}"
-        self._fault(self.seen.stuck, f"waited {PATIENCE_SECONDS:g} s for {what}; {details}")
+        self._fault(self.seen.stuck, f"waited {seconds:g} s for {what}; {details}")
         return False
 
     def _let_pass(self, seconds: float) -> None:

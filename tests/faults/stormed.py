@@ -81,8 +81,8 @@ class Stormed(Installation):
 
     def dying_with(self, victim: psutil.Process) -> list[psutil.Process]:
         """Return a process and all that must end with it. The guest ends with `arcadia up`, whose Redis it uses."""
-        if any(words in command_line(victim) for words in RAY):
-            # Ray may end with this process or start another one. The trainer decides.
+        # Ray may end with one of its processes or start another one, and an uploader outlives its script.
+        if self.scripts.has(victim) or any(words in command_line(victim) for words in RAY):
             return [victim]
         guest = self.workers[GUEST]
         with_guest = victim == self.up.process and guest.ended is None

@@ -2,6 +2,7 @@
 
 import hashlib
 import hmac
+import math
 import socket
 from datetime import timedelta
 from pathlib import Path
@@ -85,6 +86,17 @@ def test_a_failed_attempt_is_retried_with_the_same_key(api: Api, alerts: Alerts,
     (delivery,) = alerts.deliveries()
     assert (delivery["state"], delivery["error"]) == ("delivered", None)
     assert alerts.get("/alert-channels")[0]["problem"] is None
+
+
+@pytest.mark.usefixtures("channel")
+def test_the_thread_rests_until_the_next_try(api: Api, alerts: Alerts, receiver: Receiver) -> None:
+    deliverer = AlertDeliverer(alerts.database, alerts.settings, alerts.now)
+    assert deliverer._seconds_until_due() == math.inf
+    receiver.statuses = [500]
+    finish(api)
+    assert deliverer._seconds_until_due() <= 0
+    alerts.deliver()
+    assert 0 < deliverer._seconds_until_due() <= delay_after(1).total_seconds()
 
 
 @pytest.mark.usefixtures("channel")
