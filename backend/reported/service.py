@@ -11,9 +11,10 @@ from backend.errors import Conflict, NotFound
 from backend.logs.service import note
 from backend.projects.lookup import resolve_or_create
 from backend.reported import states
+from backend.reported.events import MAX_NAME, LoggedDescription
 from backend.reported.problems import Omissions
 from backend.reported.schemas import ReportRun
-from backend.reported.values import change_tags, merge_config
+from backend.reported.values import MAX_CHOICE, change_tags, described_env, described_method, merge_config
 from backend.runs.notices import announce_run
 from backend.web.lookup import find_run
 from workers.contract.config.problems import title_of
@@ -39,6 +40,15 @@ def report(session: Session, settings: Settings, request: ReportRun) -> tuple[Ru
     # Another transaction may have added this writer before.
     attempt = _find_attempt(session, run, request.writer) or _add_writer(session, settings, run, request)
     return run, attempt, created is not None
+
+
+def describe(session: Session, run: Run, described: LoggedDescription) -> None:
+    """Change the name, project, method or environment of a run. Empty texts change nothing."""
+    run.name = (described.name or "").strip()[:MAX_NAME].strip() or run.name
+    run.algorithm = (described.method or "").strip()[:MAX_CHOICE].strip() or run.algorithm
+    run.env = (described.env or "").strip()[:MAX_CHOICE].strip() or run.env
+    if project := (described.project or "").strip()[:MAX_CHOICE].strip():
+        run.project_id = resolve_or_create(session, project)
 
 
 def find_writer(session: Session, run_id: int, writer: str, *, lock: bool = False) -> tuple[Run, Attempt]:
@@ -70,8 +80,8 @@ def _create(session: Session, request: ReportRun) -> Run | None:
         origin_label=request.origin_label,
         reported_key=request.key,
         project_id=resolve_or_create(session, request.project),
-        algorithm=request.method or "",
-        env=request.env or "",
+        algorithm=request.method or described_method(request.config),
+        env=request.env or described_env(request.config),
         queue=None,
         queued_at=None,
         config={},
@@ -93,7 +103,9 @@ def _create(session: Session, request: ReportRun) -> Run | None:
 
 
 def _default_name(request: ReportRun) -> str:
-    named = " on ".join(part for part in (title_of(request.method or ""), env_title(request.env or "")) if part)
+    method = request.method or described_method(request.config)
+    env = request.env or described_env(request.config)
+    named = " on ".join(part for part in (title_of(method), env_title(env)) if part)
     return named or request.project or f"Run {request.key}"
 
 
@@ -110,6 +122,8 @@ def _add_writer(session: Session, settings: Settings, run: Run, request: ReportR
     session.add(attempt)
     session.flush()
     omissions = Omissions(session, attempt)
+    run.algorithm = run.algorithm or request.method or ""
+    run.env = run.env or request.env or ""
     merge_config(run, request.config, omissions)
     change_tags(run, request.tags, [], omissions)
     run.total_steps = request.total_steps or run.total_steps

@@ -13,6 +13,7 @@ from arcadia.importing import wire
 from arcadia.importing.source import Event, SourceFile, SourceRun, key_of
 from arcadia.integrations.standard_names import with_standard_names
 from arcadia.reporting.media import MAX_BINS
+from arcadia.reporting.setting_values import read_settings_table, typed
 
 PATTERN = "*tfevents*"
 HEADER_BYTES, FOOTER_BYTES = 12, 4
@@ -73,7 +74,7 @@ class EventFile:
                 found = wire.message(plugin)
                 self._plugins[tag] = wire.text(found[1])
                 if self._plugins[tag] == "hparams" and (settings := _settings(found[2])):
-                    others.append({"kind": "config", "values": settings})
+                    others.append({"kind": "config", "values": typed(settings)})
         if value[2]:
             metrics[tag] = wire.numbers(value[2], "f")[-1]
         elif value[4]:
@@ -90,6 +91,9 @@ class EventFile:
         plugin = self._plugins.get(tag, "")
         if plugin == "text":
             shown = " ".join(each.decode(errors="replace") for each in tensor[8])
+            if settings := read_settings_table(shown):
+                others.append({"kind": "config", "values": settings})
+                return
             others.append({"kind": "log", "level": "info", "message": f"{tag.removesuffix('/text_summary')}: {shown}"})
         elif plugin == "images":
             others += _media(tag, tensor[8][2:])  # the first two are width and height
