@@ -13,6 +13,7 @@ from arcadia.importing import wire
 from arcadia.importing.source import Event, SourceRun, key_of
 from arcadia.integrations.standard_names import WANDB_LEVELS, with_standard_names
 from arcadia.reporting.media import MAX_CELLS, Table
+from arcadia.reporting.setting_values import typed
 from arcadia.reporting.values import flatten
 
 # The file is a LevelDB log: blocks with records, which may be split into several parts.
@@ -27,6 +28,9 @@ class WandbFile:
     def __init__(self, path: Path) -> None:
         self.path = path
         self._time = path.stat().st_mtime
+        # The last values and the last step of the history.
+        self._last: dict[str, Any] = {}
+        self._step = 0
 
     def read(self) -> Iterator[Event]:
         """Yield the events of all records."""
@@ -40,7 +44,9 @@ class WandbFile:
             for run in record[17]:
                 yield from self._run(wire.message(run))
             for config in record[5]:
-                yield {"kind": "config", "time": self._time, "values": _items(wire.message(config)[1])}
+                yield {"kind": "config", "time": self._time, "values": typed(_items(wire.message(config)[1]))}
+            for summary in record[3]:
+                yield from self._summary(wire.message(summary))
             for each in record[10]:
                 alert = wire.message(each)
                 level = WANDB_LEVELS.get(wire.text(alert[3]), "info")
@@ -48,12 +54,24 @@ class WandbFile:
                 yield {"kind": "alert", "time": self._time, "level": level, **words}
 
     def _run(self, run: Any) -> Iterator[Event]:
-        if config := {name: value for each in run[4] for name, value in _items(wire.message(each)[1]).items()}:
-            yield {"kind": "config", "time": self._time, "values": config}
+        config = {name: value for each in run[4] for name, value in _items(wire.message(each)[1]).items()}
+        config |= {name: text for name, number in (("group", 6), ("job_type", 7)) if (text := wire.text(run[number]))}
+        if config:
+            yield {"kind": "config", "time": self._time, "values": typed(config)}
         if tags := [tag.decode(errors="replace") for tag in run[10]]:
             yield {"kind": "tags", "time": self._time, "add": tags, "remove": []}
         if notes := wire.text(run[9]):
             yield {"kind": "notes", "time": self._time, "text": notes}
+
+    def _summary(self, summary: Any) -> Iterator[Event]:
+        """Yield what the script has set in the summary. wandb itself copies the last values of the history there."""
+        found = {name: value for name, value in flatten(_items(summary[1])) if not name.startswith("_")}
+        set_by_script = {name: value for name, value in found.items() if self._last.get(name) != value}
+        if numbers := {f"summary/{name}": value for name, value in set_by_script.items() if _is_number(value)}:
+            yield {"kind": "metrics", "time": self._time, "step": self._step, "values": numbers}
+        for name, value in set_by_script.items():
+            if isinstance(value, str) and not _is_number(value):
+                yield {"kind": "log", "time": self._time, "level": "info", "message": f"summary/{name}: {value}"}
 
     def _history(self, history: Any) -> Iterator[Event]:
         values = _items(history[1])
@@ -63,7 +81,9 @@ class WandbFile:
         media = {name: value for name, value in values.items() if isinstance(value, dict) and "_type" in value}
         for name in media:
             del values[name]
+        self._step = max(self._step, step)
         numbers = {name: value for name, value in flatten(values) if _is_number(value)}
+        self._last |= numbers
         if numbers:
             yield {"kind": "metrics", "time": self._time, "step": step, "values": with_standard_names(numbers)}
         for name, value in media.items():

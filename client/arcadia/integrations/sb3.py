@@ -5,9 +5,10 @@ model.learn(100_000, callback=ArcadiaCallback(project="cartpole"))
 
 from __future__ import annotations
 
+import functools
 from typing import Any
 
-from stable_baselines3.common.callbacks import BaseCallback
+from stable_baselines3.common.callbacks import BaseCallback, CallbackList, ConvertCallback, EventCallback
 from stable_baselines3.common.logger import KVWriter, TensorBoardOutputFormat
 
 from arcadia.integrations.attached import attached_run
@@ -48,7 +49,8 @@ class ArcadiaCallback(BaseCallback):
             self.run = start_run(RunOptions(*self._arguments, **{**defaults, **self._named}))
         else:
             self.run.set_total_steps(self.model._total_timesteps)
-        self.run.config.update(hyperparameters(self.model))
+        env = _env_name(self.model)
+        self.run.config.update(hyperparameters(self.model), {"env": env} if env else {})
         records_tensorboard = self._given is not None and self._given is attached_run()
         formats = self.logger.output_formats
         if not (records_tensorboard and any(isinstance(each, TensorBoardOutputFormat) for each in formats)):
@@ -76,6 +78,28 @@ class WandbCallback(ArcadiaCallback):
 
     def __init__(self, verbose: int = 0, *_unused: Any, **_named: Any) -> None:
         super().__init__(verbose=verbose)
+
+
+def record_training(kind: Any) -> None:
+    """Patch SB3's models so that they log to the run of `arcadia run`, unless a callback of the script does."""
+    original = kind._init_callback
+
+    @functools.wraps(original)
+    def init_callback(self: Any, callback: Any, *arguments: Any, **named: Any) -> Any:
+        if attached_run() is not None and not _logs_to_arcadia(callback):
+            given = callback if isinstance(callback, list | BaseCallback) else ConvertCallback(callback)
+            callback = [*(given if isinstance(given, list) else [given]), ArcadiaCallback()]
+        return original(self, callback, *arguments, **named)
+
+    kind._init_callback = init_callback
+
+
+def _logs_to_arcadia(callback: Any) -> bool:
+    if isinstance(callback, list | CallbackList):
+        return any(map(_logs_to_arcadia, getattr(callback, "callbacks", callback)))
+    return isinstance(callback, ArcadiaCallback) or (
+        isinstance(callback, EventCallback) and _logs_to_arcadia(callback.callback)
+    )
 
 
 class _LoggerOutput(KVWriter):

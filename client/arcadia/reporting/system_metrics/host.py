@@ -76,10 +76,9 @@ class LinuxHost:
                 counters[DISK_READ] = SECTOR_BYTES * sum(int(row[5]) for row in disks)
                 counters[DISK_WRITTEN] = SECTOR_BYTES * sum(int(row[9]) for row in disks)
         with contextlib.suppress(OSError):
-            lines = [
-                line.partition(":") for line in (self._proc / "net" / "dev").read_text().splitlines() if ":" in line
-            ]
-            if counts := [rest.split() for name, _, rest in lines if name.strip() not in LOOPBACKS]:
+            lines = (self._proc / "net" / "dev").read_text().splitlines()[2:]
+            networks = [(name.strip(), rest.split()) for name, _, rest in (line.partition(":") for line in lines)]
+            if counts := [each for name, each in networks if name not in LOOPBACKS]:
                 counters[RECEIVED] = sum(int(each[0]) for each in counts)
                 counters[SENT] = sum(int(each[8]) for each in counts)
         return counters
