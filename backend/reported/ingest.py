@@ -70,6 +70,8 @@ class _Batch:
 
     def __init__(self, session: Session, run: Run, attempt: Attempt) -> None:
         self._session, self._run, self._attempt = session, run, attempt
+        # A writer beside others logs to their attempt. Its own would look like a restart on the axis of time.
+        self._number = run.attempt if attempt.joins else attempt.attempt
         self._omissions = Omissions(session, attempt)
         self._points = PointBuffer(_frames_per_step(run), self._omissions)
 
@@ -97,7 +99,7 @@ class _Batch:
         points = self._points.take()
         if not points:
             return
-        session, run, attempt = self._session, self._run, self._attempt.attempt
+        session, run, attempt = self._session, self._run, self._number
         names = list(points)[:MAX_SERIES]
         known = find_series(session, run.id, names)
         new = [name for name in names if name not in known]
@@ -165,8 +167,7 @@ class _Batch:
         raise_alert(self._session, new)
 
     def _log(self, time: float, level: Any, message: str) -> None:
-        attempt = self._attempt
-        line = LogLine(run_id=attempt.run_id, attempt=attempt.attempt, time=to_datetime(time), level=level)
+        line = LogLine(run_id=self._run.id, attempt=self._number, time=to_datetime(time), level=level)
         line.message = str(storable(message))
         self._session.add(line)
 

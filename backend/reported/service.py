@@ -111,11 +111,13 @@ def _default_name(request: ReportRun) -> str:
 
 def _add_writer(session: Session, settings: Settings, run: Run, request: ReportRun) -> Attempt:
     number = session.scalar(select(func.max(Attempt.attempt)).where(Attempt.run_id == run.id)) or 0
+    # An import that continues a finished one only adds what is new.
+    is_repeated_import = request.origin == "imported" and run.state == "finished"
     attempt = Attempt(
         run_id=run.id,
         attempt=number + 1,
         writer=request.writer,
-        joins=request.joins and number > 0,
+        joins=number > 0 and (request.joins or is_repeated_import),
         started_at=request.started_at or utc_now(),
         host=request.host,
     )
@@ -133,8 +135,16 @@ def _add_writer(session: Session, settings: Settings, run: Run, request: ReportR
         states.hear(settings, run, attempt)
     else:
         states.lead(settings, run, attempt)
-    on_host = f" on {request.host}" if request.host else ""
-    label = run.origin_label or "A script"
-    note(session, run, f"{label}{on_host} {'joins' if attempt.joins else 'logs'} the run, attempt {attempt.attempt}.")
+    _note_writer(session, run, attempt)
     announce_run(session, run.id, "run.changed", "run.log")
     return attempt
+
+
+def _note_writer(session: Session, run: Run, attempt: Attempt) -> None:
+    """Note a new writer in the log. The files of an import are writers that join it, and are not noted."""
+    label, on_host = run.origin_label or "A script", f" on {attempt.host}" if attempt.host else ""
+    if run.origin != "imported":
+        verb = "joins the run" if attempt.joins else f"logs the run, attempt {attempt.attempt}"
+        note(session, run, f"{label}{on_host} {verb}.")
+    elif not attempt.joins:
+        note(session, run, f"Imported from {run.origin_label or 'files'}.")

@@ -6,13 +6,18 @@ import hashlib
 import json
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from arcadia.importing.source import Event, SourceFile, SourceRun, key_of
-from arcadia.reporting.connection import MAX_BYTES, MAX_EVENTS, Connection, retry
+from arcadia.errors import ArcadiaError
+from arcadia.importing.source import Event, SourceFile, SourceRun, key_of, omission, read_events
+from arcadia.reporting.connection import MAX_BYTES, MAX_EVENTS, Connection, RejectedError, retry
 from arcadia.reporting.values import clean_text, storable
+
+# The server rejects the content of one event or file with these, so others may be accepted.
+_CONTENT = (400, 413, 415, 422)
 
 
 class FileUpload:
@@ -23,45 +28,95 @@ class FileUpload:
         self._writer = key_of(file.path.parent.name, file.path.name)
         answer = connection.register({**registration, "writer": self._writer, "joins": True})
         self._run_id, self._acknowledged = answer["run_id"], answer["acknowledged"]
-        self._read = 0
-        self._events: Iterator[Event] = file.read()
-        self._batch: list[bytes] = []
+        self._read = self.sent = 0
+        self._events: Iterator[Event] = read_events(file)
+        self._batch: list[tuple[int, bytes]] = []
+        self._failure: ArcadiaError | OSError | None = None
+        # A sentence for each part of the file that was left out.
+        self.omissions: list[str] = []
 
     def send(self) -> int:
-        """Send new events and return their number. After an UnavailableError, the next call continues."""
-        sent = 0
+        """Send new events and return their number. After an UnavailableError, the next call continues.
+
+        Events before a damaged part of the file are sent. Then raise ArcadiaError.
+        """
+        before = self.sent
         while self._batch or self._fill():
-            answer = self._connection.send_events(self._run_id, self._writer, self._batch)
-            self._acknowledged = answer["acknowledged"]
-            sent += len(self._batch)
+            self._send(self._batch)
+            self.sent += len(self._batch)
             self._batch = []
-        self._events = self.file.read()
-        return sent
+        self._events = read_events(self.file)
+        if self._failure is not None:
+            failure, self._failure = self._failure, None
+            raise failure
+        return self.sent - before
 
     def _fill(self) -> bool:
         size = 0
-        for event in self._events:
-            self._read += 1
-            if self._read <= self._acknowledged:
-                continue
-            line = json.dumps(self._encode(event, self._read), separators=(",", ":")).encode()
-            self._batch.append(line)
-            size += len(line)
-            if len(self._batch) == MAX_EVENTS or size >= MAX_BYTES:
-                break
+        try:
+            for event in self._events:
+                self._read += 1
+                if event.pop("omits", False):
+                    self.omissions.append(event["message"])
+                if self._read <= self._acknowledged:
+                    continue
+                line = _to_line(self._with_file(event), self._read)
+                self._batch.append((self._read, line))
+                size += len(line)
+                if len(self._batch) == MAX_EVENTS or size >= MAX_BYTES:
+                    break
+        except (ArcadiaError, OSError) as error:
+            self._failure = error
         return bool(self._batch)
 
-    def _encode(self, event: Event, number: int) -> Event:
+    def _send(self, batch: Sequence[tuple[int, bytes]], *, is_replacement: bool = False) -> None:
+        """Send events. Replace an event that the server rejects with a warning, so that the others are stored."""
+        try:
+            answer = self._connection.send_events(self._run_id, self._writer, [line for _number, line in batch])
+        except RejectedError as error:
+            if error.status not in _CONTENT or is_replacement:
+                raise
+            if len(batch) > 1:
+                half = len(batch) // 2
+                self._send(batch[:half])
+                self._send(batch[half:])
+                return
+            ((number, line),) = batch
+            replacement = self._omit(json.loads(line), error.detail)
+            self._send([(number, _to_line(replacement, number))], is_replacement=True)
+        else:
+            self._acknowledged = answer["acknowledged"]
+
+    def _with_file(self, event: Event) -> Event:
+        """Upload the file of an event with media. Return the event, or a warning if the server rejects the file."""
         content = event.pop("content", None)
-        if content is not None:
-            event["sha256"] = hashlib.sha256(content).hexdigest()
-            with tempfile.NamedTemporaryFile() as file:
-                Path(file.name).write_bytes(content)
+        if content is None:
+            return event
+        event["sha256"] = hashlib.sha256(content).hexdigest()
+        with tempfile.NamedTemporaryFile() as file:
+            Path(file.name).write_bytes(content)
+            try:
                 # The next call would continue after this event, so retry here.
                 retry(self._connection.send_file, self._run_id, self._writer, event["sha256"], Path(file.name))
-        if "name" in event:
-            event["name"] = clean_text(event["name"]) or "unnamed"
-        return {**storable(event), "seq": number}
+            except RejectedError as error:
+                if error.status not in _CONTENT:
+                    raise
+                return self._omit(event, error.detail)
+        return event
+
+    def _omit(self, event: Event, reason: str) -> Event:
+        """Return the warning that replaces an event, and list it."""
+        what = f"{event['name']} at step {event['step']}" if event["kind"] == "media" else f"An event ({event['kind']})"
+        replacement = omission(event["time"], f"{what} was left out: {reason}")
+        del replacement["omits"]
+        self.omissions.append(replacement["message"])
+        return replacement
+
+
+def _to_line(event: Event, number: int) -> bytes:
+    if "name" in event:
+        event["name"] = clean_text(event["name"]) or "unnamed"
+    return json.dumps({**storable(event), "seq": number}, separators=(",", ":")).encode()
 
 
 class RunUpload:
@@ -74,9 +129,24 @@ class RunUpload:
         self._registration = {"key": run.key, "name": run.name, **origin, **facts}
         answer = connection.register({**self._registration, "writer": leader})
         self.run_id, self.path = answer["run_id"], answer["path"]
-        self.has_ended = answer["acknowledged"] > 0
+        self._acknowledged = answer["acknowledged"]
         self._files: dict[Path, FileUpload] = {}
         self._last_request = time.monotonic()
+
+    @property
+    def is_complete(self) -> bool:
+        """True if these files were imported completely before. After an incomplete import, a list precedes the end."""
+        return bool(self._acknowledged == 1)
+
+    @property
+    def omissions(self) -> list[str]:
+        """A sentence for each part of the files that was left out."""
+        return [omitted for file in self._files.values() for omitted in file.omissions]
+
+    @property
+    def sent(self) -> int:
+        """The number of new events that were sent."""
+        return sum(file.sent for file in self._files.values())
 
     def send(self, files: list[SourceFile]) -> int:
         """Send the new events of these files and return their number."""
@@ -95,21 +165,48 @@ class RunUpload:
             self._connection.send_events(self.run_id, self._leader, [])
             self._last_request = time.monotonic()
 
-    def end(self, outcome: str = "finished") -> None:
-        """End the run."""
-        event = {"seq": 1, "time": time.time(), "kind": "end", "outcome": outcome}
-        retry(self._connection.send_events, self.run_id, self._leader, [json.dumps(event).encode()])
-        self.has_ended = True
+    def end(self, problems: Sequence[str] = ()) -> None:
+        """End the run. List files that could not be read in its log first, so that they can be imported later."""
+        now = time.time()
+        events: list[Event] = [omission(now, problem) for problem in problems]
+        if not self._acknowledged:
+            events.append({"time": now, "kind": "end", "outcome": "finished"})
+        lines = [_to_line(event, number) for number, event in enumerate(events, self._acknowledged + 1)]
+        if lines:
+            retry(self._connection.send_events, self.run_id, self._leader, lines)
+            self._acknowledged += len(lines)
 
 
-def import_run(connection: Connection, run: SourceRun, project: str | None = None) -> tuple[RunUpload, int]:
-    """Import a run. Return its upload and the number of new events: none if these files were imported before."""
+@dataclass(frozen=True)
+class ImportedRun:
+    """The result of an import: the run's page, and the number of new events."""
+
+    path: str
+    sent: int = 0
+    # Parts of files that were left out.
+    omissions: Sequence[str] = ()
+    # Files that could not be read to their end.
+    problems: Sequence[str] = ()
+
+
+def import_run(connection: Connection, run: SourceRun, project: str | None = None) -> ImportedRun:
+    """Import a run. There are no new events if these files were imported before.
+
+    A file that cannot be read does not stop the others. Importing it again, once it is repaired, completes the run.
+    """
     sizes = [f"{file.path.name} {file.path.stat().st_size}" for file in run.files]
     upload = retry(RunUpload, connection, run, f"import-{key_of(*sizes)}", project)
-    if upload.has_ended:
-        return upload, 0
-    sent = 0
-    for file in run.files:
-        sent += retry(upload.send, [file])
-    upload.end()
-    return upload, sent
+    if upload.is_complete:
+        return ImportedRun(upload.path)
+    problems = [problem for file in run.files if (problem := _send_file(upload, file))]
+    upload.end(problems)
+    return ImportedRun(upload.path, upload.sent, upload.omissions, problems)
+
+
+def _send_file(upload: RunUpload, file: SourceFile) -> str | None:
+    """Send a file. Return why it could not be read to its end, or None."""
+    try:
+        retry(upload.send, [file])
+    except (ArcadiaError, OSError) as error:
+        return str(error)
+    return None

@@ -42,7 +42,11 @@ class EventFile:
                 header = file.read(HEADER_BYTES)
                 if len(header) < HEADER_BYTES:
                     return
-                (size,) = struct.unpack("<Q", header[:8])
+                size, checksum = struct.unpack("<QI", header)
+                if checksum != masked_crc32c(header[:8]):
+                    raise ArcadiaError(
+                        f"{self.path} is not an event file of TensorBoard, or is damaged at byte {self._position:,}."
+                    )
                 if size > self.path.stat().st_size - self._position - HEADER_BYTES - FOOTER_BYTES:
                     return
                 data = file.read(size)
@@ -54,7 +58,8 @@ class EventFile:
             event = wire.message(record)
             values = [wire.message(each) for summary in event[5] for each in wire.message(summary)[1]]
         except (ValueError, struct.error) as error:
-            raise ArcadiaError(f"{self.path} is not an event file of TensorBoard ({error}).") from None
+            place = f"before byte {self._position:,}"
+            raise ArcadiaError(f"{self.path} is damaged {place} ({error}). Events before that are imported.") from None
         time = wire.numbers(event[1], "d")[-1] if event[1] else 0.0
         step = wire.signed(event[2])
         metrics: dict[str, Any] = {}
@@ -103,6 +108,17 @@ class EventFile:
             elif plugin == "histograms" and len(values) % 3 == 0:
                 rows = [values[start : start + 3] for start in range(0, len(values), 3)]
                 others += _histogram(tag, [rows[0][0], *(row[1] for row in rows)], [row[2] for row in rows])
+
+
+def masked_crc32c(data: bytes) -> int:
+    """Return the checksum of TFRecord files: CRC-32C, rotated by 15 bits, plus a constant."""
+    crc = 0xFFFFFFFF
+    for byte in data:
+        crc ^= byte
+        for _ in range(8):
+            crc = crc >> 1 ^ (0x82F63B78 if crc & 1 else 0)
+    crc ^= 0xFFFFFFFF
+    return ((crc >> 15 | crc << 17) + 0xA282EAD8) & 0xFFFFFFFF
 
 
 def find_runs(folder: Path) -> list[SourceRun]:

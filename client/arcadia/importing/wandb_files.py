@@ -10,7 +10,7 @@ from typing import Any
 
 from arcadia.errors import ArcadiaError
 from arcadia.importing import wire
-from arcadia.importing.source import Event, SourceRun, key_of
+from arcadia.importing.source import Event, SourceRun, describe_each, key_of, omission
 from arcadia.integrations.standard_names import WANDB_LEVELS, with_standard_names
 from arcadia.reporting.media import MAX_CELLS, Table
 from arcadia.reporting.setting_values import typed
@@ -87,8 +87,15 @@ class WandbFile:
         if numbers:
             yield {"kind": "metrics", "time": self._time, "step": step, "values": with_standard_names(numbers)}
         for name, value in media.items():
-            for found in self._media(value):
-                yield {"kind": "media", "time": self._time, "step": step, "name": name, **found}
+            try:
+                events = [{"kind": "media", "step": step, "name": name, **found} for found in self._media(value)]
+                reason = "its file is missing, or its kind is not supported"
+            except (ArcadiaError, OSError, ValueError, LookupError, TypeError, ArithmeticError) as error:
+                events, reason = [], f"{type(error).__name__}: {error}"
+            if not events:
+                yield omission(self._time, f"{name} at step {step} was left out ({reason}).")
+            for event in events:
+                yield {"time": self._time, **event}
 
     def _media(self, value: dict[str, Any]) -> Iterator[Event]:
         """Yield images, videos, histograms and tables. Other media are left out."""
@@ -132,12 +139,12 @@ def read_records(path: Path) -> Iterator[bytes]:
             yield parts
 
 
-def find_runs(path: Path) -> list[SourceRun]:
-    """Return the runs of a folder, or that of one file."""
+def find_runs(path: Path, problems: list[str]) -> list[SourceRun]:
+    """Return the runs of a folder, or that of one file. Add a sentence to the problems for each unreadable one."""
     found = {}
     for file in sorted(path.rglob("*.wandb")) if path.is_dir() else [path]:
         found[file.resolve()] = file  # `latest-run` is a link
-    return [_describe(file) for file in found]
+    return describe_each(found, _describe, problems)
 
 
 def _describe(file: Path) -> SourceRun:

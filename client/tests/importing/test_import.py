@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from importing.wandb_logs import write_wandb
+from importing.wandb_logs import field, item, write_wandb
 from reporting.reported_server import Rejection, ReportedServer
 from reporting.scripts import wait_until
 from tensorboardX import SummaryWriter
@@ -40,8 +40,26 @@ def server() -> Iterator[ReportedServer]:
 
 
 def import_all(server: ReportedServer, runs: list[SourceRun]) -> int:
-    """Import runs, and return the number of new events."""
-    return sum(import_run(Connection(server.url, None), run)[1] for run in runs)
+    """Import runs, and return the number of new events. Everything must be readable."""
+    imported = [import_run(Connection(server.url, None), run) for run in runs]
+    assert [problem for each in imported for problem in each.problems] == []
+    return sum(each.sent for each in imported)
+
+
+def find_monitors(path: Path) -> list[SourceRun]:
+    """Return the runs of monitor files, which must be readable."""
+    problems: list[str] = []
+    runs = tables.find_monitors(path, problems)
+    assert problems == []
+    return runs
+
+
+def find_wandb(path: Path) -> list[SourceRun]:
+    """Return the offline runs of wandb, which must be readable."""
+    problems: list[str] = []
+    runs = wandb_files.find_runs(path, problems)
+    assert problems == []
+    return runs
 
 
 def write_tensorboard(folder: Path, first: int = 0, last: int = 3) -> None:
@@ -147,8 +165,8 @@ def test_monitor_files_become_returns(server: ReportedServer, tmp_path: Path) ->
     for number in range(2):
         header = f'#{{"t_start": 100{number}.5, "env_id": "CartPole-v1"}}\nr,l,t\n'
         (tmp_path / f"{number}.monitor.csv").write_text(header + "20.0,20,0.5\n31.5,30,1.5\n")
-    assert import_all(server, tables.find_monitors(tmp_path)) == 4
-    assert import_all(server, tables.find_monitors(tmp_path)) == 0
+    assert import_all(server, find_monitors(tmp_path)) == 4
+    assert import_all(server, find_monitors(tmp_path)) == 0
     expected = [(40, {"episode/return": 20.0, "episode/length": 20.0})]
     expected += [(100, {"episode/return": 31.5, "episode/length": 30.0})]
     assert server.metrics() == expected * 2
@@ -161,8 +179,8 @@ def test_a_csv_file_is_imported_by_its_step(server: ReportedServer, tmp_path: Pa
     file.write_text("time/total_timesteps,rollout/ep_rew_mean,note\n100,21.5,a\n200,nan,b\n300,,c\n")
     assert import_all(server, tables.find_csv(file)) == 2
     assert server.metrics() == [
-        (100, {"rollout/ep_rew_mean": 21.5, "episode/return": 21.5}),
-        (200, {"rollout/ep_rew_mean": "NaN", "episode/return": "NaN"}),
+        (100, {"rollout/ep_rew_mean": 21.5, "episode/mean_return": 21.5}),
+        (200, {"rollout/ep_rew_mean": "NaN", "episode/mean_return": "NaN"}),
     ]
     with file.open("a") as more:
         more.write("400,22.5,d\n")
@@ -177,8 +195,8 @@ def test_an_offline_run_of_wandb_is_imported(server: ReportedServer, tmp_path: P
     write_wandb(folder, 800)
     assert (folder / "run-abc123.wandb").stat().st_size > 2 * 32_768
     (tmp_path / "latest-run").symlink_to(folder)
-    assert import_all(server, wandb_files.find_runs(tmp_path)) == 804
-    assert import_all(server, wandb_files.find_runs(tmp_path)) == 0
+    assert import_all(server, find_wandb(tmp_path)) == 804
+    assert import_all(server, find_wandb(tmp_path)) == 0
     assert server.metrics() == [(step, {"loss": step / 2, "train/return": "Infinity"}) for step in range(800)]
     assert [each["values"] for each in server.of_kind("config")] == [{"rate": 0.1}]
     assert [each["add"] for each in server.of_kind("tags")] == [["baseline"]]
@@ -193,19 +211,124 @@ def test_an_offline_run_of_wandb_is_imported(server: ReportedServer, tmp_path: P
     ("source", "content", "sentence"),
     [
         ("wandb", b"something", "is not a file of wandb"),
+        ("wandb", b":W&B\xe1\xbe\x00" + struct.pack("<IHB", 0, 2, 1) + b"\x0a\xff", "is damaged"),
         ("monitor", b"r,l,t\n1,2,3\n", "is not a monitor file"),
+        ("monitor", b"\xff\xfe\x00", "is not a monitor file"),
+        ("monitor", b'#{"t_start": []}\nr,l,t\n1,2,3\n', "is damaged"),
         ("tensorboard", struct.pack("<QI", 3, 0) + b"\xff\xff\xff" + bytes(4), "is not an event file of TensorBoard"),
+        ("csv", b"step,loss\n1,2\n" + b"x" * 200_000, "is damaged after 1 events"),
     ],
 )
-def test_a_file_of_another_kind_is_rejected(
+def test_a_damaged_file_is_listed_and_does_not_stop_the_others(
     source: str, content: bytes, sentence: str, server: ReportedServer, tmp_path: Path
 ) -> None:
-    names = {"wandb": "run.wandb", "monitor": "0.monitor.csv", "tensorboard": "events.out.tfevents.1"}
-    (tmp_path / names[source]).write_bytes(content)
-    find = {
-        "wandb": wandb_files.find_runs,
-        "monitor": tables.find_monitors,
-        "tensorboard": tensorboard_files.find_runs,
+    names = {
+        "wandb": "run.wandb",
+        "monitor": "0.monitor.csv",
+        "tensorboard": "events.out.tfevents.1",
+        "csv": "progress.csv",
     }
-    with pytest.raises(ArcadiaError, match=sentence):
-        import_all(server, find[source](tmp_path))
+    (tmp_path / "bad").mkdir()
+    file = tmp_path / "bad" / names[source]
+    file.write_bytes(content)
+    write_tensorboard(tmp_path / "good" / "exp")
+    for number in range(2):
+        header = f'#{{"t_start": 100{number}.5}}\nr,l,t\n'
+        (tmp_path / "good" / f"{number}.monitor.csv").write_text(header + "20.0,20,0.5\n")
+    (tmp_path / "good" / "later.csv").write_text("step,loss\n1,2\n")
+    (tmp_path / "good" / "offline-run-1").mkdir()
+    write_wandb(tmp_path / "good" / "offline-run-1", 3)
+    done = run_import(server, source, tmp_path)
+    assert done.returncode == 1
+    assert "Traceback" not in done.stderr
+    assert "1 not imported completely." in done.stderr
+    assert f"  {file} {sentence}" in " ".join(done.stderr.split(" "))
+    assert server.metrics()
+
+
+def test_a_repaired_file_completes_its_run(server: ReportedServer, tmp_path: Path) -> None:
+    write_tensorboard(tmp_path / "exp", last=5)
+    (file,) = (tmp_path / "exp").iterdir()
+    whole = file.read_bytes()
+    broken = bytearray(whole)
+    broken[len(whole) * 2 // 3] ^= 0xFF  # the size stays the same
+    for content in (bytes(broken), bytes(broken), whole, whole):
+        file.write_bytes(content)
+        (run,) = tensorboard_files.find_runs(tmp_path)
+        imported = import_run(Connection(server.url, None), run)
+        assert len(imported.problems) == (content is not whole)
+    assert [step for step, _values in server.metrics()] == list(range(5))
+    assert [each["outcome"] for each in server.of_kind("end")] == ["finished"]
+    assert len(server.runs) == 1
+
+
+def test_media_that_cannot_be_stored_are_listed(server: ReportedServer, tmp_path: Path) -> None:
+    with SummaryWriter(str(tmp_path / "exp")) as writer:
+        for step in range(3):
+            writer.add_image("screen", np.full((3, 4, 6), step * 20, np.uint8), step)
+        writer.add_scalar("loss", 0.5, 3)
+        writer.add_scalar("refused", 0.5, 4)
+
+    seen: list[str] = []
+
+    def reject(path: str, body: Any) -> None:
+        if "/files/" in path:
+            seen.append(path)
+            if len(seen) == 2:
+                raise Rejection(422, "send a PNG")
+        elif any("refused" in event.get("values", ()) for event in body.get("events", ())):
+            raise Rejection(413, "too large")
+
+    server.before = reject
+    (run,) = tensorboard_files.find_runs(tmp_path)
+    imported = import_run(Connection(server.url, None), run)
+    assert imported.problems == []
+    assert imported.omissions == [
+        "screen at step 1 was left out: send a PNG",
+        "An event (metrics) was left out: too large",
+    ]
+    assert [each["step"] for each in server.of_kind("media")] == [0, 2]
+    assert server.metrics() == [(3, {"loss": 0.5})]
+    assert [each["level"] for each in server.of_kind("log")] == ["warning"] * 2
+    assert import_run(Connection(server.url, None), run).sent == 0
+
+
+def test_missing_media_of_wandb_keep_the_numbers_of_later_events(server: ReportedServer, tmp_path: Path) -> None:
+    folder = tmp_path / "offline-run-1"
+    write_wandb(folder, 2)
+    screen = folder / "files" / "media" / "screen.png"
+    content = screen.read_bytes()
+    screen.unlink()
+    (run,) = find_wandb(tmp_path)
+    imported = import_run(Connection(server.url, None), run)
+    assert imported.omissions == ["screen at step 7 was left out (its file is missing, or its kind is not supported)."]
+    screen.write_bytes(content)
+    with (folder / "run-abc123.wandb").open("ab") as file:
+        record = field(2, field(1, item("_step", 9)) + field(1, item("loss", 9)))
+        file.write(struct.pack("<IHB", 0, len(record), 1) + record)
+    (run,) = find_wandb(tmp_path)
+    assert import_run(Connection(server.url, None), run).sent == 1
+    assert server.metrics()[-1] == (9, {"loss": 9})
+
+
+def test_groups_and_summaries_of_wandb_are_imported(server: ReportedServer, tmp_path: Path) -> None:
+    folder = tmp_path / "offline-run-1"
+    items = {"loss": 0.5, "best": 7, "inner.score": 2.5, "file": "best.zip", "_runtime": 3}
+    summary = b"".join(field(1, item(name, value)) for name, value in items.items())
+    write_wandb(folder, 2, run=field(6, "sweep") + field(7, "train"), last=[field(3, summary)])
+    assert import_all(server, find_wandb(tmp_path)) == 8
+    assert server.of_kind("config")[0]["values"] == {"rate": 0.1, "group": "sweep", "job_type": "train"}
+    assert server.metrics()[-1] == (7, {"summary/best": 7, "summary/inner/score": 2.5})
+    assert "summary/file: best.zip" in [each["message"] for each in server.of_kind("log")]
+
+
+def run_import(server: ReportedServer, source: str, path: Path) -> subprocess.CompletedProcess[str]:
+    """Run `arcadia import-logs`."""
+    return subprocess.run(
+        [sys.executable, "-m", "arcadia", "--url", server.url, "import-logs", "--from", source, str(path)],
+        env={**os.environ, "PYTHONPATH": str(Path(arcadia.__file__).parents[1]), "COLUMNS": "500"},
+        capture_output=True,
+        text=True,
+        timeout=WAIT_SECONDS,
+        check=False,
+    )

@@ -54,8 +54,12 @@ export function RunTimes({ run }: { run: Run }) {
             <dd>{run.worker}</dd>
           </>
         )}
-        <dt>Attempts</dt>
-        <dd>{run.attempt}</dd>
+        {run.origin !== "imported" && (
+          <>
+            <dt>Attempts</dt>
+            <dd>{run.attempt}</dd>
+          </>
+        )}
         {isReported(run) ? (
           <ReportedFacts run={run} />
         ) : (
