@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 import struct
 from collections.abc import Iterator
 from pathlib import Path
@@ -19,6 +20,8 @@ PATTERN = "*tfevents*"
 HEADER_BYTES, FOOTER_BYTES = 12, 4
 DTYPE_FLOAT, DTYPE_DOUBLE = 1, 2
 _GIF = b"GIF8"
+# Stable-Baselines3 names the folders of its trainings after the method: PPO_1.
+SB3_FOLDER = re.compile(r"(A2C|ARS|CrossQ|DDPG|DQN|MaskablePPO|PPO|QRDQN|RecurrentPPO|SAC|TD3|TQC|TRPO)_\d+")
 
 
 class EventFile:
@@ -123,16 +126,18 @@ def masked_crc32c(data: bytes) -> int:
 
 def find_runs(folder: Path) -> list[SourceRun]:
     """Return the runs of a folder: one for each folder with event files, as TensorBoard shows them."""
-    found: dict[Path, list[SourceFile]] = {}
+    folders: dict[Path, list[SourceFile]] = {}
     for path in sorted(folder.rglob(PATTERN)):
         if path.is_file():
-            found.setdefault(path.parent, []).append(EventFile(path))
+            folders.setdefault(path.parent, []).append(EventFile(path))
     runs = []
-    for parent, files in found.items():
+    for parent, files in folders.items():
         inner = parent.relative_to(folder).as_posix()
         name = folder.absolute().name if inner == "." else inner
         # The name of an event file has its time, host and process.
-        runs.append(SourceRun(key_of("tensorboard", parent.name, files[0].path.name), name, "TensorBoard", files))
+        facts = {"method": trained[1]} if (trained := SB3_FOLDER.fullmatch(parent.name)) else {}
+        key = key_of("tensorboard", parent.name, files[0].path.name)
+        runs.append(SourceRun(key, name, "TensorBoard", files, facts))
     return runs
 
 

@@ -21,6 +21,7 @@ from reporting.scripts import wait_until
 from tensorboardX import SummaryWriter
 
 import arcadia
+from arcadia.cli.main import main
 from arcadia.errors import ArcadiaError
 from arcadia.importing import tables, tensorboard_files, wandb_files
 from arcadia.importing.following import Follower
@@ -97,6 +98,20 @@ def test_everything_in_an_event_file_is_imported_once(server: ReportedServer, tm
     assert sent == 7
     assert import_all(server, tensorboard_files.find_runs(tmp_path / "exp")) == 0
     assert json.dumps(server.events, sort_keys=True) == stored
+
+
+def test_settings_in_an_event_file_are_typed(server: ReportedServer, tmp_path: Path) -> None:
+    with SummaryWriter(str(tmp_path / "PPO_1")) as writer:
+        writer.add_text("hyperparameters", "|param|value|\n|-|-|\n|learning_rate|0.00025|\n|env_id|CartPole-v1|")
+        writer.add_scalar("rollout/ep_rew_mean", 36.5, 10)
+        writer.add_hparams({"gamma": 0.99, "rate": "2.5e-4", "on": True}, {}, name="hparams")
+    runs = tensorboard_files.find_runs(tmp_path)
+    assert [run.facts for run in runs] == [{"method": "PPO"}, {}]
+    import_all(server, runs)
+    settings = [each["values"] for each in server.of_kind("config")]
+    assert {"learning_rate": 0.00025, "env_id": "CartPole-v1"} in settings
+    assert {"gamma": 0.99, "rate": 0.00025, "on": True} in settings
+    assert server.metrics() == [(10, {"rollout/ep_rew_mean": 36.5, "episode/mean_return": 36.5})]
 
 
 def test_a_moved_folder_is_the_same_run(server: ReportedServer, tmp_path: Path) -> None:
@@ -220,7 +235,13 @@ def test_an_offline_run_of_wandb_is_imported(server: ReportedServer, tmp_path: P
     ],
 )
 def test_a_damaged_file_is_listed_and_does_not_stop_the_others(
-    source: str, content: bytes, sentence: str, server: ReportedServer, tmp_path: Path
+    source: str,
+    content: bytes,
+    sentence: str,
+    server: ReportedServer,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     names = {
         "wandb": "run.wandb",
@@ -238,11 +259,14 @@ def test_a_damaged_file_is_listed_and_does_not_stop_the_others(
     (tmp_path / "good" / "later.csv").write_text("step,loss\n1,2\n")
     (tmp_path / "good" / "offline-run-1").mkdir()
     write_wandb(tmp_path / "good" / "offline-run-1", 3)
-    done = run_import(server, source, tmp_path)
-    assert done.returncode == 1
-    assert "Traceback" not in done.stderr
-    assert "1 not imported completely." in done.stderr
-    assert f"  {file} {sentence}" in " ".join(done.stderr.split(" "))
+    arguments = ["--url", server.url, "import-logs", "--from", source, str(tmp_path)]
+    monkeypatch.setattr(sys, "argv", ["arcadia", *arguments])
+    with pytest.raises(SystemExit) as ended:
+        sys.exit(main())
+    printed = capsys.readouterr().err
+    assert ended.value.code == 1
+    assert "1 not imported completely." in printed
+    assert f"  {file} {sentence}" in printed
     assert server.metrics()
 
 
@@ -320,15 +344,3 @@ def test_groups_and_summaries_of_wandb_are_imported(server: ReportedServer, tmp_
     assert server.of_kind("config")[0]["values"] == {"rate": 0.1, "group": "sweep", "job_type": "train"}
     assert server.metrics()[-1] == (7, {"summary/best": 7, "summary/inner/score": 2.5})
     assert "summary/file: best.zip" in [each["message"] for each in server.of_kind("log")]
-
-
-def run_import(server: ReportedServer, source: str, path: Path) -> subprocess.CompletedProcess[str]:
-    """Run `arcadia import-logs`."""
-    return subprocess.run(
-        [sys.executable, "-m", "arcadia", "--url", server.url, "import-logs", "--from", source, str(path)],
-        env={**os.environ, "PYTHONPATH": str(Path(arcadia.__file__).parents[1]), "COLUMNS": "500"},
-        capture_output=True,
-        text=True,
-        timeout=WAIT_SECONDS,
-        check=False,
-    )
