@@ -16,6 +16,7 @@ from backend.database.tables import Run
 from backend.metrics.curves import Window, read_curve, read_extent
 from backend.metrics.models import MetricSeries
 from backend.metrics.reading import visible_points
+from backend.metrics.series import find_shared_series
 from backend.metrics.visibility import RunView, load_run_views
 from workers.contract.metrics import EPISODE_RETURN
 
@@ -52,7 +53,7 @@ def load_group_scores(
     If some group has not reached any step, return 0 and no groups.
     """
     groups = group_runs(runs, by)
-    all_series = _load_series(session, runs)
+    all_series = find_shared_series(session, [run.id for run in runs], EPISODE_RETURN)
     views = load_run_views(session, list(all_series))
     reached = {
         run_id: read_extent(session, series, views[run_id], "step").high for run_id, series in all_series.items()
@@ -71,12 +72,6 @@ def load_group_scores(
         )
         for name, group in named
     ]
-
-
-def _load_series(session: Session, runs: Sequence[Run]) -> dict[int, MetricSeries]:
-    ids = [run.id for run in runs]
-    query = select(MetricSeries).where(MetricSeries.name == EPISODE_RETURN, MetricSeries.run_id.in_(ids))
-    return {series.run_id: series for series in session.scalars(query)}
 
 
 def _all_finished_at(step: int, runs: Sequence[Run], reached: Mapping[int, float]) -> bool:
@@ -105,7 +100,9 @@ class EpisodeReturns(NamedTuple):
 
 def load_episode_returns(session: Session, runs: Sequence[Run]) -> dict[int, EpisodeReturns]:
     """Return the episodes of each run that has any. Episodes with a non-finite return do not count."""
-    all_series = _load_series(session, runs)
+    ids = [run.id for run in runs]
+    query = select(MetricSeries).where(MetricSeries.name == EPISODE_RETURN, MetricSeries.run_id.in_(ids))
+    all_series = {series.run_id: series for series in session.scalars(query)}
     views = load_run_views(session, list(all_series))
     found = {}
     for run_id, series in all_series.items():

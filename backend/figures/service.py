@@ -3,7 +3,6 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from backend.colors import Stroke, strokes
@@ -20,6 +19,7 @@ from backend.figures.smoothing import read_smoothed_curves
 from backend.metrics.curves import Window
 from backend.metrics.models import MetricSeries
 from backend.metrics.queries import UNFINISHED, UnknownMetric
+from backend.metrics.series import find_shared_series
 
 FIGURES = [
     FigureName(name="curves", title="A metric of several runs during training"),
@@ -79,8 +79,7 @@ def draw_percentiles(
 
 def _find_series(session: Session, runs: Sequence[Run], metric: str) -> dict[int, MetricSeries]:
     """Return the series of each run that has reported the metric. Raise UnknownMetric if none ever will."""
-    found = select(MetricSeries).where(MetricSeries.name == metric, MetricSeries.run_id.in_([run.id for run in runs]))
-    every = {series.run_id: series for series in session.scalars(found)}
+    every = find_shared_series(session, [run.id for run in runs], metric)
     if not every and not any(run.state in UNFINISHED for run in runs):
         raise UnknownMetric(f"None of these runs has reported {metric}.")
     return every

@@ -9,6 +9,7 @@ from sqlalchemy.orm import Session
 from backend.errors import Problem
 from backend.metrics.models import MetricSeries
 from backend.metrics.schemas import NAME_PATTERN
+from workers.contract.metrics import EPISODE_RETURN, MEAN_RETURN
 
 # Lists of metrics, and tables of their last values, stay usable up to about this number.
 MAX_SERIES = 10_000
@@ -20,6 +21,16 @@ class UnstorableMetric(Problem):
     status = 422
     kind = "unstorable-metric"
     title = "Metric cannot be stored"
+
+
+def find_shared_series(session: Session, run_ids: Collection[int], name: str) -> dict[int, MetricSeries]:
+    """Return a series of each run that has it. A run without episodes has mean returns instead of returns."""
+    names = (name, MEAN_RETURN) if name == EPISODE_RETURN else (name,)
+    found = session.scalars(
+        select(MetricSeries).where(MetricSeries.run_id.in_(run_ids), MetricSeries.name.in_(names))
+    ).all()
+    means = {series.run_id: series for series in found if series.name != name}
+    return means | {series.run_id: series for series in found if series.name == name}
 
 
 def find_series(session: Session, run_id: int, names: Collection[str]) -> dict[str, MetricSeries]:

@@ -24,7 +24,7 @@ from backend.metrics.reading import last_values, visible_summaries, visible_valu
 from backend.metrics.series import find_or_add_series
 from backend.metrics.visibility import limits_after, load_resumed_steps
 from workers.contract.events import Metrics
-from workers.contract.metrics import EPISODE_RETURN
+from workers.contract.metrics import EPISODE_RETURN, MEAN_RETURN
 
 # The last points that means are taken over.
 RECENT = 100
@@ -43,7 +43,10 @@ def store(session: Session, run: Run, attempt: int, metrics: Sequence[Metrics]) 
 def append(
     session: Session, run: Run, attempt: int, known: Mapping[str, MetricSeries], arrived: Mapping[str, Array]
 ) -> None:
-    """Append points, ordered by step, to the series of the same names."""
+    """Append points, ordered by step, to the series of the same names.
+
+    They change the returns of the run. Means are its returns only if it has no episodes, because they count none.
+    """
     append_points(session, attempt, known, arrived)
     for name, points in arrived.items():
         series = known[name]
@@ -52,6 +55,8 @@ def append(
         update_statistics(series, points["value"])
         if name == EPISODE_RETURN:
             run.last_return, run.episodes = series.recent_mean, series.count
+    if MEAN_RETURN in arrived and not run.episodes:
+        run.last_return, run.best_return = known[MEAN_RETURN].last, known[MEAN_RETURN].max
 
 
 def append_points(

@@ -10,6 +10,7 @@ from backend.metrics.models import MetricChunk, MetricPage, MetricSeries
 from backend.metrics.points import POINT, Array, Floats, Ints
 from backend.metrics.reading import at_attempt, unpack_summaries
 from backend.metrics.schemas import Sparkline
+from backend.metrics.series import find_shared_series
 from backend.metrics.visibility import load_limits
 
 BINS = 32
@@ -19,8 +20,7 @@ FEW_CHUNKS = 8
 
 def read_sparklines(session: Session, run_ids: Sequence[int], metric: str) -> list[Sparkline]:
     """Return the means of a metric in up to 32 parts of equal length, for each run that has reported it."""
-    found = select(MetricSeries).where(MetricSeries.run_id.in_(run_ids), MetricSeries.name == metric)
-    series = list(session.scalars(found))
+    series = list(find_shared_series(session, run_ids, metric).values())
     limits = load_limits(session, [each.run_id for each in series])
     summaries, chunks = _read_summaries(session, series), _read_chunks(session, series)
     lines = []

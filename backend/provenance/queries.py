@@ -24,7 +24,7 @@ def read_provenance(session: Session, run: Run, number: int | None) -> RunProven
     return RunProvenance(
         attempt=number,
         provenance=_with_diff(session, stored[number]) if number in stored else None,
-        attempts=_summaries(attempts, stored),
+        attempts=_summaries([each for each in attempts if not each.joins or each.attempt in stored], stored),
     )
 
 

@@ -70,6 +70,16 @@ class LoggedNotes(_Event):
     text: Text
 
 
+class LoggedDescription(_Event):
+    """The run's name, project, method or environment, which replace earlier ones."""
+
+    kind: Literal["description"] = "description"
+    name: Text | None = None
+    project: Text | None = None
+    method: Text | None = Field(default=None, description="Any text, such as PPO.")
+    env: Text | None = Field(default=None, description="Any text, such as CartPole-v1.")
+
+
 class LoggedProgress(_Event):
     """The number of steps that the run will have."""
 
@@ -137,6 +147,7 @@ LoggedEvent = Annotated[
     | LoggedConfig
     | LoggedTags
     | LoggedNotes
+    | LoggedDescription
     | LoggedProgress
     | LoggedProvenance
     | LoggedMedia
@@ -153,6 +164,7 @@ MODELS: dict[str, type[_Event]] = {
     "config": LoggedConfig,
     "tags": LoggedTags,
     "notes": LoggedNotes,
+    "description": LoggedDescription,
     "progress": LoggedProgress,
     "provenance": LoggedProvenance,
     "media": LoggedMedia,

@@ -27,7 +27,7 @@ from backend.reported.media import store_media
 from backend.reported.points import PointBuffer
 from backend.reported.problems import Omissions
 from backend.reported.schemas import LoggedEvents
-from backend.reported.service import find_writer
+from backend.reported.service import describe, find_writer
 from backend.reported.values import change_tags, merge_config, quote
 from backend.runs.notices import announce_run
 from workers.contract.games import ENVIRONMENTS
@@ -75,9 +75,10 @@ class _Batch:
 
     def __init__(self, session: Session, run: Run, attempt: Attempt) -> None:
         self._session, self._run, self._attempt = session, run, attempt
+        # A writer beside others logs to their attempt. Its own would look like a restart on the axis of time.
+        self._number = run.attempt if attempt.joins else attempt.attempt
         self._omissions = Omissions(session, attempt)
-        environment = ENVIRONMENTS.get(run.env)
-        self._points = PointBuffer(environment.frames_per_step if environment else 1, self._omissions)
+        self._points = PointBuffer(_frames_per_step(run), self._omissions)
 
     def store(self, events: Sequence[dict[str, Any]]) -> None:
         """Store all events in order."""
@@ -103,7 +104,7 @@ class _Batch:
         points = self._points.take()
         if not points:
             return
-        session, run, attempt = self._session, self._run, self._attempt.attempt
+        session, run, attempt = self._session, self._run, self._number
         names = list(points)[:MAX_SERIES]
         known = find_series(session, run.id, names)
         new = [name for name in names if name not in known]
@@ -138,8 +139,8 @@ class _Batch:
                 self._log(event.time, event.level, event.message)
             case ev.LoggedAlert():
                 self._alert(event)
-            case ev.LoggedConfig():
-                merge_config(run, event.values, self._omissions)
+            case ev.LoggedConfig() | ev.LoggedDescription():
+                self._describe(event)
             case ev.LoggedTags():
                 change_tags(run, event.add, event.remove, self._omissions)
             case ev.LoggedNotes():
@@ -152,6 +153,14 @@ class _Batch:
                 store_media(self._session, self._attempt, event, self._omissions)
             case ev.LoggedEnd():
                 states.end(self._session, run, self._attempt, event)
+
+    def _describe(self, event: ev.LoggedConfig | ev.LoggedDescription) -> None:
+        """Change the configuration or the description. Both may name the environment, which decides the frames."""
+        if isinstance(event, ev.LoggedConfig):
+            merge_config(self._run, event.values, self._omissions)
+        else:
+            describe(self._session, self._run, event)
+        self._points.frames_per_step = _frames_per_step(self._run)
 
     def _alert(self, event: ev.LoggedAlert) -> None:
         """Store an alert as a line of the log, and raise it."""
@@ -166,8 +175,7 @@ class _Batch:
         raise_alert(self._session, new)
 
     def _log(self, time: float, level: Any, message: str) -> None:
-        attempt = self._attempt
-        line = LogLine(run_id=attempt.run_id, attempt=attempt.attempt, time=to_datetime(time), level=level)
+        line = LogLine(run_id=self._run.id, attempt=self._number, time=to_datetime(time), level=level)
         line.message = str(storable(message))
         self._session.add(line)
 
@@ -178,3 +186,8 @@ def _time_of(event: dict[str, Any]) -> float:
     if type(time) in (int, float) and math.isfinite(time) and 0 <= time < MAX_CALENDAR_SECONDS:  # type: ignore[arg-type, operator]
         return float(time)  # type: ignore[arg-type]
     return clock.time()
+
+
+def _frames_per_step(run: Run) -> int:
+    environment = ENVIRONMENTS.get(run.env)
+    return environment.frames_per_step if environment else 1

@@ -12,9 +12,10 @@ from backend.events.repeats import digest_of, is_other_registration
 from backend.logs.service import note
 from backend.projects.lookup import resolve_or_create
 from backend.reported import states
+from backend.reported.events import MAX_NAME, LoggedDescription
 from backend.reported.problems import Omissions
 from backend.reported.schemas import ReportRun
-from backend.reported.values import change_tags, merge_config
+from backend.reported.values import MAX_CHOICE, change_tags, described_env, described_method, merge_config
 from backend.runs.notices import announce_run
 from backend.web.lookup import find_run
 from workers.contract.config.problems import title_of
@@ -45,6 +46,15 @@ def report(session: Session, settings: Settings, request: ReportRun) -> tuple[Ru
     # Another transaction may have added this writer before.
     attempt = _find_attempt(session, run, request.writer) or _add_writer(session, settings, run, request)
     return run, attempt, created is not None
+
+
+def describe(session: Session, run: Run, described: LoggedDescription) -> None:
+    """Change the name, project, method or environment of a run. Empty texts change nothing."""
+    run.name = (described.name or "").strip()[:MAX_NAME].strip() or run.name
+    run.algorithm = (described.method or "").strip()[:MAX_CHOICE].strip() or run.algorithm
+    run.env = (described.env or "").strip()[:MAX_CHOICE].strip() or run.env
+    if project := (described.project or "").strip()[:MAX_CHOICE].strip():
+        run.project_id = resolve_or_create(session, project)
 
 
 def find_writer(session: Session, run_id: int, writer: str, *, lock: bool = False) -> tuple[Run, Attempt]:
@@ -89,8 +99,8 @@ def _create(session: Session, request: ReportRun) -> Run | None:
         origin_label=request.origin_label,
         reported_key=request.key,
         project_id=resolve_or_create(session, request.project),
-        algorithm=request.method or "",
-        env=request.env or "",
+        algorithm=request.method or described_method(request.config),
+        env=request.env or described_env(request.config),
         queue=None,
         queued_at=None,
         config={},
@@ -112,17 +122,21 @@ def _create(session: Session, request: ReportRun) -> Run | None:
 
 
 def _default_name(request: ReportRun) -> str:
-    named = " on ".join(part for part in (title_of(request.method or ""), env_title(request.env or "")) if part)
+    method = request.method or described_method(request.config)
+    env = request.env or described_env(request.config)
+    named = " on ".join(part for part in (title_of(method), env_title(env)) if part)
     return named or request.project or f"Run {request.key}"
 
 
 def _add_writer(session: Session, settings: Settings, run: Run, request: ReportRun) -> Attempt:
     number = session.scalar(select(func.max(Attempt.attempt)).where(Attempt.run_id == run.id)) or 0
+    # An import that continues a finished one only adds what is new.
+    is_repeated_import = request.origin == "imported" and run.state == "finished"
     attempt = Attempt(
         run_id=run.id,
         attempt=number + 1,
         writer=request.writer,
-        joins=request.joins and number > 0,
+        joins=number > 0 and (request.joins or is_repeated_import),
         started_at=request.started_at or utc_now(),
         host=request.host,
     )
@@ -130,6 +144,8 @@ def _add_writer(session: Session, settings: Settings, run: Run, request: ReportR
     session.flush()
     is_other_registration(session, attempt, _digest_of(request))
     omissions = Omissions(session, attempt)
+    run.algorithm = run.algorithm or request.method or ""
+    run.env = run.env or request.env or ""
     merge_config(run, request.config, omissions)
     change_tags(run, request.tags, [], omissions)
     run.total_steps = request.total_steps or run.total_steps
@@ -139,8 +155,16 @@ def _add_writer(session: Session, settings: Settings, run: Run, request: ReportR
         states.hear(settings, run, attempt)
     else:
         states.lead(settings, run, attempt)
-    on_host = f" on {request.host}" if request.host else ""
-    label = run.origin_label or "A script"
-    note(session, run, f"{label}{on_host} {'joins' if attempt.joins else 'logs'} the run, attempt {attempt.attempt}.")
+    _note_writer(session, run, attempt)
     announce_run(session, run.id, "run.changed", "run.log")
     return attempt
+
+
+def _note_writer(session: Session, run: Run, attempt: Attempt) -> None:
+    """Note a new writer in the log. The files of an import are writers that join it, and are not noted."""
+    label, on_host = run.origin_label or "A script", f" on {attempt.host}" if attempt.host else ""
+    if run.origin != "imported":
+        verb = "joins the run" if attempt.joins else f"logs the run, attempt {attempt.attempt}"
+        note(session, run, f"{label}{on_host} {verb}.")
+    elif not attempt.joins:
+        note(session, run, f"Imported from {run.origin_label or 'files'}.")

@@ -2,6 +2,7 @@
 
 import json
 import math
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from backend.database.tables import Run, RunTag
@@ -16,6 +17,11 @@ MAX_CONFIG_BYTES = 256_000
 MAX_DEPTH = 10
 MAX_FIELD_NAME = 200
 SHOWN_CHARACTERS = 60
+# Length of a method or an environment.
+MAX_CHOICE = 100
+# How scripts name their environment and their method, such as those of CleanRL, RL Zoo and Stable-Baselines3.
+ENV_FIELDS = ("env_id", "env_name", "gym_id", "env", "environment")
+METHOD_FIELDS = ("algorithm", "algo", "method", "exp_name")
 
 
 def quote(text: object) -> str:
@@ -52,6 +58,23 @@ def merge_config(run: Run, values: dict[str, Any], omissions: Omissions) -> None
         omissions.add("config size", f"Left out configuration fields beyond {MAX_CONFIG_BYTES:,} bytes.")
         return
     run.config = merged
+    run.env = run.env or described_env(merged)
+    run.algorithm = run.algorithm or described_method(merged)
+
+
+def described_env(config: Mapping[str, Any]) -> str:
+    """Return the environment that a configuration names, or an empty text."""
+    return _first_text(config, ENV_FIELDS)
+
+
+def described_method(config: Mapping[str, Any]) -> str:
+    """Return the method that a configuration names, or an empty text."""
+    return _first_text(config, METHOD_FIELDS)
+
+
+def _first_text(config: Mapping[str, Any], fields: Iterable[str]) -> str:
+    texts = (str(storable(value)).strip()[:MAX_CHOICE] for name in fields if isinstance(value := config.get(name), str))
+    return next(filter(None, texts), "")
 
 
 def change_tags(run: Run, add: list[str], remove: list[str], omissions: Omissions) -> None:

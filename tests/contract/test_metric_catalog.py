@@ -6,8 +6,10 @@ from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
+import arcadia
 import pytest
 import torch
+from arcadia.integrations.standard_names import STANDARD_NAMES
 
 from backend.metrics.points import pack_events
 from backend.metrics.schemas import NAME_PATTERN
@@ -22,6 +24,7 @@ from workers.trainer.networks import networks
 from workers.trainer.networks.dead_units import measured
 from workers.trainer.run.run import NullRun
 
+SYSTEM_METRICS = Path(arcadia.__file__).parent / "reporting" / "system_metrics"
 TRAINER = Path(__file__).parents[2] / "workers" / "trainer"
 # In the trainer's source, only names of metrics match this.
 NAME = re.compile(r"[a-z0-9]+/[a-z0-9_]+")
@@ -64,12 +67,23 @@ def of_episodes() -> set[str]:
     return set(pack_events([Metrics.model_validate(metrics_event(1, 1, returns=[5.0]))]))
 
 
+def of_scripts() -> set[str]:
+    """Return the names that the client gives to metrics of other libraries and of a script's host."""
+    measured = {text for path in SYSTEM_METRICS.glob("*.py") for text in texts(ast.parse(path.read_text()))}
+    return {*STANDARD_NAMES.values(), *(text for text in measured if NAME.fullmatch(text))}
+
+
 def test_every_reported_metric_is_in_the_catalog() -> None:
-    assert written() | put_together() <= METRICS.keys()
+    assert written() | put_together() | of_scripts() <= METRICS.keys()
+
+
+def test_scripts_report_the_system_metrics_of_trainers() -> None:
+    trained = {name for name in written() if name.startswith("system/")}
+    assert {name for name in of_scripts() if name.startswith("system/")} == trained
 
 
 def test_every_metric_in_the_catalog_is_reported() -> None:
-    assert METRICS.keys() <= written() | put_together() | of_episodes()
+    assert METRICS.keys() <= written() | put_together() | of_episodes() | of_scripts()
 
 
 def test_no_other_names_are_built_from_parts() -> None:

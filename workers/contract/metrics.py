@@ -9,6 +9,9 @@ from dataclasses import dataclass
 # Each episode is one point of these two.
 EPISODE_RETURN = "episode/return"
 EPISODE_LENGTH = "episode/length"
+# Programs that log no single episodes, such as Stable-Baselines3, log means over the recent ones.
+MEAN_RETURN = "episode/mean_return"
+MEAN_LENGTH = "episode/mean_length"
 STEPS_PER_SECOND = "throughput/steps_per_second"
 # Rate of the environments alone, measured once per attempt.
 CEILING = "throughput/ceiling_steps_per_second"
@@ -70,6 +73,8 @@ CATALOG: tuple[MetricSection, ...] = (
         (
             Metric(EPISODE_RETURN, "Return per episode"),
             Metric(EPISODE_LENGTH, "Steps per episode"),
+            Metric(MEAN_RETURN, "Mean return of recent episodes"),
+            Metric(MEAN_LENGTH, "Mean steps of recent episodes"),
         ),
     ),
     MetricSection(

@@ -18,6 +18,10 @@ from arcadia.settings import PROJECT_VARIABLE
 Project = Annotated[str | None, typer.Option(envvar=PROJECT_VARIABLE, help="Project of the runs.")]
 
 
+# Longer lists of problems are cut.
+MAX_LISTED = 20
+
+
 class Source(str, Enum):
     """Tool that wrote the files."""
 
@@ -60,22 +64,40 @@ def import_logs(
     project: Project = None,
     step: Annotated[str | None, typer.Option(metavar="COLUMN", help="Column with the step in CSV files.")] = None,
 ) -> None:
-    """Import logs of other tools as runs. Importing files again only adds what is new in them."""
+    """Import logs of other tools as runs. Importing files again only adds what is new in them.
+
+    Files and media that cannot be read are listed at the end, and do not stop the others.
+    """
     from arcadia.importing import sending
     from arcadia.reporting.connection import Connection, RejectedError, UnavailableError
 
     connection = Connection(*resolve_connection(ctx))
-    runs = [run for path in paths for run in find_runs(source, path, step)]
-    if not runs:
+    problems: list[str] = []
+    omissions: list[str] = []
+    runs = [run for path in paths for run in find_runs(source, path, step, problems)]
+    if not (runs or problems):
         raise ArcadiaError(f"There are no files of {source.value} in {', '.join(map(str, paths))}.")
     for run in runs:
         try:
-            upload, sent = sending.import_run(connection, run, project)
-        except (RejectedError, UnavailableError, OSError) as error:
-            raise ArcadiaError(f"{run.name} is not imported completely: {error}") from None
-        show(f"{run.name} is at {connection.url}{upload.path}, with {sent} new events")
-        if upload.conflicts:
-            say(describe_conflicts(run.name, upload.conflicts))
+            imported = sending.import_run(connection, run, project)
+        except UnavailableError as error:
+            message = f"{run.name} is not imported completely: {error} Run the command again to continue."
+            raise ArcadiaError(message) from None
+        except (RejectedError, OSError) as error:
+            problems.append(f"{run.name} is not imported completely: {error}")
+            continue
+        show(f"{run.name} is at {connection.url}{imported.path}, with {imported.sent} new events")
+        if imported.conflicts:
+            say(describe_conflicts(run.name, imported.conflicts))
+        omissions += imported.omissions
+        problems += imported.problems
+    if omissions:
+        say(f"{len(omissions)} left out: an event or a media file that cannot be stored.")
+        say_first(omissions)
+    if problems:
+        say(f"{len(problems)} not imported completely. Repair the files, then run the command again.")
+        say_first(problems)
+        raise typer.Exit(1)
 
 
 def describe_conflicts(name: str, conflicts: int) -> str:
@@ -86,8 +108,16 @@ def describe_conflicts(name: str, conflicts: int) -> str:
     )
 
 
-def find_runs(source: Source, path: Path, step: str | None) -> list[Any]:
-    """Return the runs in a path."""
+def say_first(sentences: list[str]) -> None:
+    """Print the first sentences of a list, and how many more there are."""
+    for sentence in sentences[:MAX_LISTED]:
+        say(f"  {sentence}")
+    if len(sentences) > MAX_LISTED:
+        say(f"  and {len(sentences) - MAX_LISTED:,} more")
+
+
+def find_runs(source: Source, path: Path, step: str | None, problems: list[str]) -> list[Any]:
+    """Return the runs in a path. Add a sentence to the problems for each that cannot be read."""
     from arcadia.importing import tables, tensorboard_files, wandb_files
 
     if not path.exists():
@@ -95,5 +125,5 @@ def find_runs(source: Source, path: Path, step: str | None) -> list[Any]:
     if source is Source.tensorboard:
         return list(tensorboard_files.find_runs(path if path.is_dir() else path.parent))
     if source is Source.wandb:
-        return list(wandb_files.find_runs(path))
-    return list(tables.find_monitors(path) if source is Source.monitor else tables.find_csv(path, step))
+        return list(wandb_files.find_runs(path, problems))
+    return list(tables.find_monitors(path, problems) if source is Source.monitor else tables.find_csv(path, step))

@@ -41,7 +41,7 @@ def run(
     connection = options_of(ctx)
     run_options = RunOptions(
         project,
-        name or script_name(command),
+        name,
         parse_changes(changes),
         method=method,
         env=env,
@@ -50,6 +50,7 @@ def run(
         id=id,
         url=connection.url,
         token=connection.token(),
+        default_name=script_name(command),
         origin_label="Command",
         command=command,
     )

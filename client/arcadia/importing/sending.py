@@ -7,14 +7,18 @@ import hashlib
 import json
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from arcadia.importing.source import Event, SourceFile, SourceRun, key_of
-from arcadia.reporting.connection import MAX_BYTES, MAX_EVENTS, Connection, retry
+from arcadia.errors import ArcadiaError
+from arcadia.importing.source import Event, SourceFile, SourceRun, key_of, omission, read_events
+from arcadia.reporting.connection import MAX_BYTES, MAX_EVENTS, Connection, RejectedError, retry
 from arcadia.reporting.values import clean_text, storable
 
+# The server rejects the content of one event or file with these, so others may be accepted.
+_CONTENT = (400, 413, 415, 422)
 HASHED_BYTES = 1 << 20
 
 
@@ -32,62 +36,113 @@ class FileUpload:
         self._run_id, self._acknowledged = answer["run_id"], answer["acknowledged"]
         # Events that the server has stored although it had others under their numbers.
         self.conflicts = answer.get("conflicts", 0)  # earlier servers do not compare
+        self.sent = 0
         self._is_sent_again = False
+        self._failure: ArcadiaError | OSError | None = None
         self._start_over(self._acknowledged)
 
     def send(self) -> int:
-        """Send new events and return their number. After an UnavailableError, the next call continues."""
-        new = 0
+        """Send new events and return their number. After an UnavailableError, the next call continues.
+
+        Events before a damaged part of the file are sent. Then raise ArcadiaError.
+        """
+        before = self.sent
         while self._batch or self._fill():
-            answer = self._connection.send_events(self._run_id, self._writer, self._batch)
+            conflicts = self.conflicts
+            self._send(self._batch)
             self._batch = []
-            conflicts = answer.get("conflicts", 0)
-            new += answer["acknowledged"] - self._acknowledged + conflicts - self.conflicts
-            is_other_file = conflicts > self.conflicts
-            self._acknowledged, self.conflicts = answer["acknowledged"], conflicts
-            if is_other_file and not self._is_sent_again:
+            if self.conflicts > conflicts and not self._is_sent_again:
                 self._is_sent_again = True
                 self._start_over(0)
-        self._events = self._file.read()
-        return new
+        self._events = read_events(self._file)
+        if self._failure is not None:
+            failure, self._failure = self._failure, None
+            raise failure
+        return self.sent - before
 
     def _start_over(self, stored: int) -> None:
         """Read the file from its start. Skip the stored events except the last one."""
         self._file = copy.deepcopy(self._unread)
         self._skipped, self._read = stored - 1, 0
-        self._events: Iterator[Event] = self._file.read()
-        self._batch: list[bytes] = []
+        self._events: Iterator[Event] = read_events(self._file)
+        self._batch: list[tuple[int, bytes]] = []
+        # A sentence for each part of the file that was left out.
+        self.omissions: list[str] = []
 
     def _fill(self) -> bool:
         size = 0
-        for event in self._events:
-            self._read += 1
-            if self._read <= self._skipped:
-                continue
-            line = json.dumps(self._encode(event, self._read), separators=(",", ":")).encode()
-            self._batch.append(line)
-            size += len(line)
-            if len(self._batch) == MAX_EVENTS or size >= MAX_BYTES:
-                break
+        try:
+            for event in self._events:
+                self._read += 1
+                if event.pop("omits", False):
+                    self.omissions.append(event["message"])
+                if self._read <= self._skipped:
+                    continue
+                line = _to_line(self._with_file(event), self._read)
+                self._batch.append((self._read, line))
+                size += len(line)
+                if len(self._batch) == MAX_EVENTS or size >= MAX_BYTES:
+                    break
+        except (ArcadiaError, OSError) as error:
+            self._failure = error
         if not self._batch and 0 < self._read <= self._skipped:
             # The file is shorter than the one that was uploaded, so all of its events must be compared.
             self._start_over(0)
             return self._fill()
         return bool(self._batch)
 
-    def _encode(self, event: Event, number: int) -> Event:
+    def _send(self, batch: Sequence[tuple[int, bytes]], *, is_replacement: bool = False) -> None:
+        """Send events. Replace an event that the server rejects with a warning, so that the others are stored."""
+        try:
+            answer = self._connection.send_events(self._run_id, self._writer, [line for _number, line in batch])
+        except RejectedError as error:
+            if error.status not in _CONTENT or is_replacement:
+                raise
+            if len(batch) > 1:
+                half = len(batch) // 2
+                self._send(batch[:half])
+                self._send(batch[half:])
+                return
+            ((number, line),) = batch
+            replacement = self._omit(json.loads(line), error.detail)
+            self._send([(number, _to_line(replacement, number))], is_replacement=True)
+        else:
+            conflicts = answer.get("conflicts", 0)
+            self.sent += answer["acknowledged"] - self._acknowledged + conflicts - self.conflicts
+            self._acknowledged, self.conflicts = answer["acknowledged"], conflicts
+
+    def _with_file(self, event: Event) -> Event:
+        """Upload the file of an event with media. Return the event, or a warning if the server rejects the file."""
         content = event.pop("content", None)
-        if content is not None:
-            event["sha256"] = hashlib.sha256(content).hexdigest()
-            with tempfile.NamedTemporaryFile() as file:
-                Path(file.name).write_bytes(content)
+        if content is None:
+            return event
+        event["sha256"] = hashlib.sha256(content).hexdigest()
+        with tempfile.NamedTemporaryFile() as file:
+            Path(file.name).write_bytes(content)
+            try:
                 # The next call would continue after this event, so retry here.
                 retry(self._connection.send_file, self._run_id, self._writer, event["sha256"], Path(file.name))
-        if "name" in event:
-            event["name"] = clean_text(event["name"]) or "unnamed"
-        if event.get("time") is None:
-            event.pop("time", None)
-        return {**storable(event), "seq": number}
+            except RejectedError as error:
+                if error.status not in _CONTENT:
+                    raise
+                return self._omit(event, error.detail)
+        return event
+
+    def _omit(self, event: Event, reason: str) -> Event:
+        """Return the warning that replaces an event, and list it."""
+        what = f"{event['name']} at step {event['step']}" if event["kind"] == "media" else f"An event ({event['kind']})"
+        replacement = omission(event.get("time"), f"{what} was left out: {reason}")
+        del replacement["omits"]
+        self.omissions.append(replacement["message"])
+        return replacement
+
+
+def _to_line(event: Event, number: int) -> bytes:
+    if "name" in event:
+        event["name"] = clean_text(event["name"]) or "unnamed"
+    if event.get("time") is None:
+        event.pop("time", None)
+    return json.dumps({**storable(event), "seq": number}, separators=(",", ":")).encode()
 
 
 class RunUpload:
@@ -100,9 +155,29 @@ class RunUpload:
         self._registration = {"key": run.key, "name": run.name, **origin, **facts}
         answer = connection.register({**self._registration, "writer": leader})
         self.run_id, self.path = answer["run_id"], answer["path"]
-        self.has_ended = answer["acknowledged"] > 0
+        self._acknowledged = answer["acknowledged"]
         self._files: dict[Path, FileUpload] = {}
         self._last_request = time.monotonic()
+
+    @property
+    def is_complete(self) -> bool:
+        """True if these files were imported completely before. After an incomplete import, a list precedes the end."""
+        return bool(self._acknowledged == 1)
+
+    @property
+    def omissions(self) -> list[str]:
+        """A sentence for each part of the files that was left out."""
+        return [omitted for file in self._files.values() for omitted in file.omissions]
+
+    @property
+    def conflicts(self) -> int:
+        """Events that differ from those that were uploaded before from files with the same names."""
+        return sum(file.conflicts for file in self._files.values())
+
+    @property
+    def sent(self) -> int:
+        """The number of new events that were sent."""
+        return sum(file.sent for file in self._files.values())
 
     def send(self, files: list[SourceFile]) -> int:
         """Send the new events of these files and return their number."""
@@ -115,35 +190,59 @@ class RunUpload:
             self._last_request = time.monotonic()
         return sent
 
-    @property
-    def conflicts(self) -> int:
-        """Events that differ from those that were uploaded before from files with the same names."""
-        return sum(file.conflicts for file in self._files.values())
-
     def report_alive(self, seconds: float) -> None:
         """Keep the run running if the server has received nothing for this long."""
         if time.monotonic() - self._last_request >= seconds:
             self._connection.send_events(self.run_id, self._leader, [])
             self._last_request = time.monotonic()
 
-    def end(self, outcome: str = "finished") -> None:
-        """End the run."""
-        event = {"seq": 1, "time": time.time(), "kind": "end", "outcome": outcome}
-        retry(self._connection.send_events, self.run_id, self._leader, [json.dumps(event).encode()])
-        self.has_ended = True
+    def end(self, problems: Sequence[str] = ()) -> None:
+        """End the run. List files that could not be read in its log first, so that they can be imported later."""
+        now = time.time()
+        events: list[Event] = [omission(now, problem) for problem in problems]
+        if not self._acknowledged:
+            events.append({"time": now, "kind": "end", "outcome": "finished"})
+        lines = [_to_line(event, number) for number, event in enumerate(events, self._acknowledged + 1)]
+        if lines:
+            retry(self._connection.send_events, self.run_id, self._leader, lines)
+            self._acknowledged += len(lines)
 
 
-def import_run(connection: Connection, run: SourceRun, project: str | None = None) -> tuple[RunUpload, int]:
-    """Import a run. Return its upload and the number of new events: none if these files were imported before."""
+@dataclass(frozen=True)
+class ImportedRun:
+    """The result of an import: the run's page, and the number of new events."""
+
+    path: str
+    sent: int = 0
+    # Parts of files that were left out.
+    omissions: Sequence[str] = ()
+    # Files that could not be read to their end.
+    problems: Sequence[str] = ()
+    # Events that differ from those of an earlier import of files with the same names.
+    conflicts: int = 0
+
+
+def import_run(connection: Connection, run: SourceRun, project: str | None = None) -> ImportedRun:
+    """Import a run. There are no new events if these files were imported before.
+
+    A file that cannot be read does not stop the others. Importing it again, once it is repaired, completes the run.
+    """
     contents = [f"{file.path.name} {_hash(file.path)}" for file in run.files]
     upload = retry(RunUpload, connection, run, f"import-{key_of(*contents)}", project)
-    if upload.has_ended:
-        return upload, 0
-    sent = 0
-    for file in run.files:
-        sent += retry(upload.send, [file])
-    upload.end()
-    return upload, sent
+    if upload.is_complete:
+        return ImportedRun(upload.path)
+    problems = [problem for file in run.files if (problem := _send_file(upload, file))]
+    upload.end(problems)
+    return ImportedRun(upload.path, upload.sent, upload.omissions, problems, upload.conflicts)
+
+
+def _send_file(upload: RunUpload, file: SourceFile) -> str | None:
+    """Send a file. Return why it could not be read to its end, or None."""
+    try:
+        retry(upload.send, [file])
+    except (ArcadiaError, OSError) as error:
+        return str(error)
+    return None
 
 
 def _hash(path: Path) -> str:

@@ -6,8 +6,7 @@ import csv
 import hashlib
 import struct
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
@@ -16,9 +15,20 @@ from typing import Any, Protocol
 from arcadia.errors import ArcadiaError
 
 # Errors that the parsers of damaged files raise.
-DAMAGED = (ArithmeticError, AttributeError, LookupError, MemoryError, RecursionError, TypeError, ValueError)
+DAMAGED = (
+    ArithmeticError,
+    AttributeError,
+    LookupError,
+    MemoryError,
+    RecursionError,
+    TypeError,
+    ValueError,
+    csv.Error,
+    struct.error,
+)
 # An event of the API without its number. Media have their bytes as `content`. An event without a time has none in its
-# file: a time of the file's would change with the file, so that its events would no longer be recognized.
+# file: a time of the file's would change with the file, so that its events would no longer be recognized. An event with
+# `omits` stands for a part of the file that is left out, so that the numbers of later events are always the same.
 Event = dict[str, Any]
 
 
@@ -44,19 +54,45 @@ class SourceRun:
     facts: dict[str, Any] = field(default_factory=dict)
 
 
+def omission(time: float | None, message: str) -> Event:
+    """Return the event for a part of a file that is left out: a warning in the run's log."""
+    return {"kind": "log", "time": time, "level": "warning", "message": message, "omits": True}
+
+
+def describe_each(paths: Iterable[Path], describe: Callable[[Path], SourceRun], problems: list[str]) -> list[SourceRun]:
+    """Return the runs of these paths. Add a sentence to the problems for each that cannot be read."""
+
+    def try_to_describe(path: Path) -> SourceRun | None:
+        try:
+            return describe(path)
+        except (ArcadiaError, OSError) as error:
+            problems.append(str(error))
+        except DAMAGED as error:
+            problems.append(f"{path} is damaged ({_reason(error)}).")
+        return None
+
+    return [run for run in map(try_to_describe, paths) if run is not None]
+
+
+def read_events(file: SourceFile) -> Iterator[Event]:
+    """Yield the new events of a file. Raise ArcadiaError if it is damaged."""
+    count = 0
+    try:
+        for event in file.read():
+            yield event
+            count += 1
+    except DAMAGED as error:
+        before = f" after {count:,} events, which are imported" if count else ""
+        raise ArcadiaError(f"{file.path} is damaged{before} ({_reason(error)}).") from error
+
+
+def _reason(error: Exception) -> str:
+    return f"{type(error).__name__}: {str(error)[:200]}" if str(error) else type(error).__name__
+
+
 def key_of(*parts: str) -> str:
     """Return a key that is always the same for the same parts."""
     return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:24]
-
-
-@contextmanager
-def damage_reported(path: Path, noun: str) -> Iterator[None]:
-    """Raise ArcadiaError if a damaged file makes the block fail."""
-    try:
-        yield
-    except (*DAMAGED, struct.error, csv.Error) as error:
-        reason = str(error)[:200] or type(error).__name__
-        raise ArcadiaError(f"{path} is not {noun}, or it is damaged ({reason}).") from None
 
 
 def find_files(folder: Path, pattern: str) -> list[Path]:

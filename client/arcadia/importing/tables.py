@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from arcadia.errors import ArcadiaError
-from arcadia.importing.source import DAMAGED, Event, SourceFile, SourceRun, damage_reported, find_files, key_of
+from arcadia.importing.source import DAMAGED, Event, SourceFile, SourceRun, describe_each, find_files, key_of
 from arcadia.integrations.standard_names import with_standard_names
 
 MONITOR = "*monitor.csv"
@@ -27,7 +27,7 @@ class CsvFile:
 
     def read(self) -> Iterator[Event]:
         """Yield the new rows."""
-        with damage_reported(self.path, "a CSV file"), self.path.open(newline="", encoding="utf-8-sig") as file:
+        with self.path.open(newline="", encoding="utf-8-sig", errors="replace") as file:
             rows = csv.DictReader(file)
             columns = rows.fieldnames or []
             step = self._step or next((name for name in STEP_COLUMNS if name in columns), None)
@@ -59,7 +59,7 @@ class MonitorFile:
 
     def read(self) -> Iterator[Event]:
         """Yield the new episodes. The step counts all environments."""
-        with damage_reported(self.path, "a monitor file"), self.path.open(newline="") as file:
+        with self.path.open(newline="", errors="replace") as file:
             started = float(read_header(self.path, file.readline()).get("t_start", 0.0))
             for number, row in enumerate(csv.DictReader(file)):
                 if number < self._rows:
@@ -92,19 +92,23 @@ def find_csv(path: Path, step: str | None = None) -> list[SourceRun]:
     ]
 
 
-def find_monitors(path: Path) -> list[SourceRun]:
-    """Return the runs of monitor files: one for each folder, whose files are its environments."""
+def find_monitors(path: Path, problems: list[str]) -> list[SourceRun]:
+    """Return the runs of monitor files: one for each folder, whose files are its environments.
+
+    Add a sentence to the problems for each folder that cannot be read.
+    """
     folders: dict[Path, list[Path]] = {}
     for file in find_files(path, MONITOR) if path.is_dir() else [path]:
         folders.setdefault(file.parent, []).append(file)
-    runs = []
-    for folder, paths in folders.items():
-        with damage_reported(paths[0], "a monitor file"), paths[0].open(newline="") as opened:
-            first = opened.readline().rstrip("\r\n")
-        env = str(read_header(paths[0], first).get("env_id") or "")
-        files: list[SourceFile] = [MonitorFile(each, len(paths)) for each in paths]
-        runs.append(SourceRun(key_of("monitor", folder.name, first), _name(folder), "Monitor", files, {"env": env}))
-    return runs
+    return describe_each(folders, lambda folder: _describe_monitors(folder, folders[folder]), problems)
+
+
+def _describe_monitors(folder: Path, paths: list[Path]) -> SourceRun:
+    with paths[0].open(newline="", errors="replace") as file:
+        first = file.readline().rstrip("\r\n")
+    env = str(read_header(paths[0], first).get("env_id") or "")
+    files: list[SourceFile] = [MonitorFile(each, len(paths)) for each in paths]
+    return SourceRun(key_of("monitor", folder.name, first), _name(folder), "Monitor", files, {"env": env})
 
 
 def _name(path: Path) -> str:

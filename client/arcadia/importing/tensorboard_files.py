@@ -3,20 +3,25 @@
 from __future__ import annotations
 
 import math
+import re
 import struct
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from arcadia.errors import ArcadiaError
 from arcadia.importing import wire
-from arcadia.importing.source import Event, SourceFile, SourceRun, damage_reported, find_files, key_of
+from arcadia.importing.source import DAMAGED, Event, SourceFile, SourceRun, find_files, key_of
 from arcadia.integrations.standard_names import with_standard_names
 from arcadia.reporting.media import MAX_BINS
+from arcadia.reporting.setting_values import read_settings_table, typed
 
 PATTERN = "*tfevents*"
 HEADER_BYTES, FOOTER_BYTES = 12, 4
 DTYPE_FLOAT, DTYPE_DOUBLE = 1, 2
 _GIF = b"GIF8"
+# Stable-Baselines3 names the folders of its trainings after the method: PPO_1.
+SB3_FOLDER = re.compile(r"(A2C|ARS|CrossQ|DDPG|DQN|MaskablePPO|PPO|QRDQN|RecurrentPPO|SAC|TD3|TQC|TRPO)_\d+")
 
 
 class EventFile:
@@ -30,9 +35,8 @@ class EventFile:
 
     def read(self) -> Iterator[Event]:
         """Yield the events of new records."""
-        with damage_reported(self.path, "an event file of TensorBoard"):
-            for record in self._records():
-                yield from self._events(record)
+        for record in self._records():
+            yield from self._events(record)
 
     def _records(self) -> Iterator[bytes]:
         with self.path.open("rb") as file:
@@ -41,7 +45,11 @@ class EventFile:
                 header = file.read(HEADER_BYTES)
                 if len(header) < HEADER_BYTES:
                     return
-                (size,) = struct.unpack("<Q", header[:8])
+                size, checksum = struct.unpack("<QI", header)
+                if checksum != masked_crc32c(header[:8]):
+                    raise ArcadiaError(
+                        f"{self.path} is not an event file of TensorBoard, or is damaged at byte {self._position:,}."
+                    )
                 if size > self.path.stat().st_size - self._position - HEADER_BYTES - FOOTER_BYTES:
                     return
                 data = file.read(size)
@@ -49,8 +57,12 @@ class EventFile:
                 yield data
 
     def _events(self, record: bytes) -> Iterator[Event]:
-        event = wire.message(record)
-        values = [wire.message(each) for summary in event[5] for each in wire.message(summary)[1]]
+        try:
+            event = wire.message(record)
+            values = [wire.message(each) for summary in event[5] for each in wire.message(summary)[1]]
+        except DAMAGED as error:
+            place = f"before byte {self._position:,}"
+            raise ArcadiaError(f"{self.path} is damaged {place} ({error}). Events before that are imported.") from None
         time = wire.numbers(event[1], "d")[-1] if event[1] else 0.0
         step = wire.signed(event[2])
         metrics: dict[str, Any] = {}
@@ -70,7 +82,7 @@ class EventFile:
                 found = wire.message(plugin)
                 self._plugins[tag] = wire.text(found[1])
                 if self._plugins[tag] == "hparams" and (settings := _settings(found[2])):
-                    others.append({"kind": "config", "values": settings})
+                    others.append({"kind": "config", "values": typed(settings)})
         if value[2]:
             metrics[tag] = wire.numbers(value[2], "f")[-1]
         elif value[4]:
@@ -87,6 +99,9 @@ class EventFile:
         plugin = self._plugins.get(tag, "")
         if plugin == "text":
             shown = " ".join(each.decode(errors="replace") for each in tensor[8])
+            if settings := read_settings_table(shown):
+                others.append({"kind": "config", "values": settings})
+                return
             others.append({"kind": "log", "level": "info", "message": f"{tag.removesuffix('/text_summary')}: {shown}"})
         elif plugin == "images":
             others += _media(tag, tensor[8][2:])  # the first two are width and height
@@ -98,17 +113,30 @@ class EventFile:
                 others += _histogram(tag, [rows[0][0], *(row[1] for row in rows)], [row[2] for row in rows])
 
 
+def masked_crc32c(data: bytes) -> int:
+    """Return the checksum of TFRecord files: CRC-32C, rotated by 15 bits, plus a constant."""
+    crc = 0xFFFFFFFF
+    for byte in data:
+        crc ^= byte
+        for _ in range(8):
+            crc = crc >> 1 ^ (0x82F63B78 if crc & 1 else 0)
+    crc ^= 0xFFFFFFFF
+    return ((crc >> 15 | crc << 17) + 0xA282EAD8) & 0xFFFFFFFF
+
+
 def find_runs(folder: Path) -> list[SourceRun]:
     """Return the runs of a folder: one for each folder with event files, as TensorBoard shows them."""
-    found: dict[Path, list[SourceFile]] = {}
+    folders: dict[Path, list[SourceFile]] = {}
     for path in find_files(folder, PATTERN):
-        found.setdefault(path.parent, []).append(EventFile(path))
+        folders.setdefault(path.parent, []).append(EventFile(path))
     runs = []
-    for parent, files in found.items():
+    for parent, files in folders.items():
         inner = parent.relative_to(folder).as_posix()
         name = folder.absolute().name if inner == "." else inner
         # The name of an event file has its time, host and process.
-        runs.append(SourceRun(key_of("tensorboard", parent.name, files[0].path.name), name, "TensorBoard", files))
+        facts = {"method": trained[1]} if (trained := SB3_FOLDER.fullmatch(parent.name)) else {}
+        key = key_of("tensorboard", parent.name, files[0].path.name)
+        runs.append(SourceRun(key, name, "TensorBoard", files, facts))
     return runs
 
 

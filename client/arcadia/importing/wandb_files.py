@@ -10,14 +10,14 @@ from typing import Any
 
 from arcadia.errors import ArcadiaError
 from arcadia.importing import wire
-from arcadia.importing.source import DAMAGED, Event, SourceRun, damage_reported, find_files, is_inside, key_of
+from arcadia.importing.source import DAMAGED, Event, SourceRun, describe_each, find_files, is_inside, key_of, omission
 from arcadia.integrations.standard_names import WANDB_LEVELS, with_standard_names
 from arcadia.reporting.media import MAX_CELLS, Table
+from arcadia.reporting.setting_values import typed
 from arcadia.reporting.values import flatten
 
 # The file is a LevelDB log: blocks with records, which may be split into several parts.
 HEADER = b":W&B"
-NOUN = "a file of wandb"
 BLOCK_BYTES, FILE_HEADER_BYTES, PART_HEADER_BYTES = 32_768, 7, 7
 FULL, FIRST, LAST = 1, 2, 4
 
@@ -29,13 +29,12 @@ class WandbFile:
         self.path = path
         # The server uses the time of the import until a record has one.
         self._time: float | None = None
+        # The last values and the last step of the history.
+        self._last: dict[str, Any] = {}
+        self._step = 0
 
     def read(self) -> Iterator[Event]:
         """Yield the events of all records."""
-        with damage_reported(self.path, NOUN):
-            yield from self._events()
-
-    def _events(self) -> Iterator[Event]:
         for data in read_records(self.path):
             record = wire.message(data)
             for history in record[2]:
@@ -46,7 +45,9 @@ class WandbFile:
             for run in record[17]:
                 yield from self._run(wire.message(run))
             for config in record[5]:
-                yield {"kind": "config", "time": self._time, "values": _items(wire.message(config)[1])}
+                yield {"kind": "config", "time": self._time, "values": typed(_items(wire.message(config)[1]))}
+            for summary in record[3]:
+                yield from self._summary(wire.message(summary))
             for each in record[10]:
                 alert = wire.message(each)
                 level = WANDB_LEVELS.get(wire.text(alert[3]), "info")
@@ -54,12 +55,24 @@ class WandbFile:
                 yield {"kind": "alert", "time": self._time, "level": level, **words}
 
     def _run(self, run: Any) -> Iterator[Event]:
-        if config := {name: value for each in run[4] for name, value in _items(wire.message(each)[1]).items()}:
-            yield {"kind": "config", "time": self._time, "values": config}
+        config = {name: value for each in run[4] for name, value in _items(wire.message(each)[1]).items()}
+        config |= {name: text for name, number in (("group", 6), ("job_type", 7)) if (text := wire.text(run[number]))}
+        if config:
+            yield {"kind": "config", "time": self._time, "values": typed(config)}
         if tags := [tag.decode(errors="replace") for tag in run[10]]:
             yield {"kind": "tags", "time": self._time, "add": tags, "remove": []}
         if notes := wire.text(run[9]):
             yield {"kind": "notes", "time": self._time, "text": notes}
+
+    def _summary(self, summary: Any) -> Iterator[Event]:
+        """Yield what the script has set in the summary. wandb itself copies the last values of the history there."""
+        found = {name: value for name, value in flatten(_items(summary[1])) if not name.startswith("_")}
+        set_by_script = {name: value for name, value in found.items() if self._last.get(name) != value}
+        if numbers := {f"summary/{name}": value for name, value in set_by_script.items() if _is_number(value)}:
+            yield {"kind": "metrics", "time": self._time, "step": self._step, "values": numbers}
+        for name, value in set_by_script.items():
+            if isinstance(value, str) and not _is_number(value):
+                yield {"kind": "log", "time": self._time, "level": "info", "message": f"summary/{name}: {value}"}
 
     def _history(self, history: Any) -> Iterator[Event]:
         values = _items(history[1])
@@ -69,18 +82,21 @@ class WandbFile:
         media = {name: value for name, value in values.items() if isinstance(value, dict) and "_type" in value}
         for name in media:
             del values[name]
+        self._step = max(self._step, step)
         numbers = {name: value for name, value in flatten(values) if _is_number(value)}
+        self._last |= numbers
         if numbers:
             yield {"kind": "metrics", "time": self._time, "step": step, "values": with_standard_names(numbers)}
         for name, value in media.items():
             try:
-                found = [*self._media(value)]
-            except DAMAGED as error:
-                message = f"Left out {value['_type']} {name}: {str(error)[:200] or type(error).__name__}"
-                yield {"kind": "log", "time": self._time, "level": "warning", "message": message}
-                continue
-            for each in found:
-                yield {"kind": "media", "time": self._time, "step": step, "name": name, **each}
+                events = [{"kind": "media", "step": step, "name": name, **found} for found in self._media(value)]
+                reason = "its file is missing, or its kind is not supported"
+            except (*DAMAGED, ArcadiaError, OSError) as error:
+                events, reason = [], f"{type(error).__name__}: {error}"
+            if not events:
+                yield omission(self._time, f"{name} at step {step} was left out ({reason}).")
+            for event in events:
+                yield {"time": self._time, **event}
 
     def _media(self, value: dict[str, Any]) -> Iterator[Event]:
         """Yield images, videos, histograms and tables. Other media are left out."""
@@ -131,23 +147,19 @@ def read_records(path: Path) -> Iterator[bytes]:
             yield parts
 
 
-def find_runs(path: Path) -> list[SourceRun]:
-    """Return the runs of a folder, or that of one file."""
+def find_runs(path: Path, problems: list[str]) -> list[SourceRun]:
+    """Return the runs of a folder, or that of one file. Add a sentence to the problems for each unreadable one."""
     found = {}
     for file in find_files(path, "*.wandb") if path.is_dir() else [path]:
         found[file.resolve()] = file  # `latest-run` is a link
-    return [_describe(file) for file in found]
+    return describe_each(found, _describe, problems)
 
 
 def _describe(file: Path) -> SourceRun:
-    with damage_reported(file, NOUN):
-        found: Any = next((record[17][0] for record in map(wire.message, read_records(file)) if record[17]), None)
-        if found is None:
-            raise ArcadiaError(f"{file} has no run.")
-        return _to_run(file, wire.message(found))
-
-
-def _to_run(file: Path, run: Any) -> SourceRun:
+    run: Any = next((record[17][0] for record in map(wire.message, read_records(file)) if record[17]), None)
+    if run is None:
+        raise ArcadiaError(f"{file} has no run.")
+    run = wire.message(run)
     key = key_of("wandb", wire.text(run[1]), file.parent.name)
     facts = {"project": wire.text(run[3]), "host": wire.text(run[13])}
     name = wire.text(run[8]) or wire.text(run[1])

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
+import json
 import os
 from pathlib import Path
 
+from arcadia.reporting.layout import JournalDirectory
 from arcadia.reporting.run import ReportedRun, attach
 
 JOURNAL_VARIABLE, WRITER_VARIABLE = "ARCADIA_RUN_JOURNAL", "ARCADIA_RUN_WRITER"
@@ -19,6 +22,15 @@ def attached_run() -> ReportedRun | None:
     if _run is None and folder and writer and Path(folder).is_dir():
         _run = attach(Path(folder), writer, {}, -1, False)
     return _run
+
+
+def describe_attached(run: ReportedRun, **fields: str | None) -> None:
+    """Describe the command's run as `ReportedRun.describe` does, except for what was given to `arcadia run`."""
+    given: list[str] = []
+    with contextlib.suppress(FileNotFoundError):  # a disabled run
+        file = JournalDirectory(run.directory).of_writer(run.writer).description
+        given = json.loads(file.read_text()).get("given", [])
+    run.describe(**{field: value for field, value in fields.items() if field not in given})
 
 
 def attached_or_disabled() -> ReportedRun:

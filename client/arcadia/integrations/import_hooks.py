@@ -30,10 +30,17 @@ def _record_sb3_videos(module: ModuleType) -> None:
     record_sb3(module.VecVideoRecorder)
 
 
+def _record_sb3_training(module: ModuleType) -> None:
+    from arcadia.integrations.sb3 import record_training
+
+    record_training(module.BaseAlgorithm)
+
+
 HOOKS: dict[str, Hook] = {
     "torch.utils.tensorboard.writer": _record_tensorboard,
     "tensorboardX.writer": _record_tensorboard,
     "gymnasium.wrappers.rendering": _record_gymnasium_videos,
+    "stable_baselines3.common.base_class": _record_sb3_training,
     "stable_baselines3.common.vec_env.vec_video_recorder": _record_sb3_videos,
 }
 STAND_IN = "wandb"

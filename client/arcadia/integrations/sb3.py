@@ -5,10 +5,11 @@ model.learn(100_000, callback=ArcadiaCallback(project="cartpole"))
 
 from __future__ import annotations
 
+import functools
 from pathlib import Path
 from typing import Any
 
-from stable_baselines3.common.callbacks import BaseCallback
+from stable_baselines3.common.callbacks import BaseCallback, CallbackList, ConvertCallback, EventCallback
 from stable_baselines3.common.logger import KVWriter, TensorBoardOutputFormat
 
 from arcadia.integrations.attached import attached_run
@@ -50,7 +51,8 @@ class ArcadiaCallback(BaseCallback):
             self.run = start_run(RunOptions(*self._arguments, **{**defaults, **self._named}))
         else:
             self.run.set_total_steps(self.model._total_timesteps)
-        self.run.config.update(hyperparameters(self.model))
+        env = _env_name(self.model)
+        self.run.config.update(hyperparameters(self.model), {"env": env} if env else {})
         records_tensorboard = self._given is not None and self._given is attached_run()
         formats = self.logger.output_formats
         if not (records_tensorboard and any(isinstance(each, TensorBoardOutputFormat) for each in formats)):
@@ -109,6 +111,28 @@ class WandbCallback(ArcadiaCallback):
             self.model.save(self._folder / "model.zip")
             steps = {"num_timesteps": self.num_timesteps}
             self.run.log_artifact(self._folder / "model.zip", "model", kind="model", metadata=steps)
+
+
+def record_training(kind: Any) -> None:
+    """Patch SB3's models so that they log to the run of `arcadia run`, unless a callback of the script does."""
+    original = kind._init_callback
+
+    @functools.wraps(original)
+    def init_callback(self: Any, callback: Any, *arguments: Any, **named: Any) -> Any:
+        if attached_run() is not None and not _logs_to_arcadia(callback):
+            given = callback if isinstance(callback, list | BaseCallback) else ConvertCallback(callback)
+            callback = [*(given if isinstance(given, list) else [given]), ArcadiaCallback()]
+        return original(self, callback, *arguments, **named)
+
+    kind._init_callback = init_callback
+
+
+def _logs_to_arcadia(callback: Any) -> bool:
+    if isinstance(callback, list | CallbackList):
+        return any(map(_logs_to_arcadia, getattr(callback, "callbacks", callback)))
+    return isinstance(callback, ArcadiaCallback) or (
+        isinstance(callback, EventCallback) and _logs_to_arcadia(callback.callback)
+    )
 
 
 class _LoggerOutput(KVWriter):

@@ -16,9 +16,8 @@ from arcadia.integrations.warnings import not_stopping
 from arcadia.reporting.media import Histogram, Image, Video
 from arcadia.reporting.pixels import to_array
 from arcadia.reporting.run import ReportedRun
+from arcadia.reporting.setting_values import read_settings_table
 
-# How CleanRL logs its arguments.
-_SETTINGS_TABLE = "|param|value|\n|-|-|\n"
 MAX_IMAGES = 16
 
 
@@ -113,9 +112,8 @@ def _figure(call: _Call) -> None:
 
 
 def _text(call: _Call) -> None:
-    if call.value.startswith(_SETTINGS_TABLE):
-        rows = call.value.removeprefix(_SETTINGS_TABLE).splitlines()
-        call.run.config.update(dict(row.strip("|").split("|", 1) for row in rows if row.count("|") >= 3))
+    if settings := read_settings_table(str(call.value)):
+        call.run.config.update(settings)
     else:
         call.run.write(f"{call.tag}: {call.value}")
 

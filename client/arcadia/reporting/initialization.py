@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from arcadia.errors import ArcadiaError, ConflictError
-from arcadia.integrations.attached import attached_run
+from arcadia.integrations.attached import attached_run, describe_attached
 from arcadia.reporting.background import let_continue, start_process
 from arcadia.reporting.config import as_mapping
 from arcadia.reporting.ending import end_with_script
@@ -23,7 +23,7 @@ from arcadia.reporting.layout import (
 )
 from arcadia.reporting.locks import WriterLock
 from arcadia.reporting.run import ReportedRun
-from arcadia.reporting.run_options import Mode, Resume, RunOptions
+from arcadia.reporting.run_options import DESCRIBED, Mode, Resume, RunOptions
 from arcadia.reporting.uploader_process import UploaderProcess
 from arcadia.reporting.values import storable
 from arcadia.settings import resolve_token, resolve_url
@@ -48,12 +48,14 @@ def init(
     directory: str | os.PathLike[str] | None = None,
     url: str | None = None,
     token: str | None = None,
+    system_metrics: bool | None = None,
 ) -> ReportedRun:
     """Start a run, or continue the one with this `id`. It is logged to a file first, so this needs no server.
 
     `mode` is `online` by default, or ARCADIA_MODE. `offline` runs are uploaded later with `arcadia sync`, and
     `disabled` ones are not logged. `directory` is the folder of the journals, by default ARCADIA_JOURNALS.
-    Below `arcadia run`, this is the run of the command.
+    `system_metrics` is false to record no use of the processor, the memory and the GPUs; ARCADIA_SYSTEM_METRICS=off
+    does the same. Below `arcadia run`, this is the run of the command.
     """
     options = RunOptions(
         project,
@@ -70,6 +72,7 @@ def init(
         directory=directory,
         url=url,
         token=token,
+        system_metrics=system_metrics,
     )
     if not (id or directory or mode) and (run := attached_run()):
         _describe_attached(run, options)
@@ -115,7 +118,8 @@ def start_run(options: RunOptions) -> ReportedRun:
 
 
 def _describe_attached(run: ReportedRun, options: RunOptions) -> None:
-    """Add the script's configuration, tags, notes and number of steps to the run of `arcadia run`."""
+    """Add what the script says about its run to the run of `arcadia run`."""
+    describe_attached(run, name=options.name, project=options.project, method=options.method, env=options.env)
     run.config.update(options.config)
     if tags := list(options.tags):
         run.tag(*tags)
@@ -126,10 +130,14 @@ def _describe_attached(run: ReportedRun, options: RunOptions) -> None:
 
 
 def _write_description(key: str, files: WriterFiles, options: RunOptions, server: str | None) -> None:
+    registration = options.registration(key, files.writer)
     description = {
-        "registration": options.registration(key, files.writer),
+        "registration": registration,
         "script": options.script_facts(),
         "url": server,
+        "system_metrics": options.records_system_metrics(),
+        # A captured script does not replace what the user has given to `arcadia run`.
+        "given": [field for field in DESCRIBED if field in registration and (field != "name" or options.name)],
     }
     try:
         replace_file(files.description, storable(description))

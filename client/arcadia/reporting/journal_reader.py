@@ -11,6 +11,7 @@ from arcadia.reporting.layout import JournalDirectory, WriterFiles
 _START, _END = b'{"kind":"', b"}\n"
 END_OF_RUN = b'{"kind":"end"'
 _WITH_STEP = (b'{"kind":"metrics"', b'{"kind":"media"')
+_SYSTEM_METRICS = b'"values":{"system/'
 # The last step is searched for in this many bytes at the end of a journal.
 TAIL_BYTES = 65_536
 
@@ -80,14 +81,26 @@ def numbered(number: int, line: bytes) -> bytes:
 def read_last_step(directory: JournalDirectory) -> int:
     """Return the last step in the journals of a run, or -1 if they have none."""
     for files in reversed(directory.writers()):
-        if files.journal.exists():
-            with files.journal.open("rb") as journal:
-                journal.seek(-min(TAIL_BYTES, files.journal.stat().st_size), os.SEEK_END)
-                lines = journal.read().split(b"\n")
-            for line in reversed(lines):
-                if line.startswith(_WITH_STEP):
-                    try:
-                        return int(json.loads(line)["step"])
-                    except ValueError:  # a killed process has not finished its last line
-                        continue
+        for line in reversed(read_tail(files)):
+            if (step := step_of(line)) is not None:
+                return step
     return -1
+
+
+def read_tail(files: WriterFiles) -> list[bytes]:
+    """Return the last lines of a writer's journal. The first one may lack its beginning."""
+    if not files.journal.exists():
+        return []
+    with files.journal.open("rb") as journal:
+        journal.seek(-min(TAIL_BYTES, files.journal.stat().st_size), os.SEEK_END)
+        return journal.read().split(b"\n")
+
+
+def step_of(line: bytes) -> int | None:
+    """Return the step that a script has logged with a line. System metrics are not logged by the script."""
+    if not line.startswith(_WITH_STEP) or _SYSTEM_METRICS in line:
+        return None
+    try:
+        return int(json.loads(line)["step"])
+    except ValueError:  # a killed process has not finished its last line
+        return None

@@ -21,6 +21,7 @@ from arcadia.reporting.journal import DisabledJournal, Journal
 from arcadia.reporting.layout import JournalDirectory, page_url, replace_file
 from arcadia.reporting.locks import WriterLock
 from arcadia.reporting.media import Media
+from arcadia.reporting.setting_values import typed
 from arcadia.reporting.uploader_process import UploaderProcess
 from arcadia.reporting.values import MetricsEncoder, flatten
 
@@ -124,6 +125,19 @@ class ReportedRun:
     def note(self, text: str) -> None:
         """Replace the run's notes."""
         self._append({"kind": "notes", "text": str(text)})
+
+    def describe(
+        self,
+        *,
+        name: str | None = None,
+        project: str | None = None,
+        method: str | None = None,
+        env: str | None = None,
+    ) -> None:
+        """Change the run's name, project, method or environment. The method and the environment may be any text."""
+        fields = {"name": name, "project": project, "method": method, "env": env}
+        if given := {field: str(value) for field, value in fields.items() if value}:
+            self._append({"kind": "description", **given})
 
     def set_total_steps(self, total_steps: int) -> None:
         """Set the number of steps of the whole run, for its progress bar."""
@@ -258,7 +272,7 @@ class ReportedRun:
         self._journal.append(event)
 
     def _log_config(self, values: dict[str, Any]) -> None:
-        self._append({"kind": "config", "values": values})
+        self._append({"kind": "config", "values": typed(values)})
 
     def _log_others(self, step: int, now: float, values: Mapping[str, Any]) -> None:
         """Log media and nested values. Leave out other values with a warning, because logging never stops a script."""

@@ -14,11 +14,16 @@ from typing import Any, Literal, cast, get_args
 from arcadia.errors import ArcadiaError
 from arcadia.reporting.config import as_mapping
 from arcadia.reporting.provenance.variables import relevant_variables
+from arcadia.reporting.setting_values import typed
 from arcadia.settings import resolve_project
 
 Mode = Literal["online", "offline", "disabled"]
 Resume = Literal["allow", "must", "never"]
 MODES = get_args(Mode)
+# Fields of the registration that a captured script may also set.
+DESCRIBED = ("name", "project", "method", "env")
+# Values of ARCADIA_SYSTEM_METRICS.
+OFF = ("off", "0", "false", "no")
 
 
 @dataclass(frozen=True)
@@ -40,6 +45,9 @@ class RunOptions:
     directory: str | os.PathLike[str] | None = None
     url: str | None = None
     token: str | None = None
+    system_metrics: bool | None = None
+    # Used without a name, and replaced by the name that a captured script gives its run.
+    default_name: str | None = None
     origin_label: str = "Python"
     # The command that is the script, if it is not this process.
     command: Sequence[str] = ()
@@ -51,16 +59,22 @@ class RunOptions:
             return cast("Mode", mode)
         raise ArcadiaError(f"The mode {mode!r} does not exist. Use online, offline or disabled.")
 
+    def records_system_metrics(self) -> bool:
+        """Return whether to record system metrics: given, or true unless ARCADIA_SYSTEM_METRICS is off."""
+        if self.system_metrics is not None:
+            return self.system_metrics
+        return os.environ.get("ARCADIA_SYSTEM_METRICS", "").strip().lower() not in OFF
+
     def registration(self, key: str, writer: str) -> dict[str, Any]:
         """Return the request that registers a writer of the run."""
         fields = {
             "key": key,
             "writer": writer,
-            "name": self.name,
+            "name": self.name or self.default_name,
             "project": resolve_project(self.project),
             "method": self.method,
             "env": self.env,
-            "config": as_mapping(self.config),
+            "config": typed(as_mapping(self.config)),
             "tags": [str(tag) for tag in self.tags],
             "notes": self.notes or None,
             "total_steps": self.total_steps,

@@ -1,4 +1,4 @@
-"""The uploader: a process that uploads one journal directory.
+"""The uploader: a process that uploads one journal directory, and records the system metrics of its scripts.
 
     python -m arcadia.reporting.uploader DIRECTORY
 
@@ -15,6 +15,7 @@ from pathlib import Path
 from arcadia.reporting.connection import Connection, RejectedError
 from arcadia.reporting.layout import JournalDirectory
 from arcadia.reporting.locks import exclusive
+from arcadia.reporting.system_metrics.meter import SystemRecorder
 from arcadia.reporting.upload import Upload
 from arcadia.reporting.uploader_process import REJECTED
 from arcadia.settings import resolve_token, resolve_url
@@ -41,6 +42,7 @@ def main() -> int:
     # Wait, because another uploader may be about to end. If it continues, it also uploads this writer's events.
     with exclusive(directory.lock, wait=True):
         directory.complete.unlink(missing_ok=True)
+        SystemRecorder(directory).start()
         try:
             Upload(directory, Connection(url, resolve_token(url))).run(_Pauses().wait)
         except RejectedError as error:

@@ -19,6 +19,8 @@ def start(
 ) -> subprocess.Popen[str]:
     """Start `arcadia run` with a journal in the folder, offline by default. Shells may let it ignore SIGINT."""
     environment = {"ARCADIA_JOURNALS": str(folder), "ARCADIA_MODE": "offline", "PYTHONPATH": PACKAGES}
+    # Tests compare all metrics of a journal. Those of system metrics turn them on.
+    environment["ARCADIA_SYSTEM_METRICS"] = "off"
     return subprocess.Popen(
         [sys.executable, "-m", "arcadia", "run", *arguments],
         env={**os.environ, **environment, **variables},

@@ -15,12 +15,13 @@ from typing import Any
 
 import numpy as np
 import pytest
-from importing.wandb_logs import field, write_wandb
+from importing.wandb_logs import field, item, write_wandb
 from reporting.reported_server import Rejection, ReportedServer
 from reporting.scripts import wait_until
 from tensorboardX import SummaryWriter
 
 import arcadia
+from arcadia.cli.main import main
 from arcadia.errors import ArcadiaError
 from arcadia.importing import tables, tensorboard_files, wandb_files
 from arcadia.importing.following import Follower
@@ -29,6 +30,8 @@ from arcadia.importing.source import SourceRun
 from arcadia.reporting.connection import Connection
 
 WAIT_SECONDS = 60.0
+# A record of wandb with a value that is not JSON.
+NESTED = field(2, field(1, field(1, "a") + field(16, "[" * 100)))
 
 
 @pytest.fixture
@@ -40,8 +43,26 @@ def server() -> Iterator[ReportedServer]:
 
 
 def import_all(server: ReportedServer, runs: list[SourceRun]) -> int:
-    """Import runs, and return the number of new events."""
-    return sum(import_run(Connection(server.url, None), run)[1] for run in runs)
+    """Import runs, and return the number of new events. Everything must be readable."""
+    imported = [import_run(Connection(server.url, None), run) for run in runs]
+    assert [problem for each in imported for problem in each.problems] == []
+    return sum(each.sent for each in imported)
+
+
+def find_monitors(path: Path) -> list[SourceRun]:
+    """Return the runs of monitor files, which must be readable."""
+    problems: list[str] = []
+    runs = tables.find_monitors(path, problems)
+    assert problems == []
+    return runs
+
+
+def find_wandb(path: Path) -> list[SourceRun]:
+    """Return the offline runs of wandb, which must be readable."""
+    problems: list[str] = []
+    runs = wandb_files.find_runs(path, problems)
+    assert problems == []
+    return runs
 
 
 def write_tensorboard(folder: Path, first: int = 0, last: int = 3) -> None:
@@ -79,6 +100,20 @@ def test_everything_in_an_event_file_is_imported_once(server: ReportedServer, tm
     assert sent == 7
     assert import_all(server, tensorboard_files.find_runs(tmp_path / "exp")) == 0
     assert json.dumps(server.events, sort_keys=True) == stored
+
+
+def test_settings_in_an_event_file_are_typed(server: ReportedServer, tmp_path: Path) -> None:
+    with SummaryWriter(str(tmp_path / "PPO_1")) as writer:
+        writer.add_text("hyperparameters", "|param|value|\n|-|-|\n|learning_rate|0.00025|\n|env_id|CartPole-v1|")
+        writer.add_scalar("rollout/ep_rew_mean", 36.5, 10)
+        writer.add_hparams({"gamma": 0.99, "rate": "2.5e-4", "on": True}, {}, name="hparams")
+    runs = tensorboard_files.find_runs(tmp_path)
+    assert [run.facts for run in runs] == [{"method": "PPO"}, {}]
+    import_all(server, runs)
+    settings = [each["values"] for each in server.of_kind("config")]
+    assert {"learning_rate": 0.00025, "env_id": "CartPole-v1"} in settings
+    assert {"gamma": 0.99, "rate": 0.00025, "on": True} in settings
+    assert server.metrics() == [(10, {"rollout/ep_rew_mean": 36.5, "episode/mean_return": 36.5})]
 
 
 def test_a_moved_folder_is_the_same_run(server: ReportedServer, tmp_path: Path) -> None:
@@ -184,8 +219,8 @@ def test_monitor_files_become_returns(server: ReportedServer, tmp_path: Path) ->
     for number in range(2):
         header = f'#{{"t_start": 100{number}.5, "env_id": "CartPole-v1"}}\nr,l,t\n'
         (tmp_path / f"{number}.monitor.csv").write_text(header + "20.0,20,0.5\n31.5,30,1.5\n")
-    assert import_all(server, tables.find_monitors(tmp_path)) == 4
-    assert import_all(server, tables.find_monitors(tmp_path)) == 0
+    assert import_all(server, find_monitors(tmp_path)) == 4
+    assert import_all(server, find_monitors(tmp_path)) == 0
     expected = [(40, {"episode/return": 20.0, "episode/length": 20.0})]
     expected += [(100, {"episode/return": 31.5, "episode/length": 30.0})]
     assert server.metrics() == expected * 2
@@ -198,8 +233,8 @@ def test_a_csv_file_is_imported_by_its_step(server: ReportedServer, tmp_path: Pa
     file.write_text("time/total_timesteps,rollout/ep_rew_mean,note\n100,21.5,a\n200,nan,b\n300,,c\n")
     assert import_all(server, tables.find_csv(file)) == 2
     assert server.metrics() == [
-        (100, {"rollout/ep_rew_mean": 21.5, "episode/return": 21.5}),
-        (200, {"rollout/ep_rew_mean": "NaN", "episode/return": "NaN"}),
+        (100, {"rollout/ep_rew_mean": 21.5, "episode/mean_return": 21.5}),
+        (200, {"rollout/ep_rew_mean": "NaN", "episode/mean_return": "NaN"}),
     ]
     with file.open("a") as more:
         more.write("400,22.5,d\n")
@@ -214,8 +249,8 @@ def test_an_offline_run_of_wandb_is_imported(server: ReportedServer, tmp_path: P
     write_wandb(folder, 800)
     assert (folder / "run-abc123.wandb").stat().st_size > 2 * 32_768
     (tmp_path / "latest-run").symlink_to(folder)
-    assert import_all(server, wandb_files.find_runs(tmp_path)) == 804
-    assert import_all(server, wandb_files.find_runs(tmp_path)) == 0
+    assert import_all(server, find_wandb(tmp_path)) == 804
+    assert import_all(server, find_wandb(tmp_path)) == 0
     assert server.metrics() == [(step, {"loss": step / 2, "train/return": "Infinity"}) for step in range(800)]
     assert [each["values"] for each in server.of_kind("config")] == [{"rate": 0.1}]
     assert [each["add"] for each in server.of_kind("tags")] == [["baseline"]]
@@ -230,22 +265,127 @@ def test_an_offline_run_of_wandb_is_imported(server: ReportedServer, tmp_path: P
     ("source", "content", "sentence"),
     [
         ("wandb", b"something", "is not a file of wandb"),
+        ("wandb", b":W&B\xe1\xbe\x00" + struct.pack("<IHB", 0, 2, 1) + b"\x0a\xff", "is damaged"),
         ("monitor", b"r,l,t\n1,2,3\n", "is not a monitor file"),
+        ("wandb", b":W&B\xe1\xbe\x00" + struct.pack("<IHB", 0, len(NESTED), 1) + NESTED, "has no run"),
+        ("monitor", b"\xff\xfe\x00", "is not a monitor file"),
+        ("monitor", b"#5\nr,l,t\n", "is not a monitor file"),
+        ("monitor", b'#{"t_start": []}\nr,l,t\n1,2,3\n', "is damaged"),
         ("tensorboard", struct.pack("<QI", 3, 0) + b"\xff\xff\xff" + bytes(4), "is not an event file of TensorBoard"),
+        ("csv", b"step,loss\n1,2\n" + b"x" * 200_000, "is damaged after 1 events"),
     ],
 )
-def test_a_file_of_another_kind_is_rejected(
-    source: str, content: bytes, sentence: str, server: ReportedServer, tmp_path: Path
+def test_a_damaged_file_is_listed_and_does_not_stop_the_others(
+    source: str,
+    content: bytes,
+    sentence: str,
+    server: ReportedServer,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
-    names = {"wandb": "run.wandb", "monitor": "0.monitor.csv", "tensorboard": "events.out.tfevents.1"}
-    (tmp_path / names[source]).write_bytes(content)
-    find = {
-        "wandb": wandb_files.find_runs,
-        "monitor": tables.find_monitors,
-        "tensorboard": tensorboard_files.find_runs,
+    names = {
+        "wandb": "run.wandb",
+        "monitor": "0.monitor.csv",
+        "tensorboard": "events.out.tfevents.1",
+        "csv": "progress.csv",
     }
-    with pytest.raises(ArcadiaError, match=sentence):
-        import_all(server, find[source](tmp_path))
+    (tmp_path / "bad").mkdir()
+    file = tmp_path / "bad" / names[source]
+    file.write_bytes(content)
+    write_tensorboard(tmp_path / "good" / "exp")
+    for number in range(2):
+        header = f'#{{"t_start": 100{number}.5}}\nr,l,t\n'
+        (tmp_path / "good" / f"{number}.monitor.csv").write_text(header + "20.0,20,0.5\n")
+    (tmp_path / "good" / "later.csv").write_text("step,loss\n1,2\n")
+    (tmp_path / "good" / "offline-run-1").mkdir()
+    write_wandb(tmp_path / "good" / "offline-run-1", 3)
+    arguments = ["--url", server.url, "import-logs", "--from", source, str(tmp_path)]
+    monkeypatch.setattr(sys, "argv", ["arcadia", *arguments])
+    with pytest.raises(SystemExit) as ended:
+        sys.exit(main())
+    printed = capsys.readouterr().err
+    assert ended.value.code == 1
+    assert "1 not imported completely." in printed
+    assert f"  {file} {sentence}" in printed
+    assert server.metrics()
+
+
+def test_a_repaired_file_completes_its_run(server: ReportedServer, tmp_path: Path) -> None:
+    write_tensorboard(tmp_path / "exp", last=5)
+    (file,) = (tmp_path / "exp").iterdir()
+    whole = file.read_bytes()
+    broken = bytearray(whole)
+    broken[len(whole) * 2 // 3] ^= 0xFF  # the size stays the same
+    for content in (bytes(broken), bytes(broken), whole, whole):
+        file.write_bytes(content)
+        (run,) = tensorboard_files.find_runs(tmp_path)
+        imported = import_run(Connection(server.url, None), run)
+        assert len(imported.problems) == (content is not whole)
+    assert [step for step, _values in server.metrics()] == list(range(5))
+    # An import of other contents is another attempt at the same run.
+    assert [each["outcome"] for each in server.of_kind("end")] == ["finished"] * 2
+    assert len(server.runs) == 1
+
+
+def test_media_that_cannot_be_stored_are_listed(server: ReportedServer, tmp_path: Path) -> None:
+    with SummaryWriter(str(tmp_path / "exp")) as writer:
+        for step in range(3):
+            writer.add_image("screen", np.full((3, 4, 6), step * 20, np.uint8), step)
+        writer.add_scalar("loss", 0.5, 3)
+        writer.add_scalar("refused", 0.5, 4)
+
+    seen: list[str] = []
+
+    def reject(path: str, body: Any) -> None:
+        if "/files/" in path:
+            seen.append(path)
+            if len(seen) == 2:
+                raise Rejection(422, "send a PNG")
+        elif any("refused" in event.get("values", ()) for event in body.get("events", ())):
+            raise Rejection(413, "too large")
+
+    server.before = reject
+    (run,) = tensorboard_files.find_runs(tmp_path)
+    imported = import_run(Connection(server.url, None), run)
+    assert imported.problems == []
+    assert imported.omissions == [
+        "screen at step 1 was left out: send a PNG",
+        "An event (metrics) was left out: too large",
+    ]
+    assert [each["step"] for each in server.of_kind("media")] == [0, 2]
+    assert server.metrics() == [(3, {"loss": 0.5})]
+    assert [each["level"] for each in server.of_kind("log")] == ["warning"] * 2
+    assert import_run(Connection(server.url, None), run).sent == 0
+
+
+def test_missing_media_of_wandb_keep_the_numbers_of_later_events(server: ReportedServer, tmp_path: Path) -> None:
+    folder = tmp_path / "offline-run-1"
+    write_wandb(folder, 2)
+    screen = folder / "files" / "media" / "screen.png"
+    content = screen.read_bytes()
+    screen.unlink()
+    (run,) = find_wandb(tmp_path)
+    imported = import_run(Connection(server.url, None), run)
+    assert imported.omissions == ["screen at step 7 was left out (its file is missing, or its kind is not supported)."]
+    screen.write_bytes(content)
+    with (folder / "run-abc123.wandb").open("ab") as file:
+        record = field(2, field(1, item("_step", 9)) + field(1, item("loss", 9)))
+        file.write(struct.pack("<IHB", 0, len(record), 1) + record)
+    (run,) = find_wandb(tmp_path)
+    assert import_run(Connection(server.url, None), run).sent == 1
+    assert server.metrics()[-1] == (9, {"loss": 9})
+
+
+def test_groups_and_summaries_of_wandb_are_imported(server: ReportedServer, tmp_path: Path) -> None:
+    folder = tmp_path / "offline-run-1"
+    items = {"loss": 0.5, "best": 7, "inner.score": 2.5, "file": "best.zip", "_runtime": 3}
+    summary = b"".join(field(1, item(name, value)) for name, value in items.items())
+    write_wandb(folder, 2, run=field(6, "sweep") + field(7, "train"), last=[field(3, summary)])
+    assert import_all(server, find_wandb(tmp_path)) == 8
+    assert server.of_kind("config")[0]["values"] == {"rate": 0.1, "group": "sweep", "job_type": "train"}
+    assert server.metrics()[-1] == (7, {"summary/best": 7, "summary/inner/score": 2.5})
+    assert "summary/file: best.zip" in [each["message"] for each in server.of_kind("log")]
 
 
 PRIVATE = b'{"columns": ["password"], "data": [["secret"]]}'
@@ -271,7 +411,7 @@ def test_media_outside_the_folder_of_a_run_are_left_out(
         (run / "files" / "media").symlink_to(tmp_path)
         (tmp_path / "link").mkdir()
         (tmp_path / "link" / "private.json").write_bytes(PRIVATE)
-    import_all(server, wandb_files.find_runs(tmp_path / "logs"))
+    import_all(server, find_wandb(tmp_path / "logs"))
     assert server.of_kind("media") == []
     assert server.files == {}
     assert "is outside of the folder of its run" in server.of_kind("log")[0]["message"]
@@ -281,10 +421,10 @@ def test_media_outside_the_folder_of_a_run_are_left_out(
 @pytest.mark.parametrize(
     ("name", "find"),
     [
-        ("run.wandb", wandb_files.find_runs),
+        ("run.wandb", find_wandb),
         ("events.out.tfevents.1", tensorboard_files.find_runs),
         ("progress.csv", tables.find_csv),
-        ("0.monitor.csv", tables.find_monitors),
+        ("0.monitor.csv", find_monitors),
     ],
 )
 def test_links_to_files_elsewhere_are_left_out(
@@ -295,25 +435,3 @@ def test_links_to_files_elsewhere_are_left_out(
     (tmp_path / "logs" / name).symlink_to(tmp_path / "private")
     assert find(tmp_path / "logs") == []
     assert "links to a file outside of its folder" in capsys.readouterr().err
-
-
-def test_damaged_files_are_explained(tmp_path: Path) -> None:
-    nested = tmp_path / "nested.wandb"
-    record = field(2, field(1, field(1, "a") + field(16, "[" * 100)))
-    nested.write_bytes(b":W&B\xe1\xbe\x00" + struct.pack("<IHB", 0, len(record), 1) + record)
-    damaged = tmp_path / "damaged.wandb"
-    damaged.write_bytes(b":W&B\xe1\xbe\x00" + struct.pack("<IHB", 0, 2, 1) + b"\xff\xff")
-    table = tmp_path / "table.csv"
-    table.write_bytes(b"step,loss\n1,\xff\n")
-    wide = tmp_path / "wide.csv"
-    wide.write_text(f'step,loss\n1,"{"x" * 200_000}\n')
-    for file in (table, wide):
-        with pytest.raises(ArcadiaError, match=rf"{file.name} is not a CSV file, or it is damaged"):
-            [*tables.CsvFile(file).read()]
-    for file in (nested, damaged):
-        with pytest.raises(ArcadiaError, match=r"has no run|is damaged"):
-            wandb_files.find_runs(file)
-    monitor = tmp_path / "0.monitor.csv"
-    monitor.write_text("#5\nr,l,t\n")
-    with pytest.raises(ArcadiaError, match="is not a monitor file"):
-        tables.find_monitors(monitor)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from capture import commands
 from reporting import scripts
 
 pytest.importorskip("stable_baselines3")
@@ -66,3 +67,31 @@ def test_models_of_wandbs_callback_are_logged(tmp_path: Path) -> None:
         ("model", "model", 40),
     ]
     assert "gradient_save_freq has no effect" in done.stderr
+
+
+UNCHANGED = """
+from stable_baselines3 import A2C
+from stable_baselines3.common.callbacks import CallbackList, CheckpointCallback
+from wandb.integration.sb3 import WandbCallback
+
+model = A2C("MlpPolicy", "CartPole-v1", n_steps=8, seed=1, device="cpu")
+for callback in (
+    None,
+    lambda *_values: True,
+    [CheckpointCallback(1_000, "unused")],
+    CallbackList([WandbCallback()]),
+):
+    model.learn(40, callback=callback, log_interval=5, reset_num_timesteps=False)
+"""
+
+
+def test_an_unchanged_script_is_logged_once_below_arcadia_run(tmp_path: Path) -> None:
+    done = commands.run_program(UNCHANGED, tmp_path)
+    assert done.returncode == 0, done.stderr
+    logged = scripts.metrics(tmp_path)
+    assert [step for step, values in logged if "train/value_loss" in values] == [40, 80, 120, 160]
+    ends = [step for step, values in logged if "episode/return" in values]
+    assert ends
+    assert ends == sorted(set(ends))
+    settings = [each["values"] for each in scripts.of_kind("config", scripts.events(tmp_path))]
+    assert {(each["env"], each["algorithm"], each["seed"]) for each in settings} == {("CartPole-v1", "A2C", 1)}

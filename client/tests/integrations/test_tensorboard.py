@@ -51,7 +51,7 @@ def test_every_method_is_recorded(tmp_path: Path) -> None:
     media = [(each["step"], each["name"], each["media"]) for each in scripts.of_kind("media", events)]
     assert media == [(6, "weights", "histogram"), (7, "screen", "image"), *[(8, "screens", "image")] * 2]
     assert [each["values"] for each in scripts.of_kind("config", events)] == [
-        {"seed": "3", "env_id": "CartPole-v1"},
+        {"seed": 3, "env_id": "CartPole-v1"},
         {"gamma": 0.99},
     ]
     assert "note: warm-up ends" in [each["message"] for each in scripts.of_kind("log", events)]

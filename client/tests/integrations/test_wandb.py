@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
+from typing import Any
 
 from capture import commands
 from reporting import scripts
@@ -13,7 +15,8 @@ import wandb
 from wandb.sdk.lib import RunDisabled
 
 assert wandb.run is None
-run = wandb.init(project="maze", name="first", config={"rate": 0.1}, tags=["baseline"], notes="A note.")
+run = wandb.init(project="maze", name="first", config={"rate": "1e-1"}, tags=["baseline"], notes="A note.",
+                 group="sweep", job_type="train", entity="team", id="abc")
 wandb.define_metric("train/*", step_metric="global_step")
 wandb.log({"loss": 0.5, "text": "hello"})
 wandb.log({"loss": 0.25}, commit=False)
@@ -28,6 +31,8 @@ wandb.log({
 wandb.config.seed = 3
 wandb.config.update({"layers": 2}, allow_val_change=True)
 wandb.summary["best"] = 7
+run.summary.update({"inner": {"score": np.float32(0.5)}, "file": "best.zip", "nothing": None})
+run.name, run.notes, run.tags = "second", "Another note.", (*run.tags, "late")
 wandb.alert("Diverged", "The loss is NaN.", level=wandb.AlertLevel.WARN)
 wandb.watch(None, log="all")
 wandb.watch(None)
@@ -51,7 +56,7 @@ print(wandb.run)
 
 def test_calls_of_wandb_are_recorded(tmp_path: Path) -> None:
     done = commands.run_program(PROGRAM, tmp_path)
-    assert done.stdout == "42 first 0.1 2 0.125 True\nNone\n", done.stderr
+    assert done.stdout == "42 second 1e-1 2 0.125 True\nNone\n", done.stderr
     assert done.returncode == 0
     assert scripts.metrics(tmp_path) == [
         (0, {"loss": 0.5}),
@@ -59,8 +64,13 @@ def test_calls_of_wandb_are_recorded(tmp_path: Path) -> None:
         (400, {"train/return": 7, "global_step": 400}),
         (9, {"loss": 0.125}),
         (9, {"summary/best": 7}),
+        (9, {"summary/inner/score": 0.5}),
     ]
     events = scripts.events(tmp_path)
+
+    def of_kind(kind: str) -> list[dict[str, Any]]:
+        return scripts.of_kind(kind, events)
+
     media = [(each["step"], each["name"], each["media"]) for each in scripts.of_kind("media", events)]
     assert media == [
         (9, "screen", "image"),
@@ -71,10 +81,22 @@ def test_calls_of_wandb_are_recorded(tmp_path: Path) -> None:
     settings: dict[str, object] = {}
     for event in scripts.of_kind("config", events):
         settings |= event["values"]
-    assert settings == {"wandb": {"project": "maze", "name": "first"}, "rate": 0.1, "seed": 3, "layers": 2}
+    assert settings == {"group": "sweep", "job_type": "train", "rate": 0.1, "seed": 3, "layers": 2}
+    descriptions = [{name: each.get(name) for name in ("name", "project")} for each in of_kind("description")]
+    assert descriptions == [{"name": "first", "project": "maze"}, {"name": "second", "project": None}]
+    assert [each["text"] for each in of_kind("notes")] == ["A note.", "Another note."]
+    assert "summary/file: best.zip" in [each["message"] for each in of_kind("log")]
     (alert,) = scripts.of_kind("alert", events)
     assert (alert["level"], alert["title"], alert["text"]) == ("warning", "Diverged", "The loss is NaN.")
-    assert [each["add"] for each in scripts.of_kind("tags", events)] == [["baseline"]]
+    assert [each["add"] for each in of_kind("tags")] == [["baseline"], ["baseline", "late"]]
+
+
+def test_names_given_to_arcadia_run_are_kept(tmp_path: Path) -> None:
+    program = "import wandb; wandb.init(project='cleanRL', name='CartPole__1').name = 'third'"
+    done = commands.run(["--name", "mine", "--", sys.executable, "-c", program], tmp_path)
+    assert done.returncode == 0, done.stderr
+    (described,) = scripts.of_kind("description", scripts.events(tmp_path))
+    assert (described["project"], described.get("name")) == ("cleanRL", None)
 
 
 def test_each_unknown_name_is_reported_once(tmp_path: Path) -> None:

@@ -41,6 +41,8 @@ def run_file(file: Path, folder: Path, *arguments: str, **variables: str) -> sub
 
 def _start(arguments: Sequence[str], folder: Path, variables: Mapping[str, str]) -> subprocess.Popen[str]:
     environment = {"ARCADIA_JOURNALS": str(folder), "ARCADIA_MODE": "offline", "PYTHONPATH": PACKAGES}
+    # Tests compare all metrics of a journal. Those of system metrics turn them on.
+    environment["ARCADIA_SYSTEM_METRICS"] = "off"
     return subprocess.Popen(
         [sys.executable, *arguments],
         env={**os.environ, **environment, **variables},

@@ -8,10 +8,16 @@ export type Catalog = readonly MetricSection[];
 
 /** The metric of the return of each episode. */
 export const RETURN = "episode/return";
+/** The metric of means over recent episodes, of scripts that log no single episodes. */
+export const MEAN_RETURN = "episode/mean_return";
 
 /** Sort metrics so that the return comes first, then metrics that a script names like one. */
 export function returnsFirst(names: readonly string[]): string[] {
-  const rank = (name: string) => (name === RETURN ? 0 : /return|rew/i.test(name) ? 1 : 2);
+  const rank = (name: string) =>
+    name === RETURN ? 0
+    : name === MEAN_RETURN ? 1
+    : /return|rew/i.test(name) ? 2
+    : 3;
   return names.toSorted((a, b) => rank(a) - rank(b));
 }
 

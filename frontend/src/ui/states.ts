@@ -50,6 +50,23 @@ export function methodOnEnv(run: Pick<Run, "method" | "env">): string {
   return [run.method, run.env].filter(Boolean).join(" on ");
 }
 
+type WithReturns = Pick<Run, "origin" | "episodes" | "last_return">;
+
+/** Return true if a script logged means over recent episodes, but no episodes. Its returns are such means. */
+export function hasMeansOnly(run: WithReturns): boolean {
+  return isReported(run) && run.episodes === 0 && run.last_return !== null;
+}
+
+/** Return what the last return of a run is. */
+export function lastReturnMeaning(run: WithReturns, usual = "Mean of the last 100 episodes"): string {
+  return hasMeansOnly(run) ? "Last mean over recent episodes that was logged, without single episodes" : usual;
+}
+
+/** Return what the best return of a run is. */
+export function bestReturnMeaning(run: WithReturns): string {
+  return hasMeansOnly(run) ? "Best mean over recent episodes that was logged" : "Best mean of 100 episodes";
+}
+
 export const ORIGIN_NAMES: Record<Run["origin"], string> = {
   trained: "Trained by Arcadia",
   reported: "Logged by a script",

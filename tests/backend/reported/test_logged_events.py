@@ -187,6 +187,61 @@ def test_logged_returns_become_the_returns_of_the_run(api: Api, reported: Script
     assert (run["last_return"], run["best_return"], run["episodes"]) == (15.0, 15.0, 2)
 
 
+def test_logged_means_are_returns_but_not_episodes(api: Api, reported: Script) -> None:
+    for step, value in enumerate((10.0, 30.0, 20.0)):
+        reported.log("metrics", step=step, values={"episode/mean_return": value, "rollout/ep_rew_mean": value})
+    run = api.run(reported.run_id)
+    assert (run["last_return"], run["best_return"], run["episodes"]) == (20.0, 30.0, 0)
+    drawn = api.user.get("/api/v1/figures/curves", params={"runs": reported.run_id, "metric": "episode/return"})
+    assert list(drawn.json()["data"][0]["y"])[-1] == 20.0
+    lines = api.user.get("/api/v1/sparklines", params={"run": reported.run_id}).json()
+    assert lines[0]["values"][-1] == 20.0
+
+
+def test_episodes_replace_means_as_the_returns_of_a_run(api: Api, reported: Script) -> None:
+    reported.log("metrics", step=1, values={"episode/mean_return": 500.0})
+    reported.log("metrics", step=2, values={"episode/return": 10.0, "episode/mean_return": 400.0})
+    reported.log("metrics", step=3, values={"episode/mean_return": 300.0})
+    run = api.run(reported.run_id)
+    assert (run["last_return"], run["best_return"], run["episodes"]) == (10.0, 10.0, 1)
+
+
+@pytest.mark.parametrize(
+    ("config", "env", "method"),
+    [
+        ({"env_id": "CartPole-v1", "exp_name": "ppo", "seed": 1}, "CartPole-v1", "ppo"),
+        ({"gym_id": "Pong-v5", "algo": "a2c"}, "Pong-v5", "a2c"),
+        ({"env_name": " Maze ", "algorithm": "PPO", "exp_name": "try 1"}, "Maze", "PPO"),
+        ({"env": {"size": 8}, "algorithm": 3}, "", ""),
+    ],
+)
+def test_a_configuration_names_the_environment_and_the_method(
+    api: Api, script: Script, config: dict[str, Any], env: str, method: str
+) -> None:
+    script.begin()
+    script.log("config", values=config)
+    run = api.run(script.run_id)
+    assert (run["env"], run["algorithm"]) == (env, method)
+    other = Script(api.user, key="key-2")
+    other.begin(config=config)
+    run = api.run(other.run_id)
+    assert (run["env"], run["algorithm"]) == (env, method)
+
+
+def test_a_given_environment_is_kept(api: Api, reported: Script) -> None:
+    reported.log("config", values={"env_id": "Acrobot-v1", "exp_name": "dqn"})
+    run = api.run(reported.run_id)
+    assert (run["env"], run["algorithm"]) == ("CartPole-v1", "PPO")
+
+
+def test_a_description_changes_a_run(api: Api, reported: Script) -> None:
+    reported.log("description", name=" second ", project="maze", env="ALE/Pong-v5", method="")
+    reported.log("metrics", step=100, values={"loss": 1.0})
+    run = api.run(reported.run_id)
+    assert (run["name"], run["project"], run["env"], run["algorithm"]) == ("second", "maze", "ALE/Pong-v5", "PPO")
+    assert run["frames"] == 400
+
+
 def test_a_run_in_an_atari_game_counts_four_frames_per_step(api: Api, script: Script) -> None:
     script.begin(env="ALE/Pong-v5")
     script.log("metrics", step=100, values={"loss": 1.0})

@@ -128,6 +128,28 @@ def test_a_writer_that_joins_neither_leads_nor_ends_the_run(api: Api, reported: 
     assert api.run(reported.run_id)["state"] == "finished"
 
 
+def test_the_files_of_an_import_are_one_attempt(api: Api, script: Script) -> None:
+    imported: dict[str, Any] = {"origin": "imported", "origin_label": "Monitor"}
+    script.begin(**imported)
+    for number in range(4):
+        file = replace(script, writer=f"file-{number}", events=[])
+        file.begin(joins=True, **imported)
+        for step in range(2):
+            event = {"seq": step + 1, "time": 1_700_000_000.0 + 50 * step, "kind": "metrics", "step": step}
+            file.post({**event, "values": {"episode/return": 1.0}})
+    script.log("end", outcome="finished")
+    again = replace(script, writer="import-2", events=[])
+    again.begin(**imported)
+    again.log("end", outcome="finished")
+    run = api.run(script.run_id)
+    assert (run["state"], run["attempt"], run["episodes"]) == ("finished", 1, 8)
+    assert run["trained_seconds"] == 50.0
+    provenance = api.user.get(f"/api/v1/runs/{script.run_id}/provenance").json()
+    assert [each["attempt"] for each in provenance["attempts"]] == [1]
+    lines = api.user.get(f"/api/v1/runs/{script.run_id}/log").json()["items"]
+    assert [line["message"] for line in lines] == ["Imported from Monitor.", "Finished."]
+
+
 @pytest.mark.parametrize("outcome", ["finished", "failed", "stopped", "paused"])
 def test_the_outcome_decides_the_state(api: Api, reported: Script, outcome: str) -> None:
     reported.log("end", outcome=outcome, message="because", traceback="Traceback …")

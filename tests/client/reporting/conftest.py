@@ -63,6 +63,8 @@ def start(backend: Backend, journals: Path) -> Iterator[Start]:
 
     def start(program: str, stdin: int | None = None, **variables: str) -> "subprocess.Popen[str]":
         environment = {"ARCADIA_URL": backend.url, "ARCADIA_JOURNALS": str(journals), "PATH": os.environ["PATH"]}
+        # Tests compare all metrics of a run.
+        environment["ARCADIA_SYSTEM_METRICS"] = "off"
         process = subprocess.Popen(
             [sys.executable, "-c", f"import arcadia, math, os, sys, time\n{program}"],
             env=environment | variables,

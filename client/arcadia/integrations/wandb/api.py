@@ -7,7 +7,7 @@ import sys
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from arcadia.integrations.attached import attached_or_disabled
+from arcadia.integrations.attached import attached_or_disabled, describe_attached
 from arcadia.integrations.wandb.absent import absent
 from arcadia.integrations.wandb.artifacts import Artifact
 from arcadia.integrations.wandb.attribute_mapping import AttributeMapping
@@ -55,16 +55,15 @@ def init(
     job_type: str | None = None,
     **_others: Any,
 ) -> Run:
-    """Start to log to the run of `arcadia run`. The names given to wandb become a field of its configuration."""
+    """Start to log to the run of `arcadia run`, which gets the names. Group and job type are in its configuration."""
     global run
-    del dir
+    del entity, dir, id
     target = attached_or_disabled()
     if run is None:
-        run = Run(target, project, name, tags or ())
-        run.group, run.job_type, run.notes = group or "", job_type or "", notes or ""
-    names = {"entity": entity, "project": project, "id": id, "name": name, "group": group, "job_type": job_type}
-    if given := {field: value for field, value in names.items() if value}:
-        target.config.update(wandb=given)
+        run = Run(target, project, name, tags or (), notes or "")
+        run.group, run.job_type = group or "", job_type or ""
+    describe_attached(target, name=name, project=project)
+    target.config.update({field: value for field, value in (("group", group), ("job_type", job_type)) if value})
     if tags:
         target.tag(*tags)
     if notes:

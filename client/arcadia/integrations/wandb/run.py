@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
+from arcadia.integrations.attached import describe_attached
 from arcadia.integrations.standard_names import WANDB_LEVELS, with_standard_names
 from arcadia.integrations.wandb import artifacts
 from arcadia.integrations.wandb.absent import absent
@@ -25,11 +26,13 @@ class Run:
     resumed = disabled = offline = False
     sweep_id = entity = None
 
-    def __init__(self, target: ReportedRun, project: str | None, name: str | None, tags: Iterable[str]) -> None:
+    def __init__(
+        self, target: ReportedRun, project: str | None, name: str | None, tags: Iterable[str], notes: str = ""
+    ) -> None:
         self._target = target
-        self.project, self.name = project or "", name or target.id
-        self.tags = tuple(tags)
-        self.group = self.job_type = self.notes = ""
+        self.project, self._name = project or "", name or target.id
+        self._tags, self._notes = tuple(tags), notes
+        self.group = self.job_type = ""
         self.step = 0
         self.config = AttributeMapping(target.config.update)
         self.summary = AttributeMapping(self._log_summary)
@@ -37,6 +40,38 @@ class Run:
         self._step_metrics: dict[str, str] = {}
         # Base paths of `save`, by pattern.
         self._saved: dict[str, Any] = {}
+
+    @property
+    def name(self) -> str:
+        """The run's name. Setting it renames the run of `arcadia run`, unless that was given a name."""
+        return self._name
+
+    @name.setter
+    def name(self, name: str) -> None:
+        self._name = name
+        describe_attached(self._target, name=name)
+
+    @property
+    def notes(self) -> str:
+        """The run's notes."""
+        return self._notes
+
+    @notes.setter
+    def notes(self, notes: str) -> None:
+        self._notes = notes
+        self._target.note(notes)
+
+    @property
+    def tags(self) -> tuple[str, ...]:
+        """The tags that the script has set."""
+        return self._tags
+
+    @tags.setter
+    def tags(self, tags: Iterable[str]) -> None:
+        before, self._tags = self._tags, tuple(tags)
+        self._target.tag(*self._tags)
+        if removed := set(before) - set(self._tags):
+            self._target.untag(*sorted(removed))
 
     @property
     def id(self) -> str:
@@ -186,7 +221,12 @@ class Run:
         return None
 
     def _log_summary(self, values: dict[str, Any]) -> None:
-        self._target.log({f"summary/{name}": value for name, value in values.items()}, step=max(self._target.step, 0))
+        """Log a summary: numbers as metrics at the last step, and texts to the log."""
+        with not_stopping("A value of wandb.summary"):
+            found = {f"summary/{name}": to_arcadia(value) for name, value in flatten(values) if value is not None}
+            for name in [name for name, value in found.items() if isinstance(value, str)]:
+                self._target.write(f"{name}: {found.pop(name)}")
+            self._target.log(found, step=max(self._target.step, 0))
 
 
 def _matches(name: str, pattern: str) -> bool:

@@ -1,6 +1,8 @@
 """Recording of the provenance, which is the first event of each writer and has a separate file.
 
-python -m arcadia.reporting.provenance.recording DIRECTORY WRITER
+    python -m arcadia.reporting.provenance.recording DIRECTORY WRITER
+
+is the process beside an offline script. Like an uploader, it also records the system metrics.
 """
 
 from __future__ import annotations
@@ -14,7 +16,9 @@ from pathlib import Path
 from typing import Any
 
 from arcadia.reporting.layout import JournalDirectory, WriterFiles, replace_file
+from arcadia.reporting.locks import is_writer_alive
 from arcadia.reporting.provenance.collecting import collect_provenance
+from arcadia.reporting.system_metrics.meter import SystemRecorder, records_system_metrics
 from arcadia.reporting.values import encode_event
 
 UNKNOWN = "The code and packages of this script are unknown, because its host could not record them."
@@ -45,9 +49,12 @@ def _describe(description: dict[str, Any]) -> dict[str, Any]:
 
 
 def main() -> int:
-    """Record the provenance of one writer."""
-    directory, writer = sys.argv[1:]
-    record_provenance(JournalDirectory(Path(directory)).of_writer(writer))
+    """Record the provenance of one writer, and its system metrics until it ends."""
+    directory = JournalDirectory(Path(sys.argv[1]))
+    files = directory.of_writer(sys.argv[2])
+    record_provenance(files)
+    if files.description.exists() and records_system_metrics(files):
+        SystemRecorder(directory).run(lambda: is_writer_alive(files.lock))
     return 0
 
 

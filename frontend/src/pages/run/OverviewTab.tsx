@@ -5,7 +5,7 @@ import { metricNamesQuery } from "@/api/metrics";
 import { replaysQuery } from "@/api/replays";
 import type { Run } from "@/api/types";
 import { Figure } from "@/charts/Figure";
-import { chartOf, metricSections, RETURN, returnsFirst } from "@/charts/metrics";
+import { chartOf, MEAN_RETURN, metricSections, RETURN, returnsFirst } from "@/charts/metrics";
 import { useCurveView } from "@/charts/useCurveView";
 import { useMetricCatalog } from "@/charts/useMetricCatalog";
 import { short } from "@/ui/format";
@@ -74,7 +74,8 @@ function MainCharts({ run }: { run: Run }) {
     (section) => section.names,
   );
   const [main = RETURN, ...others] = returnsFirst(learning);
-  const metrics = main === RETURN ? [RETURN] : [main, ...others].slice(0, MAIN_CHARTS);
+  const isReturn = main === RETURN || main === MEAN_RETURN;
+  const metrics = isReturn ? [main] : [main, ...others].slice(0, MAIN_CHARTS);
   return (
     <Stack gap="md">
       {metrics.map((metric) => (

@@ -9,7 +9,14 @@ import { OriginBadge } from "@/ui/OriginBadge";
 import { RunDot } from "@/ui/RunDot";
 import { RunProgress } from "@/ui/RunProgress";
 import { RunStateBadge } from "@/ui/RunStateBadge";
-import { hasAgent, isReported, methodOnEnv } from "@/ui/states";
+import {
+  bestReturnMeaning,
+  hasAgent,
+  hasMeansOnly,
+  isReported,
+  lastReturnMeaning,
+  methodOnEnv,
+} from "@/ui/states";
 import { BestEvaluation } from "./evaluations/BestEvaluation";
 import { RunActions } from "./RunActions";
 import { RunMenu } from "@/run-actions/RunMenu";
@@ -135,28 +142,29 @@ function RunNumbers({ run }: { run: Run }) {
         </div>
       )}
       <Speed run={run} />
-      {(!isReported(run) || run.episodes > 0) && <Returns run={run} />}
+      {(!isReported(run) || run.last_return !== null) && <Returns run={run} />}
       {hasAgent(run) && <BestEvaluation run={run} />}
     </dl>
   );
 }
 
 function Returns({ run }: { run: Run }) {
+  const title = hasMeansOnly(run) ? "Mean return" : "Return, last 100";
   return (
     <>
       <div>
-        <dt>Return, last 100</dt>
+        <dt>{title}</dt>
         <dd>
           <Score
             value={run.last_return}
-            meaning={`Mean of the last 100 of ${plural(run.episodes, "episode")}`}
+            meaning={lastReturnMeaning(run, `Mean of the last 100 of ${plural(run.episodes, "episode")}`)}
           />
         </dd>
       </div>
       <div>
         <dt>Best return</dt>
         <dd>
-          <Score value={run.best_return} meaning="Best mean of 100 episodes" />
+          <Score value={run.best_return} meaning={bestReturnMeaning(run)} />
         </dd>
       </div>
     </>

@@ -37,7 +37,11 @@ export function RunTimes({ run }: { run: Run }) {
         <dt>Duration</dt>
         <dd title="Training time without pauses">{duration(run.trained_seconds)}</dd>
         <dt>Episodes</dt>
-        <dd title={exact(run.episodes)}>{short(run.episodes)}</dd>
+        {isReported(run) && run.episodes === 0 ? (
+          <dd title="The script logged no single episodes">not logged</dd>
+        ) : (
+          <dd title={exact(run.episodes)}>{short(run.episodes)}</dd>
+        )}
         {run.queue && (
           <>
             <dt>Queue</dt>
@@ -50,8 +54,12 @@ export function RunTimes({ run }: { run: Run }) {
             <dd>{run.worker}</dd>
           </>
         )}
-        <dt>Attempts</dt>
-        <dd>{run.attempt}</dd>
+        {run.origin !== "imported" && (
+          <>
+            <dt>Attempts</dt>
+            <dd>{run.attempt}</dd>
+          </>
+        )}
         {isReported(run) ? (
           <ReportedFacts run={run} />
         ) : (

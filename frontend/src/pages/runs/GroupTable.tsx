@@ -15,7 +15,7 @@ import type { ListedGroup, ListedRun } from "@/api/types";
 import { exact, plural, score, short } from "@/ui/format";
 import { Score, TimeAgo } from "@/ui/Quantity";
 import { QueryError } from "@/ui/QueryError";
-import { isState, STATE_NAMES } from "@/ui/states";
+import { bestReturnMeaning, isState, lastReturnMeaning, STATE_NAMES } from "@/ui/states";
 import { type GroupValue, groupDelta, isSameGroup } from "./baseline";
 import { DeltaText, RunDelta } from "./BaselineDelta";
 import choiceClasses from "./CurveChoice.module.css";
@@ -301,11 +301,11 @@ function RunRow({ run, baseline, level }: { run: ListedRun; baseline: ListedRun 
         <StateCell run={run} />
       </td>
       <td role="cell">
-        <Score value={run.last_return} meaning="Mean of the last 100 episodes" />
+        <Score value={run.last_return} meaning={lastReturnMeaning(run)} />
         {delta("last_return")}
       </td>
       <td role="cell">
-        <Score value={run.best_return} meaning="Best mean of 100 episodes" />
+        <Score value={run.best_return} meaning={bestReturnMeaning(run)} />
         {delta("best_return")}
       </td>
       <td role="cell">

@@ -12,6 +12,7 @@ import { shortEnv } from "@/ui/format";
 import classes from "./runs.module.css";
 import { StateCell } from "./StateCell";
 import type { RunTableModel } from "./useRunTable";
+import { bestReturnMeaning, lastReturnMeaning } from "@/ui/states";
 
 /** The runs as cards, for narrow screens. CSS keeps the browser from rendering cards out of view. */
 export function RunCards({ model }: { model: RunTableModel }) {
@@ -70,12 +71,12 @@ function CardBody({ run }: { run: ListedRun }) {
       <dl className={classes.cardNumbers}>
         <dt>Last return</dt>
         <dd>
-          <Score value={run.last_return} meaning="Mean of the last 100 episodes" />
+          <Score value={run.last_return} meaning={lastReturnMeaning(run)} />
           <BaselineDelta run={run} column="last_return" />
         </dd>
         <dt>Best</dt>
         <dd>
-          <Score value={run.best_return} meaning="Best mean of 100 episodes" />
+          <Score value={run.best_return} meaning={bestReturnMeaning(run)} />
           <BaselineDelta run={run} column="best_return" />
         </dd>
         <dt>Speed</dt>

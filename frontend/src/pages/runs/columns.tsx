@@ -6,7 +6,7 @@ import { shown } from "@/config-form/draft";
 import { shortEnv } from "@/ui/format";
 import { Rate, Score, Short, TimeAgo } from "@/ui/Quantity";
 import { RunProgress } from "@/ui/RunProgress";
-import { isReported, originName } from "@/ui/states";
+import { bestReturnMeaning, isReported, lastReturnMeaning, originName } from "@/ui/states";
 import { CONFIG_PREFIX, DIFFERING } from "./automaticColumns";
 import { hasColumn, parseSpec } from "./columnSpecs";
 import { type ComputedColumn, computedInColumns, computedName, parseComputed } from "./computedColumns";
@@ -82,7 +82,7 @@ const PROGRESS_COLUMNS: readonly RunColumn[] = [
     sort: "last_return",
     number: true,
     width: RETURN_WIDTH,
-    cell: (run) => <Score value={run.last_return} meaning="Mean of the last 100 episodes" />,
+    cell: (run) => <Score value={run.last_return} meaning={lastReturnMeaning(run)} />,
   },
   {
     id: "best_return",
@@ -90,7 +90,7 @@ const PROGRESS_COLUMNS: readonly RunColumn[] = [
     sort: "best_return",
     number: true,
     width: RETURN_WIDTH,
-    cell: (run) => <Score value={run.best_return} meaning="Best mean of 100 episodes" />,
+    cell: (run) => <Score value={run.best_return} meaning={bestReturnMeaning(run)} />,
   },
   {
     id: "steps_per_second",

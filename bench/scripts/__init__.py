@@ -1,0 +1,1 @@
+"""Scripts of users, which log their runs in several ways without a change."""

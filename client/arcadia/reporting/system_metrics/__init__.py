@@ -1,0 +1,1 @@
+"""System metrics of a script: use of the processor, the memory and the GPUs, and traffic of its host."""
