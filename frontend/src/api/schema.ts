@@ -2141,8 +2141,9 @@ export interface paths {
          * Report Run
          * @description Create a run that a script logs, or let a script resume it.
          *
-         *     A repeated request with the same key and writer changes nothing. Another writer continues the run with that key,
-         *     which then runs again. Bodies may be compressed with gzip.
+         *     A repeated request with the same key and writer changes nothing. If its values differ from the first ones, the
+         *     first ones are kept, and the others are in the run's log with a warning. Another writer continues the run with that
+         *     key, which then runs again. Bodies may be compressed with gzip.
          */
         post: operations["report_run"];
         delete?: never;
@@ -2204,7 +2205,9 @@ export interface paths {
          * Log Events
          * @description Store events of a script. A repeated event changes nothing. A gap in the sequence is an error.
          *
-         *     Values that cannot be stored are left out with a warning in the run's log. Bodies may be compressed with gzip.
+         *     An event is repeated if its number and its contents are stored. Other contents under a stored number are stored
+         *     too, with a warning in the run's log, and counted in `conflicts`. Values that cannot be stored are left out with a
+         *     warning. Bodies may be compressed with gzip.
          */
         post: operations["log_events"];
         delete?: never;
@@ -8586,6 +8589,41 @@ export interface components {
             };
         };
         /**
+         * LoggedDescription
+         * @description The run's name, project, method or environment, which replace earlier ones.
+         */
+        LoggedDescription: {
+            /**
+             * Env
+             * @description Any text, such as CartPole-v1.
+             */
+            env?: string | null;
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            kind: "description";
+            /**
+             * Method
+             * @description Any text, such as PPO.
+             */
+            method?: string | null;
+            /** Name */
+            name?: string | null;
+            /** Project */
+            project?: string | null;
+            /**
+             * Seq
+             * @description Number of the event within its writer, from 1.
+             */
+            seq: number;
+            /**
+             * Time
+             * @description Unix time in seconds.
+             */
+            time: number;
+        };
+        /**
          * LoggedEnd
          * @description The end of the script.
          */
@@ -8621,7 +8659,12 @@ export interface components {
          */
         LoggedEvents: {
             /** Events */
-            events: (components["schemas"]["LoggedMetrics"] | components["schemas"]["LoggedLine"] | components["schemas"]["LoggedConfig"] | components["schemas"]["LoggedTags"] | components["schemas"]["LoggedNotes"] | components["schemas"]["LoggedProgress"] | components["schemas"]["LoggedProvenance"] | components["schemas"]["LoggedMedia"] | components["schemas"]["LoggedAlert"] | components["schemas"]["LoggedArtifact"] | components["schemas"]["UsedArtifact"] | components["schemas"]["LoggedEnd"])[];
+            events: (components["schemas"]["LoggedMetrics"] | components["schemas"]["LoggedLine"] | components["schemas"]["LoggedConfig"] | components["schemas"]["LoggedTags"] | components["schemas"]["LoggedNotes"] | components["schemas"]["LoggedDescription"] | components["schemas"]["LoggedProgress"] | components["schemas"]["LoggedProvenance"] | components["schemas"]["LoggedMedia"] | components["schemas"]["LoggedAlert"] | components["schemas"]["LoggedArtifact"] | components["schemas"]["UsedArtifact"] | components["schemas"]["LoggedEnd"])[];
+            /**
+             * Killed At
+             * @description Unix time at which the script ended, if it ended without an `end` event and these are its last events. The run fails. It continues if more events of the writer arrive.
+             */
+            killed_at?: number | null;
             /** Writer */
             writer: string;
         };
@@ -10008,7 +10051,7 @@ export interface components {
             /**
              * Last Activity
              * Format: date-time
-             * @description When a run, study, report or artifact of it last started, ended or changed.
+             * @description When a run, study, report or artifact last started, ended or changed.
              */
             last_activity: string;
             /** Name */
@@ -10082,7 +10125,7 @@ export interface components {
             /**
              * Last Activity
              * Format: date-time
-             * @description When a run, study, report or artifact of it last started, ended or changed.
+             * @description When a run, study, report or artifact last started, ended or changed.
              */
             last_activity: string;
             /** Name */
@@ -10709,6 +10752,11 @@ export interface components {
             acknowledged: number;
             /** Attempt */
             attempt: number;
+            /**
+             * Conflicts
+             * @description How many events of the writer had the number of another stored event. They are stored too.
+             */
+            conflicts: number;
             /**
              * Desired
              * @enum {string}
@@ -12125,6 +12173,11 @@ export interface components {
              * @description Number of the writer's last stored event.
              */
             acknowledged: number;
+            /**
+             * Conflicts
+             * @description How many events of the writer had the number of another stored event. They are stored too.
+             */
+            conflicts: number;
             /**
              * Desired
              * @enum {string}
