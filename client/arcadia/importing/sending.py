@@ -33,6 +33,8 @@ class FileUpload:
         # Events that the server has stored although it had others under their numbers.
         self.conflicts = answer.get("conflicts", 0)  # earlier servers do not compare
         self._is_sent_again = False
+        self._events: Iterator[Event] = iter(())
+        self._batch: list[bytes] = []
         self._start_over(self._acknowledged)
 
     def send(self) -> int:
@@ -55,8 +57,7 @@ class FileUpload:
         """Read the file from its start. Skip the stored events except the last one."""
         self._file = copy.deepcopy(self._unread)
         self._skipped, self._read = stored - 1, 0
-        self._events: Iterator[Event] = self._file.read()
-        self._batch: list[bytes] = []
+        self._events, self._batch = self._file.read(), []
 
     def _fill(self) -> bool:
         size = 0

@@ -1989,8 +1989,9 @@ export interface paths {
          * Report Run
          * @description Create a run that a script logs, or let a script resume it.
          *
-         *     A repeated request with the same key and writer changes nothing. Another writer continues the run with that key,
-         *     which then runs again. Bodies may be compressed with gzip.
+         *     A repeated request with the same key and writer changes nothing. If its values differ from the first ones, the
+         *     first ones are kept, and the others are in the run's log with a warning. Another writer continues the run with that
+         *     key, which then runs again. Bodies may be compressed with gzip.
          */
         post: operations["report_run"];
         delete?: never;
@@ -2012,7 +2013,9 @@ export interface paths {
          * Log Events
          * @description Store events of a script. A repeated event changes nothing. A gap in the sequence is an error.
          *
-         *     Values that cannot be stored are left out with a warning in the run's log. Bodies may be compressed with gzip.
+         *     An event is repeated if its number and its contents are stored. Other contents under a stored number are stored
+         *     too, with a warning in the run's log, and counted in `conflicts`. Values that cannot be stored are left out with a
+         *     warning. Bodies may be compressed with gzip.
          */
         post: operations["log_events"];
         delete?: never;
@@ -8151,6 +8154,11 @@ export interface components {
         LoggedEvents: {
             /** Events */
             events: (components["schemas"]["LoggedMetrics"] | components["schemas"]["LoggedLine"] | components["schemas"]["LoggedConfig"] | components["schemas"]["LoggedTags"] | components["schemas"]["LoggedNotes"] | components["schemas"]["LoggedProgress"] | components["schemas"]["LoggedProvenance"] | components["schemas"]["LoggedMedia"] | components["schemas"]["LoggedAlert"] | components["schemas"]["LoggedEnd"])[];
+            /**
+             * Killed At
+             * @description Unix time at which the script ended, if it ended without an `end` event and these are its last events. The run fails. It continues if more events of the writer arrive.
+             */
+            killed_at?: number | null;
             /** Writer */
             writer: string;
         };
@@ -10110,6 +10118,11 @@ export interface components {
             /** Attempt */
             attempt: number;
             /**
+             * Conflicts
+             * @description How many events of the writer had the number of another stored event. They are stored too.
+             */
+            conflicts: number;
+            /**
              * Desired
              * @enum {string}
              */
@@ -11500,6 +11513,11 @@ export interface components {
              * @description Number of the writer's last stored event.
              */
             acknowledged: number;
+            /**
+             * Conflicts
+             * @description How many events of the writer had the number of another stored event. They are stored too.
+             */
+            conflicts: number;
             /**
              * Desired
              * @enum {string}
