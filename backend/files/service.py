@@ -10,7 +10,7 @@ from sqlalchemy import Select, select
 from sqlalchemy.orm import Session
 
 from backend.database.engine import Database, after_commit
-from backend.database.tables import File, StoredKind
+from backend.database.tables import File, LogLine, StoredKind
 from backend.errors import FieldError, Invalid, NotFound
 from backend.files import ownership, removal, storage
 
@@ -51,8 +51,11 @@ def find_reported(session: Session, made_by: Maker, path: str) -> File:
 def store(
     session: Session, received: Path, made_by: Maker, kind: StoredKind, path: str, sha256: str, size: int
 ) -> File:
-    """Store a received file. Delete an earlier file of the same attempt and path."""
+    """Store a received file. Delete an earlier file of the same attempt and path, with a warning in the run's log."""
     if (replaced := session.scalar(_of_attempt(made_by, path))) is not None:
+        if made_by.run_id is not None and replaced.sha256 != sha256:
+            message = f"{path} of attempt {made_by.attempt} was uploaded again with other contents, which replace it."
+            session.add(LogLine(run_id=made_by.run_id, attempt=made_by.attempt, level="warning", message=message))
         delete_files(session, [replaced.id])
     file = File(
         run_id=made_by.run_id,

@@ -20,6 +20,7 @@ from backend.futures import service as futures
 from backend.jobs import service
 from backend.jobs.queue import ORDER
 from backend.kept_games import service as kept_games
+from backend.logs.service import note
 from backend.replays.service import discard_recording, has_recording, keep_recording
 from backend.saliency import service as saliency
 from backend.start_sets import from_replays
@@ -102,7 +103,7 @@ def ingest(session: Session, job_id: int, batch: EventBatch) -> int:
 
 
 def release(session: Session, settings: Settings, job_id: int, ended: Release) -> Job:
-    """End the attempt of a worker at a job. A repeated call changes nothing."""
+    """End the attempt of a worker at a job. A repeated call changes nothing, and is logged if its outcome differs."""
     job = find_job(session, job_id, lock=True)
     if job.attempt != ended.attempt:
         raise stale_attempt(job, ended.attempt)
@@ -110,7 +111,16 @@ def release(session: Session, settings: Settings, job_id: int, ended: Release) -
     if job.state == "running":
         job.traceback = ended.traceback or job.traceback
         conclude(session, settings, job, ended.outcome, ended.message)
+    elif job.run_id is not None and _contradicts(job, ended):
+        reason = f" ({ended.message})" if ended.message else ""
+        message = f"Job {job.id} is {job.state}, but its worker reported its end again, now as {ended.outcome}{reason}."
+        note(session, session.get_one(Run, job.run_id), message, "warning")
     return job
+
+
+def _contradicts(job: Job, ended: Release) -> bool:
+    """Return True if a worker reports success of a job that failed, or the failure of one that is done."""
+    return (job.state, ended.outcome) in (("failed", "finished"), ("done", "failed"))
 
 
 def lose(session: Session, settings: Settings, job: Job) -> None:

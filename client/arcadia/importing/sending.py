@@ -39,6 +39,10 @@ class FileUpload:
         self.sent = 0
         self._is_sent_again = False
         self._failure: ArcadiaError | OSError | None = None
+        self._events: Iterator[Event] = iter(())
+        self._batch: list[tuple[int, bytes]] = []
+        # A sentence for each part of the file that was left out.
+        self.omissions: list[str] = []
         self._start_over(self._acknowledged)
 
     def send(self) -> int:
@@ -64,10 +68,7 @@ class FileUpload:
         """Read the file from its start. Skip the stored events except the last one."""
         self._file = copy.deepcopy(self._unread)
         self._skipped, self._read = stored - 1, 0
-        self._events: Iterator[Event] = read_events(self._file)
-        self._batch: list[tuple[int, bytes]] = []
-        # A sentence for each part of the file that was left out.
-        self.omissions: list[str] = []
+        self._events, self._batch, self.omissions = read_events(self._file), [], []
 
     def _fill(self) -> bool:
         size = 0

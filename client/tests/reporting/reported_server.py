@@ -125,8 +125,8 @@ class ReportedServer:
         if "killed_at" in parsed:
             self.killed[writer] = parsed["killed_at"]
         self.after()
-        conflicts = len(self.conflicts.get(writer, ()))
-        return {"acknowledged": len(stored), "conflicts": conflicts, "desired": self.desired}
+        count = len(self.conflicts.get(writer, ()))
+        return {"acknowledged": len(stored), "conflicts": count, "desired": self.desired}
 
     def _handler(self) -> type[BaseHTTPRequestHandler]:
         server = self
