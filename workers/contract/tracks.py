@@ -21,6 +21,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
+import numpy as np
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from workers.contract import archives
@@ -29,11 +30,13 @@ from workers.contract.earlier_names import with_current_names
 from workers.contract.protocols.acting import Acting
 
 VERSION = 1
-# The columns that every track has, with their numbers of dimensions.
-_DIMENSIONS = {
-    **dict.fromkeys(("picture", "value", "reward", "obtained", "score", "lives", "life_lost"), (1,)),
-    "action": (1, 2),
-    "numbers": (2,),
+# The columns that every track has, with their kinds of NumPy types and numbers of dimensions.
+_COLUMNS: dict[str, tuple[str, tuple[int, ...]]] = {
+    **dict.fromkeys(("picture", "lives"), ("iu", (1,))),
+    **dict.fromkeys(("value", "reward", "obtained", "score"), ("fiu", (1,))),
+    "life_lost": ("b", (1,)),
+    "action": ("fiu", (1, 2)),
+    "numbers": ("fiu", (2,)),
 }
 
 # The content of the column `numbers`.
@@ -111,9 +114,21 @@ def _read(file: Path | io.BytesIO, *, only_head: bool) -> Track:
         validated = TrackHead.model_validate(with_current_names(head))
     except ValidationError as error:
         raise TrackError(f"its head is not valid: {error.errors()[0]['msg']}") from error
-    for name, dimensions in _DIMENSIONS.items():
-        if name not in columns or columns[name].ndim not in dimensions or columns[name].dtype.kind not in "biuf":
-            raise TrackError(f"its column {name} is missing, or is not a list of numbers")
+    _check(columns)
+    return Track(validated, columns)
+
+
+def _check(columns: dict[str, Column]) -> None:
+    """Raise TrackError if a column is missing or odd, since the track may come from a stranger's archive."""
+    for name, (kinds, dimensions) in _COLUMNS.items():
+        if name not in columns or columns[name].ndim not in dimensions or columns[name].dtype.kind not in kinds:
+            raise TrackError(f"its column {name} is missing, or has another form")
     if len({len(column) if column.ndim else None for column in columns.values()}) != 1:
         raise TrackError("its columns do not have the same length")
-    return Track(validated, columns)
+    action = columns["action"]
+    if action.ndim == 2:
+        is_possible = bool(np.isfinite(action).all())
+    else:
+        is_possible = action.dtype.kind in "iu" and bool(((action >= 0) & (action < 2**31)).all())
+    if not is_possible:
+        raise TrackError("it has actions that no agent can choose")
