@@ -8115,6 +8115,41 @@ export interface components {
             };
         };
         /**
+         * LoggedDescription
+         * @description The run's name, project, method or environment, which replace earlier ones.
+         */
+        LoggedDescription: {
+            /**
+             * Env
+             * @description Any text, such as CartPole-v1.
+             */
+            env?: string | null;
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            kind: "description";
+            /**
+             * Method
+             * @description Any text, such as PPO.
+             */
+            method?: string | null;
+            /** Name */
+            name?: string | null;
+            /** Project */
+            project?: string | null;
+            /**
+             * Seq
+             * @description Number of the event within its writer, from 1.
+             */
+            seq: number;
+            /**
+             * Time
+             * @description Unix time in seconds.
+             */
+            time: number;
+        };
+        /**
          * LoggedEnd
          * @description The end of the script.
          */
@@ -8150,7 +8185,7 @@ export interface components {
          */
         LoggedEvents: {
             /** Events */
-            events: (components["schemas"]["LoggedMetrics"] | components["schemas"]["LoggedLine"] | components["schemas"]["LoggedConfig"] | components["schemas"]["LoggedTags"] | components["schemas"]["LoggedNotes"] | components["schemas"]["LoggedProgress"] | components["schemas"]["LoggedProvenance"] | components["schemas"]["LoggedMedia"] | components["schemas"]["LoggedAlert"] | components["schemas"]["LoggedEnd"])[];
+            events: (components["schemas"]["LoggedMetrics"] | components["schemas"]["LoggedLine"] | components["schemas"]["LoggedConfig"] | components["schemas"]["LoggedTags"] | components["schemas"]["LoggedNotes"] | components["schemas"]["LoggedDescription"] | components["schemas"]["LoggedProgress"] | components["schemas"]["LoggedProvenance"] | components["schemas"]["LoggedMedia"] | components["schemas"]["LoggedAlert"] | components["schemas"]["LoggedEnd"])[];
             /** Writer */
             writer: string;
         };
