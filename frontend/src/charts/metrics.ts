@@ -14,10 +14,7 @@ export const MEAN_RETURN = "episode/mean_return";
 /** Sort metrics so that the return comes first, then metrics that a script names like one. */
 export function returnsFirst(names: readonly string[]): string[] {
   const rank = (name: string) =>
-    name === RETURN ? 0
-    : name === MEAN_RETURN ? 1
-    : /return|rew/i.test(name) ? 2
-    : 3;
+    name === RETURN ? 0 : name === MEAN_RETURN ? 1 : /return|rew/i.test(name) ? 2 : 3;
   return names.toSorted((a, b) => rank(a) - rank(b));
 }
 

@@ -59,7 +59,9 @@ export function hasMeansOnly(run: WithReturns): boolean {
 
 /** Return what the last return of a run is. */
 export function lastReturnMeaning(run: WithReturns, usual = "Mean of the last 100 episodes"): string {
-  return hasMeansOnly(run) ? "Last mean over recent episodes that was logged, without single episodes" : usual;
+  return hasMeansOnly(run)
+    ? "Last mean over recent episodes that was logged, without single episodes"
+    : usual;
 }
 
 /** Return what the best return of a run is. */
