@@ -79,7 +79,7 @@ def y_axis(drawn: Sequence[Floats], log: bool, unit: str = "", *, clip: bool = F
 
 
 def log_ticks(values: Floats) -> dict[str, list[float] | list[str]]:
-    """Return the ticks of a log axis, all with whole numbers: 0.0002, 0.0005, 0.001.
+    """Return the ticks of a log axis with complete labels: 0.0002, 0.0005, 0.001.
 
     Plotly would label those between powers of ten with single digits. Over less than a decade, its ticks are linear.
     """

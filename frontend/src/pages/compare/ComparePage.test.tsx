@@ -273,7 +273,7 @@ describe("the summary", () => {
     const saved = downloads();
     open("/?runs=1,2");
     await userEvent.click((await summary()).getByText("Download all metrics (CSV)"));
-    await waitFor(() => expect(saved.map(({ name }) => name)).toEqual(["compare-1-2.csv"]));
+    await waitFor(() => expect(saved.map(({ name }) => name)).toEqual(["compare-runs-1-2.csv"]));
     const text = (await saved[0]?.text()) ?? "";
     expect(text.trim().split("\r\n")).toHaveLength(5);
     expect(text).toContain("\r\n2,fast,running,episode/return,NaN,7,8,20,120\r\n");
