@@ -61,8 +61,13 @@ class Tally:
         self.outcomes[outcome] += 1
         if problem:
             self.problems.append(f"file {number} of seed {SEED}: {problem[:1_000]}")
-        if self.outcomes.total() % 200 == 0:
-            print(self, *self.problems, sep="\n", flush=True)
+
+    def finish(self, capsys: pytest.CaptureFixture[str]) -> None:
+        """Print the outcomes if there are many, and fail if a file was a problem."""
+        if CASES:
+            with capsys.disabled():
+                print(f"\n{self}")
+        assert not self.problems, "\n".join(self.problems)
 
     def __str__(self) -> str:
         shown = ", ".join(f"{outcome}: {count}" for outcome, count in sorted(self.outcomes.items()))
@@ -77,6 +82,7 @@ class Scene:
     database: Database
     settings: Settings
     folder: Path
+    capsys: pytest.CaptureFixture[str]
 
     def files(self) -> set[Path]:
         """Return the files of the folder, except those of the database, locks and logs."""
@@ -93,8 +99,7 @@ class Scene:
                 tally.note(number, str(response.status_code), wrong_with(response))
             except Exception as error:
                 tally.note(number, type(error).__name__, repr(error))
-        print(tally)
-        assert not tally.problems, "\n".join(tally.problems)
+        tally.finish(self.capsys)
         assert self.files() == before
         assert list((self.settings.files_dir / INCOMING).glob("*")) == []
         assert_nothing_escaped(self.folder)
@@ -117,9 +122,11 @@ def assert_nothing_escaped(folder: Path) -> None:
 
 
 @pytest.fixture
-def scene(api: Api, database: Database, settings: Settings, tmp_path: Path) -> Scene:
+def scene(
+    api: Api, database: Database, settings: Settings, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> Scene:
     """Return a server with its folder."""
-    return Scene(api, database, settings, tmp_path)
+    return Scene(api, database, settings, tmp_path, capsys)
 
 
 def members_of(content: bytes) -> hostile.Members:
@@ -421,7 +428,7 @@ def importers(folder: Path) -> Iterator[Importer]:
 
 
 @patient
-def test_logs_of_other_tools(tmp_path: Path) -> None:
+def test_logs_of_other_tools(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     secret = b"the content of a file elsewhere"
     for name in (hostile.MARK, f"{hostile.MARK}x"):
         (tmp_path / name).write_bytes(secret)
@@ -444,5 +451,4 @@ def test_logs_of_other_tools(tmp_path: Path) -> None:
             else:
                 leaks = any(secret in event.get("content", b"") for event in copy.deepcopy(events))
                 tally.note(number, "read", "a file elsewhere was read" if leaks else None)
-        print(tally)
-        assert not tally.problems, "\n".join(tally.problems)
+        tally.finish(capsys)
