@@ -32,6 +32,7 @@ class Showcase:
     evaluation: int
     calibration: int
     reported: int
+    artifact: int
 
 
 def fill(api: Api, folder: Path) -> Showcase:
@@ -53,7 +54,11 @@ def fill(api: Api, folder: Path) -> Showcase:
     attempt = int(api.run(distributed)["attempt"])
     roles = [role("shard", 0), role("bundle", 0, times_lost=1), role("bundle", 1, host="moon (10.0.0.2)")]
     assert api.send(distributed, attempt, event(POINTS + 5, "roles", POINTS * STRIDE, roles=roles)).is_success
-    return Showcase(finished, failed, running, distributed, fork, evaluation, calibration, _reported(api))
+    reported = _reported(api)
+    (artifact,) = api.user.get("/api/v1/artifacts").json()["items"]
+    return Showcase(
+        finished, failed, running, distributed, fork, evaluation, calibration, reported, int(artifact["id"])
+    )
 
 
 def values_at(step: int, number: int = 0) -> dict[str, float]:
@@ -156,7 +161,7 @@ def _scored(api: Api, folder: Path) -> None:
 
 
 def _reported(api: Api) -> int:
-    """Create a run that a script logs, with media of every kind but videos."""
+    """Create a run that a script logs, with media of every kind but videos, and an artifact."""
     writer = {"key": "key-1", "writer": "writer-1", "method": "PPO", "env": "CartPole-v1", "project": "carts"}
     config = {"lr": 0.0003, "net": {"layers": [64, 64]}}
     created = api.user.post("/api/v1/reported/runs", json={**writer, "origin_label": "Python", "config": config})
@@ -174,10 +179,20 @@ def _reported(api: Api) -> int:
             for step in (1, 2)
         ),
         *({"kind": "media", "step": step, **each} for step in (1, 2) for each in media),
+        {"kind": "artifact", "artifact": _upload_artifact(api, path)},
     ]
     events = [{"seq": seq, "time": 1_700_000_000.0 + seq, **each} for seq, each in enumerate(logged, start=1)]
     assert api.user.post(f"{path}/events", json={"writer": "writer-1", "events": events}).is_success
     return int(created.json()["run_id"])
+
+
+def _upload_artifact(api: Api, path: str) -> dict[str, Any]:
+    """Upload the file of an artifact, and return the artifact as an event has it."""
+    scores = b"episode,return\n0,21\n"
+    upload = f"{path}/artifact-files/{sha256(scores)}"
+    assert api.user.put(upload, params={"writer": "writer-1"}, content=scores).is_success
+    entries = [{"path": "scores.csv", "sha256": sha256(scores)}, {"path": "data", "uri": "s3://bucket/data"}]
+    return {"name": "scores", "kind": "table", "aliases": ["best"], "metadata": {"mean": 21}, "entries": entries}
 
 
 def _failed(api: Api) -> int:

@@ -132,6 +132,7 @@ def test_signing_in(check: Check, signed_out: Page) -> None:
         ("/alerts", "No alerts yet"),
         ("/projects", "Create a project to separate work"),
         ("/aliases", "No aliases yet"),
+        ("/artifacts", "No artifacts yet"),
         ("/wall", "No runs are training"),
         # This is the last one, because afterwards the other pages show only Main.
         ("/projects/Main", "This project is empty"),
@@ -172,6 +173,9 @@ PAGES: dict[str, tuple[str, str]] = {
     "a reported run": ("/runs/{reported}", "project carts"),
     "curves of a reported run": ("/runs/{reported}/curves", "Loss, mean"),
     "media": ("/runs/{reported}/media", "The cart"),
+    "artifacts": ("/artifacts?project=", "Newest version"),
+    "an artifact": ("/artifacts/{artifact}?file=scores.csv", "return"),
+    "artifacts of a run": ("/runs/{reported}/artifacts", "Made by this run"),
     "the configuration of a reported run": ("/runs/{reported}/config", "arcadia.init"),
     "a comparison": ("/compare?runs={finished},{running},{fork}", "Mean of last 100"),
     "the games": ("/games", "first in Pong"),

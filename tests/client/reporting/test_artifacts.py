@@ -1,5 +1,6 @@
 """Artifacts of scripts in a real backend: made by one script, used by another, and killed in between."""
 
+import re
 import signal
 import subprocess
 import sys
@@ -10,6 +11,9 @@ from arcadia import Client, NotFoundError
 
 from tests.client.reporting.conftest import Start, complete
 from tests.workers.waiting import PATIENCE_SECONDS
+
+DOCUMENT = (Path(__file__).parents[3] / "docs" / "client" / "logging.md").read_text()
+EXAMPLES = re.findall(r"^```python\n(.*?)^```", DOCUMENT, re.DOTALL | re.MULTILINE)
 
 MAKE = """
 from pathlib import Path
@@ -74,3 +78,11 @@ def test_the_artifact_of_a_killed_script_is_delivered_whole(
     version = client.artifact("maze/last")
     assert (version.download(tmp_path / "saved", progress=False) / "weights").read_bytes() == weights
     assert client.run("killed").state == "failed"
+
+
+@pytest.mark.nightly
+def test_the_documented_examples_work(client: Client, start: Start, tmp_path: Path) -> None:
+    for example in (each for each in EXAMPLES if "_artifact" in each):
+        complete(start(f"os.chdir({str(tmp_path)!r})\n{example}", XDG_CACHE_HOME=str(tmp_path / "cache")))
+    assert (tmp_path / "models/best/model.pt").read_bytes() == b"weights"
+    assert list(client.artifact("maze/agent:best").used_by.values()) == ["evaluation"]
