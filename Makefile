@@ -104,11 +104,12 @@ test-all: setup development chromium
 	@$(WITH_NODE) $(BIN)/python setup/test.py --all
 
 # Thousands of generated requests to the API on both databases: make fuzz CASES=20000, of some paths: ROUTES="views|board"
+# Then as many damaged files of each kind.
 CASES ?= 2000
 ROUTES ?=
 fuzz: $(DEV_PACKAGES)
 	@ARCADIA_TEST_CASES=$(CASES) ARCADIA_TEST_ROUTES='$(ROUTES)' $(BIN)/python -m pytest -q --show-capture=no \
-		tests/contract/test_requests.py tests/contract/test_odd_requests.py
+		tests/contract/test_requests.py tests/contract/test_odd_requests.py tests/contract/test_hostile_files.py
 
 # Ten minutes of kill -9 on a whole installation. ARGS="--minutes 2 --seed 7" repeats another storm.
 storm: $(DEV_PACKAGES)

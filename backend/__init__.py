@@ -2,13 +2,13 @@
 
 A package imports only packages from earlier lines. tests/contract/test_backend_order.py enforces this list:
 
-    colors, failure_log, refusals
+    colors, failure_log, refusals, untrusted
     config, errors
     database, live
     configuration, doorbell, startup, web, workers
     events, files, logs, metrics, provenance
     alerts, aliases, backup, jobs, projects, replays
-    checkpoints, saliency, start_sets, views
+    artifacts, checkpoints, saliency, start_sets, views
     futures, kept_games, recordings, runs
     calibrations, changes, comparisons, evaluations, reported
     agents, figures, lineage, marks, worker_api

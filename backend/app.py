@@ -13,6 +13,7 @@ from backend.alerts.delivery import AlertDeliverer
 from backend.alerts.routes import router as alerts
 from backend.aliases.routes import router as aliases
 from backend.archives.routes import router as archives
+from backend.artifacts.routes import router as artifacts
 from backend.boards.routes import router as boards
 from backend.calibrations.routes import router as calibrations
 from backend.changes.routes import router as changes
@@ -105,6 +106,7 @@ ROUTERS = (
     suites,
     papers,
     archives,
+    artifacts,
     agents,
     aliases,
     lineage,

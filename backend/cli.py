@@ -7,6 +7,7 @@ import logging
 import os
 import sys
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -14,13 +15,15 @@ from pydantic import ValidationError
 
 from backend.refusals import RefusedError
 from workers.contract.places import default_data_dir
-from workers.contract.plugins.allowed import allowed_plugins, name_in_environment
+from workers.contract.plugins.allowed import allowed_plugins, name_in_environment, read_file
 
 if TYPE_CHECKING:
     from backend.config import Settings
 
 
 MAX_WORKERS = 64
+# uvicorn's exit status if the application does not start.
+CANNOT_START = 3
 # Commands that are separate programs.
 PROGRAMS = {
     "worker": "workers.worker",
@@ -124,7 +127,7 @@ def serve(settings: Settings) -> int:
     from backend.startup.checks import make_ready
     from backend.startup.listening import refuse_taken_port
     from backend.web.log_limits import limit_log_lines
-    from backend.web.serving import server_options
+    from backend.web.serving import QuietServer, server_options
     from workers.contract.log_lines import log_to_standard_output
 
     log_to_standard_output()
@@ -134,8 +137,10 @@ def serve(settings: Settings) -> int:
     app = create_app(settings)
     refuse_taken_port(settings.host, settings.port, "backend")
     make_ready(settings)
-    uvicorn.run(app, host=settings.host, port=settings.port, **server_options(settings))
-    return 0
+    server = QuietServer(uvicorn.Config(app, host=settings.host, port=settings.port, **server_options(settings)))
+    with suppress(KeyboardInterrupt):  # the server has shut down
+        server.run()
+    return 0 if server.started else CANNOT_START
 
 
 def start_all(settings: Settings, workers: int) -> int:
@@ -144,6 +149,12 @@ def start_all(settings: Settings, workers: int) -> int:
     from backend.startup.embedded.up import up
 
     refuse_unsafe_binding(settings)
+    if not settings.plugins and (elsewhere := read_file(default_data_dir())):
+        print(
+            f"arcadia: {default_data_dir().resolve()} allows plug-ins {', '.join(elsewhere)}, but the data folder is "
+            f"{settings.data_dir.resolve()}. `arcadia plugins allow NAME --data {settings.data_dir}` allows one here.",
+            file=sys.stderr,
+        )
     return up(settings, workers)
 
 

@@ -12,6 +12,7 @@ from fastapi.testclient import TestClient
 from backend.app import create_app
 from backend.comparisons.selection import MAX_RUNS
 from backend.config import Settings
+from bench.arguments import read_arguments
 
 SEEDS, EVENTS, EPISODES = 5, 30, 20
 STEPS = EVENTS * EPISODES * 100
@@ -40,6 +41,7 @@ PATHS = (
 
 def main() -> None:
     """Finish the runs, send the requests of the page, and print the times."""
+    read_arguments("bench.comparison", __doc__)
     with tempfile.TemporaryDirectory() as folder:
         settings = Settings.model_validate(
             {"data_dir": folder, "database_url": f"sqlite:///{Path(folder) / 'runs.db'}", "worker_token": TOKEN}

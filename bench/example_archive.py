@@ -1,4 +1,8 @@
-"""Preparation of an archive for shipping: remove large parts and everything that names the machine."""
+"""Preparation of an archive for shipping: remove large parts and everything that names the machine.
+
+Of each run's checkpoints, only the weights of the best one remain. Their hash is another one, which replaces the former
+in all rows and tracks.
+"""
 
 import hashlib
 import io
@@ -9,14 +13,18 @@ import sys
 import zipfile
 import zlib
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from backend.archives.format import MANIFEST
 from backend.archives.spool import content_hash
+from workers.contract import saliency, tracks
+from workers.contract.agents import weights
+from workers.contract.checkpoint_metadata import METADATA, WEIGHTS_ONLY, CheckpointMetadata
 
 Members = dict[str, bytes]
 
@@ -24,13 +32,13 @@ HOST = "example"
 # Folders of users and of temporary files.
 _ABSOLUTE = re.compile(r"(?<![\w.:/])/(?:home|root|tmp|work|Users|var|opt|mnt)/[^\s\"'\\,:;)]*")
 _RUN = re.compile(r"runs/\d+/")
+_HASH = re.compile(rb"[0-9a-f]{64}")
 
 
 @dataclass(frozen=True)
 class Limits:
-    """Limits of a run: bytes of a checkpoint, number and compressed bytes of replays, and points of a metric."""
+    """Limits of a run: number and compressed bytes of replays, and points of a metric."""
 
-    checkpoint_bytes: int = 1_000_000
     replays: int = 4
     replay_bytes: int = 2_000_000
     points: int = 2_500
@@ -45,8 +53,10 @@ def prepare(source: Path, target: Path, limits: Limits) -> None:
     for path in [path for path in members if path.endswith(".jsonl") and not path.endswith("/documents.jsonl")]:
         # Provenance documents are named by their hashes. The check below fails if one of them names a folder.
         members[path] = b"".join(_anonymous(path, line, hosts) for line in members[path].splitlines())
-    for path in [*_large_checkpoints(members, limits.checkpoint_bytes), *_spare_replays(members, limits)]:
+    numbers = {run["id"]: run["number"] for run in manifest["runs"]}
+    for path in [*_spare_replays(members, numbers, limits), *_spare_checkpoints(members)]:
         members.pop(path, None)
+    _strip_checkpoints(members)
     _thin_points(members, limits.points)
     _check(members, hosts)
     manifest["contents"] = [
@@ -108,40 +118,113 @@ def _name_of(found: re.Match[str]) -> str:
     return found[0].rstrip("/").rpartition("/")[2]
 
 
-def _large_checkpoints(members: Members, max_bytes: int) -> Iterator[str]:
-    """Yield the members of checkpoints that are too large. An import treats them as pruned."""
-    for path in list(members):
-        if path.endswith("/rows/files.jsonl"):
-            folder = _folder(path)
-            for row in map(json.loads, members[path].splitlines()):
-                member = f"{folder}files/{row['sha256']}"
-                if row["kind"] == "checkpoint" and row["bytes"] > max_bytes and member in members:
-                    yield member
+def _rows(members: Members, folder: str, table: str) -> list[dict[str, Any]]:
+    """Return the rows of a table of a run."""
+    return [*map(json.loads, members.get(f"{folder}rows/{table}.jsonl", b"").splitlines())]
 
 
-def _spare_replays(members: Members, limits: Limits) -> Iterator[str]:
+def _run_folders(members: Members) -> list[str]:
+    return sorted({found[0] for path in members if (found := _RUN.match(path))})
+
+
+def _files(members: Members, folder: str) -> dict[int, str]:
+    """Return the members of a run's files that are in the archive, by their numbers."""
+    every = {row["archive_number"]: f"{folder}files/{row['sha256']}" for row in _rows(members, folder, "files")}
+    return {number: path for number, path in every.items() if path in members}
+
+
+def _kept_checkpoint(members: Members, folder: str) -> dict[str, Any] | None:
+    """Return the row of the best checkpoint with a file, or else of the newest. None if a run has none."""
+    files = _files(members, folder)
+    found = [row for row in _rows(members, folder, "checkpoints") if row["file_id"] in files]
+    return max(found, key=lambda row: (row["best"], row["step"]), default=None)
+
+
+def _spare_checkpoints(members: Members) -> Iterator[str]:
+    """Yield the members of all checkpoints but the best. An import treats them as pruned."""
+    for folder in _run_folders(members):
+        kept, files = _kept_checkpoint(members, folder), _files(members, folder)
+        for row in _rows(members, folder, "checkpoints"):
+            if kept is not None and row["sha256"] != kept["sha256"] and row["file_id"] in files:
+                yield files[row["file_id"]]
+
+
+def _strip_checkpoints(members: Members) -> None:
+    """Reduce every checkpoint to its weights, and replace its hash wherever it is named."""
+    renamed: dict[str, str] = {}
+    for folder in _run_folders(members):
+        kept = _kept_checkpoint(members, folder)
+        if kept is not None:
+            stripped = strip(members.pop(f"{folder}files/{kept['sha256']}"))
+            renamed[kept["sha256"]] = _sha256(stripped)
+            members[f"{folder}files/{renamed[kept['sha256']]}"] = stripped
+            _resize(members, folder, {kept["sha256"]: len(stripped)})
+    for folder in _run_folders(members):
+        renamed |= _rename_in_tracks(members, folder, renamed)
+    for path in [path for path in members if path.endswith(".jsonl")]:
+        members[path] = _HASH.sub(
+            lambda found: renamed.get(found[0].decode(), found[0].decode()).encode(), members[path]
+        )
+
+
+def strip(checkpoint: bytes) -> bytes:
+    """Return a checkpoint with only the weights of its network. Its facts say so."""
+    metadata = CheckpointMetadata.model_validate_json(weights.read_metadata(checkpoint)[METADATA])
+    metadata.facts[WEIGHTS_ONLY] = True
+    network = weights.network_of(weights.read(checkpoint).items())
+    return weights.pack(weights.to_component(network), {METADATA: json.dumps(metadata.model_dump())})
+
+
+def _rename_in_tracks(members: Members, folder: str, renamed: Mapping[str, str]) -> dict[str, str]:
+    """Replace the hashes of checkpoints in the tracks and the saliency of a run. Return the new hashes of the files."""
+    again: dict[str, str] = {}
+    for row in _rows(members, folder, "files"):
+        path = f"{folder}files/{row['sha256']}"
+        if row["kind"] not in ("track", "saliency") or path not in members:
+            continue
+        module = tracks if row["kind"] == "track" else saliency
+        read = module.read(io.BytesIO(members[path]))
+        if read.head.checkpoint_sha256 in renamed:
+            head = read.head.model_copy(update={"checkpoint_sha256": renamed[read.head.checkpoint_sha256]})
+            content = module.packed(replace(read, head=head))
+            del members[path]
+            again[row["sha256"]] = _sha256(content)
+            members[f"{folder}files/{again[row['sha256']]}"] = content
+            _resize(members, folder, {row["sha256"]: len(content)})
+    return again
+
+
+def _resize(members: Members, folder: str, sizes: Mapping[str, int]) -> None:
+    """Change the sizes of files in the rows of a run. They are found by their former hashes."""
+    for table in ("files", "checkpoints"):
+        rows = _rows(members, folder, table)
+        for row in rows:
+            row["bytes"] = sizes.get(row["sha256"], row["bytes"])
+        members[f"{folder}rows/{table}.jsonl"] = _to_lines(rows)
+
+
+def _spare_replays(members: Members, numbers: Mapping[int, int], limits: Limits) -> Iterator[str]:
     """Yield the files of replays beyond the limits.
 
-    Keep the replays in reports. Of the others, keep the first, the last and evenly spaced ones between them that fit.
+    Keep the replays in reports, and one of the best checkpoint. It is the newest that remains, because later replays
+    have no checkpoint. Of the others, keep the first and evenly spaced ones that fit.
     """
+    # Reports name runs by their ids in the exporting installation.
     shown = {
-        f"runs/{row['run']}/{row['file']}"
+        f"runs/{numbers[row['run']]}/{row['file']}"
         for path in members
         if path.startswith("reports/") and path.endswith("/rows/replays.jsonl")
         for row in map(json.loads, members[path].splitlines())
     }
-    for path in [path for path in members if path.endswith("/rows/replays.jsonl") and path.startswith("runs/")]:
-        folder = _folder(path)
-        replays = sorted(map(json.loads, members[path].splitlines()), key=lambda row: row["step"])
-        files = {
-            row["archive_number"]: f"{folder}files/{row['sha256']}"
-            for row in map(json.loads, members[f"{folder}rows/files.jsonl"].splitlines())
-        }
-        of_each = [set(_files_of(replay, files)) & members.keys() for replay in replays]
+    for folder in _run_folders(members):
+        files, checkpoint = _files(members, folder), _kept_checkpoint(members, folder)
+        replays = sorted(_rows(members, folder, "replays"), key=lambda row: row["step"])
+        of_each = [set(_files_of(replay, files)) for replay in replays]
         always = {at for at, replay in enumerate(replays) if f"{folder}{replay['file']}" in shown}
+        last = max((at for at, each in enumerate(replays) if _is_of(each, checkpoint)), default=len(replays) - 1)
         kept: set[str] = set()
         for number in range(limits.replays, -1, -1):
-            places = always | _spread(number, len(replays))
+            places = always | ({last} if replays else set()) | _spread(number, last + 1)
             kept = set().union(*(of_each[at] for at in places))
             if (
                 len(places) <= limits.replays
@@ -151,15 +234,19 @@ def _spare_replays(members: Members, limits: Limits) -> Iterator[str]:
         yield from set().union(*of_each) - kept
 
 
+def _is_of(replay: Mapping[str, Any], checkpoint: Mapping[str, Any] | None) -> bool:
+    return checkpoint is not None and replay["checkpoint"] == checkpoint["file"] and replay["file_id"] is not None
+
+
 def _spread(number: int, of: int) -> set[int]:
     """Return the indices of the first, the last and evenly spaced items between them."""
     return {round(place * (of - 1) / max(1, number - 1)) for place in range(number)} & set(range(of))
 
 
-def _files_of(replay: Mapping[str, object], files: Mapping[object, str]) -> list[str]:
+def _files_of(replay: Mapping[str, Any], files: Mapping[int, str]) -> list[str]:
     # Posters are small, and one of them is the thumbnail of the run.
     numbers = [replay[kind] for kind in ("file_id", "seen_file_id", "track_file_id")]
-    return [files[number] for number in numbers if number is not None]
+    return [files[number] for number in numbers if number in files]
 
 
 def _thin_points(members: Members, most: int) -> None:
@@ -178,8 +265,12 @@ def _thin_points(members: Members, most: int) -> None:
                 content = io.BytesIO()
                 np.save(content, points[np.concatenate(kept)], allow_pickle=False)
                 members[member] = content.getvalue()
-        lines = (json.dumps(row, ensure_ascii=False, separators=(",", ":")) for row in rows)
-        members[path] = "".join(f"{line}\n" for line in lines).encode()
+        members[path] = _to_lines(rows)
+
+
+def _to_lines(rows: Sequence[Mapping[str, Any]]) -> bytes:
+    lines = (json.dumps(row, ensure_ascii=False, separators=(",", ":")) for row in rows)
+    return "".join(f"{line}\n" for line in lines).encode()
 
 
 def _every(number: int, counts: Sequence[int]) -> list[np.ndarray]:

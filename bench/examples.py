@@ -1,7 +1,8 @@
 """Make the archive of examples from runs of a server: `python -m bench.examples 1-14 --url http://127.0.0.1:8000`.
 
-The program writes a report about the runs, exports both, and deletes the report. It omits checkpoints, replays and
-points above limits, and everything that names the machine. The file must not be larger than 8 MB.
+The program writes a report about the runs, exports both, and deletes the report. It keeps the weights of each run's
+best checkpoint with a replay of it, which it records if there is none. It omits other checkpoints, replays and points
+above limits, and everything that names the machine. The file must not be larger than 20 MB.
 """
 
 import argparse
@@ -11,12 +12,12 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from arcadia import Client, Run
+from arcadia import Client, Replay, Run
 
 from backend.examples.service import EXAMPLES
 from bench.example_archive import Limits, describe, prepare
 
-MAX_BYTES = 8_000_000
+MAX_BYTES = 20_000_000
 TITLE = "Welcome to Arcadia: agents to look at"
 NAMES = {
     "ALE/Pong-v5": "Pong",
@@ -57,12 +58,28 @@ def main() -> None:
     parser.add_argument("--points", type=int, default=Limits.points, help="points of each metric that are kept")
     given = parser.parse_args()
     with Client(given.url) as client, tempfile.TemporaryDirectory() as folder:
-        exported = export(client, client.runs(*given.runs), Path(folder) / "exported.arcadia")
+        runs = client.runs(*given.runs)
+        for run in runs:
+            record_best(run)
+        exported = export(client, runs, Path(folder) / "exported.arcadia")
         prepare(exported, given.out, Limits(replays=given.replays, points=given.points))
     print(describe(given.out))
     size = given.out.stat().st_size
     print(f"{given.out}: {size:,} bytes of at most {MAX_BYTES:,}")
     sys.exit(size > MAX_BYTES)
+
+
+def record_best(run: Run) -> None:
+    """Record the best checkpoint of a run if it has no replay."""
+    if not replays_of_best(run):
+        print(f"Recording the best checkpoint of {run.name}")
+        run.record(checkpoint="best")
+
+
+def replays_of_best(run: Run) -> list[Replay]:
+    """Return the replays of a run's best checkpoint."""
+    step = run.checkpoint("best").step
+    return [replay for replay in run.replays() if replay.step == step and replay.file_id is not None]
 
 
 def export(client: Client, runs: Sequence[Run], path: Path) -> Path:
@@ -115,11 +132,10 @@ def section(env: str, runs: Sequence[Run]) -> list[Block]:
 def replays(runs: Sequence[Run]) -> list[Block]:
     """Return the first and the best replay of the best run, or only the best one if they are large."""
     best = max(runs, key=lambda run: run.best_return or float("-inf"))
-    found = sorted(best.replays(), key=lambda replay: replay.step)
-    if not found:
-        return []
-    top = max(found, key=lambda replay: (replay.episode_return, replay.step))
-    chosen = [top] if best.env in LARGE_REPLAYS else [found[0], top]
+    found = [replay for replay in best.replays() if replay.file_id is not None]
+    first = min(found, key=lambda replay: replay.step)
+    top = max(replays_of_best(best), key=lambda replay: replay.episode_return)
+    chosen = [top] if best.env in LARGE_REPLAYS else [first, top]
     captions = {replay.id: f"{best.name} after {replay.step:,} steps." for replay in chosen}
     return [{"kind": "replay", "replay": number, "caption": caption} for number, caption in captions.items()]
 

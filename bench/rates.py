@@ -2,7 +2,6 @@
 
 import json
 import os
-import sys
 import time
 from collections.abc import Callable
 
@@ -11,6 +10,7 @@ os.environ.setdefault("OMP_WAIT_POLICY", "passive")
 
 import torch
 
+from bench.arguments import read_arguments
 from workers.contract.config import A3cConfig, Ga3cConfig, NStepQConfig, PaacConfig, RunConfig, SynchronousFields
 from workers.trainer.environments import ceiling as environments_alone
 from workers.trainer.host import devices
@@ -135,7 +135,8 @@ CONTENDERS: dict[str, Rate] = {
 
 def main() -> None:
     """Measure one contender and print its rate as JSON."""
-    contender, env, seconds = sys.argv[1], sys.argv[2], float(sys.argv[3])
+    kinds = {"contender": str, "env": str, "seconds": float}
+    contender, env, seconds = read_arguments("bench.rates", f"{__doc__} Contenders: {', '.join(CONTENDERS)}.", kinds)
     print(json.dumps({"contender": contender, "env": env, "steps_per_second": CONTENDERS[contender](env, seconds)}))
 
 

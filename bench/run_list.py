@@ -9,6 +9,7 @@ from fastapi.testclient import TestClient
 
 from backend.app import create_app
 from backend.config import Settings
+from bench.arguments import read_arguments
 
 RUNS = 1_000
 REQUESTS = 100
@@ -24,6 +25,7 @@ QUERIES = (
 
 def main() -> None:
     """Launch the runs, request pages of their list and print the response times."""
+    read_arguments("bench.run_list", __doc__)
     with tempfile.TemporaryDirectory() as folder:
         settings = Settings.model_validate(
             {"data_dir": folder, "database_url": f"sqlite:///{Path(folder) / 'list.db'}"}

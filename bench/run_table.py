@@ -21,6 +21,7 @@ from backend.database.columns import utc_now
 from backend.database.engine import Database
 from backend.database.tables import Run, RunTag
 from backend.metrics.models import MetricClock, MetricSeries
+from bench.arguments import read_arguments
 from workers.contract.presets import PRESETS
 
 RUNS, METRICS, REQUESTS = 10_000, 20, 15
@@ -75,6 +76,7 @@ def databases() -> Iterator[dict[str, tuple[Settings, int]]]:
 
 def main() -> None:
     """Fill each database, and print the response times of each query."""
+    read_arguments("bench.run_table", __doc__)
     print("| database | query | median, ms | p95, ms | processor time, ms | kB |")
     with databases() as settings:
         for name, (each, process) in settings.items():

@@ -11,6 +11,7 @@ from fastapi.testclient import TestClient
 
 from backend.app import create_app
 from backend.config import Settings
+from bench.arguments import read_arguments
 
 POINTS, SEEDS = 200, 5
 REQUESTS = 100
@@ -32,6 +33,7 @@ FIGURES = ("scatter", "parallel", "importance")
 
 def main() -> None:
     """Finish every run of the study, request its page and figures, and print the response times."""
+    read_arguments("bench.study_page", __doc__)
     with tempfile.TemporaryDirectory() as folder:
         settings = Settings.model_validate(
             {"data_dir": folder, "database_url": f"sqlite:///{Path(folder) / 'study.db'}", "worker_token": TOKEN}

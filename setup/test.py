@@ -3,6 +3,7 @@
 import json
 import os
 import shutil
+import signal
 import subprocess
 import sys
 import time
@@ -17,6 +18,11 @@ REPORTS = ROOT / ".setup"
 SIDE_BY_SIDE = ["-n", "auto", "--maxprocesses", "4", "--dist", "loadfile", "--no-loadscope-reorder"]
 
 Outcomes = Counter[str]
+
+
+def restore_interrupts() -> None:
+    """Stop ignoring SIGINT, as shells do for commands in the background. Tests send it to processes that inherit it."""
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def run_python(arguments: list[str]) -> tuple[int, Outcomes]:
@@ -94,6 +100,7 @@ def closing_line(outcomes: Outcomes, seconds: float) -> str:
 
 def main() -> int:
     """Run the required tests, all tests with --all, or only pytest with other arguments."""
+    restore_interrupts()
     REPORTS.mkdir(exist_ok=True)
     for stale in (REPORTS / "pytest.xml", REPORTS / "vitest.json"):
         stale.unlink(missing_ok=True)

@@ -4,12 +4,24 @@ import os
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Any
 
-from playwright.sync_api import Browser, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, sync_playwright
 
 NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 # Turns off Chromium's background activity.
 QUIET = ["--disable-gpu", "--disable-background-networking", "--disable-component-update", "--disable-sync"]
+
+
+# With a load of 15 on two cores, a page takes a minute to open.
+TIMEOUT_MILLISECONDS = 240_000
+
+
+def open_context(browser: Browser, **options: Any) -> BrowserContext:
+    """Open a browser context whose actions wait longer than Playwright's 30 seconds."""
+    context = browser.new_context(**options)
+    context.set_default_timeout(TIMEOUT_MILLISECONDS)
+    return context
 
 
 @contextmanager

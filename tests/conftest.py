@@ -3,6 +3,7 @@
 import gc
 import os
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -23,6 +24,11 @@ from backend.database.migrations import migrate
 from backend.database.tables import Base
 from tests.factories import Api
 from tests.plugin_packages import Site, open_site
+
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    # A background job, as of `make test &`, ignores Ctrl-C, and so would the programs that tests interrupt.
+    # They do not inherit a handler that does nothing.
+    signal.signal(signal.SIGINT, lambda *_: None)
 
 WORKER_TOKEN = "worker-secret"
 
@@ -55,6 +61,7 @@ BOTH_DATABASES = (
     "backend/alerts/test_alerts",
     "backend/alerts/test_conditions",
     "backend/archives/test_round_trip.py::test_an_imported_run_is_equal",
+    "backend/artifacts",
     "backend/backup/test_backup.py::test_a_backup_restores_everything",
     "backend/database",
     "backend/metrics/test_store",

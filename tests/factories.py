@@ -249,9 +249,9 @@ class Api:
         self._json(self.send(run["id"], claimed["attempt"], started()))
         return run["id"], claimed["attempt"]
 
-    def save(self, run_id: int, attempt: int, seq: int, step: int, **more: Any) -> int:
-        """Upload a checkpoint, report it, and return its file id."""
-        content = weights(attempt, step)
+    def save(self, run_id: int, attempt: int, seq: int, step: int, content: bytes | None = None, **more: Any) -> int:
+        """Upload a checkpoint, report it, and return its id."""
+        content = weights(attempt, step) if content is None else content
         self.upload(run_id, attempt, checkpoint_path(step), content)
         self._json(self.send(run_id, attempt, checkpoint(seq, step, content, **more)))
         listed = self._json(self.user.get(f"/api/v1/runs/{run_id}/checkpoints"))

@@ -254,6 +254,12 @@ class Installation:
         self.wait_until(look)
         return max(found)
 
+    def wait_for_replay(self, run: int) -> None:
+        """Wait for a replay of a run that has ended. It may have none, because it waits for its last only a minute."""
+        if not self.read(f"runs/{run}/replays"):
+            recording = self.post(f"runs/{run}/recordings", {"seed": 1})["id"]
+            self.wait_until(lambda: self.read(f"recordings/{recording}")["replay_id"])
+
     def points(self, run: int, attempt: int | None = None) -> list[dict[str, Any]]:
         """Return the points that the backend has."""
         lines = self.http.get(f"export/runs/{run}.jsonl").raise_for_status().iter_lines()

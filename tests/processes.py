@@ -11,6 +11,14 @@ def command_line(process: psutil.Process) -> str:
         return ""
 
 
+def has_ended(process: psutil.Process) -> bool:
+    """Return True if a process has ended. It may stay a zombie, because its parent or init decides when to reap it."""
+    try:
+        return not process.is_running() or process.status() == psutil.STATUS_ZOMBIE
+    except psutil.NoSuchProcess:
+        return True
+
+
 def does_a_job(process: psutil.Process) -> bool:
     """Return True if a process does a job, False if it is kept ready for the next."""
     return _has_an_assignment(process, "-m workers.trainer.job ")

@@ -38,7 +38,7 @@ class Server:
 
     def _answers(self) -> bool:
         try:
-            return httpx.get(f"{self.address}/health").status_code == 200
+            return httpx.get(f"{self.address}/health", timeout=PATIENCE_SECONDS).status_code == 200
         except httpx.TransportError:
             return False
 

@@ -6,10 +6,41 @@ from urllib.parse import urlsplit
 
 Address = ipaddress.IPv4Address | ipaddress.IPv6Address
 
-# Public addresses that clouds use for services of their own hosts.
-CLOUD_SERVICES = frozenset(map(ipaddress.ip_address, ("168.63.129.16",)))
-# IPv6 addresses that contain an IPv4 address in their last 32 bits.
+# Networks that are not of the public internet, whatever the version of Python says about them.
+DENIED = tuple(
+    map(
+        ipaddress.ip_network,
+        (
+            # Clouds use this public address for services of their own hosts.
+            "168.63.129.16/32",
+            # Addresses of protocols.
+            "192.0.0.0/24",
+            # Relays of 6to4, which is no longer in use. Its IPv6 addresses contain any IPv4 address.
+            "192.88.99.0/24",
+            "2002::/16",
+            # Teredo, whose addresses contain the IPv4 addresses of a server and a client.
+            "2001::/32",
+            # NAT64 in local networks.
+            "64:ff9b:1::/48",
+            # IPv4-compatible and IPv4-translated addresses, ORCHID, and the former site-local addresses.
+            "::/96",
+            "::ffff:0:0:0/96",
+            "2001:10::/28",
+            "2001:20::/28",
+            "fec0::/10",
+            # Benchmarks, documentation, segment routing and addresses that are to be discarded.
+            "2001:2::/48",
+            "2001:db8::/32",
+            "3fff::/20",
+            "5f00::/16",
+            "100::/64",
+        ),
+    )
+)
+# IPv6 addresses that contain an IPv4 address in their last 32 bits: NAT64, whose routers connect to that address.
 NAT64 = ipaddress.ip_network("64:ff9b::/96")
+# Everything that is assigned to the public internet. The rest of IPv6 is reserved.
+GLOBAL_UNICAST = ipaddress.ip_network("2000::/3")
 
 
 class BlockedError(Exception):
@@ -50,7 +81,9 @@ def is_public(address: Address) -> bool:
     if inner is not None:
         return is_public(inner)
     is_special = address.is_multicast or address.is_unspecified or address.is_reserved
-    return address.is_global and not is_special and address not in CLOUD_SERVICES
+    is_denied = any(address in network for network in DENIED)
+    is_assigned = address.version == 4 or address in GLOBAL_UNICAST
+    return address.is_global and is_assigned and not is_special and not is_denied
 
 
 def _embedded(address: Address) -> ipaddress.IPv4Address | None:
@@ -59,4 +92,4 @@ def _embedded(address: Address) -> ipaddress.IPv4Address | None:
         return None
     if address in NAT64:
         return ipaddress.IPv4Address(int(address) & 0xFFFFFFFF)
-    return address.ipv4_mapped or address.sixtofour
+    return address.ipv4_mapped

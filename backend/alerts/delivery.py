@@ -5,12 +5,13 @@ A delivery is a row, so a restart loses none. A try that was interrupted is repe
 
 import json
 import logging
+import math
 import threading
 from collections.abc import Callable
 from datetime import datetime, timedelta
 from typing import Any
 
-from sqlalchemy import select
+from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
 from backend.alerts import apprise_urls, webhooks
@@ -22,6 +23,7 @@ from backend.database.columns import utc_now
 from backend.database.engine import Database
 from backend.database.tables import Alert, AlertChannel, AlertDelivery
 from backend.failure_log import FailureLog
+from backend.live.background import BackgroundThread
 from workers.contract.values import storable
 
 log = logging.getLogger(__name__)
@@ -42,8 +44,7 @@ class AlertDeliverer:
 
     def __init__(self, database: Database, settings: Settings, now: Callable[[], datetime] = utc_now) -> None:
         self._database, self._settings, self._now = database, settings, now
-        self._stopping = threading.Event()
-        self._thread = threading.Thread(target=self._run, name="alert-deliverer", daemon=True)
+        self._thread = BackgroundThread("alert-deliverer", SWEEP_SHARE * settings.sweep_seconds, self._work)
         # The current try of each channel that has one.
         self._tries: dict[int, threading.Thread] = {}
         self._failures = FailureLog(log)
@@ -54,9 +55,7 @@ class AlertDeliverer:
 
     def stop(self) -> None:
         """Stop the thread. The next start repeats a try that has no outcome yet."""
-        self._stopping.set()
-        if self._thread.is_alive():
-            self._thread.join(timeout=10)
+        self._thread.stop()
 
     def list_due(self) -> list[tuple[int, int]]:
         """Return the ids of due deliveries and of their channels, oldest first."""
@@ -115,10 +114,17 @@ class AlertDeliverer:
             delivery.next_try_at, delivery.ended_at = None, now
         announce_alerts(session)
 
-    def _run(self) -> None:
-        while not self._stopping.wait(SWEEP_SHARE * self._settings.sweep_seconds):
-            with self._failures.guard("Delivering alerts"):
-                self._start_tries()
+    def _work(self) -> float:
+        """Start the due tries. Return the seconds until the next one is due."""
+        with self._failures.guard("Delivering alerts"):
+            self._start_tries()
+            return self._seconds_until_due()
+        return 0.0
+
+    def _seconds_until_due(self) -> float:
+        with self._database.read() as session:
+            due = session.scalar(select(func.min(AlertDelivery.next_try_at)).where(AlertDelivery.state == "waiting"))
+        return math.inf if due is None else (due - self._now()).total_seconds()
 
     def _start_tries(self) -> None:
         self._tries = {channel: thread for channel, thread in self._tries.items() if thread.is_alive()}

@@ -49,7 +49,7 @@ def list_alert_rules(db: Db) -> list[schemas.AlertRule]:
 
 @router.patch("/alert-rules/{kind}")
 def edit_alert_rule(db: Db, kind: AlertRuleKind, changes: schemas.EditAlertRule) -> schemas.AlertRule:
-    """Switch a kind of alert on or off, or change its threshold."""
+    """Switch a kind of alert on or off, change its threshold, or let it ring the bell or not."""
     with db.write() as session:
         return rules.edit_rule(session, kind, changes)
 

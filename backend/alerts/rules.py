@@ -23,10 +23,12 @@ class DefaultRule:
     level: LogLevel
     threshold: float | None = None
     unit: str | None = None
+    # Alerts that do not ring are read at once, so that the bell does not count them.
+    rings: bool = True
 
 
 DEFAULTS: dict[AlertKind, DefaultRule] = {
-    "run_finished": DefaultRule("Run finished", "info"),
+    "run_finished": DefaultRule("Run finished", "info", rings=False),
     "run_failed": DefaultRule("Run failed", "error"),
     "run_diverged": DefaultRule("Run diverged", "error"),
     "run_stalled": DefaultRule("Run stalled", "warning", 10, "minutes without a new point"),
@@ -50,26 +52,27 @@ def read_rules(session: Session) -> dict[AlertKind, schemas.AlertRule]:
             enabled=row.enabled if row else True,
             threshold=row.threshold if row and row.threshold is not None else default.threshold,
             unit=default.unit,
+            rings=row.rings if row and row.rings is not None else default.rings,
         )
     return rules
 
 
 def is_enabled(session: Session, kind: AlertKind) -> bool:
     """Return True unless a user has switched off a kind of alert."""
-    row = session.get(tables.AlertRule, kind)
-    return row is None or row.enabled
+    return read_rules(session)[kind].enabled
 
 
 def edit_rule(session: Session, kind: AlertKind, changes: schemas.EditAlertRule) -> schemas.AlertRule:
-    """Switch a kind of alert on or off, or change its threshold."""
+    """Switch a kind of alert on or off, change its threshold, or let it ring the bell or not."""
     if changes.threshold is not None and DEFAULTS[kind].threshold is None:
         raise Invalid(FieldError(field="threshold", message=f"alerts of the kind {kind} have no threshold"))
     row = session.get(tables.AlertRule, kind, with_for_update=True)
     if row is None:
-        row = tables.AlertRule(kind=kind, enabled=True, threshold=None)
+        row = tables.AlertRule(kind=kind, enabled=True, threshold=None, rings=None)
         session.add(row)
     row.enabled = row.enabled if changes.enabled is None else changes.enabled
     row.threshold = row.threshold if changes.threshold is None else changes.threshold
+    row.rings = row.rings if changes.rings is None else changes.rings
     session.flush()
     return read_rules(session)[kind]
 

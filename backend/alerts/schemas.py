@@ -59,6 +59,9 @@ class AlertRule(BaseModel):
     enabled: bool
     threshold: float | None
     unit: str | None = Field(description="Unit of the threshold; null if the kind has none.")
+    rings: bool = Field(
+        description="Whether its alerts are unread at first, so that the bell counts them. Channels get them anyway."
+    )
 
 
 class EditAlertRule(BaseModel):
@@ -66,6 +69,7 @@ class EditAlertRule(BaseModel):
 
     enabled: Truth | None = None
     threshold: Annotated[float, Field(ge=0.1, le=1e6, allow_inf_nan=False)] | None = None
+    rings: Truth | None = None
 
 
 class ScoreRule(BaseModel):

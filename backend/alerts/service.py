@@ -11,7 +11,7 @@ from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.orm import Session
 
 from backend.alerts import schemas
-from backend.alerts.rules import DEFAULTS, is_enabled
+from backend.alerts.rules import DEFAULTS, read_rules
 from backend.database.columns import utc_now
 from backend.database.engine import Database, after_commit
 from backend.database.tables import Alert, AlertChannel, AlertDelivery, AlertKind, Measurement, Run
@@ -41,8 +41,10 @@ class NewAlert:
 
 def raise_alert(session: Session, new: NewAlert) -> int | None:
     """Add an alert with its deliveries. Return its id, or None if its rule is off or its key is known."""
-    if not is_enabled(session, new.kind):
+    rule = read_rules(session)[new.kind]
+    if not rule.enabled:
         return None
+    now = utc_now()
     values = {
         "key": new.key,
         "kind": new.kind,
@@ -51,7 +53,8 @@ def raise_alert(session: Session, new: NewAlert) -> int | None:
         "text": str(storable(new.text))[:MAX_TEXT],
         "run_id": new.run_id,
         "study_id": new.study_id,
-        "created_at": utc_now(),
+        "created_at": now,
+        "read_at": None if rule.rings else now,
     }
     build: Any = (sqlite if session.get_bind().dialect.name == "sqlite" else postgresql).insert
     # The run or study of the alert may be new.

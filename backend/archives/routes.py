@@ -7,7 +7,7 @@ from fastapi.concurrency import run_in_threadpool
 from fastapi.responses import StreamingResponse
 
 from backend.archives import service
-from backend.archives.format import SUFFIX, FilesChoice
+from backend.archives.format import MAX_RUNS, SUFFIX, FilesChoice
 from backend.archives.schemas import ImportResult
 from backend.archives.selecting import Wanted
 from backend.archives.writing import stream
@@ -24,7 +24,9 @@ router = APIRouter(tags=["archives"])
 
 IMPORT_WRITE_TIMEOUT_SECONDS = 20.0
 
-Ids = Annotated[str | None, Query(description="Ids, separated by commas.", max_length=2_000)]
+Ids = Annotated[
+    str | None, Query(description="Ids and ranges, separated by commas, such as 1,2,7-12.", max_length=10_000)
+]
 Files = Annotated[
     FilesChoice,
     Query(
@@ -82,7 +84,7 @@ def _parse_wanted(runs: str | None, studies: str | None, reports: str | None) ->
         message = "name what to export, for example runs=1,2,3, studies=1 or reports=1"
         raise Invalid(FieldError(field="runs", message=message))
     return Wanted(
-        [] if runs is None else parse_ids(runs, "runs"),
+        [] if runs is None else parse_ids(runs, "runs", MAX_RUNS),
         [] if studies is None else parse_ids(studies, "studies"),
         [] if reports is None else parse_ids(reports, "reports"),
     )

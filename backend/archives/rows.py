@@ -56,7 +56,7 @@ RUN = RowTable(
     numbered=False,
 )
 TAGS = RowTable("tags", tables.RunTag, numbered=False)
-ATTEMPTS = RowTable("attempts", tables.Attempt, numbered=False)
+ATTEMPTS = RowTable("attempts", tables.Attempt, added=("conflicts",), numbered=False)
 CHANGES = RowTable("changes", tables.RunChange, numbered=False)
 CLOCKS = RowTable("clocks", MetricClock, numbered=False)
 LOG_LINES = RowTable("log_lines", tables.LogLine, numbered=False)

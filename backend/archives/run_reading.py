@@ -6,7 +6,6 @@ from dataclasses import dataclass, field
 from pathlib import PurePosixPath
 from typing import Any
 
-import numpy as np
 from pydantic import BaseModel, Field, TypeAdapter, ValidationError
 from sqlalchemy import select
 from sqlalchemy.orm import Session
@@ -30,6 +29,7 @@ from backend.metrics.transfer import SeriesRestorer
 from backend.projects.lookup import resolve_or_create
 from backend.provenance.service import store_document
 from backend.runs.notices import announce_run
+from workers.contract.archives import ArchiveError, read_header
 from workers.contract.config import CONFIGURATIONS
 from workers.contract.games import ENVIRONMENTS
 from workers.contract.values import LARGEST_SMALL
@@ -64,6 +64,7 @@ class RunReader:
     def __init__(self, session: Session, archive: Archive, entry: ArchivedRun) -> None:
         self._session, self._archive, self._entry = session, archive, entry
         self._checkpoints_of_jobs: dict[int, int] = {}
+        self._known_documents: set[str] = set()
         self._restored: RestoredRun
 
     def restore(self, tags: Sequence[str], project: str | None) -> RestoredRun:
@@ -150,6 +151,8 @@ class RunReader:
                 table is tables_of.JOBS and column == "checkpoint_id"
             ):
                 values[column] = self._find(table, column, target, reference)
+        if table is tables_of.ATTEMPTS:
+            self._check_documents(values)
         if table is tables_of.FILES and not self._place_file(values):
             return None
         if table is tables_of.ALIASES:
@@ -157,6 +160,15 @@ class RunReader:
         if "run_id" in table.model.__table__.columns:
             values["run_id"] = self._restored.run.id
         return table.model(**values)
+
+    def _check_documents(self, values: Mapping[str, Any]) -> None:
+        """Raise BadArchive if an attempt refers to a provenance document that the archive does not have."""
+        for column in ("packages_sha256", "diff_sha256"):
+            if values[column] is not None and values[column] not in self._known_documents:
+                raise BadArchive(
+                    f"Attempt {values['attempt']} refers to the provenance document {values[column]} ({column}), which "
+                    "is missing."
+                )
 
     def _find(self, table: RowTable, column: str, target: str, number: int) -> int | None:
         """Return the id of a row by its number. Files may be left out of an archive."""
@@ -217,6 +229,7 @@ class RunReader:
             if hashlib.sha256(content.encode()).hexdigest() != values["sha256"]:
                 raise BadArchive(f"The provenance document {values['sha256']} does not have its hash.")
             store_document(self._session, values["sha256"], content)
+            self._known_documents.add(values["sha256"])
 
     def _start_sets(self) -> None:
         ids = self._restored.ids.setdefault("start_sets", {})
@@ -247,11 +260,9 @@ class RunReader:
 def _check_array(path: str, file: Any, count: int, size: int) -> None:
     """Read the header of a NumPy file. Raise BadArchive unless it has this many points and nothing else."""
     try:
-        np.lib.format.read_magic(file)
-        # The header is a literal, and never pickled objects.
-        shape, _order, dtype = np.lib.format.read_array_header_1_0(file)
-    except (ValueError, TypeError, SyntaxError, RecursionError, MemoryError) as error:
-        raise BadArchive(f"{path} is not a NumPy file: {str(error)[:200]}.") from None
+        dtype, shape, _order = read_header(file)
+    except ArchiveError as error:
+        raise BadArchive(f"{path} cannot be read: {error}.") from None
     if dtype != POINT or shape != (count,) or size != file.tell() + count * POINT.itemsize:
         raise BadArchive(f"{path} must contain {count:,} points, each with step, frames, time and value.")
 

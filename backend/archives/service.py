@@ -31,11 +31,17 @@ def export(database: Database, wanted: Wanted, files: FilesChoice) -> Export:
 
 
 def import_archive(
-    database: Database, path: Path, *, max_file_bytes: int, tags: Sequence[str] = (), project: str | None = None
+    database: Database,
+    path: Path,
+    *,
+    max_file_bytes: int,
+    tags: Sequence[str] = (),
+    project: str | None = None,
+    all_or_nothing: bool = True,
 ) -> ImportResult:
     """Import an archive file, with additional tags for its runs. Raise BadArchive if it must not be imported.
 
     Everything goes to the projects that the archive names, unless one is given. Missing projects are created.
     """
     with open_archive(path, max_file_bytes) as archive:
-        return import_opened(database, archive, tags, project)
+        return import_opened(database, archive, tags, project, all_or_nothing=all_or_nothing)

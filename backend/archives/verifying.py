@@ -13,13 +13,13 @@ from backend.checkpoints.best import evaluation_scores
 from backend.database.tables import Calibration, Evaluation, Job, Run, Study
 from backend.evaluations.queries import list_by_step, with_episodes
 from backend.provenance.queries import read_provenance
+from backend.replays.players import with_actions
 from backend.replays.pruning import list_replays
-from backend.replays.schemas import Replay
 from backend.reported.media import list_media_series
 from backend.runs.queries import to_schema
 from backend.studies import queries as studies
 
-_UNREADABLE = (ValidationError, LookupError, TypeError, ValueError, AttributeError, ArithmeticError)
+_UNREADABLE = (ValidationError, LookupError, TypeError, ValueError, AttributeError, ArithmeticError, RecursionError)
 
 
 def verify_study(session: Session, study: Study) -> None:
@@ -46,8 +46,7 @@ def verify_run(session: Session, run: Run) -> None:
         for calibration, job in session.execute(judged):
             calibrations.with_document(session, calibration, job)
         read_provenance(session, run, None)
-        for replay in list_replays(session, run):
-            Replay.model_validate(replay)
+        with_actions(session, run, list_replays(session, run))
         list_media_series(session, run.id)
     except _UNREADABLE as error:
         raise BadArchive(f"Run {run.name[:100]!r} of the archive is not consistent: {str(error)[:300]}.") from error

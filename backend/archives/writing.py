@@ -6,7 +6,6 @@ read while it is sent.
 
 import hashlib
 import tempfile
-import zipfile
 from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import dataclass
@@ -30,12 +29,11 @@ from backend.archives.spool import MemberSpool, SpooledItem
 from backend.database.columns import utc_now
 from backend.errors import NotFound
 from backend.files.storage import BLOCK_BYTES, INCOMING, stored_path
+from backend.files.zip_stream import ZipStream
 from workers.contract.members import Member
 
 # Small archives stay in memory.
 SPOOL_BYTES = 8_000_000
-# The earliest time that a zip file can express: equal contents make equal archives.
-_NO_TIME = (1980, 1, 1, 0, 0, 0)
 
 
 @dataclass
@@ -93,60 +91,23 @@ def new_spool(root: Path) -> MemberSpool:
 
 def stream(export: Export, root: Path) -> Iterator[bytes]:
     """Yield the archive. The manifest is last, because it has the hash of every member."""
-    sink = _Sink()
+    archive = ZipStream()
     contents: list[Member] = []
-    with closing(export.spool.file), zipfile.ZipFile(cast("BinaryIO", sink), "w") as archive:
+    with closing(export.spool.file):
         for written in export.spool.members:
             export.spool.file.seek(written.offset)
             member = Member(path=written.path, sha256=written.sha256, bytes=written.bytes)
-            yield from _add(archive, sink, member.path, zipfile.ZIP_DEFLATED, _blocks(export.spool.file, member.bytes))
+            yield from archive.add(member.path, _blocks(export.spool.file, member.bytes), compress=True)
             contents.append(member)
         for run in export.runs:
             for sha256, (stored, _size) in run.files.items():
-                yield from _add_file(archive, sink, root, file_of(run.number, sha256), stored, contents)
+                yield from _add_file(archive, root, file_of(run.number, sha256), stored, contents)
         manifest = export.manifest(contents).model_dump_json(indent=1).encode()
-        yield from _add(archive, sink, MANIFEST, zipfile.ZIP_DEFLATED, iter([manifest]))
-    yield sink.take()
+        yield from archive.add(MANIFEST, iter([manifest]), compress=True)
+        yield from archive.close()
 
 
-class _Sink:
-    """Write-only file that keeps what was not sent yet."""
-
-    def __init__(self) -> None:
-        self._parts: list[bytes] = []
-
-    def write(self, data: bytes) -> int:
-        """Keep a part."""
-        self._parts.append(bytes(data))
-        return len(data)
-
-    def flush(self) -> None:
-        """Do nothing, as every part is kept until it is taken."""
-
-    def take(self) -> bytes:
-        """Return the parts since the last call."""
-        taken = b"".join(self._parts)
-        self._parts.clear()
-        return taken
-
-
-def _add(
-    archive: zipfile.ZipFile, sink: _Sink, path: str, compression: int, blocks: Iterator[bytes]
-) -> Iterator[bytes]:
-    """Add a member block by block, and yield what the archive has written."""
-    info = zipfile.ZipInfo(path, _NO_TIME)
-    info.compress_type = compression
-    info.external_attr = 0o644 << 16
-    with archive.open(info, "w", force_zip64=True) as target:
-        for block in blocks:
-            target.write(block)
-            yield sink.take()
-    yield sink.take()
-
-
-def _add_file(
-    archive: zipfile.ZipFile, sink: _Sink, root: Path, path: str, stored: str, contents: list[Member]
-) -> Iterator[bytes]:
+def _add_file(archive: ZipStream, root: Path, path: str, stored: str, contents: list[Member]) -> Iterator[bytes]:
     """Add a stored file. Leave it out if it was deleted after the snapshot, as an import then treats it."""
     try:
         file = stored_path(root, stored).open("rb")
@@ -162,7 +123,7 @@ def _add_file(
             yield block
 
     with file:
-        yield from _add(archive, sink, path, zipfile.ZIP_STORED, read())
+        yield from archive.add(path, read(), compress=False)
     contents.append(Member(path=path, sha256=digest.hexdigest(), bytes=size))
 
 

@@ -15,12 +15,13 @@ from backend.errors import Conflict, FieldError, Invalid
 from backend.events.sequence import to_datetime
 from backend.logs.service import note
 from backend.runs.notices import announce_run
-from backend.runs.states import ENDED, queue_on_request
+from backend.runs.states import queue_on_request
 from backend.web.lookup import refuse_reported
 from workers.contract.changes import changed
 from workers.contract.config import TrainingConfig
 from workers.contract.events import Changed
-from workers.contract.worker_api import ACTIVE
+from workers.contract.values import LONGEST_MESSAGE
+from workers.contract.worker_api import ACTIVE, ENDED
 
 # Every heartbeat carries the waiting changes.
 MAX_WAITING = 100
@@ -58,12 +59,16 @@ def request_change(session: Session, run: Run, request: RequestChange, by: str) 
 
 
 def store_applied(session: Session, run: Run, attempt: Attempt, event: Changed) -> None:
-    """Store that a trainer has applied a change. A repeated report changes nothing."""
+    """Store that a trainer has applied a change. A repeated report changes nothing, and is logged if it differs."""
     change = session.get(RunChange, (run.id, event.number))
     if change is None:  # requested in the trainer's directory
         change = RunChange(run_id=run.id, number=event.number, fields=event.fields, previous=event.previous)
         session.add(change)
     if change.applied_at is not None:
+        if change.fields != event.fields:
+            other = ", ".join(f"{name}={value}" for name, value in event.fields.items())
+            sentence = f"Change {change.number} was reported again with other values, which are not shown: {other}."
+            note(session, run, sentence[:LONGEST_MESSAGE], "warning")
         return
     change.fields, change.previous = event.fields, event.previous
     change.applied_at, change.applied_step, change.attempt = to_datetime(event.time), event.step, attempt.attempt

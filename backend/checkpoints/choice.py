@@ -9,6 +9,7 @@ from sqlalchemy.orm import Session
 
 from backend.aliases.queries import find_current
 from backend.aliases.schemas import RESERVED, AliasName
+from backend.checkpoints.availability import NO_CHECKPOINTS, count_checkpoints, why_no_checkpoint
 from backend.checkpoints.service import find_kept, list_resumable
 from backend.database.tables import Checkpoint, Run
 from backend.errors import Conflict, FieldError, Invalid
@@ -35,7 +36,8 @@ def find_chosen(
         return find_kept(session, run, _find_named(session, run, choice, field), field=field, action=action)
     newest_first = list_resumable(session, run)
     if not newest_first:
-        raise Conflict(f"Run {run.id} has no checkpoint yet. Try again after it has saved its first one.")
+        count = count_checkpoints(session, [run.id]).get(run.id, NO_CHECKPOINTS)
+        raise Conflict(why_no_checkpoint(run, count, f"Run {run.id}") or f"Run {run.id} has no checkpoint.")
     if choice == "newest":
         return newest_first[0]
     best = select(Checkpoint).where(Checkpoint.run_id == run.id, Checkpoint.best, Checkpoint.file_id.is_not(None))

@@ -8,6 +8,7 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from backend.aliases.queries import names_of_checkpoints
+from backend.checkpoints.availability import find_weights_only
 from backend.checkpoints.best import BestBy, evaluation_scores
 from backend.checkpoints.pruning import KeptAs, reasons_kept
 from backend.checkpoints.service import set_pinned
@@ -40,6 +41,10 @@ class RunCheckpoint(BaseModel):
     created_at: datetime
     available: bool
     pinned: bool
+    weights_only: bool = Field(
+        description="Whether its file has only the weights of the network, as in the examples. A fork of it starts "
+        "its optimizer anew."
+    )
     aliases: list[str] = Field(description="Names of the checkpoint, such as pong/champion.")
     kept_as: KeptAs | None = Field(
         description="Why its file is kept. A run keeps `checkpoints_kept` checkpoints with their replays: the first, "
@@ -79,13 +84,22 @@ def _list(session: Session, run_id: int) -> list[RunCheckpoint]:
     rows = session.scalars(by_step).all()
     names = names_of_checkpoints(session, [run_id])
     reasons, scores = reasons_kept(rows, names), evaluation_scores(session, session.get_one(tables.Run, run_id))
+    stripped = find_weights_only(session, rows)
     return [
-        _to_schema(row, reasons.get(row.id), "evaluation" if row.id in scores else "training", names.get(row.id, []))
+        _to_schema(
+            row,
+            reasons.get(row.id),
+            "evaluation" if row.id in scores else "training",
+            names.get(row.id, []),
+            weights_only=row.id in stripped,
+        )
         for row in rows
     ]
 
 
-def _to_schema(row: tables.Checkpoint, reason: KeptAs | None, by: BestBy, aliases: list[str]) -> RunCheckpoint:
+def _to_schema(
+    row: tables.Checkpoint, reason: KeptAs | None, by: BestBy, aliases: list[str], *, weights_only: bool
+) -> RunCheckpoint:
     return RunCheckpoint(
         id=row.id,
         step=row.step,
@@ -99,6 +113,7 @@ def _to_schema(row: tables.Checkpoint, reason: KeptAs | None, by: BestBy, aliase
         created_at=row.created_at,
         available=row.file_id is not None,
         pinned=row.pinned,
+        weights_only=weights_only,
         aliases=aliases,
         kept_as=reason,
     )

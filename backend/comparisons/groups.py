@@ -4,7 +4,7 @@ A run that repeats another, seed included, is not an independent sample. It star
 """
 
 from collections import Counter
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Container, Hashable, Mapping, Sequence
 
 from backend.colors import Stroke, group_strokes
 from backend.comparisons.differences import group_identical, normalize_value
@@ -21,6 +21,24 @@ def group_runs(runs: Sequence[Run], by: Sequence[str] = ()) -> list[list[Run]]:
         return _group(runs, {run.id: _values(run, by) for run in runs})
     without_seed = _config_numbers(runs, ignored=("seed",))
     return _group(runs, {run.id: (without_seed[run.id], *_origin(run)) for run in runs})
+
+
+def group_samples(runs: Sequence[Run], by: Sequence[str], known: Container[int]) -> list[list[list[Run]]]:
+    """Group the runs in `known` for a chart, and list the runs of each group by sample.
+
+    With fields, runs that repeat each other, seed included, are one sample of their group. Without fields, they start
+    groups of their own.
+    """
+    if not by:
+        groups = [[[run] for run in group] for group in group_runs(runs)]
+    else:
+        identities = _identities(runs)
+        found: dict[Hashable, dict[Hashable, list[Run]]] = {}
+        for run in runs:
+            found.setdefault(_values(run, by), {}).setdefault(identities[run.id], []).append(run)
+        groups = [list(group.values()) for group in found.values()]
+    kept = [[[run for run in sample if run.id in known] for sample in group] for group in groups]
+    return [samples for group in kept if (samples := [sample for sample in group if sample])]
 
 
 def strokes_by_run(groups: Sequence[Sequence[Run]]) -> dict[int, Stroke]:
@@ -45,13 +63,19 @@ def parse_group_fields(text: str, runs: Sequence[Run]) -> list[str]:
 
 def _group(runs: Sequence[Run], keys: Mapping[int, Hashable]) -> list[list[Run]]:
     """Group runs by key, in order of first appearance. A repeated run starts a new group."""
-    configs, repeats = _config_numbers(runs, ignored=()), Counter[Hashable]()
+    identities, repeats = _identities(runs), Counter[Hashable]()
     groups: dict[Hashable, list[Run]] = {}
     for run in runs:
-        identity = (configs[run.id], *_origin(run), *_unknown_seed(run))
+        identity = identities[run.id]
         groups.setdefault((keys[run.id], repeats[identity]), []).append(run)
         repeats[identity] += 1
     return list(groups.values())
+
+
+def _identities(runs: Sequence[Run]) -> dict[int, Hashable]:
+    """Return a key of each run that is equal for runs that repeat each other."""
+    configs = _config_numbers(runs, ignored=())
+    return {run.id: (configs[run.id], *_origin(run), *_unknown_seed(run)) for run in runs}
 
 
 def _config_numbers(runs: Sequence[Run], ignored: Sequence[str]) -> dict[int, int]:

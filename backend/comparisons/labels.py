@@ -27,9 +27,13 @@ def run_labels(runs: Sequence[Run]) -> dict[int, str]:
     return {run.id: f"{label} #{run.id}" for run, label in zip(runs, described, strict=True)}
 
 
-def group_labels(groups: Sequence[Sequence[Run]], by: Sequence[str] = ()) -> list[str]:
-    """Return the name and the size of each group."""
-    return [f"{name} (n = {len(runs)})" for name, runs in zip(group_names(groups, by), groups, strict=True)]
+def group_labels(groups: Sequence[Sequence[Sequence[Run]]], by: Sequence[str] = ()) -> list[str]:
+    """Return the name of each group with its number of samples, and of runs if some repeat others."""
+    members = [[run for sample in group for run in sample] for group in groups]
+    return [
+        f"{name} (n = {len(group)}{f' from {len(runs)} runs' if len(runs) > len(group) else ''})"
+        for name, group, runs in zip(group_names(members, by), groups, members, strict=True)
+    ]
 
 
 def group_names(groups: Sequence[Sequence[Run]], by: Sequence[str] = ()) -> list[str]:

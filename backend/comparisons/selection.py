@@ -1,5 +1,6 @@
 """Query parameters that select the runs of a comparison or figure, for example runs=1,2,3."""
 
+import re
 from collections.abc import Sequence
 from typing import Annotated, Literal
 
@@ -11,11 +12,16 @@ from backend.database.tables import Run
 from backend.errors import FieldError, Invalid, NotFound
 from workers.contract.values import MAX_ID
 
-MAX_RUNS = 100
+MAX_RUNS = 500
 MAX_INTEGER = 2**63 - 1
+# Twenty digits are more than any id has.
+RANGE = re.compile(r"([0-9]{1,20})(?:-([0-9]{1,20}))?")
 _IDS_OF = {"runs": "run", "studies": "study", "reports": "report"}
 
-RunIds = Annotated[str, Query(alias="runs", description="Run ids, separated by commas.", max_length=2_000)]
+RunIds = Annotated[
+    str,
+    Query(alias="runs", description="Run ids and ranges, separated by commas, such as 1,2,7-12.", max_length=10_000),
+]
 
 GroupBy = Annotated[
     str,
@@ -37,15 +43,37 @@ def parse_run_ids(text: str) -> list[int]:
     return parse_ids(text, "runs")
 
 
-def parse_ids(text: str, field: Literal["runs", "studies", "reports"]) -> list[int]:
-    """Return the unique ids in a comma-separated list, in order. Raise Invalid if it is malformed."""
-    parts = [part.strip() for part in text.split(",") if part.strip()]
-    if not parts or not all(part.isascii() and part.isdigit() and int(part) <= MAX_INTEGER for part in parts):
-        raise Invalid(FieldError(field=field, message=f"list {_IDS_OF[field]} ids, for example {field}=1,2,3"))
-    ids = list(dict.fromkeys(int(part) for part in parts))
-    if len(ids) > MAX_RUNS:
-        raise Invalid(FieldError(field=field, message=f"at most {MAX_RUNS} {field} are allowed, got {len(ids)}"))
-    return ids
+def parse_ids(text: str, field: Literal["runs", "studies", "reports"], most: int = MAX_RUNS) -> list[int]:
+    """Return the unique ids in a list such as 1,2,7-12, in order. Raise Invalid if it is malformed or too long."""
+    ids: dict[int, None] = {}
+    for part in (part.strip() for part in text.split(",") if part.strip()):
+        first, last = _parse_range(part, field)
+        if last - first >= most:
+            raise _too_many(field, most, f"more than {most:,}")
+        ids |= dict.fromkeys(range(first, last + 1))
+    if not ids:
+        raise _malformed(field)
+    if len(ids) > most:
+        raise _too_many(field, most, f"{len(ids):,}")
+    return list(ids)
+
+
+def _parse_range(part: str, field: str) -> tuple[int, int]:
+    match = RANGE.fullmatch(part)
+    if match is None:
+        raise _malformed(field)
+    first, last = int(match[1]), int(match[2] or match[1])
+    if not first <= last <= MAX_INTEGER:
+        raise _malformed(field)
+    return first, last
+
+
+def _malformed(field: str) -> Invalid:
+    return Invalid(FieldError(field=field, message=f"list {_IDS_OF[field]} ids, for example {field}=1,2,3 or 7-12"))
+
+
+def _too_many(field: str, most: int, got: str) -> Invalid:
+    return Invalid(FieldError(field=field, message=f"at most {most:,} {field} are allowed, got {got}"))
 
 
 def load_runs(session: Session, text: str) -> Sequence[Run]:

@@ -8,7 +8,7 @@ from backend.errors import FieldError, Invalid
 from workers.contract.config import RunConfig, TrainingConfig, config_adapter
 from workers.contract.config.problems import FieldProblem, problems_of, title_of
 from workers.contract.plugins.needs import needed_plugins
-from workers.contract.presets import PRESETS, refusal_of_other_method
+from workers.contract.presets import PRESETS, refusal_of_other_method, unknown_preset
 from workers.contract.worker_api import QueueName
 
 
@@ -38,7 +38,7 @@ def override(config: dict[str, Any], overrides: dict[str, Any]) -> RunConfig:
 def from_preset(name: str, overrides: dict[str, Any]) -> RunConfig:
     """Return a preset's configuration with overrides."""
     if name not in PRESETS:
-        raise Invalid(FieldError(field="preset", message=f"no such preset. Presets: {', '.join(PRESETS)}"))
+        raise Invalid(FieldError(field="preset", message=unknown_preset(name)))
     return override(to_document(PRESETS[name].config), overrides)
 
 

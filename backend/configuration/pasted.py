@@ -2,24 +2,22 @@
 
 import json
 import re
-import tomllib
 from dataclasses import dataclass
 from typing import Any, Literal
 
-import yaml
 from pydantic import ValidationError
 
+from backend.untrusted.reading import UnreadableError, parse
 from workers.contract.config import CONFIGURATIONS, config_adapter
 from workers.contract.config.problems import problems_of, title_of
 
 Format = Literal["yaml", "toml", "json"]
 
 MAX_TEXT_LENGTH = 100_000
+# Settings that the method does not have, of those that are reported.
+MAX_UNKNOWN = 100
 # The first line with content starts with a table or an assignment.
 _TOML_START = re.compile(r"\s*(#[^\n]*\n\s*)*(\[[\w.\"-]+\]|[\w\"-]+\s*=)")
-_TOML_PLACE = re.compile(r" \(at (?:line (\d+), column \d+|end of document)\)$")
-# YAML 1.1 reads 1e-3 as text, because it has no decimal point.
-_EXPONENT = re.compile(r"^[-+]?\d[\d_]*(\.\d*)?[eE][-+]?\d+$")
 
 
 @dataclass(frozen=True)
@@ -62,10 +60,10 @@ def parse_text(text: str, base: dict[str, Any]) -> ParsedText:
         message = f"no such method: choose {', '.join(CONFIGURATIONS)}"
         return ParsedText(found, {}, [], [TextProblem(_line_of(text, "algorithm"), "algorithm", message)])
     known = {name: value for name, value in given.items() if name in method.model_fields}
+    left_out = [name for name in given if name not in known]
     unknown = [
         TextProblem(_line_of(text, name), name, f"{title_of(str(algorithm))} has no such setting")
-        for name in given
-        if name not in known
+        for name in left_out[:MAX_UNKNOWN]
     ]
     kept = base if base.get("algorithm") == algorithm else {"algorithm": algorithm}
     try:
@@ -101,10 +99,12 @@ def _read(text: str, format: Format) -> dict[str, Any]:  # noqa: A002 - the name
 
 def _read_json(text: str) -> object:
     def settings(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-        names = [name for name, _ in pairs]
-        if twice := next((name for name in names if names.count(name) > 1), None):
-            raise _UnreadableError(f"{twice} is set twice", _line_of(text, twice))
-        return dict(pairs)
+        found: dict[str, Any] = {}
+        for name, value in pairs:
+            if name in found:
+                raise _UnreadableError(f"{name} is set twice", _line_of(text, name))
+            found[name] = value
+        return found
 
     try:
         return json.loads(text, object_pairs_hook=settings)
@@ -114,47 +114,23 @@ def _read_json(text: str) -> object:
         raise _UnreadableError(f"not valid JSON: {error}") from None
 
 
-def _read_toml(text: str) -> object:
+def _read_in_process(text: str, form: Literal["yaml", "toml"]) -> object:
+    """Return the settings in YAML or TOML, whose parsers may compute for minutes."""
     try:
-        return tomllib.loads(text)
-    except ValueError as error:
-        message = str(error)
-        place = _TOML_PLACE.search(message)
-        line = None if place is None else int(place[1] or text.count("\n") + 1)
-        raise _UnreadableError(f"not valid TOML: {_TOML_PLACE.sub('', message)}", line) from None
-
-
-class _Loader(yaml.SafeLoader):  # type: ignore[misc] # PyYAML has no types
-    """Loader that reads 1e-3 as a number, and refuses aliases and repeated settings."""
-
-    def compose_node(self, parent: Any, index: Any) -> Any:
-        """Refuse aliases, which can expand to texts of any size."""
-        if self.check_event(yaml.AliasEvent):
-            raise _UnreadableError("aliases are not supported", self.peek_event().start_mark.line + 1)
-        return super().compose_node(parent, index)
-
-    def construct_mapping(self, node: Any, deep: bool = False) -> Any:
-        """Refuse repeated settings."""
-        seen: set[str] = set()
-        for key, _ in node.value:
-            if isinstance(key.value, str) and key.value in seen:
-                raise _UnreadableError(f"{key.value} is set twice", key.start_mark.line + 1)
-            if isinstance(key.value, str):
-                seen.add(key.value)
-        return super().construct_mapping(node, deep)
-
-
-_Loader.add_implicit_resolver("tag:yaml.org,2002:float", _EXPONENT, [*"-+0123456789"])
+        found = parse("yaml_and_toml", f"{form}\n{text}".encode(errors="replace"))
+    except UnreadableError as error:
+        raise _UnreadableError(f"the text cannot be read: {error}") from None
+    if "problem" in found:
+        raise _UnreadableError(found["problem"], found["line"])
+    return found["settings"]
 
 
 def _read_yaml(text: str) -> object:
-    try:
-        return yaml.load(text, _Loader)  # noqa: S506 - a safe loader
-    except yaml.MarkedYAMLError as error:
-        line = error.problem_mark.line + 1 if error.problem_mark else None
-        raise _UnreadableError(f"not valid YAML: {error.problem}", line) from None
-    except (yaml.YAMLError, ValueError) as error:
-        raise _UnreadableError(f"not valid YAML: {str(error).splitlines()[0]}") from None
+    return _read_in_process(text, "yaml")
+
+
+def _read_toml(text: str) -> object:
+    return _read_in_process(text, "toml")
 
 
 _READERS = {"json": _read_json, "toml": _read_toml, "yaml": _read_yaml}

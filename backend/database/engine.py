@@ -14,6 +14,7 @@ from sqlalchemy.exc import DBAPIError, OperationalError
 from sqlalchemy.orm import Session
 
 from backend.config import Settings
+from backend.database import calculation
 from backend.errors import is_disk_full
 
 log = logging.getLogger(__name__)
@@ -200,6 +201,7 @@ def _sqlite_engine(url: str, *, writes: bool) -> Engine:
     def configure(connection: Any, _record: Any) -> None:
         # The driver would begin transactions too late, and not IMMEDIATE.
         connection.isolation_level = None
+        calculation.register(connection)
         cursor = connection.cursor()
         cursor.execute(f"PRAGMA busy_timeout = {LOCK_TIMEOUT_SECONDS * 1000}")
         cursor.execute("PRAGMA foreign_keys = ON")

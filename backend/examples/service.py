@@ -18,4 +18,7 @@ def open_examples(database: Database, project: str | None = None) -> ImportResul
     """Import the runs, studies and reports of the examples. Those that are already here are not imported again."""
     if not EXAMPLES.is_file():
         raise NotFound(f"The examples are missing from this build: it has no file {EXAMPLES.name}.")
-    return import_archive(database, EXAMPLES, max_file_bytes=MAX_FILE_BYTES, tags=[TAG], project=project)
+    # One transaction for all would make workers and users wait for seconds.
+    return import_archive(
+        database, EXAMPLES, max_file_bytes=MAX_FILE_BYTES, tags=[TAG], project=project, all_or_nothing=False
+    )

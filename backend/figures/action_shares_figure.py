@@ -79,7 +79,7 @@ def _read_counts(path: Path, _sha256: str) -> tuple[tuple[str, ...], Ints] | Non
     try:
         track = tracks.read(path)
         actions = np.asarray(track.columns["action"])
-    except (tracks.TrackError, KeyError, OSError):
+    except (tracks.TrackError, OSError):
         return None
     names = track.head.action_names
     if actions.ndim != 1 or not np.issubdtype(actions.dtype, np.integer) or not names:

@@ -34,6 +34,8 @@ SIGNIFICANT_DIGITS = 6
 CLIP_PERCENTILES, CLIP_REACH = (5, 95), 1.0
 # Space above and below the values inside.
 CLIP_MARGIN = 0.05
+# Ticks of a log axis: over more decades, only powers of ten, and at most about this many.
+MIN_LOG_DECADES, MAX_FINE_DECADES, MAX_LOG_TICKS = 0.7, 3, 8
 # Larger scores are shown only as text: their sums and differences may overflow.
 MAX_DRAWABLE = 1e15
 
@@ -53,7 +55,7 @@ def x_axis(drawn: Sequence[Floats], axis: Axis, log: bool) -> dict[str, Any]:
     heading = {"unifiedhovertitle": {"text": HOVER_TITLES[axis]}}
     if log:
         title = "seconds of training" if axis == "time" else X_TITLES[axis]
-        return {"title": {"text": title}, "type": "log", **heading}
+        return {"title": {"text": title}, "type": "log", **heading, **log_ticks(np.concatenate([np.zeros(0), *drawn]))}
     layout: dict[str, Any] = {"title": {"text": X_TITLES[axis]}, "type": "linear", **heading}
     places = [x for x in drawn if len(x)]
     if axis == "time" and places:
@@ -68,10 +70,40 @@ def y_axis(drawn: Sequence[Floats], log: bool, unit: str = "", *, clip: bool = F
     layout: dict[str, Any] = {"type": "log"} if log else _linear_axis(heights)
     if clip and len(heights):
         layout |= _clipped_range(heights, log)
+    if log and unit not in SIZE_SUFFIXES:
+        layout |= log_ticks(heights)
     if unit in SIZE_SUFFIXES and len(heights):
         low, high = layout.get("range", (float(heights.min()), float(heights.max())))
         layout |= size_ticks(low, high, unit)
     return layout
+
+
+def log_ticks(values: Floats) -> dict[str, list[float] | list[str]]:
+    """Return the ticks of a log axis with complete labels: 0.0002, 0.0005, 0.001.
+
+    Plotly would label those between powers of ten with single digits. Over less than a decade, its ticks are linear.
+    """
+    drawn = values[np.isfinite(values) & (values > 0)]
+    if not len(drawn):
+        return {}
+    low, high = math.log10(drawn.min()), math.log10(drawn.max())
+    if high - low < MIN_LOG_DECADES:
+        return {}
+    first, last = math.floor(low), math.ceil(high)
+    digits = (1, 2, 5) if high - low <= MAX_FINE_DECADES else (1,)
+    stride = 1 if len(digits) > 1 else math.ceil((last - first) / MAX_LOG_TICKS)
+    places = [digit * 10.0**power for power in range(first, last + 1, stride) for digit in digits]
+    return {"tickvals": places, "ticktext": [_format_tick(place) for place in places]}
+
+
+def _format_tick(place: float) -> str:
+    for size, unit in ((1e9, "G"), (1e6, "M"), (1e3, "k")):
+        if max(size, 1e4) <= place < 1e12:
+            return f"{place / size:.4g} {unit}"
+    if 1e-4 <= place < 1e12:
+        return f"{place:.4g}"
+    digits, exponent = f"{place:.0e}".split("e")
+    return f"{digits}e{int(exponent)}"
 
 
 def _clipped_range(heights: Floats, log: bool) -> dict[str, Any]:

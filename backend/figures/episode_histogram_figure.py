@@ -9,7 +9,7 @@ import plotly.graph_objects as go
 from sqlalchemy.orm import Session
 
 from backend.colors import Stroke
-from backend.comparisons.groups import group_runs, strokes_by_run
+from backend.comparisons.groups import group_runs, group_samples, strokes_by_run
 from backend.comparisons.labels import group_labels
 from backend.comparisons.scores import load_episode_returns
 from backend.database.tables import Run
@@ -22,8 +22,8 @@ from backend.metrics.points import Floats
 def draw_episode_histogram(session: Session, runs: Sequence[Run], low: float, high: float, by: Sequence[str]) -> Figure:
     """Return the histogram of the episodes that ended between two steps, by group of runs."""
     episodes = load_episode_returns(session, runs)
-    groups = [[run for run in group if run.id in episodes] for group in group_runs(runs, by)]
-    groups = [group for group in groups if group]
+    samples = group_samples(runs, by, episodes)
+    groups = [[run for sample in group for run in sample] for group in samples]
     found = []
     for group in groups:
         parts = [
@@ -33,7 +33,7 @@ def draw_episode_histogram(session: Session, runs: Sequence[Run], low: float, hi
         found.append(returns[np.abs(returns) < MAX_DRAWABLE])
     strokes = strokes_by_run(group_runs(runs, by))
     styles = [strokes[group[0].id] for group in groups]
-    names = group_labels(groups, by) if len(groups) > 1 else ["Episodes"] * len(groups)
+    names = group_labels(samples, by) if len(groups) > 1 else ["Episodes"] * len(groups)
     return episode_histogram_figure(list(zip(names, styles, found, strict=True)), _describe_steps(low, high))
 
 

@@ -49,19 +49,32 @@ class Grouping:
 
 
 @dataclass(frozen=True)
-class RunGroup:
-    """Runs that are drawn as one line. A single run is drawn as without groups."""
-
-    name: str
-    runs: Sequence[RunCurve]
-
-
-@dataclass(frozen=True)
 class SmoothedLine:
     """The smoothed line of a run: finite heights at ascending places."""
 
     x: Floats
     y: Floats
+
+
+@dataclass(frozen=True)
+class RunGroup:
+    """Runs that are drawn as one line. A single run is drawn as without groups.
+
+    The runs of a sample repeat each other, seed included.
+    """
+
+    name: str
+    samples: Sequence[Sequence[RunCurve]]
+
+    @property
+    def runs(self) -> list[RunCurve]:
+        """Return the runs of all samples."""
+        return [run for sample in self.samples for run in sample]
+
+    @property
+    def lines(self) -> list[SmoothedLine]:
+        """Return the line of each sample: the mean of its runs."""
+        return [_mean_line([smooth_line(run) for run in sample]) for sample in self.samples]
 
 
 def grouped_figure(groups: Sequence[RunGroup], metric: str, look: Look, grouping: Grouping, window: Window) -> Figure:
@@ -75,7 +88,7 @@ def grouped_figure(groups: Sequence[RunGroup], metric: str, look: Look, grouping
             parts.extend(run.parts)
             traces.extend([*origin_traces(run, unit), *run_traces(run, look, unit)])
         else:
-            curve = middle_curve([smooth_line(run) for run in group.runs], grouping, window)
+            curve = middle_curve(group.lines, grouping, window)
             mean = replace(group.runs[0], name=group.name, curve=curve)
             parts.extend([*mean.parts, *(run.curve for run in group.runs if grouping.seeds)])
             traces.extend(_traces(group, mean, look, grouping, window, unit))
@@ -88,6 +101,15 @@ def grouped_figure(groups: Sequence[RunGroup], metric: str, look: Look, grouping
 def smooth_line(run: RunCurve) -> SmoothedLine:
     """Return the smoothed line of a run, sorted by x because a clock may have been set back."""
     return SmoothedLine(*sorted_means(run.curve.x, smooth(run.curve, run.smoothing)))
+
+
+def _mean_line(lines: Sequence[SmoothedLine]) -> SmoothedLine:
+    """Return the mean of lines. Each counts only between its ends."""
+    if len(lines) == 1:
+        return lines[0]
+    x = np.unique(np.concatenate([each.x for each in lines]))
+    heights = heights_at(lines, x)
+    return SmoothedLine(x, np.nansum(heights, axis=0) / np.isfinite(heights).sum(axis=0))
 
 
 def middle_curve(lines: Sequence[SmoothedLine], grouping: Grouping, window: Window) -> Curve:
@@ -176,7 +198,7 @@ def _traces(
         traces.extend(band_traces(mean, curve.x, look.y_log))
     for run in group.runs:
         traces.extend(_seed(replace(run, stroke=mean.stroke), grouping.seeds, window, unit))
-    hover = {"text": _hover(curve, len(group.runs), unit), "hovertemplate": "%{text}"}
+    hover = {"text": _hover(curve, len(group.samples), unit), "hovertemplate": "%{text}"}
     traces.append(line_trace(mean, curve.x, curve.mean, "line", name=group.name, **hover))
     ids = [run.run_id for run in group.runs]
     return [trace.update(legendgroup=str(mean.run_id), meta={**trace.meta, "group": ids}) for trace in traces]
@@ -196,10 +218,10 @@ def _seed(run: RunCurve, shown: bool, window: Window, unit: str) -> list[go.Scat
     return traces
 
 
-def _hover(curve: Curve, runs: int, unit: str) -> list[str]:
-    """Return tooltips: the mean, its band, and n where some runs are missing."""
+def _hover(curve: Curve, samples: int, unit: str) -> list[str]:
+    """Return tooltips: the mean, its band, and n where some samples are missing."""
     texts = []
     for y, low, high, n in zip(curve.mean, curve.min, curve.max, curve.count, strict=True):
         around = f" [{format_value(low, unit)}, {format_value(high, unit)}]" if n > 1 else ""
-        texts.append(format_value(y, unit) + around + (f", n = {n} here" if n < runs else ""))
+        texts.append(format_value(y, unit) + around + (f", n = {n} here" if n < samples else ""))
     return texts

@@ -8,7 +8,7 @@ import plotly.graph_objects as go
 
 from backend.figures.curves_figure import RunCurve, curves_layout, line_trace, run_traces
 from backend.figures.drawing import Look, faint, to_figure
-from backend.figures.groups import RunGroup, heights_at, shared_places, smooth_line
+from backend.figures.groups import RunGroup, heights_at, shared_places
 from backend.figures.schemas import Figure
 from backend.figures.sizes import format_value
 from backend.metrics.buckets import Curve
@@ -30,7 +30,7 @@ def percentiles_figure(groups: Sequence[RunGroup], metric: str, look: Look, wind
             parts.append(first.curve)
             traces.extend(run_traces(first, look, unit))
         else:
-            lines = [smooth_line(run) for run in group.runs]
+            lines = group.lines
             x = shared_places(lines, window)
             heights = heights_at(lines, x)
             found = _percentiles(heights)
@@ -63,16 +63,16 @@ def _traces(
             part = f"p{PERCENTILES[row]}"
             uid = f"{first.run_id}-{part}"
             traces.append(go.Scatter(x=x, y=found[row], uid=uid, meta={**meta, "part": part}, **more, **band))
-    hover = {"text": _hover(found, counts, len(group.runs), unit), "hovertemplate": "%{text}"}
+    hover = {"text": _hover(found, counts, len(group.samples), unit), "hovertemplate": "%{text}"}
     line = line_trace(first, x, found[2], "line", name=group.name, **hover)
     return [*traces, line.update(meta={**line.meta, **meta})]
 
 
-def _hover(found: Floats, counts: Sequence[int], runs: int, unit: str) -> list[str]:
-    """Return tooltips: the median, both bands, and n where some runs are missing."""
+def _hover(found: Floats, counts: Sequence[int], samples: int, unit: str) -> list[str]:
+    """Return tooltips: the median, both bands, and n where some samples are missing."""
     texts = []
     for values, n in zip(found.T, counts, strict=True):
         lowest, low, middle, high, highest = (format_value(value, unit) for value in values)
-        missing = f", n = {n} here" if n < runs else ""
+        missing = f", n = {n} here" if n < samples else ""
         texts.append(f"{middle} [{low}, {high}], 10–90 %: [{lowest}, {highest}]{missing}")
     return texts

@@ -6,7 +6,7 @@ from dataclasses import replace
 from sqlalchemy.orm import Session
 
 from backend.colors import Stroke, strokes
-from backend.comparisons.groups import group_runs, strokes_by_run
+from backend.comparisons.groups import group_runs, group_samples, strokes_by_run
 from backend.comparisons.labels import group_labels, run_labels
 from backend.database.tables import Run
 from backend.figures.ancestry import Origin, read_origins
@@ -99,16 +99,14 @@ def _read_groups(
     around = widen(window)
     wide = drawn if around == window else _read_run_curves(session, runs, every, around, smoothing, before)
     group_strokes = strokes_by_run(group_runs(runs, by))
-    members = [
-        group for group in ([run for run in group if run.id in every] for group in group_runs(runs, by)) if group
-    ]
-    return [
-        RunGroup(
-            name,
-            [replace((wide if len(group) > 1 else drawn)[run.id], stroke=group_strokes[run.id]) for run in group],
-        )
-        for name, group in zip(group_labels(members, by), members, strict=True)
-    ]
+    groups = group_samples(runs, by, every)
+    read = []
+    for name, group in zip(group_labels(groups, by), groups, strict=True):
+        curves = drawn if len(group) == len(group[0]) == 1 else wide
+        stroke = group_strokes[group[0][0].id]
+        samples = [[replace(curves[run.id], stroke=stroke) for run in sample] for sample in group]
+        read.append(RunGroup(name, samples))
+    return read
 
 
 def _read_run_curves(

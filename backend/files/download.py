@@ -18,6 +18,7 @@ TYPES: dict[StoredKind, str] = {
     "poster": "image/png",
     "track": "application/octet-stream",
     "saliency": "application/octet-stream",
+    "artifact": "application/octet-stream",
 }
 # Media of reported runs, by the suffix that the server gave them. No browser runs scripts in these.
 MEDIA_TYPES = {
@@ -67,8 +68,11 @@ def _is_one_range(written: str) -> bool:
     return not (parts[1] and parts[2]) or int(parts[1]) <= int(parts[2])
 
 
-def download(request: Request, file: File, root: Path) -> Response:
-    """Return the file, or 304 if the client has it. The content of a file id never changes."""
+def download(request: Request, file: File, root: Path, name: str | None = None) -> Response:
+    """Return the file, or 304 if the client has it. The content of a file id never changes.
+
+    Files of artifacts have any type and a name of their own. They are sent as attachments, so browsers run none.
+    """
     headers = {
         "ETag": f'"{file.sha256}"',
         "Cache-Control": "private, max-age=31536000, immutable",
@@ -82,11 +86,22 @@ def download(request: Request, file: File, root: Path) -> Response:
     return StoredFile(
         path,
         headers=headers,
-        media_type=MEDIA_TYPES[PurePosixPath(file.path).suffix] if file.kind == "media" else TYPES[file.kind],
-        filename=f"{_maker_of(file)}-{PurePosixPath(file.path).name}",
+        media_type=_media_type(file, name),
+        filename=name or f"{_maker_of(file)}-{PurePosixPath(file.path).name}",
         content_disposition_type="inline" if file.kind in INLINE_KINDS else "attachment",
     )
 
 
+def _media_type(file: File, name: str | None) -> str:
+    if file.kind == "media":
+        return MEDIA_TYPES[PurePosixPath(file.path).suffix]
+    if file.kind == "artifact" and name is not None:
+        suffix = PurePosixPath(name.lower()).suffix.replace(".jpeg", ".jpg")
+        return MEDIA_TYPES.get(suffix, "application/octet-stream")
+    return TYPES[file.kind]
+
+
 def _maker_of(file: File) -> str:
+    if file.kind == "artifact":
+        return "artifact"
     return f"job-{file.job_id}" if file.run_id is None else f"run-{file.run_id}"

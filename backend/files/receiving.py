@@ -41,9 +41,7 @@ async def receive_upload(
     """Store the body of a request as a file, and return its id. A repeated upload changes nothing."""
     uploaded_id = await run_in_threadpool(_find_twin, db, upload)
     if uploaded_id is not None:
-        # Read the whole body, so that the connection is not reset while the client sends.
-        async for _part in request.stream():
-            pass
+        await storage.check_repeat(request.stream(), upload.sha256)
         return uploaded_id
     limit = settings.max_file_bytes
     received, size = await storage.receive(request.stream(), settings.files_dir, limit, upload.sha256)

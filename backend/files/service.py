@@ -10,7 +10,7 @@ from sqlalchemy import Select, select
 from sqlalchemy.orm import Session
 
 from backend.database.engine import Database, after_commit
-from backend.database.tables import File, StoredKind
+from backend.database.tables import File, LogLine, StoredKind
 from backend.errors import FieldError, Invalid, NotFound
 from backend.files import ownership, removal, storage
 
@@ -51,8 +51,11 @@ def find_reported(session: Session, made_by: Maker, path: str) -> File:
 def store(
     session: Session, received: Path, made_by: Maker, kind: StoredKind, path: str, sha256: str, size: int
 ) -> File:
-    """Store a received file. Delete an earlier file of the same attempt and path."""
+    """Store a received file. Delete an earlier file of the same attempt and path, with a warning in the run's log."""
     if (replaced := session.scalar(_of_attempt(made_by, path))) is not None:
+        if made_by.run_id is not None and replaced.sha256 != sha256:
+            message = f"{path} of attempt {made_by.attempt} was uploaded again with other contents, which replace it."
+            session.add(LogLine(run_id=made_by.run_id, attempt=made_by.attempt, level="warning", message=message))
         delete_files(session, [replaced.id])
     file = File(
         run_id=made_by.run_id,
@@ -60,7 +63,7 @@ def store(
         job_id=made_by.job_id,
         kind=kind,
         path=path,
-        stored_path=new_stored_path(made_by.run_id),
+        stored_path=new_stored_path(made_by.run_id, kind),
         sha256=sha256,
         bytes=size,
     )
@@ -130,10 +133,12 @@ def _of_attempt(made_by: Maker, path: str) -> Select[File]:
     )
 
 
-def _folder(run_id: int | None) -> str:
-    return "played" if run_id is None else f"run-{run_id}"
+def _folder(run_id: int | None, kind: StoredKind | None = None) -> str:
+    if run_id is None:
+        return "artifacts" if kind == "artifact" else "played"
+    return f"run-{run_id}"
 
 
-def new_stored_path(run_id: int | None) -> str:
+def new_stored_path(run_id: int | None, kind: StoredKind | None = None) -> str:
     """Return a random path, which does not depend on the worker's name for the file."""
-    return f"{_folder(run_id)}/{secrets.token_hex(16)}"
+    return f"{_folder(run_id, kind)}/{secrets.token_hex(16)}"

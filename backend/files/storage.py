@@ -91,8 +91,24 @@ async def _receive_into(path: Path, body: AsyncIterator[bytes], limit: int, sha2
         await run_in_threadpool(write)
         await run_in_threadpool(os.fsync, file.fileno())
     if sha256 is not None and digest.hexdigest() != sha256:
-        raise Invalid(FieldError(field="sha256", message="does not match the received body. Send the file again"))
+        raise _wrong_hash()
     return size
+
+
+async def check_repeat(body: AsyncIterator[bytes], sha256: str) -> None:
+    """Read the body of a file that is stored. Raise Invalid if its hash is another.
+
+    It is read to the end, so that the connection is not reset while the client sends.
+    """
+    digest = hashlib.sha256()
+    async for part in body:
+        digest.update(part)
+    if digest.hexdigest() != sha256:
+        raise _wrong_hash()
+
+
+def _wrong_hash() -> Invalid:
+    return Invalid(FieldError(field="sha256", message="does not match the received body. Send the file again"))
 
 
 def move_into_place(path: Path, root: Path, stored: str) -> None:

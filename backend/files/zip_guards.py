@@ -1,5 +1,6 @@
 """Checks of uploaded zip files. A file is checked completely before any of it is used."""
 
+import errno
 import hashlib
 import re
 import stat
@@ -48,6 +49,11 @@ class ZipGuards:
             yield
         except _DAMAGED as error:
             raise self.problem(f"The file is not an {self.noun}, or is damaged: {error}.") from error
+        except OSError as error:
+            # A member at a negative position. Other errors are of the disk.
+            if error.errno != errno.EINVAL:
+                raise
+            raise self.problem(f"The file is not an {self.noun}, or is damaged: a member is outside of it.") from error
 
     def open(self, stack: ExitStack, file: BinaryIO) -> tuple[zipfile.ZipFile, Members]:
         """Open a zip file until the stack ends, and check its members. Raise the problem if it is unsafe."""

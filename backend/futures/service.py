@@ -48,7 +48,7 @@ def request(session: Session, replay_id: int, wanted: schemas.SimulateFutures) -
     checkpoint = (
         find_chosen(session, acting_run, wanted.agent.checkpoint, field="agent.checkpoint")
         if wanted.agent
-        else find_player(session, run, track, "Futures need")
+        else find_player(session, run, track)
     )
     _check_room(session, replay, acting_run)
     options = FuturesOptions.model_validate(wanted.model_dump(exclude={"agent"}))

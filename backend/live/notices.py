@@ -90,13 +90,16 @@ class Watch:
 
     def __init__(self) -> None:
         self.topic: Topic | None = None
+        # True if every notice sets the flag.
+        self.hears_all = False
         self.has_ended = False
         self._changed = asyncio.Event()
 
     def put(self, notice: Notice) -> None:
         """Set the flag if the notice is of the topic, or if notices may have been lost."""
         topic = self.topic
-        if notice.name == REFETCH or (topic and notice.name in topic.names and notice.payload == topic.payload):
+        is_of_topic = topic is not None and notice.name in topic.names and notice.payload == topic.payload
+        if self.hears_all or notice.name == REFETCH or is_of_topic:
             self._changed.set()
 
     def end(self) -> None:
@@ -149,6 +152,8 @@ class Hub:
             if not self._pending:
                 self._loop.call_soon_threadsafe(self._loop.call_later, COALESCE_SECONDS, self._flush)
             self._pending[key] = self._pending.get(key, False) or to_others
+        for changed in tuple(_listeners):
+            changed.set()
 
     def _flush(self) -> None:
         with self._lock:
@@ -230,12 +235,28 @@ def _message(name: str, payload: Payload) -> bytes:
 
 
 _hubs: set[Hub] = set()
+_listeners: set[threading.Event] = set()
 
 
 def publish(name: str, payload: dict[str, Any]) -> None:
     """Notify every open page of a change. Never blocks, and does nothing if no application runs."""
     for hub in tuple(_hubs):
         hub.publish(name, payload)
+
+
+@contextmanager
+def noticing(changed: threading.Event) -> Iterator[None]:
+    """Set an event at each notice of this or another process inside the block."""
+    _listeners.add(changed)
+    try:
+        yield
+    finally:
+        _listeners.discard(changed)
+
+
+def has_pages() -> bool:
+    """Return True if a page is open."""
+    return any(hub.streams for hub in tuple(_hubs))
 
 
 def current_hub() -> Hub:

@@ -39,7 +39,7 @@ async def stream_events(
     """Stream notices of changes.
 
     Events: run.changed, run.metrics, run.log, run.files, run.removed, play.changed, worker.changed, study.changed,
-    study.removed, alerts.changed, refetch.
+    study.removed, alerts.changed, artifacts.changed, refetch.
     """
     ends = time.monotonic() + MAX_STREAM_SECONDS
     with current_hub().join() as stream:

@@ -5,17 +5,15 @@ from sqlalchemy.orm import Session
 
 from backend.config import Settings
 from backend.database.tables import Job
-from backend.errors import Conflict, NotFound
+from backend.errors import NotFound
 from backend.games.catalog import find_game
 from backend.jobs import service as jobs
 from backend.jobs.queue import read_queue
 from backend.live_games.schemas import PlayedGame
 from backend.live_games.service import check_capacity, find_live_job
-from backend.replays.players import check_decision, find_player, read_track
+from backend.replays.players import check_decision, find_player, read_track, refuse, why_person_cannot_play
 from backend.replays.service import find_replay
 from backend.web.lookup import find_run, refuse_without_agent
-from workers.contract.games import ENVIRONMENTS
-from workers.contract.keys import are_playable
 from workers.contract.live import PlayParameters, ReplayOrigin
 
 
@@ -38,9 +36,8 @@ def continue_replay(session: Session, settings: Settings, replay_id: int, decisi
     refuse_without_agent(run, "play")
     track = read_track(session, replay)
     check_decision(track, decision)
-    if track.head.numbers_kind == "gaussian" or not are_playable(track.head.action_names):
-        raise Conflict(f"A person cannot play {ENVIRONMENTS[run.env].title}, because no keys control its actions.")
-    checkpoint = find_player(session, run, track, "Playing from here needs")
+    refuse(why_person_cannot_play(track.head))
+    checkpoint = find_player(session, run, track)
     check_capacity(session, settings)
     jobs.remove_ended(session, run, "play")
     origin = ReplayOrigin(

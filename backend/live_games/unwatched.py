@@ -16,12 +16,14 @@ from backend.database.tables import Job
 from backend.failure_log import FailureLog
 from backend.jobs import service as jobs
 from backend.jobs.queue import LIVE_GAMES
+from backend.live.notices import current_hub
 from backend.live_games.stage import Stage
 from backend.live_games.stages import Stages
 
 log = logging.getLogger(__name__)
 
-CHECK_SECONDS = 2.0
+# The interval of checks while games are queued, and the longest one otherwise.
+CHECK_SECONDS, IDLE_SECONDS = 2.0, 30.0
 
 
 @asynccontextmanager
@@ -41,6 +43,11 @@ class QueuedGames:
     def __init__(self, db: Database, stages: Stages) -> None:
         self._db, self._stages = db, stages
         self._open: dict[int, tuple[Stage, ExitStack]] = {}
+
+    @property
+    def are_queued(self) -> bool:
+        """True if there was a queued game at the last check."""
+        return bool(self._open)
 
     async def cancel_unwatched(self) -> None:
         """Cancel the queued games that no one has watched for a while."""
@@ -66,10 +73,14 @@ class QueuedGames:
 async def _repeat(games: QueuedGames) -> None:
     failures = FailureLog(log)
     try:
-        while True:
-            with failures.guard("Cancelling unwatched live games"):
-                await games.cancel_unwatched()
-            await asyncio.sleep(CHECK_SECONDS)
+        with current_hub().watch() as changes:
+            changes.hears_all = True
+            while True:
+                with failures.guard("Cancelling unwatched live games"):
+                    await games.cancel_unwatched()
+                await asyncio.sleep(CHECK_SECONDS)
+                if not games.are_queued:
+                    await changes.next(IDLE_SECONDS)
     finally:
         games.close()
 

@@ -9,10 +9,10 @@ from pydantic import BaseModel
 from sqlalchemy import Select, select
 from sqlalchemy.orm import Session
 
-from backend.database.engine import Db
-from backend.database.tables import LogLine, Run
+from backend.database.engine import Db, after_commit
+from backend.database.tables import Attempt, LogLine, Run
 from backend.errors import FieldError, Invalid
-from backend.live.notices import Topic
+from backend.live.notices import Topic, publish
 from backend.web.lookup import PathId, find_run
 from backend.web.waiting import MAX_WAIT_SECONDS, run_in_progress, wait_while
 from workers.contract.events import LogLevel
@@ -43,6 +43,21 @@ class LogPage(BaseModel):
 def note(session: Session, run: Run, message: str, level: LogLevel = "info") -> None:
     """Add a line to a run's log. The caller has locked the run."""
     session.add(LogLine(run_id=run.id, attempt=run.attempt, level=level, message=message))
+
+
+def note_conflicts(session: Session, run: Run, attempt: Attempt, count: int) -> None:
+    """Count events that were stored although their numbers were taken. Warn about the first ones of an attempt."""
+    if not attempt.conflicts:
+        name = f"the writer {attempt.writer}" if attempt.writer else f"the worker {attempt.worker}"
+        message = (
+            f"Events arrived under numbers that other events of {name} have, attempt {attempt.attempt}. All are kept, "
+            "so some steps may have two points. Two copies of its journal were probably uploaded. "
+            "Further ones are not mentioned."
+        )
+        note(session, run, message, "warning")
+        notice = {"run_id": run.id}
+        after_commit(session, lambda: publish("run.log", notice))
+    attempt.conflicts += count
 
 
 @dataclass(frozen=True)

@@ -92,7 +92,7 @@ def find_missing_episodes(signals: Signals) -> Iterator[Anomaly]:
 
 def find_halved_speed(signals: Signals) -> Iterator[Anomaly]:
     """Find where the speed fell to less than half for a while."""
-    samples = signals[STEPS_PER_SECOND].merged()
+    samples = signals[STEPS_PER_SECOND].after_startup().merged()
     values, is_slow, usual = samples.values, False, 0.0
     for at in range(SPEED_BEFORE, len(values) - SPEED_AFTER + 1):
         now = float(np.median(values[at : at + SPEED_AFTER]))

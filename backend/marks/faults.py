@@ -122,7 +122,9 @@ def find_spent_learning_rate(signals: Signals) -> Iterator[Anomaly]:
 
 def find_lost_throughput(signals: Signals) -> Iterator[Anomaly]:
     """Find a speed that is much lower than before, and stays so."""
-    samples = signals[STEPS_PER_SECOND].merged()
+    samples = signals[STEPS_PER_SECOND].after_startup().merged()
+    if len(samples.values) < FEWEST_SAMPLES:
+        return
     recent = max(FEWEST_SAMPLES // 2, len(samples.values) // PARTS)
     usual, now = (float(np.median(part)) for part in (samples.values[:-recent], samples.values[-recent:]))
     if now < LOST_SPEED * usual:

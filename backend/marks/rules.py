@@ -75,7 +75,9 @@ RULES: tuple[Rule, ...] = (
     ),
     Rule(
         AnomalyRule(
-            name="speed_halved", title="Speed halved", explanation="The speed falls to less than half for a while."
+            name="speed_halved",
+            title="Speed halved",
+            explanation="The speed falls to less than half for a while, after the first minute.",
         ),
         anomalies.find_halved_speed,
         (STEPS_PER_SECOND,),
@@ -144,7 +146,7 @@ RULES: tuple[Rule, ...] = (
         AnomalyRule(
             name="throughput_lost",
             title="Throughput lost",
-            explanation=f"The speed stays below {faults.LOST_SPEED:.0%} of its usual value.",
+            explanation=f"The speed stays below {faults.LOST_SPEED:.0%} of its usual value, after the first minute.",
             cause="Other programs use the host, or it has too little memory. The System tab shows its use.",
         ),
         faults.find_lost_throughput,

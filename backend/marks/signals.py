@@ -15,6 +15,8 @@ MAX_SAMPLES = 400
 FEWEST_SAMPLES = 20
 # A lasting condition holds for this share of the samples, until the last one.
 LASTING_SHARE = 0.05
+# The speed of a run is not judged before this time of training.
+STARTUP_SECONDS = 60.0
 
 
 @dataclass(frozen=True)
@@ -36,6 +38,11 @@ class Samples:
     def since(self, step: int) -> "Samples":
         """Return the samples from a step on."""
         first = int(np.searchsorted(self.steps, step))
+        return Samples(self.steps[first:], self.seconds[first:], self.values[first:])
+
+    def after_startup(self) -> "Samples":
+        """Return the samples after the first minute. Until then, processes start and the first replays are recorded."""
+        first = int(np.searchsorted(self.seconds, STARTUP_SECONDS))
         return Samples(self.steps[first:], self.seconds[first:], self.values[first:])
 
     def finite(self) -> "Samples":

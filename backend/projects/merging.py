@@ -11,6 +11,7 @@ from backend.database.tables import (
     MAIN,
     MAIN_ID,
     MAX_PANELS,
+    Artifact,
     Board,
     MovedPanel,
     Project,
@@ -48,6 +49,7 @@ def merge(session: Session, source: Project, into: str) -> Project:
     _move_all(session, source, target)
     _merge_boards(session, source, target)
     _move_views(session, source, target)
+    _move_artifacts(session, source, target)
     session.delete(source)
     session.flush()
     announce_projects(session)
@@ -99,4 +101,19 @@ def _move_views(session: Session, source: Project, target: Project) -> None:
         view.name = next(name for name in names if name_key(name) not in taken)
         view.name_key, view.project_id = name_key(view.name), target.id
         taken.add(view.name_key)
+    session.flush()
+
+
+def _move_artifacts(session: Session, source: Project, target: Project) -> None:
+    """Move the artifacts. If the target has the name of one, the moved one gets a number."""
+    taken = set(session.scalars(select(Artifact.name).where(Artifact.project_id == target.id)))
+    found = select(Artifact).where(Artifact.project_id == source.id).order_by(Artifact.id)
+    for artifact in session.scalars(found.with_for_update()).all():
+        names = [
+            artifact.name,
+            *(f"{artifact.name[:MAX_NUMBERED_NAME]}-{number}" for number in range(2, len(taken) + 3)),
+        ]
+        artifact.name = next(name for name in names if name not in taken)
+        artifact.project_id = target.id
+        taken.add(artifact.name)
     session.flush()

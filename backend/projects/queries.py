@@ -37,7 +37,8 @@ def to_schema(session: Session, project: tables.Project) -> schemas.Project:
 
 def _to_summary(project: tables.Project, counts: dict[int, dict[str, Any]]) -> schemas.ProjectSummary:
     found = counts.get(project.id, {})
-    numbers = {name: found.get(name, 0) for name in ("runs", "active_runs", "archived_runs", "studies", "reports")}
+    counted = ("runs", "active_runs", "archived_runs", "studies", "reports", "artifacts")
+    numbers = {name: found.get(name, 0) for name in counted}
     return schemas.ProjectSummary(
         id=project.id,
         name=project.name,
@@ -49,7 +50,7 @@ def _to_summary(project: tables.Project, counts: dict[int, dict[str, Any]]) -> s
 
 def _count_items(session: Session, only: int | None = None) -> dict[int, dict[str, Any]]:
     """Return the counts and the times of each project, or of one."""
-    run, study, report = tables.Run, tables.Study, tables.Report
+    run, study, report, artifact = tables.Run, tables.Study, tables.Report, tables.Artifact
     listed = run.archived_at.is_(None)
     found: dict[int, dict[str, Any]] = {}
     runs = {
@@ -61,6 +62,7 @@ def _count_items(session: Session, only: int | None = None) -> dict[int, dict[st
         (run, runs, (run.created_at, run.started_at, run.finished_at)),
         (study, {"studies": func.count()}, (study.started_at, study.finished_at)),
         (report, {"reports": func.count()}, (report.updated_at,)),
+        (artifact, {"artifacts": func.count()}, (artifact.created_at,)),
     ):
         labeled = [column.label(name) for name, column in columns.items()]
         query = select(model.project_id, *labeled, *map(func.max, times)).group_by(model.project_id)

@@ -66,8 +66,9 @@ class ProjectSummary(BaseModel):
     archived_runs: int
     studies: int
     reports: int
+    artifacts: int
     created_at: datetime
-    last_activity: datetime = Field(description="When a run, study or report of it last started, ended or changed.")
+    last_activity: datetime = Field(description="When a run, study, report or artifact last started, ended or changed.")
 
 
 class ProjectAgent(BaseModel):

@@ -6,16 +6,17 @@ from typing import Any
 from sqlalchemy import func, select, update
 from sqlalchemy.orm import Session
 
-from backend.database.tables import MAIN, MAIN_ID, Project, Report, Run, Study, StudyRun, name_key
+from backend.database.tables import MAIN, MAIN_ID, Artifact, Project, Report, Run, Study, StudyRun, name_key
 from backend.errors import Conflict, FieldError, Invalid
 from backend.projects.lookup import announce_projects, flush_name
 from backend.projects.schemas import CreateProject, EditProject, MovedItems, MoveItems
 
 _TAKEN = "There is already a project {!r}. Names differ in more than case."
-_ITEMS: tuple[tuple[type[Run] | type[Study] | type[Report], str, str], ...] = (
+_ITEMS: tuple[tuple[type[Run] | type[Study] | type[Report] | type[Artifact], str, str], ...] = (
     (Run, "run", "runs"),
     (Study, "study", "studies"),
     (Report, "report", "reports"),
+    (Artifact, "artifact", "artifacts"),
 )
 
 

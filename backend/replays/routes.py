@@ -5,8 +5,9 @@ from fastapi import APIRouter
 from backend.config import CurrentSettings
 from backend.database.engine import Db
 from backend.replays import pruning, service, tracks
+from backend.replays.players import with_actions
 from backend.replays.schemas import EditReplay, Replay, Track
-from backend.web.lookup import PathId, PathRun
+from backend.web.lookup import PathId, PathRun, find_run
 
 router = APIRouter(tags=["files"])
 
@@ -15,14 +16,16 @@ router = APIRouter(tags=["files"])
 def list_replays(db: Db, run: PathRun) -> list[Replay]:
     """List the replays of a run by the step of their checkpoints."""
     with db.read() as session:
-        return [Replay.model_validate(row) for row in pruning.list_replays(session, run)]
+        return with_actions(session, run, pruning.list_replays(session, run))
 
 
 @router.patch("/replays/{replay_id}")
 def edit_replay(db: Db, replay_id: PathId, changes: EditReplay) -> Replay:
     """Pin or unpin a replay. Pruning never deletes a pinned replay."""
     with db.write() as session:
-        return Replay.model_validate(service.pin(session, replay_id, changes.pinned))
+        replay = service.pin(session, replay_id, changes.pinned)
+        (shown,) = with_actions(session, find_run(session, replay.run_id), [replay])
+        return shown
 
 
 @router.get("/replays/{replay_id}/track")

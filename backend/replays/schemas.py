@@ -9,6 +9,15 @@ from workers.contract.tracks import TrackHead
 from workers.contract.values import Truth
 
 
+class ReplayActions(BaseModel):
+    """For each action, the reason why it is not possible now, or null if it is. The server rejects others with 409."""
+
+    simulate: str | None = Field(description="Simulate futures with its own agent.")
+    play: str | None = Field(description="Continue it as a person.")
+    saliency: str | None = Field(description="Compute its saliency.")
+    start_points: str | None = Field(description="Save its decisions as start points.")
+
+
 class Replay(BaseModel):
     """A replay: one episode played from a checkpoint. NaN and infinities are strings."""
 
@@ -29,6 +38,7 @@ class Replay(BaseModel):
     length: int
     seconds: float
     created_at: datetime
+    actions: ReplayActions
 
 
 class EditReplay(BaseModel):

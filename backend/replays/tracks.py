@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import numpy as np
+from pydantic import ValidationError
 
 from backend.database.tables import File
 from backend.errors import NotFound
@@ -20,9 +21,9 @@ def read(file: File, root: Path) -> Track:
     try:
         track = tracks.read(stored_path(root, file.stored_path))
         columns = {name: _as_list(track.columns[name]) for name in COLUMNS}
-    except (tracks.TrackError, KeyError) as error:
+        return Track.model_validate({"head": track.head, **columns})
+    except (tracks.TrackError, ValidationError) as error:
         raise NotFound(f"The track of this replay cannot be read: {error}") from error
-    return Track.model_validate({"head": track.head, **columns})
 
 
 def _as_list(column: Column) -> object:

@@ -4,11 +4,12 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 
+from backend.artifacts.schemas import NewVersion
 from backend.database.tables import MediaKind
 from backend.web.json_numbers import JsonNumber
 from workers.contract.events import LogLevel, Sha256
 from workers.contract.provenance import Provenance
-from workers.contract.values import LARGEST, Integer, Message, Text, Traceback
+from workers.contract.values import LARGEST, Id, Integer, Message, Text, Traceback
 
 # How a script ends its run. These are also states of the run.
 EndOutcome = Literal["finished", "failed", "stopped", "paused"]
@@ -116,6 +117,21 @@ class LoggedAlert(_Event):
     text: Text = ""
 
 
+class LoggedArtifact(_Event):
+    """A version of an artifact. Its files are uploaded before."""
+
+    kind: Literal["artifact"] = "artifact"
+    artifact: NewVersion
+
+
+class UsedArtifact(_Event):
+    """The use of a version of an artifact, by its id and its contents."""
+
+    kind: Literal["artifact_use"] = "artifact_use"
+    version_id: Id
+    digest: Sha256
+
+
 class LoggedEnd(_Event):
     """The end of the script."""
 
@@ -136,6 +152,8 @@ LoggedEvent = Annotated[
     | LoggedProvenance
     | LoggedMedia
     | LoggedAlert
+    | LoggedArtifact
+    | UsedArtifact
     | LoggedEnd,
     Field(discriminator="kind"),
 ]
@@ -151,5 +169,7 @@ MODELS: dict[str, type[_Event]] = {
     "provenance": LoggedProvenance,
     "media": LoggedMedia,
     "alert": LoggedAlert,
+    "artifact": LoggedArtifact,
+    "artifact_use": UsedArtifact,
     "end": LoggedEnd,
 }

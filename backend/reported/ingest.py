@@ -15,13 +15,14 @@ from backend.alerts.service import MAX_SCRIPT_ALERTS, NewAlert, count_script_ale
 from backend.config import Settings
 from backend.database.tables import Attempt, LogLine, Run
 from backend.errors import FieldError, Invalid
-from backend.events.sequence import refuse_gap, to_datetime
-from backend.logs.service import note
+from backend.events.repeats import digest_of, take_unstored
+from backend.events.sequence import to_datetime
+from backend.logs.service import note, note_conflicts
 from backend.metrics import service as metrics
 from backend.metrics.series import MAX_SERIES, add_series, find_series, remaining_series
 from backend.provenance.service import store_provenance
+from backend.reported import artifacts, states
 from backend.reported import events as ev
-from backend.reported import states
 from backend.reported.media import store_media
 from backend.reported.points import PointBuffer
 from backend.reported.problems import Omissions
@@ -32,25 +33,32 @@ from backend.runs.notices import announce_run
 from workers.contract.games import ENVIRONMENTS
 from workers.contract.values import LARGEST, LARGEST_SMALL, LONGEST_MESSAGE, storable
 
-_NOTICES = {"metrics": "run.metrics", "log": "run.log", "alert": "run.log", "media": "run.files"}
+_NOTICES = {"metrics": "run.metrics", "log": "run.log", "alert": "run.log", "media": "run.files", "artifact": "run.log"}
 MAX_CALENDAR_SECONDS = 253_402_300_800
 
 
 def ingest(session: Session, settings: Settings, run_id: int, batch: LoggedEvents) -> tuple[Run, Attempt]:
-    """Store the new events of a writer. Return its run and its attempt."""
+    """Store the events of a writer that are not stored yet. Return its run and its attempt."""
+    events = cast("list[Any]", batch.events)
+    _refuse_malformed(events)
+    digests = [(event["seq"], digest_of(event)) for event in events]
     run, attempt = find_writer(session, run_id, batch.writer, lock=True)
-    new = _new_events(cast("list[Any]", batch.events), attempt.last_seq)
-    if states.hear(settings, run, attempt):
+    unstored = take_unstored(session, attempt, digests)
+    # A repeated report of a killed script must not let its run continue.
+    if (unstored.indexes or batch.killed_at is None) and states.hear(settings, run, attempt):
         note(session, run, "Its script was heard again.")
         announce_run(session, run.id, "run.changed", "run.log")
-    if new:
-        _Batch(session, run, attempt).store(new)
-        attempt.last_seq = new[-1]["seq"]
+    if unstored.conflicts:
+        note_conflicts(session, run, attempt, unstored.conflicts)
+    if unstored.indexes:
+        _Batch(session, run, attempt).store([events[index] for index in unstored.indexes])
+    if batch.killed_at is not None:
+        states.end_killed(session, run, attempt, batch.killed_at)
     return run, attempt
 
 
-def _new_events(events: Sequence[Any], last_seq: int) -> list[dict[str, Any]]:
-    """Return the events that are not stored yet. Raise Invalid if a client does not follow the protocol."""
+def _refuse_malformed(events: Sequence[Any]) -> None:
+    """Raise Invalid if a client does not follow the protocol."""
     for index, event in enumerate(events):
         if type(event) is not dict:
             raise Invalid(FieldError(field=f"events.{index}", message="an event is an object"))
@@ -60,9 +68,6 @@ def _new_events(events: Sequence[Any], last_seq: int) -> list[dict[str, Any]]:
         if kind != "metrics" and (type(kind) is not str or kind not in ev.MODELS):
             known = ", ".join(("metrics", *ev.MODELS))
             raise Invalid(FieldError(field=f"events.{index}.kind", message=f"no kind {quote(kind)}; use {known}"))
-    new = [event for event in events if event["seq"] > last_seq]
-    refuse_gap((event["seq"] for event in new), last_seq)
-    return new
 
 
 class _Batch:
@@ -122,7 +127,10 @@ class _Batch:
             field = ".".join(map(str, found["loc"]))
             self._omissions.add(f"event {kind}", f"Left out an event of the kind {kind}: {field}: {found['msg']}.")
             return
-        self._apply(logged)
+        if isinstance(logged, artifacts.ArtifactEvent):
+            artifacts.store_event(self._session, self._run, logged, self._omissions)
+        else:
+            self._apply(logged)
 
     def _apply(self, event: Any) -> None:
         run = self._run

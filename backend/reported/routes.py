@@ -5,6 +5,8 @@ from typing import Annotated
 from fastapi import APIRouter, Path, Query, Request, Response
 from sqlalchemy.orm import Session
 
+from backend.artifacts import service as artifacts
+from backend.artifacts.schemas import KnownFiles, MissingFiles
 from backend.config import CurrentSettings
 from backend.database.engine import Db
 from backend.database.tables import Attempt, File, MediaKind, Run
@@ -30,6 +32,8 @@ from workers.contract.worker_api import UploadedFile
 
 router = APIRouter(tags=["reported runs"], route_class=GzipRoute)
 
+Writer = Annotated[Key, Query(description="The writer whose event names the file.")]
+
 
 @router.post(
     "/reported/runs", status_code=201, responses={200: {"description": "The run exists.", "model": ReportedRun}}
@@ -37,8 +41,9 @@ router = APIRouter(tags=["reported runs"], route_class=GzipRoute)
 def report_run(db: Db, settings: CurrentSettings, response: Response, run: ReportRun) -> ReportedRun:
     """Create a run that a script logs, or let a script resume it.
 
-    A repeated request with the same key and writer changes nothing. Another writer continues the run with that key,
-    which then runs again. Bodies may be compressed with gzip.
+    A repeated request with the same key and writer changes nothing. If its values differ from the first ones, the
+    first ones are kept, and the others are in the run's log with a warning. Another writer continues the run with that
+    key, which then runs again. Bodies may be compressed with gzip.
     """
     with db.write() as session:
         found, attempt, is_new = service.report(session, settings, run)
@@ -55,7 +60,9 @@ def report_run(db: Db, settings: CurrentSettings, response: Response, run: Repor
 def log_events(db: Db, settings: CurrentSettings, run_id: PathId, batch: LoggedEvents) -> ScriptAnswer:
     """Store events of a script. A repeated event changes nothing. A gap in the sequence is an error.
 
-    Values that cannot be stored are left out with a warning in the run's log. Bodies may be compressed with gzip.
+    An event is repeated if its number and its contents are stored. Other contents under a stored number are stored
+    too, with a warning in the run's log, and counted in `conflicts`. Values that cannot be stored are left out with a
+    warning. Bodies may be compressed with gzip.
     """
     with db.write() as session:
         return _to_answer(*ingest(session, settings, run_id, batch))
@@ -68,7 +75,7 @@ async def upload_media(
     settings: CurrentSettings,
     run_id: PathId,
     sha256: Annotated[Sha256, Path(description="Hash of the body.")],
-    writer: Annotated[Key, Query(description="The writer whose event names the file.")],
+    writer: Writer,
 ) -> UploadedFile:
     """Upload an image or a video before the event that names it. A repeated upload changes nothing.
 
@@ -85,6 +92,36 @@ async def upload_media(
     upload = Upload(find_maker, find_twin, "media", sha256)
     choose_path = lambda received: f"media/{sha256}{media_suffix(received)}"  # noqa: E731
     return UploadedFile(file_id=await receive_upload(request, db, settings, upload, choose_path))
+
+
+@router.post("/reported/runs/{run_id}/artifact-files/missing")
+def find_missing_files(db: Db, run_id: PathId, writer: Writer, files: KnownFiles) -> MissingFiles:
+    """Return which files of an artifact the server does not have, so that only these are uploaded."""
+    with db.write() as session:
+        service.find_writer(session, run_id, writer)
+        return MissingFiles(missing=artifacts.list_missing(session, files.sha256))
+
+
+@router.put("/reported/runs/{run_id}/artifact-files/{sha256}", openapi_extra=BODY)
+async def upload_artifact_file(
+    request: Request,
+    db: Db,
+    settings: CurrentSettings,
+    run_id: PathId,
+    sha256: Annotated[Sha256, Path(description="Hash of the body.")],
+    writer: Writer,
+) -> UploadedFile:
+    """Upload a file of an artifact before the event that names it. A repeated upload changes nothing."""
+
+    def find_maker(session: Session, lock: bool) -> Maker:
+        service.find_writer(session, run_id, writer, lock=lock)
+        if lock:
+            artifacts.lock_artifacts(session)
+        # It belongs to all artifacts that name it, not to the run.
+        return Maker(None, 0)
+
+    upload = Upload(find_maker, lambda session, _made_by: artifacts.find_stored(session, sha256), "artifact", sha256)
+    return UploadedFile(file_id=await receive_upload(request, db, settings, upload, lambda _received: sha256))
 
 
 @router.get("/runs/{run_id}/media")
@@ -109,4 +146,4 @@ def list_media_names(db: Db, run: PathRun) -> list[MediaSeries]:
 
 
 def _to_answer(run: Run, attempt: Attempt) -> ScriptAnswer:
-    return ScriptAnswer(acknowledged=attempt.last_seq, desired=run.desired)
+    return ScriptAnswer(acknowledged=attempt.last_seq, conflicts=attempt.conflicts, desired=run.desired)

@@ -62,6 +62,9 @@ class ScriptAnswer(BaseModel):
     """The last stored event of a writer, and what its script should do."""
 
     acknowledged: int = Field(description="Number of the writer's last stored event.")
+    conflicts: int = Field(
+        description="How many events of the writer had the number of another stored event. They are stored too."
+    )
     desired: Desired
 
 
@@ -79,6 +82,11 @@ class LoggedEvents(_ScriptRequest):
     writer: Key
     # Validated in backend/reported/ingest.py, which is faster and leaves out what it cannot store.
     events: Annotated[list[SkipValidation[LoggedEvent]], Field(max_length=MOST_EVENTS)]
+    killed_at: float | None = Field(
+        default=None,
+        description="Unix time at which the script ended, if it ended without an `end` event and these are its last "
+        "events. The run fails. It continues if more events of the writer arrive.",
+    )
 
 
 class MediaItem(BaseModel):

@@ -8,6 +8,7 @@ from backend.config import Settings
 from backend.database.columns import utc_now
 from backend.database.tables import Attempt, Run
 from backend.errors import Conflict, NotFound
+from backend.events.repeats import digest_of, is_other_registration
 from backend.logs.service import note
 from backend.projects.lookup import resolve_or_create
 from backend.reported import states
@@ -19,6 +20,10 @@ from backend.runs.notices import announce_run
 from backend.web.lookup import find_run
 from workers.contract.config.problems import title_of
 from workers.contract.games import env_title
+from workers.contract.values import LONGEST_MESSAGE
+
+# A script that is started again with the same writer may require that the run exists.
+_UNCOMPARED = {"resume"}
 
 
 def report(session: Session, settings: Settings, request: ReportRun) -> tuple[Run, Attempt, bool]:
@@ -26,6 +31,7 @@ def report(session: Session, settings: Settings, request: ReportRun) -> tuple[Ru
     run = _find(session, request.key)
     attempt = _find_attempt(session, run, request.writer) if run else None
     if run is not None and attempt is not None:
+        _compare_registration(session, run, attempt, request)
         return run, attempt, False
     if run is None and request.resume == "must":
         message = f"There is no run with the key {request.key}. Use resume='allow' to create it, or another key."
@@ -66,6 +72,19 @@ def find_writer(session: Session, run_id: int, writer: str, *, lock: bool = Fals
 def _find(session: Session, key: str) -> Run | None:
     """Return the run with a key, locked."""
     return session.scalar(select(Run).where(Run.reported_key == key).with_for_update())
+
+
+def _compare_registration(session: Session, run: Run, attempt: Attempt, request: ReportRun) -> None:
+    """Keep the values of a repeated registration in the run's log if they differ from those of the first one."""
+    if is_other_registration(session, attempt, _digest_of(request)):
+        values = request.model_dump_json(exclude_unset=True, exclude=_UNCOMPARED)
+        sentence = f"The writer {attempt.writer} was registered again with other values, which are not used: {values}"
+        note(session, run, sentence[:LONGEST_MESSAGE], "warning")
+        announce_run(session, run.id, "run.changed", "run.log")
+
+
+def _digest_of(request: ReportRun) -> bytes:
+    return digest_of(request.model_dump(mode="json", exclude_unset=True, exclude=_UNCOMPARED))
 
 
 def _find_attempt(session: Session, run: Run, writer: str) -> Attempt | None:
@@ -123,6 +142,7 @@ def _add_writer(session: Session, settings: Settings, run: Run, request: ReportR
     )
     session.add(attempt)
     session.flush()
+    is_other_registration(session, attempt, _digest_of(request))
     omissions = Omissions(session, attempt)
     run.algorithm = run.algorithm or request.method or ""
     run.env = run.env or request.env or ""

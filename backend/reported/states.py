@@ -16,9 +16,10 @@ from backend.events.sequence import to_datetime
 from backend.logs.service import note
 from backend.reported.events import LoggedEnd
 from backend.runs.notices import announce_run
-from backend.runs.states import ENDED
+from workers.contract.worker_api import ENDED
 
 _SENTENCES = {"finished": "Finished.", "stopped": "Stopped.", "paused": "Paused."}
+KILLED = "The script ended without finishing the run. It was probably killed; its output may say why."
 _DEFAULT_FAILURE = "The script failed without an error message."
 
 
@@ -35,7 +36,7 @@ def hear(settings: Settings, run: Run, attempt: Attempt) -> bool:
         return False
     if run.lease_expires_at is None or not (attempt.joins or attempt.attempt == run.attempt):
         return False
-    attempt.outcome = attempt.ended_at = None
+    attempt.outcome = attempt.ended_at = attempt.failure_message = None
     _run(settings, run)
     return True
 
@@ -44,21 +45,41 @@ def end(session: Session, run: Run, attempt: Attempt, event: LoggedEnd) -> None:
     """End an attempt. The run gets the outcome if the attempt leads it."""
     attempt.ended_at = to_datetime(event.time)
     attempt.outcome = "stopped" if event.outcome == "paused" else event.outcome
-    if event.outcome == "failed":
-        attempt.failure_message = event.message or _DEFAULT_FAILURE
-        attempt.failure_traceback = event.traceback
+    has_failed = event.outcome == "failed"
+    # An earlier end may have been reported by mistake, as for a script that was taken for killed.
+    attempt.failure_message = (event.message or _DEFAULT_FAILURE) if has_failed else None
+    attempt.failure_traceback = event.traceback if has_failed else None
     if attempt.attempt != run.attempt:
         return
     run.state, run.state_reason, run.lease_expires_at = event.outcome, None, None
     run.finished_at = attempt.ended_at if event.outcome in ENDED else None
-    if event.outcome == "failed":
-        run.failure_message, run.failure_traceback = attempt.failure_message, attempt.failure_traceback
+    run.failure_message, run.failure_traceback = attempt.failure_message, attempt.failure_traceback
+    if has_failed:
         run.state_reason = run.failure_message
         note(session, run, f"Failed: {run.failure_message}", "error")
     else:
         note(session, run, " ".join(part for part in (_SENTENCES[event.outcome], event.message) if part))
     raise_run_end(session, run)
     announce_run(session, run.id, "run.log")
+
+
+def end_killed(session: Session, run: Run, attempt: Attempt, time: float) -> None:
+    """End the attempt of a script that ended without an `end` event. A repeated call changes nothing.
+
+    This is not an event of the script. If more of its events arrive, it was not killed, and the run continues.
+    """
+    if attempt.outcome not in (None, "lost") or attempt.failure_message == KILLED:
+        return
+    attempt.outcome, attempt.ended_at, attempt.failure_message = "lost", to_datetime(time), KILLED
+    if attempt.attempt != run.attempt:
+        return
+    is_news = run.state == "running"
+    run.state, run.state_reason, run.failure_message = "failed", KILLED, KILLED
+    run.finished_at = attempt.ended_at
+    note(session, run, f"Failed: {KILLED}", "error")
+    if is_news:
+        raise_run_end(session, run)
+    announce_run(session, run.id, "run.changed", "run.log")
 
 
 def fail_silent(session: Session, settings: Settings, run: Run) -> None:

@@ -15,7 +15,7 @@ from backend.runs.expressions.nodes import Setting
 from backend.runs.expressions.requests import read_value
 from backend.runs.expressions.sql import Translator
 from backend.runs.expressions.writing import quoted
-from backend.runs.names import format_value, short_title
+from backend.runs.names import format_value, name_part, short_title
 from backend.runs.setting_values import setting_value
 from backend.runs.sorting import split_list
 from workers.contract.config.problems import title_of
@@ -56,6 +56,8 @@ class GroupKey:
             return str(session.scalar(select(Study.name).where(Study.id == value)))
         if isinstance(self.name, Column) and self.kind in ("text", "tags"):
             return {"method": title_of, "env": env_title}.get(self.name.name, str)(value)
+        if isinstance(self.name, Setting):
+            return name_part(self.name.name, value)
         return f"{title} {format_value(value)}"
 
 

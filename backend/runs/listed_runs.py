@@ -7,6 +7,7 @@ from typing import Any
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
+from backend.checkpoints.availability import NO_CHECKPOINTS, count_checkpoints
 from backend.database import tables
 from backend.errors import FieldError, Invalid
 from backend.metrics.models import MetricSeries
@@ -50,13 +51,14 @@ def to_page(
     if columns:
         for run_id, values in computed_values(session, [run.id for run in rows.runs], columns).items():
             included[run_id]["computed"] = values
+    counts = count_checkpoints(session, [run.id for run in rows.runs])
     actions: dict[schemas.RunActions, int] = {}
     items = []
     for run in rows.runs:
         fields = shown_fields(run, reasons[run.id])
         if run.failure_message is not None:
             fields["failure"] = schemas.FailureMessage(message=run.failure_message)
-        fields["actions"] = actions.setdefault(to_actions(run), len(actions))
+        fields["actions"] = actions.setdefault(to_actions(run, counts.get(run.id, NO_CHECKPOINTS)), len(actions))
         fields["metrics"] = extents.get(run.id)
         shown = {name: value for name, value in fields.items() if value is not None and value != []}
         items.append(schemas.ListedRun(**shown, **included[run.id]))

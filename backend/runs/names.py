@@ -30,7 +30,7 @@ OMITTED_FIELDS = (
 def name_from_fields(config: Mapping[str, Any], fields: Collection[str]) -> str:
     """Return a run's name: its method, its environment and the values of the most important of these fields."""
     named = first_fields([field for field in fields if field in config and field not in OMITTED_FIELDS])
-    values = [f"{short_title(field)} {format_value(config[field])}" for field in named]
+    values = [name_part(field, config[field]) for field in named]
     return " · ".join([title_of(config["algorithm"]), env_title(config["env"]), *values])
 
 
@@ -39,7 +39,9 @@ def name_for_copy(run: Run, config: Mapping[str, Any]) -> str:
     if not has_automatic_name(run):
         return run.name
     parts = run.name.split(" · ")
-    named = {field for field in run.config if {*field_values(run, [field])} & {*parts}}
+    named = {
+        field for field, value in run.config.items() if {name_part(field, value), _long_part(field, value)} & {*parts}
+    }
     changed = {field for field, value in config.items() if run.config.get(field) != value}
     fields = [field for field in config if field in named | changed and field not in OMITTED_FIELDS]
     return name_from_fields(config, fields) if fields else run.name
@@ -59,7 +61,17 @@ def first_fields(fields: Sequence[str]) -> list[str]:
 
 def field_values(run: Run, fields: Sequence[str]) -> list[str]:
     """Return each field that the run has, with its value."""
-    return [f"{short_title(field)} {format_value(run.config[field])}" for field in fields if field in run.config]
+    return [name_part(field, run.config[field]) for field in fields if field in run.config]
+
+
+def name_part(field: str, value: Any) -> str:
+    """Return a field with its value as part of a name, such as "lr 0.001" or "total steps 10 M"."""
+    return f"{short_title(field)} {format_field(field, value)}"
+
+
+def _long_part(field: str, value: Any) -> str:
+    """Return the same part with all digits, as in the names of earlier versions."""
+    return f"{short_title(field)} {format_value(value)}"
 
 
 def short_title(field: str) -> str:
@@ -99,3 +111,13 @@ def format_value(value: Any) -> str:
     if isinstance(value, float):
         return f"{value:.6g}"
     return "none" if value is None else str(value)
+
+
+def format_field(field: str, value: Any) -> str:
+    """Format the value of a field. Round counts have units: 10 M, 250 k. A seed is not a count."""
+    if isinstance(value, int) and not isinstance(value, bool) and field != "seed":
+        for size, unit in ((10**9, "G"), (10**6, "M"), (10**3, "k")):
+            # Other numbers would lose digits, which may be what tells two names apart.
+            if abs(value) >= max(size, 10**4) and value * 100 % size == 0:
+                return f"{value / size:.10g} {unit}"
+    return format_value(value)

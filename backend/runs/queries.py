@@ -8,6 +8,7 @@ from typing import Any
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
+from backend.checkpoints.availability import NO_CHECKPOINTS, CheckpointCount, count_checkpoints
 from backend.colors import color_of
 from backend.database import tables
 from backend.database.columns import utc_now
@@ -34,7 +35,11 @@ def to_schemas(session: Session, runs: Sequence[tables.Run]) -> list[schemas.Run
     """Return the schemas of runs."""
     ids = [run.id for run in runs]
     reasons, seconds, studies = state_reasons(session, runs), training_seconds(session, ids), find_studies(session, ids)
-    return [_to_schema(run, reasons[run.id], seconds[run.id], studies.get(run.id)) for run in runs]
+    counts = count_checkpoints(session, ids)
+    return [
+        _to_schema(run, reasons[run.id], seconds[run.id], studies.get(run.id), counts.get(run.id, NO_CHECKPOINTS))
+        for run in runs
+    ]
 
 
 def to_schema(session: Session, run: tables.Run) -> schemas.Run:
@@ -82,7 +87,7 @@ def _state_reason(run: tables.Run, workers: list[tables.Worker], ahead: int) -> 
     if run.state in ACTIVE and run.desired != "run":
         return "Stopping: the trainer saves a checkpoint first." if run.desired == "stop" else "Pausing."
     if run.state == "running" and _has_all_steps(run):
-        return "Finishing: the trainer saves the final checkpoint."
+        return run.state_reason or "Finishing: the trainer saves the final checkpoint."
     if run.state != "queued" or run.queue is None:
         return run.state_reason
     waiting = _waiting_reason(run, run.queue, [worker for worker in workers if worker.queue == run.queue], ahead)
@@ -147,7 +152,13 @@ def shown_fields(run: tables.Run, reason: str | None) -> dict[str, Any]:
     }
 
 
-def _to_schema(run: tables.Run, reason: str | None, seconds: float, study: schemas.StudyOfRun | None) -> schemas.Run:
+def _to_schema(
+    run: tables.Run,
+    reason: str | None,
+    seconds: float,
+    study: schemas.StudyOfRun | None,
+    checkpoints: CheckpointCount,
+) -> schemas.Run:
     failure = None
     if run.failure_message is not None:
         failure = schemas.Failure(message=run.failure_message, traceback=run.failure_traceback)
@@ -161,7 +172,7 @@ def _to_schema(run: tables.Run, reason: str | None, seconds: float, study: schem
         trained_seconds=seconds,
         versions=run.versions,
         command=run.command,
-        actions=to_actions(run),
+        actions=to_actions(run, checkpoints),
         roles=[],
         start_steps=[],
         warnings=[],

@@ -1,9 +1,9 @@
 """Request and response models of the runs API."""
 
 from datetime import datetime
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, StringConstraints
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints, model_validator
 
 from backend.checkpoints.choice import CheckpointChoice
 from backend.database.tables import RunOrigin
@@ -15,7 +15,8 @@ from workers.contract.worker_api import Desired, QueueName, State
 
 Name = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=200), STORABLE]
 Tag = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=50), STORABLE]
-Tags = Annotated[list[Tag], Field(max_length=20)]
+MAX_TAGS = 20
+Tags = Annotated[list[Tag], Field(max_length=MAX_TAGS)]
 Notes = Annotated[str, Field(max_length=20_000), STORABLE]
 Priority = Annotated[
     int,
@@ -28,6 +29,7 @@ Priority = Annotated[
 ]
 Overrides = Annotated[dict[str, Any], Field(max_length=200, description="Configuration fields to change.")]
 Action = Literal["stop", "pause", "resume", "archive", "restore", "purge"]
+BulkAction = Action | Literal["tag", "untag"]
 
 
 class Parent(BaseModel):
@@ -93,6 +95,10 @@ class RunActions(BaseModel):
     archive: str | None
     restore: str | None
     purge: str | None
+    play: str | None = Field(
+        description="Evaluate, record, calibrate or watch its agent, continue its replays, or download the agent."
+    )
+    change: str | None = Field(description="Change its settings.")
 
 
 class Run(BaseModel):
@@ -262,8 +268,15 @@ class ForkRun(_Request):
 class BulkRequest(_Request):
     """An action to apply to many runs."""
 
-    action: Action
+    action: BulkAction
     ids: Annotated[list[Id], Field(min_length=1, max_length=1_000)]
+    tags: Tags = Field(default=[], description="Tags to add or remove. Only for the actions tag and untag.")
+
+    @model_validator(mode="after")
+    def _check_tags(self) -> Self:
+        if bool(self.tags) != (self.action in ("tag", "untag")):
+            raise ValueError("the actions tag and untag need tags, and the others have none")
+        return self
 
 
 class Skipped(BaseModel):

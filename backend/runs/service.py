@@ -1,7 +1,7 @@
 """Operations on runs. Every function works inside the caller's transaction."""
 
 import time
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from sqlalchemy import select
@@ -22,7 +22,7 @@ from backend.provenance.service import delete_unused_documents, document_hashes
 from backend.replays.pruning import forget_analyses, list_replays
 from backend.runs.names import name_for_copy
 from backend.runs.notices import announce_run
-from backend.runs.schemas import Action, CloneRun, CreateRun, EditRun, ForkRun
+from backend.runs.schemas import MAX_TAGS, Action, BulkRequest, CloneRun, CreateRun, EditRun, ForkRun
 from backend.runs.states import Already, Change, Refusal, decide, queue_on_request
 from backend.web.lookup import refuse_reported
 from workers.contract.config import RunConfig
@@ -44,11 +44,30 @@ def edit(session: Session, run: Run, changes: EditRun) -> None:
         if (value := getattr(changes, column)) is not None:
             setattr(run, column, value)
     if changes.tags is not None:
-        kept = {tag.tag: tag for tag in run.tags}
-        run.tags = [kept.get(tag) or RunTag(tag=tag) for tag in dict.fromkeys(changes.tags)]
+        _set_tags(run, changes.tags)
     if changes.project is not None:
         assign(session, run, changes.project)
     announce_run(session, run.id, "run.changed")
+
+
+def _set_tags(run: Run, tags: Iterable[str]) -> None:
+    kept = {tag.tag: tag for tag in run.tags}
+    run.tags = [kept.get(tag) or RunTag(tag=tag) for tag in dict.fromkeys(tags)]
+
+
+def _change_tags(session: Session, run: Run, request: BulkRequest) -> None:
+    """Add or remove tags. Raise Conflict if the run would have too many."""
+    before = [tag.tag for tag in run.tags]
+    tags = (
+        list(dict.fromkeys([*before, *request.tags]))
+        if request.action == "tag"
+        else [tag for tag in before if tag not in request.tags]
+    )
+    if len(tags) > MAX_TAGS:
+        raise Conflict(f"Run {run.id} would have more than {MAX_TAGS} tags.")
+    if tags != before:
+        _set_tags(run, tags)
+        announce_run(session, run.id, "run.changed")
 
 
 def act(session: Session, run: Run, action: Action) -> None:
@@ -91,24 +110,27 @@ def fork(session: Session, run: Run, changes: ForkRun) -> Run:
     return child
 
 
-def bulk(session: Session, action: Action, ids: Sequence[int], seconds: float) -> dict[int, str | None]:
-    """Apply an action to runs until the time is up. Return for each handled run why it was skipped, or None."""
+def bulk(session: Session, request: BulkRequest, ids: Sequence[int], seconds: float) -> dict[int, str | None]:
+    """Apply a request to runs until the time is up. Return for each handled run why it was skipped, or None."""
     ends = time.monotonic() + seconds
     found = session.scalars(select(Run).where(Run.id.in_(ids)).order_by(Run.id).with_for_update())
     runs = {run.id: run for run in found}
     outcomes: dict[int, str | None] = {}
     for run_id in ids:
         run = runs.get(run_id)
-        outcomes[run_id] = _try_action(session, run, action) if run is not None else f"There is no run {run_id}."
+        outcomes[run_id] = _try_action(session, run, request) if run is not None else f"There is no run {run_id}."
         if time.monotonic() > ends:
             break
     return outcomes
 
 
-def _try_action(session: Session, run: Run, action: Action) -> str | None:
+def _try_action(session: Session, run: Run, request: BulkRequest) -> str | None:
     """Apply an action. Return why it is not allowed, or None."""
     try:
-        act(session, run, action)
+        if request.action == "tag" or request.action == "untag":
+            _change_tags(session, run, request)
+        else:
+            act(session, run, request.action)
     except Conflict as refused:
         return refused.detail
     return None

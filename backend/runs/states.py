@@ -4,12 +4,11 @@ from dataclasses import dataclass, replace
 from functools import cache
 from typing import Literal
 
+from backend.checkpoints.availability import CheckpointCount, why_not_changeable, why_not_playable
 from backend.database.columns import utc_now
 from backend.database.tables import Run
 from backend.runs.schemas import Action, RunActions
 from workers.contract.worker_api import ACTIVE, Desired, State
-
-ENDED: tuple[State, ...] = ("finished", "failed", "stopped")
 
 
 @dataclass(frozen=True)
@@ -101,9 +100,16 @@ def decide(action: Action, run: Run) -> Decision:
     return replace(decision, reason=decision.reason.format(state=run.state, key=run.reported_key))
 
 
-def to_actions(run: Run) -> RunActions:
+def to_actions(run: Run, checkpoints: CheckpointCount) -> RunActions:
     """Return for each action why it is not allowed now, or None if it is allowed."""
-    return _to_actions(run.state, run.desired, _continued_by(run), archived=run.archived_at is not None)
+    return _to_actions(
+        run.state,
+        run.desired,
+        _continued_by(run),
+        archived=run.archived_at is not None,
+        play=why_not_playable(run, checkpoints),
+        change=why_not_changeable(run, checkpoints),
+    )
 
 
 def _continued_by(run: Run) -> ContinuedBy:
@@ -113,7 +119,9 @@ def _continued_by(run: Run) -> ContinuedBy:
 
 
 @cache
-def _to_actions(state: State, desired: Desired, continued_by: ContinuedBy, *, archived: bool) -> RunActions:
+def _to_actions(
+    state: State, desired: Desired, continued_by: ContinuedBy, *, archived: bool, **others: str | None
+) -> RunActions:
     decisions = {action: _decide(action, state, desired, continued_by, archived=archived) for action in ACTIONS}
     return RunActions.model_validate(
         {
@@ -121,6 +129,7 @@ def _to_actions(state: State, desired: Desired, continued_by: ContinuedBy, *, ar
             action: None if isinstance(found, Change) else f"This run {found.reason.format(state=state, key='…')}"
             for action, found in decisions.items()
         }
+        | others
     )
 
 

@@ -4,17 +4,16 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from backend.database.tables import File, Job, Replay
-from backend.errors import Conflict, NotFound
+from backend.errors import NotFound
 from backend.files.service import Maker, find_reported
 from backend.jobs import service as jobs
 from backend.jobs.queue import read_queue
-from backend.replays.players import find_player, read_track
+from backend.replays.players import find_player, read_track, refuse, why_no_saliency
 from backend.replays.pruning import prune_replays
 from backend.replays.service import find_replay
 from backend.saliency.schemas import ReplaySaliency
 from backend.web.lookup import find_run, refuse_without_agent
 from workers.contract import events as ev
-from workers.contract.games import ENVIRONMENTS
 from workers.contract.jobs import SaliencyParameters
 
 MAX_WAITING_JOBS = 10
@@ -27,10 +26,9 @@ def request(session: Session, replay_id: int) -> tuple[Replay, Job]:
     if before is not None and before.state in (*jobs.UNFINISHED, "done"):
         return replay, before
     refuse_without_agent(run, "compute the saliency of a replay of")
-    if not ENVIRONMENTS[run.env].shows_pixels:
-        raise Conflict(f"Agents of {run.env} do not see pictures, so they have no saliency.")
+    refuse(why_no_saliency(run.env))
     track = read_track(session, replay)
-    checkpoint = find_player(session, run, track, "Saliency needs")
+    checkpoint = find_player(session, run, track)
     jobs.check_room(session, run, "saliency", MAX_WAITING_JOBS, "saliency jobs")
     if before is not None:
         jobs.remove(session, before)

@@ -8,15 +8,13 @@ from backend.database.tables import Job, Replay, StartSet
 from backend.errors import Conflict, FieldError, Invalid, NotFound
 from backend.jobs import service as jobs
 from backend.jobs.queue import read_queue
-from backend.replays.players import action_set, check_decision, read_track
+from backend.replays.players import action_set, check_decision, read_track, refuse, why_no_start_points
 from backend.replays.service import find_replay
 from backend.start_sets import service
 from backend.start_sets.schemas import SavedStartPoints, SaveStartPoints
 from backend.web.lookup import find_run, refuse_without_agent
 from workers.contract import events as ev
-from workers.contract.games import ENVIRONMENTS
 from workers.contract.jobs import StartPointsParameters
-from workers.contract.protocols import PROTOCOLS
 from workers.contract.protocols.starts import StartSetFile, starts_at
 from workers.contract.tracks import Track
 
@@ -28,10 +26,8 @@ def request(session: Session, settings: Settings, replay_id: int, wanted: SaveSt
     replay = find_replay(session, replay_id, lock=True)
     run = find_run(session, replay.run_id)
     refuse_without_agent(run, "save start points from a replay of")
-    if not ENVIRONMENTS[run.env].family.has_start_points:
-        raise Conflict(f"Episodes of {ENVIRONMENTS[run.env].title} cannot begin at start points, only Atari games.")
     track = read_track(session, replay)
-    _check_protocol(track)
+    refuse(why_no_start_points(track.head))
     decisions = _decisions(track, wanted)
     service.check_room(session, run.env, wanted.name)
     jobs.check_room(session, run, "start_points", MAX_WAITING_JOBS, "sets")
@@ -104,15 +100,6 @@ def _stored(session: Session, job: Job) -> StartSet | None:
 
 def _parameters(job: Job) -> StartPointsParameters:
     return StartPointsParameters.model_validate(job.parameters)
-
-
-def _check_protocol(track: Track) -> None:
-    protocol = PROTOCOLS[track.head.protocol]
-    if protocol.repeat_action_probability:
-        raise Conflict(
-            f"The emulator repeated actions at random in this replay ({protocol.name}), so its actions do not lead to "
-            "the same screens from a start point. Choose a replay without sticky actions."
-        )
 
 
 def _decisions(track: Track, wanted: SaveStartPoints) -> list[int]:

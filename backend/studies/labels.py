@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from backend.runs.names import field_titles, format_value
+from backend.runs.names import field_titles, format_field, format_value
 from backend.studies.specification import Axis
 
 
@@ -28,4 +28,4 @@ def _title(field: str) -> str:
 
 
 def _field_label(field: str, value: Any) -> str:
-    return format_value(value) if field == "preset" else f"{_title(field)} {format_value(value)}"
+    return format_value(value) if field == "preset" else f"{_title(field)} {format_field(field, value)}"

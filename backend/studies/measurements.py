@@ -11,9 +11,8 @@ from backend.database.tables import Attempt, Measurement, Run
 from backend.metrics.visibility import training_seconds
 from backend.runs import service as runs
 from backend.runs.speed import kind_label, measure
-from backend.runs.states import ENDED
 from workers.contract.config import RunConfig
-from workers.contract.worker_api import ACTIVE
+from workers.contract.worker_api import ACTIVE, ENDED
 
 NAME_PREFIX = "Measure "
 MIN_TRAINING_SECONDS = 30.0

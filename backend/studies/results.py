@@ -11,8 +11,7 @@ from sqlalchemy.orm import Session
 
 from backend.comparisons.statistics import bootstrap_curve
 from backend.database.tables import Run, Study, StudyPoint, StudyRun
-from backend.runs.states import ENDED
-from workers.contract.worker_api import State
+from workers.contract.worker_api import ENDED, State
 
 # Excludes infinities and NaN, which PostgreSQL treats as larger than all numbers.
 LARGEST_FLOAT = sys.float_info.max

@@ -13,12 +13,11 @@ from backend.errors import Invalid
 from backend.live.notices import publish
 from backend.runs.names import name_from_fields
 from backend.runs.service import add_to_queue
-from backend.runs.states import ENDED
 from backend.studies.certainty import undecided_points
 from backend.studies.planning import add_new_seeds, points_remaining
 from backend.studies.points import point_config, read_specification
 from backend.studies.results import load_planned_runs
-from workers.contract.worker_api import ACTIVE
+from workers.contract.worker_api import ACTIVE, ENDED
 
 # Pause a study after this many consecutive failures.
 MAX_CONSECUTIVE_FAILURES = 5

@@ -1,7 +1,7 @@
 """Background scheduling of studies."""
 
 import logging
-import threading
+import math
 from contextlib import suppress
 
 from sqlalchemy import select
@@ -12,6 +12,7 @@ from backend.database.tables import Study
 from backend.doorbell import Doorbell
 from backend.errors import NotFound
 from backend.failure_log import FailureLog
+from backend.live.background import BackgroundThread
 from backend.studies import measurements, planning, run_queue
 from backend.studies.points import read_specification
 from backend.studies.pruning import StudyPruner
@@ -27,7 +28,7 @@ SWEEP_SHARE = 1 / 4
 
 
 class StudyScheduler:
-    """Background thread that schedules the runs of active studies.
+    """Background thread that schedules the runs of active studies after each change.
 
     Several backends may each run one, because every change re-checks the study under a row lock.
     """
@@ -35,9 +36,7 @@ class StudyScheduler:
     def __init__(self, database: Database, settings: Settings, doorbell: Doorbell) -> None:
         self._database = database
         self._doorbell = doorbell
-        self._interval_seconds = SWEEP_SHARE * settings.sweep_seconds
-        self._stopping = threading.Event()
-        self._thread = threading.Thread(target=self._run, name="study-scheduler", daemon=True)
+        self._thread = BackgroundThread("study-scheduler", SWEEP_SHARE * settings.sweep_seconds, self._work)
         self._failures = FailureLog(log)
         self._pruner = StudyPruner(database)
 
@@ -47,9 +46,7 @@ class StudyScheduler:
 
     def stop(self) -> None:
         """Stop the thread."""
-        self._stopping.set()
-        if self._thread.is_alive():
-            self._thread.join(timeout=10)
+        self._thread.stop()
 
     def run_once(self) -> None:
         """Schedule and prune all running studies, announce verdicts, and end measurements. Log failures."""
@@ -104,6 +101,7 @@ class StudyScheduler:
                 planning.add_points(session, locked, [draw], spec.seeds)
                 run_queue.announce_study(session, locked)
 
-    def _run(self) -> None:
-        while not self._stopping.wait(self._interval_seconds):
-            self.run_once()
+    def _work(self) -> float:
+        """Schedule. Everything that makes a study continue is announced by a notice."""
+        self.run_once()
+        return math.inf

@@ -9,7 +9,7 @@ from backend.suites.schemas import SuiteRequest
 from workers.contract.config.evaluation import unfit_without_starts_because, usual_protocol
 from workers.contract.game_lists import GAME_LISTS, GameList
 from workers.contract.games import close_to
-from workers.contract.presets import PRESETS, Preset
+from workers.contract.presets import PRESETS, Preset, unknown_preset
 
 DEFAULT_PRESET = "paac-sticky"
 
@@ -57,7 +57,7 @@ def _find_game(name: str) -> str:
 
 def _find_preset(name: str) -> Preset:
     if name not in PRESETS:
-        raise Invalid(FieldError(field="preset", message=f"no such preset. Presets: {', '.join(PRESETS)}"))
+        raise Invalid(FieldError(field="preset", message=unknown_preset(name)))
     return PRESETS[name]
 
 

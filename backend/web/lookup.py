@@ -30,24 +30,32 @@ def find_run(session: Session, run_id: int, *, lock: bool = False) -> Run:
 
 def refuse_reported(run: Run, action: str) -> None:
     """Raise Conflict unless Arcadia trains the run. It cannot start the program of any other run."""
-    _refuse_missing_plugins(run, action)
-    if run.origin != "trained":
-        raise Conflict(
-            f"Arcadia cannot {action} run {run.id}, because {_ORIGINS[run.origin]}. Only runs that Arcadia trains have "
-            "checkpoints and a configuration that it can start."
-        )
+    if (clause := why_not_trained(run)) is not None:
+        raise Conflict(f"Arcadia cannot {action} run {run.id}, because {clause}.")
 
 
 def refuse_without_agent(run: Run, action: str) -> None:
     """Raise Conflict if Arcadia has no checkpoints of the run, or lacks a plug-in that made them."""
-    _refuse_missing_plugins(run, action)
-    if not run.has_agent:
-        raise Conflict(f"Arcadia cannot {action} run {run.id}, because {_ORIGINS[run.origin]} without checkpoints.")
+    if (clause := why_no_agent(run)) is not None:
+        raise Conflict(f"Arcadia cannot {action} run {run.id}, because {clause}.")
 
 
-def _refuse_missing_plugins(run: Run, action: str) -> None:
+def why_not_trained(run: Run) -> str | None:
+    """Return a clause about why Arcadia cannot start the configuration of a run, or None if it can."""
     if missing := missing_plugins(run.needed_plugins):
-        raise Conflict(f"Arcadia cannot {action} run {run.id}, because {missing}.")
+        return missing
+    if run.origin == "trained":
+        return None
+    return (
+        f"{_ORIGINS[run.origin]}. Only runs that Arcadia trains have checkpoints and a configuration that it can start"
+    )
+
+
+def why_no_agent(run: Run) -> str | None:
+    """Return a clause about why Arcadia cannot play the agent of a run, even with a checkpoint, or None if it can."""
+    if missing := missing_plugins(run.needed_plugins):
+        return missing
+    return None if run.has_agent else f"{_ORIGINS[run.origin]} without checkpoints"
 
 
 def find_job(session: Session, job_id: int, *, lock: bool = False) -> Job:

@@ -1,7 +1,9 @@
 """Rate limit for wrong tokens per client address."""
 
+import hashlib
 import ipaddress
 import logging
+import secrets
 import threading
 import time
 from collections import OrderedDict
@@ -27,36 +29,43 @@ class TooManyWrongTokens(Problem):
 
 
 class WrongTokenLimit:
-    """Recent wrong tokens by address."""
+    """Recent wrong tokens by address. Right tokens are not counted and never refused."""
 
     def __init__(self, message: str = "wrong token", clock: Callable[[], float] = time.monotonic) -> None:
         self._message, self._clock = message, clock
         self._lock = threading.Lock()
-        self._times: OrderedDict[str, list[float]] = OrderedDict()
+        # The times of the tokens by their hash. The key is random, so that the hashes reveal nothing.
+        self._times: OrderedDict[str, dict[bytes, float]] = OrderedDict()
+        self._hash_key = secrets.token_bytes(32)
 
-    def check(self, address: str, *, right: bool) -> bool:
-        """Return `right`, and count a wrong token. Raise TooManyWrongTokens even for a right one after too many."""
+    def count(self, address: str, token: str) -> None:
+        """Count a wrong token. Raise TooManyWrongTokens if its address has sent too many others.
+
+        A token counts once a minute, because a script that repeats an old one does not guess.
+        """
         network = _network(address)
+        sent = hashlib.blake2b(token.encode("utf-8", "surrogateescape"), key=self._hash_key, digest_size=16).digest()
         with self._lock:
             now = self._clock()
-            recent = [moment for moment in self._times.get(network, ()) if now - moment < WINDOW_SECONDS]
+            recent = {
+                each: moment for each, moment in self._times.get(network, {}).items() if now - moment < WINDOW_SECONDS
+            }
+            if sent in recent:
+                return
             if len(recent) >= MAX_WRONG_TOKENS:
-                raise _refusal(ceil(WINDOW_SECONDS - (now - recent[0])))
-            if not right:
-                self._times[network] = [*recent, now]
-                self._times.move_to_end(network)
-                if len(self._times) > MAX_ADDRESSES:
-                    self._times.popitem(last=False)
-        if not right:
-            log.warning(
-                "%s from %s, %d of at most %d per minute", self._message, address, len(recent) + 1, MAX_WRONG_TOKENS
-            )
-        return right
+                raise _refusal(ceil(WINDOW_SECONDS - (now - min(recent.values()))))
+            self._times[network] = {**recent, sent: now}
+            self._times.move_to_end(network)
+            if len(self._times) > MAX_ADDRESSES:
+                self._times.popitem(last=False)
+        log.warning(
+            "%s from %s, %d of at most %d per minute", self._message, address, len(recent) + 1, MAX_WRONG_TOKENS
+        )
 
 
 def _refusal(seconds: int) -> TooManyWrongTokens:
     refusal = TooManyWrongTokens(
-        f"{MAX_WRONG_TOKENS} wrong tokens came from your address within a minute. Try again in {seconds} s."
+        f"{MAX_WRONG_TOKENS} different wrong tokens came from your address within a minute. Try again in {seconds} s."
     )
     refusal.headers["Retry-After"] = str(seconds)
     return refusal

@@ -33,7 +33,9 @@ WORKERS_ONLY = f"{API}/worker/"
 SAFE_METHODS = ("GET", "HEAD", "OPTIONS")
 # Job ids have at most 16 digits.
 LIVE_SOCKET = re.compile(rf"{API}/worker/jobs/(\d{{1,16}})/live")
-UPLOAD = re.compile(rf"{API}/(worker/(runs|jobs)/\d+/files|reported/runs/\d+/files/[0-9a-f]{{64}}|archives|agents)")
+UPLOAD = re.compile(
+    rf"{API}/(worker/(runs|jobs)/\d+/files|reported/runs/\d+/(artifact-)?files/[0-9a-f]{{64}}|archives|agents)"
+)
 ARCHIVES = f"{API}/archives"
 
 # Pages with only one chart, which other pages may show in a frame.
@@ -58,7 +60,7 @@ class Unauthorized(Problem):
 
     status = 401
     kind = "unauthorized"
-    title = "Sign in first"
+    title = "No valid token or session"
 
 
 class Forbidden(Problem):
@@ -95,9 +97,13 @@ async def guard(request: HTTPConnection) -> None:
         if not expected:
             raise Unauthorized("Workers cannot connect: ARCADIA_WORKER_TOKEN is not set on the server.")
         if not _has_worker_token(request, expected):
+            if _bearer(request):
+                raise Unauthorized("This worker token is wrong. Send the value of ARCADIA_WORKER_TOKEN on the server.")
             raise Unauthorized("Send the worker token: Authorization: Bearer … (ARCADIA_WORKER_TOKEN).")
         _check_installation(request)
     elif not is_public(path) and not await is_signed_in(request, settings):
+        if _bearer(request):
+            raise Unauthorized("This token is wrong. Send the value of ARCADIA_TOKEN on the server.")
         raise Unauthorized("Sign in, or send the token: Authorization: Bearer … (ARCADIA_TOKEN).")
 
 
@@ -159,22 +165,24 @@ async def is_signed_in(request: HTTPConnection, settings: Settings) -> bool:
 
 
 def matches_token(request: HTTPConnection, given: str, settings: Settings) -> bool:
-    """Return True if this is the user token. Compare in constant time, and limit wrong tokens."""
-    limit: WrongTokenLimit = request.app.state.user_token_limit
-    return limit.check(_address(request), right=_same(given, settings.token.get_secret_value()))
+    """Return True if this is the user token. Otherwise count it."""
+    return _matches(request, given, settings.token.get_secret_value(), request.app.state.user_token_limit)
 
 
 def _has_worker_token(request: HTTPConnection, expected: str) -> bool:
-    """Return True if the request has the worker token. Log and limit wrong tokens, but always accept the right one.
+    """Return True if the request has the worker token. Otherwise count what it has."""
+    return _matches(request, _bearer(request), expected, request.app.state.worker_token_limit)
 
-    A worker with an old token, or an attacker behind the same address, must not lock out the other workers.
+
+def _matches(request: HTTPConnection, given: str, expected: str, limit: WrongTokenLimit) -> bool:
+    """Compare a token in constant time. Log and limit wrong ones, but always accept the right one.
+
+    A script with an old token, or an attacker behind the same address, must not lock out others.
     """
-    sent = _bearer(request)
-    if _same(sent, expected):
+    if _same(given, expected):
         return True
-    if sent:
-        limit: WrongTokenLimit = request.app.state.worker_token_limit
-        limit.check(_address(request), right=False)
+    if given:
+        limit.count(_address(request), given)
     return False
 
 

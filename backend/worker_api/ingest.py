@@ -11,7 +11,9 @@ from backend.checkpoints.pruning import update_best
 from backend.checkpoints.service import frames_at_step, store_checkpoint
 from backend.database.tables import Attempt, LogLine, Run
 from backend.evaluations.schedule import schedule_evaluation
-from backend.events.sequence import new_events, to_datetime
+from backend.events.repeats import digest_of_event, take_unstored
+from backend.events.sequence import refuse_other_kinds, to_datetime
+from backend.logs.service import note_conflicts
 from backend.metrics import service as metrics
 from backend.provenance.service import store_provenance
 from backend.replays.service import keep_replay
@@ -23,13 +25,16 @@ from workers.contract.worker_api import EventBatch
 
 
 def ingest(session: Session, run_id: int, batch: EventBatch) -> int:
-    """Store the new events of a batch. Return the number of the last stored event."""
+    """Store the events of a batch that are not stored yet. Return the number of the last stored event."""
     run = current_run(session, run_id, batch.attempt, lock=True)
     attempt = session.get_one(Attempt, (run.id, batch.attempt))
-    new = new_events(batch.events, attempt.last_seq, {ev.Metrics, *_HANDLERS})
-    if new:
-        _store(session, run, attempt, new)
-        attempt.last_seq = new[-1].seq
+    unstored = take_unstored(session, attempt, [(event.seq, digest_of_event(event)) for event in batch.events])
+    events = [batch.events[index] for index in unstored.indexes]
+    refuse_other_kinds(events, {ev.Metrics, *_HANDLERS})
+    if unstored.conflicts:
+        note_conflicts(session, run, attempt, unstored.conflicts)
+    if events:
+        _store(session, run, attempt, events)
     return attempt.last_seq
 
 
@@ -116,6 +121,10 @@ def _progress(_session: Session, run: Run, _attempt: Attempt, event: ev.Progress
     run.steps_per_second, run.seconds_left = event.steps_per_second, event.seconds_left
 
 
+def _recording_replays(_session: Session, run: Run, _attempt: Attempt, event: ev.RecordingReplays) -> None:
+    run.state_reason = f"Recording replays, {event.left} of {event.total} left." if event.left else None
+
+
 def _end(_session: Session, _run: Run, attempt: Attempt, event: ev.Stopped | ev.Finished | ev.Failed) -> None:
     """Store how the trainer ended. The run changes state when its worker releases it or falls silent."""
     attempt.outcome = event.kind
@@ -132,6 +141,7 @@ _HANDLERS: dict[type[ev.Event], Callable[[Session, Run, Attempt, Any], None]] = 
     ev.Roles: _store_roles,
     ev.Changed: store_applied,
     ev.Progress: _progress,
+    ev.RecordingReplays: _recording_replays,
     ev.CheckpointEvent: _checkpoint,
     ev.ReplayEvent: keep_replay,
     ev.Stopped: _end,

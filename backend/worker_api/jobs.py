@@ -14,11 +14,13 @@ from backend.database.tables import Checkpoint, Job, Run
 from backend.evaluations import schedule as evaluation_schedule
 from backend.evaluations import service as evaluations
 from backend.evaluations.start_points import offer_start_set
-from backend.events.sequence import new_events, to_datetime
+from backend.events.repeats import EventConflict, digest_of_event, take_unstored
+from backend.events.sequence import refuse_other_kinds, to_datetime
 from backend.futures import service as futures
 from backend.jobs import service
 from backend.jobs.queue import ORDER
 from backend.kept_games import service as kept_games
+from backend.logs.service import note
 from backend.replays.service import discard_recording, has_recording, keep_recording
 from backend.saliency import service as saliency
 from backend.start_sets import from_replays
@@ -82,18 +84,26 @@ def continue_if_silent(session: Session, job: Job) -> None:
 
 
 def ingest(session: Session, job_id: int, batch: EventBatch) -> int:
-    """Store the new events of a batch. Return the number of the last stored event."""
+    """Store the new events of a batch. Return the number of the last stored event.
+
+    Raise EventConflict for another event under the number of a stored one, since a job has only one result.
+    """
     job = current_job(session, job_id, batch.attempt, lock=True)
     handlers = _COMMON_HANDLERS | _RESULTS[job.kind].handlers
-    for event in new_events(batch.events, job.last_seq, handlers):
+    unstored = take_unstored(session, job, [(event.seq, digest_of_event(event)) for event in batch.events])
+    if unstored.conflicts:
+        number = batch.events[unstored.indexes[0]].seq
+        raise EventConflict(f"Event {number} of job {job.id} was sent before with other contents. Start the job again.")
+    events = [batch.events[index] for index in unstored.indexes]
+    refuse_other_kinds(events, handlers)
+    for event in events:
         handlers[type(event)](session, job, event)
-        job.last_seq = event.seq
     service.announce(session, job)
     return job.last_seq
 
 
 def release(session: Session, settings: Settings, job_id: int, ended: Release) -> Job:
-    """End the attempt of a worker at a job. A repeated call changes nothing."""
+    """End the attempt of a worker at a job. A repeated call changes nothing, and is logged if its outcome differs."""
     job = find_job(session, job_id, lock=True)
     if job.attempt != ended.attempt:
         raise stale_attempt(job, ended.attempt)
@@ -101,7 +111,16 @@ def release(session: Session, settings: Settings, job_id: int, ended: Release) -
     if job.state == "running":
         job.traceback = ended.traceback or job.traceback
         conclude(session, settings, job, ended.outcome, ended.message)
+    elif job.run_id is not None and _contradicts(job, ended):
+        reason = f" ({ended.message})" if ended.message else ""
+        message = f"Job {job.id} is {job.state}, but its worker reported its end again, now as {ended.outcome}{reason}."
+        note(session, session.get_one(Run, job.run_id), message, "warning")
     return job
+
+
+def _contradicts(job: Job, ended: Release) -> bool:
+    """Return True if a worker reports success of a job that failed, or the failure of one that is done."""
+    return (job.state, ended.outcome) in (("failed", "finished"), ("done", "failed"))
 
 
 def lose(session: Session, settings: Settings, job: Job) -> None:

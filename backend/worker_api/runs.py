@@ -13,12 +13,12 @@ from backend.database.tables import Attempt, Run, Worker
 from backend.logs.service import note
 from backend.runs import start_steps
 from backend.runs.notices import announce_run
-from backend.runs.states import ENDED, queue_again, state_after_release
+from backend.runs.states import queue_again, state_after_release
 from backend.web.lookup import find_run
 from backend.worker_api.assignments import claim_first, count_loss, offer, read_installation_id, stale_attempt
 from backend.workers.plugins import can_be_done_by
 from backend.workers.presence import announce_worker
-from workers.contract.worker_api import ACTIVE, Claim, Outcome, QueueName, Release
+from workers.contract.worker_api import ACTIVE, ENDED, Claim, Outcome, QueueName, Release
 
 QUEUE_ORDER = (Run.priority.desc(), Run.created_at, Run.id)
 
@@ -94,7 +94,7 @@ def claim(session: Session, settings: Settings, worker: str, queue: QueueName) -
 
 
 def release(session: Session, settings: Settings, run_id: int, ended: Release) -> Run:
-    """End the attempt of a worker at a run. A repeated call changes nothing."""
+    """End the attempt of a worker at a run. A repeated call changes nothing, and is logged if its outcome differs."""
     run = find_run(session, run_id, lock=True)
     if run.origin != "trained" or run.attempt != ended.attempt:
         raise stale_attempt(run, ended.attempt)
@@ -104,7 +104,23 @@ def release(session: Session, settings: Settings, run_id: int, ended: Release) -
         if ended.traceback is not None:
             session.get_one(Attempt, (run.id, run.attempt)).failure_traceback = ended.traceback
         conclude(session, settings, run, ended.outcome, ended.message)
+    else:
+        _compare_outcome(session, run, ended)
     return run
+
+
+def _compare_outcome(session: Session, run: Run, ended: Release) -> None:
+    """Log a repeated release whose outcome differs from that of the first one."""
+    attempt = session.get_one(Attempt, (run.id, run.attempt))
+    # What the trainer reported counts more than that its worker lost it.
+    if ended.outcome in (attempt.outcome, "lost"):
+        return
+    reason = f" ({ended.message})" if ended.message else ""
+    sentence = (
+        f"Worker {attempt.worker} reported the end of attempt {run.attempt} again, now as {ended.outcome}{reason}."
+    )
+    note(session, run, f"{sentence} The first report counts: {attempt.outcome}.", "warning")
+    announce_run(session, run.id, "run.changed", "run.log")
 
 
 def lose(session: Session, settings: Settings, run: Run) -> None:

@@ -21,6 +21,11 @@ class SilenceDetector:
         self._last_check = clock()
         self._since: dict[Held, tuple[datetime, float]] = {}
 
+    @property
+    def is_watching(self) -> bool:
+        """True if there was a lease at the last check."""
+        return bool(self._since)
+
     def silent(self, leases: Mapping[Held, datetime], now: datetime) -> list[Held]:
         """Record all current leases, and return the attempts to end."""
         monotonic = self._clock()

@@ -4,12 +4,12 @@ It rings on the private queue of a free worker, since a busy worker might receiv
 """
 
 import logging
-import threading
+import math
 import time
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from functools import partial
 from operator import attrgetter
 from typing import Any
@@ -19,6 +19,7 @@ from sqlalchemy.orm import Session
 
 from backend.alerts.conditions import ConditionChecker
 from backend.alerts.service import delete_old_alerts
+from backend.artifacts.service import delete_unused_files
 from backend.config import Settings
 from backend.database.columns import utc_now
 from backend.database.engine import Database, after_commit
@@ -28,7 +29,8 @@ from backend.doorbell import Doorbell
 from backend.errors import NotFound
 from backend.failure_log import FailureLog
 from backend.files.removal import remove_waiting
-from backend.live.notices import publish
+from backend.live.background import BackgroundThread
+from backend.live.notices import has_pages, publish
 from backend.reported.states import fail_silent
 from backend.web.idempotency import delete_expired_keys
 from backend.web.lookup import find_job, find_run
@@ -39,6 +41,8 @@ from backend.workers.presence import connected_workers, free_job_slots
 from workers.contract.worker_api import ACTIVE, LOOK_FOR_JOBS_TASK, LOOK_TASK, QueueName, private_queue
 
 log = logging.getLogger(__name__)
+
+UNUSED_FILES_INTERVAL = timedelta(minutes=10)
 
 
 class Sweeper:
@@ -54,11 +58,12 @@ class Sweeper:
         self._database = database
         self._settings = settings
         self._doorbell = doorbell
-        self._stopping = threading.Event()
-        self._thread = threading.Thread(target=self._run, name="sweeper", daemon=True)
+        self._thread = BackgroundThread("sweeper", settings.sweep_seconds, self.sweep)
         self._silences = [SilenceDetector(kind.limit(settings), settings.sweep_seconds, clock) for kind in _KINDS]
         self._conditions = ConditionChecker(database, settings, clock)
         self._connected: set[str] = set()
+        self._is_quiet = False
+        self._unused_files_checked: datetime | None = None
         self._failures = FailureLog(log)
 
     def start(self) -> None:
@@ -67,13 +72,12 @@ class Sweeper:
 
     def stop(self) -> None:
         """Stop the thread."""
-        self._stopping.set()
-        if self._thread.is_alive():
-            self._thread.join(timeout=10)
+        self._thread.stop()
 
-    def sweep(self) -> None:
-        """Run every task once. A task that fails does not stop the others."""
+    def sweep(self) -> float:
+        """Run every task once. A task that fails does not stop the others. Return the seconds until the next sweep."""
         now = utc_now()
+        self._is_quiet = False
         with self._failures.guard("Ending the attempts of silent workers"):
             self.end_silent_attempts(now)
         with self._failures.guard("Ringing for waiting work"):
@@ -90,6 +94,15 @@ class Sweeper:
             self._conditions.check(now)
         with self._failures.guard("Deleting old alerts"):
             delete_old_alerts(self._database, now)
+        with self._failures.guard("Deleting unused files of artifacts"):
+            self._delete_unused_files(now)
+        return math.inf if self._is_quiet else self._settings.sweep_seconds
+
+    def _delete_unused_files(self, now: datetime) -> None:
+        """Delete the files that no artifact names, rarely because it reads the rows of all of them."""
+        if self._unused_files_checked is None or now - self._unused_files_checked >= UNUSED_FILES_INTERVAL:
+            self._unused_files_checked = now
+            delete_unused_files(self._database, now)
 
     def _ring(self, now: datetime) -> None:
         """Ring for waiting runs and jobs, and announce workers that disconnected."""
@@ -101,6 +114,9 @@ class Sweeper:
         for name in self._connected - connected:
             publish("worker.changed", {"name": name})
         self._connected = connected
+        # A lease ends without a notice, and a doorbell may be lost. Open pages show soon that a worker is gone.
+        is_watching = any(silence.is_watching for silence in self._silences) or (connected and has_pages())
+        self._is_quiet = not rings and not is_watching
 
     def end_silent_attempts(self, now: datetime) -> None:
         """End the attempts at runs and jobs whose workers have been silent for too long."""
@@ -129,10 +145,6 @@ class Sweeper:
                 after_commit(session, lambda: log.warning("%s %d: %s fell silent", kind.noun, number, held_by))
                 kind.lose(session, self._settings, row)
                 self._doorbell.ring_after_commit(session, row)
-
-    def _run(self) -> None:
-        while not self._stopping.wait(self._settings.sweep_seconds):
-            self.sweep()
 
 
 @dataclass(frozen=True)

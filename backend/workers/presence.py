@@ -10,8 +10,8 @@ from backend.database.engine import after_commit
 from backend.database.tables import Job, Worker
 from backend.live.notices import publish
 
-# A worker sends a heartbeat every few seconds. It counts as gone after this time without one.
-GONE_AFTER = timedelta(seconds=10)
+# An idle worker sends a heartbeat every five seconds. It counts as gone after this time without one.
+GONE_AFTER = timedelta(seconds=15)
 
 
 def is_connected(worker: Worker, now: datetime) -> bool:

@@ -11,6 +11,7 @@ import time
 from collections.abc import Callable
 from contextlib import redirect_stdout
 
+from bench.arguments import read_arguments
 from bench.peers.runs import METRICS, PROJECT, STEPS_PER_POINT, SyntheticRun, synthetic_runs
 
 EARLIER, POINTS, PERIOD_SECONDS = 200, 2_000, 1.0
@@ -52,7 +53,8 @@ def project_of(product: str, url: str) -> str:
 
 def main() -> None:
     """Log the runs, each in its own thread. Print their ids once the earlier points are logged."""
-    product, url, count = sys.argv[1], sys.argv[2], int(sys.argv[3])
+    kinds = {"product": str, "url": str, "runs": int}
+    product, url, count = read_arguments("bench.peers.live_log", __doc__, kinds)
     start = {"mlflow": with_mlflow, "trackio": with_trackio}[product]
     # Trackio prints messages, also later.
     with redirect_stdout(sys.stderr):

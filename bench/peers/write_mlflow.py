@@ -1,11 +1,11 @@
 """Write the runs with MLflow's client, in the peers' venv: `python -m bench.peers.write_mlflow URI RUNS POINTS`."""
 
 import json
-import sys
 
 from mlflow import MlflowClient  # type: ignore[import-not-found]
 from mlflow.entities import Metric, Param, RunTag  # type: ignore[import-not-found]
 
+from bench.arguments import read_arguments
 from bench.peers.runs import EPOCH, METRICS, PROJECT, STEPS_PER_POINT, SyntheticRun, synthetic_runs
 
 # Maximum number of items that MLflow accepts in one call.
@@ -14,7 +14,8 @@ BATCH_SIZE = 1_000
 
 def main() -> None:
     """Write the runs and print their ids and that of the experiment as JSON."""
-    uri, count, points = sys.argv[1], int(sys.argv[2]), int(sys.argv[3])
+    kinds = {"uri": str, "runs": int, "points": int}
+    uri, count, points = read_arguments("bench.peers.write_mlflow", __doc__, kinds)
     client = MlflowClient(tracking_uri=uri)
     experiment = client.create_experiment(PROJECT)
     ids = [write(client, experiment, run) for run in synthetic_runs(count, points)]

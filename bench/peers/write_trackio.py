@@ -6,12 +6,14 @@ import sys
 
 import trackio  # type: ignore[import-not-found]
 
+from bench.arguments import read_arguments
 from bench.peers.runs import METRICS, PROJECT, STEPS_PER_POINT, SyntheticRun, synthetic_runs
 
 
 def main() -> None:
     """Write the runs and print their ids as JSON."""
-    count, points = int(sys.argv[1]), int(sys.argv[2])
+    kinds = {"runs": int, "points": int}
+    count, points = read_arguments("bench.peers.write_trackio", __doc__, kinds)
     with contextlib.redirect_stdout(sys.stderr):
         ids = [write(run) for run in synthetic_runs(count, points)]
     print(json.dumps({"project": PROJECT, "runs": ids}))

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from arcadia._async.alerts import AsyncAlertChannel
+    from arcadia._async.artifacts import AsyncArtifact, AsyncArtifactVersion
     from arcadia._async.checkpoints import AsyncCheckpoint
     from arcadia._async.client import AsyncClient
     from arcadia._async.jobs import AsyncCalibration, AsyncEvaluation, AsyncFutures, AsyncJob, AsyncRecording
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from arcadia._async.runs import AsyncRun
     from arcadia._async.studies import AsyncStudy
     from arcadia._sync.alerts import AlertChannel
+    from arcadia._sync.artifacts import Artifact, ArtifactVersion
     from arcadia._sync.checkpoints import Checkpoint
     from arcadia._sync.client import Client
     from arcadia._sync.jobs import Calibration, Evaluation, Futures, Job, Recording
@@ -73,7 +75,11 @@ __all__ = [
     "AmbiguousReferenceError",
     "ApiError",
     "ArcadiaError",
+    "Artifact",
+    "ArtifactVersion",
     "AsyncAlertChannel",
+    "AsyncArtifact",
+    "AsyncArtifactVersion",
     "AsyncCalibration",
     "AsyncCheckpoint",
     "AsyncClient",
@@ -135,6 +141,7 @@ __all__ = [
 # A module is imported when one of its names is used. A script that logs a run needs no HTTP library, for example.
 _NAMES_OF_MODULES = {
     "arcadia._async.alerts": "AsyncAlertChannel",
+    "arcadia._async.artifacts": "AsyncArtifact AsyncArtifactVersion",
     "arcadia._async.checkpoints": "AsyncCheckpoint",
     "arcadia._async.client": "AsyncClient",
     "arcadia._async.jobs": "AsyncCalibration AsyncEvaluation AsyncFutures AsyncJob AsyncRecording",
@@ -144,6 +151,7 @@ _NAMES_OF_MODULES = {
     "arcadia._async.runs": "AsyncRun",
     "arcadia._async.studies": "AsyncStudy",
     "arcadia._sync.alerts": "AlertChannel",
+    "arcadia._sync.artifacts": "Artifact ArtifactVersion",
     "arcadia._sync.checkpoints": "Checkpoint",
     "arcadia._sync.client": "Client",
     "arcadia._sync.jobs": "Calibration Evaluation Futures Job Recording",

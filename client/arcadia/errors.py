@@ -3,22 +3,25 @@
 ArcadiaError
  ├─ ServerUnreachableError    no Arcadia server answers at the URL
  ├─ WaitTimeoutError          wait() has reached its timeout
- ├─ AmbiguousReferenceError   a name or range does not identify the intended runs
+ ├─ AmbiguousReferenceError   a reference is malformed, or names several runs where one is expected
  ├─ JobFailedError            an evaluation or a recording failed or was cancelled
  ├─ DownloadError             a file is not available, or its content is damaged
  ├─ MissingPackageError       an optional package is not installed
  ├─ NotLoadedError            an AsyncRun from a list lacks a detail
  └─ ApiError                  the server rejected a request
-     ├─ UnauthorizedError     401 or 403
-     ├─ NotFoundError         404
+     ├─ UnauthorizedError     401: the message names the token; or 403
+     ├─ NotFoundError         404, or no run, project, alias or figure has a name
      ├─ ConflictError         409
      └─ InvalidRequestError   422
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from difflib import get_close_matches
 from typing import Any
+
+MAX_LISTED_NAMES = 30
 
 
 class ArcadiaError(Exception):
@@ -34,7 +37,7 @@ class WaitTimeoutError(ArcadiaError):
 
 
 class AmbiguousReferenceError(ArcadiaError):
-    """A name or range that does not identify exactly the intended runs."""
+    """A malformed reference, or one that several runs match."""
 
 
 class JobFailedError(ArcadiaError):
@@ -64,7 +67,9 @@ class ApiError(ArcadiaError):
 
     def __init__(self, status: int, detail: str, fields: Sequence[Mapping[str, Any]] = ()) -> None:
         self.status, self.detail, self.fields = status, detail, list(fields)
-        super().__init__("\n".join([detail, *(f"  {each['field']}: {each['message']}" for each in fields)]))
+        # The detail of most errors is already the list of wrong fields.
+        lines = [f"{each['field']}: {each['message']}" for each in fields]
+        super().__init__("\n".join([detail, *(f"  {line}" for line in lines if line not in detail)]))
 
 
 class UnauthorizedError(ApiError):
@@ -72,7 +77,18 @@ class UnauthorizedError(ApiError):
 
 
 class NotFoundError(ApiError):
-    """A path or an id that does not exist."""
+    """A path, an id or a name that does not exist."""
+
+    @classmethod
+    def of_name(cls, noun: str, name: str, known: Iterable[str] = ()) -> NotFoundError:
+        """Return the error for an unknown name, with similar ones or a short list of all."""
+        names = list(known)
+        close = get_close_matches(name, names, n=3)
+        if close:
+            hint = f" Did you mean {' or '.join(close)}?"
+        else:
+            hint = f" Known: {', '.join(names)}." if 0 < len(names) <= MAX_LISTED_NAMES else ""
+        return cls(404, f"There is no {noun} named {name!r}.{hint}")
 
 
 class ConflictError(ApiError):

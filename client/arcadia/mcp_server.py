@@ -9,9 +9,10 @@ from typing import Annotated, Any, Literal, cast
 from mcp.server.mcpserver import Context, Image, MCPServer
 from mcp.server.mcpserver.exceptions import ToolError
 from mcp.types import ToolAnnotations
-from pydantic import Field
+from pydantic import Field, ValidationError
 
 from arcadia._async.client import AsyncClient
+from arcadia._async.references import find_run_id, find_run_ids
 from arcadia._async.transport import AsyncTransport
 from arcadia.errors import ArcadiaError
 from arcadia.images import to_image
@@ -34,17 +35,31 @@ READ_ONLY = ToolAnnotations(read_only_hint=True, open_world_hint=False)
 CREATES = ToolAnnotations(read_only_hint=False, destructive_hint=False, open_world_hint=False)
 STOPS = ToolAnnotations(read_only_hint=False, destructive_hint=True, idempotent_hint=True, open_world_hint=False)
 
-RunId = Annotated[int, Field(description="Number of the run.")]
+RunRef = Annotated[int | str, Field(description="Number or unique name of the run, or @last.")]
 ProjectName = Annotated[str | None, Field(description="Name of a project from list_projects.")]
 Filter = Annotated[
     str | None, Field(description="Expression such as learning_rate < 1e-3 and env:Pong and best_return > 15.")
 ]
-RunIds = Annotated[list[int], Field(description="Numbers of the runs.", min_length=1, max_length=50)]
+RunRefs = Annotated[list[int | str], Field(description="Numbers or names of the runs.", min_length=1, max_length=50)]
+
+
+class Server(MCPServer[Any]):
+    """MCP server that names wrong arguments in one line each."""
+
+    async def call_tool(self, name: str, arguments: dict[str, Any], context: Any = None) -> Any:
+        """Call a tool by name with arguments."""
+        try:
+            return await super().call_tool(name, arguments, context)
+        except ToolError as error:
+            if not isinstance(error.__cause__, ValidationError):
+                raise
+            wrong = [f"{'.'.join(map(str, each['loc']))}: {each['msg']}" for each in error.__cause__.errors()]
+            raise ToolError("\n".join(wrong)) from None
 
 
 def create_mcp_server(connect: Connect, *, write: bool) -> MCPServer[Any]:
     """Return the server. Tools that start or stop anything exist only if `write` is true."""
-    server: MCPServer[Any] = MCPServer("arcadia", instructions=INSTRUCTIONS, version=client_version())
+    server = Server("arcadia", instructions=INSTRUCTIONS, version=client_version())
     tools = Tools(connect)
     reading = (
         tools.list_runs,
@@ -61,6 +76,8 @@ def create_mcp_server(connect: Connect, *, write: bool) -> MCPServer[Any]:
         tools.list_projects,
         tools.list_studies,
         tools.show_study,
+        tools.list_artifacts,
+        tools.show_artifact,
         tools.list_presets,
         tools.forecast_run,
         tools.list_workers,
@@ -150,69 +167,74 @@ class Tools:
             )
         return found
 
-    async def show_run(self, context: Context[Any], run: RunId) -> dict[str, Any]:
+    async def show_run(self, context: Context[Any], run: RunRef) -> dict[str, Any]:
         """Return a run with its configuration, results, warnings and failure."""
         async with self._api(context) as api:
-            found = await api.get(f"/runs/{run}")
+            found = await api.get(f"/runs/{await find_run_id(api, run)}")
         return {name: value for name, value in found.items() if name not in _LONG_FIELDS}
 
-    async def list_metrics(self, context: Context[Any], run: RunId) -> list[str]:
+    async def list_metrics(self, context: Context[Any], run: RunRef) -> list[str]:
         """List the metrics that a run has reported."""
         async with self._api(context) as api:
-            return cast(list[str], await api.get(f"/runs/{run}/metric-names"))
+            return cast(list[str], await api.get(f"/runs/{await find_run_id(api, run)}/metric-names"))
 
     async def read_metric(
         self,
         context: Context[Any],
-        run: RunId,
+        run: RunRef,
         metric: Annotated[str, Field(description="A name from list_metrics.")] = "episode/return",
         points: Annotated[int, Field(ge=2, le=MAX_POINTS, description="Maximum number of points.")] = 50,
     ) -> dict[str, Any]:
         """Return the values of a metric over training, thinned to a number of points."""
         async with self._api(context) as api:
-            return cast(dict[str, Any], await api.get(f"/runs/{run}/metrics", names=metric, buckets=points))
+            return cast(
+                dict[str, Any],
+                await api.get(f"/runs/{await find_run_id(api, run)}/metrics", names=metric, buckets=points),
+            )
 
     async def draw_figure(
         self,
         context: Context[Any],
-        runs: RunIds,
+        runs: RunRefs,
         metric: Annotated[str, Field(description="A name from list_metrics.")] = "episode/return",
         group_seeds: Annotated[bool, Field(description="One line with a band for runs that differ in seed.")] = False,
         smoothing: Annotated[float, Field(ge=0, le=0.99)] = 0.6,
     ) -> Image:
         """Draw the curves of a metric of some runs as an image."""
         async with self._api(context) as api:
+            ids = joined_ids(await find_run_ids(api, [runs]))
             figure = await api.get(
                 "/figures/curves",
-                runs=joined_ids(runs),
+                runs=ids,
                 metric=metric,
                 group="seed" if group_seeds else "none",
                 smoothing=smoothing,
             )
             return Image(data=to_image(figure), format="png")
 
-    async def list_calibrations(self, context: Context[Any], run: RunId) -> list[dict[str, Any]]:
+    async def list_calibrations(self, context: Context[Any], run: RunRef) -> list[dict[str, Any]]:
         """List how well the critic of a run's checkpoints predicts returns: bias, rmse, correlation and regret."""
         async with self._api(context) as api:
-            found = await api.get(f"/runs/{run}/calibrations")
+            found = await api.get(f"/runs/{await find_run_id(api, run)}/calibrations")
         return [{name: each[name] for name in ("id", "state", "step", "protocol", "errors")} for each in found]
 
-    async def list_replays(self, context: Context[Any], run: RunId) -> list[dict[str, Any]]:
+    async def list_replays(self, context: Context[Any], run: RunRef) -> list[dict[str, Any]]:
         """List the replays of a run with their return and their length in decisions."""
         async with self._api(context) as api:
-            found = await api.get(f"/runs/{run}/replays")
+            found = await api.get(f"/runs/{await find_run_id(api, run)}/replays")
         return [{name: each[name] for name in ("id", "step", "episode_return", "length", "seconds")} for each in found]
 
     async def compare_runs(
         self,
         context: Context[Any],
-        runs: RunIds,
+        runs: RunRefs,
         group_by: Annotated[str, Field(description="Fields, such as algorithm,learning_rate; seeds by default.")] = "",
     ) -> dict[str, Any]:
         """Compare groups of runs: differing fields, means with intervals over seeds, and the verdict."""
         async with self._api(context) as api:
-            verdict = await api.get("/compare/verdict", runs=joined_ids(runs), group_by=group_by)
-            compared = await api.get("/compare", runs=joined_ids(runs), group_by=group_by)
+            ids = joined_ids(await find_run_ids(api, [runs]))
+            verdict = await api.get("/compare/verdict", runs=ids, group_by=group_by)
+            compared = await api.get("/compare", runs=ids, group_by=group_by)
         differing = [each for each in compared["differences"] if not each["same"]]
         return {
             "verdict": [pair["text"] for pair in verdict["pairs"]] or [verdict["message"]],
@@ -224,13 +246,13 @@ class Tools:
     async def search_log(
         self,
         context: Context[Any],
-        run: RunId,
+        run: RunRef,
         text: Annotated[str, Field(description="Text that lines contain, ignoring case; all lines if empty.")] = "",
         limit: Annotated[int, Field(ge=1, le=MAX_LOG_LINES)] = 50,
     ) -> list[dict[str, Any]]:
         """Return the last lines of a run's log that contain a text."""
         async with self._api(context) as api:
-            page = await api.get(f"/runs/{run}/log", search=text, limit=limit)
+            page = await api.get(f"/runs/{await find_run_id(api, run)}/log", search=text, limit=limit)
         return [{name: line[name] for name in ("time", "level", "message")} for line in page["items"]]
 
     async def list_studies(
@@ -249,6 +271,38 @@ class Tools:
         """List the projects with their numbers of runs, studies and reports."""
         async with self._api(context) as api:
             return cast(list[dict[str, Any]], await api.get("/projects"))
+
+    async def list_artifacts(
+        self,
+        context: Context[Any],
+        project: ProjectName = None,
+        kind: Annotated[str | None, Field(description="Such as model.")] = None,
+        search: Annotated[str | None, Field(description="Text in the name.")] = None,
+        limit: Annotated[int, Field(ge=1, le=MAX_LISTED)] = 20,
+    ) -> list[dict[str, Any]]:
+        """List artifacts, which are versioned files of scripts, with their newest versions."""
+        async with self._api(context) as api:
+            page = await api.get("/artifacts", project=project, kind=kind, search=search, limit=limit)
+        kept = ("name", "project", "kind", "version_count")
+        return [
+            {name: each[name] for name in kept} | {"latest": _summarize_version(each["latest"])}
+            for each in page["items"]
+        ]
+
+    async def show_artifact(
+        self,
+        context: Context[Any],
+        reference: Annotated[str, Field(description="Such as model, model:best, model:v3 or Maze/model:best.")],
+        project: ProjectName = None,
+    ) -> dict[str, Any]:
+        """Return a version of an artifact with its first files and the runs that made and used it."""
+        async with self._api(context) as api:
+            found = await api.get("/artifacts/resolve", reference=reference, project=project)
+        runs = {
+            role: [{"id": run["id"], "name": run["name"]} for run in found[role]] for role in ("made_by", "used_by")
+        }
+        files = [{name: entry[name] for name in ("path", "bytes", "uri")} for entry in found["entries"][:MAX_LISTED]]
+        return _summarize_version(found) | {"metadata": found["metadata"], **runs, "files": files}
 
     async def show_study(self, context: Context[Any], study: int) -> dict[str, Any]:
         """Return a study with the mean return of each point over its seeds."""
@@ -306,20 +360,23 @@ class Tools:
         first: Annotated[list[str], Field(description="Names of actions to force first.")] = [],  # noqa: B006
         each_action: Annotated[bool, Field(description="Also force each action first and compare them.")] = False,
         temperature: Annotated[float, Field(description="Divides the policy's logits.")] = 1.0,
-        agent_run: Annotated[int | None, Field(description="Run whose best checkpoint acts instead.")] = None,
+        agent_run: Annotated[
+            int | str | None, Field(description="Number or name of a run whose best checkpoint acts instead.")
+        ] = None,
     ) -> dict[str, Any]:
         """Simulate how a replay could continue from a decision, and compare the returns with the value estimate."""
-        body = {
+        body: dict[str, Any] = {
             "decision": decision,
             "futures": futures,
             "horizon": horizon,
             "first": first,
             "each_action": each_action,
             "temperature": temperature,
-            "agent": None if agent_run is None else {"run_id": agent_run},
             "record_videos": False,
         }
         async with self._api(context) as api:
+            if agent_run is not None:
+                body["agent"] = {"run_id": await find_run_id(api, agent_run)}
             found = await api.post(f"/replays/{replay}/futures", body)
             while found["state"] in ("queued", "running"):
                 found = await api.get(f"/futures/{found['id']}", wait="finished", timeout=WAIT_SECONDS)
@@ -328,7 +385,7 @@ class Tools:
     async def change_run(
         self,
         context: Context[Any],
-        run: RunId,
+        run: RunRef,
         fields: Annotated[dict[str, Any], Field(description="New values, such as learning_rate or entropy_cost.")] = {},  # noqa: B006
         more_steps: Annotated[int | None, Field(description="Steps to train longer.")] = None,
     ) -> dict[str, Any]:
@@ -338,12 +395,12 @@ class Tools:
         """
         body = {"fields": fields} if more_steps is None else {"fields": fields, "more_steps": more_steps}
         async with self._api(context) as api:
-            return cast(dict[str, Any], await api.post(f"/runs/{run}/changes", body))
+            return cast(dict[str, Any], await api.post(f"/runs/{await find_run_id(api, run)}/changes", body))
 
-    async def stop_run(self, context: Context[Any], run: RunId) -> dict[str, Any]:
+    async def stop_run(self, context: Context[Any], run: RunRef) -> dict[str, Any]:
         """Stop a run permanently. It saves a checkpoint first."""
         async with self._api(context) as api:
-            return _summarize(await api.post(f"/runs/{run}/stop"))
+            return _summarize(await api.post(f"/runs/{await find_run_id(api, run)}/stop"))
 
     async def preview_study(self, context: Context[Any], specification: dict[str, Any]) -> dict[str, Any]:
         """Return the number of runs, steps and hours of a study without starting it.
@@ -382,6 +439,12 @@ def _summarize_futures(futures: dict[str, Any]) -> dict[str, Any]:
     return {name: futures[name] for name in futures if name not in ("document", "videos", "traceback")} | {
         name: document[name] for name in kept if name in document
     }
+
+
+def _summarize_version(version: dict[str, Any]) -> dict[str, Any]:
+    """Return the fields of a version that identify it."""
+    kept = ("name", "project", "kind", "version", "aliases", "bytes", "file_count", "created_at", "run_id", "run_name")
+    return {name: version[name] for name in kept}
 
 
 def _summarize(run: dict[str, Any]) -> dict[str, Any]:

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from arcadia.errors import AmbiguousReferenceError
+from arcadia.errors import AmbiguousReferenceError, NotFoundError
 
 LAST = "@last"
 MAX_RANGE = 1_000
@@ -96,7 +96,7 @@ def require_one_id(parsed: Numbers, reference: RunReference) -> int:
 def require_one_match(ids: Sequence[int], name: str, noun: str = "run") -> int:
     """Return the number of the only run with a name."""
     if not ids:
-        raise AmbiguousReferenceError(f"There is no {noun} named {name!r}.")
+        raise NotFoundError.of_name(noun, name)
     if len(ids) > 1:
         numbers = ", ".join(map(str, ids))
         raise AmbiguousReferenceError(f"Several {noun}s are named {name!r}: {numbers}. Use the number of one.")

@@ -12,6 +12,23 @@ from arcadia.errors import ArcadiaError
 DEFAULT_URL = "http://127.0.0.1:8000"
 KEYRING_SERVICE = "arcadia"
 PROJECT_VARIABLE = "ARCADIA_PROJECT"
+TOKEN_VARIABLE = "ARCADIA_TOKEN"  # noqa: S105 - a name
+# A script passes its token to its uploader in ARCADIA_TOKEN, and here where it came from.
+SOURCE_VARIABLE = "ARCADIA_TOKEN_SOURCE"
+# Sources of tokens. Others are files.
+ARGUMENT, ENVIRONMENT, KEYRING = "the argument `token`", f"the environment variable {TOKEN_VARIABLE}", "the keyring"
+
+
+class Token(str):
+    """A token, and where it came from."""
+
+    source: str
+
+    def __new__(cls, text: str, source: str) -> Token:
+        """Return a token with its source, as messages name it."""
+        token = super().__new__(cls, text)
+        token.source = source
+        return token
 
 
 def config_file() -> Path:
@@ -28,14 +45,30 @@ def resolve_url(url: str | None = None) -> str:
     return found.rstrip("/")
 
 
-def resolve_token(url: str, token: str | None = None) -> str | None:
+def resolve_token(url: str, token: str | None = None) -> Token | None:
     """Return the given token, ARCADIA_TOKEN, or the one stored for this URL."""
-    if found := token or os.environ.get("ARCADIA_TOKEN"):
-        return found
+    if token:
+        return token if isinstance(token, Token) else Token(token, ARGUMENT)
+    if found := os.environ.get(TOKEN_VARIABLE):
+        return Token(found, os.environ.get(SOURCE_VARIABLE) or ENVIRONMENT)
     if found := _read_keyring(url):
-        return found
+        return Token(found, KEYRING)
     stored: dict[str, str] = _stored().get("tokens", {})
-    return stored.get(url)
+    return Token(stored[url], str(config_file())) if url in stored else None
+
+
+def describe_wrong_token(url: str, token: str | None) -> str:
+    """Return which token a server has not accepted, and how to replace it."""
+    if not token:
+        return f"{url} needs a token. Run `arcadia login {url}`, or set {TOKEN_VARIABLE}."
+    source = token.source if isinstance(token, Token) else ARGUMENT
+    if source == ENVIRONMENT:
+        remedy = f"Set it to the server's token, or unset it and run `arcadia login {url}`."
+    elif source in (KEYRING, str(config_file())):
+        remedy = f"Run `arcadia login {url}` with the server's token."
+    else:
+        remedy = "Use the server's token there."
+    return f"{url} does not accept the token from {source}. {remedy}"
 
 
 def resolve_project(project: str | None = None) -> str | None:

@@ -6,9 +6,11 @@ import json
 from pathlib import Path
 from typing import Any
 
+import httpx
 import pytest
+from fake_server import URL, FakeServer
 
-from arcadia import ArcadiaError, Comparison, Figure, MissingPackageError
+from arcadia import ArcadiaError, Client, Comparison, Figure, MissingPackageError, NotFoundError
 from arcadia.optional import import_optional
 
 DATA: dict[str, Any] = {
@@ -34,6 +36,17 @@ COMPARED: dict[str, Any] = {
         {"field": "env", "values": {"1": "x"}, "same": True},
     ]
 }
+
+
+def test_an_unknown_figure_is_answered_with_similar_names() -> None:
+    missing = httpx.Response(404, json={"detail": "There is no path."})
+    names = httpx.Response(200, json=[{"name": "curves"}, {"name": "profile"}])
+    server = FakeServer({"/figures/curvs": missing, "/figures/x": missing, "/figures": names})
+    client = Client(URL, transport=server.transport)
+    with pytest.raises(NotFoundError, match=r"no figure named 'curvs'\. Did you mean curves\?"):
+        client.figure("curvs", [1])
+    with pytest.raises(NotFoundError, match=r"Known: curves, profile\."):
+        client.figure("x", [1])
 
 
 def test_a_figure_is_saved_by_its_ending(tmp_path: Path) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from fake_server import URL, FakeServer, page, run
 
-from arcadia import AmbiguousReferenceError, Client
+from arcadia import AmbiguousReferenceError, Client, NotFoundError
 from arcadia.names import Last, Name, Numbers, parse_reference
 
 
@@ -50,7 +50,7 @@ def test_an_ambiguous_name_lists_the_numbers() -> None:
 
 def test_an_unknown_name_is_an_error() -> None:
     client, _ = connect(_runs=page(run(id=4, name="mine too")))
-    with pytest.raises(AmbiguousReferenceError, match="no run named 'mine'"):
+    with pytest.raises(NotFoundError, match="no run named 'mine'"):
         client.run("mine")
 
 
@@ -69,7 +69,7 @@ def test_a_range_keeps_its_order_and_includes_archived_runs() -> None:
 
 def test_an_empty_range_is_an_error() -> None:
     client, _ = connect(_runs=page())
-    with pytest.raises(AmbiguousReferenceError, match="no run in 7-10"):
+    with pytest.raises(NotFoundError, match="no run in 7-10"):
         client.runs("7-10")
 
 

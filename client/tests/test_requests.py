@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import getpass
 import re
+from pathlib import Path
 
 import httpx
 import pytest
@@ -18,6 +19,7 @@ from arcadia import (
     NotFoundError,
     ServerUnreachableError,
     UnauthorizedError,
+    settings,
 )
 from arcadia._async import transport as async_transport
 from arcadia._sync import transport as sync_transport
@@ -62,13 +64,42 @@ def test_a_rejected_request_is_not_repeated() -> None:
     assert len(server.requests) == 1
 
 
-@pytest.mark.parametrize(
-    ("status", "kind"), [(401, UnauthorizedError), (403, UnauthorizedError), (404, NotFoundError), (409, ConflictError)]
-)
+@pytest.mark.parametrize(("status", "kind"), [(403, UnauthorizedError), (404, NotFoundError), (409, ConflictError)])
 def test_each_status_has_its_error(status: int, kind: type[Exception]) -> None:
     server = FakeServer({"/runs/12": problem(status, "The message of the API.")})
     with pytest.raises(kind, match="The message of the API"):
         connect(server).run(12)
+
+
+@pytest.mark.parametrize(
+    ("given", "variable", "stored", "message"),
+    [
+        ("old", "old", "old", "the argument `token`. Use the server's token there."),
+        (None, "old", "old", "the environment variable ARCADIA_TOKEN. Set it to the server's token, or unset it and"),
+        (None, None, "old", "client.json. Run `arcadia login http://arcadia.test` with the server's token."),
+        (None, None, None, "http://arcadia.test needs a token. Run `arcadia login http://arcadia.test`, or set"),
+    ],
+)
+def test_a_wrong_token_is_named_and_not_sent_again(
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
+    given: str | None,
+    variable: str | None,
+    stored: str | None,
+    message: str,
+) -> None:
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
+    monkeypatch.setattr(settings, "_write_keyring", lambda _url, _token: False)
+    monkeypatch.setattr(settings, "_read_keyring", lambda _url: None)
+    settings.store_login(URL, stored)
+    monkeypatch.delenv("ARCADIA_TOKEN", raising=False)
+    if variable:
+        monkeypatch.setenv("ARCADIA_TOKEN", variable)
+    server = FakeServer({"/runs/12": problem(401, "The message of the API.")})
+    with Client(URL, given, transport=server.transport) as client, pytest.raises(UnauthorizedError) as refused:
+        client.run(12)
+    assert message in str(refused.value)
+    assert len(server.requests) == 1
 
 
 def test_an_unreachable_server_is_an_error_with_its_url_and_advice() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import sys
 from typing import Any
 
 import httpx
@@ -15,6 +16,7 @@ from arcadia import (
     AsyncRun,
     Client,
     DownloadError,
+    MissingPackageError,
     NotFoundError,
     NotLoadedError,
     Run,
@@ -264,6 +266,13 @@ def test_checkpoints_are_chosen_by_word_or_step() -> None:
         found.checkpoint(400)
     with pytest.raises(DownloadError, match="was pruned"):
         found.checkpoints()[-1].download()
+
+
+def test_loading_tensors_without_torch_names_torch(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "torch", None)
+    found, _ = connect({"/runs/12/checkpoints": [[CHECKPOINT]]})
+    with pytest.raises(MissingPackageError, match="needs the package torch"):
+        found.checkpoint("newest").load("torch")
 
 
 def test_tags_are_added_to_the_current_ones() -> None:

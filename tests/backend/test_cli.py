@@ -1,3 +1,5 @@
+import contextlib
+import importlib
 import os
 import sqlite3
 import subprocess
@@ -5,9 +7,12 @@ import sys
 from pathlib import Path
 
 import pytest
+from arcadia.cli.added import SERVER_COMMANDS
 
+from backend.cli import PROGRAMS, parse_arguments, read_settings, start_all
 from tests.workers.waiting import PATIENCE_SECONDS
 from workers.contract.build import build
+from workers.contract.plugins.allowed import allow
 
 WITHOUT = """
 import sys
@@ -43,6 +48,20 @@ def test_each_command_starts_with_only_its_own_packages_installed(
     assert said in done.stdout
 
 
+@pytest.mark.parametrize("command", SERVER_COMMANDS)
+def test_the_help_of_each_command_names_it_as_it_is_typed(
+    command: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sys, "argv", ["program", *([] if command in PROGRAMS else [command]), "--help"])
+    module = PROGRAMS.get(command, "backend.cli")
+    with contextlib.suppress(ModuleNotFoundError):
+        module = importlib.import_module(f"{module}.__main__").__name__
+    with pytest.raises(SystemExit) as done:
+        importlib.import_module(module).main()
+    assert done.value.code == 0
+    assert capsys.readouterr().out.startswith(f"usage: arcadia {command} ")
+
+
 def arcadia(*arguments: str, **settings: str) -> subprocess.CompletedProcess[str]:
     """Run an `arcadia` command."""
     return subprocess.run(
@@ -53,6 +72,19 @@ def arcadia(*arguments: str, **settings: str) -> subprocess.CompletedProcess[str
         timeout=PATIENCE_SECONDS,
         check=False,
     )
+
+
+def test_up_warns_of_plug_ins_that_another_data_folder_allows(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.delenv("ARCADIA_PLUGINS", raising=False)
+    monkeypatch.setattr("backend.startup.embedded.up.up", lambda *_: 0)
+    monkeypatch.chdir(tmp_path)
+    allow("arcadia-toy", Path("data"))
+    start_all(read_settings(parse_arguments(["up", "--data", "other"])), 1)
+    assert f"{tmp_path / 'data'} allows plug-ins arcadia-toy, but" in capsys.readouterr().err
+    start_all(read_settings(parse_arguments(["up"])), 1)
+    assert "arcadia-toy" not in capsys.readouterr().err
 
 
 def test_migrate_creates_the_database(tmp_path: Path) -> None:

@@ -13,12 +13,13 @@ from redis import Redis
 
 from backend.doorbell import MAX_WAITING, Doorbell
 from tests.workers.redis_server import RedisServer
-from tests.workers.waiting import wait_until
+from tests.workers.waiting import PATIENCE_SECONDS, wait_until
 
 
 @pytest.fixture
-def redis_server(tmp_path: Path) -> Iterator[RedisServer]:
-    """Yield a running Redis server."""
+def redis_server(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[RedisServer]:
+    """Yield a running Redis server. On a busy machine, it may take longer than the doorbell waits for it."""
+    monkeypatch.setattr("backend.doorbell.BROKER_TIMEOUT_SECONDS", PATIENCE_SECONDS)
     server = RedisServer(tmp_path)
     server.start()
     yield server

@@ -1,9 +1,11 @@
 """Stored and listed replays."""
 
 import io
+import zipfile
 from typing import Any
 
 import numpy as np
+import pytest
 
 from tests.factories import Api, video
 from workers.contract.protocols.acting import SAMPLED
@@ -120,8 +122,45 @@ def test_track_files_of_earlier_versions_are_read(api: Api) -> None:
     assert api.user.get(f"/api/v1/replays/{row['id']}/track").json()["head"]["numbers_kind"] == "policy"
 
 
-def test_a_missing_or_broken_track_is_explained(api: Api) -> None:
-    row = replay_with_track(api, b"no archive")
+def with_member(name: str, content: bytes, compression: int = zipfile.ZIP_STORED) -> bytes:
+    """Return a track file with another content of one member."""
+    file = io.BytesIO()
+    with zipfile.ZipFile(io.BytesIO(made_track())) as track, zipfile.ZipFile(file, "w") as changed:
+        for each in track.namelist():
+            changed.writestr(each, content if each == name else track.read(each), compression)
+    return file.getvalue()
+
+
+def array(header: bytes, content: bytes = b"") -> bytes:
+    """Return a NumPy file with this header."""
+    return b"\x93NUMPY\x01\x00" + len(header).to_bytes(2, "little") + header + content
+
+
+BROKEN = {
+    "no archive": b"no archive",
+    "parentheses": with_member("action.npy", array(b"(" * 9_000)),
+    "large shape": with_member(
+        "action.npy", array(b"{'descr': '<i8', 'fortran_order': False, 'shape': (9000000000000,), }")
+    ),
+    "objects": with_member("action.npy", array(b"{'descr': '|O', 'fortran_order': False, 'shape': (2,), }", bytes(16))),
+    "one action": with_member(
+        "action.npy", array(b"{'descr': '<i8', 'fortran_order': False, 'shape': (1,), }", bytes(8))
+    ),
+    "nested head": with_member(
+        "head.npy",
+        array(b"{'descr': '<U100000', 'fortran_order': False, 'shape': (), }", "[".encode("utf-32-le") * 100_000),
+    ),
+    "list as head": with_member(
+        "head.npy", array(b"{'descr': '<U2', 'fortran_order': False, 'shape': (), }", "[]".encode("utf-32-le"))
+    ),
+    "other compression": with_member("action.npy", b"", zipfile.ZIP_LZMA),
+    "bomb": with_member("action.npy", bytes(250_000_000), zipfile.ZIP_DEFLATED),
+}
+
+
+@pytest.mark.parametrize("kind", BROKEN)
+def test_a_missing_or_broken_track_is_explained(api: Api, kind: str) -> None:
+    row = replay_with_track(api, BROKEN[kind])
     answer = api.user.get(f"/api/v1/replays/{row['id']}/track")
     assert (answer.status_code, "cannot be read" in answer.json()["detail"]) == (404, True)
     assert "no replay 999" in api.user.get("/api/v1/replays/999/track").json()["detail"]

@@ -1,6 +1,7 @@
 """Saliency of a replay: how it is requested, computed by a job, shown, and removed with its replay."""
 
 import base64
+import io
 from typing import Any
 
 import numpy as np
@@ -45,7 +46,9 @@ def made_track(played_by: bytes = WEIGHTS) -> bytes:
         score=-1.0,
     )
     columns: dict[str, Column] = {"picture": np.array([0, 4, 8]), "action": np.array([1, 0, 1])}
+    columns |= {name: np.zeros(3, np.float32) for name in ("value", "reward", "obtained")}
     columns["score"] = np.array([0.0, 0.0, -1.0], dtype=np.float32)
+    columns |= {"numbers": np.zeros((3, 2)), "lives": np.zeros(3, np.int16), "life_lost": np.zeros(3, bool)}
     return packed_track(Track(head, columns))
 
 
@@ -141,10 +144,19 @@ def test_the_page_reads_saliency_as_bytes(api: Api) -> None:
     assert base64.b64decode(maps["value"], validate=True) == bytes(range(241, 253))
 
 
-def test_a_broken_file_is_explained(api: Api) -> None:
+def packed_array(array: Column) -> bytes:
+    """Return a file with one array instead of the columns."""
+    file = io.BytesIO()
+    with np.load(io.BytesIO(made_saliency())) as arrays:
+        np.savez(file, head=arrays["head"], policy=array)
+    return file.getvalue()
+
+
+@pytest.mark.parametrize("content", [b"no archive", packed_array(np.zeros(3)), packed_array(np.array(["x"]))])
+def test_a_broken_file_is_explained(api: Api, content: bytes) -> None:
     _, replay_id = replay(api)
     ask(api, replay_id)
-    compute(api, b"no archive")
+    compute(api, content)
     answer = api.user.get(f"/api/v1/replays/{replay_id}/saliency/maps")
     assert (answer.status_code, "cannot be read" in answer.json()["detail"]) == (404, True)
 

@@ -3,6 +3,7 @@
 import subprocess
 import sys
 from itertools import count
+from pathlib import Path
 
 import pytest
 import torch
@@ -61,6 +62,36 @@ def test_the_stopwatch_starts_after_a_warm_up_from_the_first_step(monkeypatch: p
         looks += 1
     assert stopwatch.rate == 10
     assert looks == rates.WARM_UP_SECONDS + 4
+
+
+HELP = """
+import contextlib, io, runpy, sys, traceback
+for module in sys.argv[1:]:
+    sys.argv, shown = [module, "--help"], io.StringIO()
+    try:
+        with contextlib.redirect_stdout(shown):
+            runpy.run_module(module, run_name="__main__")
+        print(module, "ran instead of printing its help")
+    except SystemExit as ended:
+        if ended.code or not shown.getvalue().startswith("usage: "):
+            print(module, ended, shown.getvalue())
+    except ModuleNotFoundError as error:
+        # Some modules run in an environment with the packages that they measure.
+        if error.name not in ("mlflow", "trackio", "rliable", "scipy"):
+            print(module, error)
+    except BaseException:
+        print(module, traceback.format_exc())
+"""
+
+
+def test_every_benchmark_prints_its_help() -> None:
+    folder = Path(bench.__file__).parent
+    programs = [path for path in sorted(folder.rglob("*.py")) if '__name__ == "__main__"' in path.read_text()]
+    modules = [".".join(path.relative_to(folder.parent).with_suffix("").parts) for path in programs]
+    assert len(modules) > 20
+    command = [sys.executable, "-c", HELP, *modules]
+    shown = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE_SECONDS)
+    assert (shown.stdout, shown.returncode) == ("", 0), shown.stdout + shown.stderr
 
 
 @pytest.mark.skipif(torch.cuda.is_available(), reason="this machine has a GPU")

@@ -1,17 +1,30 @@
-"""The archive of examples: it has what visitors look at, but no large checkpoints and no name of the machine."""
+"""The archive of examples: it has what visitors look at, the weights of the best checkpoints, and no host's name."""
 
+import io
 import zipfile
 from itertools import count
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from bench.example_archive import Limits, prepare
 from bench.examples import blocks_of
-from tests.factories import Api, checkpoint_path, event, metrics, video, weights
+from tests.backend.test_saliency import made_track
+from tests.factories import Api, checkpoint_path, event, metrics, sha256, video
 from tests.provenance import PROVENANCE
+from workers.contract import tracks
+from workers.contract.agents import weights
+from workers.contract.checkpoint_metadata import METADATA, CheckpointMetadata
 
 FOLDER = "/home/somebody/arcadia"
+
+
+def checkpoint_file(step: int) -> bytes:
+    """Return a checkpoint with the weights of a network and the statistics of its optimizer."""
+    metadata = CheckpointMetadata(step=step, frames=4 * step, facts={"updates": 7}, config={"algorithm": "paac"})
+    tensors = {name: weights.of_array(np.full(50, step)) for name in ("network.body", "optimizer.body", "target.body")}
+    return weights.pack(tensors, {METADATA: metadata.model_dump_json()})
 
 
 @pytest.fixture
@@ -25,8 +38,8 @@ def exported(api: Api, tmp_path: Path) -> Path:
     }
     api.send(run, attempt, event(2, "provenance", provenance=facts), metrics(3, 10, {"train/loss": 1 / 3}, [1.0]))
     both = [checkpoint_path(100), checkpoint_path(200)]
-    api.save(run, attempt, 4, 100, best=True, kept=both[:1])
-    api.save(run, attempt, 5, 200, kept=both)
+    api.save(run, attempt, 4, 100, checkpoint_file(100), best=True, kept=both[:1], return_mean=9.0)
+    api.save(run, attempt, 5, 200, checkpoint_file(200), kept=both, return_mean=1.0)
     api.send(run, attempt, event(6, "log", message=f"Saved in {FOLDER}/run-1/checkpoint, all is well"))
     api.release(run, attempt, "finished")
     path = tmp_path / "exported.arcadia"
@@ -39,7 +52,7 @@ def test_a_prepared_archive_is_imported_without_the_name_of_the_machine(
     api: Api, exported: Path, tmp_path: Path
 ) -> None:
     target = tmp_path / "examples.arcadia"
-    prepare(exported, target, Limits(checkpoint_bytes=1_000))
+    prepare(exported, target, Limits())
     with zipfile.ZipFile(target) as opened:
         texts = [opened.read(name) for name in opened.namelist() if name.endswith(".jsonl")]
     assert not any(b"/home" in text or b"sun" in text or b"testhost" in text for text in texts)
@@ -53,16 +66,64 @@ def test_a_prepared_archive_is_imported_without_the_name_of_the_machine(
     assert "Saved in checkpoint, all is well" in messages
     series = api.user.get(f"/api/v1/runs/{run}/metrics").json()["series"]
     assert series["train/loss"]["mean"] == [1 / 3]
-    assert [each["available"] for each in api.user.get(f"/api/v1/runs/{run}/checkpoints").json()] == [False, True]
+    assert [each["available"] for each in api.user.get(f"/api/v1/runs/{run}/checkpoints").json()] == [True, False]
     exported_again = api.user.post("/api/v1/archives", content=target.read_bytes()).json()
     assert exported_again["already"] == [run]
 
 
-def test_large_checkpoints_are_left_out(api: Api, exported: Path, tmp_path: Path) -> None:
+def test_the_best_checkpoint_remains_with_only_its_weights(api: Api, exported: Path, tmp_path: Path) -> None:
     target = tmp_path / "examples.arcadia"
-    prepare(exported, target, Limits(checkpoint_bytes=len(weights(1, 100)) - 1))
+    prepare(exported, target, Limits())
     (run,) = api.user.post("/api/v1/archives", content=target.read_bytes()).json()["runs"]
-    assert [each["available"] for each in api.user.get(f"/api/v1/runs/{run}/checkpoints").json()] == [False, False]
+    best, other = api.user.get(f"/api/v1/runs/{run}/checkpoints").json()
+    content = api.user.get(f"/api/v1/files/{best['file_id']}").content
+    tensors = weights.read(content)
+    assert (best["best"], list(tensors), best["bytes"]) == (True, ["network.body"], len(content))
+    assert tensors["network.body"].to_float32().tolist() == [100.0] * 50
+    metadata = CheckpointMetadata.model_validate_json(weights.read_metadata(content)[METADATA])
+    assert metadata.facts == {"updates": 7, "weights_only": True}
+    assert (metadata.step, metadata.frames, metadata.config) == (100, 400, {"algorithm": "paac"})
+    assert (other["available"], other["bytes"]) == (False, len(checkpoint_file(200)))
+
+
+def shipped_replay(api: Api, tmp_path: Path) -> tuple[int, Path]:
+    """Ship a report with a replay of a run whose number in the archive is not its id. Return its id there."""
+    first, attempt = api.running(name="Not shipped")
+    api.release(first, attempt, "finished")
+    run, attempt = api.running(name="Seen")
+    content = checkpoint_file(100)
+    api.save(run, attempt, 2, 100, content, best=True)
+    files = {"mp4": ("video", b"film"), "png": ("poster", b"still"), "npz": ("track", made_track(content))}
+    for ending, (kind, each) in files.items():
+        api.upload(run, attempt, f"replays/100.{ending}", each, kind)
+    assert api.send(run, attempt, video(3, 100, played=100, track="replays/100.npz")).is_success
+    api.release(run, attempt, "finished")
+    replay = api.user.get(f"/api/v1/runs/{run}/replays").json()[0]["id"]
+    report = {"title": "Shown", "blocks": [{"kind": "replay", "replay": replay}]}
+    made = api.user.post("/api/v1/reports", json=report).json()["id"]
+    source, target = tmp_path / "exported.arcadia", tmp_path / "examples.arcadia"
+    source.write_bytes(api.user.get("/api/v1/archives", params={"reports": made}).content)
+    for path in (f"reports/{made}", f"runs/{run}"):
+        api.user.delete(f"/api/v1/{path}").raise_for_status()
+    prepare(source, target, Limits(replays=0, replay_bytes=0))
+    return run, target
+
+
+def test_a_replay_in_the_report_is_kept_with_the_checkpoint_that_played_it(api: Api, tmp_path: Path) -> None:
+    former, target = shipped_replay(api, tmp_path)
+    imported = api.user.post("/api/v1/archives", content=target.read_bytes()).json()
+    (run,), (report,) = imported["runs"], imported["reports"]
+    assert run != former
+    (replay,) = api.user.get(f"/api/v1/runs/{run}/replays").json()
+    (block,) = api.user.get(f"/api/v1/reports/{report}").json()["blocks"]
+    assert block["replay"] == replay["id"]
+    assert api.user.get(f"/api/v1/files/{replay['file_id']}").content == b"film"
+    (checkpoint,) = api.user.get(f"/api/v1/runs/{run}/checkpoints").json()
+    stripped = api.user.get(f"/api/v1/files/{checkpoint['file_id']}").content
+    track = tracks.read(io.BytesIO(api.user.get(f"/api/v1/files/{replay['track_file_id']}").content))
+    assert track.head.checkpoint_sha256 == sha256(stripped) != sha256(checkpoint_file(100))
+    request = {"decision": 0, "futures": 8}
+    assert api.user.post(f"/api/v1/replays/{replay['id']}/futures", json=request).status_code == 201
 
 
 def test_many_points_are_thinned(api: Api, tmp_path: Path) -> None:
@@ -85,7 +146,8 @@ def test_the_first_and_the_last_replay_are_kept(api: Api, tmp_path: Path, limits
     run, attempt = api.running(name="Seen")
     steps = range(100, 600, 100)
     for seq, step in zip(count(2, 2), steps, strict=False):
-        api.save(run, attempt, seq, step, kept=[checkpoint_path(each) for each in steps if each <= step])
+        kept_by_then = [checkpoint_path(each) for each in steps if each <= step]
+        api.save(run, attempt, seq, step, checkpoint_file(step), kept=kept_by_then)
         for ending, kind in (("mp4", "video"), ("png", "poster")):
             api.upload(run, attempt, f"replays/{step}.{ending}", f"{kind} of {step}".encode(), kind)
         assert api.send(run, attempt, video(seq + 1, step, played=step)).is_success

@@ -5,10 +5,8 @@ from collections.abc import Iterator
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from tests.chromium import chromium
+from tests.chromium import TIMEOUT_MILLISECONDS, chromium, open_context
 from tests.installation import Installation
-
-TIMEOUT_MILLISECONDS = 240_000
 
 
 @pytest.fixture(scope="module")
@@ -35,10 +33,9 @@ def installation(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Installat
 @pytest.fixture
 def page(browser: Browser, installation: Installation) -> Iterator[Page]:
     """Open a page of the installation. Errors in its console fail the test."""
-    context = browser.new_context(
-        base_url=f"http://127.0.0.1:{installation.port}", viewport={"width": 1440, "height": 900}
+    context = open_context(
+        browser, base_url=f"http://127.0.0.1:{installation.port}", viewport={"width": 1440, "height": 900}
     )
-    context.set_default_timeout(TIMEOUT_MILLISECONDS)
     page = context.new_page()
     errors: list[str] = []
     page.on("pageerror", lambda error: errors.append(str(error)))

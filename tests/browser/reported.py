@@ -8,6 +8,7 @@ import httpx
 
 from tests.factories import Api
 from tests.installation import TOKEN, Installation
+from tests.workers.waiting import PATIENCE_SECONDS
 
 
 @contextlib.contextmanager
@@ -30,7 +31,7 @@ def open_api(installation: Installation, *, users_token: str = "") -> Iterator[A
 
     def client(token: str) -> httpx.Client:
         address = f"http://127.0.0.1:{installation.port}"
-        return httpx.Client(base_url=address, headers=authorization(token), trust_env=False)
+        return httpx.Client(base_url=address, headers=authorization(token), timeout=PATIENCE_SECONDS, trust_env=False)
 
     with client(users_token) as user, client(TOKEN) as worker:
         yield Api(user, worker)

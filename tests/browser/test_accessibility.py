@@ -13,6 +13,7 @@ from playwright.sync_api import Browser, Page, Route, ViewportSize, expect
 
 from tests.browser.reported import installation_without_workers, open_api
 from tests.browser.showcase import Showcase, fill
+from tests.chromium import open_context
 from tests.installation import REPOSITORY, Installation
 
 AXE = REPOSITORY / "frontend" / "node_modules" / "axe-core" / "axe.min.js"
@@ -43,7 +44,7 @@ def installation(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Installat
 @pytest.fixture(scope="module")
 def signed_out(browser: Browser, installation: Installation) -> Iterator[Page]:
     """Open a page without a sign-in."""
-    context = browser.new_context(base_url=f"http://127.0.0.1:{installation.port}", reduced_motion="reduce")
+    context = open_context(browser, base_url=f"http://127.0.0.1:{installation.port}", reduced_motion="reduce")
     # Init scripts run even if the page's policy blocks other scripts.
     context.add_init_script(path=AXE)
     yield context.new_page()

@@ -7,6 +7,7 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from tests.browser.reported import installation_without_workers, open_api
+from tests.chromium import open_context
 from tests.factories import Api
 from tests.installation import Installation
 
@@ -39,7 +40,7 @@ def api(installation: Installation) -> Iterator[Api]:
 @pytest.fixture
 def page(browser: Browser, installation: Installation) -> Iterator[Page]:
     """Open a page that may show notifications."""
-    context = browser.new_context(base_url=f"http://127.0.0.1:{installation.port}", permissions=["notifications"])
+    context = open_context(browser, base_url=f"http://127.0.0.1:{installation.port}", permissions=["notifications"])
     context.add_init_script(RECORDER)
     yield context.new_page()
     context.close()

@@ -4,9 +4,10 @@ import re
 from collections.abc import Iterator
 
 import pytest
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Browser, Locator, Page, expect
 
 from tests.browser.reported import installation_without_workers, open_api
+from tests.chromium import open_context
 from tests.factories import CARTPOLE, Api, metrics
 from tests.installation import Installation
 
@@ -39,7 +40,7 @@ def test_a_board_is_arranged_saved_and_embedded(page: Page, browser: Browser, ap
     page.goto("/projects/Main")
     page.get_by_role("link", name="Board").click()
     expect(page.get_by_text("This board has no charts yet")).to_be_visible()
-    page.get_by_role("button", name="Begin with four charts").click()
+    page.get_by_role("button", name="Begin with suggested charts").click()
     points = page.get_by_role("region", name="One point per run")
     expect(points.locator(".scatterlayer .point")).to_have_count(1)
 
@@ -60,7 +61,7 @@ def test_a_board_is_arranged_saved_and_embedded(page: Page, browser: Browser, ap
     expect(page.get_by_role("region").first).to_have_accessible_name("Rates")
 
     # Another page shows the saved board, and its changes arrive at the first one.
-    other = browser.new_context(base_url=page.url.split("/projects")[0]).new_page()
+    other = open_context(browser, base_url=page.url.split("/projects")[0]).new_page()
     other.goto("/projects/Main/board")
     expect(other.get_by_role("region").first).to_have_accessible_name("Rates")
     other.get_by_role("button", name="Edit board").click()
@@ -82,6 +83,17 @@ def test_a_board_is_arranged_saved_and_embedded(page: Page, browser: Browser, ap
     expect(frame.locator("html")).to_have_attribute("data-mantine-color-scheme", "dark")
 
 
+def drag_across(page: Page, plot: Locator) -> None:
+    """Drag over the middle of a plot. Charts that are drawn later may move it, so hover until it stands still."""
+    plot.hover()
+    box = plot.bounding_box()
+    assert box is not None
+    plot.hover(position={"x": box["width"] * 0.3, "y": box["height"] / 2})
+    page.mouse.down()
+    page.mouse.move(box["x"] + box["width"] * 0.7, box["y"] + box["height"] / 2, steps=5)
+    page.mouse.up()
+
+
 def test_charts_of_a_board_zoom_together(page: Page, api: Api) -> None:
     run_id = train(api, 0.001)
     figures = {
@@ -99,13 +111,9 @@ def test_charts_of_a_board_zoom_together(page: Page, api: Api) -> None:
     saved.raise_for_status()
     page.goto("/projects/Zoomed/board")
     plot = page.get_by_role("region", name="Return").locator(".nsewdrag")
-    box = plot.bounding_box()
-    assert box is not None
-    middle = box["y"] + box["height"] / 2
-    page.mouse.move(box["x"] + box["width"] * 0.3, middle)
-    page.mouse.down()
-    page.mouse.move(box["x"] + box["width"] * 0.7, middle, steps=5)
-    page.mouse.up()
+    for title in figures:
+        expect(page.get_by_role("region", name=title).locator(".scatterlayer .trace").first).to_be_attached()
+    drag_across(page, plot)
     expect(page).to_have_url(re.compile(r"zoom-step="))
     expect(page.get_by_role("button", name="Show all")).to_have_count(2)
 

@@ -34,7 +34,7 @@ def test_a_critic_is_calibrated_and_its_worst_moment_opens(
     page.wait_for_url(re.compile(rf"/runs/{trained_run}/critic/\d+$"))
     number = int(page.url.rsplit("/", 1)[1])
     result = page.get_by_role("region", name="Result")
-    expect(result.get_by_text(re.compile("^The critic is .* on average"))).to_be_visible(timeout=120_000)
+    expect(result.get_by_text(re.compile("^The critic is .* on average"))).to_be_visible()
     found = installation.read(f"calibrations/{number}")
     assert (found["state"], found["seed"], found["futures"]) == ("done", 7, 8)
     plot = page.get_by_role("img", name=re.compile("^Mean return of the futures by predicted value"))
@@ -45,7 +45,7 @@ def test_a_critic_is_calibrated_and_its_worst_moment_opens(
     worst = found["document"]["worst"][0]
     moment = f"decision {worst['decision'] + 1} of episode {worst['episode']}"
     page.get_by_role("button", name=f"Record {moment}").click()
-    page.get_by_role("button", name=f"Watch {moment}").click(timeout=120_000)
+    page.get_by_role("button", name=f"Watch {moment}").click()
     page.wait_for_url(re.compile(rf"/runs/{trained_run}/replays\?replays=\d+&t="))
     expect(page.get_by_text("Value estimate").first).to_be_visible()
 

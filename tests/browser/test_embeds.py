@@ -10,8 +10,8 @@ from pathlib import Path
 from playwright.sync_api import Browser, Page, expect
 
 from backend.startup.embedded.redis_server import free_port
-from tests.browser.conftest import TIMEOUT_MILLISECONDS
 from tests.browser.reported import installation_without_workers, open_api
+from tests.chromium import open_context
 from tests.factories import Api, metrics
 
 USERS_TOKEN = "token-of-the-users"
@@ -69,8 +69,7 @@ def embedding(directory: Path, browser: Browser, token: str = "") -> Iterator[Em
         api.send(run_id, attempt, *sent).raise_for_status()
         address = f"http://127.0.0.1:{installation.port}"
         source = f"{address}/embed?figure=%2Fapi%2Fv1%2Ffigures%2Fcurves%3Fruns%3D{run_id}"
-        context = browser.new_context(base_url=address)
-        context.set_default_timeout(TIMEOUT_MILLISECONDS)
+        context = open_context(browser, base_url=address)
         with framing(source, listed), framing(source, unlisted):
             yield Embedding(api, context.new_page(), run_id, attempt, listed, unlisted)
         context.close()

@@ -38,6 +38,7 @@ def test_a_plug_in_is_launched_from_the_form(page: Page, installation: Installat
     run = plugin_pages.number_in(page, "runs")
     expect(page.get_by_text("Finished").first).to_be_visible()
     assert installation.run(run)["versions"][METHOD] == "0.1.0"
+    installation.wait_for_replay(run)
     page.goto(f"/runs/{run}/replays")
     expect(page.locator("video").first).to_be_attached()
 

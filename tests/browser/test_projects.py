@@ -7,6 +7,7 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from tests.browser.reported import installation_without_workers, open_api
+from tests.chromium import open_context
 from tests.factories import Api
 from tests.installation import Installation
 
@@ -63,7 +64,7 @@ def test_a_project_is_created_filled_shared_and_merged(page: Page, browser: Brow
     expect(page.get_by_text("No studies in Maze & more")).to_be_visible()
     page.get_by_role("link", name=re.compile("^Launch")).click()
     expect(page.get_by_role("combobox", name="Project", exact=True)).to_have_value("Maze & more")
-    other = browser.new_context(base_url=shared.partition("/?")[0])
+    other = open_context(browser, base_url=shared.partition("/?")[0])
     elsewhere = other.new_page()
     elsewhere.goto(shared)
     expect(elsewhere.get_by_role("link", name="first")).to_be_visible()

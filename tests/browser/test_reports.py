@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, expect
 
-from tests.browser.conftest import TIMEOUT_MILLISECONDS
 from tests.browser.reported import installation_without_workers, open_api
 from tests.browser.synthetic_replay import report_replay
+from tests.chromium import open_context
 from tests.factories import PONG, checkpoint_path, metrics
 from tests.installation import Installation
 
@@ -42,8 +42,7 @@ def installation(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Installat
 
 def opened(browser: Browser, errors: list[str], *, offline: bool = False) -> tuple[BrowserContext, Page]:
     """Open a page in a new browser context that records its errors."""
-    context = browser.new_context(offline=offline, viewport={"width": 1440, "height": 900})
-    context.set_default_timeout(TIMEOUT_MILLISECONDS)
+    context = open_context(browser, offline=offline, viewport={"width": 1440, "height": 900})
     page = context.new_page()
 
     def note(message: ConsoleMessage) -> None:

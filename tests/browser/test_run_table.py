@@ -184,3 +184,104 @@ def test_runs_with_the_same_failure_are_launched_again_with_the_fix(page: Page, 
     expect(page.get_by_text("Launched 3 runs.")).to_be_visible()
     queued = api.user.get("/api/v1/runs", params={"state": "queued", "include": "config.device"}).json()["items"]
     assert [run["config"]["device"] for run in queued] == ["auto"] * 3
+
+
+@pytest.mark.usefixtures("api")
+@pytest.mark.parametrize(
+    ("path", "width"),
+    [
+        ("/?charts=episode/return", 1440),
+        ("/?charts=", 1440),
+        ("/?charts=", 900),
+        ("/?by=learning_rate&charts=episode/return", 1440),
+        ("/?by=learning_rate&charts=", 390),
+    ],
+)
+def test_the_header_stays_visible_while_the_table_scrolls(page: Page, path: str, width: int) -> None:
+    page.set_viewport_size({"width": width, "height": 220})
+    page.goto(path)
+    table = page.get_by_role("table", name=re.compile("^(Runs|Groups of runs)$"))
+    expect(table.get_by_role("row").nth(2)).to_be_visible()
+    # The top of the table is now behind the bar of the page, which is 56 pixels high.
+    table.evaluate("table => window.scrollBy(0, table.getBoundingClientRect().top - 30)")
+    page.wait_for_function(
+        """() => {
+            const header = document.querySelector("[role=table] th:nth-of-type(2)");
+            const { x, y, width, height } = header.getBoundingClientRect();
+            const frame = header.closest("[role=table]").getBoundingClientRect();
+            const seen = document.elementFromPoint(x + width / 2, y + height / 2);
+            return frame.top < 56 && y >= 56 && header.contains(seen);
+        }"""
+    )
+
+
+@pytest.mark.usefixtures("api")
+def test_the_header_follows_the_columns_sideways(page: Page) -> None:
+    page.set_viewport_size({"width": 900, "height": 600})
+    page.goto("/?charts=")
+    table = page.get_by_role("table", name="Runs")
+    header = table.get_by_role("columnheader", name="Best return")
+    cell = table.get_by_role("row").nth(1).get_by_role("cell").nth(6)
+    expect(cell).to_be_visible()
+    cell.evaluate("cell => { cell.closest('table').parentElement.scrollLeft = 120 }")
+    page.wait_for_function(
+        "([one, other]) => Math.abs(one.getBoundingClientRect().left - other.getBoundingClientRect().left) < 1",
+        arg=[header.element_handle(), cell.element_handle()],
+    )
+
+
+@pytest.mark.usefixtures("api")
+def test_typing_in_a_popover_runs_no_shortcut(page: Page) -> None:
+    page.goto("/")
+    page.get_by_role("button", name="Choose columns").click()
+    page.get_by_role("button", name="Computed column").click()
+    expect(page.get_by_role("textbox", name="Expression")).to_be_focused()
+    page.keyboard.type("n")
+    expect(page.get_by_role("textbox", name="Expression")).to_have_value("n")
+    # Without a focused field, the popover still keeps the keys.
+    page.evaluate("document.activeElement.blur()")
+    page.keyboard.type("n")
+    expect(page.get_by_role("textbox", name="Expression")).to_be_visible()
+    assert page.url.endswith("/")
+
+
+@pytest.mark.usefixtures("api")
+def test_the_wrong_word_of_a_long_filter_is_marked_where_it_is(page: Page) -> None:
+    page.goto("/")
+    field = page.get_by_role("textbox", name="Filter expression")
+    field.fill("learning_rate = 1e-3 and seed = 1 and gamma = 0.99 and best_return > 1 and last_return > 1 and retrn ")
+    field.press("End")
+    field.press_sequentially("> 15")
+    mark = page.locator("mark")
+    expect(mark).to_have_text("retrn")
+    page.wait_for_function(
+        """([mark, field]) => {
+            const [inner, outer] = [mark, field].map((element) => element.getBoundingClientRect());
+            return field.scrollLeft > 0 && inner.right < outer.right && inner.left > outer.left;
+        }""",
+        arg=[mark.element_handle(), field.element_handle()],
+    )
+
+
+@pytest.mark.usefixtures("api")
+def test_the_address_runs_opens_the_table_with_its_filters(page: Page) -> None:
+    page.goto("/runs?filter=seed+%3D+2")
+    expect_names(page, "rate 0.01 seed 2", "rate 0.001 seed 2")
+    expect(page).to_have_url(re.compile(r"/\?filter=seed"))
+    page.goto("/checkpoints")
+    expect(page.get_by_text("Checkpoints are in the tab")).to_be_visible()
+
+
+@pytest.mark.usefixtures("api")
+def test_all_matching_runs_are_tagged(page: Page) -> None:
+    page.goto("/?filter=seed+%3D+2")
+    page.get_by_role("checkbox", name="Select all loaded runs").check()
+    page.get_by_role("button", name="Tag 2").click()
+    field = page.get_by_role("combobox", name="Tags")
+    expect(field).to_be_focused()
+    page.keyboard.type("night")
+    page.keyboard.press("Enter")
+    page.get_by_role("button", name="Add tags").click()
+    expect(page.get_by_text("2 runs tagged.")).to_be_visible()
+    page.goto("/?filter=tag:night")
+    expect_names(page, "rate 0.01 seed 2", "rate 0.001 seed 2")

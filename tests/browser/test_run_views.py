@@ -7,6 +7,7 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from tests.browser.reported import installation_without_workers, open_api
+from tests.chromium import open_context
 from tests.factories import Api, metrics
 from tests.installation import Installation
 
@@ -60,7 +61,7 @@ def test_a_view_keeps_baseline_and_curves_and_is_shared(page: Page, browser: Bro
     expect(page.get_by_title(re.compile("better than the baseline"))).to_have_count(0)
 
     # Another user opens the view by its name.
-    other = browser.new_context(base_url=page.url.partition("/?")[0])
+    other = open_context(browser, base_url=page.url.partition("/?")[0])
     elsewhere = other.new_page()
     elsewhere.goto("/?project=Main&view=Against+first")
     expect(elsewhere.get_by_title("Clear baseline")).to_be_visible()

@@ -151,7 +151,7 @@ def test_an_invalid_value_is_shown_next_to_its_field_and_not_launched(page: Page
 
 @pytest.mark.nightly
 def test_the_replay_of_a_run_plays_in_the_page(page: Page, installation: Installation, finished_run: int) -> None:
-    installation.wait_until(lambda: installation.read(f"runs/{finished_run}/replays"))
+    installation.wait_for_replay(finished_run)
     page.goto(f"/runs/{finished_run}/replays")
     video = page.locator("video").first
     video.wait_for()
@@ -165,7 +165,7 @@ def test_the_replay_of_a_run_plays_in_the_page(page: Page, installation: Install
 
 def open_what_if(page: Page, installation: Installation, run: int) -> Locator:
     """Open the panel for futures of a run's replay. Return it with 8 futures entered."""
-    installation.wait_until(lambda: installation.read(f"runs/{run}/replays"))
+    installation.wait_for_replay(run)
     page.goto(f"/runs/{run}/replays")
     page.get_by_role("button", name="What if…").click()
     panel = page.get_by_role("region", name="What if")
@@ -180,7 +180,7 @@ def test_futures_compare_the_actions_of_a_replay(page: Page, installation: Insta
     panel.get_by_role("button", name="Simulate").click()
 
     rows = panel.get_by_role("region", name="Each action first").get_by_role("row")
-    expect(rows).to_have_text([re.compile("Policy"), re.compile("left"), re.compile("right")], timeout=60_000)
+    expect(rows).to_have_text([re.compile("Policy"), re.compile("left"), re.compile("right")])
     expect(rows.filter(has_text="taken")).to_have_count(1)
     expect(panel.get_by_text(re.compile(r"V = .* 8 futures average"))).to_be_visible()
     expect(panel.get_by_role("img", name=re.compile("^Histogram"))).to_be_visible()
@@ -196,7 +196,7 @@ def test_futures_with_forced_actions_have_videos_that_follow_the_replay(
     panel.get_by_role("button", name="Add").click()
     panel.get_by_role("button", name="Simulate").click()
 
-    expect(panel.get_by_text(re.compile(r"8 futures that begin with left × 2 average"))).to_be_visible(timeout=60_000)
+    expect(panel.get_by_text(re.compile(r"8 futures that begin with left × 2 average"))).to_be_visible()
     videos = panel.get_by_role("region", name="Videos of futures")
     best = videos.get_by_label("Best future")
     page.wait_for_function("video => video.readyState >= 2", arg=best.element_handle())
@@ -216,7 +216,7 @@ def test_another_agent_acts_in_futures(page: Page, installation: Installation, f
     panel.get_by_role("combobox", name="Checkpoint").select_option("newest")
     panel.get_by_role("button", name="Simulate").click()
 
-    expect(panel.get_by_text(re.compile(rf"8 futures by run {other} at .* average"))).to_be_visible(timeout=60_000)
+    expect(panel.get_by_text(re.compile(rf"8 futures by run {other} at .* average"))).to_be_visible()
 
 
 @pytest.mark.nightly

@@ -22,10 +22,18 @@ BRAILLE = re.compile("[\u2801-\u28ff]{3}")
 _CONTROL_SEQUENCE = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
 
 
+def _prepare(sigint: signal.Handlers) -> None:
+    """Make the terminal that of the session, as Ctrl-C needs, and set what a shell would."""
+    fcntl.ioctl(0, termios.TIOCSCTTY, 0)
+    signal.signal(signal.SIGINT, sigint)
+
+
 class Terminal:
     """The command `arcadia` in a terminal of a fixed size."""
 
-    def __init__(self, *arguments: object, environment: Mapping[str, str]) -> None:
+    def __init__(
+        self, *arguments: object, environment: Mapping[str, str], sigint: signal.Handlers = signal.SIG_DFL
+    ) -> None:
         self._master, slave = pty.openpty()
         fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", ROWS, COLUMNS, 0, 0))
         os.set_blocking(self._master, False)
@@ -38,8 +46,7 @@ class Terminal:
             stderr=slave,
             env={**kept, **environment, "TERM": "xterm"},
             start_new_session=True,
-            # Ctrl-C only reaches processes whose session has this terminal.
-            preexec_fn=lambda: fcntl.ioctl(0, termios.TIOCSCTTY, 0),
+            preexec_fn=lambda: _prepare(sigint),
         )
         os.close(slave)
 

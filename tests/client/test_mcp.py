@@ -9,6 +9,8 @@ from typing import Any
 import mcp
 from mcp.client.stdio import StdioServerParameters, stdio_client
 
+from tests.backend.artifacts.conftest import ArtifactScript
+from tests.browser.reported import open_api
 from tests.installation import CARTPOLE, Installation
 
 
@@ -34,9 +36,18 @@ def test_an_assistant_reads_and_writes_over_standard_output(tmp_path: Path) -> N
     try:
         installation.start()
         run = installation.launch(CARTPOLE)
-        names, shown = call(installation, tools={"show_run": {"run": run}})
+        with open_api(installation, users_token="secret") as api:
+            script = ArtifactScript(api.user)
+            script.begin(name="logs").raise_for_status()
+            script.log_artifact("model", {"m.bin": b"weights"}, kind="model", metadata={"score": 3})
+        reading = {"show_run": {"run": run}, "list_artifacts": {}, "show_artifact": {"reference": "model:latest"}}
+        names, shown, listed, version = call(installation, tools=reading)
         assert "stop_run" not in names
         assert json.loads(shown.content[0].text)["state"] == "queued"
+        assert json.loads(listed.content[0].text)["latest"]["version"] == 0
+        artifact = json.loads(version.content[0].text)
+        assert (artifact["made_by"], artifact["metadata"]) == ([{"id": script.run_id, "name": "logs"}], {"score": 3})
+        assert artifact["files"] == [{"path": "m.bin", "bytes": 7, "uri": None}]
         change = {"run": run, "fields": {"learning_rate": 0.5}, "more_steps": 10}
         names, changed, stopped = call(installation, "--write", tools={"change_run": change, "stop_run": {"run": run}})
         assert {"stop_run", "launch_run", "change_run", "start_study"} <= set(names)

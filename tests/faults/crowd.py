@@ -42,6 +42,21 @@ class Crowd:
             if len(self._going_on(self.runs())) < IN_PROGRESS:
                 self._installation.launch(next(self._configs), **SAVING)
 
+    def prefer_gorila(self) -> None:
+        """Let a run of Gorila be next, and make room for it, unless one has begun."""
+        with contextlib.suppress(httpx.TransportError):
+            going_on = self._going_on(self.runs())
+            of_gorila = [run for run in going_on if run["algorithm"] == "gorila"]
+            if any(run["state"] != "queued" for run in of_gorila):
+                return
+            if of_gorila:
+                self._installation.http.patch(f"runs/{of_gorila[0]['id']}", json={"priority": 10})
+            else:
+                config = {**CATCH_BY_GORILA, **SAVING, "total_steps": 30_000}
+                self._installation.post("runs", {"config": config, "priority": 10})
+            if active := [run["id"] for run in going_on if run["state"] == "running"]:
+                self._try(f"runs/{self._drawn.choice(active)}/stop")
+
     def evaluate(self) -> None:
         """Request an evaluation of a run with a checkpoint, unless enough evaluations are in progress."""
         with contextlib.suppress(httpx.TransportError):
@@ -80,9 +95,10 @@ class Crowd:
         return None
 
     def runs(self) -> list[dict[str, Any]]:
-        """Return all runs with their actions. The API lists each set of actions only once."""
+        """Return all trained runs with their actions. The API lists each set of actions only once."""
         page = self._installation.read("runs?limit=1000")
-        return [run | {"actions": page["actions"][run["actions"]]} for run in page["items"]]
+        trained = [run for run in page["items"] if run["origin"] == "trained"]
+        return [run | {"actions": page["actions"][run["actions"]]} for run in trained]
 
     def end_all(self) -> None:
         """Stop every run that can be stopped."""

@@ -7,7 +7,7 @@ from typing import Literal, get_args
 
 from backend.startup.embedded.up import WORKER_NAME
 
-Part = Literal["trainer", "leash", "worker", "backend", "redis", "up"]
+Part = Literal["trainer", "leash", "worker", "backend", "redis", "up", "script", "ray"]
 PARTS: tuple[Part, ...] = get_args(Part)
 GUEST = "guest"
 WORKERS = (WORKER_NAME, GUEST)
@@ -15,7 +15,10 @@ WORKERS = (WORKER_NAME, GUEST)
 
 @dataclass(frozen=True)
 class Kill:
-    """A kill of a part, `after` seconds after the previous one. A trainer, leash or worker belongs to `worker`."""
+    """A kill of a part, `after` seconds after the previous one.
+
+    A trainer, leash or worker belongs to `worker`, which also chooses one of the two scripts.
+    """
 
     part: Part
     worker: str

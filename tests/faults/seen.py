@@ -47,6 +47,8 @@ class Seen:
     evaluations: Counter[str] = field(default_factory=Counter)
     evaluations_wrong: list[str] = field(default_factory=list)
     points: Count = field(default_factory=Count)
+    # The number of points that scripts logged.
+    logged: int = 0
     runs: Counter[str] = field(default_factory=Counter)
     actions: Counter[str] = field(default_factory=Counter)
     failed: list[str] = field(default_factory=list)
@@ -114,7 +116,8 @@ class Seen:
         load = f"{statistics.mean(self.loads):.1f}, at most {max(self.loads):.1f}" if self.loads else "unknown"
         return [
             f"evaluations: {_reported(self.evaluations)}",
-            f"{self.points.written} points of runs: {_reported(self.runs)}; what a user did: {_reported(self.actions)}",
+            f"{self.points.written} points of runs: {_reported(self.runs)}; {self.logged} points of scripts",
+            f"what a user did: {_reported(self.actions)}",
             f"load average {load}, on {os.cpu_count()} cores",
         ]
 

@@ -28,6 +28,7 @@ from tests.faults.stormed import Stormed, alive
 from tests.installation import CARTPOLE, SAVING
 
 PATIENCE_SECONDS = 180.0  # after this time, a pending event is reported as stuck
+RAY_SECONDS = 900.0  # how long a run of Gorila may take to begin
 ORPHAN_SECONDS = 10.0  # how long child processes may outlive their parent
 TICK_SECONDS, LOOK_SECONDS = 0.1, 0.3
 ENDED = ("finished", "failed", "stopped")
@@ -40,6 +41,8 @@ class Way:
     since: float
     back: set[str] = field(default_factory=set)
     healthy: bool = False
+    # The number of points in the journal of each script at that time.
+    logged: dict[str, int] = field(default_factory=dict)
 
 
 class Storm:
@@ -54,12 +57,12 @@ class Storm:
         self._began, self._looked_at = time.monotonic(), 0.0
         self._killed_at, self._way = self._began, Way(time.time())
 
-    def rage(self, seconds: float, most_gusts: int | None = None) -> None:
-        """Kill parts for a number of seconds, or until a number of gusts."""
+    def rage(self, seconds: float, most_gusts: int | None = None, most_kills: int | None = None) -> None:
+        """Kill parts for a number of seconds, or until a number of gusts or kills."""
         self._wait(self._is_well, "everything to begin")
         until = time.monotonic() + seconds
         for gust in islice(gusts(self._seed), most_gusts):
-            if time.monotonic() > until:
+            if time.monotonic() > until or (most_kills and self.seen.kills.total() >= most_kills):
                 return
             at = [self._strike(kill) for kill in gust.kills][-1]
             last = gust.kills[-1].part
@@ -74,6 +77,7 @@ class Storm:
     def rest(self) -> None:
         """Stop all runs, check that every worker takes work, count every point, and stop everything."""
         self.note("rest")
+        self._count_scripts()
         self._end_runs()
         for _ in WORKERS:
             self._installation.launch(CARTPOLE, **SAVING)
@@ -95,11 +99,15 @@ class Storm:
         found: list[psutil.Process] = []
 
         def is_there() -> bool:
+            if kill.part == "ray":
+                self._crowd.prefer_gorila()
             process = self._installation.part(kill.part, kill.worker)
             found[:] = [process] if process else []
             return bool(process)
 
-        if self._wait(is_there, f"a {kill.part} to kill"):
+        # A run of Gorila may wait for a worker first, and starts slowly.
+        patience = RAY_SECONDS if kill.part == "ray" else PATIENCE_SECONDS
+        if self._wait(is_there, f"a {kill.part} to kill", seconds=patience):
             self._kill(kill, found[0])
         return self._killed_at
 
@@ -110,7 +118,7 @@ class Storm:
         self.seen.kills[kill.part] += 1
         self.note(f"kill {kill.part} of {kill.worker}: process {victim.pid}, family of {len(family)}")
         self._must_be_gone(family, f"the kill of {kill.part}")
-        self._way = Way(time.time())
+        self._way = Way(time.time(), logged=self._installation.scripts.logged())
 
     def _must_be_gone(self, family: list[psutil.Process], what: str) -> None:
         """Wait until processes have ended, and report the remaining ones as orphans."""
@@ -131,7 +139,8 @@ class Storm:
         if healthy and not self._way.healthy:
             self.note("all parts answer")
         self._way.healthy = healthy
-        return healthy and self._way.back == set(WORKERS)
+        is_back = healthy and self._way.back == set(WORKERS)
+        return is_back and self._installation.scripts.have_arrived(self._way.logged)
 
     def _end_runs(self) -> None:
         left: list[str] = []
@@ -178,6 +187,19 @@ class Storm:
             if (found["state"], played) != ("done", [*range(EPISODES)]):
                 self._fault(self.seen.evaluations_wrong, f"evaluation {number} is {found['state']}, with {played}")
 
+    def _count_scripts(self) -> None:
+        """Kill the scripts, upload the rest of their journals, and count every point."""
+        scripts = self._installation.scripts
+        scripts.end()
+        self._fault_if_left(scripts.uploaders())
+        self.seen.logged, lost, doubled = scripts.differences()
+        self.seen.points.lost += lost
+        self.seen.points.doubled += doubled
+
+    def _fault_if_left(self, uploaders: list[psutil.Process]) -> None:
+        for process in uploaders:
+            self._fault(self.seen.orphans, f"{process} uploads a journal that is complete")
+
     def _count(self) -> None:
         """Count every point of every run."""
         journals = self._installation.journals
@@ -197,10 +219,16 @@ class Storm:
         of_its_kind.append(what)
 
     def _wait(
-        self, condition: Callable[[], bool], what: str, left: Sequence[object] = (), *, quietly: bool = False
+        self,
+        condition: Callable[[], bool],
+        what: str,
+        left: Sequence[object] = (),
+        *,
+        quietly: bool = False,
+        seconds: float = PATIENCE_SECONDS,
     ) -> bool:
         """Wait for a condition while the storm continues. On timeout, note what is left, and return False."""
-        until = time.monotonic() + PATIENCE_SECONDS
+        until = time.monotonic() + seconds
         while time.monotonic() < until:
             self._tick(quietly=quietly)
             try:
@@ -209,7 +237,7 @@ class Storm:
             except httpx.TransportError:
                 continue
         details = f"{list(left)} left; back are {sorted(self._way.back)}"
-        self._fault(self.seen.stuck, f"waited {PATIENCE_SECONDS:g} s for {what}; {details}")
+        self._fault(self.seen.stuck, f"waited {seconds:g} s for {what}; {details}")
         return False
 
     def _let_pass(self, seconds: float) -> None:
@@ -224,7 +252,7 @@ class Storm:
         """Follow the journals, restart parts that have ended, and launch new runs when others end."""
         time.sleep(TICK_SECONDS)
         self._installation.journals.follow()
-        if started := self._installation.keep_running():
+        if started := self._installation.keep_running(scripts=not quietly):
             self.note(f"started {started}")
         if not quietly and time.monotonic() > self._looked_at + LOOK_SECONDS:
             self._looked_at = time.monotonic()
@@ -245,13 +273,15 @@ def crowded(programs: int) -> Iterator[None]:
         loops.wait()
 
 
-def storm(directory: Path, seed: int, seconds: float, most_gusts: int | None = None) -> Seen:
+def storm(
+    directory: Path, seed: int, seconds: float, most_gusts: int | None = None, most_kills: int | None = None
+) -> Seen:
     """Run a storm in a new installation, and stop all of its processes. Its files remain in the folder."""
     installation = Stormed(directory)
     try:
         installation.start()
         storm = Storm(installation, seed)
-        storm.rage(seconds, most_gusts)
+        storm.rage(seconds, most_gusts, most_kills)
         storm.rest()
         return storm.seen
     finally:
@@ -262,6 +292,7 @@ def main() -> int:
     """Run a storm and print its results. Keep the folder if there are faults."""
     parser = argparse.ArgumentParser(prog="python -m tests.faults.storm", description=__doc__)
     parser.add_argument("--minutes", type=float, default=10.0)
+    parser.add_argument("--kills", type=int, metavar="N", help="end after N kills, if the minutes are not over before")
     parser.add_argument("--seed", type=int, help="of the kills; drawn and printed if left out")
     parser.add_argument("--busy", type=int, default=0, metavar="N", help="endless loops beside it (default: 0)")
     parser.add_argument("--keep", action="store_true", help="keep the folder in any case")
@@ -270,7 +301,7 @@ def main() -> int:
     directory = Path(tempfile.mkdtemp(prefix="arcadia-storm-"))
     print(f"seed {seed}, {options.minutes:g} minutes, {options.busy} busy loops, in {directory}", flush=True)
     with crowded(options.busy):
-        seen = storm(directory, seed, 60 * options.minutes)
+        seen = storm(directory, seed, 60 * options.minutes, most_kills=options.kills)
     print(seen.report())
     faults = seen.faults()
     if not faults and not options.keep:

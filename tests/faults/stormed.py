@@ -4,6 +4,7 @@ import contextlib
 import signal
 import time
 from collections.abc import Iterable
+from itertools import cycle
 from pathlib import Path
 
 import httpx
@@ -11,12 +12,15 @@ import psutil
 
 from backend.startup.embedded.up import WORKER_NAME
 from tests.faults.gusts import GUEST, WORKERS, Part
+from tests.faults.scripts import Scripts
 from tests.installation import Installation
 from tests.journals import Journals
 from tests.processes import command_line, trains
 
 # `arcadia up` first stops its worker, whose trainer may use its whole grace period.
 END_SECONDS = 90.0
+# Words of the command lines of Ray's processes.
+RAY = ("raylet/raylet", "ray::BundleRole", "gcs/gcs_server", "ray::DashboardAgent", "ray::ShardRole", "log_monitor.py")
 
 
 class Stormed(Installation):
@@ -29,14 +33,16 @@ class Stormed(Installation):
         self.up = self._service("arcadia", ["backend.cli", "up"])
         self.http.timeout = httpx.Timeout(5)
         self.family: dict[int, psutil.Process] = {}
+        self.scripts = Scripts(self, directory)
+        self._ray = cycle(RAY)
 
     def start(self) -> None:
         """Start all parts, and wait until they are healthy."""
         self.up.start()
-        self.wait_until(lambda: self.keep_running() is None and self.is_healthy())
+        self.wait_until(lambda: self.keep_running(scripts=False) is None and self.is_healthy())
 
-    def keep_running(self) -> str | None:
-        """Restart `arcadia up` or the guest if it has ended, as a user would. Return its name, or None."""
+    def keep_running(self, *, scripts: bool = True) -> str | None:
+        """Restart `arcadia up`, the guest or a script if it has ended, as a user would. Return its name, or None."""
         if self.up.ended is not None:
             self._forget_broker()
             self.up.start()
@@ -45,7 +51,7 @@ class Stormed(Installation):
         if url and (GUEST not in self.workers or self.workers[GUEST].ended is not None):
             self._start_guest(url)
             return GUEST
-        return None
+        return self.scripts.keep_running() if scripts else None
 
     def is_healthy(self) -> bool:
         """Return True if all parts respond and both workers are online."""
@@ -57,6 +63,10 @@ class Stormed(Installation):
         with contextlib.suppress(psutil.NoSuchProcess):
             if part == "up":
                 return None if self.up.ended is not None else self.up.process
+            if part == "script":
+                return self.scripts.process(WORKERS.index(worker))
+            if part == "ray":
+                return self._ray_process()
             if part in ("backend", "redis"):
                 # Redis and Valkey show their address after their name in their command line.
                 return _first(
@@ -71,6 +81,9 @@ class Stormed(Installation):
 
     def dying_with(self, victim: psutil.Process) -> list[psutil.Process]:
         """Return a process and all that must end with it. The guest ends with `arcadia up`, whose Redis it uses."""
+        # Ray may end with one of its processes or start another one, and an uploader outlives its script.
+        if self.scripts.has(victim) or any(words in command_line(victim) for words in RAY):
+            return [victim]
         guest = self.workers[GUEST]
         with_guest = victim == self.up.process and guest.ended is None
         return family_of(victim) + (family_of(guest.process) if with_guest else [])
@@ -78,6 +91,7 @@ class Stormed(Installation):
     def close(self) -> None:
         """Kill all remaining processes."""
         self.remember()
+        self.scripts.close()
         for service in (self.up, *self.workers.values()):
             service.end()
         for process in self.family.values():
@@ -115,6 +129,14 @@ class Stormed(Installation):
         if GUEST in self.workers:
             self.workers[GUEST].end()
         (self._data / "redis" / "redis.conf").unlink(missing_ok=True)
+
+    def _ray_process(self) -> psutil.Process | None:
+        """Return a Ray process of a run of Gorila that has started all of its roles, each kind in turn."""
+        for worker in filter(None, map(self._worker, WORKERS)):
+            below = worker.children(recursive=True)
+            if any("ray::BundleRole" in command_line(each) for each in below):
+                return _first(below, next(self._ray))
+        return None
 
     def _worker(self, name: str) -> psutil.Process | None:
         if name == WORKER_NAME:

@@ -7,6 +7,7 @@ from celery import Celery
 
 from tests.faults.test_killed import stop
 from tests.installation import SAVING, Installation
+from tests.processes import has_ended
 
 
 def ring(installation: Installation, run: int, times: int) -> None:
@@ -53,7 +54,7 @@ def test_a_worker_that_wakes_after_its_lease_ends_its_training(
     assert installation.run(run)["worker"] == "heir"
     before = len(installation.points(run, slept))
     sleeper.send(signal.SIGCONT)
-    installation.wait_until(lambda: not trainer.is_running())
+    installation.wait_until(lambda: has_ended(trainer))
     installation.wait_until(lambda: installation.state_of_worker("sleeper") == "idle")
     installation.wait_for_points(run, taken_over)
     assert len(installation.points(run, slept)) == before

@@ -126,4 +126,5 @@ def test_a_seed_repeats_its_kills_and_every_part_is_killed_in_turn() -> None:
     assert drawn == [next(again) for _ in range(20)]
     assert drawn != [next(other) for _ in range(20)]
     parts = [kill.part for gust in drawn for kill in gust.kills]
-    assert sorted(parts[:6]) == sorted(parts[6:12]) == sorted(PARTS)
+    count = len(PARTS)
+    assert sorted(parts[:count]) == sorted(parts[count : 2 * count]) == sorted(PARTS)

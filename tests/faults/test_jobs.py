@@ -8,7 +8,7 @@ import pytest
 
 from tests.faults.test_killed import stop
 from tests.installation import SAVING, Installation
-from tests.processes import does_a_job
+from tests.processes import does_a_job, has_ended
 
 pytestmark = pytest.mark.nightly
 
@@ -191,7 +191,7 @@ def test_an_evaluation_is_repeated_after_its_worker_is_killed(
     number = ask(installation, finished)
     process = process_of(installation, "one")
     installation.workers["one"].end(signal.SIGKILL)
-    installation.wait_until(lambda: not process.is_running())
+    installation.wait_until(lambda: has_ended(process))
     installation.workers["one"].start()
     assert_done_once(installation, finished, number)
     installation.wait_for_points(training, attempt + 1)

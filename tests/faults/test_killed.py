@@ -5,6 +5,7 @@ import signal
 import pytest
 
 from tests.installation import SAVING, Installation
+from tests.processes import has_ended
 
 
 def stop(installation: Installation, run: int) -> None:
@@ -34,7 +35,7 @@ def test_a_run_continues_after_its_worker_is_killed(installation: Installation) 
     trainer = installation.trainer("one")
     family = [trainer, *trainer.children(recursive=True)]
     worker.end(signal.SIGKILL)
-    installation.wait_until(lambda: not any(process.is_running() for process in family))
+    installation.wait_until(lambda: all(has_ended(process) for process in family))
     worker.start()
     installation.wait_for_points(run, 2)
     assert installation.journals.resumed_from(run, 2) >= step
@@ -106,7 +107,7 @@ def test_a_run_continues_after_all_parts_are_killed(installation: Installation) 
     installation.redis.kill()
     installation.backend.end(signal.SIGKILL)
     worker.end(signal.SIGKILL)
-    installation.wait_until(lambda: not trainer.is_running())
+    installation.wait_until(lambda: has_ended(trainer))
     installation.redis.start()
     installation.backend.start()
     worker.start()

@@ -15,6 +15,7 @@ import psutil
 import pytest
 
 from backend.startup.embedded.redis_server import free_port
+from tests.processes import has_ended
 from tests.workers.waiting import wait_until
 
 ROOT = Path(__file__).parents[2]
@@ -184,7 +185,7 @@ def test_arcadia_up_trains_and_records_and_ends_on_sigterm(up: Up) -> None:
     family = psutil.Process(up.process.pid).children(recursive=True)
     up.process.send_signal(signal.SIGTERM)
     assert up.process.wait(timeout=RUN_SECONDS) == 0
-    wait_until(lambda: not any(process.is_running() for process in family))
+    wait_until(lambda: all(has_ended(process) for process in family))
 
 
 def test_the_client_installs_from_the_server_without_internet(up: Up, tmp_path: Path) -> None:

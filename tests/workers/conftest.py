@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from tests.workers.fake_trainer import GATE
 from tests.workers.waiting import PATIENCE_SECONDS
 from tests.workers.worker_api import TOKEN, WorkerApi
 from workers.worker.backend_client import BackendClient
@@ -69,6 +70,10 @@ class Slot:
         if self.thread:
             self.thread.join(timeout=PATIENCE_SECONDS)
         self.heartbeat.close()
+
+    def let_trainer_continue(self, run: int) -> None:
+        """Let a trainer continue that waits at a step (`waits_at` of its configuration)."""
+        (self.attempt(run) / GATE).touch()
 
     def attempt(self, run: int, attempt: int = 1) -> Path:
         """Return an attempt's directory."""

@@ -10,6 +10,9 @@ import time
 from pathlib import Path
 from typing import Any
 
+# A trainer that waits at a step goes on once the test has written this file into its directory.
+GATE = "go-on"
+
 
 class FakeTrainer:
     """A trainer that writes events and checkpoints until it has no more points or is stopped."""
@@ -76,6 +79,9 @@ class FakeTrainer:
     def train(self) -> None:
         """Write one point per step."""
         while self.step < self.config["points"] and not self.asked_to_stop:
+            if self.step == self.config.get("waits_at"):
+                while not (self.directory / GATE).exists():
+                    time.sleep(0.01)
             self.step += 1
             self.take_changes()
             self.emit("metrics", values={"train/loss": 1 / self.step})

@@ -29,6 +29,7 @@ class WorkerApi:
     desired: str = "run"
     changes: list[dict[str, Any]] = field(default_factory=list)
     away: bool = False
+    is_token_wrong: bool = False
     stale: bool = False
     installation: str = ""
     blocks_uploads: bool = False
@@ -48,13 +49,14 @@ class WorkerApi:
     downloaded: int = 0
     heartbeats: list[dict[str, Any]] = field(default_factory=list)
     goodbyes: int = 0
+    requests: int = 0
 
     def __post_init__(self) -> None:
         """Start listening."""
         self._server = ThreadingHTTPServer(("127.0.0.1", 0), _handler(self))
         self._server.daemon_threads = True
         self.url = f"http://127.0.0.1:{self._server.server_port}"
-        self._lock = threading.Lock()
+        self.lock = threading.Lock()
         threading.Thread(target=self._server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True).start()
 
     def close(self) -> None:
@@ -69,7 +71,10 @@ class WorkerApi:
     def answer(self, method: str, url: str, body: bytes) -> Answer:
         """Return the response to one request."""
         path, query = urlsplit(url).path.removeprefix("/api/v1/worker"), dict(parse_qsl(urlsplit(url).query))
-        with self._lock:
+        with self.lock:
+            self.requests += 1
+            if self.is_token_wrong:
+                return problem(401, "unauthorized")
             if self.away:
                 return problem(503, "away")
             if method == "PUT":

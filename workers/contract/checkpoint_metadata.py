@@ -10,6 +10,9 @@ from workers.contract.values import Count
 METADATA = "arcadia"
 # The fact that names the method of an agent that another library trained. Its configuration only describes the network.
 TRAINED_BY = "trained_by"
+# The fact that a checkpoint has only the weights of its network. A training that continues from it starts its optimizer
+# anew.
+WEIGHTS_ONLY = "weights_only"
 
 
 class CheckpointMetadata(BaseModel):

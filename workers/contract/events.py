@@ -136,6 +136,12 @@ class Progress(_Event):
     seconds_left: float | None = None
 
 
+class RecordingReplays(_Event):
+    kind: Literal["recording_replays"] = "recording_replays"
+    left: Count = Field(description="Replays that are not recorded yet. The training has ended.")
+    total: Count = Field(description="Replays that were not recorded when the training ended.")
+
+
 class CheckpointEvent(_Event):
     kind: Literal["checkpoint"] = "checkpoint"
     checkpoint: CheckpointFile
@@ -264,6 +270,7 @@ Event = Annotated[
     | Roles
     | Changed
     | Progress
+    | RecordingReplays
     | CheckpointEvent
     | ReplayEvent
     | EvaluatedEpisode

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, ValidationError
 
 from workers.contract import archives
 from workers.contract.archives import ArchiveError, Column
@@ -24,6 +24,8 @@ from workers.contract.earlier_names import with_current_names
 from workers.contract.tracks import Numbers
 
 VERSION = 1
+# The columns, with their numbers of dimensions.
+_DIMENSIONS = {"policy": 3, "policy_peak": 1, "value": 3, "value_peak": 1}
 
 
 class SaliencyError(Exception):
@@ -74,4 +76,13 @@ def read(file: Path | io.BytesIO) -> Saliency:
         raise SaliencyError(f"this is not a saliency file: {error}") from error
     if head.get("version") != VERSION:
         raise SaliencyError(f"the saliency has version {head.get('version')}; this version of Arcadia reads {VERSION}")
-    return Saliency(SaliencyHead.model_validate(with_current_names(head)), columns)
+    try:
+        validated = SaliencyHead.model_validate(with_current_names(head))
+    except ValidationError as error:
+        raise SaliencyError(f"its head is not valid: {error.errors()[0]['msg']}") from error
+    for name, dimensions in _DIMENSIONS.items():
+        if name not in columns or columns[name].ndim != dimensions or columns[name].dtype.kind not in "biuf":
+            raise SaliencyError(f"its column {name} is missing, or is not a list of numbers")
+    if len({len(columns[name]) for name in _DIMENSIONS}) != 1:
+        raise SaliencyError("its columns do not have the same length")
+    return Saliency(validated, columns)

@@ -21,7 +21,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from pydantic import BaseModel, ConfigDict
+import numpy as np
+from pydantic import BaseModel, ConfigDict, ValidationError
 
 from workers.contract import archives
 from workers.contract.archives import ArchiveError, Column
@@ -29,6 +30,14 @@ from workers.contract.earlier_names import with_current_names
 from workers.contract.protocols.acting import Acting
 
 VERSION = 1
+# The columns that every track has, with their kinds of NumPy types and numbers of dimensions.
+_COLUMNS: dict[str, tuple[str, tuple[int, ...]]] = {
+    **dict.fromkeys(("picture", "lives"), ("iu", (1,))),
+    **dict.fromkeys(("value", "reward", "obtained", "score"), ("fiu", (1,))),
+    "life_lost": ("b", (1,)),
+    "action": ("fiu", (1, 2)),
+    "numbers": ("fiu", (2,)),
+}
 
 # The content of the column `numbers`.
 Numbers = Literal["policy", "values", "gaussian"]
@@ -86,10 +95,40 @@ def packed(track: Track) -> bytes:
 
 def read(file: Path | io.BytesIO) -> Track:
     """Read a track from its file."""
+    return _read(file, only_head=False)
+
+
+def read_head(file: Path) -> TrackHead:
+    """Read the head of a track, without its decisions."""
+    return _read(file, only_head=True).head
+
+
+def _read(file: Path | io.BytesIO, *, only_head: bool) -> Track:
     try:
-        head, columns = archives.unpacked(file)
+        head, columns = archives.unpacked(file, only_head=only_head)
     except ArchiveError as error:
         raise TrackError(f"this is not a track file: {error}") from error
     if head.get("version") != VERSION:
         raise TrackError(f"the track has version {head.get('version')}; this version of Arcadia reads {VERSION}")
-    return Track(TrackHead.model_validate(with_current_names(head)), columns)
+    try:
+        validated = TrackHead.model_validate(with_current_names(head))
+    except ValidationError as error:
+        raise TrackError(f"its head is not valid: {error.errors()[0]['msg']}") from error
+    _check(columns)
+    return Track(validated, columns)
+
+
+def _check(columns: dict[str, Column]) -> None:
+    """Raise TrackError if a column is missing or odd, since the track may come from a stranger's archive."""
+    for name, (kinds, dimensions) in _COLUMNS.items():
+        if name not in columns or columns[name].ndim not in dimensions or columns[name].dtype.kind not in kinds:
+            raise TrackError(f"its column {name} is missing, or has another form")
+    if len({len(column) if column.ndim else None for column in columns.values()}) != 1:
+        raise TrackError("its columns do not have the same length")
+    action = columns["action"]
+    if action.ndim == 2:
+        is_possible = bool(np.isfinite(action).all())
+    else:
+        is_possible = action.dtype.kind in "iu" and bool(((action >= 0) & (action < 2**31)).all())
+    if not is_possible:
+        raise TrackError("it has actions that no agent can choose")

@@ -15,6 +15,7 @@ from workers.contract.values import NO_BOOLEAN, STORABLE, Id, Message, Ordinal, 
 State = Literal["queued", "starting", "running", "finished", "failed", "paused", "stopped"]
 # A worker holds a run in these states.
 ACTIVE: tuple[State, ...] = ("starting", "running")
+ENDED: tuple[State, ...] = ("finished", "failed", "stopped")
 Desired = Literal["run", "pause", "stop"]
 Outcome = Literal["finished", "failed", "stopped", "drained", "lost"]
 QueueName = Literal["cpu", "gpu"]

@@ -40,10 +40,21 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 2
     try:
         with journal:
-            return attempt(launch, journal, stop)
+            status = attempt(launch, journal, stop)
     except OSError as error:
         print(f"{journal.path} could not be written ({error.strerror}): its last events are lost", file=sys.stderr)
         return 1
+    if status == os.EX_TEMPFAIL:
+        end_at_once(status)
+    return status
+
+
+def end_at_once(status: int) -> None:
+    """End this process without its exit handlers, which may wait for processes that were killed."""
+    with contextlib.suppress(OSError):  # the output is closed
+        sys.stdout.flush()
+        sys.stderr.flush()
+    os._exit(status)
 
 
 def awaited_arguments(pipe: Path, stop: StopRequest) -> list[str]:

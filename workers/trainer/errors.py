@@ -24,6 +24,7 @@ TrainerError
 ├── OtherGameError           the actions of a kept game lead to another result
 ├── OtherFutureError         a filmed future differs from the simulated one
 ├── ClusterError             Ray cannot be started or joined
+├── RayLostError             Ray was killed, or all hosts of the cluster are gone; the run continues later
 ├── ActorFailed              a process was killed or ended early
 │   └── ActorCrashed         a process raised an exception, which is a bug
 ├── ShardUnreachableError    a parameter shard does not answer; the caller retries
@@ -43,6 +44,8 @@ class TrainerError(Exception):
 
     # True if the stack trace is more useful than the message.
     is_bug: ClassVar[bool] = False
+    # True if the attempt ends as if the trainer had been killed, so that the run is queued again and continues.
+    ends_as_killed: ClassVar[bool] = False
 
 
 def reason(error: BaseException) -> str:

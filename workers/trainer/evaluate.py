@@ -27,7 +27,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 2
     with ExitStack() as opened:
         folder = request.events
-        report = JobReport(begin=(lambda: opened.enter_context(open_journal(folder))) if folder else None)
+        report = JobReport(
+            begin=(lambda: opened.enter_context(open_journal(folder))) if folder else None,
+            command=["python", "-m", "workers.trainer.evaluate", *(sys.argv[1:] if arguments is None else arguments)],
+        )
         return run_evaluation(request, report, StopRequest())
 
 

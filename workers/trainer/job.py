@@ -62,7 +62,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     give_way(options.nice)
     job = JobRequest.model_validate_json(options.request.read_bytes())
     with Journal(options.dir) as journal:
-        report, stop = JobReport(journal), StopRequest()
+        command = ["python", "-m", "workers.trainer.job", *given]
+        report, stop = JobReport(journal, command=command), StopRequest()
         if job.kind == "evaluation":
             return run_evaluation(evaluation(job, options.dir), report, stop)
         return run_job(WORK[job.kind], job, options.dir, report, stop)

@@ -13,7 +13,7 @@ from workers.contract import layout
 from workers.contract.config import RunConfig, TrainingConfig, config_adapter
 from workers.contract.config.problems import FieldProblem, problems_of
 from workers.contract.earlier_names import with_current_names
-from workers.contract.presets import PRESETS, refusal_of_other_method
+from workers.contract.presets import PRESETS, refusal_of_other_method, unknown_preset
 from workers.trainer.errors import TrainerError
 from workers.trainer.run import durable_files, scheduled_changes
 from workers.trainer.run.config_changes import AppliedChanges, read_applied
@@ -45,7 +45,7 @@ class Launch:
 def parser() -> argparse.ArgumentParser:
     """Return the argument parser."""
     parser = argparse.ArgumentParser(
-        prog="python -m workers.trainer",
+        prog="arcadia train",
         description="Train one run in a directory, which gets events.jsonl, checkpoints/ and replays/.",
     )
     parser.add_argument("config", nargs="?", type=Path, metavar="CONFIG.json", help="the run's configuration")
@@ -105,7 +105,7 @@ def _given_config(arguments: argparse.Namespace) -> dict[str, JsonValue]:
         raise LaunchError([f"give either {arguments.config} or --preset {arguments.preset}, not both"])
     if arguments.preset:
         if arguments.preset not in PRESETS:
-            raise LaunchError([f"there is no preset {arguments.preset!r}: choose one of {', '.join(PRESETS)}"])
+            raise LaunchError([unknown_preset(arguments.preset)])
         return PRESETS[arguments.preset].config.model_dump(mode="json")
     kept = arguments.directory / layout.CONFIG
     if arguments.config is None and not (arguments.resume and kept.exists()):

@@ -1,6 +1,7 @@
 """One attempt of a run, from its first event to its last."""
 
 import contextlib
+import os
 import socket
 import sys
 from random import seed as seed_random
@@ -12,7 +13,7 @@ from workers.contract import events, layout
 from workers.contract.config import TrainingConfig
 from workers.contract.config.ceiling import CeilingFields
 from workers.trainer.environments import ceiling, roms
-from workers.trainer.errors import reason, show, stack
+from workers.trainer.errors import TrainerError, reason, show, stack
 from workers.trainer.host import devices, memory
 from workers.trainer.launching import Launch
 from workers.trainer.methods import TRAINERS
@@ -29,7 +30,7 @@ from workers.trainer.stopping import StopRequest
 
 
 def train(launch: Launch, journal: Journal, stop: StopRequest) -> int:
-    """Train until the run is finished, stopped or failed. Return the exit status."""
+    """Train until the run is finished, stopped or failed. Return the exit status: EX_TEMPFAIL if it can continue."""
     provenance = ProvenanceReport(launch.directory, journal)
     try:
         run = begin(launch, journal, stop, provenance)
@@ -45,8 +46,10 @@ def train(launch: Launch, journal: Journal, stop: StopRequest) -> int:
         TRAINERS[launch.config.algorithm].train(launch.config, run)
         run.complete(stop.reason or "the algorithm ended early")
     except Exception as error:
-        run.fail(reason(error), stack(error))
         show(error)
+        if isinstance(error, TrainerError) and error.ends_as_killed:
+            return os.EX_TEMPFAIL
+        run.fail(reason(error), stack(error))
         return 1
     finally:
         run.close()
@@ -114,6 +117,8 @@ def begin(launch: Launch, journal: Journal, stop: StopRequest, provenance: Prove
         run.log(warning, "warning")
     if newest:
         run.log(f"Continuing from the checkpoint of step {newest.state.step:,}")
+        if newest.state.has_only_weights:
+            run.log("This checkpoint has only the weights of the network, so the optimizer starts anew")
     elif launch.resume:
         run.log("No checkpoint yet: starting at step 0")
     run.apply_changes(config)  # before the first update, because one may extend a run that has all its steps

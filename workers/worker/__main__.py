@@ -4,11 +4,12 @@ import argparse
 import logging
 import os
 import re
+import signal
 import socket
 import sys
 import threading
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from celery import signals
@@ -21,7 +22,7 @@ from workers.contract.plugins.trial import load_after_trial
 from workers.contract.secret_files import SecretFileError
 from workers.contract.settings_in_common import unknown_settings
 from workers.contract.worker_api import JOBS_QUEUE, MOST_JOBS, QUEUES, private_queue
-from workers.worker.answers import BackendError
+from workers.worker.answers import BackendError, WrongTokenError
 from workers.worker.backend_client import BackendClient
 from workers.worker.celery_app import make_app
 from workers.worker.checkpoint_store import CheckpointStore
@@ -90,6 +91,16 @@ def read_settings(options: argparse.Namespace) -> WorkerSettings:
         sys.exit(f"arcadia worker: {error}")
 
 
+def describe_wrong_token(url: str, directory: Path) -> str:
+    """Return that the backend does not accept the token, where it came from, and how to replace it."""
+    variable = "ARCADIA_WORKER_TOKEN"
+    source = f"{variable}_FILE" if os.environ.get(f"{variable}_FILE") else variable
+    return (
+        f"{url} does not accept the worker token from {source}. Set it to the {variable} of the server, and start this "
+        f"worker again. It then delivers what is left in {directory}."
+    )
+
+
 def load_plugins(names: Sequence[str]) -> None:
     """Load the allowed plug-ins, and pass the names of those that work to the trainers."""
     load_after_trial(names)
@@ -121,11 +132,21 @@ def main() -> int:
         warm_trainer.prepare()
     facts = machine_facts(place.predecessor)
 
-    def client_named(name: str) -> BackendClient:
-        return BackendClient(settings.backend_url, settings.worker_token.get_secret_value(), name, options.queue)
+    def client_named(name: str, on_wrong_token: Callable[[], None] = lambda: None) -> BackendClient:
+        token = settings.worker_token.get_secret_value()
+        return BackendClient(settings.backend_url, token, name, options.queue, on_wrong_token)
 
-    name = take_name(options.name, host, lambda name: client_named(name).heartbeat(facts, settings.jobs, []))
-    client = client_named(name)
+    def stop() -> None:
+        log.error(describe_wrong_token(settings.backend_url, directory))
+        os.kill(os.getpid(), signal.SIGTERM)
+
+    try:
+        name = take_name(options.name, host, lambda name: client_named(name).heartbeat(facts, settings.jobs, []))
+    except WrongTokenError:
+        warm_trainer.close()
+        print(f"arcadia worker: {describe_wrong_token(settings.backend_url, directory)}", file=sys.stderr)
+        return os.EX_NOPERM
+    client = client_named(name, stop)
     heartbeat = HeartbeatThread(client, facts, settings.jobs, settings.worker_alive_file)
     store = CheckpointStore(client, directory / "checkpoints")
     job_work = Jobs(client, store, settings.job_niceness)
@@ -159,6 +180,7 @@ def main() -> int:
         jobs.drain()
 
     signals.worker_shutting_down.connect(on_shutdown)
+    keep_ignoring_hangups()
     heartbeat.start()
     startups = [
         threading.Thread(target=each.start, name=f"start-{noun}", daemon=True)
@@ -174,6 +196,19 @@ def main() -> int:
     for startup in startups:
         startup.join()  # Celery waits for its own tasks only
     heartbeat.close()
+    return leave(client, status)
+
+
+def keep_ignoring_hangups() -> None:
+    """Ignore SIGHUP if it is ignored now, as by `nohup`. Celery would restart the worker when a terminal is closed."""
+    if signal.getsignal(signal.SIGHUP) is signal.SIG_IGN:
+        signals.worker_ready.connect(lambda **_: signal.signal(signal.SIGHUP, signal.SIG_IGN), weak=False)
+
+
+def leave(client: BackendClient, status: int) -> int:
+    """Sign off from the backend, unless it does not accept the token. Return the exit status."""
+    if client.wrong_token is not None:
+        return os.EX_NOPERM
     try:
         client.goodbye()
     except BackendError as error:

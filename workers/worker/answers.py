@@ -7,6 +7,7 @@ BackendError
 ├── UnreachableError    the backend was not reached: the same call may succeed later
 │   ├── LaterError      the backend is busy: the same call may succeed later
 │   ├── ElsewhereError  the backend belongs to another installation than the run
+│   ├── WrongTokenError the worker must end, and be started again with the right token
 │   └── FailingError    internal error: the same call may succeed later, or never
 ├── NameTakenError      another active worker has this name
 ├── StaleAttemptError   another worker holds the run, or it was purged
@@ -31,7 +32,7 @@ from workers.contract.worker_api import (
 )
 
 # Mistakes that an operator can fix during training, and a busy backend.
-RETRYABLE_STATUSES = (401, 403, 404, 405, 408, 421, 429)
+RETRYABLE_STATUSES = (403, 404, 405, 408, 421, 429)
 
 Expected = TypeVar("Expected", bound=BaseModel)
 
@@ -50,6 +51,10 @@ class LaterError(UnreachableError):
 
 class ElsewhereError(UnreachableError):
     """The backend belongs to another installation than the run."""
+
+
+class WrongTokenError(UnreachableError):
+    """The backend does not accept the worker token. The worker must end: its next start delivers what is left."""
 
 
 class FailingError(UnreachableError):
@@ -119,6 +124,8 @@ def raise_problem(reply: httpx.Response, missing: type[BackendError]) -> NoRetur
         raise NameTakenError(problem.detail)
     if problem.type.endswith(OTHER_INSTALLATION):
         raise ElsewhereError(text)
+    if reply.status_code == httpx.codes.UNAUTHORIZED:
+        raise WrongTokenError(text)
     if problem.type.endswith(NOT_FOUND):
         raise missing(text)
     if reply.status_code == httpx.codes.INTERNAL_SERVER_ERROR:

@@ -4,10 +4,10 @@ import hashlib
 import math
 import re
 import time
-from collections.abc import Collection, Iterator
+from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, Protocol, get_args
+from typing import Any, NoReturn, Protocol, get_args
 from urllib.parse import urlsplit
 
 import httpx
@@ -34,9 +34,11 @@ from workers.contract.worker_api import (
     UploadedFile,
 )
 from workers.worker.answers import (
+    BackendError,
     RejectedError,
     StaleAttemptError,
     UnreachableError,
+    WrongTokenError,
     expect,
     not_the_backend,
     raise_problem,
@@ -61,10 +63,22 @@ class Offered(Protocol):
 
 
 class BackendClient:
-    """A worker's client of the backend. It is thread-safe."""
+    """A worker's client of the backend. It is thread-safe.
 
-    def __init__(self, url: str, token: str, name: str, queue: QueueName) -> None:
+    After the first response that its token is wrong, it sends nothing more.
+    """
+
+    def __init__(
+        self,
+        url: str,
+        token: str,
+        name: str,
+        queue: QueueName,
+        on_wrong_token: Callable[[], None] = lambda: None,
+    ) -> None:
         self.url, self.name, self.queue = url.rstrip("/"), name, queue
+        self._on_wrong_token = on_wrong_token
+        self.wrong_token: WrongTokenError | None = None
         self._token = token
         self._http = httpx.Client(
             base_url=f"{self.url}/api/v1/worker/",
@@ -142,7 +156,7 @@ class BackendClient:
             target.open("wb") as file,
         ):
             if not reply.is_success:
-                raise_problem(_whole(reply), missing=RejectedError)
+                self._raise_problem(_whole(reply), missing=RejectedError)
             for block in reply.iter_bytes():
                 digest.update(block)
                 file.write(block)
@@ -181,11 +195,23 @@ class BackendClient:
         ):
             reply = _whole(stream)
         if not reply.is_success:
-            raise_problem(reply, missing=StaleAttemptError)
+            self._raise_problem(reply, missing=StaleAttemptError)
         return reply
+
+    def _raise_problem(self, reply: httpx.Response, missing: type[BackendError]) -> NoReturn:
+        """Raise the exception for a problem document. Report a wrong token once."""
+        try:
+            raise_problem(reply, missing)
+        except WrongTokenError as error:
+            is_news, self.wrong_token = self.wrong_token is None, error
+            if is_news:
+                self._on_wrong_token()
+            raise
 
     @contextmanager
     def _reaching(self) -> Iterator[None]:
+        if self.wrong_token is not None:
+            raise self.wrong_token
         try:
             yield
         except httpx.HTTPError as error:

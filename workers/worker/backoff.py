@@ -6,10 +6,12 @@ import time
 from collections.abc import Callable
 from typing import TypeVar
 
-from workers.worker.answers import ElsewhereError, FailingError, UnreachableError
+from workers.worker.answers import ElsewhereError, FailingError, UnreachableError, WrongTokenError
 
 FIRST_SECONDS = 0.2
 MAX_SECONDS = 3.0
+# Only a person can change these.
+FINAL = (ElsewhereError, WrongTokenError)
 # Give up after this many internal errors, about half a minute.
 MAX_INTERNAL_ERRORS = 15
 
@@ -44,7 +46,7 @@ def retry(call: Callable[[], Answer], is_canceled: Callable[[], bool]) -> Answer
             return call()
         except UnreachableError as error:
             failures += isinstance(error, FailingError)
-            if is_canceled() or failures >= MAX_INTERNAL_ERRORS or isinstance(error, ElsewhereError):
+            if is_canceled() or failures >= MAX_INTERNAL_ERRORS or isinstance(error, FINAL):
                 raise
             if not is_logged:
                 log.warning("Retrying until the backend responds: %s", error)

@@ -46,9 +46,12 @@ def ending_of_trainer(
         return Ending(stop_reason or "drained")
     if kind == "failed" and last_event:
         return Ending("failed", str(last_event.get("message")), last_event.get("traceback") or None)
+    said = stderr.splitlines()[-1].strip() if stderr else "no error message"
+    if returncode == os.EX_TEMPFAIL:
+        # Something that the trainer depends on was killed. It has saved, and the next attempt continues.
+        return Ending(stop_reason or "lost", said)
     if returncode < 0:
         return _ending_by_signal(_name_of_signal(-returncode), stderr, stop_reason, timed_out, process)
-    said = stderr.splitlines()[-1].strip() if stderr else "no error message"
     return Ending("failed", f"The {process} exited with status {returncode}: {said}", stderr or None)
 
 

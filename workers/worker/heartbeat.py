@@ -5,11 +5,11 @@ import threading
 from pathlib import Path
 
 from workers.contract.worker_api import JobDesired, MachineFacts
-from workers.worker.answers import BackendError, StaleAttemptError
+from workers.worker.answers import BackendError, StaleAttemptError, WrongTokenError
 from workers.worker.assignment import Held
 from workers.worker.backend_client import BackendClient
 
-IDLE_SECONDS = 2.0
+IDLE_SECONDS = 5.0
 HELD_SECONDS = 0.5  # a stop request must reach the trainer within two seconds
 
 log = logging.getLogger(__name__)
@@ -50,7 +50,7 @@ class HeartbeatThread(threading.Thread):
 
     def run(self) -> None:
         """Send heartbeats."""
-        while not self._closed:
+        while not self._closed and self._client.wrong_token is None:
             self._wake.clear()
             held = self._held
             self._beat(held)
@@ -100,7 +100,7 @@ class HeartbeatThread(threading.Thread):
         return True
 
     def _log_failure(self, error: Exception) -> None:
-        if self._answered:
+        if self._answered and not isinstance(error, WrongTokenError):
             unexpected = None if isinstance(error, BackendError) else error
             log.warning("The backend does not respond, retrying: %s", error, exc_info=unexpected)
 

@@ -10,12 +10,12 @@ from dataclasses import dataclass
 from itertools import count
 from pathlib import Path
 
-from workers.worker.answers import BackendError, NameTakenError
+from workers.worker.answers import BackendError, NameTakenError, WrongTokenError
 
 # A killed worker's leash releases the directory as soon as its trainer is dead.
 LOCK_SECONDS = 10.0
-# The backend considers a worker gone after ten seconds of silence.
-NAME_SECONDS = 15.0
+# The backend considers a worker gone after 15 seconds of silence.
+NAME_SECONDS = 20.0
 RETRY_SECONDS = 0.5
 
 log = logging.getLogger(__name__)
@@ -67,7 +67,7 @@ def candidates(given: str | None, host: str) -> Iterator[str]:
 
 
 def take_name(given: str | None, host: str, register: Callable[[str], object]) -> str:
-    """Register this worker under an unused name, or exit."""
+    """Register this worker under an unused name, or exit. Raise WrongTokenError if the backend rejects the token."""
     deadline = time.monotonic() + NAME_SECONDS
     for name in candidates(given, host):
         while True:
@@ -79,6 +79,8 @@ def take_name(given: str | None, host: str, register: Callable[[str], object]) -
                 if time.monotonic() > deadline:
                     sys.exit(f"arcadia worker: {error} Choose another --name, or omit --name.")
                 time.sleep(RETRY_SECONDS)
+            except WrongTokenError:
+                raise
             except BackendError as error:
                 log.warning("The worker is not registered yet: %s", error)  # heartbeats retry
                 return name

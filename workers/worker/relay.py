@@ -15,6 +15,7 @@ from workers.worker.answers import (
     SequenceGapError,
     StaleAttemptError,
     UnreachableError,
+    WrongTokenError,
 )
 from workers.worker.assignment import Assignment
 from workers.worker.backend_client import BackendClient
@@ -45,6 +46,7 @@ class Relay(threading.Thread):
         self.delivered = False
         self.stale = False
         self.elsewhere = False
+        self.is_token_wrong = False
         self.broken: str | None = None
 
     def trainer_ended(self) -> None:
@@ -62,6 +64,8 @@ class Relay(threading.Thread):
         try:
             while not self._abandoned and not self._step():
                 pass
+        except WrongTokenError:
+            self.is_token_wrong = True
         except StaleAttemptError as error:
             log.warning(
                 "%s, attempt %d is no longer held by this worker: %s", self._assignment, self._assignment.attempt, error
@@ -88,6 +92,8 @@ class Relay(threading.Thread):
             self._deliver(batch)
             self._backoff.reset()
             self._answered, self.elsewhere = True, False
+        except WrongTokenError:
+            raise
         except UnreachableError as error:
             self.elsewhere = isinstance(error, ElsewhereError)
             if self._answered:
@@ -140,7 +146,7 @@ class Relay(threading.Thread):
                 return as_log_line(event, f"{path} was replaced by newer files before its upload.", level="info")
             except RejectedError as error:
                 return as_log_line(event, f"The backend rejected {path}: {error}")
-            except (LaterError, ElsewhereError):
+            except (LaterError, ElsewhereError, WrongTokenError):
                 raise
             except UnreachableError as error:
                 if not self._uploads.should_skip(path, self._client.accepted_at):

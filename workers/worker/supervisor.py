@@ -227,7 +227,7 @@ class Supervisor:
         """Wait until all events are delivered. Return False if the worker stops before."""
         relay.trainer_ended()
         deadline = time.monotonic() + DRAIN_SECONDS
-        while relay.is_alive():
+        while relay.is_alive() or relay.is_token_wrong:
             relay.join(WATCH_SECONDS)
             if held.is_stale:
                 relay.abandon()
@@ -236,6 +236,9 @@ class Supervisor:
                 log.warning(
                     "%s belongs to another installation; its last events stay in %s.", held.assignment, directory
                 )
+                return False
+            if relay.is_token_wrong:
+                log.warning("%s: its last events stay in %s until the next start.", held.assignment, directory)
                 return False
             if not self.draining:
                 deadline = time.monotonic() + DRAIN_SECONDS

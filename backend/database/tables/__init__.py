@@ -3,9 +3,11 @@
 from backend.database.tables.alerts import Alert, AlertChannel, AlertDelivery, AlertRule, ScoreRule
 from backend.database.tables.aliases import AliasChange
 from backend.database.tables.archive_imports import ArchiveImport, ReportImport, StudyImport
+from backend.database.tables.artifacts import Artifact, ArtifactAlias, ArtifactEntry, ArtifactLink, ArtifactVersion
 from backend.database.tables.base import (
     AlertKind,
     AlertRuleKind,
+    ArtifactRole,
     Base,
     ChannelKind,
     DeliveryState,
@@ -22,6 +24,7 @@ from backend.database.tables.calibrations import Calibration
 from backend.database.tables.changes import RunChange
 from backend.database.tables.checkpoints import Checkpoint
 from backend.database.tables.evaluations import Evaluation, EvaluationEpisode
+from backend.database.tables.event_digests import EventDigests
 from backend.database.tables.files import File
 from backend.database.tables.futures import Futures
 from backend.database.tables.idempotency import IdempotencyKey
@@ -53,6 +56,12 @@ __all__ = [
     "AlertRuleKind",
     "AliasChange",
     "ArchiveImport",
+    "Artifact",
+    "ArtifactAlias",
+    "ArtifactEntry",
+    "ArtifactLink",
+    "ArtifactRole",
+    "ArtifactVersion",
     "Attempt",
     "Base",
     "Board",
@@ -62,6 +71,7 @@ __all__ = [
     "DeliveryState",
     "Evaluation",
     "EvaluationEpisode",
+    "EventDigests",
     "File",
     "Futures",
     "GameEnd",

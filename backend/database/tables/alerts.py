@@ -32,13 +32,15 @@ class Alert(Base):
 
 
 class AlertRule(Base):
-    """A change of the default rule of a kind of alert: switched off, or another threshold."""
+    """A change of the default rule of a kind of alert: switched off, another threshold, or whether it rings."""
 
     __tablename__ = "alert_rules"
 
     kind: Mapped[AlertKind] = mapped_column(primary_key=True)
     enabled: Mapped[bool]
     threshold: Mapped[float | None]
+    # Empty for the default of the kind.
+    rings: Mapped[bool | None]
 
 
 class ScoreRule(Base):

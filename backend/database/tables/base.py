@@ -30,7 +30,8 @@ GameEnd = Literal["over", "cut off", "unfinished"]
 RunOrigin = Literal["trained", "reported", "imported", "agent"]
 MediaKind = Literal["image", "video", "histogram", "table"]
 # Workers upload the other kinds.
-StoredKind = Literal[FileKind, "media"]
+StoredKind = Literal[FileKind, "media", "artifact"]
+ArtifactRole = Literal["made", "used"]
 
 AlertRuleKind = Literal[
     "run_finished",
@@ -93,6 +94,7 @@ class Base(DeclarativeBase):
         GameEnd: String(16),
         RunOrigin: String(16),
         MediaKind: String(16),
+        ArtifactRole: String(8),
         AlertKind: String(24),
         ChannelKind: String(16),
         DeliveryState: String(16),

@@ -16,11 +16,13 @@ class File(Base):
     __table_args__ = (
         unique_where("uq_files_run_id_attempt_path", "run_id", "attempt", "path", where="job_id IS NULL"),
         unique_where("uq_files_job_id_attempt_path", "job_id", "attempt", "path", where="job_id IS NOT NULL"),
+        # Equal files of artifacts are stored once.
+        unique_where("uq_files_sha256_artifact", "sha256", where="kind = 'artifact'"),
         {"sqlite_autoincrement": True},
     )
 
     id: Mapped[int] = mapped_column(Id, primary_key=True)
-    # Empty if it was made by a job without a run.
+    # Empty if it was made by a job without a run, or belongs to artifacts.
     run_id: Mapped[int | None] = mapped_column(ForeignKey("runs.id", ondelete="CASCADE"))
     # The job that made it, if any. The attempt is then the job's.
     job_id: Mapped[int | None] = mapped_column(ForeignKey("jobs.id", ondelete="CASCADE"))

@@ -142,6 +142,8 @@ class Attempt(Base):
     # Points of earlier attempts after this step are superseded. It is 0 if the trainer started over.
     resumed_step: Mapped[int | None] = mapped_column(BigInteger)
     last_seq: Mapped[int] = mapped_column(default=0)
+    # Events that were stored although their number was taken by other contents.
+    conflicts: Mapped[int] = mapped_column(default=0, server_default="0")
     host: Mapped[str | None] = mapped_column(String(255))
     device: Mapped[str | None] = mapped_column(String(255))
     precision: Mapped[str | None] = mapped_column(String(32))

@@ -3,7 +3,7 @@
 import re
 from datetime import UTC, datetime, timedelta
 
-from backend.runs.expressions.problems import Expected, ExpressionError, Span
+from backend.runs.expressions.problems import Expected, ExpressionError, Span, did_you_mean, similar
 from backend.runs.expressions.scanner import Scanner
 
 # Larger numbers count as missing, and smaller ones as zero, so that arithmetic cannot leave the range of a double.
@@ -98,6 +98,11 @@ def _read_age(scanner: Scanner) -> float:
     number, unit = _number_and_suffix(scanner)
     span = scanner.span_from(start)
     if unit not in SECONDS:
+        wrong = scanner.next_span()
+        word = scanner.text[wrong.start : wrong.end]
+        if not unit and word.isalpha() and not scanner.is_word("and", "or", "not"):
+            suggestions = similar(word, [name for name in SECONDS if len(name) > 1])[:1]
+            raise ExpressionError(f"{word[:20]!r} is not a unit of time{did_you_mean(suggestions)}", wrong, suggestions)
         raise ExpressionError("an age needs a unit, as in 2 days ago", span, [f"{number:g} days ago"])
     seconds = number * SECONDS[unit]
     if seconds > MAX_AGE_SECONDS:

@@ -3,13 +3,15 @@
 Conditions are true or false, never null. Values are null if they are missing.
 """
 
-from collections.abc import Callable
+import json
+from collections.abc import Callable, Iterator
 from operator import add, eq, ge, gt, le, lt, mul, sub, truediv
 from typing import Any
 
 from sqlalchemy import ColumnElement, Double, and_, case, cast, false, func, literal, not_, or_, select, true
 from sqlalchemy.orm import Session
 
+from backend.database import calculation
 from backend.database.tables import Run, RunTag, Study, StudyRun
 from backend.metrics.models import MetricClock, MetricSeries
 from backend.projects.lookup import in_projects
@@ -118,20 +120,53 @@ class Translator:
         match value:
             case nodes.Constant(number):
                 return literal(number, Double())
-            case nodes.Negative(inner):
-                return -self.number(inner)
             case nodes.Setting(name):
                 return self.settings.number(name)
             case nodes.MetricStatistic(name, statistic):
                 found = stored_number(_STATISTICS[statistic])
                 wanted = select(found).where(MetricSeries.run_id == Run.id, MetricSeries.name == name)
                 return wanted.correlate(Run).scalar_subquery()
-            case nodes.Arithmetic(operator, left, right):
-                return self._arithmetic(operator, self.number(left), self.number(right))
-            case nodes.Call(function, values):
-                return self._call(function, [self.number(each) for each in values])
             case Column():
                 return self._column(value)
+        return self._calculated(value) if self._is_sqlite else self._combined(value)
+
+    def _calculated(self, value: nodes.Value) -> Sql:
+        """Translate a calculation for SQLite (backend/database/calculation.py)."""
+        values: list[Sql] = []
+        return getattr(func, calculation.NAME)(json.dumps([*self._steps(value, values)]), *values, type_=Double())
+
+    def _steps(self, value: nodes.Value, values: list[Sql]) -> Iterator[int | float | str]:
+        """Yield the steps of a calculation. Add the values that it needs."""
+        match value:
+            case nodes.Constant(number):
+                yield float(number)
+            case nodes.Negative(inner):
+                yield from self._steps(inner, values)
+                yield "negative"
+            case nodes.Arithmetic(operator, left, right):
+                yield from self._steps(left, values)
+                yield from self._steps(right, values)
+                yield operator
+            case nodes.Call(function, arguments):
+                yield from self._steps(arguments[0], values)
+                for argument in arguments[1:]:
+                    yield from self._steps(argument, values)
+                    yield function
+                if len(arguments) == 1:
+                    yield function
+            case _:
+                values.append(self.number(value))
+                yield len(values) - 1
+
+    def _combined(self, value: nodes.Value) -> Sql:
+        """Translate a calculation for PostgreSQL."""
+        match value:
+            case nodes.Negative(inner):
+                return -self.number(inner)
+            case nodes.Arithmetic(operator, left, right):
+                return _arithmetic(operator, self.number(left), self.number(right))
+            case nodes.Call(function, values):
+                return _call(function, [self.number(each) for each in values])
         raise TypeError(value)
 
     def _column(self, column: Column) -> Sql:
@@ -142,36 +177,38 @@ class Translator:
         hours = stored_number(seconds / 3600.0)
         return select(hours).where(MetricClock.run_id == Run.id).correlate(Run).scalar_subquery()
 
-    def _arithmetic(self, operator: str, left: Sql, right: Sql) -> Sql:
-        if operator == "/":
-            right = func.nullif(right, literal(0.0, Double()), type_=Double())
-        result: Sql = _ARITHMETIC[operator](left, right)
-        return result
 
-    def _call(self, function: str, values: list[Sql]) -> Sql:
-        first = values[0]
-        if function == "abs":
-            return func.abs(first, type_=Double())
-        if function == "log":
-            # Zero and negative numbers become null, without repeating the value.
-            positive = func.nullif(self._larger(first, literal(0.0, Double())), literal(0.0, Double()))
-            return func.ln(positive, type_=Double())
-        if function == "sqrt":
-            # No value is between zero and this one.
-            below: Sql = literal(-1e-305, Double())
-            return func.sqrt(func.nullif(self._larger(first, below), below), type_=Double())
-        for value in values[1:]:
-            first = self._larger(first, value) if function == "max" else self._smaller(first, value)
-        return first
+def _arithmetic(operator: str, left: Sql, right: Sql) -> Sql:
+    if operator == "/":
+        right = func.nullif(right, literal(0.0, Double()), type_=Double())
+    result: Sql = _ARITHMETIC[operator](left, right)
+    return result
 
-    def _larger(self, left: Sql, right: Sql) -> Sql:
-        """Return the larger number, or null if one is null. GREATEST of PostgreSQL would ignore a null."""
-        larger = func.max if self._is_sqlite else func.float8larger
-        return larger(left, right, type_=Double())
 
-    def _smaller(self, left: Sql, right: Sql) -> Sql:
-        smaller = func.min if self._is_sqlite else func.float8smaller
-        return smaller(left, right, type_=Double())
+def _call(function: str, values: list[Sql]) -> Sql:
+    first = values[0]
+    if function == "abs":
+        return func.abs(first, type_=Double())
+    if function == "log":
+        # Zero and negative numbers become null, without repeating the value.
+        positive = func.nullif(_larger(first, literal(0.0, Double())), literal(0.0, Double()))
+        return func.ln(positive, type_=Double())
+    if function == "sqrt":
+        # No value is between zero and this one.
+        below: Sql = literal(-1e-305, Double())
+        return func.sqrt(func.nullif(_larger(first, below), below), type_=Double())
+    for value in values[1:]:
+        first = _larger(first, value) if function == "max" else _smaller(first, value)
+    return first
+
+
+def _larger(left: Sql, right: Sql) -> Sql:
+    """Return the larger number, or null if one is null. GREATEST would ignore a null."""
+    return func.float8larger(left, right, type_=Double())
+
+
+def _smaller(left: Sql, right: Sql) -> Sql:
+    return func.float8smaller(left, right, type_=Double())
 
 
 def stored_number(column: Any) -> Sql:

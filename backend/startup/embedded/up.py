@@ -84,7 +84,8 @@ class LocalInstallation:
         """Start all processes, wait for Ctrl-C, and stop them."""
         loop = asyncio.get_running_loop()
         for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-            loop.add_signal_handler(number, self._on_interrupt)
+            if number != signal.SIGHUP or signal.getsignal(number) is not signal.SIG_IGN:  # `nohup` ignores it
+                loop.add_signal_handler(number, self._on_interrupt)
         try:
             started = await self._start()
             if started:

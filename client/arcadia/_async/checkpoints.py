@@ -42,6 +42,7 @@ class AsyncCheckpoint(CheckpointRecord):
 
     async def load(self, framework: Framework = "numpy") -> dict[str, Any]:
         """Return the tensors by name, as NumPy arrays or as tensors of torch. docs/client/checkpoints.md lists them."""
+        import_optional(framework, "Checkpoint.load")
         loader = import_optional(f"safetensors.{framework}", "Checkpoint.load")
         with tempfile.TemporaryDirectory() as folder:
             path = await self.download(folder)

@@ -7,11 +7,13 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import Any
+from urllib.parse import quote
 
 import httpx
 
 from arcadia._async.alerts import AsyncAlertChannel
 from arcadia._async.archives import export_archive, import_agent, import_archive
+from arcadia._async.artifacts import AsyncArtifact, AsyncArtifactVersion, find_version
 from arcadia._async.checkpoints import AsyncCheckpoint
 from arcadia._async.jobs import AsyncFutures
 from arcadia._async.projects import AsyncProject, find_project
@@ -22,7 +24,7 @@ from arcadia._async.runs import AsyncRun
 from arcadia._async.studies import AsyncStudy
 from arcadia._async.transport import AsyncTransport
 from arcadia.comparison import Comparison
-from arcadia.errors import ArcadiaError
+from arcadia.errors import NotFoundError
 from arcadia.figures import Figure
 from arcadia.listed_runs import read_run_page
 from arcadia.names import RunReference, RunReferences, joined_ids, require_one_match
@@ -195,8 +197,15 @@ class AsyncClient:
     async def figure(self, name: str = "curves", runs: RunReferences = (), **options: Any) -> Figure:
         """Return a figure of some runs. Options are those of the API, such as metric, group_by and smoothing."""
         ids = joined_ids(await find_run_ids(self.transport, [runs]))
-        found = await self.transport.get(f"/figures/{name}", runs=ids or None, **options)
-        return Figure(name, found)
+        try:
+            return Figure(
+                name, await self.transport.get(f"/figures/{quote(name, safe='')}", runs=ids or None, **options)
+            )
+        except NotFoundError:
+            known = [each["name"] for each in await self.transport.get("/figures")]
+            if name in known:
+                raise
+            raise NotFoundError.of_name("figure", name, known) from None
 
     async def export_archive(
         self,
@@ -303,8 +312,29 @@ class AsyncClient:
         """Return the checkpoint that an alias such as pong/champion names."""
         found = await find_alias(self.transport, alias)
         if found is None or found.run_id is None:
-            raise ArcadiaError(f"There is no alias {alias!r}. `arcadia alias list` shows all.")
+            raise NotFoundError(404, f"There is no alias named {alias!r}. `arcadia alias list` shows all.")
         return await (await self.run(found.run_id)).checkpoint(alias)
+
+    async def artifacts(
+        self,
+        *,
+        project: str | Sequence[str] | None = None,
+        kind: str | None = None,
+        search: str | None = None,
+        limit: int | None = None,
+    ) -> list[AsyncArtifact]:
+        """List the artifacts with their newest versions, the last changed first."""
+        found = await self.transport.pages(
+            "/artifacts", limit=limit, cursor_name="before", project=project, kind=kind, search=search
+        )
+        return [AsyncArtifact(self, data) for data in found]
+
+    async def artifact(self, reference: str, *, project: str | None = None) -> AsyncArtifactVersion:
+        """Return the version that a reference names: "model", "model:best", "model:v3" or "Maze/model:best".
+
+        Without an alias it is the newest version. The default project is ARCADIA_PROJECT, or Main.
+        """
+        return AsyncArtifactVersion(self, await find_version(self.transport, reference, resolve_project(project)))
 
     async def start_sets(self, env: str | None = None) -> list[StartSet]:
         """List the start sets, of one environment such as ALE/Pong-v5 or of all."""

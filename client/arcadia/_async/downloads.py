@@ -58,7 +58,7 @@ async def download(
     partial = target.with_name(f".{target.name}.{file.sha256[:12] if file.sha256 else file_id}.part")
     with ProgressBar(f"Downloading {target.name}", wanted=progress) as bar:
         await _complete(transport, file, partial, bar, target.name)
-    if file.sha256 is not None and _hash_of(partial) != file.sha256:
+    if file.sha256 is not None and hash_of(partial) != file.sha256:
         partial.unlink()
         raise DownloadError(f"{target.name} was damaged during the download: its hash is wrong. Download it again.")
     partial.replace(target)
@@ -115,7 +115,8 @@ def _target(path: str | os.PathLike[str] | None, name: str) -> Path:
     return target / name if is_folder else target
 
 
-def _hash_of(path: Path) -> str:
+def hash_of(path: Path) -> str:
+    """Return the SHA-256 of a file."""
     digest = hashlib.sha256()
     with path.open("rb") as reading:
         while block := reading.read(BLOCK_BYTES):

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from arcadia._async.references import find_run_ids
 from arcadia._async.transport import AsyncTransport
-from arcadia.errors import AmbiguousReferenceError
+from arcadia.errors import NotFoundError
 from arcadia.names import RunReferences
 from arcadia.records.project import MovedItems, ProjectRecord
 
@@ -87,5 +87,4 @@ async def find_project(transport: AsyncTransport, name: str) -> dict[str, Any]:
         if each["name"].casefold() == name.strip().casefold():
             found: dict[str, Any] = await transport.get(f"/projects/{each['id']}")
             return found
-    names = ", ".join(each["name"] for each in listed)
-    raise AmbiguousReferenceError(f"There is no project {name!r}. There are {names}.")
+    raise NotFoundError.of_name("project", name, (each["name"] for each in listed))

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from arcadia._async.transport import AsyncTransport
-from arcadia.errors import AmbiguousReferenceError
+from arcadia.errors import NotFoundError
 from arcadia.listed_runs import read_run_page
 from arcadia.names import (
     Last,
@@ -26,16 +26,17 @@ IDS_PER_REQUEST = 100
 
 async def find_run(transport: AsyncTransport, reference: RunReference) -> dict[str, Any]:
     """Return the one run that a reference names."""
+    # Lists leave out some fields, such as the configuration.
+    found: dict[str, Any] = await transport.get(f"/runs/{await find_run_id(transport, reference)}")
+    return found
+
+
+async def find_run_id(transport: AsyncTransport, reference: RunReference) -> int:
+    """Return the number of the one run that a reference names. A number is not looked up."""
     parsed = parse_reference(reference)
     if isinstance(parsed, Numbers):
-        run_id = require_one_id(parsed, reference)
-    elif isinstance(parsed, Last):
-        run_id = await _find_last(transport)
-    else:
-        run_id = await _find_named(transport, parsed)
-    # Lists leave out some fields, such as the configuration.
-    found: dict[str, Any] = await transport.get(f"/runs/{run_id}")
-    return found
+        return require_one_id(parsed, reference)
+    return await _find_last(transport) if isinstance(parsed, Last) else await _find_named(transport, parsed)
 
 
 async def find_alias(transport: AsyncTransport, name: str) -> Alias | None:
@@ -53,7 +54,7 @@ async def find_runs(
         if isinstance(parsed, Numbers) and parsed.is_range:
             runs = await _find_numbered(transport, parsed.ids, include)
             if not runs:
-                raise AmbiguousReferenceError(f"There is no run in {reference}.")
+                raise NotFoundError(404, f"There is no run in {reference}.")
         else:
             runs = [await find_run(transport, reference)]
         for run in runs:
@@ -69,14 +70,14 @@ async def find_run_ids(transport: AsyncTransport, references: Iterable[RunRefere
         if isinstance(parsed, Numbers):
             ids |= dict.fromkeys(parsed.ids)
         else:
-            ids[int((await find_run(transport, reference))["id"])] = None
+            ids[await find_run_id(transport, reference)] = None
     return list(ids)
 
 
 async def _find_last(transport: AsyncTransport) -> int:
     newest = (await transport.get("/runs", sort="-created_at", limit=1))["items"]
     if not newest:
-        raise AmbiguousReferenceError("There is no run yet.")
+        raise NotFoundError(404, "There is no run yet.")
     return int(newest[0]["id"])
 
 

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from arcadia._async.archives import export_agent, export_archive
+from arcadia._async.artifacts import AsyncArtifactVersion
 from arcadia._async.checkpoints import AsyncCheckpoint
 from arcadia._async.jobs import AsyncCalibration, AsyncEvaluation, AsyncRecording
 from arcadia._async.replays import AsyncReplay
@@ -164,6 +165,11 @@ class AsyncRun(AsyncResource, RunRecord):
         """Return the code, packages, host and command that the run was made with."""
         found: dict[str, Any] = await self._client.transport.get(f"{self._path}/provenance", attempt=attempt)
         return found
+
+    async def artifacts(self, role: Literal["made", "used"] = "made") -> list[AsyncArtifactVersion]:
+        """List the versions of artifacts that the run made or used, without their files."""
+        found = await self._client.transport.get(f"{self._path}/artifacts")
+        return [AsyncArtifactVersion(self._client, data) for data in found[role]]
 
     async def log(
         self, *, follow: bool = False, search: str = "", last: int | None = None, after: int = 0

@@ -14,7 +14,8 @@ from typing import Any
 import httpx
 
 from arcadia._async.sleeping import sleep
-from arcadia.errors import ApiError, ServerUnreachableError, error_from_problem
+from arcadia.errors import ApiError, ServerUnreachableError, UnauthorizedError, error_from_problem
+from arcadia.settings import describe_wrong_token
 from arcadia.version import local_user, user_agent
 
 API = "/api/v1"
@@ -26,6 +27,7 @@ MAX_TRIES = 5
 FIRST_PAUSE_SECONDS, MAX_PAUSE_SECONDS = 0.25, 8.0
 # The server is starting, busy, or behind a proxy that has lost it.
 RETRIED_STATUSES = frozenset({429, 502, 503, 504})
+UNAUTHORIZED = 401
 # Pause between the tries of a call that may wait for hours and must survive a restart of the server.
 OUTAGE_PAUSE_SECONDS = 2.0
 # Python prints warnings on stderr if no handler is configured.
@@ -158,7 +160,7 @@ class AsyncTransport:
                 await response.aread()
                 await response.aclose()
                 if last or response.status_code not in RETRIED_STATUSES:
-                    raise error_from_problem(response.status_code, _parsed(response))
+                    raise self._error(response)
             await sleep(_pause(tried))
         raise AssertionError("unreachable")
 
@@ -175,8 +177,14 @@ class AsyncTransport:
                 f"The upload to {self.url} was interrupted ({error or type(error).__name__}). Start it again."
             ) from None
         if not response.is_success:
-            raise error_from_problem(response.status_code, _parsed(response))
+            raise self._error(response)
         return response.json()
+
+    def _error(self, response: httpx.Response) -> ApiError:
+        """Return the error of a response."""
+        if response.status_code == UNAUTHORIZED:
+            return UnauthorizedError(UNAUTHORIZED, describe_wrong_token(self.url, self.token))
+        return error_from_problem(response.status_code, _parsed(response))
 
     async def aclose(self) -> None:
         """Close the connections."""

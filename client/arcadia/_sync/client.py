@@ -8,11 +8,13 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import Any
+from urllib.parse import quote
 
 import httpx
 
 from arcadia._sync.alerts import AlertChannel
 from arcadia._sync.archives import export_archive, import_agent, import_archive
+from arcadia._sync.artifacts import Artifact, ArtifactVersion, find_version
 from arcadia._sync.checkpoints import Checkpoint
 from arcadia._sync.jobs import Futures
 from arcadia._sync.projects import Project, find_project
@@ -23,7 +25,7 @@ from arcadia._sync.runs import Run
 from arcadia._sync.studies import Study
 from arcadia._sync.transport import Transport
 from arcadia.comparison import Comparison
-from arcadia.errors import ArcadiaError
+from arcadia.errors import NotFoundError
 from arcadia.figures import Figure
 from arcadia.listed_runs import read_run_page
 from arcadia.names import RunReference, RunReferences, joined_ids, require_one_match
@@ -196,8 +198,13 @@ class Client:
     def figure(self, name: str = "curves", runs: RunReferences = (), **options: Any) -> Figure:
         """Return a figure of some runs. Options are those of the API, such as metric, group_by and smoothing."""
         ids = joined_ids(find_run_ids(self.transport, [runs]))
-        found = self.transport.get(f"/figures/{name}", runs=ids or None, **options)
-        return Figure(name, found)
+        try:
+            return Figure(name, self.transport.get(f"/figures/{quote(name, safe='')}", runs=ids or None, **options))
+        except NotFoundError:
+            known = [each["name"] for each in self.transport.get("/figures")]
+            if name in known:
+                raise
+            raise NotFoundError.of_name("figure", name, known) from None
 
     def export_archive(
         self,
@@ -302,8 +309,29 @@ class Client:
         """Return the checkpoint that an alias such as pong/champion names."""
         found = find_alias(self.transport, alias)
         if found is None or found.run_id is None:
-            raise ArcadiaError(f"There is no alias {alias!r}. `arcadia alias list` shows all.")
+            raise NotFoundError(404, f"There is no alias named {alias!r}. `arcadia alias list` shows all.")
         return (self.run(found.run_id)).checkpoint(alias)
+
+    def artifacts(
+        self,
+        *,
+        project: str | Sequence[str] | None = None,
+        kind: str | None = None,
+        search: str | None = None,
+        limit: int | None = None,
+    ) -> list[Artifact]:
+        """List the artifacts with their newest versions, the last changed first."""
+        found = self.transport.pages(
+            "/artifacts", limit=limit, cursor_name="before", project=project, kind=kind, search=search
+        )
+        return [Artifact(self, data) for data in found]
+
+    def artifact(self, reference: str, *, project: str | None = None) -> ArtifactVersion:
+        """Return the version that a reference names: "model", "model:best", "model:v3" or "Maze/model:best".
+
+        Without an alias it is the newest version. The default project is ARCADIA_PROJECT, or Main.
+        """
+        return ArtifactVersion(self, find_version(self.transport, reference, resolve_project(project)))
 
     def start_sets(self, env: str | None = None) -> list[StartSet]:
         """List the start sets, of one environment such as ALE/Pong-v5 or of all."""

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from arcadia._sync.references import find_run_ids
 from arcadia._sync.transport import Transport
-from arcadia.errors import AmbiguousReferenceError
+from arcadia.errors import NotFoundError
 from arcadia.names import RunReferences
 from arcadia.records.project import MovedItems, ProjectRecord
 
@@ -88,5 +88,4 @@ def find_project(transport: Transport, name: str) -> dict[str, Any]:
         if each["name"].casefold() == name.strip().casefold():
             found: dict[str, Any] = transport.get(f"/projects/{each['id']}")
             return found
-    names = ", ".join(each["name"] for each in listed)
-    raise AmbiguousReferenceError(f"There is no project {name!r}. There are {names}.")
+    raise NotFoundError.of_name("project", name, (each["name"] for each in listed))

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from arcadia._sync.transport import Transport
-from arcadia.errors import AmbiguousReferenceError
+from arcadia.errors import NotFoundError
 from arcadia.listed_runs import read_run_page
 from arcadia.names import (
     Last,
@@ -27,16 +27,17 @@ IDS_PER_REQUEST = 100
 
 def find_run(transport: Transport, reference: RunReference) -> dict[str, Any]:
     """Return the one run that a reference names."""
+    # Lists leave out some fields, such as the configuration.
+    found: dict[str, Any] = transport.get(f"/runs/{find_run_id(transport, reference)}")
+    return found
+
+
+def find_run_id(transport: Transport, reference: RunReference) -> int:
+    """Return the number of the one run that a reference names. A number is not looked up."""
     parsed = parse_reference(reference)
     if isinstance(parsed, Numbers):
-        run_id = require_one_id(parsed, reference)
-    elif isinstance(parsed, Last):
-        run_id = _find_last(transport)
-    else:
-        run_id = _find_named(transport, parsed)
-    # Lists leave out some fields, such as the configuration.
-    found: dict[str, Any] = transport.get(f"/runs/{run_id}")
-    return found
+        return require_one_id(parsed, reference)
+    return _find_last(transport) if isinstance(parsed, Last) else _find_named(transport, parsed)
 
 
 def find_alias(transport: Transport, name: str) -> Alias | None:
@@ -54,7 +55,7 @@ def find_runs(
         if isinstance(parsed, Numbers) and parsed.is_range:
             runs = _find_numbered(transport, parsed.ids, include)
             if not runs:
-                raise AmbiguousReferenceError(f"There is no run in {reference}.")
+                raise NotFoundError(404, f"There is no run in {reference}.")
         else:
             runs = [find_run(transport, reference)]
         for run in runs:
@@ -70,14 +71,14 @@ def find_run_ids(transport: Transport, references: Iterable[RunReferences]) -> l
         if isinstance(parsed, Numbers):
             ids |= dict.fromkeys(parsed.ids)
         else:
-            ids[int((find_run(transport, reference))["id"])] = None
+            ids[find_run_id(transport, reference)] = None
     return list(ids)
 
 
 def _find_last(transport: Transport) -> int:
     newest = (transport.get("/runs", sort="-created_at", limit=1))["items"]
     if not newest:
-        raise AmbiguousReferenceError("There is no run yet.")
+        raise NotFoundError(404, "There is no run yet.")
     return int(newest[0]["id"])
 
 

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from arcadia._sync.archives import export_agent, export_archive
+from arcadia._sync.artifacts import ArtifactVersion
 from arcadia._sync.checkpoints import Checkpoint
 from arcadia._sync.jobs import Calibration, Evaluation, Recording
 from arcadia._sync.replays import Replay
@@ -163,6 +164,11 @@ class Run(Resource, RunRecord):
         """Return the code, packages, host and command that the run was made with."""
         found: dict[str, Any] = self._client.transport.get(f"{self._path}/provenance", attempt=attempt)
         return found
+
+    def artifacts(self, role: Literal["made", "used"] = "made") -> list[ArtifactVersion]:
+        """List the versions of artifacts that the run made or used, without their files."""
+        found = self._client.transport.get(f"{self._path}/artifacts")
+        return [ArtifactVersion(self._client, data) for data in found[role]]
 
     def log(
         self, *, follow: bool = False, search: str = "", last: int | None = None, after: int = 0

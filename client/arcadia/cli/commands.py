@@ -9,6 +9,7 @@ from arcadia.cli import (
     alerts,
     alias,
     archives,
+    artifacts,
     change,
     compare,
     control,
@@ -68,6 +69,7 @@ def add_commands(app: typer.Typer) -> None:
     app.add_typer(download.app, name="download")
     app.add_typer(agent.app, name="agent")
     app.add_typer(alias.app, name="alias")
+    app.add_typer(artifacts.app, name="artifacts")
     add("run", context_settings={"allow_interspersed_args": False})(run_command.run)
     add("follow")(import_logs.follow)
     add("import-logs")(import_logs.import_logs)

@@ -11,7 +11,7 @@ import typer
 from arcadia._sync.client import Client
 from arcadia._sync.transport import API
 from arcadia.errors import ArcadiaError
-from arcadia.settings import resolve_token, resolve_url
+from arcadia.settings import Token, resolve_token, resolve_url
 from arcadia.version import local_user, user_agent
 
 VERSION_TIMEOUT_SECONDS = 2.0
@@ -26,12 +26,12 @@ class ConnectionOptions:
     url: str | None = None
     token_file: Path | None = None
 
-    def token(self) -> str | None:
+    def token(self) -> Token | None:
         """Return the content of the token file, or None if no file is given."""
         return None if self.token_file is None else read_token(self.token_file)
 
 
-def read_token(file: Path) -> str:
+def read_token(file: Path) -> Token:
     """Return the token in a file."""
     try:
         token = file.read_text().strip()
@@ -39,7 +39,7 @@ def read_token(file: Path) -> str:
         raise ArcadiaError(f"The token file {file} cannot be read: {error}") from None
     if not token:
         raise ArcadiaError(f"The token file {file} is empty.")
-    return token
+    return Token(token, f"the file {file}")
 
 
 def options_of(ctx: typer.Context) -> ConnectionOptions:
@@ -56,7 +56,7 @@ def open_client(ctx: typer.Context) -> Client:
     return client
 
 
-def resolve_connection(ctx: typer.Context) -> tuple[str, str | None]:
+def resolve_connection(ctx: typer.Context) -> tuple[str, Token | None]:
     """Return the URL and the token, for requests without the client."""
     options = options_of(ctx)
     url = resolve_url(options.url)

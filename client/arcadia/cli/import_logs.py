@@ -87,6 +87,8 @@ def import_logs(
             problems.append(f"{run.name} is not imported completely: {error}")
             continue
         show(f"{run.name} is at {connection.url}{imported.path}, with {imported.sent} new events")
+        if imported.conflicts:
+            say(describe_conflicts(run.name, imported.conflicts))
         omissions += imported.omissions
         problems += imported.problems
     if omissions:
@@ -96,6 +98,14 @@ def import_logs(
         say(f"{len(problems)} not imported completely. Repair the files, then run the command again.")
         say_first(problems)
         raise typer.Exit(1)
+
+
+def describe_conflicts(name: str, conflicts: int) -> str:
+    """Return a warning about events that differ from those of an earlier import."""
+    return (
+        f"{name}: {conflicts:,} events differ from those that were imported before from files with these names. All "
+        "are kept, so some steps may have two points. Rename the files to import them as another run."
+    )
 
 
 def say_first(sentences: list[str]) -> None:

@@ -12,7 +12,7 @@ from arcadia._sync.client import Client
 from arcadia.cli.connection import options_of
 from arcadia.cli.output import show
 from arcadia.errors import ArcadiaError
-from arcadia.settings import resolve_url, store_login
+from arcadia.settings import ENVIRONMENT, TOKEN_VARIABLE, Token, resolve_url, store_login
 
 
 def login(
@@ -34,18 +34,21 @@ def login(
     show(f"Signed in to {address}. The token is in {place}." if place else f"{address} needs no token. URL stored.")
 
 
-def _read_token(url: str) -> str:
+def _read_token(url: str) -> Token:
     """Return the token from the environment, a pipe, or a prompt that does not show it."""
-    if token := os.environ.get("ARCADIA_TOKEN"):
-        return token
+    if token := os.environ.get(TOKEN_VARIABLE):
+        return Token(token, ENVIRONMENT)
     if sys.stdin.isatty():
-        return str(typer.prompt(f"Token of {url} (ARCADIA_TOKEN of the server)", hide_input=True, err=True)).strip()
+        typed = typer.prompt(f"Token of {url} (ARCADIA_TOKEN of the server)", hide_input=True, err=True)
+        return Token(str(typed).strip(), "the prompt")
     if token := sys.stdin.readline().strip():
-        return token
+        return Token(token, "the standard input")
     raise ArcadiaError(f"{url} needs a token. Pipe it to `arcadia login`, or use --token-file.")
 
 
-def _verify(url: str, token: str) -> None:
+def _verify(url: str, token: Token) -> None:
     with Client(url, token) as client:
         if not client.transport.get("/session")["signed_in"]:
-            raise ArcadiaError(f"{url} rejects this token. Use the value of ARCADIA_TOKEN on the server.")
+            raise ArcadiaError(
+                f"{url} rejects this token, which is from {token.source}. Use the value of ARCADIA_TOKEN on the server."
+            )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 import sys
 from pathlib import Path
 from typing import Annotated, Any
@@ -95,11 +96,18 @@ def _own_commands() -> set[str]:
     return commands | {str(group.name) for group in app.registered_groups}
 
 
+def accept_ctrl_c() -> None:
+    """Let Ctrl-C end this command and its children, although some shells start background jobs that ignore it."""
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
 def main() -> int:
     """Run the command, and return its exit status.
 
     Three names are commands of the client and of the server. With a local option they work here, without a server.
     """
+    accept_ctrl_c()
     arguments = sys.argv[1:]
     name = arguments[0] if arguments else ""
     if name not in _own_commands() or any(argument.partition("=")[0] in LOCAL_OPTIONS for argument in arguments):

@@ -34,14 +34,14 @@ def metrics(
     buckets: Annotated[
         int, typer.Option(min=1, max=5_000, help="Merge points into buckets if there are more than this.")
     ] = 500,
-    as_csv: Annotated[bool, typer.Option("--csv", help="Print the points as CSV.")] = False,
+    as_csv: Annotated[bool, typer.Option("--csv", help="Print the points as CSV, or without NAMES the list.")] = False,
     as_json: Json = False,
 ) -> None:
     """List the metrics of a run, or draw some as charts."""
     client = open_client(ctx)
     found = client.run(run)
     if not names:
-        _list(client, found, as_json=as_json)
+        _list(client, found, as_csv=as_csv, as_json=as_json)
         return
     data = client.transport.get(f"/runs/{found.id}/metrics", names=",".join(names), x=x, buckets=buckets)
     if unknown := [name for name in names if name not in data["series"]]:
@@ -55,7 +55,7 @@ def metrics(
         _draw(data["series"], x)
 
 
-def _list(client: Client, run: Run, *, as_json: bool) -> None:
+def _list(client: Client, run: Run, *, as_csv: bool, as_json: bool) -> None:
     names = run.metric_names()
     extents: dict[str, Any] = {}
     for start in range(0, len(names), MAX_NAMES):
@@ -65,6 +65,11 @@ def _list(client: Client, run: Run, *, as_json: bool) -> None:
             extents |= item["metrics"]
     if as_json:
         print_json(extents)
+        return
+    if as_csv:
+        writer = csv.writer(sys.stdout, lineterminator="\n")
+        writer.writerow(["metric", "last", "min", "max"])
+        writer.writerows([name, *(extents[name][part] for part in ("last", "min", "max"))] for name in extents)
         return
     rows = [[name, *(number(extents[name][part]) for part in ("last", "min", "max"))] for name in extents]
     print_table(["METRIC*", "LAST>", "MIN>", "MAX>"], rows, empty=f"Run {run.id} has reported no metric yet.")

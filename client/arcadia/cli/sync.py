@@ -23,6 +23,7 @@ def sync(
 ) -> None:
     """Upload the journals of runs that were logged offline. It can be repeated: each event arrives once."""
     from arcadia.reporting import syncing
+    from arcadia.reporting.layout import describe_conflicts
 
     options = options_of(ctx)
     results = [syncing.sync(each, options.url, options.token()) for each in syncing.find_journals(directories)]
@@ -32,6 +33,8 @@ def sync(
             say(f"{name} is not uploaded. {result.problem}")
         else:
             show(f"{name} is at {result.page}{', and its script still runs' if result.is_running else ''}")
+        if result.conflicts:
+            say(f"{name}: {describe_conflicts(result.conflicts)}")
     if not results:
         say("Every journal is uploaded.")
     if clean:

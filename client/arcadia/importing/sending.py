@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import hashlib
 import json
 import tempfile
@@ -18,22 +19,31 @@ from arcadia.reporting.values import clean_text, storable
 
 # The server rejects the content of one event or file with these, so others may be accepted.
 _CONTENT = (400, 413, 415, 422)
+HASHED_BYTES = 1 << 20
 
 
 class FileUpload:
-    """Upload of one file: a writer, whose events are numbered in the order of the file."""
+    """Upload of one file: a writer, whose events are numbered in the order of the file.
+
+    The last event that the server has is sent again and compared. If the file was replaced by another one, all of its
+    events are sent, and the server keeps both.
+    """
 
     def __init__(self, connection: Connection, registration: dict[str, Any], file: SourceFile) -> None:
-        self._connection, self.file = connection, file
+        self._connection, self._unread = connection, copy.deepcopy(file)
         self._writer = key_of(file.path.parent.name, file.path.name)
         answer = connection.register({**registration, "writer": self._writer, "joins": True})
         self._run_id, self._acknowledged = answer["run_id"], answer["acknowledged"]
-        self._read = self.sent = 0
-        self._events: Iterator[Event] = read_events(file)
-        self._batch: list[tuple[int, bytes]] = []
+        # Events that the server has stored although it had others under their numbers.
+        self.conflicts = answer.get("conflicts", 0)  # earlier servers do not compare
+        self.sent = 0
+        self._is_sent_again = False
         self._failure: ArcadiaError | OSError | None = None
+        self._events: Iterator[Event] = iter(())
+        self._batch: list[tuple[int, bytes]] = []
         # A sentence for each part of the file that was left out.
         self.omissions: list[str] = []
+        self._start_over(self._acknowledged)
 
     def send(self) -> int:
         """Send new events and return their number. After an UnavailableError, the next call continues.
@@ -42,14 +52,23 @@ class FileUpload:
         """
         before = self.sent
         while self._batch or self._fill():
+            conflicts = self.conflicts
             self._send(self._batch)
-            self.sent += len(self._batch)
             self._batch = []
-        self._events = read_events(self.file)
+            if self.conflicts > conflicts and not self._is_sent_again:
+                self._is_sent_again = True
+                self._start_over(0)
+        self._events = read_events(self._file)
         if self._failure is not None:
             failure, self._failure = self._failure, None
             raise failure
         return self.sent - before
+
+    def _start_over(self, stored: int) -> None:
+        """Read the file from its start. Skip the stored events except the last one."""
+        self._file = copy.deepcopy(self._unread)
+        self._skipped, self._read = stored - 1, 0
+        self._events, self._batch, self.omissions = read_events(self._file), [], []
 
     def _fill(self) -> bool:
         size = 0
@@ -58,7 +77,7 @@ class FileUpload:
                 self._read += 1
                 if event.pop("omits", False):
                     self.omissions.append(event["message"])
-                if self._read <= self._acknowledged:
+                if self._read <= self._skipped:
                     continue
                 line = _to_line(self._with_file(event), self._read)
                 self._batch.append((self._read, line))
@@ -67,6 +86,10 @@ class FileUpload:
                     break
         except (ArcadiaError, OSError) as error:
             self._failure = error
+        if not self._batch and 0 < self._read <= self._skipped:
+            # The file is shorter than the one that was uploaded, so all of its events must be compared.
+            self._start_over(0)
+            return self._fill()
         return bool(self._batch)
 
     def _send(self, batch: Sequence[tuple[int, bytes]], *, is_replacement: bool = False) -> None:
@@ -85,7 +108,9 @@ class FileUpload:
             replacement = self._omit(json.loads(line), error.detail)
             self._send([(number, _to_line(replacement, number))], is_replacement=True)
         else:
-            self._acknowledged = answer["acknowledged"]
+            conflicts = answer.get("conflicts", 0)
+            self.sent += answer["acknowledged"] - self._acknowledged + conflicts - self.conflicts
+            self._acknowledged, self.conflicts = answer["acknowledged"], conflicts
 
     def _with_file(self, event: Event) -> Event:
         """Upload the file of an event with media. Return the event, or a warning if the server rejects the file."""
@@ -107,7 +132,7 @@ class FileUpload:
     def _omit(self, event: Event, reason: str) -> Event:
         """Return the warning that replaces an event, and list it."""
         what = f"{event['name']} at step {event['step']}" if event["kind"] == "media" else f"An event ({event['kind']})"
-        replacement = omission(event["time"], f"{what} was left out: {reason}")
+        replacement = omission(event.get("time"), f"{what} was left out: {reason}")
         del replacement["omits"]
         self.omissions.append(replacement["message"])
         return replacement
@@ -116,6 +141,8 @@ class FileUpload:
 def _to_line(event: Event, number: int) -> bytes:
     if "name" in event:
         event["name"] = clean_text(event["name"]) or "unnamed"
+    if event.get("time") is None:
+        event.pop("time", None)
     return json.dumps({**storable(event), "seq": number}, separators=(",", ":")).encode()
 
 
@@ -142,6 +169,11 @@ class RunUpload:
     def omissions(self) -> list[str]:
         """A sentence for each part of the files that was left out."""
         return [omitted for file in self._files.values() for omitted in file.omissions]
+
+    @property
+    def conflicts(self) -> int:
+        """Events that differ from those that were uploaded before from files with the same names."""
+        return sum(file.conflicts for file in self._files.values())
 
     @property
     def sent(self) -> int:
@@ -187,6 +219,8 @@ class ImportedRun:
     omissions: Sequence[str] = ()
     # Files that could not be read to their end.
     problems: Sequence[str] = ()
+    # Events that differ from those of an earlier import of files with the same names.
+    conflicts: int = 0
 
 
 def import_run(connection: Connection, run: SourceRun, project: str | None = None) -> ImportedRun:
@@ -194,13 +228,13 @@ def import_run(connection: Connection, run: SourceRun, project: str | None = Non
 
     A file that cannot be read does not stop the others. Importing it again, once it is repaired, completes the run.
     """
-    sizes = [f"{file.path.name} {file.path.stat().st_size}" for file in run.files]
-    upload = retry(RunUpload, connection, run, f"import-{key_of(*sizes)}", project)
+    contents = [f"{file.path.name} {_hash(file.path)}" for file in run.files]
+    upload = retry(RunUpload, connection, run, f"import-{key_of(*contents)}", project)
     if upload.is_complete:
         return ImportedRun(upload.path)
     problems = [problem for file in run.files if (problem := _send_file(upload, file))]
     upload.end(problems)
-    return ImportedRun(upload.path, upload.sent, upload.omissions, problems)
+    return ImportedRun(upload.path, upload.sent, upload.omissions, problems, upload.conflicts)
 
 
 def _send_file(upload: RunUpload, file: SourceFile) -> str | None:
@@ -210,3 +244,11 @@ def _send_file(upload: RunUpload, file: SourceFile) -> str | None:
     except (ArcadiaError, OSError) as error:
         return str(error)
     return None
+
+
+def _hash(path: Path) -> str:
+    with path.open("rb") as file:
+        digest = hashlib.sha256()
+        while block := file.read(HASHED_BYTES):
+            digest.update(block)
+        return digest.hexdigest()

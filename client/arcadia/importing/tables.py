@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from arcadia.errors import ArcadiaError
-from arcadia.importing.source import Event, SourceFile, SourceRun, describe_each, key_of
+from arcadia.importing.source import DAMAGED, Event, SourceFile, SourceRun, describe_each, find_files, key_of
 from arcadia.integrations.standard_names import with_standard_names
 
 MONITOR = "*monitor.csv"
@@ -45,8 +45,9 @@ class CsvFile:
         times = [values.pop(name) for name in TIME_COLUMNS if name in values]
         if at is None or not math.isfinite(at) or not values:
             return None
-        time = times[0] if times and math.isfinite(times[0]) else self.path.stat().st_mtime
-        return {"kind": "metrics", "time": time, "step": int(at), "values": with_standard_names(values)}
+        # Without a time, the server uses that of the import. The file's own time changes with each new row.
+        time = {"time": times[0]} if times and math.isfinite(times[0]) else {}
+        return {"kind": "metrics", **time, "step": int(at), "values": with_standard_names(values)}
 
 
 class MonitorFile:
@@ -77,13 +78,13 @@ def read_header(path: Path, line: str) -> dict[str, Any]:
     """Return the first line of a monitor file."""
     try:
         return dict(json.loads(line.removeprefix("#")))
-    except ValueError:
+    except DAMAGED:
         raise ArcadiaError(f'{path} is not a monitor file: its first line is not #{{"t_start": …}}.') from None
 
 
 def find_csv(path: Path, step: str | None = None) -> list[SourceRun]:
     """Return the run of a CSV file, or those of the files in a folder. A run is known by its file's path."""
-    files = sorted(path.rglob("*.csv")) if path.is_dir() else [path]
+    files = find_files(path, "*.csv") if path.is_dir() else [path]
     return [
         SourceRun(key_of("csv", str(file.absolute())), _name(file), "CSV", [CsvFile(file, step)])
         for file in files
@@ -97,14 +98,14 @@ def find_monitors(path: Path, problems: list[str]) -> list[SourceRun]:
     Add a sentence to the problems for each folder that cannot be read.
     """
     folders: dict[Path, list[Path]] = {}
-    for file in sorted(path.rglob(MONITOR)) if path.is_dir() else [path]:
+    for file in find_files(path, MONITOR) if path.is_dir() else [path]:
         folders.setdefault(file.parent, []).append(file)
     return describe_each(folders, lambda folder: _describe_monitors(folder, folders[folder]), problems)
 
 
 def _describe_monitors(folder: Path, paths: list[Path]) -> SourceRun:
-    with paths[0].open(errors="replace") as file:
-        first = file.readline().removesuffix("\n")
+    with paths[0].open(newline="", errors="replace") as file:
+        first = file.readline().rstrip("\r\n")
     env = str(read_header(paths[0], first).get("env_id") or "")
     files: list[SourceFile] = [MonitorFile(each, len(paths)) for each in paths]
     return SourceRun(key_of("monitor", folder.name, first), _name(folder), "Monitor", files, {"env": env})

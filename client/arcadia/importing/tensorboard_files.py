@@ -11,7 +11,7 @@ from typing import Any
 
 from arcadia.errors import ArcadiaError
 from arcadia.importing import wire
-from arcadia.importing.source import Event, SourceFile, SourceRun, key_of
+from arcadia.importing.source import DAMAGED, Event, SourceFile, SourceRun, find_files, key_of
 from arcadia.integrations.standard_names import with_standard_names
 from arcadia.reporting.media import MAX_BINS
 from arcadia.reporting.setting_values import read_settings_table, typed
@@ -60,7 +60,7 @@ class EventFile:
         try:
             event = wire.message(record)
             values = [wire.message(each) for summary in event[5] for each in wire.message(summary)[1]]
-        except (ValueError, struct.error) as error:
+        except DAMAGED as error:
             place = f"before byte {self._position:,}"
             raise ArcadiaError(f"{self.path} is damaged {place} ({error}). Events before that are imported.") from None
         time = wire.numbers(event[1], "d")[-1] if event[1] else 0.0
@@ -127,9 +127,8 @@ def masked_crc32c(data: bytes) -> int:
 def find_runs(folder: Path) -> list[SourceRun]:
     """Return the runs of a folder: one for each folder with event files, as TensorBoard shows them."""
     folders: dict[Path, list[SourceFile]] = {}
-    for path in sorted(folder.rglob(PATTERN)):
-        if path.is_file():
-            folders.setdefault(path.parent, []).append(EventFile(path))
+    for path in find_files(folder, PATTERN):
+        folders.setdefault(path.parent, []).append(EventFile(path))
     runs = []
     for parent, files in folders.items():
         inner = parent.relative_to(folder).as_posix()

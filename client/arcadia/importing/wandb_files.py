@@ -10,7 +10,7 @@ from typing import Any
 
 from arcadia.errors import ArcadiaError
 from arcadia.importing import wire
-from arcadia.importing.source import Event, SourceRun, describe_each, key_of, omission
+from arcadia.importing.source import DAMAGED, Event, SourceRun, describe_each, find_files, is_inside, key_of, omission
 from arcadia.integrations.standard_names import WANDB_LEVELS, with_standard_names
 from arcadia.reporting.media import MAX_CELLS, Table
 from arcadia.reporting.setting_values import typed
@@ -27,7 +27,8 @@ class WandbFile:
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        self._time = path.stat().st_mtime
+        # The server uses the time of the import until a record has one.
+        self._time: float | None = None
         # The last values and the last step of the history.
         self._last: dict[str, Any] = {}
         self._step = 0
@@ -76,7 +77,7 @@ class WandbFile:
     def _history(self, history: Any) -> Iterator[Event]:
         values = _items(history[1])
         step = int(values.pop("_step", 0) or 0)
-        self._time = float(values.pop("_timestamp", 0) or self._time)
+        self._time = float(values.pop("_timestamp", 0) or 0) or self._time
         values.pop("_runtime", None)
         media = {name: value for name, value in values.items() if isinstance(value, dict) and "_type" in value}
         for name in media:
@@ -90,7 +91,7 @@ class WandbFile:
             try:
                 events = [{"kind": "media", "step": step, "name": name, **found} for found in self._media(value)]
                 reason = "its file is missing, or its kind is not supported"
-            except (ArcadiaError, OSError, ValueError, LookupError, TypeError, ArithmeticError) as error:
+            except (*DAMAGED, ArcadiaError, OSError) as error:
                 events, reason = [], f"{type(error).__name__}: {error}"
             if not events:
                 yield omission(self._time, f"{name} at step {step} was left out ({reason}).")
@@ -99,7 +100,7 @@ class WandbFile:
 
     def _media(self, value: dict[str, Any]) -> Iterator[Event]:
         """Yield images, videos, histograms and tables. Other media are left out."""
-        kind, files = value["_type"], self.path.parent / "files"
+        kind = value["_type"]
         if kind == "histogram":
             counts = value.get("values") or value.get("count") or []
             packed = value.get("packedBins")
@@ -107,15 +108,22 @@ class WandbFile:
                 [packed["min"] + packed["size"] * each for each in range(len(counts) + 1)] if packed else []
             )
             yield {"media": "histogram", "data": {"edges": edges, "counts": counts}}
-        elif kind == "table-file" and (file := files / value["path"]).is_file():
+        elif kind == "table-file" and (file := self._find_file(value["path"])):
             table = json.loads(file.read_text())
             rows = table["data"][: MAX_CELLS // max(1, len(table["columns"]))]
             yield {"media": "table", "data": Table(table["columns"], rows).data()}
         elif kind in ("image-file", "video-file", "images/separated", "videos"):
             paths = value.get("filenames") or [each["path"] for each in value.get("videos", [value])]
             for path in paths:
-                if (file := files / path).is_file():
+                if file := self._find_file(path):
                     yield {"media": "video" if "video" in kind else "image", "content": file.read_bytes()}
+
+    def _find_file(self, path: str) -> Path | None:
+        """Return a file beside the log, or None if it is missing. Raise ValueError if it is elsewhere."""
+        file = self.path.parent / "files" / path
+        if not is_inside(file, self.path.parent):
+            raise ValueError(f"{path!r} is outside of the folder of its run.")
+        return file if file.is_file() else None
 
 
 def read_records(path: Path) -> Iterator[bytes]:
@@ -142,7 +150,7 @@ def read_records(path: Path) -> Iterator[bytes]:
 def find_runs(path: Path, problems: list[str]) -> list[SourceRun]:
     """Return the runs of a folder, or that of one file. Add a sentence to the problems for each unreadable one."""
     found = {}
-    for file in sorted(path.rglob("*.wandb")) if path.is_dir() else [path]:
+    for file in find_files(path, "*.wandb") if path.is_dir() else [path]:
         found[file.resolve()] = file  # `latest-run` is a link
     return describe_each(found, _describe, problems)
 

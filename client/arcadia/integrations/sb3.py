@@ -6,12 +6,14 @@ model.learn(100_000, callback=ArcadiaCallback(project="cartpole"))
 from __future__ import annotations
 
 import functools
+from pathlib import Path
 from typing import Any
 
 from stable_baselines3.common.callbacks import BaseCallback, CallbackList, ConvertCallback, EventCallback
 from stable_baselines3.common.logger import KVWriter, TensorBoardOutputFormat
 
 from arcadia.integrations.attached import attached_run
+from arcadia.integrations.warnings import not_stopping, warn_once
 from arcadia.reporting.initialization import start_run
 from arcadia.reporting.run import ReportedRun
 from arcadia.reporting.run_options import RunOptions
@@ -74,10 +76,41 @@ class ArcadiaCallback(BaseCallback):
 
 
 class WandbCallback(ArcadiaCallback):
-    """Callback in place of wandb's. Its arguments are about files, which are not uploaded."""
+    """Callback in place of wandb's. The models that it saves are versions of the artifact `model`."""
 
-    def __init__(self, verbose: int = 0, *_unused: Any, **_named: Any) -> None:
+    def __init__(
+        self,
+        verbose: int = 0,
+        model_save_path: str | None = None,
+        model_save_freq: int = 0,
+        gradient_save_freq: int = 0,
+        log: str | None = None,
+        **_named: Any,
+    ) -> None:
         super().__init__(verbose=verbose)
+        del log
+        self._folder = None if model_save_path is None else Path(model_save_path)
+        self._frequency = model_save_freq
+        if gradient_save_freq > 0:
+            warn_once("gradients", "gradient_save_freq has no effect: Arcadia does not record gradients.")
+
+    def _on_step(self) -> bool:
+        if self._frequency > 0 and self.n_calls % self._frequency == 0:
+            self._save_model()
+        return super()._on_step()
+
+    def _on_training_end(self) -> None:
+        self._save_model()
+        super()._on_training_end()
+
+    def _save_model(self) -> None:
+        if self._folder is None or self.run is None:
+            return
+        with not_stopping("A model"):
+            self._folder.mkdir(parents=True, exist_ok=True)
+            self.model.save(self._folder / "model.zip")
+            steps = {"num_timesteps": self.num_timesteps}
+            self.run.log_artifact(self._folder / "model.zip", "model", kind="model", metadata=steps)
 
 
 def record_training(kind: Any) -> None:

@@ -15,6 +15,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 
+from arcadia.settings import describe_wrong_token
 from arcadia.version import user_agent
 
 API = "/api/v1"
@@ -28,8 +29,8 @@ MIN_COMPRESSED_BYTES = 1_000
 # Compress quickly, because the script needs the processor.
 COMPRESSION_LEVEL = 1
 # The server is starting, busy, or behind a proxy that has lost it.
-_RETRIED = frozenset({408, 425, 429, 500, 502, 503, 504, 507})
-_UNAUTHORIZED = (401, 403)
+_RETRIED = frozenset({403, 408, 425, 429, 500, 502, 503, 504, 507})
+UNAUTHORIZED = 401
 
 
 T = TypeVar("T")
@@ -48,11 +49,15 @@ class RejectedError(Exception):
         super().__init__(self.detail)
 
 
+class WrongTokenError(RejectedError):
+    """A request whose token the server does not accept. It is not repeated, since it would fail again."""
+
+
 class Connection:
     """Requests to the API of reported runs."""
 
     def __init__(self, url: str, token: str | None) -> None:
-        self.url = url
+        self.url, self._token = url, token
         self._headers = {"User-Agent": user_agent(), "Accept": "application/json"}
         if token:
             self._headers["Authorization"] = f"Bearer {token}"
@@ -62,14 +67,28 @@ class Connection:
         """Create the run or a new writer of it."""
         return self._post("/reported/runs", json.dumps(registration).encode())
 
-    def send_events(self, run_id: int, writer: str, events: Sequence[bytes]) -> dict[str, Any]:
-        """Send events. An empty list reports that the script is alive."""
-        body = b'{"writer":%s,"events":[%s]}' % (json.dumps(writer).encode(), b",".join(events))
+    def send_events(
+        self, run_id: int, writer: str, events: Sequence[bytes], killed_at: float | None = None
+    ) -> dict[str, Any]:
+        """Send events. An empty list reports that the script is alive, or that it was killed at a time."""
+        killed = b"" if killed_at is None else b',"killed_at":%s' % json.dumps(killed_at).encode()
+        body = b'{"writer":%s,"events":[%s]%s}' % (json.dumps(writer).encode(), b",".join(events), killed)
         return self._post(f"/reported/runs/{run_id}/events", body)
 
     def send_file(self, run_id: int, writer: str, sha256: str, file: Path) -> None:
-        """Upload a file."""
-        path = f"/reported/runs/{run_id}/files/{sha256}?writer={writer}"
+        """Upload an image or a video."""
+        self._put(f"/reported/runs/{run_id}/files/{sha256}?writer={writer}", file)
+
+    def send_artifact_file(self, run_id: int, writer: str, sha256: str, file: Path) -> None:
+        """Upload a file of an artifact."""
+        self._put(f"/reported/runs/{run_id}/artifact-files/{sha256}?writer={writer}", file)
+
+    def find_missing(self, run_id: int, writer: str, hashes: Sequence[str]) -> list[str]:
+        """Return the hashes of files of artifacts that the server does not have."""
+        path = f"/reported/runs/{run_id}/artifact-files/missing?writer={writer}"
+        return list(self._post(path, json.dumps({"sha256": hashes}).encode())["missing"])
+
+    def _put(self, path: str, file: Path) -> None:
         with file.open("rb") as content:
             length = str(file.stat().st_size)
             self._request("PUT", path, content, {"Content-Type": "application/octet-stream", "Content-Length": length})
@@ -99,8 +118,8 @@ class Connection:
         except (OSError, http.client.HTTPException, ValueError):
             problem = {}
         rejected = RejectedError(error.code, problem if isinstance(problem, dict) else {})
-        if error.code in _UNAUTHORIZED:
-            return UnavailableError(f"{self.url} rejects the token. Run `arcadia login {self.url}`. {rejected.detail}")
+        if error.code == UNAUTHORIZED:
+            return WrongTokenError(error.code, {"detail": describe_wrong_token(self.url, self._token)})
         if error.code in _RETRIED:
             return UnavailableError(f"The server at {self.url} is not available. {rejected.detail}")
         return rejected

@@ -17,8 +17,6 @@ from typing import Any
 from arcadia.reporting.values import encode_event
 
 RETRY_SECONDS = 1.0
-# Size of the blocks in which the start of an unfinished last line is searched.
-TAIL_BYTES = 65_536
 
 
 class Journal:
@@ -126,22 +124,6 @@ class DisabledJournal(Journal):
     def close(self, seconds: float = 0.0) -> int:  # noqa: ARG002 - a journal's signature
         """Return that nothing is lost."""
         return 0
-
-
-def repair(file: Path) -> None:
-    """Remove an unfinished last line, which a killed process or a power failure leaves."""
-    with file.open("r+b") as journal:
-        end = journal.seek(0, os.SEEK_END)
-        start = end
-        while start:
-            size = min(start, TAIL_BYTES)
-            start -= size
-            journal.seek(start)
-            if (found := journal.read(size).rfind(b"\n")) >= 0:
-                start += found + 1
-                break
-        if start < end:
-            journal.truncate(start)
 
 
 def _warn(message: str) -> None:

@@ -29,11 +29,10 @@ class JournalReader:
         self._offset = 0
 
     def seek(self, number: int) -> None:
-        """Continue after the event with this number, even if a power failure removed it from the journal."""
+        """Continue after the event with this number, or after the last one if a power failure removed it."""
         self.number, self._offset, self.has_ended = 0, 0, False
         while self.number < number and self.read(min(1_000, number - self.number), 2**30):
             pass
-        self.number = number
 
     def position(self) -> tuple[int, int, bool]:
         """Return the position for `return_to`."""

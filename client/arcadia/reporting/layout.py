@@ -34,6 +34,13 @@ class WriterFiles:
         # The last sequence number that the server has stored, for the user.
         self.acknowledged = directory / f"{writer}.acknowledged"
 
+    def journal_bytes(self) -> int:
+        """Return the size of the journal, which is 0 before the first event."""
+        try:
+            return self.journal.stat().st_size
+        except FileNotFoundError:
+            return 0
+
 
 class JournalDirectory:
     """The directory of one run: <folder>/<key>."""
@@ -41,10 +48,13 @@ class JournalDirectory:
     def __init__(self, path: Path) -> None:
         self.path = path
         self.files = path / "files"
+        # Copies of the files of artifacts, by hash.
+        self.artifacts = path / "artifacts"
         # Locked while an uploader works on the directory.
         self.lock = path / "lock"
         # Information from the server: the run's page, a request to stop, a problem.
         self.status = path / "status.json"
+        # Exists once all journals are uploaded, with their size then.
         self.complete = path / "complete"
         self.uploader_log = path / "uploader.log"
 
@@ -74,6 +84,19 @@ class JournalDirectory:
         described = sorted(file.stem for file in self.path.glob("*.json") if file != self.status)
         return [self.of_writer(writer) for writer in described]
 
+    def mark_complete(self, size: int) -> None:
+        """Mark journals of this size as uploaded."""
+        replace_file(self.complete, str(size))
+
+    def is_complete(self) -> bool:
+        """Return True if all journals are uploaded. A longer one may have been copied over one that was."""
+        try:
+            size = self.complete.read_text()
+        except FileNotFoundError:
+            return False
+        # Earlier versions wrote an empty file.
+        return not size or int(size) == sum(files.journal_bytes() for files in self.writers())
+
     def remove_writer(self, writer: str) -> None:
         """Delete the files of a writer. Delete the directory if it has no other writer."""
         # First the description, without which the process that records the provenance deletes its own file.
@@ -94,6 +117,14 @@ class JournalDirectory:
 def page_url(status: Mapping[str, Any]) -> str | None:
     """Return the URL of the run's page from the content of a status file, or None before the run is registered."""
     return f"{status['url']}{status['path']}" if status.get("path") else None
+
+
+def describe_conflicts(conflicts: int) -> str:
+    """Return a warning about events that the server had stored with other contents."""
+    return (
+        f"The server already had other events under the numbers of {conflicts:,}. All are kept, so some steps may have "
+        "two points. Two copies of this journal were probably uploaded; see the run's log."
+    )
 
 
 def journals_folder(directory: str | os.PathLike[str] | None = None) -> Path:

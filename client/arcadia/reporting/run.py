@@ -7,12 +7,14 @@ import os
 import sys
 import time
 import traceback
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Literal, SupportsInt
 
 from arcadia.errors import ArcadiaError
+from arcadia.reporting import artifacts
+from arcadia.reporting.artifacts import Snapshot, UsedArtifact
 from arcadia.reporting.config import RunConfig
 from arcadia.reporting.ending import forget
 from arcadia.reporting.journal import DisabledJournal, Journal
@@ -83,6 +85,11 @@ class ReportedRun:
         """The last logged step, or -1 before the first."""
         return self._step
 
+    @property
+    def is_disabled(self) -> bool:
+        """True if nothing is logged."""
+        return self._journal.is_disabled
+
     def log(self, values: Mapping[str, Any], step: SupportsInt | None = None) -> None:
         """Log metrics and media at a step, by default one more than the last. Nested names are joined: train/loss."""
         now = time.time()
@@ -135,6 +142,53 @@ class ReportedRun:
     def set_total_steps(self, total_steps: int) -> None:
         """Set the number of steps of the whole run, for its progress bar."""
         self._append({"kind": "progress", "total_steps": int(total_steps)})
+
+    def log_artifact(
+        self,
+        files: str | os.PathLike[str] | Mapping[str, str | os.PathLike[str]] | Snapshot,
+        name: str | None = None,
+        *,
+        kind: str = "file",
+        aliases: Iterable[str] = (),
+        metadata: Mapping[str, Any] | None = None,
+    ) -> None:
+        """Log a file, a folder, or files by their paths in the artifact, as a version of a named artifact.
+
+        The files are copied now, so they may change or be deleted afterwards. Only other contents than those of the
+        newest version make a new one. A text such as s3://bucket/data is stored as a reference.
+        """
+        wanted = [aliases] if isinstance(aliases, str) else list(aliases)
+        if isinstance(files, Snapshot):
+            artifacts.check(name := name or "artifact", wanted, [entry["path"] for entry in files.entries])
+            copied = files
+        else:
+            name = artifacts.default_name(files) if name is None else name
+            found = artifacts.collect(files)
+            artifacts.check(name, wanted, found)
+            if self.is_disabled:
+                return
+            try:
+                copied = artifacts.snapshot(found, self._directory.artifacts)
+            except OSError as error:
+                reason = error.strerror or type(error).__name__
+                message = f"The artifact {name} was left out: its files cannot be copied ({reason})."
+                self._warn_once(f"artifact {name}", message)
+                return
+        self._append(artifacts.to_event(name, kind, copied, wanted, metadata, self._step))
+        self._check(time.time())
+
+    def use_artifact(self, reference: str) -> UsedArtifact:
+        """Return the version that a reference names, and log that this run uses it: model, model:best or model:v3.
+
+        Without a project, as in Maze/model, it is one of the run's project. This needs the server.
+        """
+        url, token = self._server()
+        from arcadia._sync.client import Client
+
+        project = None if "/" in reference else artifacts.project_of(self._directory.of_writer(self.writer))
+        version = Client(url, token).artifact(reference, project=project)
+        self._append({"kind": "artifact_use", "version_id": version.data["id"], "digest": version.digest})
+        return UsedArtifact(version)
 
     def should_stop(self) -> bool:
         """Return True if someone has clicked Stop or Pause on the run's page. It is fast enough for every step."""
@@ -195,6 +249,18 @@ class ReportedRun:
         """Pickle the run for a process that is spawned. It logs to the same journal, and cannot end the run."""
         arguments = (self._directory.path, self.writer, dict(self.config), self._step, self._journal.is_disabled)
         return attach, arguments
+
+    def _server(self) -> tuple[str, str | None]:
+        """Return the URL and the token of the run's server. Raise ArcadiaError if the run is not online."""
+        if self._uploader is not None:
+            self._uploader.wait_for_page(URL_SECONDS)  # the server creates the run's project
+            return self._uploader.url, self._uploader.token
+        if url := self._directory.read_status().get("url"):  # another process may upload the run
+            return str(url), None
+        raise ArcadiaError(
+            "use_artifact needs a server, but this run is not online. Use arcadia.init() without mode='offline', or "
+            "download the artifact before, with `arcadia artifacts download`, and read its files from there."
+        )
 
     @property
     def _is_owner(self) -> bool:

@@ -26,6 +26,8 @@ class SyncResult:
     problem: str | None = None
     # The script still logs, so more events will follow.
     is_running: bool = False
+    # Events that the server has stored although it had others under their numbers.
+    conflicts: int = 0
 
 
 def find_journals(folders: Sequence[Path]) -> list[JournalDirectory]:
@@ -37,7 +39,7 @@ def find_journals(folders: Sequence[Path]) -> list[JournalDirectory]:
             found.append(journal)
         elif folder.is_dir():
             inner = map(JournalDirectory, sorted(each for each in journal.path.iterdir() if each.is_dir()))
-            found += [each for each in inner if each.writers() and not each.complete.exists()]
+            found += [each for each in inner if each.writers() and not each.is_complete()]
         elif folders:
             raise ArcadiaError(f"{folder} does not exist. Use the folder of a run's journal, or one with such folders.")
     return found
@@ -54,7 +56,8 @@ def sync(directory: JournalDirectory, url: str | None = None, token: str | None 
             retry(upload.send)
         except (UnavailableError, RejectedError, OSError) as error:
             return SyncResult(directory, problem=str(error))
-    return SyncResult(directory, page=f"{server}{upload.page}", is_running=not upload.is_complete())
+    page = f"{server}{upload.page}"
+    return SyncResult(directory, page, is_running=not upload.is_complete(), conflicts=upload.conflicts)
 
 
 def clean(folders: Sequence[Path]) -> list[JournalDirectory]:
@@ -63,7 +66,7 @@ def clean(folders: Sequence[Path]) -> list[JournalDirectory]:
     for folder in folders or [journals_folder()]:
         inner = sorted(each for each in folder.iterdir() if each.is_dir()) if folder.is_dir() else []
         for journal in map(JournalDirectory, [folder, *inner]):
-            if not (journal.writers() and journal.complete.exists()):
+            if not (journal.writers() and journal.is_complete()):
                 continue
             with exclusive(journal.lock, wait=False) as is_free:
                 if is_free:

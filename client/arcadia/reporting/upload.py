@@ -6,7 +6,7 @@ import random
 import time
 from collections.abc import Callable
 
-from arcadia.reporting.connection import Connection, RejectedError, UnavailableError
+from arcadia.reporting.connection import Connection, RejectedError, UnavailableError, WrongTokenError
 from arcadia.reporting.layout import JournalDirectory, replace_status
 from arcadia.reporting.locks import is_writer_alive
 from arcadia.reporting.writer_upload import WriterUpload
@@ -31,11 +31,12 @@ class Upload:
         self._last_success = time.monotonic()
 
     def run(self, wait: Callable[[float], None]) -> None:
-        """Upload until all scripts have ended and everything is stored. Raise RejectedError if that is impossible.
+        """Upload until all scripts have ended and everything is stored.
 
-        Give up if the server is unreachable for long after the last script has ended, or if the directory is deleted.
+        Raise RejectedError if that is impossible, for example with a wrong token. Give up if the server is unreachable
+        for long after the last script has ended, or if the directory is deleted.
         """
-        while self._directory.path.exists() and not self._directory.complete.exists():
+        while self._directory.path.exists() and not self._directory.is_complete():
             began = time.monotonic()
             try:
                 has_sent = self.send()
@@ -45,12 +46,16 @@ class Upload:
                 if self._should_give_up():
                     return
                 wait(_pause(self._failures))
+            except WrongTokenError as error:
+                # Keep the journal, which another token can upload later.
+                self._note(problem=error.detail, is_token_wrong=True)
+                raise
             except RejectedError as error:
                 self._note(problem=f"The server rejects this run: {error.detail}", rejected=True)
                 raise
             else:
                 self._failures, self._last_success = 0, time.monotonic()
-                if not self._directory.complete.exists():
+                if not self._directory.is_complete():
                     wait(_poll_pause(time.monotonic() - began) if has_sent else IDLE_POLL_SECONDS)
 
     def send(self) -> bool:
@@ -59,7 +64,7 @@ class Upload:
         for files in self._directory.writers():
             upload = self._writers.get(files.writer)
             if upload is None:
-                upload = WriterUpload(files, self._directory.files, self._connection)
+                upload = WriterUpload(files, self._directory, self._connection)
                 upload.register()
                 self._writers[files.writer] = upload
                 self._note_answer(upload)
@@ -68,13 +73,18 @@ class Upload:
                 upload.report_alive(HEARTBEAT_SECONDS)
                 self._note_answer(upload)
         if self.is_complete():
-            self._directory.complete.touch()
+            self._directory.mark_complete(sum(upload.uploaded_bytes for upload in self._writers.values()))
         return has_sent
 
     @property
     def page(self) -> str:
         """The path of the run's page, once the run is registered."""
         return next((upload.page for upload in self._writers.values()), "")
+
+    @property
+    def conflicts(self) -> int:
+        """Events that the server has stored although it had others under their numbers."""
+        return sum(upload.conflicts for upload in self._writers.values())
 
     def is_complete(self) -> bool:
         """Return True if everything is uploaded and all scripts have ended."""
@@ -86,7 +96,15 @@ class Upload:
         return not any(is_writer_alive(files.lock) for files in self._directory.writers())
 
     def _note_answer(self, upload: WriterUpload) -> None:
-        self._note(path=upload.page, run_id=upload.run_id, desired=upload.desired, problem=None, rejected=False)
+        self._note(
+            path=upload.page,
+            run_id=upload.run_id,
+            desired=upload.desired,
+            conflicts=self.conflicts,
+            problem=None,
+            rejected=False,
+            is_token_wrong=False,
+        )
 
     def _note(self, **changes: object) -> None:
         """Write the status file if something has changed."""

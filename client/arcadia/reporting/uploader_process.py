@@ -8,20 +8,23 @@ import time
 from typing import Any
 
 from arcadia.reporting.background import let_continue, start_process
-from arcadia.reporting.layout import JournalDirectory, page_url
+from arcadia.reporting.layout import JournalDirectory, describe_conflicts, page_url
+from arcadia.settings import SOURCE_VARIABLE, TOKEN_VARIABLE, Token
 
 RESTART_SECONDS = 5.0
 POLL_SECONDS = 0.05
-# Exit status of an uploader whose run the server rejected. The server would reject it again.
+# Exit status of an uploader whose run or token the server rejected. The server would reject it again.
 REJECTED = 3
 
 
 class UploaderProcess:
     """A separate process that uploads a journal directory. It outlives the script if needed."""
 
-    def __init__(self, directory: JournalDirectory, url: str, token: str | None) -> None:
-        self._directory = directory
-        self._environment = {"ARCADIA_URL": url, **({"ARCADIA_TOKEN": token} if token else {})}
+    def __init__(self, directory: JournalDirectory, url: str, token: Token | None) -> None:
+        self._directory, self.url, self.token = directory, url, token
+        self._environment = {"ARCADIA_URL": url}
+        if token:
+            self._environment |= {TOKEN_VARIABLE: token, SOURCE_VARIABLE: token.source}
         self._process: subprocess.Popen[bytes] | None = None
         self._started = 0.0
         self._status: dict[str, Any] = {}
@@ -64,12 +67,13 @@ class UploaderProcess:
         # The uploader waits for the end of its input between two uploads.
         if self._process is not None and self._process.stdin is not None:
             self._process.stdin.close()
-        while not self._directory.complete.exists() and time.monotonic() < deadline:
+        while not self._directory.is_complete() and time.monotonic() < deadline:
             if self._process is None or self._process.poll() is not None or self._read_status().get("problem"):
                 break
             time.sleep(POLL_SECONDS)
         self._print_news()
-        if not self._directory.complete.exists() and not self._read_status().get("rejected"):
+        status = self._read_status()
+        if not (self._directory.is_complete() or status.get("rejected") or status.get("is_token_wrong")):
             self._print(
                 "Not everything is uploaded yet. The uploader continues for an hour. If it is killed, or later, run: "
                 f"arcadia sync {self._directory.path}"
@@ -97,7 +101,15 @@ class UploaderProcess:
     def _print_news(self) -> None:
         if page := self._page():
             self._print(f"This run is at {page}")
-        if problem := self._read_status().get("problem"):
+        if conflicts := self._read_status().get("conflicts"):
+            self._print(describe_conflicts(conflicts))
+        status = self._read_status()
+        if status.get("is_token_wrong"):
+            self._print(
+                f"{status['problem']} Nothing is uploaded until then: events are kept in {self._directory.path}. "
+                f"Upload them with: arcadia sync {self._directory.path}"
+            )
+        elif problem := status.get("problem"):
             self._print(f"{problem} Events are kept in {self._directory.path}.")
 
     def _print(self, message: str) -> None:

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import json
+import re
 import time
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
 
+from arcadia.reporting.artifact_upload import ARTIFACT, ArtifactRejectedError, upload_files
 from arcadia.reporting.connection import MAX_BYTES, MAX_EVENTS, Connection, RejectedError, UnavailableError
-from arcadia.reporting.journal import Journal, repair
 from arcadia.reporting.journal_reader import JournalReader, numbered
-from arcadia.reporting.layout import WriterFiles, replace_status
+from arcadia.reporting.layout import JournalDirectory, WriterFiles, replace_status
 from arcadia.reporting.locks import is_writer_alive
 from arcadia.reporting.provenance.recording import record_provenance
 from arcadia.reporting.values import encode_event
@@ -19,41 +19,54 @@ from arcadia.reporting.values import encode_event
 # The server rejects the content of one event or file with these, so others may be accepted.
 _CONTENT = (400, 413, 415, 422)
 _MEDIA = b'{"kind":"media"'
-KILLED = "The script ended without finishing the run. It was probably killed; its output may say why."
+# The name of a file of the journal, which somebody else may have written.
+_SHA256 = re.compile(r"[0-9a-f]{64}")
 
 
 class WriterUpload:
     """Upload of a writer. It continues after the last event that the server has acknowledged."""
 
-    def __init__(self, files: WriterFiles, media: Path, connection: Connection) -> None:
-        self.files, self._media, self._connection = files, media, connection
+    def __init__(self, files: WriterFiles, directory: JournalDirectory, connection: Connection) -> None:
+        self.files, self._directory, self._connection = files, directory, connection
         self._reader = JournalReader(files)
         self._uploaded_files: set[str] = set()
         self._last_request = 0.0
         self.page = ""
         self.run_id = 0
         self.desired = "run"
+        # Events that the server has stored although it had others under their numbers.
+        self.conflicts = 0
+        self._is_sent_again = False
+        # Size of the journal when all of it was uploaded.
+        self.uploaded_bytes = 0
         # True once the script has ended and all of its events are stored.
         self.is_complete = False
 
     def register(self) -> None:
-        """Create the run or this writer, and continue after the last event that the server has stored."""
+        """Create the run or this writer, and continue with the last event that the server has stored.
+
+        The server compares that event. If another copy of the journal was uploaded, it may have others.
+        """
         description = json.loads(self.files.description.read_text())
         answer = self._connection.register(description["registration"])
         self.run_id, self.page = answer["run_id"], answer["path"]
         record_provenance(self.files)
-        self._reader.seek(answer["acknowledged"])
         self._note(answer)
+        last = answer["acknowledged"] - 1
+        self._reader.seek(0 if self.conflicts else last)
+        if self._reader.number < last:
+            # This copy has fewer events.
+            self._reader.seek(self._reader.number - 1)
 
     def send(self) -> bool:
         """Send the events that are in the journal now. Return True if there were any."""
         was_alive = is_writer_alive(self.files.lock)
+        size = self.files.journal_bytes()
         sent = self._send_rest()
         if not was_alive:
             if not self._reader.has_ended:
-                self._end_journal()
-                sent = self._send_rest() or sent
-            self.is_complete = True
+                self._report_killed()
+            self.uploaded_bytes, self.is_complete = size, True
         return sent
 
     def report_alive(self, seconds: float) -> None:
@@ -74,15 +87,14 @@ class WriterUpload:
             sent = True
         return sent
 
-    def _end_journal(self) -> None:
-        """Append the end of the run, because a killed script could not."""
-        ended = time.time()
-        if self.files.journal.exists():
-            ended = self.files.journal.stat().st_mtime
-            repair(self.files.journal)
-        journal = Journal(self.files.journal)
-        journal.append({"kind": "end", "time": ended, "outcome": "failed", "message": KILLED})
-        journal.close()
+    def _report_killed(self) -> None:
+        """Report that the script has ended, which a killed script cannot do.
+
+        This is not an event, because another copy of the journal may have one under its number.
+        """
+        journal = self.files.journal
+        killed_at = journal.stat().st_mtime if journal.exists() else time.time()
+        self._note(self._connection.send_events(self.run_id, self.files.writer, [], killed_at))
 
     def _send_events(self, events: Sequence[tuple[int, bytes]]) -> None:
         """Send events. Replace an event that the server rejects with a warning, so that the others are stored."""
@@ -99,39 +111,57 @@ class WriterUpload:
                 self._send_events(events[:half])
                 self._send_events(events[half:])
             elif error.status in _CONTENT and not _is_replacement(events[0][1]):
-                self._send_events([(events[0][0], _replacement(error.detail))])
+                self._send_events([(events[0][0], _replacement(events[0][1], error.detail))])
             else:
                 raise
         else:
+            conflicts_before = self.conflicts
             self._note(answer)
             if answer["acknowledged"] < events[-1][0]:
                 self._reader.seek(answer["acknowledged"])
+            elif self.conflicts > conflicts_before and not self._is_sent_again:
+                # The server has events of another copy, so earlier ones may be missing too.
+                self._is_sent_again = True
+                self._reader.seek(0)
 
     def _with_file(self, line: bytes) -> bytes:
-        """Upload the file of an event with media. Return the event, or a warning if the server rejects the file."""
+        """Upload the files of an event. Return the event, or a warning if the server rejects a file."""
+        if line.startswith(ARTIFACT):
+            try:
+                upload_files(self._connection, self.run_id, self.files.writer, self._directory.artifacts, line)
+            except ArtifactRejectedError as error:
+                return _replacement(str(error))
+            return line
         if not line.startswith(_MEDIA) or not (digest := json.loads(line).get("sha256")):
             return line
+        if not isinstance(digest, str) or not _SHA256.fullmatch(digest):
+            return _replacement("The journal names a file that it cannot have.")
         if digest not in self._uploaded_files:
             try:
-                self._connection.send_file(self.run_id, self.files.writer, digest, self._media / digest)
+                self._connection.send_file(self.run_id, self.files.writer, digest, self._directory.files / digest)
             except RejectedError as error:
                 if error.status not in _CONTENT:
                     raise
-                return _replacement(f"A file was rejected: {error.detail}")
+                return _replacement(line, f"A file was rejected: {error.detail}")
             except FileNotFoundError:
-                return _replacement(f"The file {digest} is missing from the journal.")
+                return _replacement(line, f"The file {digest} is missing from the journal.")
             self._uploaded_files.add(digest)
         return line
 
     def _note(self, answer: dict[str, Any]) -> None:
         self._last_request = time.monotonic()
         self.desired = answer["desired"]
+        self.conflicts = answer.get("conflicts", 0)  # earlier servers do not compare
         replace_status(self.files.acknowledged, str(answer["acknowledged"]))
 
 
-def _replacement(detail: str) -> bytes:
-    message = f"{_REPLACED} {detail}"
-    return encode_event({"kind": "log", "level": "warning", "message": message}, time.time())[:-1]
+def _replacement(line: bytes, detail: str) -> bytes:
+    """Return a warning with the time of an event, so that it is the same if it is sent again."""
+    try:
+        written = float(json.loads(line)["time"])
+    except (ValueError, TypeError, KeyError):
+        written = time.time()
+    return encode_event({"kind": "log", "level": "warning", "message": f"{_REPLACED} {detail}"}, written)[:-1]
 
 
 _REPLACED = "An event could not be stored and was left out."

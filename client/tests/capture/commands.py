@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -10,11 +11,13 @@ from pathlib import Path
 import arcadia
 
 PACKAGES = str(Path(arcadia.__file__).parents[1])
-WAIT_SECONDS = 120.0
+WAIT_SECONDS = 240.0
 
 
-def start(arguments: list[str], folder: Path, **variables: str) -> subprocess.Popen[str]:
-    """Start `arcadia run` with a journal in the folder, offline by default."""
+def start(
+    arguments: list[str], folder: Path, sigint: signal.Handlers = signal.SIG_DFL, **variables: str
+) -> subprocess.Popen[str]:
+    """Start `arcadia run` with a journal in the folder, offline by default. Shells may let it ignore SIGINT."""
     environment = {"ARCADIA_JOURNALS": str(folder), "ARCADIA_MODE": "offline", "PYTHONPATH": PACKAGES}
     # Tests compare all metrics of a journal. Those of system metrics turn them on.
     environment["ARCADIA_SYSTEM_METRICS"] = "off"
@@ -25,6 +28,7 @@ def start(arguments: list[str], folder: Path, **variables: str) -> subprocess.Po
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, sigint),
     )
 
 

@@ -27,6 +27,15 @@ print("ready")
 while True:
     time.sleep(0.05)
 """
+INTERRUPTED = """
+import time
+print("ready")
+try:
+    while True:
+        time.sleep(0.05)
+except KeyboardInterrupt:
+    print("interrupted")
+"""
 
 
 @pytest.fixture
@@ -108,6 +117,19 @@ def test_stop_on_the_page_interrupts_the_command_and_then_terminates_it(server: 
     output, _errors = process.communicate(timeout=commands.WAIT_SECONDS)
     assert output == "saved after SIGTERM\n"
     assert process.returncode == 3
+    assert [event["outcome"] for event in server.of_kind("end")] == ["stopped"]
+
+
+def test_stop_interrupts_a_command_that_a_shell_has_started_in_the_background(
+    server: ReportedServer, tmp_path: Path
+) -> None:
+    arguments = ["--grace", "600", "--", sys.executable, "-c", INTERRUPTED]
+    process = commands.start(arguments, tmp_path, sigint=signal.SIG_IGN, ARCADIA_MODE="online", ARCADIA_URL=server.url)
+    assert process.stdout is not None
+    assert process.stdout.readline() == "ready\n"
+    server.desired = "stop"
+    output, _errors = process.communicate(timeout=commands.WAIT_SECONDS)
+    assert output == "interrupted\n"
     assert [event["outcome"] for event in server.of_kind("end")] == ["stopped"]
 
 

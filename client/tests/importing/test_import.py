@@ -30,6 +30,8 @@ from arcadia.importing.source import SourceRun
 from arcadia.reporting.connection import Connection
 
 WAIT_SECONDS = 60.0
+# A record of wandb with a value that is not JSON.
+NESTED = field(2, field(1, field(1, "a") + field(16, "[" * 100)))
 
 
 @pytest.fixture
@@ -137,6 +139,43 @@ def test_an_import_that_was_interrupted_continues(server: ReportedServer, tmp_pa
     assert [step for step, _values in server.metrics()] == list(range(2_500))
 
 
+@pytest.mark.parametrize("rows", [1, 2, 3, 4])
+def test_a_file_that_was_replaced_is_imported_beside_the_first_one(
+    server: ReportedServer, tmp_path: Path, rows: int
+) -> None:
+    """A script that runs again writes a file with the same name, which is shorter at first."""
+    file = tmp_path / "progress.csv"
+    file.write_text("step,loss\n1,0.5\n2,0.4\n3,0.3\n")
+    assert import_all(server, tables.find_csv(file)) == 3
+    file.write_text("step,loss\n" + "".join(f"{step},0.{step + 5}\n" for step in range(1, rows + 1)))
+    for expected in (rows, 0):
+        assert import_all(server, tables.find_csv(file)) == expected
+    (writer,) = [name for name, events in server.events.items() if events[0]["kind"] == "metrics"]
+    every = [event["values"]["loss"] for event in [*server.events[writer], *server.conflicts[writer]]]
+    assert sorted(every) == sorted([0.5, 0.4, 0.3, *(step / 10 for step in range(6, 6 + rows))])
+    assert len(server.conflicts[writer]) == min(rows, 3)
+
+
+def test_a_file_with_new_rows_only_adds_these(server: ReportedServer, tmp_path: Path) -> None:
+    file = tmp_path / "progress.csv"
+    file.write_text("step,loss\n1,0.5\n")
+    assert import_all(server, tables.find_csv(file)) == 1
+    file.write_text("step,loss\n1,0.5\n2,0.4\n")
+    os.utime(file, (1e9, 1e9))
+    assert import_all(server, tables.find_csv(file)) == 1
+    assert not any(server.conflicts.values())
+
+
+def test_the_command_reports_a_file_that_was_replaced(server: ReportedServer, tmp_path: Path) -> None:
+    file = tmp_path / "progress.csv"
+    command = [sys.executable, "-m", "arcadia", "--url", server.url, "import-logs", str(file), "--from", "csv"]
+    for loss, expected in (("0.5", ""), ("0.6", "progress: 1 events differ")):
+        file.write_text(f"step,loss\n1,{loss}\n")
+        done = subprocess.run(command, capture_output=True, text=True, timeout=WAIT_SECONDS, check=True)
+        assert done.stderr.startswith(expected)
+        assert bool(done.stderr) == bool(expected)
+
+
 def test_a_growing_folder_is_followed_and_a_restart_sends_nothing_twice(server: ReportedServer, tmp_path: Path) -> None:
     shown: list[str] = []
     connection = Connection(server.url, None)
@@ -228,7 +267,9 @@ def test_an_offline_run_of_wandb_is_imported(server: ReportedServer, tmp_path: P
         ("wandb", b"something", "is not a file of wandb"),
         ("wandb", b":W&B\xe1\xbe\x00" + struct.pack("<IHB", 0, 2, 1) + b"\x0a\xff", "is damaged"),
         ("monitor", b"r,l,t\n1,2,3\n", "is not a monitor file"),
+        ("wandb", b":W&B\xe1\xbe\x00" + struct.pack("<IHB", 0, len(NESTED), 1) + NESTED, "has no run"),
         ("monitor", b"\xff\xfe\x00", "is not a monitor file"),
+        ("monitor", b"#5\nr,l,t\n", "is not a monitor file"),
         ("monitor", b'#{"t_start": []}\nr,l,t\n1,2,3\n', "is damaged"),
         ("tensorboard", struct.pack("<QI", 3, 0) + b"\xff\xff\xff" + bytes(4), "is not an event file of TensorBoard"),
         ("csv", b"step,loss\n1,2\n" + b"x" * 200_000, "is damaged after 1 events"),
@@ -282,7 +323,8 @@ def test_a_repaired_file_completes_its_run(server: ReportedServer, tmp_path: Pat
         imported = import_run(Connection(server.url, None), run)
         assert len(imported.problems) == (content is not whole)
     assert [step for step, _values in server.metrics()] == list(range(5))
-    assert [each["outcome"] for each in server.of_kind("end")] == ["finished"]
+    # An import of other contents is another attempt at the same run.
+    assert [each["outcome"] for each in server.of_kind("end")] == ["finished"] * 2
     assert len(server.runs) == 1
 
 
@@ -344,3 +386,52 @@ def test_groups_and_summaries_of_wandb_are_imported(server: ReportedServer, tmp_
     assert server.of_kind("config")[0]["values"] == {"rate": 0.1, "group": "sweep", "job_type": "train"}
     assert server.metrics()[-1] == (7, {"summary/best": 7, "summary/inner/score": 2.5})
     assert "summary/file: best.zip" in [each["message"] for each in server.of_kind("log")]
+
+
+PRIVATE = b'{"columns": ["password"], "data": [["secret"]]}'
+
+
+@pytest.mark.parametrize("kind", ["image-file", "table-file"])
+@pytest.mark.parametrize("way", ["parents", "absolute", "link", "link to a folder", "folder of files"])
+def test_media_outside_the_folder_of_a_run_are_left_out(
+    server: ReportedServer, tmp_path: Path, kind: str, way: str
+) -> None:
+    (tmp_path / "private.json").write_bytes(PRIVATE)
+    run = tmp_path / "logs" / "offline-run-1"
+    paths = {"parents": "../../../private.json", "absolute": str(tmp_path / "private.json")}
+    path = paths.get(way, "media/link/private.json" if "folder" in way else "media/link")
+    write_wandb(run, 1, path, kind)
+    if way == "link":
+        (run / "files" / "media" / "link").symlink_to(tmp_path / "private.json")
+    elif way == "link to a folder":
+        (run / "files" / "media" / "link").symlink_to(tmp_path)
+    elif way == "folder of files":
+        (run / "files").rename(run / "other")
+        (run / "files").mkdir()
+        (run / "files" / "media").symlink_to(tmp_path)
+        (tmp_path / "link").mkdir()
+        (tmp_path / "link" / "private.json").write_bytes(PRIVATE)
+    import_all(server, find_wandb(tmp_path / "logs"))
+    assert server.of_kind("media") == []
+    assert server.files == {}
+    assert "is outside of the folder of its run" in server.of_kind("log")[0]["message"]
+    assert server.metrics() != []
+
+
+@pytest.mark.parametrize(
+    ("name", "find"),
+    [
+        ("run.wandb", find_wandb),
+        ("events.out.tfevents.1", tensorboard_files.find_runs),
+        ("progress.csv", tables.find_csv),
+        ("0.monitor.csv", find_monitors),
+    ],
+)
+def test_links_to_files_elsewhere_are_left_out(
+    tmp_path: Path, name: str, find: Any, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "private").write_text("step,password\n1,12345\n")
+    (tmp_path / "logs").mkdir()
+    (tmp_path / "logs" / name).symlink_to(tmp_path / "private")
+    assert find(tmp_path / "logs") == []
+    assert "links to a file outside of its folder" in capsys.readouterr().err

@@ -25,14 +25,24 @@ def item(name: str, value: Any) -> bytes:
     return path + field(16, json.dumps(value))
 
 
-def write_wandb(folder: Path, steps: int, run: bytes = b"", last: Sequence[bytes] = ()) -> None:
-    """Write an offline run as wandb does: a log with blocks of 32 KiB. `run` has more fields, and `last` records."""
+def write_wandb(
+    folder: Path,
+    steps: int,
+    media: str = "media/screen.png",
+    kind: str = "image-file",
+    run: bytes = b"",
+    last: Sequence[bytes] = (),
+) -> None:
+    """Write an offline run as wandb does: a log with blocks of 32 KiB.
+
+    It has one image at the path `media`. `run` has more fields of the run, and `last` more records.
+    """
     run += field(1, "abc123") + field(3, "maze") + field(4, field(1, item("rate", 0.1))) + field(8, "first")
     records = [field(17, run + field(10, "baseline"))]
     for step in range(steps):
         items = [item("_step", step), item("loss", step / 2), item("train.return", math.inf), item("_timestamp", 9.5)]
         records.append(field(2, b"".join(field(1, each) for each in items)))
-    image = {"_type": "image-file", "path": "media/screen.png"}
+    image = {"_type": kind, "path": media}
     screen = b"".join(field(1, item(f"screen.{name}", value)) for name, value in image.items())
     records += [field(2, field(1, item("_step", 7)) + screen), field(13, field(3, "hello\n")), *last]
     data = bytearray(b":W&B\xe1\xbe\x00")

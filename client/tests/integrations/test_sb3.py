@@ -44,6 +44,31 @@ def test_a_training_is_logged_and_stops_on_request(tmp_path: Path) -> None:
         assert part in text
 
 
+WANDB = """
+import json, sys
+from stable_baselines3 import A2C
+from arcadia.integrations.sb3 import WandbCallback
+
+folder = sys.argv[1]
+model = A2C("MlpPolicy", "CartPole-v1", n_steps=8, seed=1, device="cpu")
+model.learn(40, callback=WandbCallback(gradient_save_freq=5, model_save_path=folder + "/models", model_save_freq=16))
+A2C.load(folder + "/models/model.zip")
+"""
+
+
+def test_models_of_wandbs_callback_are_logged(tmp_path: Path) -> None:
+    program = WANDB.replace("sys.argv[1]", repr(str(tmp_path)))
+    done = scripts.run(program, tmp_path / "journals")
+    assert done.returncode == 0, done.stderr
+    logged = [event["artifact"] for event in scripts.of_kind("artifact", scripts.events(tmp_path / "journals"))]
+    assert [(each["name"], each["kind"], each["metadata"]["num_timesteps"]) for each in logged] == [
+        ("model", "model", 16),
+        ("model", "model", 32),
+        ("model", "model", 40),
+    ]
+    assert "gradient_save_freq has no effect" in done.stderr
+
+
 UNCHANGED = """
 from stable_baselines3 import A2C
 from stable_baselines3.common.callbacks import CallbackList, CheckpointCallback

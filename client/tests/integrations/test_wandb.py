@@ -36,10 +36,8 @@ run.name, run.notes, run.tags = "second", "Another note.", (*run.tags, "late")
 wandb.alert("Diverged", "The loss is NaN.", level=wandb.AlertLevel.WARN)
 wandb.watch(None, log="all")
 wandb.watch(None)
-with wandb.Artifact("weights", type="model").new_file("x") as file:
-    file.write("y")
 for _ in range(2):
-    wandb.log_artifact(None)
+    wandb.Html("<p>")
 
 @wandb.some_decorator
 def answer():
@@ -103,7 +101,66 @@ def test_names_given_to_arcadia_run_are_kept(tmp_path: Path) -> None:
 
 def test_each_unknown_name_is_reported_once(tmp_path: Path) -> None:
     done = commands.run_program(PROGRAM, tmp_path)
-    for name in ("sdk.lib.RunDisabled", "Artifact", "log_artifact", "some_decorator"):
+    for name in ("sdk.lib.RunDisabled", "Html", "some_decorator"):
         assert done.stderr.count(f"arcadia: wandb.{name} is not recorded by Arcadia and has no effect.\n") == 1
     assert done.stderr.count("wandb.watch has no effect") == 1
     assert "Traceback" not in done.stderr
+
+
+ARTIFACTS = """
+import os, tempfile
+from pathlib import Path
+import wandb
+
+run = wandb.init(project="maze")
+os.makedirs("data/deep")
+Path("data/deep/a.csv").write_text("a")
+Path("model.pt").write_text("first")
+artifact = wandb.Artifact("my weights", type="model", description="Best so far.", metadata={"score": 3})
+artifact.add_file("model.pt")
+with tempfile.TemporaryDirectory() as folder:
+    Path(folder, "temporary").write_text("t")
+    artifact.add_file(os.path.join(folder, "temporary"), name="inner/kept")
+artifact.add_dir("data", name="data")
+artifact.add_reference("s3://bucket/far")
+with artifact.new_file("notes.txt") as file:
+    file.write("n")
+artifact.add(wandb.Table(columns=["x"], data=[[1]]), "table")
+Path("model.pt").write_text("changed")
+logged = run.log_artifact(artifact, aliases=["best", "latest", "v3"]).wait()
+print(Path(logged.download(), "model.pt").read_text())
+wandb.log_artifact("data", name="folder", type="dataset")
+run.log_model("model.pt", name="policy")
+run.link_model("model.pt", "registered", aliases=["staging"])
+print(wandb.save("*.pt"))
+Path("model.pt").write_text("changed again")
+wandb.log_artifact("none.pt")
+logged.ttl
+logged.ttl
+try:
+    run.use_artifact("entity/project/policy:latest")
+except Exception as error:
+    print(type(error).__name__, "not online" in str(error))
+"""
+
+
+def test_artifacts_and_models_are_logged(tmp_path: Path) -> None:
+    work = tmp_path / "work"
+    work.mkdir()
+    program = f"import os; os.chdir({str(work)!r})\n{ARTIFACTS}"
+    done = commands.run_program(program, tmp_path / "journals")
+    assert done.stdout == "first\n['model.pt']\nArcadiaError True\n", done.stderr
+    logged = [event["artifact"] for event in scripts.of_kind("artifact", scripts.events(tmp_path / "journals"))]
+    names = ["my-weights", "folder", "policy", "registered", "model.pt", "model.pt"]
+    assert [(each["name"], each["kind"]) for each in logged] == list(
+        zip(names, ["model", "dataset", "model", "model", "file", "file"], strict=True)
+    )
+    first = logged[0]
+    paths = ["model.pt", "inner/kept", "data/deep/a.csv", "far", "notes.txt", "table.json"]
+    assert [entry["path"] for entry in first["entries"]] == paths
+    assert (first["aliases"], first["metadata"]) == (["best", "latest"], {"score": 3, "description": "Best so far."})
+    assert logged[3]["aliases"] == ["staging"]
+    assert logged[4]["entries"] != logged[5]["entries"]
+    assert "'my weights' of wandb is logged as my-weights" in done.stderr
+    assert "The artifact none.pt was not recorded (ArcadiaError: The artifact none.pt has no files." in done.stderr
+    assert done.stderr.count("wandb.Artifact.ttl is not recorded") == 1

@@ -13,6 +13,8 @@ from typing import Any
 
 EVENTS = re.compile(r"/api/v1/reported/runs/(\d+)/events")
 FILE = re.compile(r"/api/v1/reported/runs/(\d+)/files/([0-9a-f]{64})\?writer=(.+)")
+ARTIFACT_FILE = re.compile(r"/api/v1/reported/runs/(\d+)/artifact-files/([0-9a-f]{64})\?writer=(.+)")
+MISSING = re.compile(r"/api/v1/reported/runs/(\d+)/artifact-files/missing\?writer=(.+)")
 
 
 class Rejection(Exception):  # noqa: N818 - a response, not an error of the test
@@ -31,6 +33,10 @@ class ReportedServer:
         self.runs: dict[str, int] = {}
         self.registrations: list[dict[str, Any]] = []
         self.events: dict[str, list[dict[str, Any]]] = {}
+        # Events that arrived under the number of another one.
+        self.conflicts: dict[str, list[dict[str, Any]]] = {}
+        # When a writer was reported as killed.
+        self.killed: dict[str, float] = {}
         self.files: dict[str, bytes] = {}
         self.requests: list[tuple[str, str, int]] = []
         self.desired = "run"
@@ -66,7 +72,9 @@ class ReportedServer:
     def of_kind(self, kind: str) -> list[dict[str, Any]]:
         """Return the events of one kind, of all writers in order."""
         with self.lock:
-            return [event for writer in sorted(self.events) for event in self.events[writer] if event["kind"] == kind]
+            writers = sorted(self.events)
+            every = [event for writer in writers for event in self.events[writer] + self.conflicts.get(writer, [])]
+            return [event for event in every if event["kind"] == kind]
 
     def answer(self, method: str, path: str, body: bytes, headers: Any) -> dict[str, Any]:
         """Answer a request. Raise a Rejection."""
@@ -74,13 +82,15 @@ class ReportedServer:
             body = gzip.decompress(body)
         with self.lock:
             self.requests.append((method, path, len(body)))
-            if found := FILE.fullmatch(path):
+            if found := FILE.fullmatch(path) or ARTIFACT_FILE.fullmatch(path):
                 self.before(path, body)
                 assert hashlib.sha256(body).hexdigest() == found[2]
                 self.files[found[2]] = body
                 return {"file_id": len(self.files)}
             parsed = json.loads(body)
             self.before(path, parsed)
+            if MISSING.fullmatch(path):
+                return {"missing": [each for each in parsed["sha256"] if each not in self.files]}
             return self._store(path, parsed)
 
     def _store(self, path: str, parsed: dict[str, Any]) -> dict[str, Any]:
@@ -93,6 +103,7 @@ class ReportedServer:
                 "run_id": run_id,
                 "attempt": len(self.events),
                 "acknowledged": len(stored),
+                "conflicts": len(self.conflicts.get(writer, ())),
                 "desired": self.desired,
                 "path": f"/runs/{run_id}",
             }
@@ -100,14 +111,22 @@ class ReportedServer:
         stored = self.events[writer]
         for event in parsed["events"]:
             if event["seq"] <= len(stored):
+                conflicts = self.conflicts.setdefault(writer, [])
+                if event != stored[event["seq"] - 1] and event not in conflicts:
+                    conflicts.append(event)
                 continue
             if event["seq"] != len(stored) + 1:
                 raise Rejection(409, "Events are missing.", expected=len(stored) + 1)
             if event["kind"] == "media" and "sha256" in event:
                 assert event["sha256"] in self.files
+            if event["kind"] == "artifact":
+                assert all(each["sha256"] in self.files for each in event["artifact"]["entries"] if "sha256" in each)
             stored.append(event)
+        if "killed_at" in parsed:
+            self.killed[writer] = parsed["killed_at"]
         self.after()
-        return {"acknowledged": len(stored), "desired": self.desired}
+        count = len(self.conflicts.get(writer, ()))
+        return {"acknowledged": len(stored), "conflicts": count, "desired": self.desired}
 
     def _handler(self) -> type[BaseHTTPRequestHandler]:
         server = self

@@ -14,8 +14,14 @@ from typing import Any
 import arcadia
 
 PACKAGES = str(Path(arcadia.__file__).parents[1])
-WAIT_SECONDS = 60.0
-HEADER = "import arcadia, os, signal, sys, threading, time\n"
+# On a busy machine, a script and its uploader take half a minute to start.
+WAIT_SECONDS = 240.0
+# The client gives up earlier when a server is slow to answer.
+HEADER = f"""
+import arcadia, os, signal, sys, threading, time
+import arcadia.reporting.initialization, arcadia.reporting.run
+arcadia.reporting.initialization.REGISTRATION_SECONDS = arcadia.reporting.run.URL_SECONDS = {WAIT_SECONDS}
+"""
 
 
 def start(program: str, folder: Path, **variables: str) -> subprocess.Popen[str]:

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from arcadia.reporting import journal as module
-from arcadia.reporting.journal import Journal, repair
+from arcadia.reporting.journal import Journal
 
 
 class Disk:
@@ -81,21 +81,3 @@ def test_a_forked_process_does_not_write_waiting_events_of_its_parent(tmp_path: 
     os.waitpid(child, 0)
     journal.close()
     assert numbers(journal.file) == [1, 0]
-
-
-@pytest.mark.parametrize(
-    ("content", "repaired"),
-    [
-        (b"", b""),
-        (b'{"n":0}\n', b'{"n":0}\n'),
-        (b'{"n":0}\n{"n":', b'{"n":0}\n'),
-        (b'{"n"', b""),
-        (b'{"n":0}\n' + b"x" * 200_000, b'{"n":0}\n'),
-        (b'{"n":0}\n\0\0\0', b'{"n":0}\n'),
-    ],
-)
-def test_an_unfinished_last_line_is_removed(tmp_path: Path, content: bytes, repaired: bytes) -> None:
-    file = tmp_path / "journal"
-    file.write_bytes(content)
-    repair(file)
-    assert file.read_bytes() == repaired

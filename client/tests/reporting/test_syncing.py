@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import subprocess
 import sys
 import time
@@ -119,7 +120,38 @@ def test_the_events_so_far_of_a_running_offline_script_are_uploaded(tmp_path: Pa
         assert not server.of_kind("end")
         script.kill()
     assert not syncing.sync(journal).is_running
-    assert [end["outcome"] for end in server.of_kind("end")] == ["failed"]
+    assert list(server.killed) == [journal.writers()[0].writer]
+
+
+def test_copies_of_a_journal_lose_nothing(folder: Path, server: ReportedServer, tmp_path: Path) -> None:
+    """Upload a copy from the middle of a run, then copies that continued differently."""
+    journal = JournalDirectory(folder / "one")
+    (writer,) = journal.writers()
+    wait_until(lambda: writer.provenance.exists())
+    for name, values in (("short", []), ("left", [2.0, 3.0]), ("right", [4.0, 5.0, 6.0])):
+        shutil.copytree(folder / "one", tmp_path / name / "one")
+        copied = JournalDirectory(tmp_path / name / "one").of_writer(writer.writer).journal
+        first, *_ = copied.read_bytes().splitlines(keepends=True)
+        rest = [b'{"kind":"metrics","time":1.0,"step":1,"values":{"loss":%f}}\n' % value for value in values]
+        copied.write_bytes(b"".join([first, *rest]))
+    done = run_sync(tmp_path / "short")
+    assert (done.returncode, done.stderr, len(server.killed)) == (0, "", 1)
+    assert run_sync(tmp_path / "left").stderr == ""
+    assert "other events under the numbers of 2." in run_sync(tmp_path / "right").stderr
+    for _ in range(2):
+        assert "other events under the numbers of 2." in run_sync(tmp_path / "left" / "one").stderr
+    assert sorted(values["loss"] for _, values in server.metrics()) == [0.0, 2.0, 3.0, 4.0, 5.0, 6.0]
+
+
+def test_a_longer_journal_that_is_copied_over_an_uploaded_one_is_uploaded(folder: Path, server: ReportedServer) -> None:
+    assert run_sync(folder).returncode == 0
+    (writer,) = JournalDirectory(folder / "two").writers()
+    with writer.journal.open("ab") as file:
+        file.write(b'{"kind":"metrics","time":1.0,"step":1,"values":{"loss":7.0}}\n')
+    assert [each.key for each in syncing.clean([folder])] == ["one"], "the new event is only here"
+    assert [each.key for each in syncing.find_journals([folder])] == ["two"]
+    assert run_sync(folder).returncode == 0
+    assert server.metrics()[-1] == (1, {"loss": 7.0})
 
 
 def test_the_server_given_to_a_script_is_used(

@@ -5,8 +5,8 @@ from __future__ import annotations
 import itertools
 import json
 import random
+import re
 import shutil
-import time
 from collections.abc import Iterator
 from pathlib import Path
 from types import SimpleNamespace
@@ -77,17 +77,19 @@ def test_an_offline_run_arrives_whole(folder: JournalDirectory, server: Reported
         "started_at": "",
         "resume": "allow",
     }
-    assert folder.complete.exists()
+    assert folder.is_complete()
     assert folder.read_status()["path"] == "/runs/7"
 
 
-def test_a_second_upload_sends_nothing_twice(folder: JournalDirectory, server: ReportedServer) -> None:
+def test_a_second_upload_only_sends_the_last_event_again(folder: JournalDirectory, server: ReportedServer) -> None:
     start_upload(folder, server).run(no_pauses)
     before = dict(server.events)
     folder.complete.unlink()
+    received: list[Any] = []
+    server.before = lambda path, body: received.extend(body["events"] if path.endswith("/events") else ())
     start_upload(folder, server).run(no_pauses)
     assert server.events == before
-    assert len([path for _, path, _ in server.requests if path.endswith("/events")]) == 1
+    assert [event["kind"] for event in received] == ["end"]
 
 
 @pytest.mark.parametrize("limit", [1, 7, 1_000])
@@ -116,7 +118,7 @@ def test_a_lost_connection_neither_loses_nor_doubles_events(
     assert folder.read_status()["problem"] is None
 
 
-@pytest.mark.parametrize("status", [401, 429, 500, 503, 507])
+@pytest.mark.parametrize("status", [403, 429, 500, 503, 507])
 def test_an_unavailable_server_is_retried(folder: JournalDirectory, server: ReportedServer, status: int) -> None:
     problems = []
 
@@ -130,7 +132,6 @@ def test_an_unavailable_server_is_retried(folder: JournalDirectory, server: Repo
     server.before = refuse
     start_upload(folder, server).run(note)
     assert problems[0].endswith("Not now.")
-    assert ("arcadia login" in problems[0]) == (status == 401)
     assert server.metrics() == POINTS
 
 
@@ -183,7 +184,7 @@ def test_an_uploader_gives_up_when_script_and_server_are_gone(
     monkeypatch.setattr(upload_module, "is_writer_alive", lambda _file: True)
     start_upload(folder, server).run(note)
     assert len(waits) == 3
-    assert not folder.complete.exists()
+    assert not folder.is_complete()
 
 
 def test_an_uploader_ends_when_its_journal_is_deleted(folder: JournalDirectory, server: ReportedServer) -> None:
@@ -234,6 +235,19 @@ def test_a_file_that_the_server_rejects_becomes_a_warning(folder: JournalDirecto
     assert warning["message"].endswith("A file was rejected: This is no image.")
 
 
+def test_a_journal_cannot_name_files_outside_of_it(
+    folder: JournalDirectory, server: ReportedServer, tmp_path: Path
+) -> None:
+    private = tmp_path / "private"
+    private.write_text("secret")
+    (journal,) = folder.path.glob("*.jsonl")
+    other = f'"sha256":"{private}"'.encode()
+    journal.write_bytes(re.sub(rb'"sha256":"[0-9a-f]{64}"', other, journal.read_bytes()))
+    start_upload(folder, server).run(no_pauses)
+    assert server.files == {}
+    assert server.of_kind("log")[0]["message"].endswith("The journal names a file that it cannot have.")
+
+
 @pytest.mark.parametrize("status", [404, 409])
 def test_a_run_that_the_server_rejects_is_a_problem_with_its_reason(
     folder: JournalDirectory, server: ReportedServer, status: int
@@ -246,7 +260,7 @@ def test_a_run_that_the_server_rejects_is_a_problem_with_its_reason(
         start_upload(folder, server).run(no_pauses)
     found = folder.read_status()
     assert (found["rejected"], found["problem"]) == (True, "The server rejects this run: Use another id.")
-    assert not folder.complete.exists()
+    assert not folder.is_complete()
 
 
 def test_lines_that_are_not_events_are_skipped(folder: JournalDirectory, server: ReportedServer) -> None:
@@ -266,13 +280,12 @@ def test_a_killed_script_is_ended_as_failed_at_the_time_of_its_last_event(
     before = file.stat().st_mtime
     start_upload(folder, server).run(no_pauses)
     assert server.metrics() == POINTS[:20]
-    (end,) = server.of_kind("end")
-    assert end["outcome"] == "failed"
-    assert end["message"].startswith("The script ended without finishing the run.")
-    assert end["time"] == pytest.approx(before, abs=0.01)
+    assert not server.of_kind("end"), "the end is no event, since a complete copy may have one under its number"
+    assert list(server.killed.values()) == [pytest.approx(before, abs=0.01)]
+    assert file.read_bytes() == b"".join(lines[:20]) + lines[20][:30], "the script may still write to this file"
 
 
-def test_the_end_gets_a_new_number_if_the_disk_lost_events_that_the_server_has(
+def test_a_killed_script_is_reported_although_the_disk_lost_events_that_the_server_has(
     folder: JournalDirectory, server: ReportedServer
 ) -> None:
     upload = start_upload(folder, server)
@@ -281,10 +294,11 @@ def test_the_end_gets_a_new_number_if_the_disk_lost_events_that_the_server_has(
     del events[-1]
     (file,) = folder.path.glob("*.jsonl")
     file.write_bytes(b"".join(file.read_bytes().splitlines(keepends=True)[:20]))
-    folder.complete.unlink()
+    assert not folder.is_complete()
     start_upload(folder, server).run(no_pauses)
     assert server.metrics() == POINTS
-    assert [end["outcome"] for end in server.of_kind("end")] == ["failed"]
+    assert len(server.killed) == 1
+    assert list(server.conflicts.values()) == [[]]
 
 
 def test_a_journal_of_another_host_has_no_provenance_of_this_one(
@@ -322,12 +336,10 @@ def test_a_silent_script_is_reported_as_alive(
     upload.send()
     assert len(server.requests) == before + 1
     assert folder.read_status()["desired"] == "stop"
-    assert not folder.complete.exists()
+    assert not folder.is_complete()
 
 
 def test_requests_are_compressed_and_bounded(folder: JournalDirectory, server: ReportedServer) -> None:
-    began = time.monotonic()
     start_upload(folder, server).run(no_pauses)
-    assert time.monotonic() - began < 60
     sizes = [size for _, path, size in server.requests if path.endswith("/events")]
     assert max(sizes) < 2_500_000

@@ -3,12 +3,20 @@ import { address, call } from "./client";
 import { OWN_ERRORS } from "./mutationState";
 import { projectKeys } from "./projects";
 import { reportKeys } from "./reports";
+import { writeRunNumbers } from "./runNumbers";
 import { runKeys } from "./runs";
 import type { components } from "./schema";
 import { studyKeys } from "./studies";
+import type { QueryOf } from "./types";
 import { upload } from "./upload";
 
 export type ImportResult = components["schemas"]["ImportResult"];
+
+/** Runs in one archive file; the server accepts no more. */
+export const MAX_ARCHIVED_RUNS = 1000;
+
+/** Files that an archive includes. "best" leaves out the checkpoints except the best and the newest. */
+export type FilesChoice = NonNullable<QueryOf<"/api/v1/archives">["files"]>;
 
 interface ExportedItems {
   runs?: readonly number[];
@@ -17,11 +25,11 @@ interface ExportedItems {
 }
 
 /** Return the address of an archive file. A study brings its runs, and a report the runs that it shows. */
-export function archiveAddress(items: ExportedItems): string {
+export function archiveAddress(items: ExportedItems, files: FilesChoice = "all"): string {
   const query = Object.entries(items).map(
-    ([kind, ids]: [string, number[]]) => [kind, ids.join(",")] as const,
+    ([kind, ids]: [string, number[]]) => [kind, writeRunNumbers(ids)] as const,
   );
-  return address("/archives", Object.fromEntries(query));
+  return address("/archives", { ...Object.fromEntries(query), ...(files !== "all" && { files }) });
 }
 
 /** An archive file, and the project of everything in it. Without one, it goes to the projects that the file names. */

@@ -4,7 +4,7 @@ import { figureAt } from "./figures";
 import type { ComparedRun, Comparison, Figure, QueryOf, RunMarks, Thresholds, Verdict } from "./types";
 
 /** Maximum number of runs in a comparison. */
-export const MAX_RUNS = 100;
+export const MAX_RUNS = 500;
 
 interface Grouping {
   runs: readonly number[];

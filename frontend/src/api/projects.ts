@@ -25,6 +25,7 @@ export const KEYS_BY_PROJECT = [
   ["run"],
   studyKeys.all,
   ["reports"],
+  ["artifacts"],
   gameKeys.all,
   viewKeys.all,
   boardKeys.all,

@@ -3,26 +3,32 @@ import { call } from "./client";
 import { OWN_ERRORS } from "./mutationState";
 import { type RunAction, runKeys } from "./runs";
 import type { StudyAction } from "./studies";
-import type { BulkAction, BulkResult } from "./types";
+import type { BulkAction, BulkRequest, BulkResult } from "./types";
 
 /** Runs per bulk request; the server accepts no more. */
 const BULK_LIMIT = 1000;
 
 interface ActOnAll {
-  action: BulkAction;
-  ids: number[];
+  action: BulkRequest["action"];
+  ids: readonly number[];
+  /** Tags to add or remove. */
+  tags?: string[];
+  /** Called after each request with the number of runs that are done or skipped. */
+  onProgress?: (handled: number) => void;
   /** The outcome so far, updated by each call, so that a retry continues after the last response. */
   result?: BulkResult;
 }
 
-async function actOnAll({ action, ids, result = { done: [], skipped: [] } }: ActOnAll): Promise<BulkResult> {
+async function actOnAll({ action, ids, tags, onProgress, ...earlier }: ActOnAll): Promise<BulkResult> {
+  const { result = { done: [], skipped: [] } } = earlier;
   const handled = new Set([...result.done, ...result.skipped.map(({ id }) => id)]);
   const left = ids.filter((id) => !handled.has(id));
   for (let from = 0; from < left.length; from += BULK_LIMIT) {
-    const body = { action, ids: left.slice(from, from + BULK_LIMIT) };
+    const body = { action, ids: left.slice(from, from + BULK_LIMIT), ...(tags && { tags }) };
     const { done, skipped } = await call("post", "/api/v1/runs/bulk", { body });
     result.done.push(...done);
     result.skipped.push(...skipped);
+    onProgress?.(result.done.length + result.skipped.length);
   }
   return result;
 }
@@ -32,7 +38,10 @@ export function useBulkAction() {
   return useMutation({
     mutationFn: actOnAll,
     meta: OWN_ERRORS,
-    onSuccess: () => client.invalidateQueries({ queryKey: runKeys.lists }),
+    onSuccess: () =>
+      Promise.all(
+        [runKeys.lists, runKeys.allFacets].map((queryKey) => client.invalidateQueries({ queryKey })),
+      ),
   });
 }
 

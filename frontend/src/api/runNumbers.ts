@@ -16,3 +16,24 @@ function numbersOfWord(word: string): number[] {
   if (from < 1 || length < 1 || length > MAX_RANGE) return [];
   return Array.from({ length }, (_, at) => from + at);
 }
+
+/** Names of files list at most this many runs. */
+const MAX_IN_FILE_NAME = 8;
+
+/** Return runs as a part of a file name: "runs-3-4", or "50-runs". */
+export function runsInFileName(numbers: readonly number[]): string {
+  return numbers.length > MAX_IN_FILE_NAME ? `${numbers.length}-runs` : `runs-${numbers.join("-")}`;
+}
+
+/** Return numbers as text for a URL, with ranges: "1,2,7-12". Their order is kept. */
+export function writeRunNumbers(numbers: readonly number[]): string {
+  const ranges: [first: number, last: number][] = [];
+  for (const number of numbers) {
+    const range = ranges.at(-1);
+    if (range && number === range[1] + 1 && number - range[0] < MAX_RANGE) range[1] = number;
+    else ranges.push([number, number]);
+  }
+  return ranges
+    .map(([first, last]) => (first === last ? first : `${first}${last === first + 1 ? "," : "-"}${last}`))
+    .join(",");
+}

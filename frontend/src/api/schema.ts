@@ -167,7 +167,7 @@ export interface paths {
         head?: never;
         /**
          * Edit Alert Rule
-         * @description Switch a kind of alert on or off, or change its threshold.
+         * @description Switch a kind of alert on or off, change its threshold, or let it ring the bell or not.
          */
         patch: operations["edit_alert_rule"];
         trace?: never;
@@ -301,6 +301,158 @@ export interface paths {
          * @description Import an archive file. What is already here is not imported again, and stays in its project.
          */
         post: operations["import_archive"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/artifacts": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List Artifacts
+         * @description List artifacts with their newest versions, the last changed first.
+         */
+        get: operations["list_artifacts"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/artifacts/{artifact_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read Artifact
+         * @description Return an artifact with its versions, newest first.
+         */
+        get: operations["read_artifact"];
+        put?: never;
+        post?: never;
+        /**
+         * Delete Artifact
+         * @description Delete an artifact with all versions, and the files that no other artifact has.
+         */
+        delete: operations["delete_artifact"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/artifacts/{artifact_id}/aliases/{alias}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        /**
+         * Set Artifact Alias
+         * @description Let an alias name a version of the artifact, instead of the one that it named.
+         */
+        put: operations["set_artifact_alias"];
+        post?: never;
+        /**
+         * Remove Artifact Alias
+         * @description Remove an alias. The version stays.
+         */
+        delete: operations["remove_artifact_alias"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/artifacts/{artifact_id}/versions/{version}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read Artifact Version
+         * @description Return a version with its files, and the runs that made and used it.
+         */
+        get: operations["read_artifact_version"];
+        put?: never;
+        post?: never;
+        /**
+         * Delete Artifact Version
+         * @description Delete a version, and the files that no other version has. The last version takes the artifact with it.
+         */
+        delete: operations["delete_artifact_version"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/artifacts/{artifact_id}/versions/{version}/file": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Download Artifact File
+         * @description Download a file of a version. Byte ranges are supported.
+         */
+        get: operations["download_artifact_file"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/artifacts/{artifact_id}/versions/{version}/zip": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Download Artifact Version
+         * @description Download all files of a version as a zip file. References are left out.
+         */
+        get: operations["download_artifact_version"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/artifacts/resolve": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Resolve Artifact
+         * @description Return the version that a reference names. Without an alias it is the newest one.
+         */
+        get: operations["resolve_artifact"];
+        put?: never;
+        post?: never;
         delete?: never;
         options?: never;
         head?: never;
@@ -527,7 +679,7 @@ export interface paths {
          * @description Stream notices of changes.
          *
          *     Events: run.changed, run.metrics, run.log, run.files, run.removed, play.changed, worker.changed, study.changed,
-         *     study.removed, alerts.changed, refetch.
+         *     study.removed, alerts.changed, artifacts.changed, refetch.
          */
         get: operations["stream_events"];
         put?: never;
@@ -1989,10 +2141,51 @@ export interface paths {
          * Report Run
          * @description Create a run that a script logs, or let a script resume it.
          *
-         *     A repeated request with the same key and writer changes nothing. Another writer continues the run with that key,
-         *     which then runs again. Bodies may be compressed with gzip.
+         *     A repeated request with the same key and writer changes nothing. If its values differ from the first ones, the
+         *     first ones are kept, and the others are in the run's log with a warning. Another writer continues the run with that
+         *     key, which then runs again. Bodies may be compressed with gzip.
          */
         post: operations["report_run"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/reported/runs/{run_id}/artifact-files/{sha256}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        /**
+         * Upload Artifact File
+         * @description Upload a file of an artifact before the event that names it. A repeated upload changes nothing.
+         */
+        put: operations["upload_artifact_file"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/reported/runs/{run_id}/artifact-files/missing": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Find Missing Files
+         * @description Return which files of an artifact the server does not have, so that only these are uploaded.
+         */
+        post: operations["find_missing_files"];
         delete?: never;
         options?: never;
         head?: never;
@@ -2012,7 +2205,9 @@ export interface paths {
          * Log Events
          * @description Store events of a script. A repeated event changes nothing. A gap in the sequence is an error.
          *
-         *     Values that cannot be stored are left out with a warning in the run's log. Bodies may be compressed with gzip.
+         *     An event is repeated if its number and its contents are stored. Other contents under a stored number are stored
+         *     too, with a warning in the run's log, and counted in `conflicts`. Values that cannot be stored are left out with a
+         *     warning. Bodies may be compressed with gzip.
          */
         post: operations["log_events"];
         delete?: never;
@@ -2347,6 +2542,26 @@ export interface paths {
          * @description Hide a run from the list.
          */
         post: operations["archive_run"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/runs/{run_id}/artifacts": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List Run Artifacts
+         * @description Return the versions of artifacts that a run made and used.
+         */
+        get: operations["list_run_artifacts"];
+        put?: never;
+        post?: never;
         delete?: never;
         options?: never;
         head?: never;
@@ -4084,6 +4299,11 @@ export interface components {
              * @enum {string}
              */
             kind: "run_finished" | "run_failed" | "run_diverged" | "run_stalled" | "score_passed" | "study_verdict" | "no_worker" | "disk_almost_full" | "script";
+            /**
+             * Rings
+             * @description Whether its alerts are unread at first, so that the bell counts them. Channels get them anyway.
+             */
+            rings: boolean;
             /** Threshold */
             threshold: number | null;
             /** Title */
@@ -4194,6 +4414,209 @@ export interface components {
             name: "entropy_collapsed" | "return_collapsed" | "loss_exploded" | "not_a_number" | "no_episode" | "speed_halved" | "return_stalled" | "value_uninformative" | "layer_dead" | "gradient_exploded" | "policy_lag" | "learning_rate_spent" | "throughput_lost" | "reward_scale" | "epsilon_stuck";
             /** Title */
             title: string;
+        };
+        /**
+         * Artifact
+         * @description An artifact with its newest version.
+         */
+        Artifact: {
+            /**
+             * Created At
+             * Format: date-time
+             */
+            created_at: string;
+            /** Id */
+            id: number;
+            /** Kind */
+            kind: string;
+            latest: components["schemas"]["ArtifactVersion"];
+            /** Name */
+            name: string;
+            /** Project */
+            project: string;
+            /**
+             * Total Bytes
+             * @description Sum over all versions. Equal files are stored once, so it may be less.
+             */
+            total_bytes: number;
+            /** Version Count */
+            version_count: number;
+        };
+        /**
+         * ArtifactDetails
+         * @description An artifact with all versions, newest first.
+         */
+        ArtifactDetails: {
+            /**
+             * Created At
+             * Format: date-time
+             */
+            created_at: string;
+            /** Id */
+            id: number;
+            /** Kind */
+            kind: string;
+            latest: components["schemas"]["ArtifactVersion"];
+            /** Name */
+            name: string;
+            /** Project */
+            project: string;
+            /**
+             * Total Bytes
+             * @description Sum over all versions. Equal files are stored once, so it may be less.
+             */
+            total_bytes: number;
+            /** Version Count */
+            version_count: number;
+            /** Versions */
+            versions: components["schemas"]["ArtifactVersion"][];
+        };
+        /**
+         * ArtifactEntry
+         * @description A file of a version, or a reference.
+         */
+        ArtifactEntry: {
+            /** Bytes */
+            bytes: number;
+            /**
+             * File Id
+             * @description Its content is at /files/{file_id}.
+             */
+            file_id: number | null;
+            /** Path */
+            path: string;
+            /** Sha256 */
+            sha256: string | null;
+            /**
+             * Uri
+             * @description Address of a reference, whose content Arcadia does not have.
+             */
+            uri: string | null;
+        };
+        /**
+         * ArtifactPage
+         * @description Artifacts, the last changed first.
+         */
+        ArtifactPage: {
+            /** Items */
+            items: components["schemas"]["Artifact"][];
+            /**
+             * Next Cursor
+             * @description Send it as `before` to get the next page.
+             */
+            next_cursor: number | null;
+        };
+        /**
+         * ArtifactVersion
+         * @description A version of an artifact, without its files.
+         */
+        ArtifactVersion: {
+            /**
+             * Aliases
+             * @description The newest version has the alias latest.
+             */
+            aliases: string[];
+            /** Artifact Id */
+            artifact_id: number;
+            /** Bytes */
+            bytes: number;
+            /**
+             * Created At
+             * Format: date-time
+             */
+            created_at: string;
+            /**
+             * Digest
+             * @description Hash of the paths and contents. Versions with equal contents have the same.
+             */
+            digest: string;
+            /** File Count */
+            file_count: number;
+            /** Id */
+            id: number;
+            /** Kind */
+            kind: string;
+            /** Metadata */
+            metadata: {
+                [key: string]: unknown;
+            };
+            /** Name */
+            name: string;
+            /** Project */
+            project: string;
+            /**
+             * Run Id
+             * @description The run that made it first, which may be deleted.
+             */
+            run_id: number | null;
+            /** Run Name */
+            run_name: string | null;
+            /** Step */
+            step: number | null;
+            /**
+             * Version
+             * @description Number, from 0. It is written as v0.
+             */
+            version: number;
+        };
+        /**
+         * ArtifactVersionDetails
+         * @description A version with its files and the runs that made and used it.
+         */
+        ArtifactVersionDetails: {
+            /**
+             * Aliases
+             * @description The newest version has the alias latest.
+             */
+            aliases: string[];
+            /** Artifact Id */
+            artifact_id: number;
+            /** Bytes */
+            bytes: number;
+            /**
+             * Created At
+             * Format: date-time
+             */
+            created_at: string;
+            /**
+             * Digest
+             * @description Hash of the paths and contents. Versions with equal contents have the same.
+             */
+            digest: string;
+            /** Entries */
+            entries: components["schemas"]["ArtifactEntry"][];
+            /** File Count */
+            file_count: number;
+            /** Id */
+            id: number;
+            /** Kind */
+            kind: string;
+            /** Made By */
+            made_by: components["schemas"]["LinkedRun"][];
+            /** Metadata */
+            metadata: {
+                [key: string]: unknown;
+            };
+            /** Name */
+            name: string;
+            /** Project */
+            project: string;
+            /**
+             * Run Id
+             * @description The run that made it first, which may be deleted.
+             */
+            run_id: number | null;
+            /** Run Name */
+            run_name: string | null;
+            /** Step */
+            step: number | null;
+            /** Used By */
+            used_by: components["schemas"]["LinkedRun"][];
+            /**
+             * Version
+             * @description Number, from 0. It is written as v0.
+             */
+            version: number;
         };
         /**
          * AskLive
@@ -4468,13 +4891,16 @@ export interface components {
          * @description An action to apply to many runs.
          */
         BulkRequest: {
-            /**
-             * Action
-             * @enum {string}
-             */
-            action: "stop" | "pause" | "resume" | "archive" | "restore" | "purge";
+            /** Action */
+            action: ("stop" | "pause" | "resume" | "archive" | "restore" | "purge") | ("tag" | "untag");
             /** Ids */
             ids: number[];
+            /**
+             * Tags
+             * @description Tags to add or remove. Only for the actions tag and untag.
+             * @default []
+             */
+            tags?: string[];
         };
         /**
          * BulkResult
@@ -5617,6 +6043,8 @@ export interface components {
         EditAlertRule: {
             /** Enabled */
             enabled?: boolean | null;
+            /** Rings */
+            rings?: boolean | null;
             /** Threshold */
             threshold?: number | null;
         };
@@ -6189,7 +6617,7 @@ export interface components {
             /** Attempt */
             attempt: number;
             /** Events */
-            events: (components["schemas"]["Started"] | components["schemas"]["ProvenanceEvent"] | components["schemas"]["StartStep"] | components["schemas"]["Metrics"] | components["schemas"]["Log"] | components["schemas"]["Roles"] | components["schemas"]["Changed"] | components["schemas"]["Progress"] | components["schemas"]["CheckpointEvent"] | components["schemas"]["ReplayEvent"] | components["schemas"]["EvaluatedEpisode"] | components["schemas"]["EvaluationEvent"] | components["schemas"]["Advanced"] | components["schemas"]["SaliencyEvent"] | components["schemas"]["FuturesEvent"] | components["schemas"]["CalibrationEvent"] | components["schemas"]["GameKept"] | components["schemas"]["StartPointsEvent"] | components["schemas"]["Film"] | components["schemas"]["Stopped"] | components["schemas"]["Finished"] | components["schemas"]["Failed"])[];
+            events: (components["schemas"]["Started"] | components["schemas"]["ProvenanceEvent"] | components["schemas"]["StartStep"] | components["schemas"]["Metrics"] | components["schemas"]["Log"] | components["schemas"]["Roles"] | components["schemas"]["Changed"] | components["schemas"]["Progress"] | components["schemas"]["RecordingReplays"] | components["schemas"]["CheckpointEvent"] | components["schemas"]["ReplayEvent"] | components["schemas"]["EvaluatedEpisode"] | components["schemas"]["EvaluationEvent"] | components["schemas"]["Advanced"] | components["schemas"]["SaliencyEvent"] | components["schemas"]["FuturesEvent"] | components["schemas"]["CalibrationEvent"] | components["schemas"]["GameKept"] | components["schemas"]["StartPointsEvent"] | components["schemas"]["Film"] | components["schemas"]["Stopped"] | components["schemas"]["Finished"] | components["schemas"]["Failed"])[];
         };
         /**
          * Evidence
@@ -7608,6 +8036,14 @@ export interface components {
             traceback: string | null;
         };
         /**
+         * KnownFiles
+         * @description Files that a script is about to name in an artifact.
+         */
+        KnownFiles: {
+            /** Sha256 */
+            sha256: string[];
+        };
+        /**
          * Lineage
          * @description The lineage of a run.
          */
@@ -7693,6 +8129,22 @@ export interface components {
              * @description Of a parent: the step of the checkpoint that was used.
              */
             step?: number | null;
+        };
+        /**
+         * LinkedRun
+         * @description A run that made or used a version.
+         */
+        LinkedRun: {
+            /** Color */
+            color: string;
+            /** Id */
+            id: number;
+            /** Name */
+            name: string;
+            /** Project */
+            project: string;
+            /** State */
+            state: string;
         };
         /**
          * ListedGame
@@ -8090,6 +8542,28 @@ export interface components {
             title: string;
         };
         /**
+         * LoggedArtifact
+         * @description A version of an artifact. Its files are uploaded before.
+         */
+        LoggedArtifact: {
+            artifact: components["schemas"]["NewVersion"];
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            kind: "artifact";
+            /**
+             * Seq
+             * @description Number of the event within its writer, from 1.
+             */
+            seq: number;
+            /**
+             * Time
+             * @description Unix time in seconds.
+             */
+            time: number;
+        };
+        /**
          * LoggedConfig
          * @description Fields of the configuration to add or replace.
          */
@@ -8185,7 +8659,12 @@ export interface components {
          */
         LoggedEvents: {
             /** Events */
-            events: (components["schemas"]["LoggedMetrics"] | components["schemas"]["LoggedLine"] | components["schemas"]["LoggedConfig"] | components["schemas"]["LoggedTags"] | components["schemas"]["LoggedNotes"] | components["schemas"]["LoggedDescription"] | components["schemas"]["LoggedProgress"] | components["schemas"]["LoggedProvenance"] | components["schemas"]["LoggedMedia"] | components["schemas"]["LoggedAlert"] | components["schemas"]["LoggedEnd"])[];
+            events: (components["schemas"]["LoggedMetrics"] | components["schemas"]["LoggedLine"] | components["schemas"]["LoggedConfig"] | components["schemas"]["LoggedTags"] | components["schemas"]["LoggedNotes"] | components["schemas"]["LoggedDescription"] | components["schemas"]["LoggedProgress"] | components["schemas"]["LoggedProvenance"] | components["schemas"]["LoggedMedia"] | components["schemas"]["LoggedAlert"] | components["schemas"]["LoggedArtifact"] | components["schemas"]["UsedArtifact"] | components["schemas"]["LoggedEnd"])[];
+            /**
+             * Killed At
+             * @description Unix time at which the script ended, if it ended without an `end` event and these are its last events. The run fails. It continues if more events of the writer arrive.
+             */
+            killed_at?: number | null;
             /** Writer */
             writer: string;
         };
@@ -8400,6 +8879,29 @@ export interface components {
             items: components["schemas"]["LogEntry"][];
             /** Next After */
             next_after: number | null;
+        };
+        /**
+         * ManifestEntry
+         * @description A file of a version by its hash, or a reference by its address.
+         */
+        ManifestEntry: {
+            /**
+             * Bytes
+             * @default 0
+             */
+            bytes?: number;
+            /** Path */
+            path: string;
+            /**
+             * Sha256
+             * @description Hash of an uploaded file.
+             */
+            sha256?: string | null;
+            /**
+             * Uri
+             * @description Address of a file that is stored elsewhere.
+             */
+            uri?: string | null;
         };
         /**
          * Mark
@@ -8715,6 +9217,14 @@ export interface components {
             mean_last_100: number | ("NaN" | "Infinity" | "-Infinity") | null;
         };
         /**
+         * MissingFiles
+         * @description The files that the server does not have.
+         */
+        MissingFiles: {
+            /** Missing */
+            missing: string[];
+        };
+        /**
          * MovedItems
          * @description Ids of what is in the project now. Items that do not exist are left out.
          */
@@ -8749,6 +9259,35 @@ export interface components {
              * @default []
              */
             studies?: number[];
+        };
+        /**
+         * NewVersion
+         * @description Contents that a script logs under a name.
+         */
+        NewVersion: {
+            /**
+             * Aliases
+             * @default []
+             */
+            aliases?: string[];
+            /** Entries */
+            entries: components["schemas"]["ManifestEntry"][];
+            /**
+             * Kind
+             * @default file
+             */
+            kind?: string;
+            /**
+             * Metadata
+             * @default {}
+             */
+            metadata?: {
+                [key: string]: unknown;
+            };
+            /** Name */
+            name: string;
+            /** Step */
+            step?: number | null;
         };
         /**
          * NormalizedBy
@@ -9495,6 +10034,8 @@ export interface components {
             active_runs: number;
             /** Archived Runs */
             archived_runs: number;
+            /** Artifacts */
+            artifacts: number;
             /**
              * Best Agents
              * @description The best run of each environment, by title.
@@ -9510,7 +10051,7 @@ export interface components {
             /**
              * Last Activity
              * Format: date-time
-             * @description When a run, study or report of it last started, ended or changed.
+             * @description When a run, study, report or artifact last started, ended or changed.
              */
             last_activity: string;
             /** Name */
@@ -9572,6 +10113,8 @@ export interface components {
             active_runs: number;
             /** Archived Runs */
             archived_runs: number;
+            /** Artifacts */
+            artifacts: number;
             /**
              * Created At
              * Format: date-time
@@ -9582,7 +10125,7 @@ export interface components {
             /**
              * Last Activity
              * Format: date-time
-             * @description When a run, study or report of it last started, ended or changed.
+             * @description When a run, study, report or artifact last started, ended or changed.
              */
             last_activity: string;
             /** Name */
@@ -9825,6 +10368,44 @@ export interface components {
             /** Worker */
             worker: string | null;
         };
+        /** RecordingReplays */
+        RecordingReplays: {
+            /**
+             * Frames
+             * @description Emulator frames so far.
+             */
+            frames: number;
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            kind: "recording_replays";
+            /**
+             * Left
+             * @description Replays that are not recorded yet. The training has ended.
+             */
+            left: number;
+            /**
+             * Seq
+             * @description Number of the event within its attempt, from 1.
+             */
+            seq: number;
+            /**
+             * Step
+             * @description Agent decisions so far.
+             */
+            step: number;
+            /**
+             * Time
+             * @description Unix time in seconds. The time of metrics excludes clock jumps and suspended time.
+             */
+            time: number;
+            /**
+             * Total
+             * @description Replays that were not recorded when the training ended.
+             */
+            total: number;
+        };
         /**
          * RecordingRequest
          * @description A request to record an episode of a checkpoint.
@@ -9896,6 +10477,7 @@ export interface components {
          * @description A replay: one episode played from a checkpoint. NaN and infinities are strings.
          */
         Replay: {
+            actions: components["schemas"]["ReplayActions"];
             /** Attempt */
             attempt: number;
             /**
@@ -9941,6 +10523,32 @@ export interface components {
              * @description The track, as an .npz file.
              */
             track_file_id: number | null;
+        };
+        /**
+         * ReplayActions
+         * @description For each action, the reason why it is not possible now, or null if it is. The server rejects others with 409.
+         */
+        ReplayActions: {
+            /**
+             * Play
+             * @description Continue it as a person.
+             */
+            play: string | null;
+            /**
+             * Saliency
+             * @description Compute its saliency.
+             */
+            saliency: string | null;
+            /**
+             * Simulate
+             * @description Simulate futures with its own agent.
+             */
+            simulate: string | null;
+            /**
+             * Start Points
+             * @description Save its decisions as start points.
+             */
+            start_points: string | null;
         };
         /**
          * ReplayBlock
@@ -10144,6 +10752,11 @@ export interface components {
             acknowledged: number;
             /** Attempt */
             attempt: number;
+            /**
+             * Conflicts
+             * @description How many events of the writer had the number of another stored event. They are stored too.
+             */
+            conflicts: number;
             /**
              * Desired
              * @enum {string}
@@ -10539,8 +11152,18 @@ export interface components {
         RunActions: {
             /** Archive */
             archive: string | null;
+            /**
+             * Change
+             * @description Change its settings.
+             */
+            change: string | null;
             /** Pause */
             pause: string | null;
+            /**
+             * Play
+             * @description Evaluate, record, calibrate or watch its agent, continue its replays, or download the agent.
+             */
+            play: string | null;
             /** Purge */
             purge: string | null;
             /** Restore */
@@ -10549,6 +11172,16 @@ export interface components {
             resume: string | null;
             /** Stop */
             stop: string | null;
+        };
+        /**
+         * RunArtifacts
+         * @description The versions that a run made and used, in this order in time.
+         */
+        RunArtifacts: {
+            /** Made */
+            made: components["schemas"]["ArtifactVersion"][];
+            /** Used */
+            used: components["schemas"]["ArtifactVersion"][];
         };
         /**
          * RunCalibration
@@ -10758,6 +11391,11 @@ export interface components {
             return_mean: number | ("NaN" | "Infinity" | "-Infinity") | null;
             /** Step */
             step: number;
+            /**
+             * Weights Only
+             * @description Whether its file has only the weights of the network, as in the examples. A fork of it starts its optimizer anew.
+             */
+            weights_only: boolean;
         };
         /**
          * RunCounts
@@ -11536,6 +12174,11 @@ export interface components {
              */
             acknowledged: number;
             /**
+             * Conflicts
+             * @description How many events of the writer had the number of another stored event. They are stored too.
+             */
+            conflicts: number;
+            /**
              * Desired
              * @enum {string}
              */
@@ -11602,6 +12245,14 @@ export interface components {
              * @default
              */
             why?: string;
+        };
+        /**
+         * SetArtifactAlias
+         * @description The version that an alias should name.
+         */
+        SetArtifactAlias: {
+            /** Version */
+            version: number;
         };
         /**
          * SharedReport
@@ -12937,6 +13588,31 @@ export interface components {
             file_id: number;
         };
         /**
+         * UsedArtifact
+         * @description The use of a version of an artifact, by its id and its contents.
+         */
+        UsedArtifact: {
+            /** Digest */
+            digest: string;
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            kind: "artifact_use";
+            /**
+             * Seq
+             * @description Number of the event within its writer, from 1.
+             */
+            seq: number;
+            /**
+             * Time
+             * @description Unix time in seconds.
+             */
+            time: number;
+            /** Version Id */
+            version_id: number;
+        };
+        /**
          * UsedStarts
          * @description The start set of an evaluation, as it was when the evaluation was requested.
          */
@@ -13749,11 +14425,11 @@ export interface operations {
             query?: {
                 /** @description Files to include: all, none, or best, which leaves out the checkpoints of each run except the best and the newest. */
                 files?: "none" | "best" | "all";
-                /** @description Ids, separated by commas. */
+                /** @description Ids and ranges, separated by commas, such as 1,2,7-12. */
                 reports?: string | null;
-                /** @description Ids, separated by commas. */
+                /** @description Ids and ranges, separated by commas, such as 1,2,7-12. */
                 runs?: string | null;
-                /** @description Ids, separated by commas. */
+                /** @description Ids and ranges, separated by commas, such as 1,2,7-12. */
                 studies?: string | null;
             };
             header?: never;
@@ -13803,6 +14479,336 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ImportResult"];
+                };
+            };
+            /** @description The error, with the wrong fields. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+        };
+    };
+    list_artifacts: {
+        parameters: {
+            query?: {
+                /** @description The next_cursor of the previous page. */
+                before?: number | null;
+                /** @description Only of this kind, such as model. */
+                kind?: string | null;
+                limit?: number;
+                /** @description Only of these projects, in upper or lower case. */
+                project?: string[];
+                /** @description Text in the name. */
+                search?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ArtifactPage"];
+                };
+            };
+            /** @description The error, with the wrong fields. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+        };
+    };
+    read_artifact: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                artifact_id: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ArtifactDetails"];
+                };
+            };
+            /** @description The error, with the wrong fields. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+        };
+    };
+    delete_artifact: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                artifact_id: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description The error, with the wrong fields. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+        };
+    };
+    set_artifact_alias: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Such as best. `latest` and numbers such as v3 are set automatically. */
+                alias: string;
+                artifact_id: number;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["SetArtifactAlias"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ArtifactDetails"];
+                };
+            };
+            /** @description The error, with the wrong fields. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+        };
+    };
+    remove_artifact_alias: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Such as best. `latest` and numbers such as v3 are set automatically. */
+                alias: string;
+                artifact_id: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description The error, with the wrong fields. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+        };
+    };
+    read_artifact_version: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                artifact_id: number;
+                /** @description Number of the version: 3 for v3. */
+                version: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ArtifactVersionDetails"];
+                };
+            };
+            /** @description The error, with the wrong fields. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+        };
+    };
+    delete_artifact_version: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                artifact_id: number;
+                /** @description Number of the version: 3 for v3. */
+                version: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description The error, with the wrong fields. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+        };
+    };
+    download_artifact_file: {
+        parameters: {
+            query: {
+                /** @description Path of the file in the version. */
+                path: string;
+            };
+            header?: never;
+            path: {
+                artifact_id: number;
+                /** @description Number of the version: 3 for v3. */
+                version: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description The error, with the wrong fields. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+        };
+    };
+    download_artifact_version: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                artifact_id: number;
+                /** @description Number of the version: 3 for v3. */
+                version: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description The error, with the wrong fields. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+        };
+    };
+    resolve_artifact: {
+        parameters: {
+            query: {
+                /** @description Project of a reference that names none. Default: Main. */
+                project?: string | null;
+                /** @description Such as model, model:best or Main/model:v3. */
+                reference: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ArtifactVersionDetails"];
                 };
             };
             /** @description The error, with the wrong fields. */
@@ -13919,7 +14925,7 @@ export interface operations {
                 group_by?: string;
                 /** @description Use one color per group instead of one per run. */
                 grouped?: boolean;
-                /** @description Run ids, separated by commas. */
+                /** @description Run ids and ranges, separated by commas, such as 1,2,7-12. */
                 runs: string;
             };
             header?: never;
@@ -13953,7 +14959,7 @@ export interface operations {
             query: {
                 /** @description Configuration fields, separated by commas. Runs that agree in all of them form one group. By default, runs that differ only in their seed form one. */
                 group_by?: string;
-                /** @description Run ids, separated by commas. */
+                /** @description Run ids and ranges, separated by commas, such as 1,2,7-12. */
                 runs: string;
                 /** @description Mean over 100 episodes to reach. Default: the best that all groups reached. */
                 score?: number | null;
@@ -13993,7 +14999,7 @@ export interface operations {
                 at?: number | null;
                 /** @description Configuration fields, separated by commas. Runs that agree in all of them form one group. By default, runs that differ only in their seed form one. */
                 group_by?: string;
-                /** @description Run ids, separated by commas. */
+                /** @description Run ids and ranges, separated by commas, such as 1,2,7-12. */
                 runs: string;
             };
             header?: never;
@@ -14585,7 +15591,7 @@ export interface operations {
     read_action_shares: {
         parameters: {
             query: {
-                /** @description Run ids, separated by commas. */
+                /** @description Run ids and ranges, separated by commas, such as 1,2,7-12. */
                 runs: string;
             };
             header?: never;
@@ -14657,7 +15663,7 @@ export interface operations {
                 /** @description Start of the x axis. Seconds on the time axis. */
                 from?: number;
                 measure?: "bias" | "rmse" | "correlation" | "regret";
-                /** @description Run ids, separated by commas. */
+                /** @description Run ids and ranges, separated by commas, such as 1,2,7-12. */
                 runs: string;
                 /** @description Weight of the past. The line is the same at every zoom. */
                 smoothing?: number;
@@ -14716,7 +15722,7 @@ export interface operations {
                 /** @description Configuration fields, separated by commas. Runs that agree in all of them form one group. By default, runs that differ only in their seed form one. */
                 group_by?: string;
                 metric?: string;
-                /** @description Run ids, separated by commas. */
+                /** @description Run ids and ranges, separated by commas, such as 1,2,7-12. */
                 runs: string;
                 /** @description Also draw each run of a group as a thin line. */
                 seeds?: boolean;
@@ -14761,7 +15767,7 @@ export interface operations {
                 from?: number;
                 /** @description Configuration fields, separated by commas. Runs that agree in all of them form one group. By default, runs that differ only in their seed form one. */
                 group_by?: string;
-                /** @description Run ids, separated by commas. */
+                /** @description Run ids and ranges, separated by commas, such as 1,2,7-12. */
                 runs: string;
                 /** @description Last step of training to include. */
                 to?: number;
@@ -14834,7 +15840,7 @@ export interface operations {
                 clip?: boolean;
                 /** @description Start of the x axis. Seconds on the time axis. */
                 from?: number;
-                /** @description Run ids, separated by commas. */
+                /** @description Run ids and ranges, separated by commas, such as 1,2,7-12. */
                 runs: string;
                 /** @description Weight of the past. The line is the same at every zoom. */
                 smoothing?: number;
@@ -14878,7 +15884,7 @@ export interface operations {
                 clip?: boolean;
                 /** @description First step of training to include. */
                 from?: number;
-                /** @description Run ids, separated by commas. */
+                /** @description Run ids and ranges, separated by commas, such as 1,2,7-12. */
                 runs: string;
                 /** @description Weight of the past. */
                 smoothing?: number;
@@ -14928,7 +15934,7 @@ export interface operations {
                 /** @description Configuration fields, separated by commas. Runs that agree in all of them form one group. By default, runs that differ only in their seed form one. */
                 group_by?: string;
                 metric?: string;
-                /** @description Run ids, separated by commas. */
+                /** @description Run ids and ranges, separated by commas, such as 1,2,7-12. */
                 runs: string;
                 /** @description Weight of the past. The line is the same at every zoom. */
                 smoothing?: number;
@@ -14971,7 +15977,7 @@ export interface operations {
                 at?: number | null;
                 /** @description Configuration fields, separated by commas. Runs that agree in all of them form one group. By default, runs that differ only in their seed form one. */
                 group_by?: string;
-                /** @description Run ids, separated by commas. */
+                /** @description Run ids and ranges, separated by commas, such as 1,2,7-12. */
                 runs: string;
             };
             header?: never;
@@ -15007,7 +16013,7 @@ export interface operations {
                 center?: "mean" | "iqm";
                 /** @description Configuration fields, separated by commas. Runs that agree in all of them form one group. By default, runs that differ only in their seed form one. */
                 group_by?: string;
-                /** @description Run ids, separated by commas. */
+                /** @description Run ids and ranges, separated by commas, such as 1,2,7-12. */
                 runs: string;
             };
             header?: never;
@@ -15041,7 +16047,7 @@ export interface operations {
             query: {
                 /** @description Choose the range of the y axis without outliers. */
                 clip?: boolean;
-                /** @description Run ids, separated by commas. */
+                /** @description Run ids and ranges, separated by commas, such as 1,2,7-12. */
                 runs: string;
                 /** @description A number of each run: a setting, a result, a metric or an expression, such as `learning_rate`, `best_return` or `best_return / hours`. */
                 x: string;
@@ -15088,7 +16094,7 @@ export interface operations {
                 from?: number;
                 /** @description Names separated by commas. */
                 metrics: string;
-                /** @description Run ids, separated by commas. */
+                /** @description Run ids and ranges, separated by commas, such as 1,2,7-12. */
                 runs: string;
                 /** @description Stack each metric as a share of their sum. */
                 shares?: boolean;
@@ -15652,7 +16658,7 @@ export interface operations {
     read_marks_of_runs: {
         parameters: {
             query: {
-                /** @description Run ids, separated by commas. */
+                /** @description Run ids and ranges, separated by commas, such as 1,2,7-12. */
                 runs: string;
             };
             header?: never;
@@ -16995,6 +18001,84 @@ export interface operations {
             };
         };
     };
+    upload_artifact_file: {
+        parameters: {
+            query: {
+                /** @description The writer whose event names the file. */
+                writer: string;
+            };
+            header?: never;
+            path: {
+                run_id: number;
+                /** @description Hash of the body. */
+                sha256: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/octet-stream": string;
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["UploadedFile"];
+                };
+            };
+            /** @description The error, with the wrong fields. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+        };
+    };
+    find_missing_files: {
+        parameters: {
+            query: {
+                /** @description The writer whose event names the file. */
+                writer: string;
+            };
+            header?: never;
+            path: {
+                run_id: number;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["KnownFiles"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["MissingFiles"];
+                };
+            };
+            /** @description The error, with the wrong fields. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+        };
+    };
     log_events: {
         parameters: {
             query?: never;
@@ -17856,6 +18940,37 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Run"];
+                };
+            };
+            /** @description The error, with the wrong fields. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+        };
+    };
+    list_run_artifacts: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                run_id: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RunArtifacts"];
                 };
             };
             /** @description The error, with the wrong fields. */

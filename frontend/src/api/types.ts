@@ -49,7 +49,8 @@ export type ParsedConfig = Schema["ParsedText"];
 export type RunForecast = Schema["RunForecast"];
 export type RunEdit = Schema["EditRun"];
 export type BulkRequest = Schema["BulkRequest"];
-export type BulkAction = BulkRequest["action"];
+/** An action that changes the state of runs. */
+export type BulkAction = Exclude<BulkRequest["action"], "tag" | "untag">;
 export type BulkResult = Schema["BulkResult"];
 
 export type SavedView = Schema["SavedView"];

@@ -15,6 +15,7 @@ export const PAGES = [
   { to: "/studies", name: "Studies" },
   { to: "/papers", name: "Papers" },
   { to: "/reports", name: "Reports" },
+  { to: "/artifacts", name: "Artifacts" },
   { to: "/games", name: "Games" },
   { to: "/wall", name: "Wall" },
   { to: "/workers", name: "Workers" },

@@ -1,4 +1,10 @@
-import { createBrowserRouter, type LoaderFunctionArgs, redirect, type RouteObject } from "react-router";
+import {
+  createBrowserRouter,
+  type LoaderFunctionArgs,
+  redirect,
+  replace,
+  type RouteObject,
+} from "react-router";
 import { importPage } from "@/ui/loadCode";
 import { Connecting } from "./Connecting";
 import { ErrorPage } from "./ErrorPage";
@@ -15,6 +21,31 @@ function redirectToStudyForm({ request }: LoaderFunctionArgs) {
   const from = new URL(request.url).searchParams.get("from");
   return redirect(`/launch?study=${encodeURIComponent(from ?? "new")}`);
 }
+
+/** Return a route to another page. The query string and the rest of a path with a star are kept. */
+function forward(path: string, to: string): RouteObject {
+  return {
+    path,
+    loader: ({ request, params }: LoaderFunctionArgs) =>
+      replace([to, params["*"]].filter(Boolean).join("/") + new URL(request.url).search),
+  };
+}
+
+/** Addresses that people type, and the pages that they mean. */
+const FORWARDED: RouteObject[] = [
+  forward("runs", "/"),
+  forward("index.html", "/"),
+  forward("run/*", "/runs"),
+  forward("comparison", "/compare"),
+  forward("study/*", "/studies"),
+  forward("paper/*", "/papers"),
+  forward("report/*", "/reports"),
+  forward("project/*", "/projects"),
+  forward("game/*", "/games"),
+  forward("alert/*", "/alerts"),
+  forward("alias", "/aliases"),
+  forward("worker", "/workers"),
+];
 
 export const routes: RouteObject[] = [
   {
@@ -60,9 +91,12 @@ export const routes: RouteObject[] = [
           { path: "games/:slug/play/:id?", lazy: page(() => import("@/pages/play/PlayPage")) },
           { path: "replays/:replay/play/:id?", lazy: page(() => import("@/pages/play/ReplayPlayPage")) },
           { path: "alerts/:tab?", lazy: page(() => import("@/pages/alerts/AlertsPage")) },
+          { path: "artifacts", lazy: page(() => import("@/pages/artifacts/ArtifactsPage")) },
+          { path: "artifacts/:id/:version?", lazy: page(() => import("@/pages/artifacts/ArtifactPage")) },
           { path: "aliases", lazy: page(() => import("@/pages/aliases/AliasesPage")) },
           { path: "wall", lazy: page(() => import("@/pages/wall/WallPage")) },
           { path: "workers", lazy: page(() => import("@/pages/workers/WorkersPage")) },
+          ...FORWARDED,
           { path: "*", Component: NotFoundPage },
         ],
       },

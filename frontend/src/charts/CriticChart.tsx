@@ -1,6 +1,7 @@
 import { SegmentedControl } from "@mantine/core";
 import { useQueryClient } from "@tanstack/react-query";
 import { calibrationsFigureQuery, type CriticMeasure } from "@/api/calibrations";
+import { runsInFileName } from "@/api/runNumbers";
 import { figureRequest } from "./curveView";
 import { FigureFrame } from "./FigureFrame";
 import { drawnRows } from "./points";
@@ -81,7 +82,7 @@ export function CriticChart({ runs, measure }: CriticChartProps) {
       legend={runs.length > 1}
       height={300}
       empty="Nothing to show yet. Points appear when a calibration is done."
-      file={`critic-${measure}-runs-${runs.join("-")}`}
+      file={`critic-${measure}-${runsInFileName(runs)}`}
       points={points}
     />
   );

@@ -1,5 +1,6 @@
 import type { ReactNode } from "react";
 import { figureQuery } from "@/api/figures";
+import { runsInFileName } from "@/api/runNumbers";
 import { type CurveView, figureRequest, X_TITLES } from "./curveView";
 import { FigureFrame } from "./FigureFrame";
 import type { Chart } from "./metrics";
@@ -57,7 +58,7 @@ export function Figure({
         .join()}
       legend={legend}
       height={height}
-      file={`${metrics.join("-").replaceAll("/", "-")}-runs-${runs.join("-")}`}
+      file={`${metrics.join("-").replaceAll("/", "-")}-${runsInFileName(runs)}`}
       points={points}
       overlay={overlay}
     />

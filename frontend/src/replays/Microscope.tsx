@@ -1,7 +1,9 @@
 import { Group, Stack } from "@mantine/core";
+import { useQuery } from "@tanstack/react-query";
 import { type CSSProperties, type ReactNode, useState } from "react";
 import { useHref, useLocation } from "react-router";
 import { useEnvironmentFamily } from "@/api/configuration";
+import { futuresQuery } from "@/api/futures";
 import { ClipButton } from "./clips/ClipButton";
 import { pictureAt, type Playhead, USUAL_RATE } from "./clock";
 import { DeleteRecording } from "./DeleteRecording";
@@ -49,13 +51,17 @@ function whyNothingSeen({ seen_file_id, track_file_id }: PlayableReplay): string
   return track_file_id === null ? NOT_KEPT : NO_PICTURES;
 }
 
-const whyUnplayable = ({ head }: Thoughts): string | null =>
-  head.numbers_kind === "gaussian" ? "A person cannot play this: its actions are numbers" : null;
-
 function momentNow(thoughts: Thoughts | undefined, { seconds }: Playhead) {
   if (!thoughts) return { decision: 0, seconds };
   const { picture, head } = thoughts;
   return { decision: decisionAt(picture, pictureAt(seconds, head.pictures_per_second)), seconds };
+}
+
+/** Return why a replay has no futures and gets none. Existing ones can still be seen without the checkpoint. */
+function useWhyNoFutures(replay: PlayableReplay): string | null {
+  const { simulate } = replay.actions;
+  const { data = [] } = useQuery({ ...futuresQuery(replay), enabled: simulate !== null });
+  return data.length > 0 ? null : simulate;
 }
 
 /** Synchronized replays with the track of the selected one. */
@@ -72,6 +78,7 @@ export function Microscope({ replays, env, search, hold, release, under }: Micro
   const panel = Math.min(chosen ?? last, last);
   const replay = replays[panel] as PlayableReplay;
   const query = useThoughts(replay);
+  const whyNoFutures = useWhyNoFutures(replay);
   const [from] = useState(() => momentOf(search));
   const playback = usePlayback({
     shown: idsOf(replays).join(","),
@@ -157,18 +164,18 @@ export function Microscope({ replays, env, search, hold, release, under }: Micro
           />
           <WhatIfButton
             opened={whatIf && query.data !== undefined}
-            blocked={query.data ? null : whyNot(query, replay)}
+            blocked={query.data ? whyNoFutures : whyNot(query, replay)}
             onToggle={() => (whatIf ? setWhatIf(false) : openWhatIf())}
           />
           <PlayFromHere
             replay={replay.id}
-            blocked={query.data ? whyUnplayable(query.data) : whyNot(query, replay)}
+            blocked={query.data ? replay.actions.play : whyNot(query, replay)}
             now={() => momentNow(query.data, head)}
           />
           {family?.openings.includes("starts") && (
             <SaveStartPoints
               key={replay.id}
-              blocked={query.data ? null : whyNot(query, replay)}
+              blocked={query.data ? replay.actions.start_points : whyNot(query, replay)}
               pause={() => {
                 setPlaying(false);
                 const { decision } = momentNow(query.data, head);

@@ -1,11 +1,8 @@
 import { Group, SegmentedControl, Text, Tooltip } from "@mantine/core";
-import { useQuery } from "@tanstack/react-query";
 import { isUnfinished } from "@/api/jobs";
 import { useRequestSaliency, useDeleteSaliency } from "@/api/replays";
-import { runQuery } from "@/api/runs";
 import type { Saliency } from "@/api/types";
 import { BlockableButton } from "@/ui/BlockableButton";
-import { unsupportedReason } from "@/ui/states";
 import { TextWithCode } from "@/ui/TextWithCode";
 import type { PlayableReplay } from "./places";
 import type { SaliencyShown } from "./saliency";
@@ -90,12 +87,11 @@ interface AskProps extends Omit<SaliencySwitchProps, "shown"> {
 
 function Ask({ replay, blocked, setShown, failed }: AskProps) {
   const ask = useRequestSaliency(replay.run_id);
-  const { data: run } = useQuery(runQuery(replay.run_id));
   const compute = () => ask.mutate(replay.id, { onSuccess: () => setShown("both") });
   return (
     <>
       <BlockableButton
-        blocked={blocked ?? (run ? unsupportedReason(run) : null)}
+        blocked={blocked ?? replay.actions.saliency}
         tooltip="Computed by a worker. This can take several times the length of the replay"
         size="compact-xs"
         variant="default"

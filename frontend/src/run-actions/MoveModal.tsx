@@ -58,6 +58,8 @@ export function MoveModal(props: MoveModalProps) {
     >
       <Stack gap="sm">
         <ProjectSelect
+          data-autofocus
+          openOnFocus={false}
           label="Project"
           placeholder="Choose a project"
           value={chosen}

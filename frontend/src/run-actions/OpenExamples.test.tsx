@@ -1,8 +1,9 @@
-import { screen } from "@testing-library/react";
+import { act, screen } from "@testing-library/react";
 import userEvent from "@testing-library/user-event";
 import { describe, expect, it } from "vitest";
 import { renderPage } from "@/testing/render";
 import { refusal, serve } from "@/testing/server";
+import { fakeStreams, stream } from "@/testing/stream";
 import { OpenExamples } from "./OpenExamples";
 
 const NOTHING = { runs: [], studies: [], already: [], already_studies: [], notes: [] };
@@ -27,6 +28,18 @@ describe("the button of the examples", () => {
     renderPage(<OpenExamples />, { at: "/", routes });
     await userEvent.click(screen.getByRole("button", { name: "Open examples" }));
     expect(await screen.findByText("The report")).toBeTruthy();
+  });
+
+  it("counts the imported runs", async () => {
+    fakeStreams();
+    serve({ "POST /examples": () => new Promise<object>(() => undefined) });
+    renderPage(<OpenExamples />, { at: "/", routes, live: true });
+    await userEvent.click(screen.getByRole("button", { name: "Open examples" }));
+    expect(await screen.findByText("Reading the examples…")).toBeTruthy();
+    act(() => stream().say("import.progress", JSON.stringify({ done: 3, total: 12 })));
+    expect(await screen.findByText("Importing run 4 of 12…")).toBeTruthy();
+    act(() => stream().say("import.progress", JSON.stringify({ done: 12, total: 12 })));
+    expect(await screen.findByText("Importing the report…")).toBeTruthy();
   });
 
   it("says why they cannot be opened", async () => {

@@ -1,8 +1,9 @@
-import { Button, Stack } from "@mantine/core";
+import { Button, Stack, Text } from "@mantine/core";
 import { IconSparkles } from "@tabler/icons-react";
-import { useEffect } from "react";
+import { useEffect, useState } from "react";
 import { useNavigate } from "react-router";
 import { useOpenExamples } from "@/api/archives";
+import { useLiveEvents } from "@/api/live/LiveProvider";
 import { isSubmitted } from "@/api/mutationState";
 import { loadPlotly } from "@/charts/plotly";
 import { useCurrentProject } from "@/ui/currentProject";
@@ -16,6 +17,11 @@ export function OpenExamples() {
     const [report] = [...reports, ...already_reports];
     void navigate(report === undefined ? "/" : `/reports/${report}`);
   });
+  const isPending = isSubmitted(examples);
+  const [progress, setProgress] = useState<{ done: number; total: number } | null>(null);
+  useLiveEvents((event) => {
+    if (event.kind === "import.progress") setProgress({ done: event.done, total: event.total });
+  });
   // The report starts with charts. A chart retries if this fails.
   useEffect(() => {
     loadPlotly().catch(() => undefined);
@@ -25,11 +31,23 @@ export function OpenExamples() {
       <Button
         variant="default"
         leftSection={<IconSparkles size={16} />}
-        loading={isSubmitted(examples)}
-        onClick={() => examples.mutate(project)}
+        loading={isPending}
+        onClick={() => {
+          setProgress(null);
+          examples.mutate(project);
+        }}
       >
         Open examples
       </Button>
+      {isPending && (
+        <Text size="sm" c="dimmed" role="status">
+          {progress === null
+            ? "Reading the examples…"
+            : progress.done < progress.total
+              ? `Importing run ${progress.done + 1} of ${progress.total}…`
+              : "Importing the report…"}
+        </Text>
+      )}
       {examples.isError && <QueryError error={examples.error} />}
     </Stack>
   );

@@ -157,7 +157,7 @@ describe("purging a run", () => {
     await waitFor(() => expect(server.of("DELETE /runs/1")).toHaveLength(1));
     act(leave);
     answer(done());
-    expect(await screen.findByText("Run 1 purged.", {}, { timeout: 5000 })).toBeTruthy();
+    expect(await screen.findByText("Run 1 purged.")).toBeTruthy();
     expect(onPurged).toHaveBeenCalledTimes(1);
   });
 

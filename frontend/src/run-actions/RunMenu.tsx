@@ -1,4 +1,4 @@
-import { ActionIcon, Menu, Text } from "@mantine/core";
+import { ActionIcon, Menu } from "@mantine/core";
 import { useDisclosure } from "@mantine/hooks";
 import {
   IconAdjustments,
@@ -21,7 +21,7 @@ import { archiveAddress } from "@/api/archives";
 import { address } from "@/api/client";
 import { type RunAction, useCloneRun, usePurgeRun } from "@/api/runs";
 import type { BulkAction, ListedRun, Run } from "@/api/types";
-import { MenuAction } from "@/ui/MenuAction";
+import { MenuAction, Refusal } from "@/ui/MenuAction";
 import { notifyDone } from "@/ui/notify";
 import { hasAgent, isReported } from "@/ui/states";
 import { MoveModal } from "./MoveModal";
@@ -77,6 +77,8 @@ function MenuContent({ run, onLaunched, onPurged, children }: RunMenuProps) {
   });
 
   const isUnsupported = run.unsupported_because !== null;
+  // The note above the items has the reason that all of them share.
+  const reasonBelowNote = (reason: string | null) => (isUnsupported ? null : reason);
   const item = (action: RunAction) => (
     <ActionItem key={action} run={run} action={action} onClick={() => perform(action)} />
   );
@@ -112,6 +114,7 @@ function MenuContent({ run, onLaunched, onPurged, children }: RunMenuProps) {
               Icon={IconSettings}
               label="Change settings…"
               disabled={isUnsupported}
+              blocked={reasonBelowNote(run.actions.change)}
               onClick={changeDialog.open}
             />
             <MenuAction
@@ -132,7 +135,12 @@ function MenuContent({ run, onLaunched, onPurged, children }: RunMenuProps) {
         <MenuAction Icon={IconFolderShare} label="Move to project…" onClick={moveDialog.open} />
         <Menu.Divider />
         {hasAgent(run) && (
-          <ExportItem href={agentAddress(run.id)} label="Download agent" disabled={isUnsupported} />
+          <ExportItem
+            href={agentAddress(run.id)}
+            label="Download agent"
+            disabled={isUnsupported}
+            blocked={reasonBelowNote(run.actions.play)}
+          />
         )}
         <ExportItem href={archiveAddress({ runs: [run.id] })} label="Export run (archive file)" />
         <ExportItem href={address(`/export/runs/${run.id}.csv`)} label="Export all points (CSV)" />
@@ -164,6 +172,7 @@ interface ExportItemProps {
   href: string;
   label: string;
   disabled?: boolean;
+  blocked?: string | null;
 }
 
 function ExportItem(item: ExportItemProps) {
@@ -181,11 +190,7 @@ function ActionItem({ run, action, onClick }: { run: ListedRun; action: BulkActi
       onClick={onClick}
     >
       {ACTION_NAMES[action]} run{action === "purge" && "…"}
-      {refusal && (
-        <Text size="xs" c="dimmed" component="span" display="block">
-          {refusal}
-        </Text>
-      )}
+      <Refusal>{refusal}</Refusal>
     </Menu.Item>
   );
 }

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { findFix, fixLabel } from "./fixes";
+import { findFix, fixHint, fixLabel } from "./fixes";
 
 const failed = (message: string, config: Record<string, string | number>) => findFix(message, config);
 
@@ -26,11 +26,18 @@ it("has no fix for a bug", () => {
   expect(failed("ValueError: shapes differ", { device: "cuda", num_envs: 32 })).toBeNull();
 });
 
-it("has a label with the settings", () => {
-  expect(fixLabel({ changes: { device: "auto" } }, {})).toBe("Launch again with device auto");
-  expect(fixLabel({ changes: { device: "auto" } }, {}, 12)).toBe("Launch 12 again with device auto");
-  const config = { num_envs: 32, t_max: 5 };
-  expect(fixLabel({ lower: ["num_envs", "t_max"] }, config)).toBe(
-    "Launch again with lower num_envs (32) or t_max (5)…",
+it("has a short label with the titles of settings, and names all of them on hover", () => {
+  const titles = new Map([
+    ["num_envs", "Environments"],
+    ["t_max", "Rollout length"],
+  ]);
+  expect(fixLabel({ changes: { device: "auto" } }, titles)).toBe("Launch again with device auto");
+  expect(fixLabel({ changes: { device: "auto" } }, titles, 1200)).toBe(
+    "Launch 1\u202f200 again with device auto",
+  );
+  expect(fixLabel({ lower: ["num_envs"] }, titles)).toBe("Launch again with lower environments…");
+  expect(fixLabel({ lower: ["num_envs", "t_max"] }, titles)).toBe("Launch again with lower settings…");
+  expect(fixHint({ lower: ["num_envs", "t_max"] }, titles, { num_envs: 32, t_max: 5 })).toBe(
+    "Lower environments (32) or rollout length (5)",
   );
 });

@@ -2,6 +2,7 @@
 
 import type { RunConfig } from "@/api/types";
 import { shown } from "@/config-form/draft";
+import { exact } from "@/ui/format";
 
 export interface Fix {
   /** Settings to change. The run can then be launched with one click. */
@@ -40,12 +41,30 @@ export function findFix(message: string, config: RunConfig): Fix | null {
   return null;
 }
 
+type Titles = ReadonlyMap<string, string>;
+
+const titleInText = (name: string, titles: Titles) =>
+  lowerFirst(titles.get(name) ?? name.replaceAll("_", " "));
+
+/** Keep abbreviations such as RMSProp in upper case. */
+const lowerFirst = (title: string) =>
+  /^[A-Z]{2}/.test(title) ? title : title.charAt(0).toLowerCase() + title.slice(1);
+
 /** Return the label of the button that applies a fix: "Launch again with device auto". */
-export function fixLabel({ changes, lower = [] }: Fix, config: RunConfig, runs = 1): string {
-  const start = runs > 1 ? `Launch ${runs} again with` : "Launch again with";
+export function fixLabel({ changes, lower = [] }: Fix, titles: Titles, runs = 1): string {
+  const start = runs > 1 ? `Launch ${exact(runs)} again with` : "Launch again with";
   if (changes) {
-    const settings = Object.entries(changes).map(([name, value]) => `${name} ${shown(value)}`);
+    const settings = Object.entries(changes).map(
+      ([name, value]) => `${titleInText(name, titles)} ${shown(value)}`,
+    );
     return `${start} ${settings.join(", ")}`;
   }
-  return `Launch again with lower ${lower.map((name) => `${name} (${shown(config[name])})`).join(" or ")}…`;
+  const [first = "", ...others] = lower;
+  return `Launch again with lower ${others.length === 0 ? titleInText(first, titles) : "settings"}…`;
+}
+
+/** Return what a fix changes, for a tooltip: "Lower environments (32) or rollout length (5)". */
+export function fixHint({ lower = [] }: Fix, titles: Titles, config: RunConfig): string | undefined {
+  if (lower.length === 0) return undefined;
+  return `Lower ${lower.map((name) => `${titleInText(name, titles)} (${shown(config[name])})`).join(" or ")}`;
 }

@@ -29,13 +29,14 @@ export function alertPage(items: Alert[], changes: Partial<AlertPage> = {}): Ale
 }
 
 export const RULES: AlertRule[] = [
-  { kind: "run_finished", title: "Run finished", enabled: true, threshold: null, unit: null },
+  { kind: "run_finished", title: "Run finished", enabled: true, threshold: null, unit: null, rings: false },
   {
     kind: "run_stalled",
     title: "Run stalled",
     enabled: true,
     threshold: 10,
     unit: "minutes without a new point",
+    rings: true,
   },
 ];
 

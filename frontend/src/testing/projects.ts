@@ -9,6 +9,7 @@ export function aProjectSummary(name: string, changes: Partial<ProjectSummary> =
     active_runs: 0,
     archived_runs: 0,
     studies: 0,
+    artifacts: 0,
     reports: 0,
     created_at: "2026-05-01T10:00:00Z",
     last_activity: "2026-05-01T10:00:00Z",

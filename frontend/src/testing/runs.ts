@@ -51,6 +51,8 @@ export function aRun({ actions, ...changes }: Changes = {}): Run {
       archive: "This run is still running. Stop or pause it first.",
       restore: "This run is not archived.",
       purge: "This run is still running. Stop or pause it first.",
+      play: null,
+      change: null,
       ...actions,
     },
     unsupported_because: null,

@@ -9,6 +9,7 @@ interface BlockableButtonProps extends ButtonProps {
   tooltip?: string;
   /** Address that the button opens, instead of `onClick`. */
   to?: string;
+  type?: "submit";
   onClick?: () => void;
   /** Reference to the button, for one without `to`. */
   ref?: Ref<HTMLButtonElement>;
@@ -18,14 +19,14 @@ interface BlockableButtonProps extends ButtonProps {
 }
 
 /** Button of an action that can be unavailable. It stays focusable, so that the reason can be read. */
-export function BlockableButton({ blocked, tooltip, to, onClick, ref, ...button }: BlockableButtonProps) {
+export function BlockableButton({ blocked, tooltip, to, type, onClick, ref, ...button }: BlockableButtonProps) {
   const label = blocked ?? tooltip;
   return (
     <Tooltip label={label} disabled={label === undefined} multiline maw={320}>
       {blocked !== null ? (
         <Button ref={ref} {...button} aria-disabled data-disabled />
       ) : to === undefined ? (
-        <Button ref={ref} {...button} onClick={onClick} />
+        <Button ref={ref} {...button} type={type} onClick={onClick} />
       ) : (
         <Button {...button} component={Link} to={to} />
       )}

@@ -2,7 +2,15 @@ import { Combobox, Text, TextInput, useCombobox } from "@mantine/core";
 import { useDebouncedValue } from "@mantine/hooks";
 import { IconFilter, IconMathFunction } from "@tabler/icons-react";
 import { useQuery } from "@tanstack/react-query";
-import { type KeyboardEvent, useEffect, useId, useRef, useState } from "react";
+import {
+  type KeyboardEvent,
+  type RefObject,
+  useEffect,
+  useId,
+  useLayoutEffect,
+  useRef,
+  useState,
+} from "react";
 import { type ExpressionKind, expressionQuery } from "@/api/runs";
 import type { CheckedExpression } from "@/api/types";
 import classes from "./ExpressionField.module.css";
@@ -24,6 +32,8 @@ interface ExpressionFieldProps {
   onApply: (expression: string) => void;
   /** True to apply the expression also when the field loses the focus. */
   appliesOnBlur?: boolean;
+  /** True to focus the field when it appears. */
+  autoFocus?: boolean;
   /** Called with the expression while it is right, otherwise with null. */
   onCheck?: (expression: string | null) => void;
 }
@@ -125,6 +135,7 @@ export function ExpressionField(props: ExpressionFieldProps) {
           <TextInput
             ref={input}
             size="xs"
+            autoFocus={props.autoFocus}
             aria-label={props.label}
             error={shownError !== null}
             aria-describedby={shownError ? problemId : undefined}
@@ -172,7 +183,13 @@ export function ExpressionField(props: ExpressionFieldProps) {
         </Combobox.Dropdown>
       </Combobox>
       {shownError && (
-        <WrongPart text={typed} position={shownError.position} length={shownError.length} ref={marks} />
+        <WrongPart
+          text={typed}
+          position={shownError.position}
+          length={shownError.length}
+          marks={marks}
+          input={input}
+        />
       )}
       {shownError && (
         <Text id={problemId} size="xs" c="red" role="alert">
@@ -187,17 +204,22 @@ interface WrongPartProps {
   text: string;
   position: number;
   length: number;
-  ref: React.Ref<HTMLDivElement>;
+  marks: RefObject<HTMLDivElement | null>;
+  input: RefObject<HTMLInputElement | null>;
 }
 
 /** The same text over the field, transparent except for a line under its wrong part. */
-function WrongPart({ text, position, length, ref }: WrongPartProps) {
+function WrongPart({ text, position, length, marks, input }: WrongPartProps) {
   const characters = [...text];
-  // An error at the end is marked at the last character.
-  const start = Math.min(position, Math.max(0, characters.length - 1));
-  const end = Math.max(position + length, start + 1);
+  // An error at the end, where something is missing, is marked at the last word.
+  const start = length > 0 ? position : toCharacters(text, Math.max(0, text.search(/[\w.]+\W*$/)));
+  const end = length > 0 ? position + length : characters.length;
+  // A long text may have been scrolled before the mark appears, and is not scrolled back with an event.
+  useLayoutEffect(() => {
+    if (marks.current && input.current) marks.current.scrollLeft = input.current.scrollLeft;
+  });
   return (
-    <div ref={ref} className={classes.marks} aria-hidden>
+    <div ref={marks} className={classes.marks} aria-hidden>
       {characters.slice(0, start).join("")}
       <mark>{characters.slice(start, end).join("")}</mark>
       {characters.slice(end).join("")}

@@ -18,6 +18,7 @@ function check({ query }: Asked) {
     completions: [],
   });
   if (expression === "met") return { ...error(0, 3, "no value is named met"), completions: [COMPLETION] };
+  if (expression.endsWith(" and ")) return error(expression.length, 0, "expected a name or a number");
   if (expression.includes("metod")) return error(expression.indexOf("metod"), 5, "no value is named metod");
   return { error: null, position: expression.length, length: 0, completions: [] };
 }
@@ -78,6 +79,12 @@ it("marks the wrong part, says what is wrong, and does not apply it", async () =
   await userEvent.type(field, "{Enter}");
   expect(applied).toEqual([]);
   expect(field.getAttribute("aria-invalid")).toBe("true");
+});
+
+it("marks the last word if something is missing at the end", async () => {
+  show("é = 1 and ");
+  expect((await screen.findByRole("alert")).textContent).toBe("expected a name or a number");
+  expect(document.querySelector("mark")?.textContent).toBe("and ");
 });
 
 it("explains a wrong filter of the URL", async () => {

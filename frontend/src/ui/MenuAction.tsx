@@ -1,4 +1,4 @@
-import { Menu } from "@mantine/core";
+import { Menu, Text } from "@mantine/core";
 import type { Icon as TablerIcon } from "@tabler/icons-react";
 import { Link } from "react-router";
 
@@ -6,6 +6,8 @@ interface MenuActionProps {
   Icon: TablerIcon;
   label: string;
   disabled?: boolean;
+  /** Reason why the action is unavailable, as a sentence. It disables the item. */
+  blocked?: string | null;
   /** Page that the item opens, instead of `onClick`. */
   to?: string;
   /** File that the item downloads, instead of `onClick`. */
@@ -14,8 +16,9 @@ interface MenuActionProps {
 }
 
 /** Menu item with an icon: a button, a link to a page, or a download. */
-export function MenuAction({ Icon, label, disabled = false, to, href, onClick }: MenuActionProps) {
+export function MenuAction({ Icon, label, blocked = null, to, href, onClick, ...props }: MenuActionProps) {
   const icon = <Icon size={16} aria-hidden />;
+  const disabled = blocked !== null || (props.disabled ?? false);
   // A disabled link would still be a link for screen readers.
   if (to !== undefined && !disabled) {
     return (
@@ -34,6 +37,17 @@ export function MenuAction({ Icon, label, disabled = false, to, href, onClick }:
   return (
     <Menu.Item disabled={disabled} leftSection={icon} onClick={onClick}>
       {label}
+      <Refusal>{blocked}</Refusal>
     </Menu.Item>
+  );
+}
+
+/** Reason below the label of a disabled menu item. */
+export function Refusal({ children }: { children: string | null }) {
+  if (children === null) return null;
+  return (
+    <Text size="xs" c="dimmed" component="span" display="block">
+      {children}
+    </Text>
   );
 }

@@ -33,7 +33,7 @@ export function WideTable({ label, className = "", children }: WideTableProps) {
 }
 
 /** Return on which sides of a scrolling element content is hidden. */
-function useHiddenSides(frame: RefObject<HTMLElement | null>) {
+export function useHiddenSides(frame: RefObject<HTMLElement | null>) {
   const [hidden, setHidden] = useState({ left: false, right: false });
   useEffect(() => {
     const element = frame.current;

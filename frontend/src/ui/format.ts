@@ -164,6 +164,9 @@ export function lowerCaseLabel(label: string): string {
   return label.replace("Figure", "figure").replace("Table", "table");
 }
 
+/** Return the environment's name without its family prefix. */
+export const shortEnv = (env: string) => env.replace(/^(ALE|Arcadia)\//, "");
+
 /** Return a text with a capital first letter. */
 export const capitalize = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
 

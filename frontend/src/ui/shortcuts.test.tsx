@@ -1,9 +1,10 @@
 import { fireEvent, render, screen } from "@testing-library/react";
 import userEvent from "@testing-library/user-event";
+import type { ReactNode } from "react";
 import { describe, expect, it, vi } from "vitest";
 import { useShortcuts } from "./shortcuts";
 
-function show() {
+function show(children?: ReactNode) {
   const goToRuns = vi.fn();
   const launch = vi.fn();
   function Page() {
@@ -15,6 +16,7 @@ function show() {
       <>
         <input aria-label="Name" />
         <input type="checkbox" aria-label="Select" />
+        {children}
       </>
     );
   }
@@ -42,6 +44,28 @@ describe("shortcuts", () => {
     await userEvent.click(screen.getByLabelText("Select"));
     await userEvent.keyboard("n");
     expect(launch).toHaveBeenCalledTimes(1);
+  });
+
+  it.each(["dialog", "alertdialog", "menu"])("wait until an open %s is closed", async (role) => {
+    const { launch } = show(<div role={role}>A popover without the focus</div>);
+    await userEvent.keyboard("n");
+    expect(launch).not.toHaveBeenCalled();
+  });
+
+  it("respond beside a closed menu that stays in the document", async () => {
+    const { launch } = show(<div role="menu" style={{ display: "none" }} />);
+    await userEvent.keyboard("n");
+    expect(launch).toHaveBeenCalledTimes(1);
+  });
+
+  it("ignore typing in an editor", () => {
+    const { launch } = show(
+      <div contentEditable suppressContentEditableWarning>
+        <p>Words</p>
+      </div>,
+    );
+    fireEvent.keyDown(screen.getByText("Words"), { key: "n" });
+    expect(launch).not.toHaveBeenCalled();
   });
 
   it("ignore the browser's shortcuts", () => {

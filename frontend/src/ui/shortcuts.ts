@@ -4,7 +4,11 @@ import { useEffect, useRef } from "react";
 const SEQUENCE_TIMEOUT_MS = 1000;
 
 const TEXT_FIELDS =
-  "input:not([type=checkbox], [type=radio]), textarea, select, [role=slider], [role=combobox]";
+  "input:not([type=checkbox], [type=radio]), textarea, select, [contenteditable=true], [role=textbox], " +
+  "[role=searchbox], [role=spinbutton], [role=slider], [role=combobox], [role=listbox]";
+
+/** Dialogs, popovers and menus. */
+const LAYERS = "[role=dialog], [role=alertdialog], [role=menu]";
 
 export interface Shortcut {
   keys: string;
@@ -13,11 +17,15 @@ export interface Shortcut {
 }
 
 function isTyping(target: EventTarget | null): boolean {
-  if (!(target instanceof HTMLElement)) return false;
-  return target.isContentEditable || target.matches(TEXT_FIELDS);
+  return target instanceof Element && target.closest(TEXT_FIELDS) !== null;
 }
 
-/** Listen for single keys and two-key sequences, except during typing or in an open dialog. */
+/** Return true if a dialog, popover or menu is open. A closed menu may stay in the document without being shown. */
+function isLayerOpen(): boolean {
+  return [...document.querySelectorAll(LAYERS)].some((layer) => getComputedStyle(layer).display !== "none");
+}
+
+/** Listen for single keys and two-key sequences, except during typing and while a dialog, popover or menu is open. */
 export function useShortcuts(shortcuts: readonly Shortcut[]): void {
   const latest = useRef(shortcuts);
   useEffect(() => {
@@ -29,12 +37,11 @@ export function useShortcuts(shortcuts: readonly Shortcut[]): void {
     function onKeyDown(event: KeyboardEvent) {
       if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey || isTyping(event.target))
         return;
-      if (document.querySelector("[role=dialog][aria-modal=true]")) return;
       const sequence = Date.now() - firstAt < SEQUENCE_TIMEOUT_MS ? `${first} ${event.key}` : "";
       const match = latest.current.find(({ keys }) => keys === event.key || keys === sequence);
       first = event.key;
       firstAt = Date.now();
-      if (!match) return;
+      if (!match || isLayerOpen()) return;
       event.preventDefault();
       first = "";
       match.run();

@@ -1,6 +1,7 @@
 """Files that the agents API refuses."""
 
 import json
+import struct
 
 import numpy as np
 import pytest
@@ -39,6 +40,23 @@ def test_changed_members_are_refused(agents: Agents, members: Members) -> None:
     missing = {name: content for name, content in members.items() if name != "weights.safetensors"}
     assert "is incomplete: weights.safetensors" in agents.refusal(pack(missing))
     assert "weights.safetensors is missing" in agents.refusal(edited(missing))
+
+
+def test_a_member_before_the_beginning_of_the_file_is_refused(agents: Agents, members: Members) -> None:
+    content = bytearray(pack(members))
+    end = content.rindex(b"PK\5\6")
+    (start,) = struct.unpack_from("<L", content, end + 16)
+    struct.pack_into("<L", content, end + 16, start + 10_000)
+    assert "a member is outside of it" in agents.refusal(bytes(content))
+
+
+def test_a_pickle_that_crashes_its_parser_is_refused(agents: Agents) -> None:
+    """The server answers, and goes on."""
+    pickled = b"\x80\x02}(K\x01" + b"\x85" * 200_000 + b"K\x01u."
+    policy = pack({"archive/data.pkl": pickled, "archive/byteorder": b"little"})
+    message = agents.refusal(pack({"data": b"{}", "policy.pth": policy}), env="CartPole-v1")
+    assert message == "The weights cannot be read: it is damaged or nests too deeply, so that its parser crashed."
+    assert agents.user.get("/api/v1/health").status_code == 200
 
 
 def test_a_zip_bomb_is_refused(agents: Agents, members: Members, monkeypatch: pytest.MonkeyPatch) -> None:

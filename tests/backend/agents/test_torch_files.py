@@ -3,6 +3,7 @@
 import io
 import os
 import pickle
+import re
 import zipfile
 from pathlib import Path
 from typing import Any
@@ -12,6 +13,7 @@ import torch
 
 from backend.agents.problem import BadAgent
 from backend.agents.torch_files import read_tensors
+from backend.untrusted import reading
 
 
 def saved(content: Any) -> bytes:
@@ -108,7 +110,36 @@ def test_damaged_pickles_are_refused(pickled: bytes) -> None:
 
 def test_attributes_cannot_replace_the_numbers_of_a_tensor() -> None:
     pickled = rebuild(1, (4,), (1,))[:-2] + b"(Vdata\nVx\ndbd."
-    assert "do not have its shape" in refusal(with_pickle(pickled, s0=bytes(16)))
+    assert "cannot be read" in refusal(with_pickle(pickled, s0=bytes(16)))
+
+
+def nested(depth: int) -> bytes:
+    """Return the pickle of a dictionary whose only key is a tuple in a tuple in a tuple, and so on."""
+    return b"\x80\x02}(K\x01" + b"\x85" * depth + b"K\x01u."
+
+
+@pytest.mark.parametrize("depth", [2_000, 200_000, 900_000])
+def test_a_key_of_nested_tuples_is_refused(depth: int) -> None:
+    message = refusal(with_pickle(nested(depth)))
+    assert re.search("not a dictionary of tensors|its parser crashed|takes more than 5 seconds", message), message
+
+
+def test_a_pickle_that_computes_for_long_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(reading, "MAX_SECONDS", 0.01)
+    assert "takes longer than 0.01 seconds" in refusal(with_pickle(nested(900_000)))
+
+
+def test_a_pickle_that_needs_much_memory_is_refused() -> None:
+    # A bytearray of 2 GB, of which the file has nothing.
+    assert "MB of memory" in refusal(with_pickle(b"\x80\x05\x96" + (2 * 10**9).to_bytes(8, "little")))
+
+
+def test_weights_without_their_parts_are_refused() -> None:
+    file = io.BytesIO()
+    with zipfile.ZipFile(file, "w") as archive:
+        archive.writestr("archive/data.pkl", rebuild(1, (4,), (1,)))
+    assert "are incomplete" in refusal(file)
+    assert "the numbers 0 are missing" in refusal(with_pickle(rebuild(1, (4,), (1,))))
 
 
 def test_large_pickles_and_other_members_are_refused() -> None:

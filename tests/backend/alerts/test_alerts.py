@@ -118,6 +118,20 @@ def test_a_disabled_rule_raises_no_alert(api: Api, alerts: Alerts) -> None:
     assert alerts.kinds() == ["run_finished"]
 
 
+def test_finished_runs_ring_the_bell_only_if_their_rule_says_so(api: Api, alerts: Alerts) -> None:
+    for _ in range(3):
+        end(api, "finished")
+    assert (alerts.get("/alerts")["unread"], len(alerts.listed())) == (0, 3)
+    end(api, "failed", "No.")
+    assert alerts.get("/alerts")["unread"] == 1
+    assert alerts.patch("/alert-rules/run_finished", rings=True)["rings"] is True
+    end(api, "finished")
+    assert alerts.get("/alerts")["unread"] == 2
+    assert alerts.patch("/alert-rules/run_failed", rings=False) == {**alerts.get("/alert-rules")[1], "rings": False}
+    end(api, "failed", "No.")
+    assert alerts.get("/alerts")["unread"] == 2
+
+
 def test_rules_have_defaults_and_thresholds(api: Api, alerts: Alerts) -> None:
     rules = {rule["kind"]: rule for rule in alerts.get("/alert-rules")}
     assert all(rule["enabled"] for rule in rules.values())
@@ -129,7 +143,7 @@ def test_rules_have_defaults_and_thresholds(api: Api, alerts: Alerts) -> None:
 
 
 def test_alerts_are_marked_as_read_individually_or_up_to_the_last_one_seen(api: Api, alerts: Alerts) -> None:
-    runs = [end(api, "finished") for _ in range(4)]
+    runs = [end(api, "failed", "No.") for _ in range(4)]
     page = alerts.get("/alerts", limit=3)
     assert [alert["run_id"] for alert in page["items"]] == runs[:0:-1]
     assert page["unread"] == 4

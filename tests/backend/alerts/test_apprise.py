@@ -1,12 +1,17 @@
 """Delivery by Apprise, which is limited to addresses that can be checked."""
 
 import socket
+import threading
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
+from urllib.parse import urlsplit
 
 import apprise
 import pytest
+import requests
 from apprise.plugins.email import NotifyEmail
 from apprise.plugins.slack import NotifySlack
+from apprise.plugins.zulip import NotifyZulip
 
 from backend.alerts import apprise_urls
 from backend.alerts.apprise_urls import FIXED_SERVICES, SELF_HOSTED, check_apprise_url
@@ -14,6 +19,7 @@ from tests.backend.alerts.conftest import Alerts
 from tests.factories import Api
 
 SLACK = "slack://T1JJ3T3L2/A1BRTD4JD/TIiajkdnlazkcOXrIdevi7FQ"
+TELEGRAM = "tgram://123456789:abcdefg_hijklmnopqrstuvwxyzABCDEF012/12345/"
 MAIL = "mailto://me:secret@example.org?to=you@example.org"
 
 
@@ -22,10 +28,18 @@ def finish(api: Api) -> None:
     assert api.release(run_id, attempt, "finished").is_success
 
 
+def answering(status: int, content: bytes = b"ok") -> requests.Response:
+    """Return a response of a service."""
+    response = requests.Response()
+    response.status_code, response._content = status, content
+    return response
+
+
 def test_an_alert_is_sent_to_a_service(api: Api, alerts: Alerts, monkeypatch: pytest.MonkeyPatch) -> None:
     sent: list[dict[str, Any]] = []
 
-    def send(_service: Any, **message: Any) -> bool:
+    def send(service: Any, **message: Any) -> bool:
+        service.throttle()
         sent.append(message)
         return True
 
@@ -43,6 +57,7 @@ def test_an_alert_is_sent_to_a_service(api: Api, alerts: Alerts, monkeypatch: py
 
 def test_a_refused_message_is_retried(api: Api, alerts: Alerts, monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(service: Any, **_: Any) -> bool:
+        service.throttle()
         service.logger.warning("Failed to send Slack notification: invalid_auth, error=403.")
         return False
 
@@ -62,6 +77,7 @@ def test_a_mail_server_at_a_private_address_is_blocked(
     sent: list[str] = []
 
     def send(service: Any, **_: Any) -> bool:
+        service.throttle()
         sent.append(service.smtp_host)
         return True
 
@@ -85,9 +101,19 @@ def test_a_mail_server_at_a_private_address_is_blocked(
         ("dbus://", "no service 'dbus' is allowed"),
         ("syslog://", "no service 'syslog' is allowed"),
         ("nothing", "no service '' is allowed"),
-        (f"{MAIL}&pgp=encrypt&pgppub=/etc/passwd", "the parameter 'pgp' is not allowed"),
-        (f"{MAIL}&+header=x", "is not allowed"),
-        (f"{SLACK}?template=/etc/passwd", "the parameter 'template' is not allowed"),
+        (f"{MAIL}&pgp=encrypt&pgppub=/etc/passwd", "cannot have the parameter 'pgp'"),
+        (f"{MAIL}&+header=x", "cannot have the parameter '+header'"),
+        (f"{SLACK}?template=/etc/passwd", "cannot have the parameter 'template'"),
+        (f"{TELEGRAM}?format=text;template=http://127.0.0.1:9/x", "cannot have the parameter 'template'"),
+        (f"{TELEGRAM}?format=text&TEMPLATE=/etc/shadow", "cannot have the parameter 'template'"),
+        (f"{TELEGRAM}?%74emplate=/etc/shadow", "cannot have the parameter 'template'"),
+        (f"{TELEGRAM}?format=text?;template=/etc/shadow", "percent-encoded"),
+        (f"{TELEGRAM}?format=text\n;template=/etc/shadow", "percent-encoded"),
+        (f"{TELEGRAM}?:key=value", "cannot have the parameter ':key'"),
+        # Allowed for mail, but not for Slack.
+        (f"{SLACK}?smtp=10.0.0.7", "cannot have the parameter 'smtp'"),
+        (f"zulip://bot@127.0.0.1/{32 * 'a'}/stream", "is a self-hosted Zulip"),
+        (f"zulip://bot@10.zulipchat.com%2Fx/{32 * 'a'}/stream", "is a self-hosted Zulip"),
         ("slack://wrong", "Apprise does not accept this slack URL"),
     ],
 )
@@ -99,6 +125,82 @@ def test_an_address_that_cannot_be_checked_is_refused(api: Api, url: str, reason
 
 def test_a_self_hosted_service_is_allowed_with_private_addresses() -> None:
     check_apprise_url("gotify://10.0.0.7/AbCdEfGhIjKlMnO", allow_private=True)
+
+
+# A URL of each service at a fixed address, and its host.
+HOSTS = {
+    f"dingtalk://{'a' * 64}/12345678901": "oapi.dingtalk.com",
+    f"discord://{'1' * 24}/{'a' * 64}": "discord.com",
+    f"feishu://{'a' * 36}": "open.feishu.cn",
+    f"gchat://workspace/{'k' * 36}/{'t' * 40}": "chat.googleapis.com",
+    f"ifttt://{'a' * 20}@event": "maker.ifttt.com",
+    f"lark://{'a' * 36}": "open.larksuite.com",
+    "opsgenie://aaaaaaaa-bbbb-cccc-dddd-eeeeeeeeeeee": "api.opsgenie.com",
+    f"pagerduty://{'i' * 32}@{'a' * 20}/source/component": "events.pagerduty.com",
+    f"pbul://{'a' * 32}": "api.pushbullet.com",
+    f"pover://{'u' * 30}@{'t' * 30}": "api.pushover.net",
+    f"sendgrid://{'a' * 20}:me@example.org/you@example.org": "api.sendgrid.com",
+    SLACK: "hooks.slack.com",
+    TELEGRAM: "api.telegram.org",
+    f"twilio://AC{'a' * 32}:{'b' * 32}@15551230000/15551230001": "api.twilio.com",
+    f"wxteams://{'a' * 80}": "api.ciscospark.com",
+    f"zulip://bot@arcadia/{32 * 'a'}/stream": "arcadia.zulipchat.com",
+}
+
+
+@pytest.mark.parametrize("level", ["info", "error"])
+@pytest.mark.parametrize("url", HOSTS, ids=[urlsplit(url).scheme for url in HOSTS])
+def test_a_fixed_service_is_contacted_at_its_own_address(monkeypatch: pytest.MonkeyPatch, url: str, level: str) -> None:
+    requested: list[tuple[str, bool]] = []
+
+    def refuse(_session: Any, **given: Any) -> requests.Response:
+        requested.append((urlsplit(given["url"]).hostname or "", given["allow_redirects"]))
+        return answering(500)
+
+    monkeypatch.setattr(requests.Session, "request", refuse)
+    outcome = apprise_urls.send(url, "Title", "Text", level, allow_private=False)
+    assert outcome.error is not None
+    assert set(requested) == {(HOSTS[url], False)}
+
+
+def test_every_fixed_service_has_a_tested_url() -> None:
+    assert {urlsplit(url).scheme for url in HOSTS} == FIXED_SERVICES
+
+
+@pytest.mark.parametrize("level", ["info", "warning", "error"])
+def test_an_alert_reaches_opsgenie_at_every_level(monkeypatch: pytest.MonkeyPatch, level: str) -> None:
+    monkeypatch.setattr(requests, "post", lambda *_, **__: answering(202, b'{"requestId": "1"}'))
+    url = "opsgenie://aaaaaaaa-bbbb-cccc-dddd-eeeeeeeeeeee"
+    assert apprise_urls.send(url, "Title", "Text", level, allow_private=False).error is None
+
+
+def test_a_message_that_was_never_sent_is_not_delivered(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(NotifySlack, "send", lambda *_, **__: True)
+    outcome = apprise_urls.send(SLACK, "Title", "Text", "info", allow_private=False)
+    assert outcome.error is not None
+    assert "did not contact the service" in outcome.error
+
+
+def test_simultaneous_deliveries_keep_their_own_errors(monkeypatch: pytest.MonkeyPatch) -> None:
+    both = threading.Barrier(2, timeout=30)
+
+    def refuse(service: Any, **_: Any) -> bool:
+        service.throttle()
+        both.wait()
+        service.logger.warning("%s failed", type(service).__name__)
+        both.wait()
+        return False
+
+    for service in (NotifySlack, NotifyZulip):
+        monkeypatch.setattr(service, "send", refuse)
+    urls = {"NotifySlack": SLACK, "NotifyZulip": f"zulip://bot@arcadia/{32 * 'a'}/stream"}
+    with ThreadPoolExecutor() as pool:
+        outcomes = {
+            name: pool.submit(apprise_urls.send, url, "Title", "Text", "info", allow_private=False)
+            for name, url in urls.items()
+        }
+        errors = {name: outcome.result().error for name, outcome in outcomes.items()}
+    assert errors == {name: f"The service did not accept the message. {name} failed" for name in urls}
 
 
 def test_fixed_services_have_no_host_in_their_urls() -> None:

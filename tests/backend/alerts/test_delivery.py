@@ -2,6 +2,7 @@
 
 import hashlib
 import hmac
+import math
 import socket
 from datetime import timedelta
 from pathlib import Path
@@ -15,7 +16,7 @@ from backend.alerts.delivery import CLAIM, MAX_TRIES, AlertDeliverer, delay_afte
 from tests.backend.alerts.conftest import Alerts, Receiver, seconds_until
 from tests.factories import Api, metrics, started
 from tests.server_process import Server
-from tests.workers.waiting import wait_until
+from tests.workers.waiting import PATIENCE_SECONDS, wait_until
 
 
 @pytest.fixture
@@ -85,6 +86,17 @@ def test_a_failed_attempt_is_retried_with_the_same_key(api: Api, alerts: Alerts,
     (delivery,) = alerts.deliveries()
     assert (delivery["state"], delivery["error"]) == ("delivered", None)
     assert alerts.get("/alert-channels")[0]["problem"] is None
+
+
+@pytest.mark.usefixtures("channel")
+def test_the_thread_rests_until_the_next_try(api: Api, alerts: Alerts, receiver: Receiver) -> None:
+    deliverer = AlertDeliverer(alerts.database, alerts.settings, alerts.now)
+    assert deliverer._seconds_until_due() == math.inf
+    receiver.statuses = [500]
+    finish(api)
+    assert deliverer._seconds_until_due() <= 0
+    alerts.deliver()
+    assert 0 < deliverer._seconds_until_due() <= delay_after(1).total_seconds()
 
 
 @pytest.mark.usefixtures("channel")
@@ -260,7 +272,11 @@ def test_an_invalid_address_is_refused(api: Api, url: str) -> None:
 @pytest.mark.nightly
 def test_a_killed_backend_delivers_after_its_restart(tmp_path: Path, receiver: Receiver) -> None:
     settings = {"ARCADIA_WORKER_TOKEN": "w", "ARCADIA_ALERTS_PRIVATE": "1", "ARCADIA_SWEEP_SECONDS": "60"}
-    with httpx.Client(headers={"Authorization": "Bearer w"}) as worker, httpx.Client() as user:
+    token = {"Authorization": "Bearer w"}
+    with (
+        httpx.Client(headers=token, timeout=PATIENCE_SECONDS) as worker,
+        httpx.Client(timeout=PATIENCE_SECONDS) as user,
+    ):
         server = Server(tmp_path, settings=settings)
         try:
             user.post(f"{server.address}/alert-channels", json={"name": "Mine", "url": receiver.url})

@@ -236,12 +236,47 @@ def test_points_that_are_pickled_objects_are_refused(archives: Archives, members
     target = io.BytesIO()
     np.save(target, np.array([{"a": 1}], object), allow_pickle=True)
     changed = {**members, "runs/1/points/1.npy": target.getvalue()}
-    assert "must contain 1 points" in archives.refusal(packed(changed))
+    assert "does not describe an array of numbers" in archives.refusal(packed(changed))
 
 
 def test_points_without_a_header_are_refused(archives: Archives, members: Members) -> None:
     for content in (b"", b"\x93NUMPY\x01\x00\x10\x00__import__('os')\n", b"\x93NUMPY\x09\x00"):
         assert "runs/1/points/1.npy" in archives.refusal(packed({**members, "runs/1/points/1.npy": content}))
+
+
+@pytest.mark.parametrize("header", [b"(" * 9_000, b"(" * 4_000, b"-" * 4_000 + b"1", b"{" * 200, b"'" * 3])
+def test_points_with_a_hostile_header_are_refused(archives: Archives, members: Members, header: bytes) -> None:
+    content = b"\x93NUMPY\x01\x00" + len(header).to_bytes(2, "little") + header
+    assert "its header" in archives.refusal(packed({**members, "runs/1/points/1.npy": content}))
+
+
+@pytest.mark.parametrize("column", ["packages_sha256", "diff_sha256"])
+def test_an_unknown_provenance_document_is_refused(archives: Archives, members: Members, column: str) -> None:
+    changed = with_row(members, "attempts", **{column: "0" * 64})
+    assert f"{'0' * 64} ({column}), which is missing" in archives.refusal(packed(changed))
+
+
+def test_documents_that_nest_deeply_are_refused(archives: Archives, members: Members) -> None:
+    content = "[" * 100_000
+    digest = hashlib.sha256(content.encode()).hexdigest()
+    document = json.dumps({"sha256": digest, "content": content}).encode() + b"\n"
+    changed = with_row({**members, "runs/1/rows/documents.jsonl": document}, "attempts", packages_sha256=digest)
+    assert "is not consistent" in archives.refusal(packed(changed))
+
+
+@pytest.mark.parametrize("table", ["attempts", "checkpoints", "files", "tags", "log_lines", "clocks"])
+def test_rows_that_contradict_each_other_are_refused(archives: Archives, members: Members, table: str) -> None:
+    path = f"runs/1/rows/{table}.jsonl"
+    first = members[path].splitlines(keepends=True)[0]
+    again = json.dumps(json.loads(first) | {"archive_number": 1_000}).encode() + b"\n"
+    response = archives.user.post("/api/v1/archives", content=packed({**members, path: first + again}))
+    if response.status_code == 201:
+        # Rows of this table may be equal.
+        assert table in ("files", "log_lines")
+        archives.user.delete(f"/api/v1/runs/{response.json()['runs'][0]}")
+    else:
+        assert response.status_code == 422, response.text
+        assert "contradict each other" in response.json()["detail"]
 
 
 def test_fewer_points_than_announced_are_refused(archives: Archives, members: Members) -> None:

@@ -43,6 +43,10 @@ def test_a_change_waits_until_the_trainer_reports_it(api: Api) -> None:
     log = [line["message"] for line in api.user.get(f"/api/v1/runs/{run_id}/log").json()["items"]]
     assert "Change 1 requested by testclient (API): learning rate 0.0224 → 0.001." in log
     assert log.count("Change 1 applied at step 400: learning rate 0.0224 → 0.001.") == 1
+    assert api.run(run_id)["warnings"] == []
+    assert api.send(run_id, attempt, changed(3, 500, 1, {"learning_rate": 0.5}, BEFORE)).is_success
+    (warning,) = api.run(run_id)["warnings"]
+    assert warning == "Change 1 was reported again with other values, which are not shown: learning_rate=0.5."
 
 
 def test_an_applied_change_is_kept_in_the_next_attempt_and_applied_once(api: Api) -> None:

@@ -5,7 +5,8 @@ from typing import Any
 import pytest
 
 from backend.configuration.configs import from_preset, to_document
-from backend.configuration.pasted import ParsedText, parse_text
+from backend.configuration.pasted import MAX_UNKNOWN, ParsedText, parse_text
+from backend.untrusted import reading
 from tests.factories import Api
 
 BASE = to_document(from_preset("paac-cartpole", {}))
@@ -65,6 +66,10 @@ def test_unknown_settings_are_listed_with_their_lines() -> None:
         ("", 1, None, "write one setting per line"),
         ("a: &x [1]\nb: *x", 2, None, "aliases are not supported"),
         ("[" * 5_000, None, None, "nested too deeply"),
+        ("seed = " + "[" * 50_000, None, None, "nested too deeply"),
+        ("- " * 49_000, None, None, "nested too deeply"),
+        ('{"env": ' + "[" * 900 + "]" * 900 + "}", 1, "env", "valid string"),
+        ("seed: 2026-01-01", 1, "seed", "valid integer"),
         ('{"seed": ' + "9" * 5_000 + "}", None, None, "not valid JSON"),
     ],
 )
@@ -72,6 +77,17 @@ def test_errors_name_the_line_and_the_setting(text: str, line: int | None, field
     ((found_line, found_field, found_message),) = problems(text)
     assert (found_line, found_field) == (line, field)
     assert message in found_message
+
+
+def test_a_text_that_takes_long_to_parse_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(reading, "MAX_SECONDS", 1.0)
+    ((line, field, message),) = problems("[a" + ".a" * 49_000 + "]")
+    assert (line, field, message) == (None, None, "the text cannot be read: reading it takes longer than 1 seconds")
+
+
+def test_many_unknown_settings_are_reported_in_part() -> None:
+    text = "{" + ",".join(f'"unknown_{number}": 1' for number in range(5_000)) + "}"
+    assert len(parse_text(text, BASE).unknown) == MAX_UNKNOWN
 
 
 def test_the_route_returns_the_parsed_settings(api: Api) -> None:

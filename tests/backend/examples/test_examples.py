@@ -4,7 +4,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from sqlalchemy import text
 
+from backend.archives import reading
+from backend.database.engine import Database
 from backend.examples import service
 from tests.factories import Api, metrics
 
@@ -51,16 +54,45 @@ def test_deleted_examples_are_restored_into_their_report(api: Api) -> None:
     assert table["numbers"] == second["runs"] != first["runs"]
 
 
+@pytest.mark.usefixtures("examples")
+def test_others_can_write_while_the_examples_are_imported(
+    api: Api, database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seen: list[tuple[int, int]] = []
+
+    def write_and_see(done: int, total: int) -> None:
+        with database.write() as session:
+            session.execute(text("UPDATE runs SET notes = 'written' WHERE id = 0"))
+        seen.append((done, total))
+
+    monkeypatch.setattr(reading, "_announce_progress", write_and_see)
+    open_examples(api)
+    assert seen == [(0, 1), (1, 1)]
+
+
 def test_a_build_without_examples_says_so(api: Api, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(service, "EXAMPLES", tmp_path / "examples.arcadia")
     answer = api.user.post("/api/v1/examples")
     assert (answer.status_code, "missing from this build" in answer.json()["detail"]) == (404, True)
 
 
-def test_the_shipped_archive_has_runs_with_replays_and_evaluations(api: Api) -> None:
+def test_everything_can_be_done_with_the_shipped_runs(api: Api) -> None:
+    """Each run has its best checkpoint with a replay of it, and every video of the report exists."""
     result = open_examples(api)
     assert len(result["reports"]) == 1
-    for run in result["runs"]:
-        assert api.user.get(f"/api/v1/runs/{run}/replays").json(), run
+    envs = set()
+    for number in result["runs"]:
+        run = api.run(number)
+        envs.add(run["env"])
+        assert (run["actions"]["play"], run["actions"]["change"]) == (None, None), run["name"]
+        kept = [each for each in api.user.get(f"/api/v1/runs/{number}/checkpoints").json() if each["available"]]
+        assert [(each["best"], each["weights_only"]) for each in kept] == [(True, True)], run["name"]
+        newest = [each for each in api.user.get(f"/api/v1/runs/{number}/replays").json() if each["file_id"]][-1]
+        assert (newest["step"], newest["actions"]["simulate"]) == (kept[0]["step"], None), run["name"]
+    assert envs >= {"CartPole-v1", "InvertedPendulum-v5"}
+    blocks = api.user.get(f"/api/v1/reports/{result['reports'][0]}").json()["blocks"]
+    for block in [block for block in blocks if block["kind"] == "replay"]:
+        answer = api.user.post("/api/v1/reports/preview", json={"block": block}).json()
+        assert (answer["problem"], answer["missing"]) == (None, None), block
     evaluated = [api.user.get(f"/api/v1/runs/{run}/evaluations").json()["best"] for run in result["runs"]]
     assert any(evaluated)

@@ -9,7 +9,7 @@ import pytest
 
 from backend.colors import Stroke
 from backend.figures.curves_figure import RunCurve, curves_figure
-from backend.figures.drawing import Look, as_text, significant
+from backend.figures.drawing import Look, as_text, significant, y_axis
 from backend.figures.smoothing import Smoothing
 from backend.metrics.buckets import Curve
 
@@ -132,6 +132,26 @@ def test_a_clipped_axis_leaves_out_only_outliers(y_log: bool) -> None:
     assert max(figure.data[-1]["y"]) == 1e6, "the points are complete"
     assert "range" not in curves_figure([run(curve(usual))], "m", Look(y_log=y_log, clip=True)).layout["yaxis"]
     assert "range" not in curves_figure([run(curve([*usual, 1e6]))], "m", Look(y_log=y_log)).layout["yaxis"]
+
+
+@pytest.mark.parametrize(
+    ("values", "texts"),
+    [
+        ([0.0003, 0.003], ["0.0001", "0.0002", "0.0005", "0.001", "0.002", "0.005", "0.01", "0.02", "0.05"]),
+        ([2e-6, 2e-5], ["1e-6", "2e-6", "5e-6", "1e-5", "2e-5", "5e-5", "0.0001", "0.0002", "0.0005"]),
+        ([1, 1e6], ["1", "10", "100", "1000", "10 k", "100 k", "1 M"]),
+        ([1e-3, 1e13], ["0.001", "0.1", "10", "1000", "100 k", "10 M", "1 G", "100 G", "1e13"]),
+    ],
+)
+def test_every_tick_of_a_log_axis_has_a_complete_label(values: list[float], texts: list[str]) -> None:
+    axis = y_axis([np.array([*values, np.nan, -1.0])], log=True)
+    assert axis["ticktext"] == texts
+    assert axis["tickvals"][0] <= min(values)
+
+
+@pytest.mark.parametrize("values", [[], [3.0, 5.0], [0.0, -1.0]])
+def test_a_log_axis_over_less_than_a_decade_has_ticks_of_plotly(values: list[float]) -> None:
+    assert y_axis([np.array(values)], log=True) == {"type": "log"}
 
 
 @pytest.mark.parametrize("values", [[], [1.0], [math.nan], [0.0, 0.0, 5.0], [-1.5e308, 0.0, 1.5e308]])

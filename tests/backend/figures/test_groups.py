@@ -11,11 +11,14 @@ from typing import Any, get_args
 import numpy as np
 import pytest
 
-from backend.comparisons.groups import group_runs, group_runs_over_games
+from backend.colors import Stroke
+from backend.comparisons.groups import group_runs, group_runs_over_games, group_samples
 from backend.comparisons.labels import group_labels
 from backend.comparisons.statistics import Center, bootstrap_curve
 from backend.database.tables import Run
-from backend.figures.groups import Band, Grouping, SmoothedLine, middle_curve, shared_places, widen
+from backend.figures.curves_figure import RunCurve
+from backend.figures.groups import Band, Grouping, RunGroup, SmoothedLine, middle_curve, shared_places, widen
+from backend.metrics.buckets import Curve
 from backend.metrics.curves import Window
 from tests.backend.figures.test_growth import merged
 from tests.factories import CARTPOLE, Api, metrics, started
@@ -164,14 +167,44 @@ def test_repeated_seeds_are_not_further_samples(by: list[str]) -> None:
         assert [[each.id for each in group] for group in groups] == [[1, 4], [2], [3]]
 
 
+def test_runs_that_repeat_each_other_are_one_sample_of_a_group_named_by_fields() -> None:
+    runs = [run(1, seed=1), run(2, seed=1), run(3, seed=2), run(4, seed=1, learning_rate=0.5), run(5, seed=9)]
+    groups = group_samples(runs, ["learning_rate"], {1, 2, 3, 4})
+    assert [[[each.id for each in sample] for sample in group] for group in groups] == [[[1, 2], [3]], [[4]]]
+    assert group_labels(groups, ["learning_rate"]) == [
+        "PAAC · CartPole · lr 0.01 (n = 2 from 3 runs)",
+        "PAAC · CartPole · lr 0.5 (n = 1)",
+    ]
+    assert [[[each.id for each in sample] for sample in group] for group in group_samples(runs[:3], [], {1, 2, 3})] == [
+        [[1], [3]],
+        [[2]],
+    ]
+
+
+def test_a_sample_of_several_runs_is_their_mean() -> None:
+    curves = [
+        RunCurve(number, "a", Stroke("#000000", "solid"), Curve(True, 2, x, y, y, y, y, np.ones(2, np.int64)))
+        for number, (x, y) in enumerate(
+            [(np.array([0.0, 2.0]), np.array([1.0, 3.0])), (np.array([1.0, 2.0]), np.array([6.0, 5.0]))]
+        )
+    ]
+    (line,) = RunGroup("a", [curves]).lines
+    assert (line.x.tolist(), line.y.tolist()) == ([0, 1, 2], [1, 4, 4])
+
+
+def labels(groups: list[list[Run]], by: list[str] | None = None) -> list[str]:
+    """Return the labels of groups without repeated runs."""
+    return group_labels([[[each] for each in group] for group in groups], by or [])
+
+
 def test_the_legend_has_the_differing_fields_and_n() -> None:
     groups = [[run(1, seed=1), run(2, seed=2)], [run(3, seed=3, learning_rate=0.5), run(4, seed=4, learning_rate=0.5)]]
-    assert group_labels(groups) == ["PAAC · CartPole · lr 0.01 (n = 2)", "PAAC · CartPole · lr 0.5 (n = 2)"]
-    assert group_labels(groups[:1]) == ["PAAC · CartPole (n = 2)"]
+    assert labels(groups) == ["PAAC · CartPole · lr 0.01 (n = 2)", "PAAC · CartPole · lr 0.5 (n = 2)"]
+    assert labels(groups[:1]) == ["PAAC · CartPole (n = 2)"]
     twice = [[run(1, seed=1), run(2, seed=2)], [run(3, seed=1), run(4, seed=2)]]
-    assert group_labels(twice) == ["PAAC · CartPole from #1 (n = 2)", "PAAC · CartPole from #3 (n = 2)"]
+    assert labels(twice) == ["PAAC · CartPole from #1 (n = 2)", "PAAC · CartPole from #3 (n = 2)"]
     given = [[run(1, name="base", seed=1), run(2, name="base", seed=2)], [run(3, name="a"), run(4, name="b")]]
-    assert group_labels(given) == ["base (n = 2)", "PAAC · CartPole (n = 2)"]
+    assert labels(given) == ["base (n = 2)", "PAAC · CartPole (n = 2)"]
 
 
 def test_groups_by_any_fields_are_named_by_their_values() -> None:
@@ -186,7 +219,7 @@ def test_groups_by_any_fields_are_named_by_their_values() -> None:
     for by in (["gamma"], ["learning_rate"], ["env"], ["learning_rate", "t_max"], []):
         groups = group_runs(runs, by)
         reported[",".join(by)] = dict(
-            zip(group_labels(groups, by), [[each.id for each in group] for group in groups], strict=True)
+            zip(labels(groups, by), [[each.id for each in group] for group in groups], strict=True)
         )
     assert reported["gamma"] == {
         "PAAC · discount 0.9 (n = 2)": [1, 3],

@@ -11,6 +11,7 @@ import redis
 from backend.live import channel, notices
 from backend.live.notices import Hub, Notice, Stream, current_hub, publish, running
 from tests.workers.redis_server import RedisServer
+from tests.workers.waiting import PATIENCE_SECONDS
 
 
 @pytest.fixture
@@ -29,7 +30,7 @@ def _impatient(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def run(work: Coroutine[Any, Any, None]) -> None:
     """Run a coroutine to its end with a timeout."""
-    asyncio.run(asyncio.wait_for(work, 60))
+    asyncio.run(asyncio.wait_for(work, PATIENCE_SECONDS))
 
 
 async def heard(stream: Stream, wanted: Callable[[Notice], bool], say: Callable[[], None]) -> None:
@@ -76,7 +77,7 @@ def test_a_process_receives_its_own_notice_once(redis_server: RedisServer) -> No
         async with running(redis_server.url):
             with current_hub().join() as stream:
                 publish("run.changed", {"run_id": 1})
-                first = await stream.next(10)
+                first = await stream.next(PATIENCE_SECONDS)
                 assert first is not None
                 assert first.payload == {"run_id": 1}
                 assert await stream.next(0.5) is None
@@ -106,7 +107,7 @@ def test_pages_of_this_process_receive_notices_without_redis() -> None:
                 for run_id in range(20):
                     publish("run.changed", {"run_id": run_id})
                 for run_id in range(20):
-                    notice = await stream.next(10)
+                    notice = await stream.next(PATIENCE_SECONDS)
                     assert notice is not None
                     assert notice.payload == {"run_id": run_id}
 

@@ -9,18 +9,19 @@ import pytest
 
 from backend.live import notices
 from backend.live.notices import COALESCE_SECONDS, PAGE_QUEUE_LIMIT, Stream, current_hub, publish, running
+from tests.workers.waiting import PATIENCE_SECONDS
 
 
 def run(work: Coroutine[Any, Any, None]) -> None:
     """Run a coroutine to its end with a timeout."""
-    asyncio.run(asyncio.wait_for(work, 20))
+    asyncio.run(asyncio.wait_for(work, PATIENCE_SECONDS))
 
 
 async def names(stream: Stream, number: int) -> list[tuple[str, Any]]:
     """Return the next notices."""
     found = []
     for _ in range(number):
-        notice = await stream.next(10)
+        notice = await stream.next(PATIENCE_SECONDS)
         assert notice is not None
         found.append((notice.name, notice.payload))
     return found
@@ -64,7 +65,7 @@ def test_ids_differ() -> None:
             with current_hub().join() as stream:
                 publish("run.changed", {"run_id": 1})
                 publish("run.changed", {"run_id": 2})
-                first, second = await stream.next(10), await stream.next(10)
+                first, second = await stream.next(PATIENCE_SECONDS), await stream.next(PATIENCE_SECONDS)
                 assert first is not None
                 assert second is not None
                 assert first.id != second.id
@@ -116,9 +117,9 @@ def test_streams_end_with_the_application() -> None:
             with hub.join() as stream:
                 publish("run.changed", {"run_id": 1})
                 hub.end()
-                assert await stream.next(10) is None
+                assert await stream.next(PATIENCE_SECONDS) is None
             with hub.join() as late:
-                assert await late.next(10) is None
+                assert await late.next(PATIENCE_SECONDS) is None
 
     run(work())
 

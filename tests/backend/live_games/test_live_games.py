@@ -187,13 +187,13 @@ def test_a_game_with_a_killed_process_restarts_with_a_reason(api: Api, client: T
 
 
 def test_a_game_without_viewers_ends(client: TestClient, game: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("backend.live_games.stage.ALONE_SECONDS", 0.2)
     monkeypatch.setattr("backend.live_games.stages.BEAT_SECONDS", 0.05)
     assert ALONE_SECONDS > BEAT_SECONDS
     with playing(client, game) as player:
         with watching(client, game) as viewer:
             player.send_bytes(b"picture")
             await_picture(viewer, b"picture")
+            monkeypatch.setattr("backend.live_games.stage.ALONE_SECONDS", 0.2)
         ended = closing(player)
         assert (ended.code, "No one has watched" in (ended.reason or "")) == (4000, True)
 

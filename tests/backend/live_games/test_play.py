@@ -23,6 +23,7 @@ pytestmark = pytest.mark.parametrize("database_url", ["sqlite"], indirect=True)
 def _looks_soon(monkeypatch: pytest.MonkeyPatch) -> None:
     """Shorten the interval of the check for unwatched games."""
     monkeypatch.setattr(unwatched, "CHECK_SECONDS", 0.05)
+    monkeypatch.setattr(unwatched, "IDLE_SECONDS", 0.05)
 
 
 def ask(api: Api, slug: str = "pong", status: int = 201) -> dict[str, Any]:

@@ -99,6 +99,11 @@ def test_a_halved_speed_is_found_once_until_it_recovers() -> None:
     assert halved == [10_000, 20_000]
 
 
+def test_a_start_on_a_busy_host_is_no_anomaly() -> None:
+    """A speed that falls within the first minute is not judged by any rule."""
+    assert found(STEPS_PER_SECOND, after(20, 1_000, 100)[:60]) == []
+
+
 def test_one_slow_sample_is_no_anomaly() -> None:
     speed = np.full(NUMBER, 1_000.0)
     speed[100] = 10

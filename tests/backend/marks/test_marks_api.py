@@ -80,8 +80,8 @@ def test_an_anomaly_names_the_run_that_slowed_it_down(api: Api) -> None:
     slow, attempt = api.running(name="slow")
     other, _attempt = api.running(name="greedy")
     began = api.run(other)["started_at"]
-    start = datetime.fromisoformat(began).timestamp() - 50
-    speeds = [1000.0] * 50 + [300.0] * 50
+    start = datetime.fromisoformat(began).timestamp() - 110
+    speeds = [1000.0] * 110 + [300.0] * 50
     sent = [
         metrics(seq, 10 * seq, {"throughput/steps_per_second": speed}) | {"time": start + seq}
         for seq, speed in enumerate(speeds, 2)
@@ -91,7 +91,7 @@ def test_an_anomaly_names_the_run_that_slowed_it_down(api: Api) -> None:
     anomaly, lost = of_kind(api, slow, "anomaly")
     assert (anomaly["rule"], lost["rule"], lost["run_id"]) == ("speed_halved", "throughput_lost", other)
     assert (anomaly["title"], anomaly["run_id"]) == (f"Speed halved when greedy #{other} started", other)
-    assert (anomaly["step"], anomaly["seconds"]) == (520, 50.0)
+    assert (anomaly["step"], anomaly["seconds"]) == (1_120, 110.0)
 
 
 def test_the_rules_are_listed(api: Api) -> None:

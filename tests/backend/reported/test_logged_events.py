@@ -8,8 +8,12 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
+from sqlalchemy import delete, select
 
 from backend.config import Settings
+from backend.database.engine import Database
+from backend.database.tables import EventDigests
+from backend.events import repeats
 from backend.metrics import series
 from backend.reported import ingest, values
 from tests.backend.reported.conftest import Script
@@ -42,6 +46,62 @@ def test_the_same_batch_over_several_connections_is_stored_once(api: Api, report
         answers = list(pool.map(lambda _: reported.post(*batch).json()["acknowledged"], range(8)))
     assert answers == [50] * 8
     assert len(points(api, reported.run_id, "loss")) == 50
+
+
+def test_other_contents_under_a_stored_number_are_kept_once_and_reported(
+    api: Api, reported: Script, warnings: Warnings
+) -> None:
+    stored = [reported.metrics(step, loss=float(step)) for step in (1, 2, 3)]
+    assert reported.post(*stored).json()["conflicts"] == 0
+    others = [stored[0], {**stored[1], "values": {"loss": 20.0}}, {**stored[2], "kind": "log", "message": "hello"}]
+    for _ in range(2):
+        assert reported.post(*others, reported.metrics(4, loss=4.0)).json() == {
+            "acknowledged": 4,
+            "conflicts": 2,
+            "desired": "run",
+        }
+        reported.events.pop()
+        assert reported.post(*reversed(stored)).json()["conflicts"] == 2
+    assert sorted(points(api, reported.run_id, "loss")) == [(1, 1.0), (2, 2.0), (2, 20.0), (3, 3.0), (4, 4.0)]
+    (warning,) = warnings(reported.run_id)
+    assert "under numbers that other events of the writer writer-1 have" in warning
+    assert api.run(reported.run_id)["warnings"] == [warning]
+    lines = api.user.get(f"/api/v1/runs/{reported.run_id}/log").json()["items"]
+    assert [line["message"] for line in lines].count("hello") == 1
+
+
+def test_repeats_are_recognized_in_batches_of_any_size(
+    api: Api, reported: Script, database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The digests of many small batches share a row."""
+    monkeypatch.setattr(repeats, "ROW_EVENTS", 5)
+    events = [reported.metrics(step, loss=1.0) for step in range(40)]
+    for start in range(0, 40, 3):
+        reported.post(*events[start : start + 3])
+    for size in (1, 7, 40):
+        for start in range(0, 40, size):
+            answer = reported.post(*events[start : start + size]).json()
+            assert (answer["acknowledged"], answer["conflicts"]) == (40, 0)
+    assert reported.post(*({**each, "step": each["step"] + 0.5} for each in events)).json()["conflicts"] == 40
+    assert len(points(api, reported.run_id, "loss")) == 40
+    with database.read() as session:
+        rows = session.scalars(select(EventDigests).where(EventDigests.first_seq > 0)).all()
+        assert len(rows) < 15
+        assert sum(len(row.digests) for row in rows) == 80 * repeats.DIGEST_BYTES
+
+
+def test_the_order_of_fields_does_not_make_another_event(reported: Script) -> None:
+    event = reported.metrics(1, loss=1.0, gain=2.0)
+    turned = dict(reversed({**event, "values": dict(reversed(event["values"].items()))}.items()))
+    assert [reported.post(each).json()["conflicts"] for each in (event, turned)] == [0, 0]
+
+
+def test_events_of_an_earlier_version_count_as_repeats(reported: Script, database: Database) -> None:
+    event = reported.metrics(1, loss=1.0)
+    reported.post(event)
+    with database.write() as session:
+        session.execute(delete(EventDigests))
+    assert reported.post({**event, "step": 5}).json() == {"acknowledged": 1, "conflicts": 0, "desired": "run"}
 
 
 def test_a_gap_is_refused_with_the_expected_number(api: Api, reported: Script) -> None:

@@ -14,6 +14,9 @@ from backend.worker_api.sweeper import Sweeper
 from tests.backend.reported.conftest import Script
 from tests.factories import Api
 
+# The answer to a writer without events.
+UNWRITTEN = {"acknowledged": 0, "conflicts": 0, "desired": "run"}
+
 
 def sweep_for(database: Database, settings: Settings, seconds: float) -> None:
     """Sweep until this time has passed without other events."""
@@ -39,7 +42,7 @@ def test_a_run_is_created_with_the_reported_values(api: Api, script: Script) -> 
         started_at="2026-01-02T03:04:05Z",
     )
     path = f"/runs/{script.run_id}"
-    answer = {"run_id": script.run_id, "attempt": 1, "acknowledged": 0, "desired": "run", "path": path}
+    answer = {"run_id": script.run_id, "attempt": 1, "path": path, **UNWRITTEN}
     assert (response.status_code, response.json()) == (201, answer)
     run = api.run(script.run_id)
     assert (run["name"], run["state"], run["method"]) == ("PPO on Lunar Lander", "running", "PPO")
@@ -58,10 +61,20 @@ def test_a_run_requires_only_a_key_and_a_writer(api: Api, script: Script) -> Non
 def test_a_repeated_request_changes_nothing(api: Api, reported: Script) -> None:
     reported.log("metrics", step=1, values={"loss": 1.0})
     for resume in ("allow", "must", "never"):
-        response = reported.begin(resume=resume, name="other")
+        response = reported.begin(resume=resume, method="PPO", env="CartPole-v1", name="mine", origin_label="Python")
         assert (response.status_code, response.json()["attempt"], response.json()["acknowledged"]) == (200, 1, 1)
-    assert api.run(reported.run_id)["name"] == "mine"
     assert api.user.get("/api/v1/runs").json()["total"] == 1
+    assert api.run(reported.run_id)["warnings"] == []
+
+
+def test_a_repeated_registration_with_other_values_is_kept_in_the_log(api: Api, reported: Script) -> None:
+    for _ in range(2):
+        assert reported.begin(name="other", config={"lr": 0.5}).status_code == 200
+    run = api.run(reported.run_id)
+    assert (run["name"], run["config"]) == ("mine", {})
+    (warning,) = run["warnings"]
+    assert '"name":"other"' in warning
+    assert '"config":{"lr":0.5}' in warning
 
 
 def test_concurrent_requests_create_one_run_with_one_attempt(script: Script) -> None:
@@ -150,7 +163,7 @@ def test_the_outcome_decides_the_state(api: Api, reported: Script, outcome: str)
 
 def test_stop_and_pause_reach_the_script(api: Api, reported: Script) -> None:
     act = f"/api/v1/runs/{reported.run_id}"
-    assert reported.post().json() == {"acknowledged": 0, "desired": "run"}
+    assert reported.post().json() == UNWRITTEN
     assert api.user.post(f"{act}/pause").json()["desired"] == "pause"
     assert reported.post().json()["desired"] == "pause"
     assert api.user.post(f"{act}/resume").json()["desired"] == "run"
@@ -174,6 +187,39 @@ def test_a_silent_script_fails_its_run_until_it_reports_again(
     reported.log("metrics", step=3, values={"loss": 1.0})
     run = api.run(reported.run_id)
     assert (run["state"], run["failure"], run["finished_at"]) == ("running", None, None)
+
+
+def post_killed(script: Script, *events: Any, killed_at: float = 1_700_000_500.0) -> None:
+    """Report that the script has ended after these events without finishing its run."""
+    body = {"writer": script.writer, "events": list(events), "killed_at": killed_at}
+    response = script.user.post(f"/api/v1/reported/runs/{script.run_id}/events", json=body)
+    assert response.status_code == 200, response.text
+
+
+def test_a_killed_script_fails_its_run_until_more_of_its_events_arrive(api: Api, reported: Script) -> None:
+    for _ in range(2):
+        post_killed(reported, *reported.events or [reported.metrics(1, loss=1.0)])
+        run = api.run(reported.run_id)
+        assert (run["state"], run["step"], run["finished_at"]) == ("failed", 1, "2023-11-14T22:21:40Z")
+        assert "probably killed" in run["failure"]["message"]
+    log = api.user.get(f"/api/v1/runs/{reported.run_id}/log").json()["items"]
+    assert len([line for line in log if line["message"].startswith("Failed")]) == 1
+    reported.log("metrics", step=2, values={"loss": 1.0})
+    assert (api.run(reported.run_id)["state"], api.run(reported.run_id)["failure"]) == ("running", None)
+    reported.log("end", outcome="finished")
+    post_killed(reported, reported.events[0])
+    run = api.run(reported.run_id)
+    assert (run["state"], run["failure"], run["warnings"]) == ("finished", None, [])
+
+
+def test_the_end_of_a_complete_journal_replaces_an_invented_one(api: Api, reported: Script) -> None:
+    """Earlier uploaders added an event to the journal of a script that they took for killed."""
+    invented = {"kind": "end", "outcome": "failed", "message": "It was probably killed."}
+    reported.post({"seq": 1, "time": 1.0, **invented})
+    assert api.run(reported.run_id)["state"] == "failed"
+    reported.post(reported.metrics(1, loss=1.0), reported.event("end", outcome="finished"))
+    run = api.run(reported.run_id)
+    assert (run["state"], run["failure"], run["step"]) == ("finished", None, 1)
 
 
 def test_an_ended_run_is_not_changed_by_silence_or_heartbeats(

@@ -1,6 +1,7 @@
 """Bulk actions on runs."""
 
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 from sqlalchemy import Connection, Engine, event
@@ -44,6 +45,29 @@ def test_many_runs_are_purged(api: Api) -> None:
     result = api.user.post("/api/v1/runs/bulk", json={"action": "purge", "ids": made}).json()
     assert result["done"] == made[:2]
     assert [row["id"] for row in api.user.get("/api/v1/runs").json()["items"]] == [made[2]]
+
+
+def test_tags_are_added_to_and_removed_from_many_runs(api: Api) -> None:
+    ids = [api.launch(tags=tags)["id"] for tags in (["a"], [], [f"t{number}" for number in range(19)])]
+    result = api.user.post("/api/v1/runs/bulk", json={"action": "tag", "ids": [*ids, 99], "tags": ["b", "a"]}).json()
+    assert result["done"] == ids[:2]
+    assert result["skipped"] == [
+        {"id": ids[2], "reason": f"Run {ids[2]} would have more than 20 tags."},
+        {"id": 99, "reason": "There is no run 99."},
+    ]
+    assert [api.run(run_id)["tags"] for run_id in ids[:2]] == [["a", "b"], ["a", "b"]]
+    result = api.user.post("/api/v1/runs/bulk", json={"action": "untag", "ids": ids[:2], "tags": ["a", "c"]}).json()
+    assert result == {"done": ids[:2], "skipped": []}
+    assert [api.run(run_id)["tags"] for run_id in ids[:2]] == [["b"], ["b"]]
+
+
+@pytest.mark.parametrize(
+    "wrong", [{"action": "tag"}, {"action": "stop", "tags": ["a"]}, {"action": "untag", "tags": []}]
+)
+def test_only_tag_actions_have_tags(api: Api, wrong: dict[str, Any]) -> None:
+    answer = api.user.post("/api/v1/runs/bulk", json={"ids": [1], **wrong})
+    assert answer.status_code == 422
+    assert "the actions tag and untag need tags" in answer.text
 
 
 def test_many_runs_take_few_transactions(api: Api, database: Database, commits: list[Connection]) -> None:

@@ -27,3 +27,15 @@ def test_run_at_its_last_step_is_finishing(api: Api) -> None:
         run = api.run(run_id)
         assert run["seconds_left"] == (None if reason else left)
         assert (run["state_reason"] or "").startswith(reason or "")
+
+
+def test_a_run_that_records_its_last_replays_counts_them_down(api: Api) -> None:
+    run_id, attempt = api.running()
+    api.send(run_id, attempt, event(2, "progress", 1_000, total_steps=1_000, steps_per_second=10.0))
+    for seq, left in ((3, 2), (4, 1)):
+        api.send(run_id, attempt, event(seq, "recording_replays", 1_000, left=left, total=2)).raise_for_status()
+        assert api.run(run_id)["state_reason"] == f"Recording replays, {left} of 2 left."
+    api.send(run_id, attempt, event(5, "recording_replays", 1_000, left=0, total=2)).raise_for_status()
+    assert api.run(run_id)["state_reason"].startswith("Finishing")
+    api.release(run_id, attempt, "finished")
+    assert api.run(run_id)["state_reason"] is None

@@ -45,7 +45,7 @@ def state(api: Api, replay_id: int, number: int) -> dict[str, Any]:
 def changed_track(length: int = 3, **head: Any) -> bytes:
     """Return the file of a track with another head or length."""
     track = tracks.read(io.BytesIO(made_track()))
-    columns = {name: np.resize(column, length) for name, column in track.columns.items()}
+    columns = {name: np.resize(column, (length, *column.shape[1:])) for name, column in track.columns.items()}
     return tracks.packed(tracks.Track(track.head.model_copy(update=head), columns))
 
 

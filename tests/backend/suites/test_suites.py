@@ -140,7 +140,7 @@ def test_games_preset_steps_and_protocol_can_be_chosen(api: Api) -> None:
         ({"games": ["pongg"]}, "games", "did you mean pong?"),
         ({"games": ["CartPole-v1"]}, "games", "there is no Atari game 'CartPole-v1'"),
         ({"games": ["pong", "ALE/Pong-v5"]}, "games", "use each game once"),
-        ({"games": "atari-5", "preset": "none"}, "preset", "no such preset"),
+        ({"games": "atari-5", "preset": "none"}, "preset", "there is no preset 'none'"),
         ({"games": "atari-5", "protocol": "human-starts"}, "protocol", "begins at a set of start points"),
         ({"games": "atari-5", "protocol": "episodes"}, "protocol", "episodes is not for ALE/BattleZone-v5"),
         ({"games": "atari-5", "seeds": 0}, "seeds", "use 1 to 1,000 seeds"),

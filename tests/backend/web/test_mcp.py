@@ -142,6 +142,18 @@ def test_errors_of_the_api_reach_the_assistant(call: Call) -> None:
     assert failure(call("list_runs", limit=0))
 
 
+def test_runs_are_named_by_number_name_or_last(api: Api, call: Call) -> None:
+    first = api.launch(name="cp1")["id"]
+    assert parsed(call("show_run", run="cp1"))["id"] == parsed(call("show_run", run="@last"))["id"] == first
+    assert failure(call("show_run", run="cp2")) == "Error executing tool show_run: There is no run named 'cp2'."
+
+
+def test_wrong_arguments_are_named_without_details_of_the_validation(call: Call) -> None:
+    said = failure(call("list_runs", limit=0, state="done"))
+    assert "pydantic" not in said
+    assert [line.partition(":")[0] for line in said.splitlines()] == ["state", "limit"]
+
+
 def test_a_metric_is_read_and_drawn(api: Api, call: Call) -> None:
     run, attempt = api.running(name="with points")
     api.send(run, attempt, *[metrics(2 + i, 10 * i, {"loss/value": i / 10}, [float(i)]) for i in range(5)])

@@ -21,6 +21,8 @@ from backend.web import sessions
 from backend.web.rate_limit import MAX_WRONG_TOKENS, WrongTokenLimit
 from backend.web.security import API, COOKIE, PUBLIC, SHARED_REPORTS, is_public
 from tests.door import listening
+from tests.factories import Response
+from tests.workers.waiting import PATIENCE_SECONDS
 
 TOKEN, WORKER_TOKEN = "user-secret", "worker-secret"
 
@@ -242,25 +244,41 @@ def locked() -> None:
     raise OperationalError("BEGIN IMMEDIATE", None, sqlite3.OperationalError("database is locked"))
 
 
-def test_wrong_tokens_are_logged_and_limited(
+def test_wrong_tokens_are_logged_and_limited_but_never_lock_out_right_ones(
     guarded_app: FastAPI, stranger: TestClient, caplog: pytest.LogCaptureFixture
 ) -> None:
     now = 0.0
     guarded_app.state.user_token_limit = WrongTokenLimit(clock=lambda: now)
     cookie = signed_in(stranger)
+
+    def sign_in(token: str) -> Response:
+        return stranger.post("/api/v1/session", json={"token": token})
+
+    def read(token: str) -> Response:
+        return stranger.get("/api/v1/runs", headers=bearer(token))
+
     for number in range(MAX_WRONG_TOKENS):
-        if number % 2:
-            assert stranger.post("/api/v1/session", json={"token": "guess"}).status_code == 401
-        else:
-            assert stranger.get("/api/v1/runs", headers=bearer("guess")).status_code == 401
+        assert (sign_in if number % 2 else read)(f"guess {number}").status_code == 401
     assert sum("wrong token from testclient" in line for line in caplog.messages) == MAX_WRONG_TOKENS
     assert "guess" not in caplog.text
-    refused = stranger.post("/api/v1/session", json={"token": TOKEN})
-    assert (refused.status_code, refused.headers["retry-after"]) == (429, "60")
-    assert refused.json()["type"] == "/problems/too-many-wrong-tokens"
-    assert stranger.get("/api/v1/runs", headers=bearer(TOKEN)).status_code == 429
+    for send in (sign_in, read):
+        refused = send("another guess")
+        assert (refused.status_code, refused.headers["retry-after"]) == (429, "60")
+        assert refused.json()["type"] == "/problems/too-many-wrong-tokens"
+        assert send(TOKEN).status_code == 200
     assert opens(stranger, cookie)
     now = 60.0
+    assert sign_in("another guess").status_code == 401
+
+
+def test_scripts_with_an_old_token_disturb_nobody(stranger: TestClient) -> None:
+    """Five scripts that repeat their requests, each with another old token."""
+    for _ in range(2 * MAX_WRONG_TOKENS):
+        for script in range(5):
+            refused = stranger.get("/api/v1/runs", headers=bearer(f"old {script}"))
+            assert (refused.status_code, "This token is wrong" in refused.json()["detail"]) == (401, True)
+    assert stranger.get("/api/v1/runs", headers=bearer(TOKEN)).status_code == 200
+    assert stranger.post("/api/v1/session", json={"token": "mistyped"}).status_code == 401
     assert stranger.post("/api/v1/session", json={"token": TOKEN}).status_code == 200
 
 
@@ -271,10 +289,11 @@ def test_wrong_worker_tokens_are_logged_and_limited_but_never_lock_out_workers(
         status: int = stranger.post("/api/v1/worker/goodbye", json={"name": "w"}, headers=bearer(token)).status_code
         return status
 
-    assert [goodbye("guess") for _ in range(MAX_WRONG_TOKENS)] == [401] * MAX_WRONG_TOKENS
+    guesses = [goodbye(f"guess-{number}") for number in range(MAX_WRONG_TOKENS)]
+    assert guesses == [401] * MAX_WRONG_TOKENS
     assert sum("wrong worker token from testclient" in line for line in caplog.messages) == MAX_WRONG_TOKENS
     assert "guess" not in caplog.text
-    assert goodbye("guess") == 429
+    assert goodbye("another-guess") == 429
     assert goodbye("") == 401
     assert goodbye(WORKER_TOKEN) == 204
     assert stranger.get("/api/v1/runs", headers=bearer(TOKEN)).status_code == 200, "users have a separate limit"
@@ -297,11 +316,11 @@ def test_only_a_trusted_proxy_may_name_its_client(
 ) -> None:
     settings = guarded_settings.model_copy(update={"data_dir": tmp_path, "trusted_proxies": proxies})
     found: Counter[int] = Counter()
-    with listening(create_app(settings)) as port, httpx.Client(trust_env=False) as client:
+    with listening(create_app(settings)) as port, httpx.Client(timeout=PATIENCE_SECONDS, trust_env=False) as client:
         for number in range(MAX_WRONG_TOKENS + 5):
             headers = {"X-Forwarded-For": f"10.0.{number}.1"}
             url = f"http://127.0.0.1:{port}/api/v1/session"
-            found[client.post(url, json={"token": "guess"}, headers=headers).status_code] += 1
+            found[client.post(url, json={"token": f"guess {number}"}, headers=headers).status_code] += 1
     assert found == statuses
     assert logged in caplog.text
 

@@ -10,6 +10,7 @@ from backend.database.columns import utc_now
 from backend.database.engine import Database
 from backend.database.tables import Run, Worker
 from backend.worker_api import registry
+from backend.workers.presence import GONE_AFTER
 from tests.factories import Api
 
 
@@ -49,7 +50,7 @@ def test_workers_are_idle_busy_or_gone(api: Api, database: Database) -> None:
     api.beat("w1", run={"id": run_id, "attempt": attempt})
     assert api.worker.post("/api/v1/worker/goodbye", json={"name": "w2"}).status_code == 204
     with database.write() as session:
-        session.get_one(Worker, "w3").last_seen_at = utc_now() - timedelta(seconds=11)
+        session.get_one(Worker, "w3").last_seen_at = utc_now() - GONE_AFTER
     listed = {worker["name"]: worker for worker in api.user.get("/api/v1/workers").json()}
     assert {name: worker["state"] for name, worker in listed.items()} == {"w1": "busy", "w2": "gone", "w3": "gone"}
     assert (listed["w1"]["run_id"], listed["w1"]["cores"], listed["w1"]["host"]) == (run_id, 2, "h")
@@ -82,7 +83,7 @@ def test_a_second_live_worker_with_the_same_name_is_refused(api: Api, database: 
     # The successor of an ended process on the same host is accepted. Others are accepted once the first is gone.
     assert api.beat("w1", host="sun", pid=8, replaces=7).status_code == 200
     with database.write() as session:
-        session.get_one(Worker, "w1").last_seen_at = utc_now() - timedelta(seconds=11)
+        session.get_one(Worker, "w1").last_seen_at = utc_now() - GONE_AFTER
     assert api.beat("w1", host="moon", pid=9).status_code == 200
 
 

@@ -45,6 +45,20 @@ def test_an_overlapping_batch_stores_only_its_new_events(api: Api) -> None:
     assert drawn(api, run_id, "a") == [(20, 2.0), (30, 3.0), (40, 4.0)]
 
 
+def test_other_contents_under_a_stored_number_are_kept_once_and_reported(api: Api) -> None:
+    run_id, attempt = api.running()
+    stored = metrics(2, 10, {"a": 1.0})
+    api.send(run_id, attempt, stored)
+    for _ in range(2):
+        other = metrics(2, 10, {"a": 2.0}), metrics(3, 20, {"a": 3.0})
+        assert api.send(run_id, attempt, *other).json() == {"acknowledged": 3}
+        assert api.send(run_id, attempt, stored).json() == {"acknowledged": 3}
+    exported = api.user.get(f"/api/v1/runs/{run_id}/points").json()["series"]["a"]
+    assert list(zip(exported["step"], exported["value"], strict=True)) == [(10, 1.0), (10, 2.0), (20, 3.0)]
+    (warning,) = api.run(run_id)["warnings"]
+    assert "under numbers that other events of the worker w1 have, attempt 1" in warning
+
+
 @pytest.mark.parametrize("seqs", [(3,), (2, 4), (2, 3, 5)])
 def test_a_gap_is_refused_with_the_expected_number(api: Api, seqs: tuple[int, ...]) -> None:
     run_id, attempt = api.running()

@@ -65,6 +65,17 @@ def test_events_are_stored_once_and_without_gaps(api: Api) -> None:
     assert (wrong.status_code, wrong.json()["detail"]) == (422, "events: no event metrics is expected here")
 
 
+@pytest.mark.usefixtures("asked")
+def test_another_event_under_a_stored_number_is_refused(api: Api) -> None:
+    job_id, attempt = api.claim_job()["job_id"], 1
+    stored = event(1, "log", level="warning", message="one")
+    for _ in range(2):
+        assert api.send_of_job(job_id, attempt, stored).status_code == 200
+        refused = api.send_of_job(job_id, attempt, {**stored, "message": "two"})
+        assert (refused.status_code, refused.json()["type"]) == (409, "/problems/event-conflict")
+        assert "Start the job again" in refused.json()["detail"]
+
+
 def test_a_run_cannot_report_an_evaluation(api: Api) -> None:
     run_id, attempt = api.running()
     reported = api.send(run_id, attempt, evaluation(2, [1.0]))
@@ -101,6 +112,17 @@ def test_a_finished_job_is_not_repeated(
     with pytest.raises(AssertionError):
         fall_silent(database, settings, job_id)
     assert api.evaluation(asked[1])["state"] == "done"
+
+
+def test_a_repeated_release_with_another_outcome_is_logged(api: Api, asked: tuple[int, int]) -> None:
+    job_id = api.claim_job()["job_id"]
+    api.send_of_job(job_id, 1, started(1), evaluation(2, [1.0, 3.0]), event(3, "finished"))
+    for _ in range(2):
+        assert api.release_job(job_id, 1, "finished").json() == {"state": "done"}
+    assert api.run(asked[0])["warnings"] == []
+    assert api.release_job(job_id, 1, "failed", message="No space").json() == {"state": "done"}
+    (warning,) = api.run(asked[0])["warnings"]
+    assert warning == f"Job {job_id} is done, but its worker reported its end again, now as failed (No space)."
 
 
 def test_a_job_that_is_lost_too_often_fails(api: Api, asked: tuple[int, int]) -> None:

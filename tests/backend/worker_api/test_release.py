@@ -36,8 +36,12 @@ def test_outcome_and_desired_state_decide(api: Api, wish: str | None, outcome: s
 
 def test_a_repeated_release_changes_nothing(api: Api) -> None:
     run_id, attempt = api.running()
-    assert api.release(run_id, attempt, "lost").json() == {"state": "queued"}
-    assert api.release(run_id, attempt, "failed").json() == {"state": "queued"}
+    for _ in range(2):
+        assert api.release(run_id, attempt, "lost").json() == {"state": "queued"}
+    assert "again" not in str(api.user.get(f"/api/v1/runs/{run_id}/log").json())
+    assert api.release(run_id, attempt, "failed", message="No space").json() == {"state": "queued"}
+    (warning,) = [line for line in api.run(run_id)["warnings"] if "again" in line]
+    assert "attempt 1 again, now as failed (No space). The first report counts: lost." in warning
     api.claim()
     response = api.release(run_id, attempt, "finished")
     assert response.status_code == 409

@@ -1,5 +1,6 @@
 """The sweeper, which ends silent attempts and rings for queued work."""
 
+import math
 import threading
 from dataclasses import replace
 from datetime import timedelta
@@ -266,3 +267,26 @@ def test_workers_that_are_no_longer_listed_are_deleted(api: Api, database: Datab
     sweeper(database, settings)[0].sweep()
     with database.read() as session:
         assert session.scalars(select(Worker.name)).all() == ["here"]
+
+
+def test_the_sweeper_rests_while_nothing_can_become_due(api: Api, database: Database, settings: Settings) -> None:
+    reaper, doorbell = sweeper(database, settings)
+    assert reaper.sweep() == math.inf
+    api.beat("w1")
+    assert reaper.sweep() == math.inf, "a worker without a run, and no page that shows it"
+    run_id = api.launch()["id"]
+    assert reaper.sweep() == settings.sweep_seconds
+    assert [number for _, number in doorbell.rings] == [run_id], "the first ring may be lost"
+    attempt = api.claim()["attempt"]
+    assert reaper.sweep() == settings.sweep_seconds, "its lease may end"
+    api.release(run_id, attempt, "finished")
+    assert reaper.sweep() == math.inf
+
+
+def test_open_pages_learn_soon_that_a_worker_is_gone(
+    api: Api, database: Database, settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    api.beat("w1")
+    reaper, _ = sweeper(database, settings)
+    monkeypatch.setattr(sweeping, "has_pages", lambda: True)
+    assert reaper.sweep() == settings.sweep_seconds

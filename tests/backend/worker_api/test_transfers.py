@@ -30,6 +30,9 @@ def test_a_repeated_upload_is_one_file(api: Api, settings: Settings) -> None:
     first, again = put(api, run_id), put(api, run_id)
     assert first.status_code == 200
     assert first.json() == again.json()
+    damaged = put(api, run_id, b"weightz", sha256=sha256(b"weights"))
+    assert (damaged.status_code, damaged.json()["errors"][0]["field"]) == (422, "sha256")
+    assert api.run(run_id)["warnings"] == []
     (stored,) = on_disk(settings)
     assert stored.read_bytes() == b"weights"
 
@@ -41,6 +44,8 @@ def test_an_upload_with_the_same_name_replaces_the_file(api: Api, settings: Sett
     assert api.user.get(f"/api/v1/files/{old}").status_code == 404
     assert api.user.get(f"/api/v1/files/{new}").content == b"new"
     assert len(on_disk(settings)) == 1
+    (warning,) = api.run(run_id)["warnings"]
+    assert "of attempt 1 was uploaded again with other contents, which replace it." in warning
 
 
 def test_a_damaged_upload_leaves_nothing(api: Api, settings: Settings) -> None:

@@ -14,7 +14,15 @@ import pytest
 
 from tests.client.cli.conftest import TOKEN, Arcadia, train
 from tests.factories import Api
+from tests.workers.waiting import PATIENCE_SECONDS
 
+# The command, but its completion waits longer for a busy server.
+PATIENT_COMMAND = f"""
+import runpy
+from arcadia.cli import completion
+completion.TIMEOUT_SECONDS = {PATIENCE_SECONDS}
+runpy.run_module("arcadia", run_name="__main__", alter_sys=True)
+"""
 DOCUMENT = Path(__file__).parents[3] / "docs" / "client" / "cli.md"
 
 
@@ -25,7 +33,8 @@ def test_login_verifies_and_stores_the_token(
     monkeypatch.delenv("ARCADIA_URL")
     token_file = tmp_path / "token"
     token_file.write_text("wrong\n")
-    assert "rejects this token" in arcadia("login", url, "--token-file", token_file).err
+    refused = arcadia("login", url, "--token-file", token_file).err
+    assert f"rejects this token, which is from the file {token_file}" in refused
     stored = tmp_path / "arcadia" / "client.json"
     assert not stored.exists()
     token_file.write_text(f"{TOKEN}\n")
@@ -37,6 +46,7 @@ def test_login_verifies_and_stores_the_token(
 def test_a_missing_token_is_an_error(arcadia: Arcadia, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("ARCADIA_TOKEN")
     refused = arcadia("runs")
+    assert "needs a token. Run `arcadia login" in refused.err
     assert (refused.status, refused.out) == (1, "")
     assert refused.err.startswith("arcadia: ")
 
@@ -48,7 +58,8 @@ def test_an_unreachable_server_is_an_error(arcadia: Arcadia, monkeypatch: pytest
     assert "No Arcadia server answers at http://127.0.0.1:1" in failed.err
 
 
-def test_the_version_names_the_build_of_the_server(arcadia: Arcadia, url: str) -> None:
+def test_the_version_names_the_build_of_the_server(arcadia: Arcadia, url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("arcadia.cli.connection.VERSION_TIMEOUT_SECONDS", PATIENCE_SECONDS)
     shown = arcadia("--url", url, "--version").out.splitlines()
     # The commit is unknown without Git.
     assert re.fullmatch(r"arcadia-client 0\.1\.0(\+[0-9a-f]{12}(-dirty)?)?", shown[0])
@@ -108,9 +119,13 @@ def test_completion_is_silent_without_a_server(environment: dict[str, str]) -> N
 def complete(environment: dict[str, str], words: str) -> str:
     """Return the completions that the command gives the shell."""
     asked = {"_ARCADIA_COMPLETE": "complete_zsh", "_TYPER_COMPLETE_ARGS": f"arcadia {words}"}
-    command = [sys.executable, "-m", "arcadia"]
     done = subprocess.run(
-        command, env={**os.environ, **environment, **asked}, capture_output=True, text=True, check=False
+        [sys.executable, "-c", PATIENT_COMMAND],
+        env={**os.environ, **environment, **asked},
+        capture_output=True,
+        text=True,
+        timeout=PATIENCE_SECONDS,
+        check=False,
     )
     assert done.stderr == ""
     return done.stdout

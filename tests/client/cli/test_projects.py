@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from arcadia import AmbiguousReferenceError, Client, ConflictError, InvalidRequestError
+from arcadia import Client, ConflictError, InvalidRequestError, NotFoundError
 
 from tests.client.cli.conftest import TOKEN, Arcadia
 from tests.factories import Api
@@ -33,7 +33,7 @@ def test_a_project_is_created_renamed_shown_and_deleted(arcadia: Arcadia) -> Non
     assert arcadia("projects", "delete", "Lake").status == 2, "it must be confirmed"
     assert arcadia("projects", "delete", "Lake", "--yes").status == 0
     missing = arcadia("projects", "show", "Lake")
-    assert (missing.status, "There is no project 'Lake'. There are Main" in missing.err) == (1, True)
+    assert (missing.status, "There is no project named 'Lake'. Known: Main" in missing.err) == (1, True)
 
 
 def test_runs_are_launched_moved_and_merged(arcadia: Arcadia, api: Api) -> None:
@@ -99,7 +99,7 @@ def test_the_python_client_manages_projects(client: Client) -> None:
         found.delete()
     merged = found.merge("Delta")
     assert (merged.name, merged.text) == ("Delta", "About rivers.")
-    with pytest.raises(AmbiguousReferenceError, match="There is no project 'Stream'"):
+    with pytest.raises(NotFoundError, match="There is no project named 'Stream'"):
         client.project("Stream")
     with pytest.raises(InvalidRequestError, match="there is no project"):
         client.launch("paac-cartpole", project="Stream")

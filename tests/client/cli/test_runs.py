@@ -161,6 +161,9 @@ def test_metrics_are_listed_drawn_and_exported(arcadia: Arcadia, trained: int) -
     assert series["train/entropy"]["mean"] == [0.5, 0.25]
     rows = arcadia("metrics", trained, "train/entropy", "--csv").out.splitlines()
     assert rows == ["metric,step,mean,min,max,count", *(f"train/entropy,{x},{y},{y},{y},1" for x, y in ENTROPY)]
+    listed = arcadia("metrics", trained, "--csv").out.splitlines()
+    assert listed[0] == "metric,last,min,max"
+    assert "train/entropy,0.25,0.25,0.5" in listed
     assert "has not reported no/metric" in arcadia("metrics", trained, "no/metric").err
 
 

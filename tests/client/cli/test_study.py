@@ -57,7 +57,7 @@ BAD = [
         'name = "x"\npreset = "paac-cartpole"\nchanges = {gamma = 2}',
         "changes.gamma: input should be less than or equal",
     ),
-    ('name = "x"\npreset = "paac"', "preset: no such preset. Presets: paac-cartpole"),
+    ('name = "x"\npreset = "paac"', "preset: there is no preset 'paac'; did you mean paac-"),
     ('name = "x"\npreset = "paac-cartpole"\nday = 2026-01-01', "such as a date"),
     ('name = "x"\npreset = "paac-cartpole"\nseeds = "1-5000"', "seeds: 1-5000 is not a range of at most 1,000 seeds"),
     ('name = "x"\npreset = "paac-cartpole"\n[[axes]]\nfield = "gama"\nvalues = [1]', "axes.0: gama"),

@@ -46,7 +46,7 @@ def test_a_suite_of_chosen_games_is_started_and_shown(arcadia: Arcadia, url: str
     [
         (["atari-6"], "games: there is no Atari game 'atari-6'"),
         (["pong,pongg"], "did you mean pong?"),
-        (["pong", "--preset", "none"], "preset: no such preset"),
+        (["pong", "--preset", "none"], "preset: there is no preset 'none'"),
         (["pong", "--protocol", "human-starts"], "protocol: human-starts begins at a set of start points"),
     ],
 )

@@ -1,5 +1,6 @@
 """Commands in a pseudo-terminal: the screen of `watch`, prompts and progress bars."""
 
+import signal
 import stat
 from collections.abc import Callable
 from pathlib import Path
@@ -52,9 +53,10 @@ def test_watch_shows_several_runs_as_a_table_and_fails_if_one_is_stopped(
     assert "▁" in rows[str(trained)]
 
 
-def test_ctrl_c_ends_watch_but_not_the_run(api: Api, environment: dict[str, str]) -> None:
+@pytest.mark.parametrize("sigint", [signal.SIG_DFL, signal.SIG_IGN], ids=["foreground", "background"])
+def test_ctrl_c_ends_watch_but_not_the_run(api: Api, environment: dict[str, str], sigint: signal.Handlers) -> None:
     run = api.launch()["id"]
-    with Terminal("watch", run, environment=environment) as terminal:
+    with Terminal("watch", run, environment=environment, sigint=sigint) as terminal:
         terminal.wait_for("queued")
         terminal.type(CTRL_C)
         assert terminal.wait() == 130

@@ -61,13 +61,14 @@ def start(backend: Backend, journals: Path) -> Iterator[Start]:
     """Start scripts that log to the backend. They are killed after the test."""
     processes: list[subprocess.Popen[str]] = []
 
-    def start(program: str, **variables: str) -> "subprocess.Popen[str]":
+    def start(program: str, stdin: int | None = None, **variables: str) -> "subprocess.Popen[str]":
         environment = {"ARCADIA_URL": backend.url, "ARCADIA_JOURNALS": str(journals), "PATH": os.environ["PATH"]}
         # Tests compare all metrics of a run.
         environment["ARCADIA_SYSTEM_METRICS"] = "off"
         process = subprocess.Popen(
             [sys.executable, "-c", f"import arcadia, math, os, sys, time\n{program}"],
             env=environment | variables,
+            stdin=stdin,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             text=True,

@@ -3,6 +3,7 @@
 import json
 import os
 import random
+import shutil
 import signal
 import subprocess
 import sys
@@ -117,7 +118,7 @@ def logged_metrics(folder: Path) -> dict[str, list[tuple[int, float]]]:
 def points_of_the_only_run(client: Client) -> int:
     """Return the number of points in the backend."""
     try:
-        response = httpx.get(f"{client.url}/api/v1/runs")
+        response = httpx.get(f"{client.url}/api/v1/runs", timeout=PATIENCE_SECONDS)
         runs = response.json()["items"]
         return len(stored(client, runs[0]["id"])) if runs else 0
     except (httpx.TransportError, ValueError):
@@ -163,6 +164,37 @@ def test_every_point_arrives_once_when_uploader_backend_and_script_are_killed(
     (run,) = client.runs()
     assert run.state == "failed"
     assert "probably killed" in (run.failure or run.state_reason or "")
+
+
+OFFLINE = """
+run = arcadia.init("copied", id="mine", mode="offline")
+for number in range(5_000):
+    run.log({"number": number})
+    if number == 2_000:
+        print("copy", flush=True)
+        sys.stdin.read(1)
+run.finish()
+"""
+
+
+def test_a_copy_of_a_journal_may_be_uploaded_while_its_script_runs(
+    backend: Backend, client: Client, start: Start, journals: Path, tmp_path: Path
+) -> None:
+    script = start(OFFLINE, stdin=subprocess.PIPE)
+    assert script.stdout is not None
+    assert script.stdout.readline() == "copy\n"
+    wait_until(lambda: list((journals / "mine").glob("*.provenance")))
+    copy = shutil.copytree(journals / "mine", tmp_path / "copy" / "mine")
+    script.communicate("x", timeout=PATIENCE_SECONDS)
+    assert script.returncode == 0
+    sync(copy, backend.url)
+    (run,) = client.runs()
+    assert (run.state, len(stored(client, run.id))) == ("failed", 2_001)
+    sync(journals / "mine", backend.url)
+    assert stored(client, run.id) == [(number, float(number)) for number in range(5_000)]
+    sync(copy, backend.url)
+    run.refresh()
+    assert (run.state, run.failure, run.state_reason, run.warnings) == ("finished", None, None, [])
 
 
 def journal_lines(folder: Path) -> list[str]:

@@ -59,7 +59,7 @@ def test_a_synced_offline_run_equals_a_live_one_whose_image_is_served(
     complete(start(EVERYTHING, KEY="later", ARCADIA_MODE="offline"))
     (run,) = client.runs()
     (shown,) = (each for each in client.transport.get(f"/runs/{run.id}/media")["items"] if each["kind"] == "image")
-    image = httpx.get(f"{backend.url}/api/v1/files/{shown['file_id']}")
+    image = httpx.get(f"{backend.url}/api/v1/files/{shown['file_id']}", timeout=PATIENCE_SECONDS)
     command = [sys.executable, "-m", "arcadia", "sync", str(journals), "--url", backend.url]
     done = subprocess.run(command, check=True, capture_output=True, text=True, timeout=PATIENCE_SECONDS)
     assert done.stdout.startswith("later is at ")

@@ -17,7 +17,7 @@ from ale_py.roms import get_rom_path
 from tests.workers.trainer import trainers
 from tests.workers.trainer.evaluation import made_checkpoint
 from tests.workers.trainer.trainers import assert_unbroken, of_kind, read_events
-from tests.workers.waiting import wait_until
+from tests.workers.waiting import PATIENCE_SECONDS, wait_until
 from workers.contract import events
 from workers.contract.config import PaacConfig
 from workers.contract.protocols import PROTOCOLS
@@ -283,7 +283,7 @@ def test_sigterm_stops_the_evaluation(tmp_path: Path) -> None:
     try:
         wait_until(lambda: program.poll() is None and len(trainers.of_kind(folder, events.EvaluatedEpisode)) > 0)
         program.send_signal(signal.SIGTERM)
-        out, err = program.communicate(timeout=60)
+        out, err = program.communicate(timeout=PATIENCE_SECONDS)
     finally:
         program.kill()
     assert (program.returncode, out) == (1, "")

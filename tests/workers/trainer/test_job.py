@@ -47,6 +47,9 @@ def do_job(
 ) -> None:
     """Let a worker do a job and check that it succeeds."""
     assert attempted(api, client, directory, checkpoint, kind, how, **more) == ("finished", None)
+    (started,) = [event for event in api.job_events[5, 1].values() if event["kind"] == "started"]
+    assert started["command"][:3] == ["python", "-m", "workers.trainer.job"]
+    assert Path(started["command"][3]).name == "request.json"
 
 
 def attempted(

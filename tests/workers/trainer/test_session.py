@@ -1,6 +1,7 @@
 """Tests for reports of failed attempts: our errors as a message, bugs with type and stack trace."""
 
 import dataclasses
+import os
 from pathlib import Path
 
 import pytest
@@ -17,7 +18,7 @@ from workers.trainer.host.open_files import TooManyProcessesError
 from workers.trainer.host.processes import ActorCrashed, ActorFailed
 from workers.trainer.launching import Launch
 from workers.trainer.methods.ga3c.experiences import SharedMemoryError
-from workers.trainer.methods.gorila.ray_cluster import ClusterError
+from workers.trainer.methods.gorila.ray_cluster import ClusterError, RayLostError
 from workers.trainer.run.checkpoints import CheckpointError
 from workers.trainer.run.directory_run import DivergedError
 from workers.trainer.run.journal import Journal
@@ -26,7 +27,12 @@ from workers.trainer.stopping import StopRequest
 
 
 def failed_with(error: Exception, directory: Path, monkeypatch: pytest.MonkeyPatch) -> Failed:
-    """Train with a method that raises this error. Return the last event."""
+    """Train with a method that raises this error, which fails the run. Return the last event."""
+    return events.Failed.model_validate_json(last_event(error, directory, monkeypatch, status=1))
+
+
+def last_event(error: Exception, directory: Path, monkeypatch: pytest.MonkeyPatch, *, status: int) -> bytes:
+    """Train with a method that raises this error, and check the exit status. Return the last event."""
 
     def fail(_config: StillConfig, _run: TrainingRun) -> None:
         raise error
@@ -34,8 +40,8 @@ def failed_with(error: Exception, directory: Path, monkeypatch: pytest.MonkeyPat
     made_method.register(monkeypatch, dataclasses.replace(STILL, train=fail))
     with Journal(directory) as journal:
         launch = Launch(StillConfig(), directory, resume=False, progress_bar=False)
-        assert session.train(launch, journal, StopRequest()) == 1
-    return events.Failed.model_validate_json((directory / "events.jsonl").read_bytes().splitlines()[-1])
+        assert session.train(launch, journal, StopRequest()) == status
+    return (directory / "events.jsonl").read_bytes().splitlines()[-1]
 
 
 @pytest.mark.parametrize(
@@ -68,6 +74,15 @@ def test_a_bug_is_reported_with_its_type_and_stack_trace(
     for text in (failed.traceback, errors):
         assert "in fail\n" in text
         assert text.endswith("ZeroDivisionError: nothing to divide by\n")
+
+
+def test_a_run_whose_helpers_were_killed_can_continue(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    error = RayLostError("Ray's node (raylet) was killed.")
+    last = last_event(error, tmp_path, monkeypatch, status=os.EX_TEMPFAIL)
+    assert b'"failed"' not in last
+    assert capsys.readouterr().err == "Ray's node (raylet) was killed.\n"
 
 
 def test_a_crash_in_a_process_is_reported_with_that_processs_stack_trace(

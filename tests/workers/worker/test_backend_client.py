@@ -17,6 +17,7 @@ from workers.worker.answers import (
     SequenceGapError,
     StaleAttemptError,
     UnreachableError,
+    WrongTokenError,
 )
 from workers.worker.assignment import Assignment
 from workers.worker.backend_client import BackendClient
@@ -40,7 +41,7 @@ def answering(api: WorkerApi, answer: Answer, monkeypatch: pytest.MonkeyPatch) -
         (problem(409, "sequence-gap", expected=5), SequenceGapError),
         (problem(422, "invalid"), RejectedError),
         (problem(413, "too-large"), RejectedError),
-        (problem(401, "unauthorized"), UnreachableError),
+        (problem(401, "unauthorized"), WrongTokenError),
         (problem(421, "wrong-host"), UnreachableError),
         (problem(429, "busy"), UnreachableError),
         (problem(500, "broken"), FailingError),
@@ -57,6 +58,18 @@ def test_each_error_response_raises_the_matching_exception(
     answering(api, answer, monkeypatch)
     with pytest.raises(error):
         client.post_events(RUN, [{"seq": 1}])
+
+
+def test_a_client_reports_a_wrong_token_once_and_sends_nothing_more(
+    api: WorkerApi, client: BackendClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    reports, requests = [], []
+    monkeypatch.setattr(client, "_on_wrong_token", lambda: reports.append(1))
+    monkeypatch.setattr(api, "answer", lambda *sent: requests.append(sent) or problem(401, "unauthorized"))
+    for _ in range(3):
+        with pytest.raises(WrongTokenError):
+            retry(lambda: client.post_events(RUN, [{"seq": 1}]), lambda: False)
+    assert (len(reports), len(requests)) == (1, 1)
 
 
 PAGE = b"<html>a proxy's page</html>"

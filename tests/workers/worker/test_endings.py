@@ -1,5 +1,7 @@
 """Tests for how the end of a trainer determines the outcome of its run."""
 
+import os
+
 import pytest
 
 from workers.worker.endings import Ending, StopReason, ending_of_leftover, ending_of_trainer
@@ -42,6 +44,12 @@ def test_without_an_event_standard_error_gives_the_reason() -> None:
     ending = ending_of_trainer(2, None, "config.json:\nno such game\n", None, timed_out=False)
     assert ending.message == "The trainer exited with status 2: no such game"
     assert ending.traceback == "config.json:\nno such game\n"
+
+
+@pytest.mark.parametrize(("stop_reason", "outcome"), [(None, "lost"), ("stopped", "stopped"), ("drained", "drained")])
+def test_a_trainer_that_lost_its_processes_can_continue(stop_reason: StopReason | None, outcome: str) -> None:
+    ending = ending_of_trainer(os.EX_TEMPFAIL, {"kind": "checkpoint"}, "a line\nRay was killed.", stop_reason, False)
+    assert ending == Ending(outcome, "Ray was killed.")
 
 
 def test_the_signal_that_killed_a_trainer_is_named() -> None:

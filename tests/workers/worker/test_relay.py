@@ -11,10 +11,11 @@ from workers.worker.failing_events import UPLOAD_ATTEMPTS
 
 
 def test_training_continues_while_the_backend_is_down_and_nothing_is_lost(api: WorkerApi, slot: Slot) -> None:
-    api.claims.append(claim(points=300, interval=0.002, checkpoint_every=50))
+    api.claims.append(claim(points=300, checkpoint_every=50, waits_at=100))
     slot.look()
     wait_until(lambda: len(api.points(7, 1)) > 5)
     api.away = True
+    slot.let_trainer_continue(7)
     events = slot.attempt(7) / "events.jsonl"
     wait_until(lambda: '"finished"' in events.read_text())
     assert len(api.points(7, 1)) < 300
@@ -25,10 +26,11 @@ def test_training_continues_while_the_backend_is_down_and_nothing_is_lost(api: W
 
 
 def test_a_checkpoint_replaced_while_the_backend_was_down_is_logged(api: WorkerApi, slot: Slot) -> None:
-    api.claims.append(claim(points=100, interval=0.01, checkpoint_every=40))
+    api.claims.append(claim(points=100, checkpoint_every=40, waits_at=20))
     slot.look()
     wait_until(lambda: len(api.points(7, 1)) > 5)
     api.away = True
+    slot.let_trainer_continue(7)
     wait_until(lambda: '"finished"' in (slot.attempt(7) / "events.jsonl").read_text())
     (slot.attempt(7) / "checkpoints" / "step-000000000040.safetensors").unlink()
     api.away = False
@@ -44,8 +46,9 @@ def test_events_lost_by_the_backend_are_sent_again(api: WorkerApi, slot: Slot) -
     api.claims.append(claim(points=10**6, interval=0.01))
     slot.look()
     wait_until(lambda: len(api.points(7, 1)) > 30)
-    for seq in range(10, len(api.events[7, 1]) + 1):
-        api.events[7, 1].pop(seq, None)
+    with api.lock:
+        for seq in range(10, len(api.events[7, 1]) + 1):
+            del api.events[7, 1][seq]
     wait_until(lambda: len(api.points(7, 1)) > 60)
     slot.supervisor.drain()
     slot.done()
@@ -61,7 +64,7 @@ def test_events_that_the_backend_fails_on_are_skipped_with_a_log_line_and_stop_s
     api.fails_on = {17, 18, 400}
     api.claims.append(claim(points=10**6, interval=0.001))
     slot.look()
-    wait_until(lambda: len(api.points(7, 1)) > 10)
+    wait_until(lambda: len(api.points(7, 1)) > 18)
     api.desired = "stop"
     slot.done()
     assert [release["outcome"] for release in api.releases] == ["stopped"]
@@ -187,8 +190,10 @@ def test_events_that_the_backend_did_not_store_are_not_marked_as_delivered(
         return take(events, number, body)
 
     monkeypatch.setattr(api, "_take_events", forgetful)
-    api.claims.append(claim(points=100, interval=0.01))
+    api.claims.append(claim(points=100, waits_at=50))
     slot.look()
+    wait_until(lambda: api.points(7, 1))
+    slot.let_trainer_continue(7)
     slot.done()
     assert forgotten
     assert api.points(7, 1) == list(range(1, 103))

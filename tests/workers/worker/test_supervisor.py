@@ -12,6 +12,7 @@ from typing import Any
 import psutil
 import pytest
 
+from tests.processes import has_ended
 from tests.workers.conftest import Slot, claim
 from tests.workers.waiting import wait_until
 from tests.workers.worker_api import WorkerApi
@@ -332,7 +333,7 @@ def test_killing_the_leash_kills_the_trainer_and_its_children(api: WorkerApi, sl
     leash.kill()
     slot.done()
     assert api.releases[0]["outcome"] == "lost"
-    wait_until(lambda: not trainer.is_running() and (not child.is_running() or child.status() == psutil.STATUS_ZOMBIE))
+    wait_until(lambda: has_ended(trainer) and has_ended(child))
 
 
 def test_leftovers_of_a_previous_worker_process_are_delivered_and_released(api: WorkerApi, slot: Slot) -> None:

@@ -29,7 +29,7 @@ def start(directory: Path, code: str, *arguments: str) -> TrainerProcess:
 
 def ended(process: TrainerProcess) -> int | None:
     """Wait until the process ends and return its exit status."""
-    assert process.wait(30)
+    assert process.wait(PATIENCE_SECONDS)
     return process.returncode
 
 
@@ -110,7 +110,7 @@ from pathlib import Path
 from workers.worker.trainer_process import TrainerProcess
 words = "import sys; [sys.stderr.buffer.write(bytes([226, 134, 146]) * 1000 + bytes([10])) for _ in range(500)]"
 process = TrainerProcess([sys.executable, "-c", words], Path(sys.argv[1]))
-sys.exit(0 if process.wait(30) else 1)
+sys.exit(0 if process.wait(200) else 1)
 """
 
 
@@ -126,7 +126,7 @@ def test_malformed_output_of_the_leash_does_not_hide_its_end(tmp_path: Path, mon
     odd.write_text("print('{\"pid\": 12')")
     monkeypatch.setattr("workers.worker.leash.__file__", str(odd))
     process = start(tmp_path, "")
-    assert process.wait(30)
+    assert process.wait(PATIENCE_SECONDS)
 
 
 def test_a_signal_without_a_name_has_a_description(tmp_path: Path) -> None:

@@ -11,6 +11,7 @@ import psutil
 import pytest
 from celery import Celery
 
+from tests.processes import has_ended
 from tests.workers.conftest import claim
 from tests.workers.redis_server import RedisServer
 from tests.workers.waiting import PATIENCE_SECONDS, wait_until
@@ -47,8 +48,8 @@ class WorkerProcess:
         self.output = directory / "output"
         self.start()
 
-    def start(self) -> None:
-        """Start the worker and wait until it listens for doorbells."""
+    def start(self, wait: bool = True) -> None:
+        """Start the worker, and by default wait until it listens for doorbells."""
         fakes = [str(Path(__file__).parents[1] / f"fake_{name}.py") for name in ("trainer", "job")]
         options = ["--queue", "cpu", "--name", "tester", "--backend-url", self._api.url]
         with self.output.open("w") as output:
@@ -72,7 +73,8 @@ class WorkerProcess:
                 stdout=output,
                 stderr=subprocess.STDOUT,
             )
-        wait_until(lambda: "ready." in self.output.read_text())
+        if wait:
+            wait_until(lambda: "ready." in self.output.read_text())
 
     def ring(self, times: int = 1, queue: str = "cpu", task: str = "workers.look") -> None:
         """Ring the doorbell as the backend does."""
@@ -184,6 +186,33 @@ def test_a_stopping_worker_drains_its_run_and_exits(
     assert api.goodbyes == 1
 
 
+def test_a_worker_with_a_wrong_token_ends_and_its_next_start_delivers_the_events(
+    api: WorkerApi, worker: WorkerProcess
+) -> None:
+    api.claims.append(claim(points=10**6, interval=0.01))
+    worker.ring()
+    wait_until(lambda: len(api.points(7, 1)) > 5)
+    trainer = worker.trainer()
+    api.is_token_wrong = True
+    assert worker.process.wait(timeout=PATIENCE_SECONDS) == os.EX_NOPERM
+    message = f"{api.url} does not accept the worker token from ARCADIA_WORKER_TOKEN. Set it to"
+    assert worker.output.read_text().count(message) == 1
+    assert not trainer.is_running()
+    assert not api.releases
+    before = api.requests
+    worker.start(wait=False)
+    assert worker.process.wait(timeout=PATIENCE_SECONDS) == os.EX_NOPERM
+    assert worker.output.read_text().count(message) == 1
+    assert api.requests == before + 1
+    api.is_token_wrong = False
+    events = worker.directory / "runs" / "runs" / "7" / "attempt-1" / "events.jsonl"
+    written = events.read_text().count("\n")
+    worker.start()
+    wait_until(lambda: api.releases)
+    assert api.points(7, 1) == list(range(1, written + 1))
+    assert [release["outcome"] for release in api.releases] == ["drained"]
+
+
 def test_a_killed_worker_ends_its_trainer_and_its_restart_delivers_the_events(
     api: WorkerApi, worker: WorkerProcess
 ) -> None:
@@ -195,7 +224,7 @@ def test_a_killed_worker_ends_its_trainer_and_its_restart_delivers_the_events(
     assert len(family) == 2
     worker.process.kill()
     worker.process.wait()
-    wait_until(lambda: not any(process.is_running() for process in family))
+    wait_until(lambda: all(has_ended(process) for process in family))
     written = (worker.directory / "runs" / "runs" / "7" / "attempt-1" / "events.jsonl").read_text().count("\n")
     worker.start()
     wait_until(lambda: api.releases)

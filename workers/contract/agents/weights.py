@@ -3,11 +3,11 @@
 import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from math import prod
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from pydantic_core import from_json
 from safetensors import SafetensorError, deserialize
 
 # The component of a checkpoint that has the weights.
@@ -46,16 +46,9 @@ def of_array(array: NDArray[Any]) -> Weights:
     return Weights("F32", array.shape, np.ascontiguousarray(array, dtype="<f4").tobytes())
 
 
-def is_whole(tensor: Weights) -> bool:
-    """Return True if a tensor of float32 has as many bytes as its shape needs."""
-    sizes_are_numbers = all(type(size) is int and size >= 0 for size in tensor.shape)
-    return sizes_are_numbers and isinstance(tensor.data, bytes) and len(tensor.data) == 4 * prod(tensor.shape)
-
-
 def read(content: bytes) -> dict[str, Weights]:
     """Read the tensors of a safetensors file. Raise WeightsError if the content is not such a file."""
-    if int.from_bytes(content[:8], "little") > MAX_HEADER_BYTES:
-        raise WeightsError(f"its header is larger than {MAX_HEADER_BYTES:,} bytes")
+    _check_header_size(content)
     try:
         return {
             str(name): Weights(entry["dtype"], tuple(entry["shape"]), bytes(entry["data"]))
@@ -65,10 +58,21 @@ def read(content: bytes) -> dict[str, Weights]:
         raise WeightsError(f"it is not a safetensors file ({str(error)[:200]})") from None
 
 
+def _check_header_size(content: bytes) -> None:
+    if int.from_bytes(content[:8], "little") > MAX_HEADER_BYTES:
+        raise WeightsError(f"its header is larger than {MAX_HEADER_BYTES:,} bytes")
+
+
 def read_metadata(content: bytes) -> dict[str, Any]:
-    """Return the metadata of a safetensors file."""
-    header = json.loads(content[8 : 8 + int.from_bytes(content[:8], "little")])
-    metadata: dict[str, Any] = header.get(METADATA, {})
+    """Return the metadata of a safetensors file. Raise WeightsError if the content is not such a file."""
+    _check_header_size(content)
+    try:
+        header = from_json(content[8 : 8 + int.from_bytes(content[:8], "little")])
+    except ValueError as error:
+        raise WeightsError(f"its header is not JSON ({str(error)[:200]})") from None
+    metadata = header.get(METADATA, {}) if isinstance(header, dict) else None
+    if not isinstance(metadata, dict):
+        raise WeightsError("its header is not an object")
     return metadata
 
 

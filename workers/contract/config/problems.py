@@ -14,6 +14,27 @@ from workers.contract.games import ENVIRONMENTS
 # Longer wrong values are cut in messages.
 SHOWN_CHARACTERS = 80
 
+# Names of fields in other libraries, for suggestions.
+USUAL_NAMES = {
+    "lr": "learning_rate",
+    "alpha": "learning_rate",
+    "timesteps": "total_steps",
+    "total_timesteps": "total_steps",
+    "env_id": "env",
+    "env_name": "env",
+    "discount": "gamma",
+    "n_steps": "t_max",
+    "num_steps": "t_max",
+    "n_envs": "num_envs",
+    "ent_coef": "entropy_cost",
+    "entropy_coef": "entropy_cost",
+    "vf_coef": "value_cost",
+    "value_coef": "value_cost",
+    "grad_clip": "max_grad_norm",
+    "eps": "rmsprop_epsilon",
+    "hidden_size": "hidden_units",
+}
+
 
 @dataclass(frozen=True)
 class FieldProblem:
@@ -62,7 +83,9 @@ def _in_words(detail: ErrorDetails) -> FieldProblem:
 
 
 def _unknown(field: str, configuration: type[TrainingConfig]) -> str:
-    close = difflib.get_close_matches(field, configuration.model_fields, n=1)
+    usual = USUAL_NAMES.get(field.lower())
+    known = [usual] if usual in configuration.model_fields else []
+    close = known or difflib.get_close_matches(field[:100], configuration.model_fields, n=1)
     sentence = f"{configuration.model_config.get('title')} has no such field"
     return f"{sentence}: did you mean {close[0]}?" if close else sentence
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from workers.contract.places import default_data_dir
 from workers.contract.plugins import scaffold
-from workers.contract.plugins.allowed import FILE, SETTING, allow, allowed_plugins
+from workers.contract.plugins.allowed import FILE, SETTING, allow, allowed_plugins, read_file
 from workers.contract.plugins.discovery import canonical, installed
 from workers.contract.plugins.interface import VERSION
 from workers.contract.plugins.loading import NOT_INSTALLED, PLUGINS, LoadedPlugin
@@ -98,7 +98,11 @@ def allow_package(name: str, data_dir: Path) -> int:
             print(f"Installed packages with plug-ins: {known}", file=sys.stderr)
         return 1
     allow(name, data_dir)
-    print(f"{data_dir / FILE} allows {', '.join(allowed_plugins(data_dir))}. `arcadia up` reads it when it starts.")
+    print(f"{(data_dir / FILE).resolve()} allows {', '.join(read_file(data_dir))}.")
+    print(
+        f"`arcadia up` reads this file at its start if its data folder is {data_dir.resolve()}. "
+        "For another data folder, add `--data DIR` to this command."
+    )
     if os.environ.get(SETTING):
         print(f"{SETTING} is set, so the file is not read. Add {name} to the setting.", file=sys.stderr)
     else:

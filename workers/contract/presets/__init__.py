@@ -1,5 +1,7 @@
 """Named, complete configurations that cite the sources of their numbers."""
 
+import difflib
+
 from pydantic import JsonValue
 
 from workers.contract.config import CONFIGURATIONS
@@ -19,6 +21,15 @@ PRESETS: dict[str, Preset] = {
         *gorila.PRESETS,
     )
 }
+
+
+def unknown_preset(name: str) -> str:
+    """Return an error message for an unknown preset, with similar names."""
+    close = (
+        difflib.get_close_matches(name[:100], PRESETS, n=3) or [each for each in PRESETS if name and name in each][:3]
+    )
+    hint = f"did you mean {' or '.join(close)}?" if close else "`arcadia presets` lists them"
+    return f"there is no preset {name[:60]!r}; {hint}"
 
 
 def refusal_of_other_method(algorithm: str, wanted: JsonValue) -> FieldProblem | None:

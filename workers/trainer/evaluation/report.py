@@ -51,8 +51,14 @@ class JobReport:
     With `begin`, the journal is opened with the first episode, so that a refused request leaves no files.
     """
 
-    def __init__(self, journal: Journal | None = None, *, begin: Callable[[], Journal] | None = None) -> None:
-        self._journal, self._begin = journal, begin
+    def __init__(
+        self,
+        journal: Journal | None = None,
+        *,
+        begin: Callable[[], Journal] | None = None,
+        command: Sequence[str] = (),
+    ) -> None:
+        self._journal, self._begin, self._command = journal, begin, command
         self._step = self._frames = 0
         self.done = self.episodes = 0
         self._next_advance = 0.0
@@ -68,7 +74,7 @@ class JobReport:
             seed=seed,
             device="cpu",
             precision="float32",
-            command=["python", "-m", "workers.trainer.evaluate", *sys.argv[1:]],
+            command=[*self._command],
             versions=versions.captured(),
             host=socket.gethostname(),
         )

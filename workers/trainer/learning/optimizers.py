@@ -57,11 +57,21 @@ class FlatParameters:
         self._gradients = list(self.named_in(self.gradients).values())
         self._parameters = parameters
 
-    def backward(self, loss: Tensor) -> None:
-        """Write the gradients of the loss into the buffer. Raise if the loss does not depend on every parameter."""
-        found = torch.autograd.grad(loss, self._parameters)
-        for into, gradient in zip(self._gradients, found, strict=True):
-            into.copy_(gradient)
+    def backward(self, loss: Tensor, *, allow_unused: bool = False) -> None:
+        """Write the gradients of the loss into the buffer.
+
+        Raise ValueError if the loss does not depend on every parameter, unless `allow_unused` is true. A method without
+        a critic leaves the value layer unused, for example. The gradient of an unused parameter is 0.
+        """
+        gradients = torch.autograd.grad(loss, self._parameters, allow_unused=True)
+        unused = [name for name, gradient in zip(self.places, gradients, strict=True) if gradient is None]
+        if unused and not allow_unused:
+            raise ValueError(
+                f"the loss does not depend on {', '.join(unused)}: add the missing term to the loss, use a network "
+                "without these parameters, or pass allow_unused=True to backward"
+            )
+        for into, gradient in zip(self._gradients, gradients, strict=True):
+            into.zero_() if gradient is None else into.copy_(gradient)
 
     def changed(self) -> None:
         """Copy changed values from the buffer to the module. With shared values this is θ' ← θ."""

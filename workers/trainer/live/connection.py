@@ -62,8 +62,14 @@ class LiveConnection:
             except ConnectionClosed as closed:
                 self._judge(closed.rcvd.code if closed.rcvd else None, closed.rcvd.reason if closed.rcvd else None)
             except InvalidStatus as refused:
-                if refused.response.status_code < 500:
-                    self.over = f"the backend refused it with status {refused.response.status_code}"
+                status = refused.response.status_code
+                if status in (401, 403):
+                    self.over = (
+                        f"the backend refused its ticket with status {status}. If the worker token has changed, "
+                        "start the worker with the new ARCADIA_WORKER_TOKEN"
+                    )
+                elif status < 500:
+                    self.over = f"the backend refused it with status {status}"
             except (OSError, WebSocketException) as error:
                 print(f"the backend cannot be reached: {error}", file=sys.stderr)
             if self._connection is not None:

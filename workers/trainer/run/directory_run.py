@@ -200,12 +200,25 @@ class DirectoryRun:
             self._emit(events.Stopped, reason=reason)
             return
         self._start_replays()
+        self._record_last_replays()
+        self._emit(events.Finished)
+
+    def _record_last_replays(self) -> None:
+        """Record the replays that remain, and report how many are left. A fast training has more than there is time."""
+        total = len(self._recorder.unfinished_steps)
+
+        def report_left() -> None:
+            left = len(self._recorder.unfinished_steps)
+            self._journal.emit(events.RecordingReplays, step=self.step, frames=self.frames, left=left, total=total)
+
+        if total:
+            report_left()
         for recording in self._recorder.drain(LAST_REPLAYS_SECONDS, give_up=self.should_stop):
             self._report_recording(recording)
+            report_left()
         if steps := self._recorder.unfinished_steps:
-            listed = ", ".join(f"{step:,}" for step in steps)
-            self.log(f"The run ended before its replay of step {listed} was recorded", "warning")
-        self._emit(events.Finished)
+            which = f"step {steps[0]:,}" if len(steps) == 1 else f"{len(steps)} of its checkpoints"
+            self.log(f"The training ended before the replay of {which} was recorded")
 
     @property
     def _is_at_milestone(self) -> bool:

@@ -8,6 +8,7 @@ import torch
 from pydantic import JsonValue
 
 from workers.contract.changes import RequestedChange
+from workers.contract.checkpoint_metadata import WEIGHTS_ONLY
 from workers.contract.config import TrainingConfig
 from workers.contract.events import LogLevel, RolePlace
 from workers.contract.metrics import METRICS
@@ -26,6 +27,11 @@ class TrainingState:
         """Return the tensors of one component, such as the network, by their names within it."""
         prefix = f"{name}."
         return {key.removeprefix(prefix): tensor for key, tensor in self.tensors.items() if key.startswith(prefix)}
+
+    @property
+    def has_only_weights(self) -> bool:
+        """True if the state lacks everything but the network, such as the optimizer's statistics."""
+        return self.facts.get(WEIGHTS_ONLY) is True
 
     @property
     def has_diverged(self) -> bool:

@@ -9,14 +9,17 @@ from typing import Any
 
 from arcadia.integrations.attached import attached_or_disabled, describe_attached
 from arcadia.integrations.wandb.absent import absent
+from arcadia.integrations.wandb.artifacts import Artifact
 from arcadia.integrations.wandb.attribute_mapping import AttributeMapping
 from arcadia.integrations.wandb.data_types import Histogram, Image, Table, Video
 from arcadia.integrations.wandb.run import Run
 
-__all__ = ["Histogram", "Image", "Run", "Table", "Video"]
+__all__ = ["Artifact", "Histogram", "Image", "Run", "Table", "Video"]
 __version__ = "0.99.0"
 
 run: Run | None = None
+# Functions that are methods of the run.
+_METHODS = ("link_model", "log_artifact", "log_model", "save", "use_artifact", "use_model")
 _NOT_STARTED = "Call wandb.init() before wandb.{name}."
 
 
@@ -129,6 +132,8 @@ def __getattr__(name: str) -> Any:
         return AttributeMapping(attached_or_disabled().config.update) if run is None else run.config
     if name == "summary":
         return _started(name).summary
+    if name in _METHODS:
+        return getattr(_started(name), name)
     return absent(name)
 
 

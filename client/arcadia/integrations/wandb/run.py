@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import atexit
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
 from arcadia.integrations.attached import describe_attached
 from arcadia.integrations.standard_names import WANDB_LEVELS, with_standard_names
+from arcadia.integrations.wandb import artifacts
 from arcadia.integrations.wandb.absent import absent
 from arcadia.integrations.wandb.attribute_mapping import AttributeMapping
 from arcadia.integrations.wandb.data_types import to_arcadia
@@ -36,6 +38,8 @@ class Run:
         self.summary = AttributeMapping(self._log_summary)
         # Name of the metric that is the step, by pattern of the other metrics' names.
         self._step_metrics: dict[str, str] = {}
+        # Base paths of `save`, by pattern.
+        self._saved: dict[str, Any] = {}
 
     @property
     def name(self) -> str:
@@ -130,9 +134,72 @@ class Run:
     def unwatch(self, *_models: Any) -> None:
         """Do nothing, because `watch` does nothing."""
 
+    def log_artifact(
+        self,
+        artifact_or_path: Any,
+        name: str | None = None,
+        type: str | None = None,  # noqa: A002 - wandb's signature
+        aliases: Iterable[str] | None = None,
+        **_others: Any,
+    ) -> Any:
+        """Log an artifact, or the artifact of a file or a folder."""
+        return artifacts.log(artifact_or_path, aliases, name, type)
+
+    def use_artifact(self, artifact_or_name: Any, *_unused: Any, **_named: Any) -> Any:
+        """Return an artifact of the run's project, and log that the run uses it."""
+        return artifacts.use(artifact_or_name)
+
+    def log_model(
+        self, path: Any, name: str | None = None, aliases: Iterable[str] | None = None, **_others: Any
+    ) -> None:
+        """Log a file or a folder as a model."""
+        artifacts.log(path, aliases, name, "model")
+
+    def use_model(self, name: str) -> str:
+        """Return the path of a model: its only file, or their folder."""
+        found = artifacts.use(name)
+        folder = Path(found.download())
+        files = [each for each in folder.rglob("*") if each.is_file()]
+        return str(files[0] if len(files) == 1 else folder)
+
+    def link_model(
+        self,
+        path: Any,
+        registered_model_name: str,
+        name: str | None = None,
+        aliases: Iterable[str] | None = None,
+    ) -> None:
+        """Log a model under its registered name. Arcadia has no registry beside the artifacts of a project."""
+        del name
+        artifacts.log(path, aliases, registered_model_name, "model")
+
+    def link_artifact(self, artifact: Any, target_path: str, aliases: Iterable[str] | None = None) -> Any:
+        """Log an artifact again, under the last part of the target's name."""
+        return artifacts.log(artifact, aliases, target_path.rpartition("/")[2])
+
+    def save(self, glob_str: Any = None, base_path: Any = None, policy: str = "live", **_others: Any) -> list[str]:
+        """Log the files that match a pattern now, and those that have changed at the end of the script."""
+        found: list[str] = []
+        if glob_str is not None:
+            with not_stopping("A call of wandb.save"):
+                found = artifacts.save(str(glob_str), base_path)
+                if policy != "now":
+                    self._saved[str(glob_str)] = base_path
+                    atexit.register(self._save_again)
+        return found
+
+    def _save_again(self) -> None:
+        """Log the saved files again. Those that are the same make no new version."""
+        while self._saved:
+            pattern, base_path = self._saved.popitem()
+            with not_stopping("A call of wandb.save"):
+                if not artifacts.save(pattern, base_path):
+                    warn_once(f"save {pattern}", f"wandb.save found no file {pattern}, so nothing was logged.")
+
     def finish(self, exit_code: int | None = None, quiet: bool | None = None) -> None:
         """End the logging. `arcadia run` ends the run, because it knows the exit status."""
         del exit_code, quiet
+        self._save_again()
         from arcadia.integrations.wandb import api
 
         api.leave(self)

@@ -11,7 +11,7 @@ import contextlib
 import json
 import socket
 import sys
-import time
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -28,8 +28,10 @@ def record_provenance(files: WriterFiles) -> None:
     """Write the first event of a writer, unless it exists."""
     if files.provenance.exists():
         return
-    event = _describe(json.loads(files.description.read_text()))
-    replace_file(files.provenance, encode_event(event, time.time()))
+    description = json.loads(files.description.read_text())
+    # A copy of the journal records it again, and must not get another event.
+    started_at = datetime.fromisoformat(description["registration"]["started_at"]).timestamp()
+    replace_file(files.provenance, encode_event(_describe(description), started_at))
     if not files.description.exists():  # the writer was discarded in the meantime
         files.provenance.unlink(missing_ok=True)
         with contextlib.suppress(OSError):

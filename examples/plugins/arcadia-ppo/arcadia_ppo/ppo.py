@@ -237,6 +237,7 @@ def train(config: PpoConfig, run: TrainingRun) -> None:
         learner = Learner(config, agent, tape, behavior.sample.policy, actors.learners)
         if run.restored:
             learner.updater.restore(run.restored)
+        if run.restored and not run.restored.has_only_weights:
             restore_generator(behavior.sample.random, run.restored.tensors["sampler.random"])
             restore_generator(shuffle.random, run.restored.tensors["shuffle.random"])
 

@@ -5,7 +5,8 @@ export type LiveEvent =
   | { kind: "worker.changed"; name: string }
   | { kind: "study.changed" | "study.removed"; study_id: number }
   | { kind: "board.changed"; project_id: number }
-  | { kind: "alerts.changed" | "projects.changed" }
+  | { kind: "alerts.changed" | "artifacts.changed" | "projects.changed" }
+  | { kind: "import.progress"; done: number; total: number }
   | { kind: "refetch" };
 
 export const LIVE_KINDS: readonly LiveEvent["kind"][] = [
@@ -19,7 +20,9 @@ export const LIVE_KINDS: readonly LiveEvent["kind"][] = [
   "study.changed",
   "study.removed",
   "alerts.changed",
+  "artifacts.changed",
   "projects.changed",
+  "import.progress",
   "board.changed",
   "refetch",
 ];

@@ -1,5 +1,6 @@
 import type { QueryKey } from "@tanstack/react-query";
 import { aliasKeys } from "../aliases";
+import { artifactKeys } from "../artifacts";
 import { boardKeys } from "../boards";
 import { calibrationKeys } from "../calibrations";
 import { changeKeys } from "../changes";
@@ -59,7 +60,7 @@ export function staleAfter(event: Exclude<LiveEvent, { kind: "refetch" }>): Stal
     case "run.changed":
       return [{ queryKey: changeKeys.list(event.run_id), interval: LIST_REFRESH_MS }, ...OF_RUNS];
     case "run.removed":
-      return [...soon(runKeys.detail(event.run_id)), STALE_LISTS, STALE_FACETS, ...OF_RUNS];
+      return [...soon(runKeys.detail(event.run_id), artifactKeys.all), STALE_LISTS, STALE_FACETS, ...OF_RUNS];
     case "run.metrics":
       return [
         { queryKey: metricKeys.names(event.run_id), interval: SELDOM_REFRESH_MS },
@@ -74,6 +75,10 @@ export function staleAfter(event: Exclude<LiveEvent, { kind: "refetch" }>): Stal
       return []; // The log tab listens to this event itself.
     case "alerts.changed":
       return []; // The bell listens to this event itself, also in a hidden tab.
+    case "artifacts.changed":
+      return [{ queryKey: artifactKeys.all, interval: LIST_REFRESH_MS }, PROJECTS];
+    case "import.progress":
+      return []; // The button of the examples listens to this event itself.
     case "run.files":
       return [
         ...soon(

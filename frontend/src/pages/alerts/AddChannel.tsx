@@ -71,6 +71,7 @@ function ChannelForm({ onAdded, onClose }: ChannelFormProps) {
     <form onSubmit={submit} noValidate>
       <Stack gap="md">
         <TextInput
+          data-autofocus
           label="Name"
           maxLength={100}
           value={name}

@@ -1,6 +1,7 @@
 import {
   ActionIcon,
   Button,
+  Checkbox,
   Group,
   NumberInput,
   Skeleton,
@@ -46,6 +47,13 @@ function Rule({ rule }: { rule: AlertRule }) {
         label={rule.title}
         checked={edit.isPending ? (edit.variables.enabled ?? rule.enabled) : rule.enabled}
         onChange={(event) => edit.mutate({ kind: rule.kind, enabled: event.currentTarget.checked })}
+      />
+      <Checkbox
+        label="Rings the bell"
+        aria-label={`${rule.title} rings the bell`}
+        disabled={!rule.enabled}
+        checked={edit.isPending ? (edit.variables.rings ?? rule.rings) : rule.rings}
+        onChange={(event) => edit.mutate({ kind: rule.kind, rings: event.currentTarget.checked })}
       />
       {rule.threshold !== null && rule.unit !== null && (
         <Threshold

@@ -11,11 +11,16 @@ import { newPanel } from "./panels";
 const CURVE = newPanel("curves?runs=1", { key: "curve", title: "The return", filter: null });
 const FILTERED = newPanel("scatter?x=id", { key: "points", title: "Points", filter: "tag:none" });
 
-function open(panels: BoardPanel[], save?: (asked: Asked) => unknown) {
+function open(
+  panels: BoardPanel[],
+  save?: (asked: Asked) => unknown,
+  env: { value: string; runs: number }[] = [],
+) {
   let board = { project_id: 2, project: "Maze", panels, version: 3, updated_at: null as string | null };
   const server = serve({
     "GET /projects": [aProjectSummary("Maze")],
     "GET /projects/2/board": () => board,
+    "GET /run-facets": { state: [], algorithm: [], env, tag: [], origin: [], project: [] },
     "GET /runs": { items: [], next_cursor: null, total: 0 },
     "GET /figures/curves": { data: [], layout: {}, cursor: "", complete: true, missing: [] },
     "GET /figures/scatter": { data: [], layout: {}, cursor: "", complete: true, missing: [] },
@@ -31,11 +36,29 @@ function open(panels: BoardPanel[], save?: (asked: Asked) => unknown) {
   return server;
 }
 
-it("says what to do on an empty board, and can start with four charts", async () => {
+it("says what to do on an empty board, and can start with suggested charts", async () => {
   open([]);
   expect(await screen.findByText("This board has no charts yet")).toBeTruthy();
-  await userEvent.click(screen.getByRole("button", { name: "Begin with four charts" }));
+  await userEvent.click(screen.getByRole("button", { name: "Begin with suggested charts" }));
   await waitFor(() => expect(screen.getAllByText(/has no runs yet. Launch one/)).toHaveLength(4));
+});
+
+it("starts with a chart of returns for each environment, the most frequent one first", async () => {
+  const server = open([], undefined, [
+    { value: "ALE/Pong-v5", runs: 3 },
+    { value: "CartPole-v1", runs: 9 },
+  ]);
+  await userEvent.click(await screen.findByRole("button", { name: "Begin with suggested charts" }));
+  expect(await screen.findByRole("region", { name: "Return · Pong-v5" })).toBeTruthy();
+  const [sent] = server
+    .of("PUT /projects/2/board")
+    .map(({ body }) => (body as { panels: BoardPanel[] }).panels);
+  expect(sent?.map(({ filter }) => filter)).toEqual([
+    'env = "CartPole-v1"',
+    'env = "ALE/Pong-v5"',
+    ...Array<string>(3).fill('env = "CartPole-v1"'),
+  ]);
+  expect(sent?.[2]?.title).toMatch(/ · CartPole-v1$/);
 });
 
 it("says why a filter shows nothing", async () => {

@@ -5,6 +5,7 @@ import { useState } from "react";
 import { Link, useParams } from "react-router";
 import { boardQuery, useSaveBoard } from "@/api/boards";
 import { isSameProject, projectsQuery } from "@/api/projects";
+import { facetsQuery } from "@/api/runs";
 import type { Board, BoardPanel } from "@/api/types";
 import { projectAddress } from "@/ui/currentProject";
 import { EmptyState } from "@/ui/EmptyState";
@@ -14,7 +15,15 @@ import { usePageTitle } from "@/ui/usePageTitle";
 import classes from "./board.module.css";
 import { PanelCard } from "./PanelCard";
 import { PanelEditor } from "./PanelEditor";
-import { MAX_PANELS, movePanel, newKey, newPanel, replacePanel, suggestedPanels } from "./panels";
+import {
+  firstFilter,
+  MAX_PANELS,
+  movePanel,
+  newKey,
+  newPanel,
+  replacePanel,
+  suggestedPanels,
+} from "./panels";
 
 /** The board of a project: charts that its members arrange. */
 export default function BoardPage() {
@@ -52,7 +61,13 @@ function Panels({ board }: { board: Board }) {
   const [edited, setEdited] = useState<BoardPanel | null>(null);
   const [dragged, setDragged] = useState<string | null>(null);
   const save = useSaveBoard(board.project_id);
-  const add = () => setEdited(newPanel("curves?smoothing=0.6&group=seed"));
+  const facets = useQuery(facetsQuery(false, board.project));
+  const environments = (facets.data?.env ?? [])
+    .toSorted((a, b) => b.runs - a.runs)
+    .map(({ value }) => value)
+    .filter(Boolean);
+  const add = () =>
+    setEdited(newPanel("curves?smoothing=0.6&group=seed", { filter: firstFilter(environments) }));
 
   function put(panel: BoardPanel) {
     const isNew = panels.every(({ key }) => key !== panel.key);
@@ -89,8 +104,12 @@ function Panels({ board }: { board: Board }) {
               A board shows the charts that matter for {board.project} on one page, and follows its runs while
               they train. Press “Add chart”, or begin with charts of the newest runs.
             </Text>
-            <Button variant="default" loading={save.isPending} onClick={() => save.mutate(suggestedPanels())}>
-              Begin with four charts
+            <Button
+              variant="default"
+              loading={save.isPending || facets.isPending}
+              onClick={() => save.mutate(suggestedPanels(environments))}
+            >
+              Begin with suggested charts
             </Button>
           </Stack>
         </EmptyState>

@@ -1,6 +1,8 @@
 /** Changes of a board's panels. */
 
 import type { BoardPanel } from "@/api/types";
+import { titleOf } from "@/charts/figureTitle";
+import { shortEnv } from "@/ui/format";
 
 export const COLUMNS = 12;
 export const MIN_HEIGHT = 120;
@@ -26,12 +28,41 @@ export function newPanel(figure: string, changes: Partial<BoardPanel> = {}): Boa
   };
 }
 
-/** Initial charts, of the newest runs of the project. */
-export const suggestedPanels = (): BoardPanel[] => [
-  newPanel("percentiles?metric=episode/return&smoothing=0.6"),
-  newPanel("scatter?x=learning_rate&y=best_return&x_log=true"),
-  newPanel("metric-by-metric?x_metric=train/entropy&y_metric=episode/return&smoothing=0.6"),
-  newPanel("episode-histogram?runs="),
+/** Environments with a chart of their own on a new board. */
+const MAX_ENVIRONMENTS = 4;
+
+/** Return the filter of the runs of an environment. */
+const ofEnvironment = (env: string) => `env = "${env.replace(/["\\]/g, "\\$&")}"`;
+
+/** Return the filter of the first of several environments, whose returns do not share a scale. */
+export const firstFilter = ([first, ...others]: readonly string[]) =>
+  first !== undefined && others.length > 0 ? ofEnvironment(first) : "";
+
+/**
+ * Return the initial charts, of the newest runs of the project. Each environment has its own chart of returns.
+ * The environments with the most runs come first.
+ */
+export function suggestedPanels(environments: readonly string[]): BoardPanel[] {
+  if (environments.length < 2) return panelsOfRuns();
+  const returns = environments.slice(0, MAX_ENVIRONMENTS).map((env) =>
+    newPanel("percentiles?metric=episode/return&smoothing=0.6", {
+      title: `Return · ${shortEnv(env)}`,
+      filter: ofEnvironment(env),
+    }),
+  );
+  const [, ...others] = panelsOfRuns({ filter: firstFilter(environments) });
+  const first = shortEnv(environments[0] ?? "");
+  return [
+    ...returns,
+    ...others.map((panel) => ({ ...panel, title: `${titleOf(panel.address)} · ${first}` })),
+  ];
+}
+
+const panelsOfRuns = (changes: Partial<BoardPanel> = {}): BoardPanel[] => [
+  newPanel("percentiles?metric=episode/return&smoothing=0.6", changes),
+  newPanel("scatter?x=learning_rate&y=best_return&x_log=true", changes),
+  newPanel("metric-by-metric?x_metric=train/entropy&y_metric=episode/return&smoothing=0.6", changes),
+  newPanel("episode-histogram?runs=", changes),
 ];
 
 /** Return the size that is nearest to this one within the limits. */

@@ -52,6 +52,21 @@ describe("the compared runs", () => {
     await address("?runs=2&metric=train%2Fcustom");
   });
 
+  it("are one line if they are many, until all are requested", async () => {
+    const many = Array.from(
+      { length: 9 },
+      (_, at) => ({ ...RUNS[at % 2], id: at + 1 }) as (typeof RUNS)[number],
+    );
+    open("/?runs=1-9", { "GET /compare": comparisonOf(many) });
+    const picker = within(screen.getByRole("group", { name: "Compared runs" }));
+    const method = RUNS[0]?.method;
+    expect(await picker.findByText(new RegExp(`^9 runs: ${method} 9`))).toBeTruthy();
+    expect(picker.queryByLabelText(/^Remove run/)).toBeNull();
+    await userEvent.click(picker.getByRole("button", { name: "Show all" }));
+    expect(picker.getAllByLabelText(/^Remove run/)).toHaveLength(9);
+    expect(document.title).toBe("Compare 9 runs · Arcadia");
+  });
+
   it("are not offered again", async () => {
     open("/?runs=1,2");
     await userEvent.click(screen.getByLabelText("Add a run", { selector: "input" }));
@@ -258,7 +273,7 @@ describe("the summary", () => {
     const saved = downloads();
     open("/?runs=1,2");
     await userEvent.click((await summary()).getByText("Download all metrics (CSV)"));
-    await waitFor(() => expect(saved.map(({ name }) => name)).toEqual(["compare-1-2.csv"]));
+    await waitFor(() => expect(saved.map(({ name }) => name)).toEqual(["compare-runs-1-2.csv"]));
     const text = (await saved[0]?.text()) ?? "";
     expect(text.trim().split("\r\n")).toHaveLength(5);
     expect(text).toContain("\r\n2,fast,running,episode/return,NaN,7,8,20,120\r\n");

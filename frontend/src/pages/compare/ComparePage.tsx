@@ -6,6 +6,7 @@ import { comparisonQuery, groupFields, metricNames } from "@/api/comparisons";
 import { isNotFound } from "@/api/problem";
 import { readView } from "@/charts/curveView";
 import { usePageTitle } from "@/ui/usePageTitle";
+import { plural } from "@/ui/format";
 import { EmptyState } from "@/ui/EmptyState";
 import { QueryError } from "@/ui/QueryError";
 import classes from "./compare.module.css";
@@ -34,7 +35,7 @@ export default function ComparePage() {
   const [search, setSearch] = useSearchParams();
   const runs = readRuns(search);
   const { by, center, grouped } = readView(search);
-  usePageTitle(runs.length > 0 ? `Compare ${runs.join(", ")}` : "Compare runs");
+  usePageTitle(titleOf(runs));
   const comparison = useQuery(comparisonQuery(runs, by, grouped || by.length > 0));
   const names = comparison.data ? metricNames(comparison.data) : [];
   const metrics = readMetrics(search, names);
@@ -96,4 +97,12 @@ export default function ComparePage() {
       )}
     </Stack>
   );
+}
+
+/** More runs than this are counted in the title of the page. */
+const MAX_NAMED = 6;
+
+function titleOf(runs: readonly number[]): string {
+  if (runs.length > MAX_NAMED) return `Compare ${plural(runs.length, "run")}`;
+  return runs.length > 0 ? `Compare ${runs.join(", ")}` : "Compare runs";
 }

@@ -2,6 +2,7 @@ import { Text } from "@mantine/core";
 import { useQueryClient } from "@tanstack/react-query";
 import { efficiencyFigureQuery } from "@/api/comparisons";
 import type { Figure } from "@/api/types";
+import { runsInFileName } from "@/api/runNumbers";
 import type { Cell } from "@/charts/csv";
 import type { Center } from "@/charts/curveView";
 import { FigureFrame } from "@/charts/FigureFrame";
@@ -31,7 +32,7 @@ export function EfficiencyCard({ runs, by, center }: EfficiencyCardProps) {
         legend
         height={320}
         empty="Some groups have no finished episode in some of their games yet."
-        file={`sample-efficiency-${runs.join("-")}`}
+        file={`sample-efficiency-${runsInFileName(runs)}`}
         points={points}
       />
       <Text size="xs" c="var(--arcadia-dim)" mt="xs">

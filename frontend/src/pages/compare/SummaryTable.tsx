@@ -1,6 +1,7 @@
 import { Button, Group, Select, Table, Title, UnstyledButton } from "@mantine/core";
 import { useState } from "react";
 import { metricNames } from "@/api/comparisons";
+import { runsInFileName } from "@/api/runNumbers";
 import type { Comparison } from "@/api/types";
 import { saveCsv } from "@/charts/csv";
 import { metricTitle, metricUnit } from "@/charts/metrics";
@@ -47,7 +48,7 @@ export function SummaryTable({
     setSorting((now) => ({ key, descending: now.key === key ? !now.descending : key !== "name" }));
   const saveAll = () =>
     saveCsv(
-      `compare-${comparison.runs.map((run) => run.id).join("-")}.csv`,
+      `compare-${runsInFileName(comparison.runs.map((run) => run.id))}.csv`,
       SUMMARY_HEADER,
       summaryCells(comparison),
     );

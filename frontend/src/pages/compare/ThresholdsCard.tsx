@@ -4,6 +4,7 @@ import { useState } from "react";
 import { useSearchParams } from "react-router";
 import { thresholdsQuery } from "@/api/comparisons";
 import type { Thresholds } from "@/api/types";
+import { runsInFileName } from "@/api/runNumbers";
 import { type Cell, saveCsv } from "@/charts/csv";
 import { duration, exact, score, short } from "@/ui/format";
 import { WideTable } from "@/ui/WideTable";
@@ -59,7 +60,7 @@ export function ThresholdsCard({ runs, by, oneGame }: ThresholdsCardProps) {
           <Button
             size="xs"
             variant="default"
-            onClick={() => saveCsv(`times-${runs.join("-")}.csv`, TIME_HEADER, timeCells(times))}
+            onClick={() => saveCsv(`times-${runsInFileName(runs)}.csv`, TIME_HEADER, timeCells(times))}
           >
             Download times (CSV)
           </Button>

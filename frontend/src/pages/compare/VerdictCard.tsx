@@ -2,6 +2,7 @@ import { List, Table, Text, Title, VisuallyHidden } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { MAX_RUNS, profileFigureQuery, verdictQuery } from "@/api/comparisons";
 import type { ComparedRun, Verdict } from "@/api/types";
+import { runsInFileName } from "@/api/runNumbers";
 import type { Cell } from "@/charts/csv";
 import { FigureFrame } from "@/charts/FigureFrame";
 import { nearestPercent, score } from "@/ui/format";
@@ -70,7 +71,7 @@ export function VerdictCard(props: VerdictCardProps) {
             revision=""
             legend
             height={260}
-            file={`profile-${props.runs.join("-")}`}
+            file={`profile-${runsInFileName(props.runs)}`}
             points={() => Promise.resolve({ header: STANDING_HEADER, rows: standingCells(verdict) })}
           />
           <Text size="xs" c="var(--arcadia-dim)" mt="xs">

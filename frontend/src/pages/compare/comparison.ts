@@ -1,7 +1,7 @@
 /** State of the comparison page in its URL. */
 
 import type { ComparedRun, Comparison, MetricValue } from "@/api/types";
-import { parseRunNumbers } from "@/api/runNumbers";
+import { parseRunNumbers, writeRunNumbers } from "@/api/runNumbers";
 import type { Cell } from "@/charts/csv";
 import { RETURN, returnsFirst } from "@/charts/metrics";
 import { isReported } from "@/ui/states";
@@ -11,7 +11,7 @@ import { joinNames, splitNames } from "@/api/nameList";
 export const readRuns = (search: URLSearchParams): number[] => parseRunNumbers(search.get("runs") ?? "");
 
 export function writeRuns(search: URLSearchParams, runs: readonly number[]): URLSearchParams {
-  return written(search, "runs", runs.join(","));
+  return written(search, "runs", writeRunNumbers(runs));
 }
 
 /** Return the metrics of ?metric=a,b. The default is the return, or the first one if no run has reported a return. */

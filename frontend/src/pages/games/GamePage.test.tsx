@@ -169,7 +169,7 @@ describe("the page of a game", () => {
     await screen.findByText("1", { selector: "[class*=mean] *" });
     score = 19.5;
     act(() => stream().say("run.files", '{"run_id": 1}'));
-    await waitFor(() => expect(screen.getByText("19.5")).toBeTruthy(), { timeout: 5000 });
+    await waitFor(() => expect(screen.getByText("19.5")).toBeTruthy());
   });
 
   it("shows that the game does not exist, and suggests another", async () => {

@@ -1,5 +1,6 @@
 import { Table, Text, Title } from "@mantine/core";
 import type { Game, WaitingRun } from "@/api/types";
+import { exact } from "@/ui/format";
 import { NoPlayer } from "@/ui/NoPlayer";
 import classes from "./games.module.css";
 import { WaitingRow } from "./WaitingRow";
@@ -13,7 +14,7 @@ export function WaitingRuns({ game }: { game: Game }) {
       <Title order={2}>Runs without a score</Title>
       <Text size="sm" c="dimmed" mt={4} mb={8} maw={860}>
         A worker plays the protocol's episodes from the newest checkpoint while it trains.
-        {total > waiting.length && ` Newest ${waiting.length} of ${total} shown.`}
+        {total > waiting.length && ` Newest ${waiting.length} of ${exact(total)} shown.`}
       </Text>
       {waiting.some(needsPlayer) && <NoPlayer />}
       <Table className={classes.ranking} verticalSpacing={6} horizontalSpacing="xs" mt={8}>

@@ -87,6 +87,7 @@ function PasteText({ values, variants, onApply, onClose }: Omit<ConfigTextModalP
   return (
     <Stack gap="sm">
       <Textarea
+        data-autofocus
         label="Settings"
         description="YAML, TOML or JSON, for example learning_rate: 0.001"
         autosize

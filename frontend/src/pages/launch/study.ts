@@ -1,6 +1,5 @@
 /** Conversion between the form and a study. */
 
-import { MAX_RUNS } from "@/api/comparisons";
 import { ApiError } from "@/api/problem";
 import type { Preset, RunConfig, Study, StudySpecification } from "@/api/types";
 import { type Draft, overridesOf } from "@/config-form/draft";
@@ -58,6 +57,7 @@ export const OPTION_NAMES: readonly string[] = [
 
 /** TPE learns from finished runs, so few runs are queued concurrently. */
 const TPE_CONCURRENT_RUNS = 2;
+const CONCURRENT_RUNS = 100;
 
 interface Described {
   name: string;
@@ -94,10 +94,9 @@ export function studyOf(described: Described): StudySpecification {
     points: isDrawn ? numberOf(options.points) : null,
     pruner: options.pruner,
     ...(options.until !== "" && { until: options.until, max_seeds: numberOf(options.maxSeeds) ?? undefined }),
-    // Queue as many runs as a comparison can show.
     max_concurrent_runs:
       numberOf(options.maxConcurrentRuns) ??
-      (isDrawn && options.sampler === "tpe" ? TPE_CONCURRENT_RUNS : MAX_RUNS),
+      (isDrawn && options.sampler === "tpe" ? TPE_CONCURRENT_RUNS : CONCURRENT_RUNS),
   };
 }
 

@@ -2,7 +2,7 @@ import { Anchor, Button, Group, Table, Text, Title } from "@mantine/core";
 import { Link } from "react-router";
 import type { PaperItem } from "@/api/types";
 import { saveCsv } from "@/charts/csv";
-import { nearestPercent, plural } from "@/ui/format";
+import { exact, nearestPercent, plural } from "@/ui/format";
 import { TimeAgo } from "@/ui/Quantity";
 import { WideTable } from "@/ui/WideTable";
 import classes from "./papers.module.css";
@@ -114,7 +114,7 @@ export function Published({ item }: { item: PaperItem }) {
               <Table.Tr key={`${what} ${protocol} ${unit}`}>
                 <Table.Td>{what}</Table.Td>
                 <Table.Td className={classes.number}>
-                  {value.toLocaleString("en")} {unit}
+                  {exact(value)} {unit}
                 </Table.Td>
                 <Table.Td>
                   {source}, {table}

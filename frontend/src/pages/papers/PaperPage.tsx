@@ -3,7 +3,7 @@ import { useQuery } from "@tanstack/react-query";
 import { Link, useParams } from "react-router";
 import { paperQuery } from "@/api/papers";
 import type { Paper, PaperItemSummary } from "@/api/types";
-import { short } from "@/ui/format";
+import { exact, short } from "@/ui/format";
 import { QueryError } from "@/ui/QueryError";
 import { usePageTitle } from "@/ui/usePageTitle";
 import { WideTable } from "@/ui/WideTable";
@@ -90,7 +90,7 @@ function ItemRow({ paper, item }: { paper: Paper; item: PaperItemSummary }) {
         {item.title}
         {item.unavailable_reason && <p className={classes.dim}>{item.unavailable_reason}</p>}
       </Table.Td>
-      <Table.Td className={classes.number}>{item.runs > 0 ? item.runs.toLocaleString("en") : "–"}</Table.Td>
+      <Table.Td className={classes.number}>{item.runs > 0 ? exact(item.runs) : "–"}</Table.Td>
       <Table.Td className={classes.number}>{item.frames > 0 ? short(item.frames) : "–"}</Table.Td>
       <Table.Td className={classes.number}>{item.studies}</Table.Td>
     </Table.Tr>

@@ -69,9 +69,10 @@ export function ProjectMenu({ project, onGone }: ProjectMenuProps) {
 
 const MAIN_STAYS = "Main gets everything without a project.";
 
-function whyNotEmpty({ runs, archived_runs, studies, reports }: ProjectSummary): string | null {
-  if (runs + archived_runs + studies + reports === 0) return null;
-  return archived_runs > 0 && runs + studies + reports === 0
+function whyNotEmpty({ runs, archived_runs, studies, reports, artifacts }: ProjectSummary): string | null {
+  const shown = runs + studies + reports + artifacts;
+  if (shown + archived_runs === 0) return null;
+  return archived_runs > 0 && shown === 0
     ? `It has ${plural(archived_runs, "archived run")}.`
     : "It is not empty.";
 }

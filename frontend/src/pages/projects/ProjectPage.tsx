@@ -48,7 +48,8 @@ export default function ProjectPage() {
 
 function Sheet({ project }: { project: Project }) {
   const navigate = useNavigate();
-  const isEmpty = project.runs + project.archived_runs + project.studies + project.reports === 0;
+  const isEmpty =
+    project.runs + project.archived_runs + project.studies + project.reports + project.artifacts === 0;
   return (
     <>
       <Group justify="space-between" wrap="nowrap" align="start">
@@ -84,7 +85,7 @@ function Sheet({ project }: { project: Project }) {
 }
 
 function Counts({ project }: { project: Project }) {
-  const { name, runs, active_runs, archived_runs, studies, reports } = project;
+  const { name, runs, active_runs, archived_runs, studies, reports, artifacts } = project;
   const details = [
     active_runs > 0 && `${exact(active_runs)} training`,
     archived_runs > 0 && `${exact(archived_runs)} archived`,
@@ -99,6 +100,11 @@ function Counts({ project }: { project: Project }) {
       />
       <Count to={inProject("/studies", name)} count={studies} label={studies === 1 ? "study" : "studies"} />
       <Count to={inProject("/reports", name)} count={reports} label={reports === 1 ? "report" : "reports"} />
+      <Count
+        to={inProject("/artifacts", name)}
+        count={artifacts}
+        label={artifacts === 1 ? "artifact" : "artifacts"}
+      />
       <div className={classes.count}>
         <span className={classes.activity}>
           <TimeAgo time={project.last_activity} />

@@ -9,7 +9,6 @@ import { changeState, describeChange } from "@/run-actions/changes/changeWords";
 import { ChangeSettingsModal } from "@/run-actions/changes/ChangeSettingsModal";
 import { BlockableButton } from "@/ui/BlockableButton";
 import { TimeAgo } from "@/ui/Quantity";
-import { unsupportedReason } from "@/ui/states";
 import { WideTable } from "@/ui/WideTable";
 import classes from "./run.module.css";
 
@@ -24,7 +23,7 @@ export function ChangesCard({ run }: { run: Run }) {
       <Group justify="space-between" mb="xs">
         <Title order={2}>Changes</Title>
         <BlockableButton
-          blocked={unsupportedReason(run)}
+          blocked={run.actions.change}
           size="xs"
           variant="default"
           leftSection={<IconSettings size={14} aria-hidden />}

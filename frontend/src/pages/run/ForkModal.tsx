@@ -121,6 +121,8 @@ function ForkForm({ run, checkpoint, variants, environments }: ForkFormProps) {
           The new run starts with the weights of run {run.id} at {exact(checkpoint.step, "steps")}
           {remainingSteps > 0 && ` and trains ${short(remainingSteps, "steps")} more`}. The method,
           environment and network stay the same.
+          {checkpoint.weights_only &&
+            " This checkpoint has only the weights of the network, so the optimizer starts anew."}
         </Text>
         {(config.restored || savedName.restored) && <RestoredDraftNote onStartOver={discardDraft} />}
         {remainingSteps <= 0 && (

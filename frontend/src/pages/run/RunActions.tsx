@@ -10,7 +10,7 @@ import type { RunAction } from "@/api/runs";
 import type { Run } from "@/api/types";
 import { useRunControls } from "@/run-actions/useRunControls";
 import { BlockableButton } from "@/ui/BlockableButton";
-import { hasAgent, isReported, unsupportedReason } from "@/ui/states";
+import { hasAgent, isReported } from "@/ui/states";
 import { useCatchFocus } from "@/ui/useCatchFocus";
 import { ContinueButton } from "./ContinueButton";
 
@@ -74,7 +74,7 @@ export function RunActions({ run }: { run: Run }) {
       )}
       {hasAgent(run) && (
         <BlockableButton
-          blocked={unsupportedReason(run)}
+          blocked={run.actions.play}
           tooltip="Watch the agent play in real time, with its values and action probabilities."
           to={`/runs/${run.id}/live`}
           size="xs"

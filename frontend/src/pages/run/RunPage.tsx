@@ -12,6 +12,7 @@ import { EmptyState } from "@/ui/EmptyState";
 import { QueryError } from "@/ui/QueryError";
 import { hasAgent, isReported } from "@/ui/states";
 import { useIsMounted } from "@/ui/useIsMounted";
+import { ArtifactsTab } from "./ArtifactsTab";
 import { CheckpointsTab } from "./CheckpointsTab";
 import { ConfigTab } from "./ConfigTab";
 import { CriticTab } from "./critic/CriticTab";
@@ -31,6 +32,7 @@ const TABS: { value: string; label: string; Content: ComponentType<{ run: Run }>
   { value: "overview", label: "Overview", Content: OverviewTab },
   { value: "curves", label: "Curves", Content: CurvesTab },
   { value: "media", label: "Media", Content: MediaTab },
+  { value: "artifacts", label: "Artifacts", Content: ArtifactsTab },
   { value: "replays", label: "Replays", Content: ReplaysPage },
   { value: "live", label: "Live", Content: LiveTab },
   { value: "checkpoints", label: "Checkpoints", Content: CheckpointsTab },
@@ -98,6 +100,7 @@ function useTabs(run: Run, open: string | undefined) {
   const isEmpty = (value: string) =>
     (value === "system" && !names.some(isSystem)) ||
     (value === "media" && media.length === 0) ||
+    (value === "artifacts" && !isReported(run)) ||
     (value === "curves" && run.origin === "agent") ||
     (!hasAgent(run) && AGENT_TABS.includes(value));
   return TABS.filter(({ value }) => value === open || !isEmpty(value));

@@ -5,7 +5,7 @@ import { beforeEach, describe, expect, it, vi } from "vitest";
 import type { Run } from "@/api/types";
 import { renderPage } from "@/testing/render";
 import { aFinishedRun, aRun } from "@/testing/runs";
-import { serve } from "@/testing/server";
+import { type Asked, serve } from "@/testing/server";
 import { fakeStreams } from "@/testing/stream";
 import { UnsentActions } from "@/run-actions/UnsentActions";
 import { BulkBar } from "./BulkBar";
@@ -20,7 +20,14 @@ beforeEach(fakeStreams);
 
 function show(runs: Run[], archived = false) {
   return renderPage(
-    <BulkBar runs={runs} archived={archived} total={40} onSelectAll={vi.fn()} onClear={vi.fn()} />,
+    <BulkBar
+      runs={runs}
+      archived={archived}
+      total={40}
+      groupsAddress="/?by=method"
+      onSelectAll={vi.fn()}
+      onClear={vi.fn()}
+    />,
   );
 }
 
@@ -37,13 +44,13 @@ describe("the bulk action bar", () => {
 
   it("links to a comparison of the selected runs", () => {
     show(RUNS);
-    expect(screen.getByRole("link", { name: "Compare 3" }).getAttribute("href")).toBe("/compare?runs=1,2,3");
+    expect(screen.getByRole("link", { name: "Compare 3" }).getAttribute("href")).toBe("/compare?runs=1-3");
   });
 
   it("exports the selected runs as one archive file", () => {
     show(RUNS);
     const address = screen.getByRole("link", { name: "Export 3" }).getAttribute("href");
-    expect(decodeURIComponent(address ?? "")).toBe("/api/v1/archives?runs=1,2,3");
+    expect(decodeURIComponent(address ?? "")).toBe("/api/v1/archives?runs=1-3");
   });
 
   it("confirms a stop, lists the skipped runs, and sends only the others", async () => {
@@ -64,7 +71,16 @@ describe("the bulk action bar", () => {
     function ChangingList() {
       const [runs, setRuns] = useState(RUNS.slice(0, 2));
       changeRuns = setRuns;
-      return <BulkBar runs={runs} archived={false} total={40} onSelectAll={vi.fn()} onClear={vi.fn()} />;
+      return (
+        <BulkBar
+          runs={runs}
+          archived={false}
+          total={40}
+          groupsAddress="/?by=method"
+          onSelectAll={vi.fn()}
+          onClear={vi.fn()}
+        />
+      );
     }
     renderPage(<ChangingList />);
     await userEvent.click(screen.getByRole("button", { name: "Stop 2" }));
@@ -145,7 +161,14 @@ describe("the bulk action bar", () => {
     renderPage(
       <>
         <UnsentActions />
-        <BulkBar runs={RUNS.slice(0, 2)} archived={false} total={2} onSelectAll={vi.fn()} onClear={vi.fn()} />
+        <BulkBar
+          runs={RUNS.slice(0, 2)}
+          archived={false}
+          total={2}
+          groupsAddress="/?by=method"
+          onSelectAll={vi.fn()}
+          onClear={vi.fn()}
+        />
       </>,
       { live: true },
     );
@@ -159,16 +182,86 @@ describe("the bulk action bar", () => {
     expect(server.asked.at(-1)?.body).toEqual({ action: "stop", ids: [1, 2] });
   });
 
-  it("disables the comparison of too many runs", () => {
-    show(Array.from({ length: 101 }, (_, at) => aRun({ id: at + 1 })));
-    expect(screen.queryByRole("link", { name: /^Compare/ })).toBeNull();
-    expect(screen.getByText("Compare 101").closest("button")?.getAttribute("aria-disabled")).toBe("true");
+  it("compares hundreds of runs, and still more in groups", () => {
+    const many = (count: number) => Array.from({ length: count }, (_, at) => aRun({ id: at + 1 }));
+    const { unmount } = show(many(500));
+    expect(screen.getByRole("link", { name: "Compare 500" }).getAttribute("href")).toBe(
+      "/compare?runs=1-500",
+    );
+    unmount();
+    show(many(501));
+    expect(screen.getByRole("link", { name: "Compare groups" }).getAttribute("href")).toBe("/?by=method");
+  });
+
+  it("exports thousands of runs as several archives", async () => {
+    show(Array.from({ length: 1013 }, (_, at) => aRun({ id: at + 1 })));
+    await userEvent.click(screen.getByRole("button", { name: "Export 1\u202f013" }));
+    const dialog = within(await screen.findByRole("dialog", { name: "Export 1\u202f013 runs" }));
+    const addresses = () =>
+      dialog.getAllByRole("link").map((link) => decodeURIComponent(link.getAttribute("href") ?? ""));
+    expect(addresses()).toEqual([
+      "/api/v1/archives?runs=1-1000&files=best",
+      "/api/v1/archives?runs=1001-1013&files=best",
+    ]);
+    await userEvent.click(dialog.getByText("All files"));
+    expect(addresses()[1]).toBe("/api/v1/archives?runs=1001-1013");
+  });
+
+  it("tags runs in several requests, and lists those that were skipped", async () => {
+    const server = serve({
+      "GET /run-facets": {
+        state: [],
+        algorithm: [],
+        env: [],
+        tag: [{ value: "good", runs: 2 }],
+        origin: [],
+      },
+      "POST /runs/bulk": ({ body }: Asked) => {
+        const { ids } = body as { ids: number[] };
+        return { done: ids.slice(1), skipped: [{ id: ids[0], reason: `Run ${ids[0]} has too many tags.` }] };
+      },
+    });
+    show(Array.from({ length: 1002 }, (_, at) => aRun({ id: at + 1 })));
+    await userEvent.click(screen.getByRole("button", { name: "Tag 1\u202f002" }));
+    const dialog = within(await screen.findByRole("dialog"));
+    const field = dialog.getByRole("combobox", { name: "Tags" });
+    await waitFor(() => expect(document.activeElement).toBe(field));
+    await userEvent.type(field, "night{Enter}");
+    await userEvent.click(dialog.getByRole("button", { name: "Add tags" }));
+    expect(await screen.findByText("Run 1001 has too many tags.")).toBeTruthy();
+    expect(screen.getByText("The server skipped 2 runs:")).toBeTruthy();
+    const sent = server.of("POST /runs/bulk").map(({ body }) => body as { ids: number[]; tags: string[] });
+    expect(sent.map(({ ids }) => ids.length)).toEqual([1000, 2]);
+    expect(sent[1]).toEqual({ action: "tag", ids: [1001, 1002], tags: ["night"] });
+  });
+
+  it("offers the tags of the selected runs for removal", async () => {
+    const server = serve({
+      "GET /run-facets": { state: [], algorithm: [], env: [], tag: [], origin: [] },
+      "POST /runs/bulk": { done: [1], skipped: [] },
+    });
+    show([aRun({ id: 1, tags: ["good"] })]);
+    await userEvent.click(screen.getByRole("button", { name: "Tag 1" }));
+    const dialog = within(await screen.findByRole("dialog"));
+    await userEvent.click(dialog.getByText("Remove tags", { selector: "label *" }));
+    await userEvent.type(dialog.getByRole("combobox", { name: "Tags" }), "good{Enter}");
+    await userEvent.click(dialog.getByRole("button", { name: "Remove tags" }));
+    await waitFor(() =>
+      expect(server.of("POST /runs/bulk")[0]?.body).toEqual({ action: "untag", ids: [1], tags: ["good"] }),
+    );
   });
 
   it("offers to select all matches unless all are selected", async () => {
     const onSelectAll = vi.fn();
     const bar = (total: number) => (
-      <BulkBar runs={RUNS} archived={false} total={total} onSelectAll={onSelectAll} onClear={vi.fn()} />
+      <BulkBar
+        runs={RUNS}
+        archived={false}
+        total={total}
+        groupsAddress="/"
+        onSelectAll={onSelectAll}
+        onClear={vi.fn()}
+      />
     );
     const { unmount } = renderPage(bar(40));
     await userEvent.click(screen.getByText("Select all 40 matches"));

@@ -1,27 +1,32 @@
-import { ActionIcon, Button, Group, List, Paper, Stack, Text, Tooltip } from "@mantine/core";
+import { ActionIcon, Button, Group, List, Paper, ScrollArea, Stack, Text, Tooltip } from "@mantine/core";
 import { IconX } from "@tabler/icons-react";
 import { useEffect, useRef, useState } from "react";
 import { Link } from "react-router";
 import { archiveAddress } from "@/api/archives";
 import { MAX_RUNS } from "@/api/comparisons";
 import { useBulkAction } from "@/api/runActions";
+import { writeRunNumbers } from "@/api/runNumbers";
 import type { BulkAction, BulkResult, ListedRun } from "@/api/types";
 import { ConfirmModal } from "@/ui/ConfirmModal";
-import { plural } from "@/ui/format";
+import { exact, plural } from "@/ui/format";
 import { notifyDone, notifyUndoable } from "@/ui/notify";
 import { splitByEligibility } from "@/run-actions/eligibility";
 import { MoveModal } from "@/run-actions/MoveModal";
 import { PurgeModal } from "@/run-actions/PurgeModal";
 import { sendWithRetries } from "@/run-actions/retriedActions";
 import { ACTION_NAMES, ACTION_PARTICIPLES, ACTION_RESULTS } from "@/run-actions/words";
+import { ExportModal } from "./ExportModal";
 import classes from "./runs.module.css";
 import { SkippedList } from "./SkippedList";
+import { TagModal } from "./TagModal";
 
 interface BulkBarProps {
   runs: readonly ListedRun[];
   archived: boolean;
   /** Number of runs that match the filters. */
   total: number;
+  /** The list of the matching runs in groups, to compare more runs than one comparison can show. */
+  groupsAddress: string;
   /** True while all matching runs are being fetched. Actions wait, so that none affects only a part of them. */
   selectingAll?: boolean;
   onSelectAll: () => void;
@@ -29,13 +34,15 @@ interface BulkBarProps {
 }
 
 /** Toolbar for the selected runs. Each button says how many runs it affects. */
-export function BulkBar({ runs, archived, total, selectingAll = false, onSelectAll, onClear }: BulkBarProps) {
+export function BulkBar(props: BulkBarProps) {
+  const { runs, archived, total, selectingAll = false, onSelectAll, onClear } = props;
   // Keeps the runs that the dialog names, even if the list changes while it is open.
   const [confirmation, setConfirmation] = useState<{ action: BulkAction; runs: readonly ListedRun[] } | null>(
     null,
   );
   // The runs to move to another project.
   const [moved, setMoved] = useState<readonly ListedRun[] | null>(null);
+  const [tagged, setTagged] = useState<readonly ListedRun[] | null>(null);
   const [skippedByServer, setSkippedByServer] = useState<BulkResult["skipped"]>([]);
   const bulk = useBulkAction();
   const bar = useNoticeOffset();
@@ -79,11 +86,11 @@ export function BulkBar({ runs, archived, total, selectingAll = false, onSelectA
     <Paper ref={bar} className={classes.bulk} shadow="md" withBorder role="region" aria-label="Selected runs">
       <Group gap="xs">
         <Text size="sm" fw={500} role="status">
-          {selectingAll ? `Selecting all ${total}…` : `${plural(runs.length, "run")} selected`}
+          {selectingAll ? `Selecting all ${exact(total)}…` : `${plural(runs.length, "run")} selected`}
         </Text>
         {total > runs.length && (
           <Button variant="subtle" size="xs" loading={selectingAll} onClick={onSelectAll}>
-            Select all {total} matches
+            Select all {exact(total)} matches
           </Button>
         )}
         {actions.map((action) => (
@@ -95,10 +102,13 @@ export function BulkBar({ runs, archived, total, selectingAll = false, onSelectA
             onClick={() => choose(action)}
           />
         ))}
-        <Button size="xs" variant="default" disabled={selectingAll} onClick={() => setMoved(runs)}>
-          Move {runs.length}
+        <Button size="xs" variant="default" disabled={selectingAll} onClick={() => setTagged(runs)}>
+          Tag {exact(runs.length)}
         </Button>
-        {!selectingAll && <CompareButton runs={runs} />}
+        <Button size="xs" variant="default" disabled={selectingAll} onClick={() => setMoved(runs)}>
+          Move {exact(runs.length)}
+        </Button>
+        {!selectingAll && <CompareButton runs={runs} groupsAddress={props.groupsAddress} />}
         {!selectingAll && <ExportButton runs={runs} />}
         <Tooltip label="Clear selection">
           <ActionIcon aria-label="Clear selection" onClick={onClear}>
@@ -120,16 +130,31 @@ export function BulkBar({ runs, archived, total, selectingAll = false, onSelectA
         onClose={() => setMoved(null)}
         onMoved={onClear}
       />
+      {tagged && (
+        <TagModal
+          runs={tagged}
+          archived={archived}
+          onClose={() => setTagged(null)}
+          onSkipped={setSkippedByServer}
+        />
+      )}
       {skippedByServer.length > 0 && (
         <Stack gap={4} mt="xs">
-          <Text size="xs" fw={500}>
-            The server skipped {plural(skippedByServer.length, "run")}:
-          </Text>
-          <List size="xs">
-            {skippedByServer.map(({ id, reason }) => (
-              <List.Item key={id}>{reason}</List.Item>
-            ))}
-          </List>
+          <Group gap="xs">
+            <Text size="xs" fw={500}>
+              The server skipped {plural(skippedByServer.length, "run")}:
+            </Text>
+            <Button size="compact-xs" variant="subtle" onClick={() => setSkippedByServer([])}>
+              Hide
+            </Button>
+          </Group>
+          <ScrollArea.Autosize mah={160}>
+            <List size="xs">
+              {skippedByServer.map(({ id, reason }) => (
+                <List.Item key={id}>{reason}</List.Item>
+              ))}
+            </List>
+          </ScrollArea.Autosize>
         </Stack>
       )}
     </Paper>
@@ -172,43 +197,60 @@ function describeRuns(ids: readonly number[]): string {
   return `${plural(ids.length, "run")} (${named.join(", ")}${more}) were`;
 }
 
-function CompareButton({ runs }: { runs: readonly ListedRun[] }) {
-  if (runs.length > MAX_RUNS) return <TooManyRuns verb="Compare" count={runs.length} />;
+function CompareButton({ runs, groupsAddress }: { runs: readonly ListedRun[]; groupsAddress: string }) {
+  if (runs.length > MAX_RUNS) {
+    return (
+      <Tooltip
+        multiline
+        w={260}
+        label={`A comparison shows at most ${exact(MAX_RUNS)} runs. This groups all matching runs by method and environment.`}
+      >
+        <Button size="xs" variant="default" component={Link} to={groupsAddress}>
+          Compare groups
+        </Button>
+      </Tooltip>
+    );
+  }
   return (
     <Button
       size="xs"
       variant="default"
       component={Link}
-      to={`/compare?runs=${runs.map(({ id }) => id).join(",")}`}
+      to={`/compare?runs=${writeRunNumbers(runs.map(({ id }) => id))}`}
     >
       Compare {runs.length}
     </Button>
   );
 }
 
+/** Runs that are exported without a dialog about the size of the archive. */
+const FEW_RUNS = 100;
+
 function ExportButton({ runs }: { runs: readonly ListedRun[] }) {
-  if (runs.length > MAX_RUNS) return <TooManyRuns verb="Export" count={runs.length} />;
+  // Keeps the runs of the dialog, even if the list changes while it is open.
+  const [exported, setExported] = useState<readonly number[] | null>(null);
+  const ids = runs.map(({ id }) => id);
+  if (exported || ids.length > FEW_RUNS) {
+    return (
+      <>
+        <Button size="xs" variant="default" onClick={() => setExported(ids)}>
+          Export {exact(ids.length)}
+        </Button>
+        {exported && <ExportModal ids={exported} onClose={() => setExported(null)} />}
+      </>
+    );
+  }
   return (
     <Button
       size="xs"
       variant="default"
       component="a"
-      href={archiveAddress({ runs: runs.map(({ id }) => id) })}
+      href={archiveAddress({ runs: ids })}
       download
       title="Save these runs with all their data as one archive file"
     >
-      Export {runs.length}
+      Export {ids.length}
     </Button>
-  );
-}
-
-function TooManyRuns({ verb, count }: { verb: "Compare" | "Export"; count: number }) {
-  return (
-    <Tooltip label={`You can ${verb.toLowerCase()} at most ${MAX_RUNS} runs`}>
-      <Button size="xs" variant="default" data-disabled aria-disabled>
-        {verb} {count}
-      </Button>
-    </Tooltip>
   );
 }
 
@@ -232,7 +274,7 @@ function BulkButton({
       disabled={waiting || eligible.length === 0}
       onClick={onClick}
     >
-      {ACTION_NAMES[action]} {eligible.length}
+      {ACTION_NAMES[action]} {exact(eligible.length)}
     </Button>
   );
 }

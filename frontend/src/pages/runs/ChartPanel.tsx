@@ -1,16 +1,26 @@
-import { ActionIcon, Button, MultiSelect, Popover, Text, Tooltip } from "@mantine/core";
+import { ActionIcon, Button, MultiSelect, Popover, Select, Text, Tooltip } from "@mantine/core";
 import { IconAdjustmentsHorizontal, IconChartLine, IconX } from "@tabler/icons-react";
-import { useQuery } from "@tanstack/react-query";
+import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import { type CSSProperties, type ReactNode, useState } from "react";
 import { allMetricNamesQuery } from "@/api/metrics";
-import { runGroupsQuery } from "@/api/runs";
+import { changedRunsQuery, RUN_PAGE_SIZE, runGroupsQuery } from "@/api/runs";
+import type { ListedRun } from "@/api/types";
 import { CurveControls } from "@/charts/CurveControls";
 import { Figure } from "@/charts/Figure";
 import { chartOf, metricSections, metricTitle } from "@/charts/metrics";
 import { useCurveView } from "@/charts/useCurveView";
 import { useMetricCatalog } from "@/charts/useMetricCatalog";
+import { plural, shortEnv } from "@/ui/format";
 import classes from "./ChartPanel.module.css";
-import { curvesText, drawnFields, drawnGroups, groupCurvesText } from "./curveRuns";
+import {
+  ALL_IN_ONE,
+  chartsByEnvironment,
+  curvesText,
+  drawnFields,
+  drawnGroups,
+  groupCurvesText,
+  MAX_ENVIRONMENTS,
+} from "./curveRuns";
 import type { Charts } from "./useCharts";
 import { useDragWidth } from "./useDragWidth";
 import { toFailuresQuery, type RunsView } from "./view";
@@ -72,7 +82,9 @@ function RunCharts({ charts, total }: ChartPanelProps) {
 }
 
 function GroupCharts({ charts, view, project }: ChartPanelProps) {
-  const { data } = useQuery(runGroupsQuery({ ...toFailuresQuery(view, project), by: view.by.join() }));
+  const { data } = useQuery(
+    runGroupsQuery({ ...toFailuresQuery(view, project), by: view.by.join(), sort: view.groupSort }),
+  );
   const groups = drawnGroups(data?.items ?? []);
   const runs = [...new Set(groups.flatMap((group) => group.run_ids))].sort((a, b) => a - b);
   return (
@@ -98,6 +110,11 @@ function MetricCharts({ charts, runs, by, text }: MetricChartsProps) {
   const catalog = useMetricCatalog();
   const [view, setView] = useCurveView();
   const { data: names = [] } = useQuery(allMetricNamesQuery);
+  const environments = useEnvironments(runs, charts.known);
+  const parts = chartsByEnvironment(runs, environments, charts.env);
+  const shown = parts.slice(0, MAX_ENVIRONMENTS);
+  const envs = [...new Set(runs.map((id) => environments.get(id) ?? ""))].sort();
+  const isMixed = envs.length > 1;
   const choices = metricSections(catalog, [...new Set([...names, ...charts.metrics])]);
   return (
     <>
@@ -137,20 +154,65 @@ function MetricCharts({ charts, runs, by, text }: MetricChartsProps) {
       <Text size="xs" c="dimmed">
         {text}
       </Text>
+      {isMixed && (
+        <Select
+          aria-label="Environments of the charts"
+          size="xs"
+          data={[
+            { value: EACH, label: `${plural(envs.length, "environment")}, one chart each` },
+            ...envs.map((env) => ({ value: env, label: `Only ${shortEnv(env) || "runs without one"}` })),
+            { value: ALL_IN_ONE, label: "All environments in one chart" },
+          ]}
+          value={envs.includes(charts.env) || charts.env === ALL_IN_ONE ? charts.env : EACH}
+          allowDeselect={false}
+          onChange={(env) => charts.chooseEnv(env === EACH || env === null ? "" : env)}
+        />
+      )}
       {runs.length > 0 &&
-        charts.metrics.map((metric) => (
-          <Figure
-            key={metric}
-            runs={runs}
-            chart={chartOf(catalog, metric)}
-            view={{ ...view, grouped: by !== null, by: by ?? [] }}
-            height={by === null ? CHART_HEIGHT : GROUP_CHART_HEIGHT}
-            legend={by !== null}
-            ownColors={by === null}
-          />
-        ))}
+        charts.metrics.flatMap((metric) =>
+          shown.map(({ env, runs: members }) => {
+            const chart = chartOf(catalog, metric);
+            return (
+              <Figure
+                key={`${metric} ${env}`}
+                runs={members}
+                chart={
+                  env === null
+                    ? chart
+                    : { ...chart, title: `${chart.title} · ${shortEnv(env) || "no environment"}` }
+                }
+                view={{ ...view, grouped: by !== null, by: by ?? [] }}
+                height={by === null ? CHART_HEIGHT : GROUP_CHART_HEIGHT}
+                legend={by !== null}
+                ownColors={by === null}
+              />
+            );
+          }),
+        )}
+      {parts.length > shown.length && (
+        <Text size="xs" c="dimmed">
+          Charts of the {shown.length} environments with the most runs. Choose another one above.
+        </Text>
+      )}
     </>
   );
+}
+
+/** Value of the choice of a chart for each environment. */
+const EACH = "each";
+
+/** Return the environment of each run. It is fetched for runs that are not listed. */
+function useEnvironments(ids: readonly number[], known: readonly ListedRun[]): ReadonlyMap<number, string> {
+  const listed = new Map(known.map(({ id, env }) => [id, env ?? ""]));
+  const others = ids.filter((id) => !listed.has(id)).slice(0, RUN_PAGE_SIZE);
+  const { data } = useQuery({
+    ...changedRunsQuery(others),
+    enabled: others.length > 0,
+    staleTime: Infinity,
+    placeholderData: keepPreviousData,
+  });
+  for (const { id, env } of data?.items ?? []) listed.set(id, env ?? "");
+  return listed;
 }
 
 interface PanelEdgeProps {

@@ -36,6 +36,7 @@ export function ColumnHeader(props: ColumnHeaderProps) {
   const [isDragOver, setIsDragOver] = useState(false);
   return (
     <th
+      role="columnheader"
       scope="col"
       aria-sort={key ? place.direction : undefined}
       data-number={number || undefined}

@@ -49,6 +49,17 @@ const checkbox = (name: string) => screen.getByLabelText<HTMLInputElement>(name)
 const section = (name: string) => within(screen.getByRole("group", { name }));
 
 describe("the column menu", () => {
+  it("focuses the expression of a computed column, and the search after it", async () => {
+    const { onChange } = await open(["name"]);
+    await userEvent.click(screen.getByRole("button", { name: "Computed column" }));
+    expect(document.activeElement).toBe(screen.getByRole("textbox", { name: "Expression" }));
+    await userEvent.keyboard("n");
+    expect(screen.getByRole<HTMLInputElement>("textbox", { name: "Expression" }).value).toBe("n");
+    await userEvent.click(screen.getByRole("button", { name: "Cancel" }));
+    expect(document.activeElement).toBe(screen.getByRole("searchbox", { name: "Search columns" }));
+    expect(onChange).not.toHaveBeenCalled();
+  });
+
   it("checks the shown columns, regardless of their width", async () => {
     await open(["name", "state~180!"]);
     expect(checkbox("State").checked).toBe(true);

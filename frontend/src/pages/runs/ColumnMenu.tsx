@@ -1,6 +1,7 @@
 import { ActionIcon, Button, Popover, ScrollArea, Stack, TextInput, Tooltip } from "@mantine/core";
 import { IconColumns3, IconPlus, IconSearch } from "@tabler/icons-react";
 import { useState } from "react";
+import { useCatchFocus } from "@/ui/useCatchFocus";
 import { ColumnChoices } from "./ColumnChoices";
 import { hasColumn, toggleColumn } from "./columnSpecs";
 import { ComputedColumnForm } from "./ComputedColumnForm";
@@ -21,6 +22,7 @@ interface ColumnMenuProps {
 export function ColumnMenu({ view, project, chosen, onChange, onReset }: ColumnMenuProps) {
   const [search, setSearch] = useState("");
   const [isAdding, setAdding] = useState(false);
+  const searchField = useCatchFocus<HTMLInputElement>(!isAdding);
   const isFull = computedColumns(chosen).length >= MAX_COMPUTED;
   const restart = () => {
     setSearch("");
@@ -48,6 +50,7 @@ export function ColumnMenu({ view, project, chosen, onChange, onReset }: ColumnM
           <>
             <div className={classes.search}>
               <TextInput
+                ref={searchField}
                 type="search"
                 size="xs"
                 data-autofocus

@@ -28,6 +28,7 @@ export function ComputedColumnForm({ onAdd, onCancel }: ComputedColumnFormProps)
           label="Expression"
           placeholder="best_return / hours"
           value=""
+          autoFocus
           onApply={add}
           onCheck={setChecked}
         />

@@ -1,7 +1,7 @@
 import { Button, Checkbox, Combobox, Group, Text, useCombobox } from "@mantine/core";
 import { IconChevronDown } from "@tabler/icons-react";
 import { useState } from "react";
-import { plural } from "@/ui/format";
+import { exact, plural } from "@/ui/format";
 import { toggleValue } from "./view";
 
 export interface FacetOption {
@@ -83,7 +83,7 @@ export function FacetFilter({ name, options, chosen, onChange }: FacetFilterProp
                 {title}
                 {count !== undefined && (
                   <Text span size="xs" c="dimmed" ml="auto" title={plural(count, "run")}>
-                    {count}
+                    {exact(count)}
                   </Text>
                 )}
               </Group>

@@ -1,4 +1,4 @@
-import { screen, waitFor, within } from "@testing-library/react";
+import { cleanup, screen, waitFor, within } from "@testing-library/react";
 import userEvent from "@testing-library/user-event";
 import { describe, expect, it, vi } from "vitest";
 import type { RunConfig } from "@/api/types";
@@ -17,6 +17,9 @@ function failed(id: number, message: string, config: RunConfig) {
 function show(message: string, configs: RunConfig[], answers: Record<string, object> = {}, filter = "") {
   const runs = configs.map((config, at) => failed(at + 1, `${message}\nMore.`, config));
   const server = serve({
+    "GET /config-schema": {
+      properties: { algorithm: { const: "a3c" }, num_envs: { type: "integer", title: "Environments" } },
+    },
     "GET /run-failures": [{ message, runs: runs.length }],
     "GET /runs": ({ query }: Asked) => {
       const include =
@@ -78,9 +81,26 @@ describe("runs with the same failure", () => {
     expect(screen.getByText("Launch 2 again with device auto")).toBeTruthy();
   });
 
+  it("can be dismissed, until more runs have the failure", async () => {
+    const message = "ValueError: shapes differ";
+    const { server } = show(message, [{}, {}, {}]);
+    await userEvent.click(await screen.findByRole("button", { name: `Dismiss: ${message}` }));
+    expect(screen.queryByTitle(message)).toBeNull();
+    await userEvent.click(screen.getByRole("button", { name: "Show 1 dismissed failure" }));
+    await userEvent.click(screen.getByRole("button", { name: `Dismiss: ${message}` }));
+    cleanup();
+    expect(server.of("GET /run-failures")).toHaveLength(1);
+    show(message, [{}, {}, {}]);
+    expect(await screen.findByRole("button", { name: "Show 1 dismissed failure" })).toBeTruthy();
+    cleanup();
+    show(message, [{}, {}, {}, {}]);
+    expect(await screen.findByTitle(message)).toBeTruthy();
+  });
+
   it("lead to the form if the user must choose lower settings", async () => {
     show("CUDA out of memory.", [{ num_envs: 32 }]);
-    const link = (await screen.findByText("Launch again with lower num_envs (32)…")).closest("a");
+    const link = (await screen.findByText("Launch again with lower environments…")).closest("a");
     expect(link?.getAttribute("href")).toBe("/launch?like=1");
+    expect(link?.title).toBe("Lower environments (32)");
   });
 });

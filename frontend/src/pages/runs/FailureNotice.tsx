@@ -1,11 +1,12 @@
-import { Button, Text } from "@mantine/core";
+import { Button, CloseButton, Text } from "@mantine/core";
 import { IconAlertTriangle } from "@tabler/icons-react";
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { Link } from "react-router";
 import { groupRunsQuery } from "@/api/runs";
 import type { FailureGroup, RunConfig } from "@/api/types";
-import { findFix, fixLabel } from "@/run-actions/fixes";
+import { findFix, fixHint, fixLabel } from "@/run-actions/fixes";
+import { useSettingTitles } from "@/config-form/useSettingTitles";
 import { ConfirmModal } from "@/ui/ConfirmModal";
 import { useCurrentProject } from "@/ui/currentProject";
 import { plural } from "@/ui/format";
@@ -18,12 +19,14 @@ interface FailureNoticeProps {
   view: RunsView;
   /** Null if the list shows only these runs. */
   onChoose: (() => void) | null;
+  onDismiss: () => void;
 }
 
 /** One line for runs that failed with the same message, with a button that fixes them if a setting does. */
-export function FailureNotice({ group, view, onChoose }: FailureNoticeProps) {
+export function FailureNotice({ group, view, onChoose, onDismiss }: FailureNoticeProps) {
   const { message, runs } = group;
   const project = useCurrentProject();
+  const titles = useSettingTitles();
   const query = toFailuresQuery({ ...view, ...withFailure(view, message) }, project);
   const { data } = useQuery(groupRunsQuery({ ...query, sort: "-created_at", include: ["config"] }, 1));
   const example = data?.items[0];
@@ -37,7 +40,7 @@ export function FailureNotice({ group, view, onChoose }: FailureNoticeProps) {
       </Text>
       {fix?.changes && (
         <RelaunchButton
-          label={fixLabel(fix, config, runs)}
+          label={fixLabel(fix, titles, runs)}
           message={message}
           query={query}
           config={config}
@@ -45,8 +48,14 @@ export function FailureNotice({ group, view, onChoose }: FailureNoticeProps) {
         />
       )}
       {fix?.lower && (
-        <Button size="compact-sm" component={Link} to={`/launch?like=${example?.id}`}>
-          {fixLabel(fix, config)}
+        <Button
+          size="compact-sm"
+          variant="light"
+          component={Link}
+          to={`/launch?like=${example?.id}`}
+          title={fixHint(fix, titles, config)}
+        >
+          {fixLabel(fix, titles)}
         </Button>
       )}
       {onChoose && (
@@ -54,6 +63,7 @@ export function FailureNotice({ group, view, onChoose }: FailureNoticeProps) {
           Show runs
         </Button>
       )}
+      <CloseButton size={24} aria-label={`Dismiss: ${message}`} onClick={onDismiss} />
     </div>
   );
 }
@@ -72,7 +82,7 @@ function RelaunchButton({ label, message, query, config, changes }: RelaunchButt
   if (relaunch.isDone) return null;
   return (
     <>
-      <Button size="compact-sm" loading={relaunch.isPending} onClick={() => setOpen(true)}>
+      <Button size="compact-sm" variant="light" loading={relaunch.isPending} onClick={() => setOpen(true)}>
         {label}
       </Button>
       <ConfirmModal

@@ -1,5 +1,6 @@
-import { screen } from "@testing-library/react";
+import { screen, waitFor } from "@testing-library/react";
 import userEvent from "@testing-library/user-event";
+import { useState } from "react";
 import { expect, it, vi } from "vitest";
 import { renderPage } from "@/testing/render";
 import { aRun, runListOf } from "@/testing/runs";
@@ -40,6 +41,7 @@ it("opens each group into the groups of the next field, and then into its runs",
       project={null}
       baseline={null}
       onBaseline={vi.fn()}
+      onSort={vi.fn()}
     />,
   );
   expect(await screen.findByText("18.2 ± 1.1")).toBeTruthy();
@@ -54,6 +56,37 @@ it("opens each group into the groups of the next field, and then into its runs",
   expect(screen.queryByText("lr 7e-4")).toBeNull();
 });
 
+it("sorts groups of every level by a column, and reverses the order", async () => {
+  const server = serve({ "GET /run-groups": groups });
+  function Page() {
+    const [groupSort, setGroupSort] = useState(DEFAULT_VIEW.groupSort);
+    return (
+      <GroupTable
+        view={{ ...DEFAULT_VIEW, by: ["method", "learning_rate"], groupSort }}
+        project={null}
+        baseline={null}
+        onBaseline={vi.fn()}
+        onSort={setGroupSort}
+      />
+    );
+  }
+  renderPage(<Page />);
+  const sorts = () => server.of("GET /run-groups").map(({ query }) => query.get("sort"));
+  await userEvent.click(await screen.findByRole("button", { name: "Open A3C" }));
+  expect(screen.getByRole("columnheader", { name: "Newest" }).getAttribute("aria-sort")).toBe("descending");
+  await userEvent.click(screen.getByRole("button", { name: "Best return" }));
+  await userEvent.click(screen.getByRole("button", { name: "Best return" }));
+  expect(screen.getByRole("columnheader", { name: "Best return" }).getAttribute("aria-sort")).toBe(
+    "ascending",
+  );
+  await userEvent.click(screen.getByRole("button", { name: "Group" }));
+  await waitFor(() => expect(sorts()).toContain("-learning_rate"));
+  expect(new Set(sorts())).toEqual(
+    new Set(["-newest", "-best_return.mean", "best_return.mean", "-method", "-learning_rate"]),
+  );
+  expect(screen.queryByRole("button", { name: "Curve" })).toBeNull();
+});
+
 it("links to the list of a group's runs", async () => {
   serve({ "GET /run-groups": groups });
   renderPage(
@@ -62,6 +95,7 @@ it("links to the list of a group's runs", async () => {
       project={null}
       baseline={null}
       onBaseline={vi.fn()}
+      onSort={vi.fn()}
     />,
   );
   const link = await screen.findByRole("link", { name: "5 runs" });
@@ -87,7 +121,9 @@ function compared(inGroup: boolean) {
   const onBaseline = vi.fn();
   const baseline = aRun({ id: 7, name: "PAAC on Pong", last_return: 10 });
   const view = { ...DEFAULT_VIEW, by: ["method"], text: "pong" };
-  renderPage(<GroupTable view={view} project={null} baseline={baseline} onBaseline={onBaseline} />);
+  renderPage(
+    <GroupTable view={view} project={null} baseline={baseline} onBaseline={onBaseline} onSort={vi.fn()} />,
+  );
   return { server, onBaseline };
 }
 

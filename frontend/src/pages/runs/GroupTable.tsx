@@ -1,25 +1,41 @@
 import { ActionIcon, Anchor, Group, Text, Tooltip, UnstyledButton } from "@mantine/core";
-import { IconChevronDown, IconChevronRight, IconScale, IconX } from "@tabler/icons-react";
+import {
+  IconArrowDown,
+  IconArrowUp,
+  IconChevronDown,
+  IconChevronRight,
+  IconScale,
+  IconX,
+} from "@tabler/icons-react";
 import { useQuery } from "@tanstack/react-query";
 import { Fragment, type ReactNode, useState } from "react";
 import { Link } from "react-router";
 import { baselineGroupQuery, groupRunsQuery, runGroupsQuery } from "@/api/runs";
 import type { ListedGroup, ListedRun } from "@/api/types";
-import { score, short } from "@/ui/format";
+import { exact, plural, score, short } from "@/ui/format";
 import { Score, TimeAgo } from "@/ui/Quantity";
 import { QueryError } from "@/ui/QueryError";
 import { bestReturnMeaning, isState, lastReturnMeaning, STATE_NAMES } from "@/ui/states";
-import { WideTable } from "@/ui/WideTable";
 import { type GroupValue, groupDelta, isSameGroup } from "./baseline";
 import { DeltaText, RunDelta } from "./BaselineDelta";
 import choiceClasses from "./CurveChoice.module.css";
 import { RunCell } from "./RunCell";
 import classes from "./runs.module.css";
 import { SparklineBatches, SparklineCell } from "./SparklineCell";
+import { sortPlace } from "./sorting";
 import { StateCell } from "./StateCell";
+import { StickyTable } from "./StickyTable";
 import { toFailuresQuery, toParams, type RunsView } from "./view";
 
-const COLUMNS = ["Group", "Runs", "Return", "Best return", "Curve", "Newest"] as const;
+/** Columns with their sort keys. The curve has none. */
+const COLUMNS = [
+  { title: "Group", sort: "label" },
+  { title: "Runs", sort: "runs" },
+  { title: "Return", sort: "return.mean" },
+  { title: "Best return", sort: "best_return.mean" },
+  { title: "Curve", sort: null },
+  { title: "Newest", sort: "newest" },
+] as const;
 /** Indentation of each level in pixels. */
 const INDENT = 24;
 
@@ -32,24 +48,31 @@ interface GroupTableProps {
 }
 
 /** Runs grouped by fields. A group opens into the groups of the next field, and at last into its runs. */
-export function GroupTable({ view, project, baseline, onBaseline }: GroupTableProps) {
+export function GroupTable({ onSort, ...props }: GroupTableProps & { onSort: (groupSort: string) => void }) {
+  const { view, baseline, onBaseline } = props;
   const table = (
-    <WideTable label="Groups of runs" className={classes.tableFrame}>
-      <table className={`${classes.table} ${classes.groups}`}>
-        <thead>
-          <tr>
-            {COLUMNS.map((title) => (
-              <th key={title} scope="col">
-                {title}
-              </th>
-            ))}
-          </tr>
-        </thead>
-        <tbody>
-          <Groups root={view} view={view} {...{ project, baseline, onBaseline }} level={0} />
-        </tbody>
-      </table>
-    </WideTable>
+    <StickyTable
+      label="Groups of runs"
+      className={classes.groups}
+      columns={
+        <colgroup>
+          {COLUMNS.map(({ title }) => (
+            <col key={title} />
+          ))}
+        </colgroup>
+      }
+      head={
+        <tr role="row">
+          {COLUMNS.map(({ title, sort }) => (
+            <GroupHeader key={title} title={title} sort={sort} view={view} onSort={onSort} />
+          ))}
+        </tr>
+      }
+    >
+      <tbody role="rowgroup">
+        <Groups root={view} {...props} level={0} />
+      </tbody>
+    </StickyTable>
   );
   if (!baseline) return table;
   return (
@@ -67,6 +90,44 @@ export function GroupTable({ view, project, baseline, onBaseline }: GroupTablePr
   );
 }
 
+interface GroupHeaderProps {
+  title: string;
+  /** Null if groups cannot be sorted by the column. */
+  sort: string | null;
+  view: RunsView;
+  onSort: (groupSort: string) => void;
+}
+
+/** Return the order of the groups of one field. Their values order them better than their labels: 2 is before 10. */
+function groupOrder(sort: string, field: string | undefined): string {
+  return field === undefined ? sort : sort.replace(/^(-?)label$/, (_, sign: string) => sign + field);
+}
+
+/** Column header. A click sorts the groups, and a second one reverses them. */
+function GroupHeader({ title, sort, view, onSort }: GroupHeaderProps) {
+  if (sort === null) {
+    return (
+      <th role="columnheader" scope="col">
+        {title}
+      </th>
+    );
+  }
+  const { direction } = sortPlace(view.groupSort, sort);
+  const Arrow = direction === "ascending" ? IconArrowUp : IconArrowDown;
+  return (
+    <th role="columnheader" scope="col" aria-sort={direction}>
+      <UnstyledButton
+        className={classes.sort}
+        title={sort.endsWith(".mean") ? "Sort by the mean of the group" : "Sort the groups"}
+        onClick={() => onSort(direction === "descending" ? sort : `-${sort}`)}
+      >
+        {title}
+        {direction !== "none" && <Arrow size={14} aria-hidden style={{ flex: "none" }} />}
+      </UnstyledButton>
+    </th>
+  );
+}
+
 interface LevelProps extends GroupTableProps {
   /** The view of the whole table. Its fields are the levels. */
   root: RunsView;
@@ -75,7 +136,13 @@ interface LevelProps extends GroupTableProps {
 
 function Groups({ root, view, project, baseline, onBaseline, level }: LevelProps) {
   const [open, setOpen] = useState<readonly string[]>([]);
-  const query = useQuery(runGroupsQuery({ ...toFailuresQuery(view, project), by: root.by[level] ?? "" }));
+  const query = useQuery(
+    runGroupsQuery({
+      ...toFailuresQuery(view, project),
+      by: root.by[level] ?? "",
+      sort: groupOrder(root.groupSort, root.by[level]),
+    }),
+  );
   const fields = root.by.slice(0, level + 1).join(",");
   const baselineGroup = useQuery({
     ...baselineGroupQuery({ ...toFailuresQuery(root, project), by: fields }, baseline?.id ?? 0),
@@ -119,7 +186,7 @@ function Groups({ root, view, project, baseline, onBaseline, level }: LevelProps
           </Fragment>
         );
       })}
-      {hidden > 0 && <Wide>{hidden} more groups. Filter the runs to see them.</Wide>}
+      {hidden > 0 && <Wide>{plural(hidden, "more group")}. Filter the runs to see them.</Wide>}
     </>
   );
 }
@@ -148,8 +215,8 @@ function GroupRow(props: GroupRowProps) {
   };
   const Chevron = isOpen ? IconChevronDown : IconChevronRight;
   return (
-    <tr style={{ height: 40 }}>
-      <td style={{ paddingLeft: 8 + INDENT * level }}>
+    <tr role="row" style={{ height: 40 }}>
+      <td role="cell" style={{ paddingLeft: 8 + INDENT * level }}>
         <div className={classes.run}>
           <ActionIcon
             variant="subtle"
@@ -182,21 +249,21 @@ function GroupRow(props: GroupRowProps) {
           </Tooltip>
         </div>
       </td>
-      <td>
+      <td role="cell">
         <Anchor component={Link} to={address} size="sm" title={statesText(group)}>
           {short(group.runs, group.runs === 1 ? "run" : "runs")}
         </Anchor>
       </td>
-      <td>
+      <td role="cell">
         {meanText(group, "return")}
         {delta("return")}
       </td>
-      <td>
+      <td role="cell">
         {meanText(group, "best_return")}
         {delta("best_return")}
       </td>
-      <td />
-      <td>
+      <td role="cell" />
+      <td role="cell">
         <TimeAgo time={group.newest} />
       </td>
     </tr>
@@ -215,7 +282,8 @@ function Runs({ view, project, baseline, level }: RunsProps) {
       ))}
       {data.total > data.items.length && (
         <Wide>
-          {data.total - data.items.length} more runs. Press the number of runs of the group to list all.
+          {plural(data.total - data.items.length, "more run")}. Press the number of runs of the group to list
+          all.
         </Wide>
       )}
     </SparklineBatches>
@@ -225,25 +293,25 @@ function Runs({ view, project, baseline, level }: RunsProps) {
 function RunRow({ run, baseline, level }: { run: ListedRun; baseline: ListedRun | null; level: number }) {
   const delta = (column: string) => baseline && <RunDelta run={run} baseline={baseline} column={column} />;
   return (
-    <tr style={{ height: 48 }}>
-      <td style={{ paddingLeft: 8 + INDENT * level }}>
+    <tr role="row" style={{ height: 48 }}>
+      <td role="cell" style={{ paddingLeft: 8 + INDENT * level }}>
         <RunCell run={run} />
       </td>
-      <td>
+      <td role="cell">
         <StateCell run={run} />
       </td>
-      <td>
+      <td role="cell">
         <Score value={run.last_return} meaning={lastReturnMeaning(run)} />
         {delta("last_return")}
       </td>
-      <td>
+      <td role="cell">
         <Score value={run.best_return} meaning={bestReturnMeaning(run)} />
         {delta("best_return")}
       </td>
-      <td>
+      <td role="cell">
         <SparklineCell run={run} />
       </td>
-      <td>
+      <td role="cell">
         <TimeAgo time={run.created_at} />
       </td>
     </tr>
@@ -252,8 +320,8 @@ function RunRow({ run, baseline, level }: { run: ListedRun; baseline: ListedRun 
 
 function Wide({ children }: { children: ReactNode }) {
   return (
-    <tr>
-      <td colSpan={COLUMNS.length} className={classes.dim} style={{ height: 40 }}>
+    <tr role="row">
+      <td role="cell" colSpan={COLUMNS.length} className={classes.dim} style={{ height: 40 }}>
         {children}
       </td>
     </tr>
@@ -269,6 +337,6 @@ function meanText({ statistics }: ListedGroup, value: GroupValue): string {
 
 function statesText({ states }: ListedGroup): string {
   return Object.entries(states)
-    .map(([state, count]) => `${count} ${(isState(state) ? STATE_NAMES[state] : state).toLowerCase()}`)
+    .map(([state, count]) => `${exact(count)} ${(isState(state) ? STATE_NAMES[state] : state).toLowerCase()}`)
     .join(", ");
 }

@@ -17,7 +17,7 @@ export function ReplayPreview({ run, children }: { run: ListedRun; children: Rea
   return (
     <HoverCard withRoles={false} openDelay={OPEN_DELAY_MS} position="right" withArrow shadow="md">
       <HoverCard.Target>
-        <span>{children}</span>
+        <span className={classes.picture}>{children}</span>
       </HoverCard.Target>
       <HoverCard.Dropdown p="xs">
         <NewestReplay run={run} />

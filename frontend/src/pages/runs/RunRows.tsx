@@ -39,7 +39,7 @@ export function RunRows({ model, shown, pinned }: RunRowsProps) {
     edit: (id) => setEdited({ id, field: "name" }),
   });
   return (
-    <tbody ref={body}>
+    <tbody ref={body} role="rowgroup">
       {before > 0 && <tr style={{ height: before }} aria-hidden />}
       {items.map(({ index }) => {
         const row = rows[index];
@@ -87,13 +87,14 @@ const RunRow = memo(function RunRow({
   const run = row.original;
   return (
     <tr
+      role="row"
       aria-rowindex={index + 2}
       data-selected={isSelected || undefined}
       style={{ height }}
       onMouseEnter={() => highlightRun(run.id)}
       onMouseLeave={() => highlightRun(null)}
     >
-      <td data-pinned style={{ left: 0 }}>
+      <td role="cell" data-pinned style={{ left: 0 }}>
         <Checkbox
           size="xs"
           aria-label={`Select ${run.name}`}
@@ -111,6 +112,7 @@ const RunRow = memo(function RunRow({
         return (
           <td
             key={id}
+            role="cell"
             data-number={number || undefined}
             data-pinned={isPinned || undefined}
             style={pinned[at]}
@@ -130,7 +132,7 @@ const RunRow = memo(function RunRow({
           </td>
         );
       })}
-      <td>
+      <td role="cell">
         <RunMenu run={run}>
           <ChoiceItems run={run} />
         </RunMenu>

@@ -4,8 +4,8 @@ import { type CSSProperties, useMemo, useRef, useState } from "react";
 import { ColumnHeader } from "./ColumnHeader";
 import { RUN_COLUMN, type RunColumn } from "./columns";
 import { RunRows } from "./RunRows";
-import classes from "./runs.module.css";
 import { SparklineBatches } from "./SparklineCell";
+import { StickyTable } from "./StickyTable";
 import { useRowDensity } from "./useDensity";
 import { useRovingTabIndex } from "./useRovingTabIndex";
 import type { RunTableModel } from "./useRunTable";
@@ -42,13 +42,14 @@ export function RunTable({ model, columns, onColumns, sort, onSort }: RunTablePr
 
   return (
     <SparklineBatches runs={model.runs}>
-      <div ref={frame} className={classes.tableFrame} data-scrolls={frameWidth < width || undefined}>
-        <table
-          className={classes.table}
-          data-density={density}
-          style={{ minWidth: width }}
-          aria-rowcount={rows.length + 1}
-        >
+      <StickyTable
+        label="Runs"
+        rowCount={rows.length + 1}
+        minWidth={width}
+        density={density}
+        frameRef={frame}
+        scrolls={frameWidth < width}
+        columns={
           <colgroup>
             <col style={{ width: SELECT_WIDTH }} />
             {shown.map(({ id, width: columnWidth }) => (
@@ -56,40 +57,41 @@ export function RunTable({ model, columns, onColumns, sort, onSort }: RunTablePr
             ))}
             <col style={{ width: MENU_WIDTH }} />
           </colgroup>
-          <thead>
-            <tr aria-rowindex={1} ref={head}>
-              <th scope="col" data-pinned style={{ left: 0 }}>
-                <VisuallyHidden>Selection</VisuallyHidden>
-                <Checkbox
-                  size="xs"
-                  aria-label="Select all loaded runs"
-                  checked={rows.length > 0 && table.getIsAllRowsSelected()}
-                  indeterminate={table.getIsSomeRowsSelected() && !table.getIsAllRowsSelected()}
-                  onChange={table.getToggleAllRowsSelectedHandler()}
-                />
-              </th>
-              {shown.map((column, at) => (
-                <ColumnHeader
-                  key={column.id}
-                  column={column}
-                  before={at > 1 ? shown[at - 1] : undefined}
-                  after={shown[at + 1]}
-                  columns={columns}
-                  onColumns={onColumns}
-                  sort={sort}
-                  onSort={onSort}
-                  style={pinned[at]}
-                  onDragWidth={(width) => setDragged(width === null ? null : { id: column.id, width })}
-                />
-              ))}
-              <th scope="col">
-                <VisuallyHidden>Actions</VisuallyHidden>
-              </th>
-            </tr>
-          </thead>
-          <RunRows model={model} shown={shown} pinned={pinned} />
-        </table>
-      </div>
+        }
+        head={
+          <tr role="row" aria-rowindex={1} ref={head}>
+            <th role="columnheader" scope="col" data-pinned style={{ left: 0 }}>
+              <VisuallyHidden>Selection</VisuallyHidden>
+              <Checkbox
+                size="xs"
+                aria-label="Select all loaded runs"
+                checked={rows.length > 0 && table.getIsAllRowsSelected()}
+                indeterminate={table.getIsSomeRowsSelected() && !table.getIsAllRowsSelected()}
+                onChange={table.getToggleAllRowsSelectedHandler()}
+              />
+            </th>
+            {shown.map((column, at) => (
+              <ColumnHeader
+                key={column.id}
+                column={column}
+                before={at > 1 ? shown[at - 1] : undefined}
+                after={shown[at + 1]}
+                columns={columns}
+                onColumns={onColumns}
+                sort={sort}
+                onSort={onSort}
+                style={pinned[at]}
+                onDragWidth={(width) => setDragged(width === null ? null : { id: column.id, width })}
+              />
+            ))}
+            <th role="columnheader" scope="col">
+              <VisuallyHidden>Actions</VisuallyHidden>
+            </th>
+          </tr>
+        }
+      >
+        <RunRows model={model} shown={shown} pinned={pinned} />
+      </StickyTable>
     </SparklineBatches>
   );
 }

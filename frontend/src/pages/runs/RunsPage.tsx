@@ -2,13 +2,14 @@ import { Button, Group, Skeleton, Stack, Text, Title } from "@mantine/core";
 import { useMediaQuery } from "@mantine/hooks";
 import { useInfiniteQuery, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useEffect, useMemo, useRef, useState } from "react";
+import { useSearchParams } from "react-router";
 import { joinNames } from "@/api/nameList";
 import { facetsQuery, RUN_PAGE_SIZE, runListQuery } from "@/api/runs";
 import { useVisible } from "@/charts/useVisible";
 import { usePageTitle } from "@/ui/usePageTitle";
 import { useCurrentProject } from "@/ui/currentProject";
 import { EmptyState } from "@/ui/EmptyState";
-import { plural } from "@/ui/format";
+import { exact, plural } from "@/ui/format";
 import { notifyProblem } from "@/ui/notify";
 import { QueryError } from "@/ui/QueryError";
 import { BulkBar } from "./BulkBar";
@@ -36,13 +37,14 @@ import { usePinnedRuns } from "./usePinnedRuns";
 import { useRunsView } from "./useRunsView";
 import { useRunTable } from "./useRunTable";
 import { useSavedViews } from "./useSavedViews";
-import { isFiltered, toListQuery, clearFilters, runsOnTop, type RunsView } from "./view";
+import { isFiltered, toListQuery, clearFilters, replaceView, runsOnTop, type RunsView } from "./view";
 import { ViewsMenu } from "./ViewsMenu";
 
 /** The list of the runs of the current project or of all, with live updates. */
 export default function RunsPage() {
   usePageTitle("Runs");
   const { view, change, ...chosen } = useRunsView();
+  const [params] = useSearchParams();
   const project = useCurrentProject();
   const { columns, choose, reset } = useColumns(view, project, chosen.columns, chosen.chooseColumns);
   const list = useRunList(view, project, columns);
@@ -127,6 +129,7 @@ export default function RunsPage() {
                 project={project}
                 baseline={charts.choice.baseline}
                 onBaseline={charts.choice.setBaseline}
+                onSort={(groupSort) => change({ groupSort })}
               />
             ) : narrow ? (
               <RunCards model={model} />
@@ -152,6 +155,7 @@ export default function RunsPage() {
           runs={model.selected}
           archived={view.archived}
           total={list.total}
+          groupsAddress={`?${replaceView(params, { ...view, by: ["method", "env"] }).toString()}`}
           selectingAll={selectingAll}
           onSelectAll={selectAll}
           onClear={() => model.select([])}
@@ -212,7 +216,7 @@ function LoadMore({ query, shown, total }: LoadMoreProps) {
       loading={query.isFetchingNextPage}
       onClick={() => void fetchNextPage()}
     >
-      Load more ({shown} of {total} shown)
+      Load more ({exact(shown)} of {exact(total)} shown)
     </Button>
   );
 }

@@ -3,6 +3,7 @@ import type { ReactNode } from "react";
 import type { ConfigValue, ListedRun } from "@/api/types";
 import { type Catalog, metricTitle, metricUnit } from "@/charts/metrics";
 import { shown } from "@/config-form/draft";
+import { shortEnv } from "@/ui/format";
 import { Rate, Score, Short, TimeAgo } from "@/ui/Quantity";
 import { RunProgress } from "@/ui/RunProgress";
 import { bestReturnMeaning, isReported, lastReturnMeaning, originName } from "@/ui/states";
@@ -28,9 +29,6 @@ export interface RunColumn {
 }
 
 const plainText = (text: string | null) => <span className={classes.clip}>{text || "–"}</span>;
-
-/** Return the environment's name without its family prefix. */
-export const shortEnv = (env: string) => env.replace(/^(ALE|Arcadia)\//, "");
 
 const RUN_COLUMNS: readonly RunColumn[] = [
   { id: "name", title: "Run", sort: "name", width: 232, cell: (run) => <RunCell run={run} /> },

@@ -1,6 +1,8 @@
 import { describe, expect, it } from "vitest";
 import type { ListedGroup } from "@/api/types";
 import {
+  ALL_IN_ONE,
+  chartsByEnvironment,
   curvesText,
   drawnFields,
   drawnGroups,
@@ -75,8 +77,34 @@ describe("the groups with curves", () => {
       "1 group: the mean of each, with its 95 % interval.",
     );
     expect(groupCurvesText([aGroup(90, 20)], 4, ["env", "state"])).toBe(
-      "The newest 1 of 4 groups: the mean of each, with its 95 % interval. Large groups show their newest runs. " +
+      "The first 1 of 4 groups: the mean of each, with its 95 % interval. Large groups show their newest runs. " +
         "Curves cannot be grouped by state.",
     );
+  });
+});
+
+describe("the charts of a metric", () => {
+  const environments = new Map([
+    [1, "ALE/Pong-v5"],
+    [2, "CartPole-v1"],
+    [3, "CartPole-v1"],
+  ]);
+
+  it("are one for each environment, with the most runs first", () => {
+    expect(chartsByEnvironment([1, 2, 3], environments, "")).toEqual([
+      { env: "CartPole-v1", runs: [2, 3] },
+      { env: "ALE/Pong-v5", runs: [1] },
+    ]);
+    expect(chartsByEnvironment([2, 3], environments, "")).toEqual([{ env: null, runs: [2, 3] }]);
+  });
+
+  it("can be of one environment, or of all together", () => {
+    expect(chartsByEnvironment([1, 2, 3], environments, "ALE/Pong-v5")).toEqual([
+      { env: "ALE/Pong-v5", runs: [1] },
+    ]);
+    expect(chartsByEnvironment([1, 2, 3], environments, ALL_IN_ONE)).toEqual([
+      { env: null, runs: [1, 2, 3] },
+    ]);
+    expect(chartsByEnvironment([1, 2], environments, "Gone-v0")).toHaveLength(2);
   });
 });

@@ -38,6 +38,35 @@ export function togglePin({ pinned, hidden, shown }: Choice, id: number): Choice
   return { pinned: [...pinned, id], hidden: hidden.filter((other) => other !== id), shown };
 }
 
+/** Charts of one metric, if each environment has its own. */
+export const MAX_ENVIRONMENTS = 4;
+/** The choice to draw all environments in one chart. */
+export const ALL_IN_ONE = "all";
+
+/** The runs of a chart, and their environment unless it is the only one or they are in several. */
+export interface ChartRuns {
+  env: string | null;
+  runs: readonly number[];
+}
+
+/** Return the runs of each chart of a metric: one chart for each environment, or those that are chosen. */
+export function chartsByEnvironment(
+  drawn: readonly number[],
+  environments: ReadonlyMap<number, string>,
+  chosen: string,
+): ChartRuns[] {
+  const found = new Map<string, number[]>();
+  for (const id of drawn) {
+    const env = environments.get(id) ?? "";
+    found.set(env, [...(found.get(env) ?? []), id]);
+  }
+  if (found.size < 2 || chosen === ALL_IN_ONE) return [{ env: null, runs: drawn }];
+  const charts = [...found].map(([env, runs]) => ({ env, runs }));
+  const one = charts.filter(({ env }) => env === chosen);
+  // The most runs first, so that the charts that are left out have few.
+  return one.length > 0 ? one : charts.sort((a, b) => b.runs.length - a.runs.length);
+}
+
 /** Return which of all runs have curves, in words. */
 export function curvesText(drawn: readonly number[], total: number): string {
   if (drawn.length >= total) return `Curves of all ${plural(drawn.length, "run")}.`;
@@ -69,7 +98,7 @@ export function drawnGroups(groups: readonly ListedGroup[]): ListedGroup[] {
 /** Return which of all groups have curves, in words. */
 export function groupCurvesText(drawn: readonly ListedGroup[], total: number, by: readonly string[]): string {
   const parts = [
-    `${drawn.length < total ? `The newest ${drawn.length} of ${short(total, "groups")}` : plural(total, "group")}: ` +
+    `${drawn.length < total ? `The first ${drawn.length} of ${short(total, "groups")}` : plural(total, "group")}: ` +
       "the mean of each, with its 95 % interval.",
   ];
   if (drawn.some((group) => group.runs > group.run_ids.length))

@@ -65,6 +65,10 @@ export function useCharts(
     isOpen,
     metrics,
     drawn,
+    /** The runs whose environments need no request. */
+    known: shownRuns,
+    env: view.chartEnv,
+    chooseEnv: (chartEnv: string) => change({ chartEnv }, { replace: true }),
     choice,
     width: saved.width,
     chooseMetrics,

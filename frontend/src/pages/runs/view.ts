@@ -20,11 +20,15 @@ export interface RunsView {
   archived: boolean;
   /** Fields that the runs are grouped by, outermost first. */
   by: string[];
+  /** Order of the groups, such as "-return.mean". */
+  groupSort: string;
   sort: string;
   /** Specs of the columns, if the URL has any. Otherwise the saved choice applies. */
   columns: string[] | null;
   /** Metrics of the charts beside the table. If empty, the charts are closed. Without it, the saved choice applies. */
   charts: string[] | null;
+  /** Environment that the charts show: one, all in one chart, or, if empty, each in its own chart. */
+  chartEnv: string;
   /** Run that the numbers of the others are compared with. */
   baseline: number | null;
   /** Runs that stay on top and in the charts. */
@@ -38,6 +42,8 @@ export interface RunsView {
 export type Facet = "state" | "algorithm" | "env" | "tag" | "origin";
 export const FACETS: readonly Facet[] = ["state", "algorithm", "env", "tag", "origin"];
 
+const NEWEST_GROUPS_FIRST = "-newest";
+
 export const DEFAULT_VIEW: RunsView = {
   state: [],
   algorithm: [],
@@ -48,9 +54,11 @@ export const DEFAULT_VIEW: RunsView = {
   filter: "",
   archived: false,
   by: [],
+  groupSort: NEWEST_GROUPS_FIRST,
   sort: NEWEST_FIRST,
   columns: null,
   charts: null,
+  chartEnv: "",
   baseline: null,
   pinned: [],
   hidden: [],
@@ -75,9 +83,11 @@ export function parseView(params: URLSearchParams): RunsView {
     filter: params.get("filter") ?? "",
     archived: params.get("archived") === "true",
     by: splitNames(params.get("by") ?? ""),
+    groupSort: params.get("group_sort") ?? NEWEST_GROUPS_FIRST,
     sort: params.get("sort") ?? NEWEST_FIRST,
     columns: columns === null ? null : splitNames(columns),
     charts: charts === null ? null : splitNames(charts),
+    chartEnv: params.get("chart_env") ?? "",
     baseline: readRunIds(params, "baseline")[0] ?? null,
     pinned: readRunIds(params, "pinned"),
     hidden: readRunIds(params, "hidden"),
@@ -93,9 +103,11 @@ export function toParams(view: RunsView): URLSearchParams {
   if (view.filter) params.set("filter", view.filter);
   if (view.archived) params.set("archived", "true");
   if (view.by.length > 0) params.set("by", joinNames(view.by));
+  if (view.groupSort !== NEWEST_GROUPS_FIRST) params.set("group_sort", view.groupSort);
   if (view.sort !== NEWEST_FIRST) params.set("sort", view.sort);
   if (view.columns) params.set("columns", joinNames(view.columns));
   if (view.charts) params.set("charts", joinNames(view.charts));
+  if (view.chartEnv) params.set("chart_env", view.chartEnv);
   if (view.baseline !== null) params.set("baseline", String(view.baseline));
   for (const name of RUN_IDS) if (view[name].length > 0) params.set(name, view[name].join());
   return params;

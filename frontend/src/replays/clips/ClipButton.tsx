@@ -19,7 +19,7 @@ export function ClipButton({ replay, rate, now }: ClipButtonProps) {
   const set = (mark: keyof Marks) => setMarks({ ...marks, [mark]: Math.min(now(), replay.seconds) });
   const making = useMaking(replay, rate);
   return (
-    <Popover position="top" withArrow shadow="md">
+    <Popover position="top" withArrow shadow="md" trapFocus>
       <Popover.Target>
         <Button size="xs" variant="default" leftSection={<IconScissors size={14} aria-hidden />}>
           Clip

@@ -1,4 +1,4 @@
-import { Button, Checkbox, Input, NativeSelect, SegmentedControl, Stack, TextInput } from "@mantine/core";
+import { Checkbox, Input, NativeSelect, SegmentedControl, Stack, TextInput } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { comparisonQuery } from "@/api/comparisons";
 import { checkpointsQuery } from "@/api/checkpoints";
@@ -6,6 +6,7 @@ import { useRequestFutures } from "@/api/futures";
 import type { Checkpoint } from "@/api/types";
 import { RunsField } from "@/charts/fields/RunsField";
 import { useRequestForm } from "@/config-form/useRequestForm";
+import { BlockableButton } from "@/ui/BlockableButton";
 import { FormErrors } from "@/ui/FormErrors";
 import { exact } from "@/ui/format";
 import type { PlayableReplay } from "../places";
@@ -101,9 +102,13 @@ export function FuturesForm({ replay, env, names, now, onRequested }: FuturesFor
           onChange={(event) => update({ videos: event.currentTarget.checked })}
         />
         <FormErrors messages={refusals} />
-        <Button type="submit" loading={request.isPending}>
+        <BlockableButton
+          type="submit"
+          blocked={draft.agent === "same" ? replay.actions.simulate : null}
+          loading={request.isPending}
+        >
           Simulate
-        </Button>
+        </BlockableButton>
       </Stack>
     </form>
   );

@@ -37,6 +37,7 @@ export function SaveForm({ place, onClose }: { place: Place; onClose: () => void
           A worker repeats the episode. Evaluations with the protocol agent-starts can then begin here.
         </Text>
         <TextInput
+          data-autofocus
           label="Name"
           maxLength={100}
           value={draft.name}

@@ -7,6 +7,7 @@ import pytest
 from backend.database.engine import Database
 from backend.database.tables import Run
 from backend.metrics.models import MetricSeries
+from backend.runs.expressions.parsing import MAX_DEPTH
 from tests.factories import CARTPOLE, PONG, Api
 
 
@@ -89,6 +90,52 @@ def test_an_expression_never_runs_code(api: Api) -> None:
     ):
         assert api.user.get("/api/v1/runs", params={"filter": expression}).status_code in (200, 422), expression
     assert listed(api, "") == [run_id]
+
+
+def nested(opening: str, inner: str, times: int) -> str:
+    """Return an expression in that many functions or parentheses."""
+    return opening * times + inner + ")" * times
+
+
+# A minus and its parenthesis are two levels, and an expression has at most 40 values.
+@pytest.mark.parametrize(
+    ("opening", "times"),
+    [
+        *((opening, MAX_DEPTH - 1) for opening in ("sqrt(", "log(", "abs(", "1 + (", "steps - (")),
+        *(("-(", MAX_DEPTH // 2 - 1), ("max(1, ", 17), ("min(steps, ", 17), ("1 / (", 13)),
+    ],
+)
+def test_values_nest_to_the_documented_depth(api: Api, opening: str, times: int) -> None:
+    run_id = api.launch()["id"]
+    value = nested(opening, "steps", times)
+    assert listed(api, f"({value}) < 1 or id = {run_id}") == [run_id]
+    assert listed(api, f"id = {run_id}", compute=f"deep = {value}", sort="-deep") == [run_id]
+    assert listed(api, "", sort=f"-{value}") == [run_id]
+    condition = {"filter": f"({value}) < 1 or id = {run_id}"}
+    assert api.user.get("/api/v1/run-facets", params=condition).status_code == 200
+    assert api.user.get("/api/v1/run-settings", params=condition).status_code == 200
+    groups = api.user.get("/api/v1/run-groups", params={**condition, "by": "method", "value": value})
+    assert groups.status_code == 200, groups.text
+    assert "an expression" in wrong(api, f"{nested(opening, 'steps', MAX_DEPTH + 1)} < 1")["detail"]
+
+
+@pytest.mark.parametrize(
+    ("opening", "times"),
+    [
+        *((opening, MAX_DEPTH - 2) for opening in ("(", "id > 0 and (", "id < 0 or (", "name ~ x or (")),
+        *(("not (", 9), ("id < 0 or not (", 9), ("id > 0 and (id < 0 or (", 9)),
+    ],
+)
+def test_conditions_nest_to_the_documented_depth(api: Api, opening: str, times: int) -> None:
+    run_id = api.launch()["id"]
+    closing = ")" * (times * opening.count("(") - times)
+    filtered = {"filter": nested(opening, "sqrt(sqrt(steps)) >= 0", times) + closing}
+    for path in ("runs", "run-facets", "run-settings", "run-failures"):
+        response = api.user.get(f"/api/v1/{path}", params=filtered)
+        assert response.status_code == 200, response.text
+    groups = api.user.get("/api/v1/run-groups", params={**filtered, "by": "method"})
+    assert groups.status_code == 200, groups.text
+    assert listed(api, f"id = {run_id}") == [run_id]
 
 
 def test_check_reports_errors_without_running(api: Api) -> None:

@@ -124,6 +124,8 @@ def test_titles_stand_for_ids() -> None:
         ("best_return ~ 3", "~", "~ does not fit a number; use =, !=, <, <=, >, >="),
         ("env + 1 > 3", "env", "this is not a number"),
         ("created > 3", "3", "an age needs a unit, as in 2 days ago"),
+        ("created > 2 dys ago", "dys", "'dys' is not a unit of time; did you mean days?"),
+        ("created > 2 and steps > 1", "2", "an age needs a unit, as in 2 days ago"),
         ("created > 3 days", "3 days", "write ago after an age, as in 2 days ago"),
         ("created > 2026-02-30", "2026-02-30", "this is not a date; write 2026-01-31 or 2026-01-31T14:00"),
         ("steps > 3 days", "3 days", "a duration fits only hours and time_left"),

@@ -11,6 +11,7 @@ import pytest
 from backend.startup.embedded import part
 from backend.startup.embedded.output import Output
 from backend.startup.embedded.part import SupervisedProcess, describe_exit
+from tests.workers.waiting import PATIENCE_SECONDS
 
 
 @pytest.fixture(autouse=True)
@@ -34,9 +35,9 @@ def test_a_process_that_cannot_be_started_is_retried(tmp_path: Path) -> None:
         program.chmod(0o700)
         while not ran.exists():
             await asyncio.sleep(0.01)
-        await kept.stop(60)
+        await kept.stop(PATIENCE_SECONDS)
 
-    asyncio.run(asyncio.wait_for(work(), 120))
+    asyncio.run(asyncio.wait_for(work(), 2 * PATIENCE_SECONDS))
 
 
 @pytest.mark.parametrize(

@@ -1,13 +1,31 @@
 """The Redis program of `arcadia up`: the system's, or the one in a wheel."""
 
 import os
+import socket
 from importlib.machinery import ModuleSpec
 from pathlib import Path
 
 import pytest
 
 from backend.startup.embedded import redis_server
-from backend.startup.embedded.redis_server import NoRedisError, redis_program
+from backend.startup.embedded.redis_server import NoRedisError, free_port, redis_program
+
+
+@pytest.mark.parametrize(
+    ("local", "free"),
+    [("32768 60999", range(20_000, 32_768)), ("10000 50000", range(50_001, 65_536)), (None, range(20_000, 32_768))],
+)
+def test_a_free_port_is_not_one_that_the_kernel_gives_to_connections(
+    local: str | None, free: range, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ports = tmp_path / "ip_local_port_range"
+    if local is not None:
+        ports.write_text(local)
+    monkeypatch.setattr(redis_server, "LOCAL_PORTS", ports)
+    found = free_port()
+    assert found in free
+    with socket.create_server(("127.0.0.1", found)):
+        assert all(free_port() != found for _ in range(100))
 
 
 @pytest.fixture

@@ -17,6 +17,7 @@ import pytest
 import torch
 from torch import Tensor
 
+from tests.processes import has_ended
 from tests.workers.waiting import wait_until
 from workers.trainer.host.processes import ActorCrashed, ActorFailed, Link, Processes
 
@@ -151,8 +152,9 @@ def test_a_failure_is_raised_while_other_processes_keep_sending(processes: Proce
     pid, _ = first_message(processes)
     processes.start(chatty)
     assert first_message(processes) == "still here"
-    os.kill(pid, signal.SIGKILL)
-    wait_until(lambda: not psutil.pid_exists(pid) or psutil.Process(pid).status() == psutil.STATUS_ZOMBIE)
+    killed = psutil.Process(pid)
+    killed.kill()
+    wait_until(lambda: has_ended(killed))
     with pytest.raises(ActorFailed, match="until_asked 0 was killed"):
         receive_often(processes, rounds=20)
 
@@ -224,7 +226,7 @@ def test_no_process_outlives_a_killed_main_process(tmp_path: Path, moment: str) 
     finally:
         main.kill()
         main.wait()
-    wait_until(lambda: not any(each.is_running() and each.status() != psutil.STATUS_ZOMBIE for each in family))
+    wait_until(lambda: all(has_ended(each) for each in family))
 
 
 def test_closing_during_startup_does_not_wait(monkeypatch: pytest.MonkeyPatch) -> None:

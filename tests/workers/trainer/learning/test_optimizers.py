@@ -164,6 +164,19 @@ def test_a_backward_pass_replaces_the_gradients_of_the_previous_one() -> None:
     assert sorted(parameters.gradients.tolist()) == [1.0, 1.0, 1.0]
 
 
+def test_parameters_that_the_loss_does_not_use_are_named_or_get_no_gradient() -> None:
+    module = nn.ModuleDict({"policy": nn.Linear(2, 1), "value": nn.Linear(2, 1)})
+    parameters = FlatParameters(module)
+    loss = module["policy"](torch.ones(1, 2)).sum()
+    with pytest.raises(ValueError, match=r"does not depend on value\.weight, value\.bias: .* allow_unused=True"):
+        parameters.backward(loss)
+    parameters.gradients.fill_(7.0)
+    parameters.backward(module["policy"](torch.ones(1, 2)).sum(), allow_unused=True)
+    gradients = parameters.named_in(parameters.gradients)
+    assert gradients["policy.weight"].tolist() == [[1.0, 1.0]]
+    assert gradients["value.weight"].tolist() == [[0.0, 0.0]]
+
+
 def test_steps_too_small_for_bfloat16_still_add_up() -> None:
     module = nn.Linear(1, 1, bias=False).to(torch.bfloat16)
     parameters = FlatParameters(module)

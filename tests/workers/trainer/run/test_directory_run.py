@@ -376,15 +376,29 @@ def test_a_replay_that_cannot_be_recorded_is_a_warning(tmp_path: Path, open_run:
     assert read_events(tmp_path)[-1].kind == "finished"
 
 
-def test_a_replay_that_takes_too_long_after_the_last_step_is_a_warning(
+def test_replays_that_take_too_long_after_the_last_step_are_left_out_without_a_warning(
     tmp_path: Path, open_run: OpenRun, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(directory_run, "LAST_REPLAYS_SECONDS", 0.0)
     run = open_run(RECORD_FOREVER)
     run.save(state(1000))
     run.complete("test")
-    assert of_kind(tmp_path, events.Log)[-1].message == "The run ended before its replay of step 1,000 was recorded"
+    said = of_kind(tmp_path, events.Log)[-1]
+    assert (said.level, said.message) == ("info", "The training ended before the replay of step 1,000 was recorded")
+    (progress,) = of_kind(tmp_path, events.RecordingReplays)
+    assert (progress.left, progress.total) == (1, 1)
     assert read_events(tmp_path)[-1].kind == "finished"
+
+
+def test_the_last_replays_are_counted_down(tmp_path: Path, open_run: OpenRun) -> None:
+    run = open_run(REPLAYS)
+    for step in (1000, 2000, 3000):
+        run.save(state(step))
+    run.complete("test")
+    counted = [(each.left, each.total) for each in of_kind(tmp_path, events.RecordingReplays)]
+    total = counted[0][1]
+    assert counted == [(left, total) for left in range(total, -1, -1)]
+    assert total >= 2
 
 
 def test_the_first_solve_makes_a_checkpoint_due_and_its_replay_is_recorded_next(open_run: OpenRun) -> None:

@@ -8,6 +8,7 @@ import pytest
 
 from tests.provenance import PROVENANCE
 from tests.workers.trainer.trainers import read_events
+from tests.workers.waiting import PATIENCE_SECONDS
 from workers.contract import events
 from workers.contract.provenance import MAX_DIFF_BYTES, Provenance
 from workers.trainer.run.journal import Journal
@@ -24,15 +25,15 @@ def test_training_continues_while_the_provenance_is_collected(journal: Journal, 
     released = threading.Event()
 
     def collect() -> Provenance:
-        assert released.wait(60)
+        assert released.wait(PATIENCE_SECONDS)
         return PROVENANCE
 
     report = ProvenanceReport(tmp_path, journal, collect)
     report.report(0, 0)
     assert read_events(tmp_path) == []
     released.set()
-    report.report(7, 28, wait_seconds=60)
-    report.report(8, 32, wait_seconds=60)
+    report.report(7, 28, wait_seconds=PATIENCE_SECONDS)
+    report.report(8, 32, wait_seconds=PATIENCE_SECONDS)
     (event,) = read_events(tmp_path)
     assert isinstance(event, events.ProvenanceEvent)
     assert (event.step, event.provenance) == (7, PROVENANCE)
@@ -43,7 +44,7 @@ def test_a_failure_is_a_warning_in_the_log(journal: Journal, tmp_path: Path) -> 
     def collect() -> Provenance:
         raise OSError("no such disk")
 
-    ProvenanceReport(tmp_path, journal, collect).report(0, 0, wait_seconds=60)
+    ProvenanceReport(tmp_path, journal, collect).report(0, 0, wait_seconds=PATIENCE_SECONDS)
     (event,) = read_events(tmp_path)
     assert isinstance(event, events.Log)
     assert event.level == "warning"
@@ -52,7 +53,7 @@ def test_a_failure_is_a_warning_in_the_log(journal: Journal, tmp_path: Path) -> 
 
 def test_the_longest_diff_fits_into_a_line(journal: Journal, tmp_path: Path) -> None:
     quotes = PROVENANCE.model_copy(update={"diff": '"' * MAX_DIFF_BYTES})
-    ProvenanceReport(tmp_path, journal, lambda: quotes).report(0, 0, wait_seconds=60)
+    ProvenanceReport(tmp_path, journal, lambda: quotes).report(0, 0, wait_seconds=PATIENCE_SECONDS)
     (event,) = read_events(tmp_path)
     assert isinstance(event, events.ProvenanceEvent)
     assert len(event.provenance.diff) == MAX_DIFF_BYTES

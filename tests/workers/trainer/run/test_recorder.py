@@ -10,6 +10,7 @@ from pathlib import Path
 import psutil
 import pytest
 
+from tests.processes import has_ended
 from tests.workers.waiting import PATIENCE_SECONDS, wait_until
 from workers.contract.events import CheckpointFile
 from workers.trainer.run.recorder import RecordedReplay, Recorder, RecordingResult
@@ -105,7 +106,8 @@ def test_recordings_run_one_by_one_with_a_lower_priority_than_training(hanging: 
     first = running(hanging)
     assert running(hanging) == first
     assert hanging.in_use == ["checkpoints/1"]
-    assert first.nice() > psutil.Process().nice()
+    # 19 is the lowest priority, which the tests themselves may have.
+    assert first.nice() > min(psutil.Process().nice(), 18)
 
 
 def test_queued_recordings_of_deleted_checkpoints_are_dropped(tmp_path: Path) -> None:
@@ -139,7 +141,7 @@ def test_draining_returns_all_recordings_that_finish_in_time(tmp_path: Path) -> 
     recorder = Recorder(tmp_path, PLAYS)
     for step in (1, 2):
         recorder.add(checkpoint(step))
-    assert [recording.checkpoint.step for recording in recorder.drain(60, give_up=bool)] == [1, 2]
+    assert [recording.checkpoint.step for recording in recorder.drain(PATIENCE_SECONDS, give_up=bool)] == [1, 2]
     assert recorder.unfinished_steps == []
 
 
@@ -156,7 +158,7 @@ def test_closing_kills_the_recording(hanging: Recorder) -> None:
     process = running(hanging)
     hanging.close()
     psutil.wait_procs([process], timeout=PATIENCE_SECONDS)
-    assert not process.is_running() or process.status() == psutil.STATUS_ZOMBIE
+    assert has_ended(process)
 
 
 def test_a_recorder_does_not_start_if_its_trainer_has_ended() -> None:

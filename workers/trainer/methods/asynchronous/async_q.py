@@ -247,6 +247,10 @@ def train(config: Config, run: TrainingRun) -> None:
     """Start the actor-learners and watch them until training ends."""
     torch.manual_seed(config.seed)
     network = build(config, *own_environment.interface(config))
-    target = {"target.values": FlatParameters(network).values, "target.since": torch.zeros(1, dtype=torch.int64)}
+    parameters = FlatParameters(network)
+    if run.restored:
+        # The target of a checkpoint that has only weights.
+        parameters.load(run.restored.component("network"))
+    target = {"target.values": parameters.values, "target.since": torch.zeros(1, dtype=torch.int64)}
     actor_learner: Callable[[Link, Any, SharedState], None] = n_step if config.algorithm == "n_step_q" else one_step
     actor_learners.train(config, run, network, actor_learner, MEASURES, target)

@@ -167,8 +167,9 @@ def lay_out(
             saved = restored.tensors["optimizer.statistics"]
             for row in range(rows):  # a fork may have more or fewer actor-learners
                 shared.statistics[row] = saved[row % len(saved)]
-        for name, tensor in shared.others.items():
-            tensor.copy_(restored.tensors[name])
+        if not restored.has_only_weights:
+            for name, tensor in shared.others.items():
+                tensor.copy_(restored.tensors[name])
         shared.steps[0] = shared.learned[0] = restored.step
     return shared
 
@@ -178,5 +179,7 @@ def keeps_statistics(config: AsynchronousFields, restored: TrainingState) -> boo
 
     An older checkpoint does not name its optimizer. It is assumed to be the run's.
     """
+    if restored.has_only_weights:
+        return False
     before = restored.facts.get("optimizer", config.optimizer)
     return (before == "momentum_sgd") == (config.optimizer == "momentum_sgd")

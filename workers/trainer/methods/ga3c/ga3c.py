@@ -230,7 +230,8 @@ def state(model: Model, frames_per_step: int, counts: Counts, config: Ga3cConfig
 def restore(start: TrainingState, model: Model, config: Ga3cConfig) -> Counts:
     """Restore a saved state. Return its adjusted numbers, or the configured ones if the configuration has changed."""
     model.parameters.load(start.component("network"))
-    model.optimizer.mean_square.copy_(start.tensors["optimizer.mean_square"])
+    if not start.has_only_weights:
+        model.optimizer.mean_square.copy_(start.tensors["optimizer.mean_square"])
     model.step = start.step
     wanted = configured(config)
     if config.dynamic_adjustment and start.facts["configured"] == asdict(wanted):

@@ -21,7 +21,7 @@ from workers.trainer.methods.gorila import remote
 from workers.trainer.methods.gorila.gorila import Bundle, FreeActor, FreeLearner, Interface
 from workers.trainer.methods.gorila.memory_needs import check_replay
 from workers.trainer.methods.gorila.parameter_server import ShardState, ShardTally, joined, restored, split
-from workers.trainer.methods.gorila.ray_cluster import RayCluster
+from workers.trainer.methods.gorila.ray_cluster import RayCluster, RayLostError
 from workers.trainer.methods.gorila.replay_memory import frames_of
 from workers.trainer.methods.gorila.reporter import CrewWork, Stock, WorkRecord
 from workers.trainer.methods.gorila.role import WORKING, Answer, Role, Roster, is_lost
@@ -151,6 +151,7 @@ class GorilaCrew:
         self._stocks: dict[int, Stock] = {}
         self._births = 0
         self._work = CrewWork()
+        self._cluster = cluster
         self.roster = Roster(cluster, config)
         for role in self.roster.roles:
             self._begin(role)
@@ -162,7 +163,8 @@ class GorilaCrew:
         return [role.place for role in self.roster.roles]
 
     def watch(self, seconds: float) -> None:
-        """Wait for answers, process them, give new orders, and replace lost roles."""
+        """Wait for answers, process them, give new orders, and replace lost roles. Raise RayLostError without Ray."""
+        self._cluster.check()
         pending = {role.pending: role for role in self.roster.roles if role.pending is not None}
         done, _ = wait(pending, timeout=seconds, return_when=FIRST_COMPLETED)
         if not pending:
@@ -195,6 +197,11 @@ class GorilaCrew:
         for number, answer in requests.items():
             if answer.done() and not answer.exception():
                 self._backups[number] = answer.result()
+        return self.backup
+
+    @property
+    def backup(self) -> ShardState:
+        """The parameter server's state as of the last backup of each shard, without a question to Ray."""
         return joined(self._backups)
 
     def dismiss(self) -> None:
@@ -208,7 +215,9 @@ class GorilaCrew:
     def __enter__(self) -> "GorilaCrew":
         return self
 
-    def __exit__(self, *_: object) -> None:
+    def __exit__(self, _kind: object, error: BaseException | None, _traceback: object) -> None:
+        if isinstance(error, RayLostError):
+            return
         for role in self.roster.roles:
             role.end()
 

@@ -17,7 +17,7 @@ import tempfile
 import threading
 import time
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -54,6 +54,14 @@ OWN_RAY = {
 QUIET = {"RAY_USAGE_STATS_ENABLED": "0"}
 # The interval of host checks, and how long to avoid a host that fell silent.
 LOOK_SECONDS, SUSPICION_SECONDS = 2.0, 60.0
+# The processes of a private Ray without which no role can run. Ray does not restart them.
+VITAL = {"gcs_server": "control service (gcs_server)", "raylet": "node (raylet)"}
+# How long the head of a joined cluster may take to list its hosts, and how long to wait for a first host to return.
+ANSWER_SECONDS, HOSTLESS_SECONDS = 5.0, 60.0
+# By default a program that joined a cluster ends itself after 60 s without the head. This one waits, saves and ends.
+JOINED_RAY = {"RAY_gcs_rpc_server_reconnect_timeout_s": "600"}
+# A call of Ray may fail shortly before the end of its process is visible.
+NOTICE_SECONDS = 2.0
 
 
 def address() -> str | None:
@@ -70,6 +78,12 @@ TOO_BUSY = (
 
 class ClusterError(TrainerError):
     """Ray could not be started or joined."""
+
+
+class RayLostError(TrainerError):
+    """Ray was killed, or all hosts of the cluster are gone."""
+
+    ends_as_killed = True
 
 
 @dataclass(frozen=True)
@@ -92,6 +106,7 @@ class RayCluster:
         self._address = address()
         self._folder: Path | None = None
         self._watch: subprocess.Popen[bytes] | None = None
+        self._asked: Future[list[dict[str, Any]]] | None = None
         # In the main thread Ray would replace the SIGTERM handler. Its processes die with the thread that starts them.
         self._thread = ThreadPoolExecutor(1, "ray")
 
@@ -100,15 +115,38 @@ class RayCluster:
         take_back_sigterm()
         return self
 
-    def __exit__(self, *_: object) -> None:
-        self.close()
+    def __exit__(self, _kind: object, error: BaseException | None, _traceback: object) -> None:
+        # A Ray that was lost may never answer. What is left of it ends with this process.
+        if not isinstance(error, RayLostError):
+            self.close()
+
+    def check(self, patience: float = 0.0) -> None:
+        """Raise RayLostError if a vital process of a private Ray has ended, now or within some seconds."""
+        deadline = time.monotonic() + patience
+        while not (lost := self._lost()) and time.monotonic() < deadline:
+            time.sleep(0.1)
+        if lost:
+            raise RayLostError(f"Ray's {lost} was killed, and with it all roles: the host may have run out of memory.")
+
+    def _lost(self) -> str | None:
+        """Return what has ended of a private Ray."""
+        from ray._private.worker import global_worker
+
+        if self._address is not None or global_worker.node is None:
+            return None
+        return next((VITAL[kind] for kind, _ in global_worker.node.dead_processes() if kind in VITAL), None)
 
     @property
     def hosts(self) -> list[RayHost]:
-        """The hosts that are alive, ordered by address."""
+        """The hosts that are alive, ordered by address. There are none if the head of the cluster does not answer."""
         import ray
 
-        nodes = [node for node in ray.nodes() if node["Alive"]]
+        self._asked = self._asked or self._thread.submit(ray.nodes)
+        try:
+            nodes = [node for node in self._asked.result(ANSWER_SECONDS) if node["Alive"]]
+        except TimeoutError:
+            return []
+        self._asked = None
         found = [
             RayHost(
                 node["NodeID"], node["NodeManagerAddress"], node["NodeManagerHostname"], node["Resources"].get("CPU", 1)
@@ -129,6 +167,7 @@ class RayCluster:
             os.environ.setdefault("RAY_AUTH_TOKEN", secrets.token_hex(32))  # Ray reads it once per process
             self._start_own()
             return
+        os.environ.update(JOINED_RAY)
         if TOKEN_FILE.expanduser().exists():
             # Ray uses the token automatically for a cluster that it finds, but not for a given address.
             os.environ.setdefault("RAY_AUTH_MODE", "token")
@@ -226,11 +265,19 @@ class Hosts:
     def __init__(self, cluster: RayCluster) -> None:
         self._cluster = cluster
         self._suspected_until: dict[str, float] = {}
+        self._answered = time.monotonic()
         self.look()
 
     def look(self) -> None:
-        """Update the list of live hosts."""
+        """Update the list of live hosts. Raise RayLostError if there has been none for a while."""
         self._hosts, self._seen = self._cluster.hosts, time.monotonic()
+        if self._hosts:
+            self._answered = self._seen
+        elif self._seen - self._answered > HOSTLESS_SECONDS:
+            raise RayLostError(
+                f"No host of the Ray cluster has been there for {HOSTLESS_SECONDS:g} s: check the cluster at "
+                f"{address()} with `ray status`."
+            )
 
     @property
     def due(self) -> bool:
@@ -243,7 +290,7 @@ class Hosts:
 
     @property
     def reliable(self) -> list[RayHost]:
-        """The hosts that are not suspected, or all hosts if all are."""
+        """The hosts that are not suspected, or all hosts if all are. Empty while no host is there."""
         now = time.monotonic()
         return [host for host in self._hosts if self._suspected_until.get(host.node, 0) < now] or self._hosts
 

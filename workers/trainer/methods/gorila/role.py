@@ -15,7 +15,7 @@ from workers.contract.config import GorilaConfig
 from workers.contract.events import RoleKind, RolePlace
 from workers.trainer.host.memory import MemoryShortageError
 from workers.trainer.host.processes import ActorCrashed, ActorFailed
-from workers.trainer.methods.gorila.ray_cluster import Hosts, RayCluster, RayHost
+from workers.trainer.methods.gorila.ray_cluster import Hosts, RayCluster, RayHost, RayLostError
 from workers.trainer.methods.gorila.remote import Handle
 
 Answer = Future[Any]
@@ -138,8 +138,13 @@ class Roster:
         self._hosts.suspect(role.host)
 
     def relocate(self, role: Role) -> None:
-        """Choose the host of a role's next process: its home if that is reliable, otherwise another."""
+        """Choose the host of a role's next process: its home if that is reliable, otherwise another.
+
+        Without any host, keep the last one: Ray starts the process once a host is there.
+        """
         self._hosts.look()
+        if not self._hosts.reliable:
+            return
         at_home = [host for host in self._hosts.reliable if host.address == role.home]
         role.host = at_home[0] if at_home else self._host_for(role.kind, role.number)
 
@@ -154,6 +159,8 @@ class Roster:
     def _host_for(self, kind: RoleKind, number: int) -> RayHost:
         """Choose a host. Shards and replay memories use hosts in turn; others use the one with most cores per role."""
         hosts = self._hosts.reliable
+        if not hosts:
+            raise RayLostError("The Ray cluster has no host.")
         if kind not in WORKING:
             return hosts[number % len(hosts)]
         working = Counter(role.host.node for role in self.all(*WORKING) if role.number != number)

@@ -1,5 +1,8 @@
 """Training with Gorila: starts Ray and a crew, and saves checkpoints."""
 
+import contextlib
+from collections.abc import Iterator
+
 import torch
 from pydantic import JsonValue
 
@@ -8,7 +11,7 @@ from workers.trainer.environments import own_environment
 from workers.trainer.learning.optimizers import FlatParameters
 from workers.trainer.methods.gorila.gorila import build
 from workers.trainer.methods.gorila.parameter_server import ShardState, first_statistics
-from workers.trainer.methods.gorila.ray_cluster import RayCluster, address
+from workers.trainer.methods.gorila.ray_cluster import NOTICE_SECONDS, RayCluster, RayLostError, address
 from workers.trainer.methods.gorila.reporter import Reporter
 from workers.trainer.run.run import FIRST_UPDATE, TrainingRun, TrainingState, prefixed
 
@@ -36,15 +39,33 @@ def train_on(cluster: RayCluster, config: GorilaConfig, run: TrainingRun) -> Non
     run.start_step("Starting the roles")
     with GorilaCrew(cluster, config, interface, whole, first_step, run.log) as crew:
         run.start_step(FIRST_UPDATE)
-        while crew.step < config.total_steps and not run.should_stop():
-            crew.watch(TICK_SECONDS)
-            reporter.report(crew)
-            crew.change(run.apply_changes(config))
-            if run.checkpoint_due():
-                run.save(state(crew.state(), crew.step, config, parameters, reporter.facts))
-        crew.dismiss()
+        try:
+            with lost_ray_noticed(cluster):
+                while crew.step < config.total_steps and not run.should_stop():
+                    crew.watch(TICK_SECONDS)
+                    reporter.report(crew)
+                    crew.change(run.apply_changes(config))
+                    if run.checkpoint_due():
+                        run.save(state(crew.state(), crew.step, config, parameters, reporter.facts))
+                crew.dismiss()
+                whole = crew.state()
+        except RayLostError:
+            # The next attempt continues from here, at most the interval of backups earlier.
+            reporter.report(crew, last=True)
+            run.save(state(crew.backup, crew.step, config, parameters, reporter.facts))
+            raise
         reporter.report(crew, last=True)
-        run.save(state(crew.state(), crew.step, config, parameters, reporter.facts))
+        run.save(state(whole, crew.step, config, parameters, reporter.facts))
+
+
+@contextlib.contextmanager
+def lost_ray_noticed(cluster: RayCluster) -> Iterator[None]:
+    """Raise RayLostError instead of the error of a call that failed because Ray was killed."""
+    try:
+        yield
+    except Exception:
+        cluster.check(NOTICE_SECONDS)
+        raise
 
 
 def fresh(config: GorilaConfig, parameters: FlatParameters) -> ShardState:
@@ -70,6 +91,8 @@ def restore(start: TrainingState, config: GorilaConfig, parameters: FlatParamete
     """Restore the parameter server's state. If the optimizer has changed, its statistics are reset."""
     parameters.load(start.component("network"))
     first = fresh(config, parameters)
+    if start.has_only_weights:
+        return first
     same = start.facts["optimizer"] == config.optimizer
     statistics = start.tensors["optimizer.statistics"].numpy() if same else first.statistics
     return ShardState(

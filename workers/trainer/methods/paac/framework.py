@@ -10,6 +10,7 @@ from torch import Tensor, nn
 from workers.contract.config import LockstepFields
 from workers.contract.config.fields import Decay
 from workers.trainer.environments.episodes import EpisodeBook
+from workers.trainer.host import devices
 from workers.trainer.learning.centering import Centering
 from workers.trainer.learning.decay import decayed
 from workers.trainer.learning.optimizers import Optimizer, clip_to_norm
@@ -91,6 +92,12 @@ class Framework:
         self._run.save(TrainingState(step=self._book.step, frames=self._book.frames, tensors=tensors))
 
 
+def restore_random(random: torch.Generator, saved: TrainingState, name: str) -> None:
+    """Restore the state of a random generator, unless the checkpoint has only weights."""
+    if not saved.has_only_weights:
+        devices.restore_generator(random, saved.tensors[name])
+
+
 class OutputsTape(Protocol):
     """Tape that has stored the outputs of a body's layers."""
 
@@ -125,10 +132,12 @@ class Updater:
         return network | prefixed("optimizer", self._optimizer.statistics())
 
     def restore(self, saved: TrainingState) -> None:
-        """Load the network's weights and the optimizer's statistics from a checkpoint."""
+        """Load the network's weights and, if the checkpoint has them, the optimizer's statistics."""
         parameters, network = self._optimizer.parameters, saved.component("network")
         for name, buffer in parameters.module.named_buffers():
             buffer.copy_(network.pop(name))
         parameters.load(network)
+        if saved.has_only_weights:
+            return
         for name, tensor in self._optimizer.statistics().items():
             tensor.copy_(saved.tensors[f"optimizer.{name}"])

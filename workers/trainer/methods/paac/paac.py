@@ -7,12 +7,11 @@ import torch
 from torch import Tensor
 
 from workers.contract.config import PaacConfig
-from workers.trainer.host import devices
 from workers.trainer.host.cuda_graphs import graphed
 from workers.trainer.learning.optimizers import FlatParameters, RMSProp
 from workers.trainer.learning.policies import Categorical, RolloutSampler
 from workers.trainer.learning.returns import n_step_returns
-from workers.trainer.methods.paac.framework import Framework, Updater
+from workers.trainer.methods.paac.framework import Framework, Updater, restore_random
 from workers.trainer.methods.paac.rollouts import Rollout
 from workers.trainer.networks import networks
 from workers.trainer.networks.networks import ActorCritic
@@ -95,7 +94,7 @@ def train(config: PaacConfig, run: TrainingRun) -> None:
         sample = RolloutSampler(actors.actions, framework.seed, device)
         if run.restored:
             updater.restore(run.restored)
-            devices.restore_generator(sample.random, run.restored.tensors["sampler.random"])
+            restore_random(sample.random, run.restored, "sampler.random")
 
         def choose(states: Tensor, rows: slice) -> Tensor:
             return sample(network.policy(tape.keep(states, rows).float()), rows)

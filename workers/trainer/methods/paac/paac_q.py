@@ -8,11 +8,10 @@ from torch import Tensor
 
 from workers.contract.config import PaacQConfig
 from workers.contract.spaces import number_of_actions
-from workers.trainer.host import devices
 from workers.trainer.learning.exploration import EpsilonGreedy, FinalEpsilons
 from workers.trainer.learning.optimizers import FlatParameters, RMSProp
 from workers.trainer.learning.returns import n_step_returns
-from workers.trainer.methods.paac.framework import Framework, Updater
+from workers.trainer.methods.paac.framework import Framework, Updater, restore_random
 from workers.trainer.methods.paac.rollouts import Rollout
 from workers.trainer.networks import networks
 from workers.trainer.networks.networks import ActionValues
@@ -70,8 +69,8 @@ def train(config: PaacQConfig, run: TrainingRun) -> None:
         explore = EpsilonGreedy(finals.at(0), config.epsilon_anneal_frames, framework.seed, device)
         if run.restored:
             updater.restore(run.restored)
-            target_parameters.load(run.restored.component("target"))
-            devices.restore_generator(explore.random, run.restored.tensors["explore.random"])
+            target_parameters.load(run.restored.component("network" if run.restored.has_only_weights else "target"))
+            restore_random(explore.random, run.restored, "explore.random")
 
         def policy(states: Tensor, rows: slice) -> Tensor:
             return explore(network.head(tape.act(states, rows)), rows)

@@ -15,7 +15,6 @@ import { EmptyState } from "@/ui/EmptyState";
 import { exact, plural, score } from "@/ui/format";
 import { NoPlayer } from "@/ui/NoPlayer";
 import { QueryError } from "@/ui/QueryError";
-import { unsupportedReason } from "@/ui/states";
 import { WideTable } from "@/ui/WideTable";
 import { EvaluationsChart } from "../evaluations/EvaluationsChart";
 import { JobRow, RequestedCell, SupersededBadge } from "../JobRow";
@@ -45,7 +44,7 @@ export function CalibrationList({ run }: { run: Run }) {
             A calibration simulates futures from decisions of a checkpoint's episodes. It shows whether the
             critic's values are right, and whether other actions would have been better.
           </Text>
-          <BlockableButton blocked={unsupportedReason(run)} onClick={form.open}>
+          <BlockableButton blocked={run.actions.play} onClick={form.open}>
             Calibrate critic
           </BlockableButton>
         </EmptyState>
@@ -59,7 +58,7 @@ export function CalibrationList({ run }: { run: Run }) {
             </Text>
             <Group gap="xs">
               <DownloadCsv from={`/export/runs/${run.id}/calibrations.csv`} label="Download errors (CSV)" />
-              <BlockableButton blocked={unsupportedReason(run)} size="xs" onClick={form.open}>
+              <BlockableButton blocked={run.actions.play} size="xs" onClick={form.open}>
                 Calibrate critic
               </BlockableButton>
             </Group>

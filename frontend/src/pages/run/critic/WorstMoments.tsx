@@ -2,6 +2,7 @@ import { Button, Table, Text, Title, VisuallyHidden } from "@mantine/core";
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useNavigate } from "react-router";
 import { isUnfinished } from "@/api/jobs";
+import { checkpointsQuery } from "@/api/checkpoints";
 import { recordingsQuery, useRequestRecording } from "@/api/recordings";
 import { replaysQuery, trackQuery } from "@/api/replays";
 import type { Calibration, JudgedMoment, Recording, Replay, Run } from "@/api/types";
@@ -11,7 +12,6 @@ import { formatInterval } from "@/replays/futures/words";
 import { BlockableButton } from "@/ui/BlockableButton";
 import { exact, score } from "@/ui/format";
 import { notifyProblem } from "@/ui/notify";
-import { unsupportedReason } from "@/ui/states";
 import runClasses from "../run.module.css";
 import { formatMeasure } from "./words";
 
@@ -78,6 +78,7 @@ function WatchButton({
   const { data: replays = [] } = useQuery(replaysQuery(run.id));
   const request = useRequestRecording(run.id);
   const open = useOpenMoment(run);
+  const { data: checkpoints } = useQuery(checkpointsQuery(run.id));
   const name = `decision ${exact(moment.decision + 1)} of episode ${moment.episode}`;
   const own = recordings.filter((recording) => isOf(recording, calibration, moment));
   const replay = findReplay(own, replays);
@@ -102,6 +103,8 @@ function WatchButton({
     );
   }
   const { checkpoint_id, protocol, seed } = calibration;
+  const isKept = checkpoints?.some(({ id, available }) => id === checkpoint_id && available) ?? true;
+  const deleted = isKept ? null : "The checkpoint of this calibration was deleted.";
   const record = () =>
     request.mutate(
       { checkpoint: checkpoint_id, protocol, seed, episode: moment.episode },
@@ -109,7 +112,7 @@ function WatchButton({
     );
   return (
     <BlockableButton
-      blocked={unsupportedReason(run)}
+      blocked={run.actions.play ?? deleted}
       tooltip="Record the episode to watch this moment."
       size="compact-sm"
       variant="default"

@@ -114,7 +114,7 @@ describe("the evaluation page", () => {
     expect(table.getAllByRole("row")).toHaveLength(2);
     now = withEpisodes({ ...playing, episodes_done: 2 }, 21, 19);
     act(() => stream().say("run.files", '{"run_id": 1}'));
-    await table.findByText("Episodes so far, 2 of 3", {}, { timeout: 5000 });
+    await table.findByText("Episodes so far, 2 of 3");
     expect(table.getAllByRole("row")).toHaveLength(3);
     expect(screen.getByText("Scores of 2 episodes so far")).toBeTruthy();
     expect(screen.queryByRole("region", { name: "Statistics" })).toBeNull();

@@ -12,7 +12,6 @@ import { plural } from "@/ui/format";
 import { NoPlayer } from "@/ui/NoPlayer";
 import { QueryError } from "@/ui/QueryError";
 import { DownloadCsv } from "@/ui/DownloadCsv";
-import { unsupportedReason } from "@/ui/states";
 import { WideTable } from "@/ui/WideTable";
 import jobClasses from "../jobs.module.css";
 import runClasses from "../run.module.css";
@@ -38,7 +37,7 @@ export function EvaluationList({ run }: { run: Run }) {
             An evaluation plays episodes from a checkpoint under fixed rules. Its score can be compared with
             other runs and with the papers.
           </Text>
-          <BlockableButton blocked={unsupportedReason(run)} onClick={form.open}>
+          <BlockableButton blocked={run.actions.play} onClick={form.open}>
             Evaluate checkpoint
           </BlockableButton>
         </EmptyState>
@@ -53,7 +52,7 @@ export function EvaluationList({ run }: { run: Run }) {
               <Button component={Link} to={`/runs/${run.id}/critic`} variant="default" size="xs">
                 Calibrate critic
               </Button>
-              <BlockableButton blocked={unsupportedReason(run)} size="xs" onClick={form.open}>
+              <BlockableButton blocked={run.actions.play} size="xs" onClick={form.open}>
                 Evaluate checkpoint
               </BlockableButton>
             </Group>

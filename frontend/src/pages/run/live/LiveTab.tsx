@@ -6,7 +6,6 @@ import { useWatchLive } from "@/api/liveGames";
 import type { Run } from "@/api/types";
 import { useLookedAt } from "@/stage/useBroadcast";
 import { EmptyState } from "@/ui/EmptyState";
-import { unsupportedReason } from "@/ui/states";
 import { LiveStage } from "./LiveStage";
 
 /** Tab that shows the run's agent playing live. `?checkpoint=7` chooses a checkpoint, by default the newest. */
@@ -15,7 +14,7 @@ export function LiveTab({ run }: { run: Run }) {
   const chosen = Number(search.get("checkpoint"));
   const checkpoint = Number.isInteger(chosen) && chosen > 0 ? chosen : "newest";
   const hasBeenVisible = useLookedAt();
-  const reason = unsupportedReason(run);
+  const reason = run.actions.play;
   if (reason) {
     return (
       <EmptyState icon={IconBroadcastOff} title="This agent cannot play here">

@@ -53,9 +53,9 @@ describe("a live game", () => {
     expect(await screen.findByText("Starting the live game…")).toBeTruthy();
   });
 
-  it("is not requested without the plug-in that it needs", async () => {
+  it("is not requested if the agent cannot play", async () => {
     const server = serve({});
-    renderPage(<LiveTab run={aRun({ unsupported_because: "the plug-in toy is not installed" })} />);
+    renderPage(<LiveTab run={aRun({ actions: { play: "The plug-in toy is not installed." } })} />);
     expect(await screen.findByText(/^The plug-in toy is not installed\./)).toBeTruthy();
     expect(server.asked).toEqual([]);
   });

@@ -20,7 +20,7 @@ const openOne = (changes: Partial<Provenance> = {}) => open(aRunProvenance(chang
 
 /** Return the shown facts by name. */
 async function facts() {
-  const card = await screen.findByRole("region", { name: "Provenance" }, { timeout: 10_000 });
+  const card = await screen.findByRole("region", { name: "Provenance" });
   const names = [...card.querySelectorAll("dt")];
   return Object.fromEntries(
     names.map((name) => [name.textContent, name.nextElementSibling?.textContent ?? ""]),

@@ -37,6 +37,7 @@ export function RecordModal({ run, checkpoint, onClose }: RecordModalProps) {
 
   const field = (name: Field, label: string, description: string) => (
     <TextInput
+      data-autofocus={name === "seed" || undefined}
       label={label}
       description={description}
       inputMode="numeric"

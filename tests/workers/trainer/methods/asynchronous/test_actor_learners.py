@@ -1,9 +1,7 @@
 """Tests for actor-learners and their main process: T, reports, checkpoints, crashes, and a killed trainer."""
 
 import json
-import os
 import resource
-import signal
 import time
 import traceback
 from pathlib import Path
@@ -15,6 +13,7 @@ import torch
 from pydantic import JsonValue
 from torch import nn
 
+from tests.processes import command_line
 from tests.workers.trainer.conftest import StartTrainer
 from tests.workers.trainer.trainers import of_kind
 from tests.workers.waiting import PATIENCE_SECONDS, wait_until
@@ -119,13 +118,22 @@ def test_a_crash_ends_the_run_with_the_actor_learners_traceback() -> None:
     assert "in crash\n" in "".join(traceback.format_exception(failure.value))
 
 
+def is_actor_server(process: psutil.Process) -> bool:
+    """Return True if a process starts actor-learners. This process may have children of other tests."""
+    return "multiprocessing.forkserver" in command_line(process)
+
+
 def test_a_killed_actor_learner_fails_the_run_with_its_name() -> None:
     class Killing(NullRun):
+        killed = False
+
         def advance(self, step: int, frames: int, updates: int = 1) -> None:
             super().advance(step, frames, updates)
-            if step > 0:
-                family = psutil.Process().children(recursive=True)
-                os.kill(next(each.pid for each in family if each.ppid() != os.getpid()), signal.SIGKILL)
+            # The trainer may advance several times before it notices the death.
+            if step > 0 and not self.killed:
+                self.killed = True
+                servers = [each for each in psutil.Process().children() if is_actor_server(each)]
+                next(actor for server in servers for actor in server.children()).kill()
 
     with pytest.raises(ActorFailed, match=r"go_on \d was killed by signal 9 \(SIGKILL\)"):
         actor_learners.train(config_of(total_steps=10**9), Killing(), network(), go_on, MEASURES)

@@ -4,6 +4,7 @@ import os
 import subprocess
 import sys
 import tempfile
+import threading
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, cast
@@ -12,8 +13,10 @@ import pytest
 from ray._private import services
 from ray._private.utils import validate_socket_filepath
 
+from tests.workers.waiting import PATIENCE_SECONDS
 from workers.trainer.methods.gorila.ray_cluster import (
     ADDRESS,
+    HOSTLESS_SECONDS,
     LOOK_SECONDS,
     SHORT_FOLDER,
     SOCKET,
@@ -22,6 +25,7 @@ from workers.trainer.methods.gorila.ray_cluster import (
     Hosts,
     RayCluster,
     RayHost,
+    RayLostError,
     more_time,
     parent_of_folders,
 )
@@ -36,6 +40,13 @@ class MadeCluster:
 
     def __init__(self, *hosts: RayHost) -> None:
         self.hosts = list(hosts)
+        self.is_lost = False
+
+    def check(self, patience: float = 0.0) -> None:
+        """Raise RayLostError if the test says that Ray was killed."""
+        assert patience >= 0
+        if self.is_lost:
+            raise RayLostError("Ray's node (raylet) was killed.")
 
 
 JOIN = """
@@ -90,6 +101,42 @@ def test_all_hosts_are_used_if_all_are_silent() -> None:
     hosts = Hosts(cast(RayCluster, MadeCluster(A)))
     hosts.suspect(A)
     assert hosts.reliable == [A]
+
+
+def test_a_cluster_may_be_without_hosts_for_a_while(clock: list[float]) -> None:
+    cluster = MadeCluster(A)
+    hosts = Hosts(cast(RayCluster, cluster))
+    cluster.hosts = []
+    for _ in range(2):
+        clock[0] += HOSTLESS_SECONDS
+        hosts.look()
+        assert hosts.reliable == []
+        cluster.hosts = [B]
+        hosts.look()
+        assert hosts.reliable == [B]
+        cluster.hosts = []
+    clock[0] += HOSTLESS_SECONDS + 1
+    with pytest.raises(RayLostError, match="No host of the Ray cluster has been there for 60 s"):
+        hosts.look()
+
+
+def test_a_head_that_does_not_answer_has_no_hosts(monkeypatch: pytest.MonkeyPatch) -> None:
+    released, cluster = threading.Event(), RayCluster()
+    node = {"Alive": True, "NodeID": A.node, "NodeManagerAddress": A.address, "NodeManagerHostname": A.name}
+    asked: list[int] = []
+
+    def answer_late() -> list[dict[str, Any]]:
+        asked.append(1)
+        assert released.wait(PATIENCE_SECONDS)
+        return [{**node, "Resources": {"CPU": A.cores}}]
+
+    monkeypatch.setattr("ray.nodes", answer_late)
+    with monkeypatch.context() as impatient:
+        impatient.setattr("workers.trainer.methods.gorila.ray_cluster.ANSWER_SECONDS", 0.0)
+        assert [cluster.hosts, cluster.hosts] == [[], []]
+    released.set()
+    assert cluster.hosts == [A]
+    assert len(asked) == 1, "an unanswered question is not repeated"
 
 
 @pytest.mark.parametrize(

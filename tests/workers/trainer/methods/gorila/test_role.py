@@ -15,7 +15,7 @@ from workers.trainer.host.memory import MemoryShortageError
 from workers.trainer.learning.optimizers import FlatParameters
 from workers.trainer.methods.gorila.crew import GorilaCrew
 from workers.trainer.methods.gorila.gorila import build
-from workers.trainer.methods.gorila.ray_cluster import RayCluster
+from workers.trainer.methods.gorila.ray_cluster import RayCluster, RayLostError
 from workers.trainer.methods.gorila.reporter import WorkRecord
 from workers.trainer.methods.gorila.role import MOST_LOSSES, Role
 from workers.trainer.methods.gorila.train import fresh
@@ -71,6 +71,33 @@ def die(role: Role) -> None:
 def places(crew: GorilaCrew) -> list[str]:
     """Return descriptions of all roles, such as "bundle 0 on a, lost 1"."""
     return [f"{place.kind} {place.number} on {place.host}, lost {place.times_lost}" for place in crew.places]
+
+
+def test_a_crew_ends_when_ray_is_killed_and_keeps_its_backup() -> None:
+    cluster = MadeCluster(A)
+    crew = crew_on(cluster, [])
+    cluster.is_lost = True
+    with pytest.raises(RayLostError, match="raylet"), crew:
+        crew.watch(0)
+    assert crew.backup.updates == 0
+
+
+def test_roles_wait_for_a_host_while_the_cluster_has_none() -> None:
+    cluster = MadeCluster(A)
+    crew = crew_on(cluster, [])
+    bundles = crew.roster.all("bundle")
+    for hosts in ([], [B]):
+        cluster.hosts = hosts
+        for role in bundles:
+            die(role)
+        crew.watch(0)
+    assert {role.host for role in bundles} == {B}
+    assert {role.times_lost for role in bundles} == {2}
+
+
+def test_a_cluster_without_hosts_cannot_begin() -> None:
+    with pytest.raises(RayLostError, match="has no host"):
+        crew_on(MadeCluster(), [])
 
 
 def test_roles_of_a_lost_host_move_elsewhere_and_return_when_it_is_back() -> None:

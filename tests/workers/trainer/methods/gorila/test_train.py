@@ -8,13 +8,14 @@ from pathlib import Path
 import numpy as np
 import torch
 
+from workers.contract.checkpoint_metadata import WEIGHTS_ONLY
 from workers.contract.config import GorilaConfig
 from workers.trainer.environments import own_environment
 from workers.trainer.learning.optimizers import FlatParameters
 from workers.trainer.methods import gorila
 from workers.trainer.methods.gorila.gorila import build
 from workers.trainer.methods.gorila.parameter_server import ShardState
-from workers.trainer.methods.gorila.train import restore, state
+from workers.trainer.methods.gorila.train import fresh, restore, state
 from workers.trainer.run.run import TrainingState
 
 CONFIG = GorilaConfig(env="CartPole-v1", hidden_layers=1, hidden_units=3, optimizer="rmsprop")
@@ -60,6 +61,16 @@ def test_another_optimizer_begins_with_new_statistics() -> None:
     whole: ShardState = restore(saved_before(), config, parameters(config))
     assert not whole.statistics.any()
     assert whole.updates == 70
+
+
+def test_a_checkpoint_with_only_weights_begins_with_new_statistics_and_its_weights_as_the_target() -> None:
+    saved = saved_before()
+    tensors = {name: saved.tensors[name] for name in NETWORK}
+    whole = restore(TrainingState(400, 400, tensors, {**saved.facts, WEIGHTS_ONLY: True}), CONFIG, parameters(CONFIG))
+    assert np.array_equal(whole.values, torch.cat([each.flatten() for each in tensors.values()]).numpy())
+    assert np.array_equal(whole.target, whole.values)
+    assert np.array_equal(whole.statistics, fresh(CONFIG, parameters(CONFIG)).statistics)
+    assert whole.updates == 0
 
 
 def test_methods_are_imported_without_ray() -> None:

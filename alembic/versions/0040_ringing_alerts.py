@@ -1,0 +1,24 @@
+"""Rules say whether the alerts of a kind ring the bell
+
+Revision ID: 0040
+Revises: 0035
+"""
+
+import sqlalchemy as sa
+
+from alembic import op
+
+revision = "0040"
+down_revision = "0035"
+branch_labels = None
+depends_on = None
+
+
+def upgrade() -> None:
+    """Add the column. It is empty for the default of each kind."""
+    op.add_column("alert_rules", sa.Column("rings", sa.Boolean(), nullable=True))
+
+
+def downgrade() -> None:
+    """Undo the migration."""
+    op.drop_column("alert_rules", "rings")

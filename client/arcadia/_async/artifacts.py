@@ -1,0 +1,102 @@
+"""Artifacts: versions of files that scripts have logged."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from arcadia._async.downloads import download, hash_of
+from arcadia._async.transport import AsyncTransport
+from arcadia.errors import DownloadError
+from arcadia.records.artifact import ArtifactRecord, ArtifactVersionRecord
+
+if TYPE_CHECKING:
+    from arcadia._async.client import AsyncClient
+
+
+class AsyncArtifact(ArtifactRecord):
+    """An artifact: the versions of one name in a project."""
+
+    def __init__(self, client: AsyncClient, data: Mapping[str, Any]) -> None:
+        super().__init__(data)
+        self._client = client
+
+    @property
+    def latest(self) -> AsyncArtifactVersion:
+        """The newest version, without its files."""
+        return AsyncArtifactVersion(self._client, self.data["latest"])
+
+    async def versions(self) -> list[AsyncArtifactVersion]:
+        """List the versions, newest first, without their files."""
+        found = await self._client.transport.get(f"/artifacts/{self.id}")
+        return [AsyncArtifactVersion(self._client, data) for data in found["versions"]]
+
+    async def delete(self) -> None:
+        """Permanently delete all versions, and the files that no other artifact has."""
+        await self._client.transport.delete(f"/artifacts/{self.id}")
+
+
+class AsyncArtifactVersion(ArtifactVersionRecord):
+    """A version of an artifact."""
+
+    def __init__(self, client: AsyncClient, data: Mapping[str, Any]) -> None:
+        super().__init__(data)
+        self._client = client
+
+    async def refresh(self) -> AsyncArtifactVersion:
+        """Read the version with its files and runs."""
+        self.data = await self._client.transport.get(self._path)
+        return self
+
+    async def download(self, folder: str | os.PathLike[str] | None = None, *, progress: bool = True) -> Path:
+        """Save all files in a folder, and return it. Default: model-v3 in the working folder.
+
+        Files that the folder has already are not downloaded again. References are left out.
+        """
+        if "entries" not in self.data:
+            await self.refresh()
+        target = Path(folder) if folder is not None else Path(f"{self.name}-v{self.version}")
+        target.mkdir(parents=True, exist_ok=True)
+        for file in self.files:
+            if file.sha256 is None:
+                continue
+            path = _place(target, file.path)
+            if not (path.is_file() and path.stat().st_size == file.bytes and hash_of(path) == file.sha256):
+                path.parent.mkdir(parents=True, exist_ok=True)
+                await download(self._client.transport, file.data["file_id"], path, path.name, progress=progress)
+        return target
+
+    async def set_alias(self, alias: str) -> AsyncArtifactVersion:
+        """Let an alias such as best name this version."""
+        path = f"/artifacts/{self.data['artifact_id']}/aliases/{alias}"
+        await self._client.transport.call("PUT", path, body={"version": self.version})
+        return await self.refresh()
+
+    async def remove_alias(self, alias: str) -> AsyncArtifactVersion:
+        """Remove an alias from this version."""
+        await self._client.transport.delete(f"/artifacts/{self.data['artifact_id']}/aliases/{alias}")
+        return await self.refresh()
+
+    async def delete(self) -> None:
+        """Permanently delete the version, and the files that no other version has."""
+        await self._client.transport.delete(self._path)
+
+    @property
+    def _path(self) -> str:
+        return f"/artifacts/{self.data['artifact_id']}/versions/{self.version}"
+
+
+async def find_version(transport: AsyncTransport, reference: str, project: str | None) -> dict[str, Any]:
+    """Return the version that a reference names, with its files."""
+    found: dict[str, Any] = await transport.get("/artifacts/resolve", reference=reference, project=project)
+    return found
+
+
+def _place(folder: Path, path: str) -> Path:
+    """Return where a file is saved. Raise DownloadError if its path leaves the folder."""
+    place = folder.joinpath(path)
+    if not place.resolve().is_relative_to(folder.resolve()):
+        raise DownloadError(f"The file {path!r} is not saved, because its path leaves the folder {folder}.")
+    return place

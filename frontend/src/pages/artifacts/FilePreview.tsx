@@ -1,0 +1,139 @@
+import { Anchor, Group, Skeleton, Stack, Table, Text, Title } from "@mantine/core";
+import { useQuery } from "@tanstack/react-query";
+import {
+  type ArtifactEntry,
+  artifactFileAddress,
+  artifactTextQuery,
+  type ArtifactVersion,
+  PREVIEW_BYTES,
+} from "@/api/artifacts";
+import { bytes } from "@/ui/format";
+import { QueryError } from "@/ui/QueryError";
+import { WideTable } from "@/ui/WideTable";
+import classes from "./artifacts.module.css";
+import { parseTable, previewKind } from "./fileTree";
+
+const MOST_ROWS = 100;
+
+interface FilePreviewProps {
+  version: ArtifactVersion;
+  entry: ArtifactEntry;
+}
+
+/** A file of a version: its content if it is a picture, a video, a table or a text. */
+export function FilePreview({ version, entry }: FilePreviewProps) {
+  const url = artifactFileAddress(version, entry.path);
+  return (
+    <section aria-label={entry.path} className={classes.card}>
+      <Group justify="space-between" mb="xs" gap="xs">
+        <Title order={2} className={classes.title}>
+          {entry.path.slice(entry.path.lastIndexOf("/") + 1)}
+        </Title>
+        {entry.uri === null && (
+          <Anchor href={url} download size="sm">
+            Download ({bytes(entry.bytes)})
+          </Anchor>
+        )}
+      </Group>
+      {entry.uri === null ? <Content url={url} entry={entry} /> : <Reference uri={entry.uri} />}
+    </section>
+  );
+}
+
+function Reference({ uri }: { uri: string }) {
+  return (
+    <Text size="sm">
+      A reference to <code>{uri}</code>. Arcadia does not have its content.
+    </Text>
+  );
+}
+
+function Content({ url, entry }: { url: string; entry: ArtifactEntry }) {
+  const kind = previewKind(entry.path);
+  if (kind === "picture") return <img className={classes.picture} src={url} alt={entry.path} />;
+  if (kind === "video")
+    return <video className={classes.picture} src={url} controls muted aria-label={entry.path} />;
+  if (kind === null || entry.bytes === 0) {
+    return (
+      <Text size="sm" c="dimmed">
+        {entry.bytes === 0
+          ? "The file is empty."
+          : "This type of file has no preview. Download it to open it."}
+      </Text>
+    );
+  }
+  return <TextContent url={url} entry={entry} kind={kind} />;
+}
+
+interface TextContentProps {
+  url: string;
+  entry: ArtifactEntry;
+  kind: "table" | "json" | "text";
+}
+
+function TextContent({ url, entry, kind }: TextContentProps) {
+  const text = useQuery(artifactTextQuery(url));
+  if (text.isError) return <QueryError error={text.error} retry={() => void text.refetch()} />;
+  if (text.data === undefined) return <Skeleton height={120} role="status" aria-label="Loading the file…" />;
+  const isCut = entry.bytes > PREVIEW_BYTES;
+  return (
+    <Stack gap="xs">
+      {kind === "table" ? (
+        <TableContent rows={parseTable(text.data, entry.path, { isCut, most: MOST_ROWS + 1 })} />
+      ) : (
+        <pre className={classes.text} tabIndex={0} aria-label={`Content of ${entry.path}`}>
+          {kind === "json" && !isCut ? indented(text.data) : text.data}
+        </pre>
+      )}
+      {isCut && (
+        <Text size="xs" c="dimmed">
+          The first {bytes(PREVIEW_BYTES)} of {bytes(entry.bytes)}.
+        </Text>
+      )}
+    </Stack>
+  );
+}
+
+function TableContent({ rows }: { rows: string[][] }) {
+  const [head = [], ...body] = rows;
+  return (
+    <>
+      <WideTable label="Rows of the file" className={classes.rows}>
+        <Table verticalSpacing={2} fz="xs" stickyHeader>
+          <Table.Thead>
+            <Table.Tr>
+              {head.map((name, column) => (
+                <Table.Th key={column} scope="col">
+                  {name}
+                </Table.Th>
+              ))}
+            </Table.Tr>
+          </Table.Thead>
+          <Table.Tbody>
+            {body.map((row, number) => (
+              <Table.Tr key={number}>
+                {row.map((cell, column) => (
+                  <Table.Td key={column}>{cell}</Table.Td>
+                ))}
+              </Table.Tr>
+            ))}
+          </Table.Tbody>
+        </Table>
+      </WideTable>
+      {body.length === MOST_ROWS && (
+        <Text size="xs" c="dimmed">
+          The first {MOST_ROWS} rows.
+        </Text>
+      )}
+    </>
+  );
+}
+
+/** Return JSON with indentation, or the text itself if it is not valid. */
+function indented(text: string): string {
+  try {
+    return JSON.stringify(JSON.parse(text), null, 2);
+  } catch {
+    return text;
+  }
+}

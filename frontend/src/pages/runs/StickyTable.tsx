@@ -1,0 +1,78 @@
+import { type CSSProperties, type ReactNode, type Ref, useRef } from "react";
+import { useHiddenSides } from "@/ui/WideTable";
+import wideClasses from "@/ui/WideTable.module.css";
+import classes from "./runs.module.css";
+
+interface StickyTableProps {
+  /** Name for screen readers. */
+  label: string;
+  /** Number of rows with the header, if only some are rendered. */
+  rowCount?: number;
+  /** Columns that are narrower scroll sideways. */
+  minWidth?: number;
+  className?: string;
+  density?: string;
+  /** Columns of both tables. */
+  columns: ReactNode;
+  /** The row of the header. */
+  head: ReactNode;
+  /** The rows, whose elements have explicit roles. */
+  children: ReactNode;
+  frameRef?: Ref<HTMLDivElement>;
+  scrolls?: boolean;
+}
+
+/**
+ * Table whose header stays below the page's bar while its rows scroll, also if they scroll sideways. Header and rows are
+ * two tables, because a header cannot leave an element that scrolls. Screen readers see one.
+ */
+export function StickyTable(props: StickyTableProps) {
+  const { columns, head, children, className = "" } = props;
+  const headFrame = useRef<HTMLDivElement>(null);
+  const bodyFrame = useRef<HTMLDivElement>(null);
+  const hidden = useHiddenSides(bodyFrame);
+  const follow = (to: HTMLElement | null, from: HTMLElement) => {
+    if (to && to.scrollLeft !== from.scrollLeft) to.scrollLeft = from.scrollLeft;
+  };
+  const table = {
+    role: "presentation",
+    className: `${classes.table} ${className}`,
+    "data-density": props.density,
+    style: { minWidth: props.minWidth } satisfies CSSProperties,
+  };
+  return (
+    <div
+      ref={props.frameRef}
+      role="table"
+      aria-label={props.label}
+      aria-rowcount={props.rowCount}
+      className={`${wideClasses.table} ${classes.tableFrame}`}
+      data-scrolls={props.scrolls || undefined}
+      data-hidden-left={hidden.left || undefined}
+      data-hidden-right={hidden.right || undefined}
+    >
+      <div
+        ref={headFrame}
+        className={classes.headFrame}
+        // The focus may move to a column that was hidden.
+        onScroll={({ currentTarget }) => follow(bodyFrame.current, currentTarget)}
+      >
+        <table {...table}>
+          {columns}
+          <thead role="rowgroup">{head}</thead>
+        </table>
+      </div>
+      <div
+        ref={bodyFrame}
+        className={classes.bodyFrame}
+        tabIndex={hidden.left || hidden.right ? 0 : undefined}
+        onScroll={({ currentTarget }) => follow(headFrame.current, currentTarget)}
+      >
+        <table {...table}>
+          {columns}
+          {children}
+        </table>
+      </div>
+    </div>
+  );
+}
