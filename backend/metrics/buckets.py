@@ -20,6 +20,16 @@ class Points:
         """Return the selected points."""
         return self if wanted.all() else Points(self.records[wanted], self.attempts[wanted], self.chunks[wanted])
 
+    def in_order(self, x: Floats) -> tuple["Points", Floats]:
+        """Return the points and their x, in the order of x within each attempt.
+
+        The files of parallel environments are imported one after another, so their points are stored that way.
+        """
+        order = np.lexsort((x, self.attempts))
+        if (np.diff(order) == 1).all():
+            return self, x
+        return Points(self.records[order], self.attempts[order], np.zeros_like(self.chunks)), x[order]
+
     def ordinals(self, chunk_sizes: Ints) -> Ints:
         """Return how many points of the series were stored before each point."""
         before = np.append(0, np.cumsum(chunk_sizes))

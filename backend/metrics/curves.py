@@ -51,6 +51,8 @@ def read_curve(session: Session, series: MetricSeries, view: RunView, window: Wi
     points, x = points.where(wanted), x[wanted]
 
     whole = np.flatnonzero(inside & ~opened)
+    if not len(whole):
+        points, x = points.in_order(x)
     ends = np.concatenate([first[whole], last[whole], x])
     bins = bins_around(ends, window.low, window.high, window.buckets, window.log)
     return to_curve(summaries, whole, last[whole], points, x, bins, window.buckets)

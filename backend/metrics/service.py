@@ -119,10 +119,13 @@ def best_mean(before: Floats, values: Floats, count: int, best: float | None) ->
 
 
 def advance_clock(session: Session, run_id: int, attempt: int, first: float, last: float) -> None:
-    """Record that an attempt trained from the first time to the last. Reported times may be out of order."""
+    """Record that an attempt trained from the first time to the last. Reported times may be out of order.
+
+    The last time may be minus infinity, for points that are not of the training.
+    """
     clock = session.get(MetricClock, (run_id, attempt))
     if clock is None:
-        session.add(MetricClock(run_id=run_id, attempt=attempt, first=first, last=last))
+        session.add(MetricClock(run_id=run_id, attempt=attempt, first=first, last=max(first, last)))
     else:
         clock.first, clock.last = min(clock.first, first), max(clock.last, last)
 

@@ -13,6 +13,8 @@ from workers.contract.values import LARGEST
 
 SPECIAL = {"NaN": math.nan, "Infinity": math.inf, "-Infinity": -math.inf}
 
+SYSTEM_METRICS = "system/"
+
 Row = tuple[int, int, float, float]
 
 
@@ -29,7 +31,10 @@ class PointBuffer:
     def add(self, step: int, time: float, values: dict[str, Any]) -> None:
         """Add the values of one event. Leave out those that cannot be stored."""
         frames = max(-LARGEST, min(LARGEST, step * self.frames_per_step))
-        self.first_time, self.last_time = min(self.first_time, time), max(self.last_time, time)
+        self.first_time = min(self.first_time, time)
+        # A process beside the script measures the system, also while the script hangs. That is no progress.
+        if not all(name.startswith(SYSTEM_METRICS) for name in values):
+            self.last_time = max(self.last_time, time)
         self.last_step = max(self.last_step, step)
         rows = self._rows
         for given, value in values.items():

@@ -206,6 +206,14 @@ def test_episodes_replace_means_as_the_returns_of_a_run(api: Api, reported: Scri
     assert (run["last_return"], run["best_return"], run["episodes"]) == (10.0, 10.0, 1)
 
 
+def test_system_metrics_are_no_progress_of_a_script_that_hangs(api: Api, reported: Script) -> None:
+    system = {"system/cpu_percent": 1.0, "system/rss_bytes": 2.0}
+    for second, logged in enumerate((system, system, {"loss": 1.0}, system, {"loss": 0.5}, system, system)):
+        event = reported.event("metrics", step=second, values=logged)
+        assert reported.post(event | {"time": 1_700_000_000.0 + second}).is_success
+    assert api.run(reported.run_id)["trained_seconds"] == 4.0
+
+
 @pytest.mark.parametrize(
     ("config", "env", "method"),
     [

@@ -144,6 +144,8 @@ def test_the_files_of_an_import_are_one_attempt(api: Api, script: Script) -> Non
     run = api.run(script.run_id)
     assert (run["state"], run["attempt"], run["episodes"]) == ("finished", 1, 8)
     assert run["trained_seconds"] == 50.0
+    curve = api.user.get("/api/v1/figures/curves", params={"runs": script.run_id, "metric": "episode/return"}).json()
+    assert curve["data"][0]["x"] == [0, 0, 0, 0, 1, 1, 1, 1]
     provenance = api.user.get(f"/api/v1/runs/{script.run_id}/provenance").json()
     assert [each["attempt"] for each in provenance["attempts"]] == [1]
     lines = api.user.get(f"/api/v1/runs/{script.run_id}/log").json()["items"]
