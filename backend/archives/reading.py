@@ -1,6 +1,7 @@
 """Import of an archive. By default, everything is stored in one transaction, or nothing is."""
 
 import os
+import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
@@ -27,6 +28,9 @@ from backend.live.notices import publish
 from backend.logs.service import note
 from backend.projects.lookup import resolve_or_create
 
+# The time between two transactions of an import in which others can write.
+TURN_SECONDS = 0.1
+
 
 def import_opened(
     database: Database,
@@ -52,6 +56,8 @@ def import_opened(
                 for step in work.steps():
                     with work.transaction(database):
                         step()
+                    # Otherwise this thread takes the only writer of SQLite again before those that wait for it wake up.
+                    time.sleep(TURN_SECONDS)
             return work.result
     except IntegrityError as error:
         reason = str(error.orig).partition("\n")[0][:300]

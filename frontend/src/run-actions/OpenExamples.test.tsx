@@ -1,6 +1,6 @@
 import { act, screen } from "@testing-library/react";
 import userEvent from "@testing-library/user-event";
-import { describe, expect, it } from "vitest";
+import { beforeEach, describe, expect, it } from "vitest";
 import { renderPage } from "@/testing/render";
 import { refusal, serve } from "@/testing/server";
 import { fakeStreams, stream } from "@/testing/stream";
@@ -13,11 +13,13 @@ const routes = [
 ];
 
 describe("the button of the examples", () => {
+  beforeEach(fakeStreams);
+
   it("imports them and opens their report", async () => {
     const server = serve({
       "POST /examples": { ...NOTHING, runs: [1, 2], reports: [7], already_reports: [] },
     });
-    renderPage(<OpenExamples />, { at: "/", routes });
+    renderPage(<OpenExamples />, { at: "/", routes, live: true });
     await userEvent.click(screen.getByRole("button", { name: "Open examples" }));
     expect(await screen.findByText("The report")).toBeTruthy();
     expect(server.of("POST /examples")).toHaveLength(1);
@@ -25,13 +27,12 @@ describe("the button of the examples", () => {
 
   it("opens the report that is already here", async () => {
     serve({ "POST /examples": { ...NOTHING, reports: [], already_reports: [7] } });
-    renderPage(<OpenExamples />, { at: "/", routes });
+    renderPage(<OpenExamples />, { at: "/", routes, live: true });
     await userEvent.click(screen.getByRole("button", { name: "Open examples" }));
     expect(await screen.findByText("The report")).toBeTruthy();
   });
 
   it("counts the imported runs", async () => {
-    fakeStreams();
     serve({ "POST /examples": () => new Promise<object>(() => undefined) });
     renderPage(<OpenExamples />, { at: "/", routes, live: true });
     await userEvent.click(screen.getByRole("button", { name: "Open examples" }));
@@ -44,7 +45,7 @@ describe("the button of the examples", () => {
 
   it("says why they cannot be opened", async () => {
     serve({ "POST /examples": refusal(503, "The database is busy.") });
-    renderPage(<OpenExamples />, { at: "/", routes });
+    renderPage(<OpenExamples />, { at: "/", routes, live: true });
     await userEvent.click(screen.getByRole("button", { name: "Open examples" }));
     expect(await screen.findByText("The database is busy.")).toBeTruthy();
   });

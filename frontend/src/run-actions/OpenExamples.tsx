@@ -18,10 +18,6 @@ export function OpenExamples() {
     void navigate(report === undefined ? "/" : `/reports/${report}`);
   });
   const isPending = isSubmitted(examples);
-  const [progress, setProgress] = useState<{ done: number; total: number } | null>(null);
-  useLiveEvents((event) => {
-    if (event.kind === "import.progress") setProgress({ done: event.done, total: event.total });
-  });
   // The report starts with charts. A chart retries if this fails.
   useEffect(() => {
     loadPlotly().catch(() => undefined);
@@ -32,23 +28,29 @@ export function OpenExamples() {
         variant="default"
         leftSection={<IconSparkles size={16} />}
         loading={isPending}
-        onClick={() => {
-          setProgress(null);
-          examples.mutate(project);
-        }}
+        onClick={() => examples.mutate(project)}
       >
         Open examples
       </Button>
-      {isPending && (
-        <Text size="sm" c="dimmed" role="status">
-          {progress === null
-            ? "Reading the examples…"
-            : progress.done < progress.total
-              ? `Importing run ${progress.done + 1} of ${progress.total}…`
-              : "Importing the report…"}
-        </Text>
-      )}
+      {isPending && <ImportProgress />}
       {examples.isError && <QueryError error={examples.error} />}
     </Stack>
+  );
+}
+
+/** Number of the run that is being imported. */
+function ImportProgress() {
+  const [progress, setProgress] = useState<{ done: number; total: number } | null>(null);
+  useLiveEvents((event) => {
+    if (event.kind === "import.progress") setProgress({ done: event.done, total: event.total });
+  });
+  return (
+    <Text size="sm" c="dimmed" role="status">
+      {progress === null
+        ? "Reading the examples…"
+        : progress.done < progress.total
+          ? `Importing run ${progress.done + 1} of ${progress.total}…`
+          : "Importing the report…"}
+    </Text>
   );
 }

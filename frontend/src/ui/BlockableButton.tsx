@@ -19,7 +19,15 @@ interface BlockableButtonProps extends ButtonProps {
 }
 
 /** Button of an action that can be unavailable. It stays focusable, so that the reason can be read. */
-export function BlockableButton({ blocked, tooltip, to, type, onClick, ref, ...button }: BlockableButtonProps) {
+export function BlockableButton({
+  blocked,
+  tooltip,
+  to,
+  type,
+  onClick,
+  ref,
+  ...button
+}: BlockableButtonProps) {
   const label = blocked ?? tooltip;
   return (
     <Tooltip label={label} disabled={label === undefined} multiline maw={320}>

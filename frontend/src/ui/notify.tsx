@@ -43,5 +43,12 @@ export function hideNotification(id: string): void {
 /** Show a notification with an error message. */
 export function notifyProblem(error: unknown): void {
   const message = error instanceof Error ? error.message : String(error);
-  notifications.show({ ...CLOSE, message, color: "red", autoClose: 10_000, withBorder: true, "data-problem": true });
+  notifications.show({
+    ...CLOSE,
+    message,
+    color: "red",
+    autoClose: 10_000,
+    withBorder: true,
+    "data-problem": true,
+  });
 }

@@ -45,15 +45,9 @@ function Rule({ rule }: { rule: AlertRule }) {
     <div className={classes.rule}>
       <Switch
         label={rule.title}
+        flex="1 1 160px"
         checked={edit.isPending ? (edit.variables.enabled ?? rule.enabled) : rule.enabled}
         onChange={(event) => edit.mutate({ kind: rule.kind, enabled: event.currentTarget.checked })}
-      />
-      <Checkbox
-        label="Rings the bell"
-        aria-label={`${rule.title} rings the bell`}
-        disabled={!rule.enabled}
-        checked={edit.isPending ? (edit.variables.rings ?? rule.rings) : rule.rings}
-        onChange={(event) => edit.mutate({ kind: rule.kind, rings: event.currentTarget.checked })}
       />
       {rule.threshold !== null && rule.unit !== null && (
         <Threshold
@@ -64,6 +58,13 @@ function Rule({ rule }: { rule: AlertRule }) {
           onChange={(threshold) => edit.mutate({ kind: rule.kind, threshold })}
         />
       )}
+      <Checkbox
+        label="Rings the bell"
+        aria-label={`${rule.title} rings the bell`}
+        disabled={!rule.enabled}
+        checked={edit.isPending ? (edit.variables.rings ?? rule.rings) : rule.rings}
+        onChange={(event) => edit.mutate({ kind: rule.kind, rings: event.currentTarget.checked })}
+      />
     </div>
   );
 }
