@@ -235,13 +235,13 @@ def test_typing_in_a_popover_runs_no_shortcut(page: Page) -> None:
     page.goto("/")
     page.get_by_role("button", name="Choose columns").click()
     page.get_by_role("button", name="Computed column").click()
-    expect(page.get_by_role("textbox", name="Expression")).to_be_focused()
+    expect(page.get_by_role("textbox", name="Expression", exact=True)).to_be_focused()
     page.keyboard.type("n")
-    expect(page.get_by_role("textbox", name="Expression")).to_have_value("n")
+    expect(page.get_by_role("textbox", name="Expression", exact=True)).to_have_value("n")
     # Without a focused field, the popover still keeps the keys.
     page.evaluate("document.activeElement.blur()")
     page.keyboard.type("n")
-    expect(page.get_by_role("textbox", name="Expression")).to_be_visible()
+    expect(page.get_by_role("textbox", name="Expression", exact=True)).to_be_visible()
     assert page.url.endswith("/")
 
 

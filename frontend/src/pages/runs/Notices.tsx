@@ -19,6 +19,8 @@ export function Notices() {
   const isShown = (notice: string) => !dismissed.includes(notice);
   const dismissable = (notice: string) => ({
     withCloseButton: true,
+    // A long command scrolls instead of widening the notice.
+    styles: { body: { minWidth: 0 } },
     closeButtonLabel: "Dismiss notice",
     onClose: () => setDismissed([...dismissed, notice]),
   });
