@@ -151,7 +151,13 @@ class Installation:
                 part.start()
         self.wait_until(lambda: self.read("health")["broker"]["ok"])
 
-    def worker(self, name: str, directory: Path | None = None, prefix: Sequence[str] = ()) -> Service:
+    def worker(
+        self,
+        name: str,
+        directory: Path | None = None,
+        prefix: Sequence[str] = (),
+        niceness: int = TRAINING_NICENESS,
+    ) -> Service:
         """Start a worker and wait until the backend sees it."""
         options = [
             "--queue",
@@ -161,7 +167,7 @@ class Installation:
             "--worker-dir",
             str(directory or self.directory / "workers" / name),
         ]
-        self.workers[name] = self._service(name, ["workers.worker", *options], TRAINING_NICENESS, prefix)
+        self.workers[name] = self._service(name, ["workers.worker", *options], niceness, prefix)
         self.workers[name].start()
         self.wait_until(lambda: self.state_of_worker(name) in ("idle", "busy"))
         return self.workers[name]

@@ -18,9 +18,7 @@ def installation(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Installat
     try:
         installation.start()
         # Every test waits for this training, so nothing competes with it.
-        with pytest.MonkeyPatch.context() as patch:
-            patch.setattr("tests.installation.TRAINING_NICENESS", 0)
-            installation.worker("one")
+        installation.worker("one", niceness=0)
         yield installation
     finally:
         installation.close()

@@ -248,7 +248,7 @@ def _no_worker(installation: Installation, finished: Run) -> Iterator[None]:
     assert finished.has_ended
     installation.dismiss_workers()
     yield
-    installation.worker("one")
+    installation.worker("one", niceness=0)
 
 
 @pytest.mark.usefixtures("_no_worker")

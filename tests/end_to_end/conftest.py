@@ -13,7 +13,8 @@ def installation(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Installat
     installation = Installation(tmp_path_factory.mktemp("installation"))
     try:
         installation.start()
-        installation.worker("one")
+        # Every test waits for its training.
+        installation.worker("one", niceness=0)
         yield installation
     finally:
         installation.close()

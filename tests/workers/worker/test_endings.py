@@ -4,6 +4,7 @@ import os
 
 import pytest
 
+from workers.contract.worker_api import Outcome
 from workers.worker.endings import Ending, StopReason, ending_of_leftover, ending_of_trainer
 
 FAILED = {"kind": "failed", "message": "it broke", "traceback": "here"}
@@ -47,7 +48,7 @@ def test_without_an_event_standard_error_gives_the_reason() -> None:
 
 
 @pytest.mark.parametrize(("stop_reason", "outcome"), [(None, "lost"), ("stopped", "stopped"), ("drained", "drained")])
-def test_a_trainer_that_lost_its_processes_can_continue(stop_reason: StopReason | None, outcome: str) -> None:
+def test_a_trainer_that_lost_its_processes_can_continue(stop_reason: StopReason | None, outcome: Outcome) -> None:
     ending = ending_of_trainer(os.EX_TEMPFAIL, {"kind": "checkpoint"}, "a line\nRay was killed.", stop_reason, False)
     assert ending == Ending(outcome, "Ray was killed.")
 
