@@ -24,14 +24,14 @@ def item(name: str, value: Any) -> bytes:
     return path + field(16, json.dumps(value))
 
 
-def write_wandb(folder: Path, steps: int, media: str = "media/screen.png", kind: str = "image-file") -> None:
+def write_wandb(folder: Path, steps: int, media: str = "media/screen.png", form: str = "image-file") -> None:
     """Write an offline run as wandb does: a log with blocks of 32 KiB. The run has one image at this path."""
     run = field(1, "abc123") + field(3, "maze") + field(4, field(1, item("rate", 0.1))) + field(8, "first")
     records = [field(17, run + field(10, "baseline"))]
     for step in range(steps):
         items = [item("_step", step), item("loss", step / 2), item("train.return", math.inf), item("_timestamp", 9.5)]
         records.append(field(2, b"".join(field(1, each) for each in items)))
-    image = {"_type": kind, "path": media}
+    image = {"_type": form, "path": media}
     screen = b"".join(field(1, item(f"screen.{name}", value)) for name, value in image.items())
     records += [field(2, field(1, item("_step", 7)) + screen), field(13, field(3, "hello\n"))]
     data = bytearray(b":W&B\xe1\xbe\x00")
