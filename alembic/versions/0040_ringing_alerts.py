@@ -1,7 +1,7 @@
 """Rules say whether the alerts of a kind ring the bell
 
 Revision ID: 0040
-Revises: 0035
+Revises: 0037
 """
 
 import sqlalchemy as sa
@@ -9,7 +9,7 @@ import sqlalchemy as sa
 from alembic import op
 
 revision = "0040"
-down_revision = "0035"
+down_revision = "0037"
 branch_labels = None
 depends_on = None
 

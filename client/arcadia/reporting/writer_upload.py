@@ -130,12 +130,12 @@ class WriterUpload:
             try:
                 upload_files(self._connection, self.run_id, self.files.writer, self._directory.artifacts, line)
             except ArtifactRejectedError as error:
-                return _replacement(str(error))
+                return _replacement(line, str(error))
             return line
         if not line.startswith(_MEDIA) or not (digest := json.loads(line).get("sha256")):
             return line
         if not isinstance(digest, str) or not _SHA256.fullmatch(digest):
-            return _replacement("The journal names a file that it cannot have.")
+            return _replacement(line, "The journal names a file that it cannot have.")
         if digest not in self._uploaded_files:
             try:
                 self._connection.send_file(self.run_id, self.files.writer, digest, self._directory.files / digest)

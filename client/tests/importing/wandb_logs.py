@@ -54,8 +54,8 @@ def write_wandb(
                 data += bytes(left)
                 left = 32_768
             part, record = record[: left - 7], record[left - 7 :]
-            kind = (1 if not record else 2) if first else (4 if not record else 3)
-            data += struct.pack("<IHB", 0, len(part), kind) + part
+            part_kind = (1 if not record else 2) if first else (4 if not record else 3)
+            data += struct.pack("<IHB", 0, len(part), part_kind) + part
             first = False
     (folder / "files" / "media").mkdir(parents=True)
     (folder / "files" / "media" / "screen.png").write_bytes(b"\x89PNG\r\n\x1a\n")
