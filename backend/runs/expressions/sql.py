@@ -133,7 +133,9 @@ class Translator:
     def _calculated(self, value: nodes.Value) -> Sql:
         """Translate a calculation for SQLite (backend/database/calculation.py)."""
         values: list[Sql] = []
-        return getattr(func, calculation.NAME)(json.dumps([*self._steps(value, values)]), *values, type_=Double())
+        program = json.dumps([*self._steps(value, values)])
+        result: Sql = getattr(func, calculation.NAME)(program, *values, type_=Double())
+        return result
 
     def _steps(self, value: nodes.Value, values: list[Sql]) -> Iterator[int | float | str]:
         """Yield the steps of a calculation. Add the values that it needs."""
