@@ -37,7 +37,9 @@ def to_schema(session: Session, project: tables.Project) -> schemas.Project:
 
 def _to_summary(project: tables.Project, counts: dict[int, dict[str, Any]]) -> schemas.ProjectSummary:
     found = counts.get(project.id, {})
-    numbers = {name: found.get(name, 0) for name in ("runs", "active_runs", "archived_runs", "studies", "reports", "artifacts")}
+    numbers = {
+        name: found.get(name, 0) for name in ("runs", "active_runs", "archived_runs", "studies", "reports", "artifacts")
+    }
     return schemas.ProjectSummary(
         id=project.id,
         name=project.name,

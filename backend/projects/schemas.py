@@ -68,7 +68,9 @@ class ProjectSummary(BaseModel):
     reports: int
     artifacts: int
     created_at: datetime
-    last_activity: datetime = Field(description="When a run, study, report or artifact of it last started, ended or changed.")
+    last_activity: datetime = Field(
+        description="When a run, study, report or artifact of it last started, ended or changed."
+    )
 
 
 class ProjectAgent(BaseModel):
