@@ -37,7 +37,7 @@ MAX_ALIASES = 100
 _BATCH = 500
 
 
-class MissingFileError(ValueError):
+class NotUploadedError(ValueError):
     """A version names a file that was not uploaded."""
 
 
@@ -75,7 +75,7 @@ def store_version(session: Session, run: Run, new: NewVersion) -> StoredVersion:
     """Store a version that a run made.
 
     If the newest version has the same contents, it gets the aliases and the metadata, and the run made it too. Raise
-    MissingFileError if a file was not uploaded.
+    NotUploadedError if a file was not uploaded.
     """
     lock_artifacts(session)
     files = _find_files(session, new.entries)
@@ -181,7 +181,7 @@ def _find_files(session: Session, entries: Sequence[ManifestEntry]) -> dict[str,
         found |= {file.sha256: file for file in session.scalars(query)}
     for entry in entries:
         if entry.sha256 and entry.sha256 not in found:
-            raise MissingFileError(f"its file {entry.path} was not uploaded before")
+            raise NotUploadedError(f"its file {entry.path} was not uploaded before")
     return found
 
 

@@ -26,7 +26,7 @@ def _store_logged(session: Session, run: Run, new: NewVersion, omissions: Omissi
     new.metadata = to_storable(new.metadata)
     try:
         stored = service.store_version(session, run, new)
-    except service.MissingFileError as error:
+    except service.NotUploadedError as error:
         omissions.add(f"artifact {new.name[:50]}", f"Left out the artifact {quote(new.name)}: {error}.")
         return
     for alias in stored.refused:

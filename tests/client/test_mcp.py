@@ -40,7 +40,11 @@ def test_an_assistant_reads_and_writes_over_standard_output(tmp_path: Path) -> N
             script = ArtifactScript(api.user)
             script.begin(name="logs").raise_for_status()
             script.log_artifact("model", {"m.bin": b"weights"}, kind="model", metadata={"score": 3})
-        reading = {"show_run": {"run": run}, "list_artifacts": {}, "show_artifact": {"reference": "model:latest"}}
+        reading: dict[str, dict[str, Any]] = {
+            "show_run": {"run": run},
+            "list_artifacts": {},
+            "show_artifact": {"reference": "model:latest"},
+        }
         names, shown, listed, version = call(installation, tools=reading)
         assert "stop_run" not in names
         assert json.loads(shown.content[0].text)["state"] == "queued"

@@ -240,9 +240,11 @@ def test_the_list_is_filtered_and_paged(api: Api, script: ArtifactScript) -> Non
     for name in ("model-a", "Model_b", "data"):
         script.log_artifact(name, {"m": name.encode()}, kind="dataset" if name == "data" else "model")
     script.log_artifact("model-a", {"m": b"new"}, kind="model")
-    listed = lambda **query: [  # noqa: E731
-        each["name"] for each in api.user.get("/api/v1/artifacts", params=query).json()["items"]
-    ]
+
+    def listed(**query: str) -> list[str]:
+        items = api.user.get("/api/v1/artifacts", params=query).json()["items"]
+        return [each["name"] for each in items]
+
     assert listed() == ["model-a", "data", "Model_b"]
     assert listed(search="MODEL") == ["model-a", "Model_b"]
     assert listed(search="_") == ["Model_b"]
