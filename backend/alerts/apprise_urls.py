@@ -82,7 +82,8 @@ def _check_parameters(url: str, schema: str) -> None:
     """Raise ValueError if a URL has a parameter that is not allowed. Apprise separates parameters by & and ;."""
     if not url.isprintable() or " " in url or url.count("?") > 1 or not url.lower().startswith(f"{schema}://"):
         raise ValueError("write special characters in a URL percent-encoded, such as %20 for a space")
-    given = re.split("[&;]", url.partition("?")[2].partition("#")[0]) if "?" in url else []
+    # Apprise knows no fragments: parameters may follow a #.
+    given = re.split("[&;]", url.partition("?")[2])
     names = {unquote(each.partition("=")[0]).strip().lower() for each in given if each}
     if unknown := names - _PARAMETERS[schema]:
         raise ValueError(

@@ -6,6 +6,7 @@ A digest of each event is stored, 8 bytes, so that 100,000 events take less than
 
 import hashlib
 import json
+import struct
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
@@ -25,11 +26,24 @@ ROW_EVENTS = 1_024
 # The number under which the registration of a writer is stored, since its events start with 1.
 REGISTRATION = 0
 
+_METRICS = {"seq", "kind", "time", "step", "values"}
+_JSON = json.JSONEncoder(sort_keys=True)
+
 
 def digest_of(contents: Mapping[str, Any]) -> bytes:
     """Return the digest of an event's contents, without its number. The order of the fields does not count."""
-    text = json.dumps({**contents, "seq": 0}, sort_keys=True, separators=(",", ":"))
-    return hashlib.blake2b(text.encode(), digest_size=DIGEST_BYTES).digest()
+    return hashlib.blake2b(_encode(contents), digest_size=DIGEST_BYTES).digest()
+
+
+def _encode(contents: Mapping[str, Any]) -> bytes:
+    """Return an event as bytes, which must not change between versions. Metrics have a faster way than JSON."""
+    if contents.keys() == _METRICS and contents["kind"] == "metrics" and type(contents["values"]) is dict:
+        names = sorted(contents["values"])
+        numbers = [contents["time"], *(contents["values"][name] for name in names)]
+        if type(contents["step"]) is int and all(type(number) is float for number in numbers):
+            packed = struct.pack(f"<{len(numbers)}d", *numbers)
+            return packed + "\0".join([str(contents["step"]), *names]).encode("utf-8", "surrogatepass")
+    return _JSON.encode({**contents, "seq": 0}).encode()
 
 
 def digest_of_event(event: ev.Event) -> bytes:

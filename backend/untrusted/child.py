@@ -49,7 +49,7 @@ def main(name: str, folders: list[str]) -> int:
     except MemoryError:
         return LIMIT
     except RecursionError:
-        print(f"it nests deeper than {sys.getrecursionlimit() // 10} levels", end="")
+        print("it nests too deeply", end="")
         return CANNOT_READ
     except Exception as error:
         # Parsers of damaged content raise errors of many types.

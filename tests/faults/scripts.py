@@ -1,5 +1,6 @@
 """Scripts that log runs during a storm. A script that was killed is started again and continues its run."""
 
+import contextlib
 import json
 import os
 import subprocess
@@ -80,8 +81,9 @@ class Scripts:
         """Kill the scripts and their uploaders, and upload the rest as a user does after a crash."""
         self.close()
         for process in self.uploaders():
-            process.kill()
-            process.wait(PATIENCE_SECONDS)
+            with contextlib.suppress(psutil.NoSuchProcess):  # it has uploaded everything
+                process.kill()
+                process.wait(PATIENCE_SECONDS)
         command = [sys.executable, "-m", "arcadia", "sync", str(self._journals)]
         subprocess.run(command, env=self._environment, cwd=REPOSITORY / "client", check=True, timeout=PATIENCE_SECONDS)
 

@@ -101,6 +101,21 @@ def describe_wrong_token(url: str, directory: Path) -> str:
     )
 
 
+def stop_worker(reason: str) -> None:
+    """Stop this process as SIGTERM does, so that trainers save their state."""
+    log.error("%s", reason)
+    os.kill(os.getpid(), signal.SIGTERM)
+
+
+def set_up_log() -> None:
+    """Log to standard output, without lines that help nobody."""
+    log_to_standard_output()
+    for noisy in ("httpx", "celery.worker.strategy", "celery.app.trace"):
+        logging.getLogger(noisy).setLevel(logging.WARNING)
+    # Celery warns about running as root, and about a default that affects only late acknowledgement.
+    warnings.filterwarnings("ignore", module="celery")
+
+
 def load_plugins(names: Sequence[str]) -> None:
     """Load the allowed plug-ins, and pass the names of those that work to the trainers."""
     load_after_trial(names)
@@ -117,11 +132,7 @@ def main() -> int:
     if options.queue == "gpu" and (problem := gpu_problem()):
         print(f"arcadia worker: {problem}", file=sys.stderr)
         return os.EX_CONFIG
-    log_to_standard_output()
-    for noisy in ("httpx", "celery.worker.strategy", "celery.app.trace"):
-        logging.getLogger(noisy).setLevel(logging.WARNING)
-    # Celery warns about running as root, and about a default that affects only late acknowledgement.
-    warnings.filterwarnings("ignore", module="celery")
+    set_up_log()
     load_plugins(allowed_plugins())
     host = socket.gethostname()
     place = occupy(settings.directory(options.name or host), shared=options.name is None)
@@ -136,17 +147,13 @@ def main() -> int:
         token = settings.worker_token.get_secret_value()
         return BackendClient(settings.backend_url, token, name, options.queue, on_wrong_token)
 
-    def stop() -> None:
-        log.error(describe_wrong_token(settings.backend_url, directory))
-        os.kill(os.getpid(), signal.SIGTERM)
-
     try:
         name = take_name(options.name, host, lambda name: client_named(name).heartbeat(facts, settings.jobs, []))
     except WrongTokenError:
         warm_trainer.close()
         print(f"arcadia worker: {describe_wrong_token(settings.backend_url, directory)}", file=sys.stderr)
         return os.EX_NOPERM
-    client = client_named(name, stop)
+    client = client_named(name, lambda: stop_worker(describe_wrong_token(settings.backend_url, directory)))
     heartbeat = HeartbeatThread(client, facts, settings.jobs, settings.worker_alive_file)
     store = CheckpointStore(client, directory / "checkpoints")
     job_work = Jobs(client, store, settings.job_niceness)

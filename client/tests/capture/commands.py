@@ -34,7 +34,7 @@ def start(
 
 def run(arguments: list[str], folder: Path, **variables: str) -> subprocess.CompletedProcess[str]:
     """Run `arcadia run` to its end."""
-    with start(arguments, folder, **variables) as process:
+    with start(arguments, folder, signal.SIG_DFL, **variables) as process:
         output, errors = process.communicate(timeout=WAIT_SECONDS)
     return subprocess.CompletedProcess(process.args, process.returncode, output, errors)
 

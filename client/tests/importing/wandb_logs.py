@@ -29,7 +29,7 @@ def write_wandb(
     folder: Path,
     steps: int,
     media: str = "media/screen.png",
-    kind: str = "image-file",
+    form: str = "image-file",
     run: bytes = b"",
     last: Sequence[bytes] = (),
 ) -> None:
@@ -42,7 +42,7 @@ def write_wandb(
     for step in range(steps):
         items = [item("_step", step), item("loss", step / 2), item("train.return", math.inf), item("_timestamp", 9.5)]
         records.append(field(2, b"".join(field(1, each) for each in items)))
-    image = {"_type": kind, "path": media}
+    image = {"_type": form, "path": media}
     screen = b"".join(field(1, item(f"screen.{name}", value)) for name, value in image.items())
     records += [field(2, field(1, item("_step", 7)) + screen), field(13, field(3, "hello\n")), *last]
     data = bytearray(b":W&B\xe1\xbe\x00")

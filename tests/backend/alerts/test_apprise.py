@@ -1,5 +1,6 @@
 """Delivery by Apprise, which is limited to addresses that can be checked."""
 
+import random
 import socket
 import threading
 from concurrent.futures import ThreadPoolExecutor
@@ -12,6 +13,7 @@ import requests
 from apprise.plugins.email import NotifyEmail
 from apprise.plugins.slack import NotifySlack
 from apprise.plugins.zulip import NotifyZulip
+from apprise.utils.parse import parse_url
 
 from backend.alerts import apprise_urls
 from backend.alerts.apprise_urls import FIXED_SERVICES, SELF_HOSTED, check_apprise_url
@@ -109,6 +111,8 @@ def test_a_mail_server_at_a_private_address_is_blocked(
         (f"{TELEGRAM}?%74emplate=/etc/shadow", "cannot have the parameter 'template'"),
         (f"{TELEGRAM}?format=text?;template=/etc/shadow", "percent-encoded"),
         (f"{TELEGRAM}?format=text\n;template=/etc/shadow", "percent-encoded"),
+        (f"{TELEGRAM}?format=text#;template=/etc/shadow", "cannot have the parameter 'template'"),
+        (f"{TELEGRAM}#?template=/etc/shadow", "cannot have the parameter 'template'"),
         (f"{TELEGRAM}?:key=value", "cannot have the parameter ':key'"),
         # Allowed for mail, but not for Slack.
         (f"{SLACK}?smtp=10.0.0.7", "cannot have the parameter 'smtp'"),
@@ -125,6 +129,41 @@ def test_an_address_that_cannot_be_checked_is_refused(api: Api, url: str, reason
 
 def test_a_self_hosted_service_is_allowed_with_private_addresses() -> None:
     check_apprise_url("gotify://10.0.0.7/AbCdEfGhIjKlMnO", allow_private=True)
+
+
+def test_apprise_finds_no_other_parameters_in_an_allowed_url() -> None:
+    made = random.Random(1)
+    parts = (
+        "format",
+        "template",
+        "to",
+        "=",
+        "=",
+        "&",
+        ";",
+        "#",
+        "?",
+        "%26",
+        "%3b",
+        "%74emplate",
+        "+",
+        ":",
+        "-",
+        "/",
+        "x",
+    )
+    allowed = 0
+    for _ in range(3_000):
+        url = f"{TELEGRAM}?{''.join(made.choices(parts, k=made.randrange(1, 9)))}"
+        try:
+            check_apprise_url(url, allow_private=False)
+        except ValueError:
+            continue
+        found = parse_url(url, verify_host=False)
+        assert found["qsd"].keys() - {""} <= {"format", "to"}, url
+        assert not found["qsd+"] | found["qsd-"] | found["qsd:"], url
+        allowed += 1
+    assert allowed > 50
 
 
 # A URL of each service at a fixed address, and its host.

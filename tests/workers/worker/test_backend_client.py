@@ -63,9 +63,15 @@ def test_each_error_response_raises_the_matching_exception(
 def test_a_client_reports_a_wrong_token_once_and_sends_nothing_more(
     api: WorkerApi, client: BackendClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    reports, requests = [], []
-    monkeypatch.setattr(client, "_on_wrong_token", lambda: reports.append(1))
-    monkeypatch.setattr(api, "answer", lambda *sent: requests.append(sent) or problem(401, "unauthorized"))
+    reports: list[str] = []
+    requests: list[str] = []
+
+    def answer(_method: str, url: str, _body: bytes) -> Answer:
+        requests.append(url)
+        return problem(401, "unauthorized")
+
+    monkeypatch.setattr(client, "_on_wrong_token", lambda: reports.append("wrong"))
+    monkeypatch.setattr(api, "answer", answer)
     for _ in range(3):
         with pytest.raises(WrongTokenError):
             retry(lambda: client.post_events(RUN, [{"seq": 1}]), lambda: False)

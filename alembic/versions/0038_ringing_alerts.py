@@ -1,6 +1,6 @@
 """Rules say whether the alerts of a kind ring the bell
 
-Revision ID: 0040
+Revision ID: 0038
 Revises: 0037
 """
 
@@ -8,7 +8,7 @@ import sqlalchemy as sa
 
 from alembic import op
 
-revision = "0040"
+revision = "0038"
 down_revision = "0037"
 branch_labels = None
 depends_on = None
