@@ -343,3 +343,15 @@ def test_requests_are_compressed_and_bounded(folder: JournalDirectory, server: R
     start_upload(folder, server).run(no_pauses)
     sizes = [size for _, path, size in server.requests if path.endswith("/events")]
     assert max(sizes) < 2_500_000
+
+
+def test_a_file_that_a_journal_cannot_have_becomes_a_warning(folder: JournalDirectory, server: ReportedServer) -> None:
+    (files,) = folder.writers()
+    lines = files.journal.read_text().splitlines(keepends=True)
+    first = next(index for index, line in enumerate(lines) if '"sha256":"' in line)
+    event = json.loads(lines[first])
+    lines[first] = json.dumps(event | {"sha256": "../private"}, separators=(",", ":")) + "\n"
+    files.journal.write_text("".join(lines))
+    start_upload(folder, server).run(no_pauses)
+    (warning,) = server.of_kind("log")
+    assert warning["message"].endswith("The journal names a file that it cannot have.")
