@@ -16,7 +16,7 @@ from stable_baselines3.common.env_util import make_vec_env
 def make_callback(logger: str) -> Any:
     """Return the callback of a logger, or None."""
     if logger == "wandb":
-        import wandb
+        import wandb  # type: ignore[import-not-found]
         from wandb.integration.sb3 import WandbCallback  # type: ignore[import-not-found]
 
         wandb.init(project="sb3", name="wandb", config={"total_timesteps": 2_048}, sync_tensorboard=True)

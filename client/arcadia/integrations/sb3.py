@@ -128,8 +128,10 @@ def record_training(kind: Any) -> None:
 
 
 def _logs_to_arcadia(callback: Any) -> bool:
-    if isinstance(callback, list | CallbackList):
-        return any(map(_logs_to_arcadia, getattr(callback, "callbacks", callback)))
+    if isinstance(callback, CallbackList):
+        callback = callback.callbacks
+    if isinstance(callback, list):
+        return any(map(_logs_to_arcadia, callback))
     return isinstance(callback, ArcadiaCallback) or (
         isinstance(callback, EventCallback) and _logs_to_arcadia(callback.callback)
     )

@@ -183,7 +183,7 @@ class _FakeLibrary:
 
 
 def test_the_gpus_of_the_script_are_measured(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(gpus.ctypes, "CDLL", lambda _name: _FakeLibrary())
+    monkeypatch.setattr(ctypes, "CDLL", lambda _name: _FakeLibrary())
     files = tmp_path / "12" / "fd"
     files.mkdir(parents=True)
     (files / "3").symlink_to("/dev/nvidia1")
@@ -198,5 +198,5 @@ def test_a_host_without_a_driver_has_no_gpu_metrics(monkeypatch: pytest.MonkeyPa
     def fail(_name: str) -> None:
         raise OSError("no such library")
 
-    monkeypatch.setattr(gpus.ctypes, "CDLL", fail)
+    monkeypatch.setattr(ctypes, "CDLL", fail)
     assert Gpus().sample([os.getpid()]) == {}
