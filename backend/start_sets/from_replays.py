@@ -31,6 +31,8 @@ def request(session: Session, settings: Settings, replay_id: int, wanted: SaveSt
     if not ENVIRONMENTS[run.env].family.has_start_points:
         raise Conflict(f"Episodes of {ENVIRONMENTS[run.env].title} cannot begin at start points, only Atari games.")
     track = read_track(session, replay)
+    if track.head.numbers_kind == "gaussian":
+        raise Conflict("Start points need a replay with discrete actions. Choose another one.")
     _check_protocol(track)
     decisions = _decisions(track, wanted)
     service.check_room(session, run.env, wanted.name)
