@@ -85,6 +85,8 @@ def why_no_start_points(head: TrackHead) -> str | None:
     """Return why the decisions of a replay cannot be start points."""
     if not ENVIRONMENTS[head.env].family.has_start_points:
         return f"Episodes of {_title(head)} cannot begin at start points, only Atari games."
+    if head.numbers_kind == "gaussian":
+        return "Start points need a replay with discrete actions. Choose another one."
     protocol = PROTOCOLS[head.protocol]
     if protocol.repeat_action_probability:
         return (

@@ -392,7 +392,9 @@ def wandb_file() -> bytes:
     def history(name: str, value: Any) -> bytes:
         return part(2, part(1, part(2, name) + part(16, json.dumps(value))))
 
-    media = [{"_type": kind, "path": "media/file"} for kind in ("image-file", "video-file", "table-file")]
+    media: list[dict[str, Any]] = [
+        {"_type": kind, "path": "media/file"} for kind in ("image-file", "video-file", "table-file")
+    ]
     media.append({"_type": "histogram", "bins": [0, 1, 2], "values": [3, 4]})
     records = [part(17, part(1, "abc") + part(3, "maze") + part(8, "first"))]
     records += [history("loss", 0.5), *(history(value["_type"], value) for value in media)]

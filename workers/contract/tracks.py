@@ -114,11 +114,11 @@ def _read(file: Path | io.BytesIO, *, only_head: bool) -> Track:
         validated = TrackHead.model_validate(with_current_names(head))
     except ValidationError as error:
         raise TrackError(f"its head is not valid: {error.errors()[0]['msg']}") from error
-    _check(columns)
+    _check(validated, columns)
     return Track(validated, columns)
 
 
-def _check(columns: dict[str, Column]) -> None:
+def _check(head: TrackHead, columns: dict[str, Column]) -> None:
     """Raise TrackError if a column is missing or odd, since the track may come from a stranger's archive."""
     for name, (kinds, dimensions) in _COLUMNS.items():
         if name not in columns or columns[name].ndim not in dimensions or columns[name].dtype.kind not in kinds:
@@ -127,7 +127,7 @@ def _check(columns: dict[str, Column]) -> None:
         raise TrackError("its columns do not have the same length")
     action = columns["action"]
     if action.ndim == 2:
-        is_possible = bool(np.isfinite(action).all())
+        is_possible = head.numbers_kind == "gaussian" and bool(np.isfinite(action).all())
     else:
         is_possible = action.dtype.kind in "iu" and bool(((action >= 0) & (action < 2**31)).all())
     if not is_possible:
