@@ -71,15 +71,20 @@ def main() -> None:
 
 def record_best(run: Run) -> None:
     """Record the best checkpoint of a run if it has no replay."""
-    if not replays_of_best(run):
+    if not any(checkpoint.is_available for checkpoint in run.checkpoints()):
+        print(f"{run.name} has no checkpoint: its pages will disable what needs its agent")
+    elif not replays_of_best(run):
         print(f"Recording the best checkpoint of {run.name}")
         run.record(checkpoint="best")
 
 
 def replays_of_best(run: Run) -> list[Replay]:
-    """Return the replays of a run's best checkpoint."""
+    """Return the replays of a run's best checkpoint, or all of a run without checkpoints."""
+    stored = [replay for replay in run.replays() if replay.file_id is not None]
+    if not any(checkpoint.is_available for checkpoint in run.checkpoints()):
+        return stored
     step = run.checkpoint("best").step
-    return [replay for replay in run.replays() if replay.step == step and replay.file_id is not None]
+    return [replay for replay in stored if replay.step == step]
 
 
 def export(client: Client, runs: Sequence[Run], path: Path) -> Path:
