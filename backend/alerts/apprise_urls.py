@@ -151,7 +151,7 @@ def load_service(schema: str) -> Any:
     """Return the class of a service."""
     import apprise
 
-    services: Any = apprise.manager_plugins.NotificationManager()  # type: ignore[no-untyped-call]
+    services: Any = apprise.manager_plugins.NotificationManager()
     return services[schema]
 
 

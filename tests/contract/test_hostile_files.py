@@ -19,6 +19,7 @@ import pytest
 import stable_baselines3
 from arcadia.errors import ArcadiaError
 from arcadia.importing import tables, tensorboard_files, wandb_files
+from arcadia.importing.source import SourceRun, read_events
 from sqlalchemy import select
 from tensorboardX import SummaryWriter
 
@@ -403,7 +404,8 @@ def wandb_file() -> bytes:
 
 def event_record(content: bytes) -> bytes:
     """Return a record of an event file."""
-    return struct.pack("<QI", len(content), 0) + content + bytes(4)
+    size = struct.pack("<Q", len(content))
+    return size + struct.pack("<I", tensorboard_files.masked_crc32c(size)) + content + bytes(4)
 
 
 def event_file(folder: Path) -> bytes:
@@ -416,15 +418,20 @@ def event_file(folder: Path) -> bytes:
     return path.read_bytes()
 
 
-Importer = tuple[str, bytes, Callable[[Path], Any], Callable[[bytes], bytes]]
+Importer = tuple[str, bytes, Callable[[Path, list[str]], list[SourceRun]], Callable[[bytes], bytes]]
 
 
 def importers(folder: Path) -> Iterator[Importer]:
     """Yield the file name, a valid file, the importer and the framing of records of each kind."""
-    yield "run.wandb", wandb_file(), lambda path: wandb_files.find_runs(path.parent), wandb_record
+    yield "run.wandb", wandb_file(), lambda path, problems: wandb_files.find_runs(path.parent, problems), wandb_record
     events = event_file(folder / "events")
-    yield "events.out.tfevents.1", events, lambda path: tensorboard_files.find_runs(path.parent), event_record
-    yield "progress.csv", b"step,loss,name\n1,0.5,a\n2,nan,b\n", tables.find_csv, lambda row: row + b"\n"
+    yield "events.out.tfevents.1", events, lambda path, _: tensorboard_files.find_runs(path.parent), event_record
+    yield (
+        "progress.csv",
+        b"step,loss,name\n1,0.5,a\n2,nan,b\n",
+        lambda path, _: tables.find_csv(path),
+        lambda row: row + b"\n",
+    )
     monitor = b'#{"t_start": 1.5, "env_id": "x"}\nr,l,t\n1.0,20,0.5\n'
     yield "0.monitor.csv", monitor, tables.find_monitors, lambda row: row + b"\n"
 
@@ -444,8 +451,12 @@ def test_logs_of_other_tools(tmp_path: Path, capsys: pytest.CaptureFixture[str])
         for number in range(CASES or A_FEW):
             made = random.Random(SEED + number)
             (folder / name).write_bytes(hostile.hostile_log(made, valid, b"media/file", frame))
+            problems: list[str] = []
             try:
-                events = [event for run in find(folder / name) for file in run.files for event in file.read()]
+                runs = find(folder / name, problems)
+                events = [event for run in runs for file in run.files for event in read_events(file)]
+                if problems:
+                    raise ArcadiaError(problems[0])
             except ArcadiaError as error:
                 tally.note(number, "refused", None if str(error) else "no reason")
             except Exception as error:
