@@ -119,10 +119,15 @@ export function ExpressionField(props: ExpressionFieldProps) {
     } else if (event.key === "Escape" && !combobox.dropdownOpened && props.appliesOnBlur) setTyped(value);
   }
 
-  const follow = () => {
-    setCursor(input.current?.selectionStart ?? null);
+  const alignMarks = () => {
     if (marks.current && input.current) marks.current.scrollLeft = input.current.scrollLeft;
   };
+  const follow = () => {
+    setCursor(input.current?.selectionStart ?? null);
+    alignMarks();
+  };
+  // A long text may have been scrolled before the marks appear, and is not scrolled back with an event.
+  useLayoutEffect(alignMarks);
 
   return (
     <div className={classes.field}>
@@ -183,13 +188,7 @@ export function ExpressionField(props: ExpressionFieldProps) {
         </Combobox.Dropdown>
       </Combobox>
       {shownError && (
-        <WrongPart
-          text={typed}
-          position={shownError.position}
-          length={shownError.length}
-          marks={marks}
-          input={input}
-        />
+        <WrongPart text={typed} position={shownError.position} length={shownError.length} marks={marks} />
       )}
       {shownError && (
         <Text id={problemId} size="xs" c="red" role="alert">
@@ -205,19 +204,14 @@ interface WrongPartProps {
   position: number;
   length: number;
   marks: RefObject<HTMLDivElement | null>;
-  input: RefObject<HTMLInputElement | null>;
 }
 
 /** The same text over the field, transparent except for a line under its wrong part. */
-function WrongPart({ text, position, length, marks, input }: WrongPartProps) {
+function WrongPart({ text, position, length, marks }: WrongPartProps) {
   const characters = [...text];
   // An error at the end, where something is missing, is marked at the last word.
   const start = length > 0 ? position : toCharacters(text, Math.max(0, text.search(/[\w.]+\W*$/)));
   const end = length > 0 ? position + length : characters.length;
-  // A long text may have been scrolled before the mark appears, and is not scrolled back with an event.
-  useLayoutEffect(() => {
-    if (marks.current && input.current) marks.current.scrollLeft = input.current.scrollLeft;
-  });
   return (
     <div ref={marks} className={classes.marks} aria-hidden>
       {characters.slice(0, start).join("")}

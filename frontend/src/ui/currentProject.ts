@@ -8,7 +8,16 @@ export const PROJECT_PARAM = "project";
 const STORAGE_KEY = "arcadia-project";
 
 /** Pages that show only the current project. Their URL has its name, so that a link shows the same to others. */
-const FOLLOWING_PAGES = ["/", "/launch", "/studies", "/reports", "/artifacts", "/games", "/games/:slug", "/wall"];
+const FOLLOWING_PAGES = [
+  "/",
+  "/launch",
+  "/studies",
+  "/reports",
+  "/artifacts",
+  "/games",
+  "/games/:slug",
+  "/wall",
+];
 const PROJECT_PAGES = "/projects/:name/:tab?";
 
 /** Address of a project's page. */

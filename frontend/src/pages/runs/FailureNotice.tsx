@@ -63,7 +63,12 @@ export function FailureNotice({ group, view, onChoose, onDismiss }: FailureNotic
           Show runs
         </Button>
       )}
-      <CloseButton size={24} className={classes.close} aria-label={`Dismiss: ${message}`} onClick={onDismiss} />
+      <CloseButton
+        size={24}
+        className={classes.close}
+        aria-label={`Dismiss: ${message}`}
+        onClick={onDismiss}
+      />
     </div>
   );
 }

@@ -26,8 +26,18 @@ interface StickyTableProps {
  * Table whose header stays below the page's bar while its rows scroll, also if they scroll sideways. Header and rows are
  * two tables, because a header cannot leave an element that scrolls. Screen readers see one.
  */
-export function StickyTable(props: StickyTableProps) {
-  const { columns, head, children, className = "" } = props;
+export function StickyTable({
+  label,
+  rowCount,
+  minWidth,
+  className = "",
+  density,
+  columns,
+  head,
+  children,
+  frameRef,
+  scrolls,
+}: StickyTableProps) {
   const headFrame = useRef<HTMLDivElement>(null);
   const bodyFrame = useRef<HTMLDivElement>(null);
   const hidden = useHiddenSides(bodyFrame);
@@ -37,17 +47,17 @@ export function StickyTable(props: StickyTableProps) {
   const table = {
     role: "presentation",
     className: `${classes.table} ${className}`,
-    "data-density": props.density,
-    style: { minWidth: props.minWidth } satisfies CSSProperties,
+    "data-density": density,
+    style: { minWidth } satisfies CSSProperties,
   };
   return (
     <div
-      ref={props.frameRef}
+      ref={frameRef}
       role="table"
-      aria-label={props.label}
-      aria-rowcount={props.rowCount}
+      aria-label={label}
+      aria-rowcount={rowCount}
       className={`${wideClasses.table} ${classes.tableFrame}`}
-      data-scrolls={props.scrolls || undefined}
+      data-scrolls={scrolls || undefined}
       data-hidden-left={hidden.left || undefined}
       data-hidden-right={hidden.right || undefined}
     >
