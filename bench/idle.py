@@ -31,7 +31,7 @@ KINDS = {
     "backend.cli up": "arcadia up",
     "-server": "Redis",
 }
-# Gives threads their names in the kernel, which Python does by itself only from version 3.14 on.
+# Gives threads their names in the kernel, which Python does only since version 3.14.
 NAME_THREADS = """
 import ctypes, threading
 bootstrap = threading.Thread._bootstrap_inner

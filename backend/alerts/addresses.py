@@ -6,7 +6,7 @@ from urllib.parse import urlsplit
 
 Address = ipaddress.IPv4Address | ipaddress.IPv6Address
 
-# Networks that are not of the public internet, whatever the version of Python says about them.
+# Networks that are not public, in all versions of Python.
 DENIED = tuple(
     map(
         ipaddress.ip_network,

@@ -105,7 +105,7 @@ def send(url: str, title: str, body: str, level: str, *, allow_private: bool) ->
     except OSError as error:
         return Attempted(error=f"The mail server could not be found: {error}")
     if urlsplit(url).scheme.lower() == "opsgenie":
-        # By default Apprise closes an earlier alert of its own for information, and sends nothing without one.
+        # By default, an informational message makes Apprise close its earlier alert, or send nothing if there is none.
         service.action = "new"
     requests, sender = _count_requests(service), apprise.Apprise(service)
     warnings: list[str] = []
@@ -142,7 +142,7 @@ class _Collector(logging.Handler):
             found.append(record.getMessage())
 
 
-# Apprise runs a delivery in a thread of its own, with the context of the caller.
+# Apprise runs a delivery in a separate thread, with the context of the caller.
 _warnings: ContextVar[list[str] | None] = ContextVar("warnings", default=None)
 logging.getLogger("apprise").addHandler(_Collector(logging.WARNING))
 
