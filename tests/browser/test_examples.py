@@ -23,10 +23,15 @@ SMALL_CALIBRATION = {"episodes": 1, "every": 1_000, "futures": 8, "horizon": 5, 
 
 @pytest.fixture(scope="module")
 def examples(installation: Installation) -> list[dict[str, Any]]:
-    """Open the examples, and return one run of each environment."""
+    """Open the examples, and return one run of each environment whose agent can play."""
     installation.post("examples")
-    runs = installation.read("runs?limit=100")["items"]
-    return list({run["env"]: run for run in runs}.values())
+    return list(playing_runs(installation).values())
+
+
+def playing_runs(installation: Installation) -> dict[str, dict[str, Any]]:
+    """Return one run of each environment whose agent can play."""
+    runs = [installation.run(run["id"]) for run in installation.read("runs?limit=100")["items"]]
+    return {run["env"]: run for run in runs if run["actions"]["play"] is None}
 
 
 def newest_replay(installation: Installation, run: dict[str, Any]) -> dict[str, Any]:
@@ -45,7 +50,7 @@ def test_a_newcomer_opens_the_examples_asks_what_if_and_watches_live(page: Page,
         # Without its first picture, a video has no width.
         installation.wait_until(lambda film=film: film.evaluate("video => video.videoWidth") > 0)  # type: ignore[misc]
 
-    found = {run["env"]: run for run in installation.read("runs?limit=100")["items"]}
+    found = playing_runs(installation)
     run = found.get("ALE/Pong-v5") or found["CartPole-v1"]
     page.goto(f"/runs/{run['id']}/replays")
     page.get_by_role("button", name="What if…").click()
