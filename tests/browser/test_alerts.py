@@ -54,6 +54,7 @@ def finish(api: Api, name: str) -> int:
 
 
 def test_a_finished_run_is_announced_without_a_reload(page: Page, api: Api) -> None:
+    assert api.user.patch("/api/v1/alert-rules/run_finished", json={"rings": True}).is_success
     page.goto("/alerts/channels")
     page.get_by_role("button", name="Notify in this browser").click()
     expect(page.get_by_role("button", name="Stop notifications")).to_be_visible()

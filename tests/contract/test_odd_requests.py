@@ -171,9 +171,11 @@ class Scene:
             "project_id": str(self.project_id),
             "panel_key": "a",
             "view_id": str(self.view_id),
-            # There are no alert channels and no score rules. The replay has no track, so there are no futures, start
-            # points or games from it.
-            **dict.fromkeys(("channel_id", "delivery_id", "rule_id", "futures_id", "saving_id"), "1"),
+            # There are no artifacts, no alert channels and no score rules. The replay has no track, so there are no
+            # futures, start points or games from it.
+            **dict.fromkeys(("artifact_id", "channel_id", "delivery_id", "rule_id", "futures_id", "saving_id"), "1"),
+            "version": "0",
+            "alias": "best",
             "token": self._link() if "{token}" in path else "",
             "position": "1",
             "live_id": str(self._live_game()) if "{live_id}" in path else "",

@@ -101,7 +101,7 @@ def test_impossible_games_are_refused_with_the_reason(api: Api, app: FastAPI) ->
     numbers = tracks.read(io.BytesIO(made_track()))
     head = numbers.head.model_copy(update={"numbers_kind": "gaussian"})
     _, continuous = replay(api, track=tracks.packed(tracks.Track(head, numbers.columns)))
-    assert "no keys control its actions" in ask(api, continuous, 409)["detail"]
+    assert "because its actions are numbers" in ask(api, continuous, 409)["detail"]
     app.state.settings = app.state.settings.model_copy(update={"max_live_games": 1})
     ask(api, replay_id)
     assert "The limit of live games" in ask(api, replay_id, 409)["detail"]

@@ -32,6 +32,8 @@ READ_TOOLS = {
     "draw_figure",
     "list_calibrations",
     "list_replays",
+    "list_artifacts",
+    "show_artifact",
     "compare_runs",
     "search_log",
     "list_projects",
@@ -125,7 +127,7 @@ def test_with_write_permission_runs_and_studies_can_be_started(client: TestClien
 def test_a_wrong_token_is_rejected(client: TestClient) -> None:
     request = {"jsonrpc": "2.0", "id": 1, "method": "tools/list"}
     response = client.post("/mcp", json=request, headers={"Authorization": "Bearer wrong"})
-    assert (response.status_code, response.json()["title"]) == (401, "Sign in first")
+    assert (response.status_code, response.json()["title"]) == (401, "No valid token or session")
 
 
 def test_runs_are_listed_and_shown(api: Api, call: Call) -> None:

@@ -75,7 +75,6 @@ export function StickyTable({
       <div
         ref={bodyFrame}
         className={classes.bodyFrame}
-        tabIndex={hidden.left || hidden.right ? 0 : undefined}
         onScroll={({ currentTarget }) => follow(headFrame.current, currentTarget)}
       >
         <table {...table}>
