@@ -301,7 +301,7 @@ describe("the overview", () => {
 
   it("names the setting to lower if memory was short", async () => {
     open(failedBy("needs 90 GiB of memory: lower num_envs"));
-    const link = await screen.findByRole("link", { name: "Launch again with lower num_envs (32)…" });
+    const link = await screen.findByRole("link", { name: "Launch again with lower num envs…" });
     expect(link.getAttribute("href")).toBe("/launch?like=1");
   });
 
