@@ -1,6 +1,5 @@
 import { screen } from "@testing-library/react";
 import { beforeEach, describe, expect, it } from "vitest";
-import { aTrack } from "@/testing/tracks";
 import { button, fakePlayback, openReplay, press, show } from "@/testing/whatIf";
 
 beforeEach(fakePlayback);
@@ -16,8 +15,9 @@ describe("playing from here", () => {
     );
   });
 
-  it("is not possible if the actions are numbers", async () => {
-    openReplay({ track: aTrack({ head: { numbers_kind: "gaussian", action_names: ["hip"] } }) });
+  it("is not possible if the server says why", async () => {
+    const reason = "A person cannot play Walker2d, because its actions are numbers.";
+    openReplay({ replay: { actions: { simulate: null, play: reason, saliency: null, start_points: null } } });
     await screen.findByRole("slider", { name: "Moment of the replay" });
     const opener = await button("Play from here");
     expect(opener.getAttribute("aria-disabled")).toBe("true");
