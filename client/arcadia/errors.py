@@ -37,7 +37,7 @@ class WaitTimeoutError(ArcadiaError):
 
 
 class AmbiguousReferenceError(ArcadiaError):
-    """A malformed reference, or one that several runs match."""
+    """A malformed reference, or a name of several runs."""
 
 
 class JobFailedError(ArcadiaError):

@@ -87,7 +87,7 @@ class FileUpload:
         except (ArcadiaError, OSError) as error:
             self._failure = error
         if not self._batch and 0 < self._read <= self._skipped:
-            # The file is shorter than the one that was uploaded, so all of its events must be compared.
+            # The file is shorter than the uploaded file, so all of its events must be compared.
             self._start_over(0)
             return self._fill()
         return bool(self._batch)
