@@ -65,6 +65,11 @@ class FailureLog:
             if self.recovered(failure):
                 self._log.info("%s works again", task)
 
+    @property
+    def has_failures(self) -> bool:
+        """True if a task has failed and not succeeded since then."""
+        return bool(self._repeats)
+
     def recovered(self, what: str) -> bool:
         """Forget the failures of `what`. Return True if there were any."""
         with self._lock:

@@ -261,6 +261,20 @@ def _odd_settings(made: random.Random) -> str:
     )
 
 
+def hostile_journal(made: random.Random, members: Members) -> Members:
+    """Return the files of a journal with a few odd lines, damaged or missing files."""
+    changed = dict(members)
+    for name in made.sample([*changed], made.choice((1, 1, 2))):
+        match made.randrange(4):
+            case 0:
+                del changed[name]
+            case 1:
+                changed[name] = damaged(made, changed[name])
+            case _ if name.startswith("w1."):
+                changed[name] = odd_lines(made, changed[name])
+    return changed or dict(members)
+
+
 def hostile_log(made: random.Random, valid: bytes, path: bytes, frame: Callable[[bytes], bytes]) -> bytes:
     """Return a log of records that is damaged, has odd records, or names a file elsewhere in place of `path`."""
     match made.randrange(4):

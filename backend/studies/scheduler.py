@@ -102,6 +102,6 @@ class StudyScheduler:
                 run_queue.announce_study(session, locked)
 
     def _work(self) -> float:
-        """Schedule. Everything that makes a study continue is announced by a notice."""
+        """Schedule. Everything that makes a study continue is announced by a notice, but a failure is not."""
         self.run_once()
-        return math.inf
+        return 0.0 if self._failures.has_failures else math.inf

@@ -96,7 +96,8 @@ class Sweeper:
             delete_old_alerts(self._database, now)
         with self._failures.guard("Deleting unused files of artifacts"):
             self._delete_unused_files(now)
-        return math.inf if self._is_quiet else self._settings.sweep_seconds
+        may_rest = self._is_quiet and not self._failures.has_failures
+        return math.inf if may_rest else self._settings.sweep_seconds
 
     def _delete_unused_files(self, now: datetime) -> None:
         """Delete the files that no artifact names, rarely because it reads the rows of all of them."""

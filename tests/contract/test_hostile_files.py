@@ -10,7 +10,7 @@ import random
 import struct
 import zipfile
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -20,6 +20,9 @@ import stable_baselines3
 from arcadia.errors import ArcadiaError
 from arcadia.importing import tables, tensorboard_files, wandb_files
 from arcadia.importing.source import SourceRun, read_events
+from arcadia.reporting import syncing
+from arcadia.reporting.connection import Connection, RejectedError
+from arcadia.reporting.layout import JournalDirectory
 from sqlalchemy import select
 from tensorboardX import SummaryWriter
 
@@ -360,6 +363,72 @@ def test_media_of_scripts(scene: Scene) -> None:
         return response
 
     scene.send_all("media", make, send)
+
+
+class InProcessConnection(Connection):
+    """Connection to the server of a test, without a network."""
+
+    user: Any
+
+    def _request(self, method: str, path: str, body: Any, headers: Mapping[str, str]) -> dict[str, Any]:
+        """Return an answer. Raise RejectedError if the server refuses."""
+        content = body if isinstance(body, bytes) else body.read()
+        response = self.user.request(method, API + path, content=content, headers=dict(headers))
+        if problem := wrong_with(response):
+            raise AssertionError(problem)
+        if not response.is_success:
+            raise RejectedError(response.status_code, response.json())
+        return dict(response.json() if response.content else {})
+
+
+def journal() -> hostile.Members:
+    """Return the files of a run that was logged offline."""
+    registration = {"key": "stranger", "writer": "w1", "name": "Maze", "started_at": "2026-11-28T10:00:00+00:00"}
+    model = b"weights"
+    events: tuple[dict[str, Any], ...] = (
+        {"kind": "config", "time": 1.0, "values": {"lr": 1e-3, "env": "Maze"}},
+        {"kind": "metrics", "time": 2.0, "step": 1, "values": {"loss": 0.5, "train/return": "NaN"}},
+        {"kind": "media", "time": 3.0, "step": 1, "name": "maze", "media": "image", "sha256": sha256(PNG)},
+        {
+            "kind": "artifact",
+            "time": 4.0,
+            "artifact": {"name": "model", "entries": [{"path": "m.pt", "sha256": sha256(model), "bytes": len(model)}]},
+        },
+        {"kind": "end", "time": 5.0, "outcome": "finished"},
+    )
+    return {
+        "w1.json": json.dumps({"registration": {**registration, "host": "elsewhere"}, "script": {}}).encode(),
+        "w1.provenance": b'{"kind":"log","time":1.0,"level":"info","message":"Unknown."}\n',
+        "w1.jsonl": b"".join(json.dumps(event, separators=(",", ":")).encode() + b"\n" for event in events),
+        f"files/{sha256(PNG)}": PNG,
+        f"artifacts/{sha256(model)}": model,
+    }
+
+
+@patient
+@on_sqlite
+def test_journals(scene: Scene, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(syncing, "Connection", InProcessConnection)
+    monkeypatch.setattr(InProcessConnection, "user", scene.api.user, raising=False)
+    tally, valid = Tally("journals"), journal()
+    for number in range(CASES or A_FEW):
+        made, folder = random.Random(SEED + number), tmp_path / "journals" / str(number)
+        for name, content in hostile.hostile_journal(made, valid).items():
+            (folder / name).parent.mkdir(parents=True, exist_ok=True)
+            (folder / name).write_bytes(content)
+        try:
+            result = syncing.sync(JournalDirectory(folder), "http://server", "token")
+            tally.note(number, "refused" if result.problem else "uploaded")
+        except Exception as error:
+            tally.note(number, type(error).__name__, repr(error))
+        runs = scene.api.user.get(f"{API}/runs").json()["items"]
+        purge(scene, [run["id"] for run in runs])
+        for artifact in scene.api.user.get(f"{API}/artifacts").json()["items"]:
+            assert scene.api.user.get(f"{API}/artifacts/{artifact['id']}").is_success
+            assert scene.api.user.delete(f"{API}/artifacts/{artifact['id']}").is_success
+    tally.finish(scene.capsys)
+    assert_nothing_escaped(scene.folder)
+    assert tally.outcomes["uploaded"] and tally.outcomes["refused"] < tally.outcomes.total()
 
 
 @patient

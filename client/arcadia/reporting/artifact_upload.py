@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import contextlib
 import json
+import re
 import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from arcadia.reporting.connection import Connection, RejectedError, UnavailableError
 
+# The name of a file of the journal, which somebody else may have written.
+SHA256 = re.compile(r"[0-9a-f]{64}")
 ARTIFACT = b'{"kind":"artifact",'
 # A large file may take longer than the server waits for a sign of life.
 ALIVE_SECONDS = 10.0
@@ -26,8 +29,14 @@ def upload_files(connection: Connection, run_id: int, writer: str, folder: Path,
 
     Raise ArtifactRejectedError if that is impossible, and UnavailableError if it may be possible later.
     """
-    artifact = json.loads(event)["artifact"]
-    paths = {entry["sha256"]: entry["path"] for entry in artifact["entries"] if "sha256" in entry}
+    try:
+        artifact = json.loads(event)["artifact"]
+        name = str(artifact["name"])
+        paths = {entry["sha256"]: str(entry["path"]) for entry in artifact["entries"] if "sha256" in entry}
+    except (ValueError, LookupError, TypeError):
+        raise ArtifactRejectedError("An artifact was left out: its event is damaged.") from None
+    if any(not isinstance(digest, str) or not SHA256.fullmatch(digest) for digest in paths):
+        raise ArtifactRejectedError(f"The artifact {name} was left out: the journal names files that it cannot have.")
     if not paths:
         return
     path = ""
@@ -38,14 +47,14 @@ def upload_files(connection: Connection, run_id: int, writer: str, folder: Path,
                 path = paths[digest]
                 connection.send_artifact_file(run_id, writer, digest, folder / digest)
     except FileNotFoundError:
-        message = f"The artifact {artifact['name']} was left out: its file {path} is missing from the journal."
+        message = f"The artifact {name} was left out: its file {path} is missing from the journal."
         raise ArtifactRejectedError(message) from None
     except RejectedError as error:
         is_old_server = str(error.problem.get("type", "")).endswith("no-such-path")
         if error.status not in _CONTENT and not is_old_server:
             raise
         reason = "This server has no artifacts. Update it." if is_old_server else f"{path}: {error.detail}"
-        raise ArtifactRejectedError(f"The artifact {artifact['name']} was left out. {reason}") from None
+        raise ArtifactRejectedError(f"The artifact {name} was left out. {reason}") from None
 
 
 @contextlib.contextmanager

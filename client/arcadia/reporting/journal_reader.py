@@ -102,5 +102,5 @@ def step_of(line: bytes) -> int | None:
         return None
     try:
         return int(json.loads(line)["step"])
-    except ValueError:  # a killed process has not finished its last line
+    except (ValueError, LookupError, TypeError):  # for example, a killed process has not finished its last line
         return None

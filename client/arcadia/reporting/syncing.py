@@ -47,6 +47,13 @@ def find_journals(folders: Sequence[Path]) -> list[JournalDirectory]:
 
 def sync(directory: JournalDirectory, url: str | None = None, token: str | None = None) -> SyncResult:
     """Upload the events that a journal directory has now."""
+    try:
+        return _upload(directory, url, token)
+    except (ValueError, LookupError, TypeError, AttributeError) as error:
+        return SyncResult(directory, problem=f"The journal is damaged ({type(error).__name__}: {error}).")
+
+
+def _upload(directory: JournalDirectory, url: str | None, token: str | None) -> SyncResult:
     server = resolve_url(url or os.environ.get("ARCADIA_URL") or _intended_url(directory))
     upload = Upload(directory, Connection(server, resolve_token(server, token)))
     with exclusive(directory.lock, wait=False) as is_free:

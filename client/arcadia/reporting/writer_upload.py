@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import json
-import re
 import time
 from collections.abc import Sequence
 from typing import Any
 
-from arcadia.reporting.artifact_upload import ARTIFACT, ArtifactRejectedError, upload_files
+from arcadia.reporting.artifact_upload import ARTIFACT, SHA256, ArtifactRejectedError, upload_files
 from arcadia.reporting.connection import MAX_BYTES, MAX_EVENTS, Connection, RejectedError, UnavailableError
 from arcadia.reporting.journal_reader import JournalReader, numbered
 from arcadia.reporting.layout import JournalDirectory, WriterFiles, replace_status
@@ -19,8 +18,6 @@ from arcadia.reporting.values import encode_event
 # The server rejects the content of one event or file with these, so others may be accepted.
 _CONTENT = (400, 413, 415, 422)
 _MEDIA = b'{"kind":"media"'
-# The name of a file of the journal, which somebody else may have written.
-_SHA256 = re.compile(r"[0-9a-f]{64}")
 
 
 class WriterUpload:
@@ -132,9 +129,9 @@ class WriterUpload:
             except ArtifactRejectedError as error:
                 return _replacement(line, str(error))
             return line
-        if not line.startswith(_MEDIA) or not (digest := json.loads(line).get("sha256")):
+        if not line.startswith(_MEDIA) or not (digest := _digest_in(line)):
             return line
-        if not isinstance(digest, str) or not _SHA256.fullmatch(digest):
+        if not isinstance(digest, str) or not SHA256.fullmatch(digest):
             return _replacement(line, "The journal names a file that it cannot have.")
         if digest not in self._uploaded_files:
             try:
@@ -153,6 +150,14 @@ class WriterUpload:
         self.desired = answer["desired"]
         self.conflicts = answer.get("conflicts", 0)  # earlier servers do not compare
         replace_status(self.files.acknowledged, str(answer["acknowledged"]))
+
+
+def _digest_in(line: bytes) -> Any:
+    """Return the hash that an event with media names. The server rejects a damaged event, and those without one."""
+    try:
+        return json.loads(line).get("sha256")
+    except ValueError:
+        return None
 
 
 def _replacement(line: bytes, detail: str) -> bytes:
