@@ -127,7 +127,7 @@ def download_artifact_version(
 def set_artifact_alias(
     db: Db, artifact_id: PathId, alias: Alias, wanted: schemas.SetArtifactAlias
 ) -> schemas.ArtifactDetails:
-    """Let an alias name a version of the artifact, instead of the one that it named."""
+    """Give an alias to a version. The version that had it loses it."""
     with db.write() as session:
         service.lock_artifacts(session)
         artifact = queries.find_artifact(session, artifact_id)

@@ -180,7 +180,7 @@ class ArtifactPage(BaseModel):
 
 
 class RunArtifacts(BaseModel):
-    """The versions that a run made and used, in this order in time."""
+    """The versions that a run made and used, oldest first."""
 
     made: list[ArtifactVersion]
     used: list[ArtifactVersion]

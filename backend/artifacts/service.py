@@ -112,7 +112,7 @@ def link(session: Session, run_id: int, version_id: int, role: ArtifactRole) -> 
 
 
 def set_alias(session: Session, artifact: Artifact, alias: str, version: ArtifactVersion) -> None:
-    """Let an alias name a version, instead of the one that it named. Raise Invalid if it cannot be set."""
+    """Give an alias to a version. The version that had it loses it. Raise Invalid if it cannot be set."""
     if not is_settable(alias):
         hint = f"{alias} is set automatically" if alias == LATEST else f"{alias} cannot be an alias"
         raise Invalid(FieldError(field="alias", message=f"{hint}; use another name, such as best"))

@@ -69,7 +69,7 @@ class AsyncArtifactVersion(ArtifactVersionRecord):
         return target
 
     async def set_alias(self, alias: str) -> AsyncArtifactVersion:
-        """Let an alias such as best name this version."""
+        """Give this version an alias, such as best. The version that had it loses it."""
         path = f"/artifacts/{self.data['artifact_id']}/aliases/{alias}"
         await self._client.transport.call("PUT", path, body={"version": self.version})
         return await self.refresh()

@@ -70,7 +70,7 @@ class ArtifactVersion(ArtifactVersionRecord):
         return target
 
     def set_alias(self, alias: str) -> ArtifactVersion:
-        """Let an alias such as best name this version."""
+        """Give this version an alias, such as best. The version that had it loses it."""
         path = f"/artifacts/{self.data['artifact_id']}/aliases/{alias}"
         self._client.transport.call("PUT", path, body={"version": self.version})
         return self.refresh()

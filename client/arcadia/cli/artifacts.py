@@ -97,7 +97,7 @@ def download_artifact(
 
 @app.command("alias")
 def set_alias(ctx: typer.Context, reference: Reference, alias: Alias, project: NewProject = None) -> None:
-    """Let an alias name a version, instead of the one that it named."""
+    """Give an alias to a version. The version that had it loses it."""
     version = open_client(ctx).artifact(reference, project=project).set_alias(alias)
     show(f"{version.name}:{alias} is {version.reference}.")
 

@@ -87,7 +87,7 @@ export const artifactTextQuery = (url: string) =>
     },
   });
 
-/** Let an alias name a version. */
+/** Give an alias to a version. */
 export function useSetArtifactAlias({ artifact_id, version }: VersionId) {
   const client = useQueryClient();
   return useMutation({

@@ -361,7 +361,7 @@ export interface paths {
         get?: never;
         /**
          * Set Artifact Alias
-         * @description Let an alias name a version of the artifact, instead of the one that it named.
+         * @description Give an alias to a version. The version that had it loses it.
          */
         put: operations["set_artifact_alias"];
         post?: never;
@@ -11175,7 +11175,7 @@ export interface components {
         };
         /**
          * RunArtifacts
-         * @description The versions that a run made and used, in this order in time.
+         * @description The versions that a run made and used, oldest first.
          */
         RunArtifacts: {
             /** Made */
