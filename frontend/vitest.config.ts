@@ -21,6 +21,7 @@ export default mergeConfig(
           extends: true,
           test: {
             name: "pages",
+            isolate: false,
             environment: "jsdom",
             include: ["src/**/*.test.tsx"],
             setupFiles: ["src/testing/setup.ts"],

@@ -29,6 +29,7 @@ class KeptGame(BaseModel):
     ended: Literal["over", "cut off", "unfinished"] = Field(description="`unfinished` if it was kept before its end.")
     continued: ContinuedGame | None = Field(description="Null if it was played from the start of the game.")
     start_points: int = Field(description="The number of start points that can be made from it.")
+    why_no_start_points: str | None = Field(description="Why they cannot be made, or null if they can.")
     created_at: datetime
     film: JobState
     reason: str | None = Field(description="Why the video is missing.")

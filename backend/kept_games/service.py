@@ -117,14 +117,19 @@ def delete(session: Session, kept: KeptGame) -> None:
     jobs.remove(session, film)
 
 
+def why_no_start_points(kept: KeptGame) -> str | None:
+    """Return why a kept game has no start points, or None if it has."""
+    if kept.decision is not None:
+        return "This game continues a replay of an agent. Save start points from the replay instead."
+    if kept.start_points < ev.MOST_SCREENS:
+        return f"A game of {kept.frames:,} frames is too short for {ev.MOST_SCREENS} start points. Keep a longer game."
+    return None
+
+
 def make_start_set(settings: Settings, kept: KeptGame, name: str) -> StartSet:
     """Make a start set from a kept game. Raise Conflict if the set could not be imported again."""
-    if kept.decision is not None:
-        raise Conflict("This game continues a replay of an agent. Save start points from the replay instead.")
-    if len(kept.screens) < ev.MOST_SCREENS:
-        raise Conflict(
-            f"A game of {kept.frames:,} frames is too short for {ev.MOST_SCREENS} start points. Keep a longer game."
-        )
+    if (reason := why_no_start_points(kept)) is not None:
+        raise Conflict(reason)
     actions = [(action, frames) for action, frames in kept.actions]
     starts = starts_at(kept.seed, actions, kept.screens)
     source = f"Game {kept.id}, played here on {kept.created_at:%Y-%m-%d}"
@@ -157,7 +162,7 @@ def _filmed_by(session: Session, job: Job) -> KeptGame:
 def _to_schema(kept: KeptGame, film: Job, queue: JobQueue | None) -> schemas.KeptGame:
     same = ("id", "env", "score", "frames", "ended", "start_points", "created_at", "file_id", "poster_file_id")
     fields = {name: getattr(kept, name) for name in same}
-    fields["continued"] = _continued(kept)
+    fields |= {"continued": _continued(kept), "why_no_start_points": why_no_start_points(kept)}
     fields |= {"film": film.state, "reason": jobs.state_reason(film, queue), "traceback": film.traceback}
     return schemas.KeptGame.model_validate(fields)
 

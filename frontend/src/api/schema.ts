@@ -8034,6 +8034,11 @@ export interface components {
              * @description The traceback if the video failed because of a bug.
              */
             traceback: string | null;
+            /**
+             * Why No Start Points
+             * @description Why they cannot be made, or null if they can.
+             */
+            why_no_start_points: string | null;
         };
         /**
          * KnownFiles

@@ -14,6 +14,7 @@ const kept = (changes: Partial<KeptGame> = {}): KeptGame => ({
   ended: "over",
   continued: null,
   start_points: 100,
+  why_no_start_points: null,
   created_at: "2026-01-01T10:30:00Z",
   film: "done",
   reason: null,
@@ -50,6 +51,15 @@ describe("kept games", () => {
     await userEvent.click(await screen.findByRole("button", { name: "Keep as start points" }));
     expect(await screen.findByText("100 start points kept as Kept game 3")).toBeTruthy();
     expect(server.of(path)).toHaveLength(1);
+  });
+
+  it("say why a short game has no start points", async () => {
+    const reason = "A game of 40 frames is too short for 100 start points. Keep a longer game.";
+    show([kept({ why_no_start_points: reason })]);
+    const button = await screen.findByRole("button", { name: "Keep as start points" });
+    expect(button.getAttribute("aria-disabled")).toBe("true");
+    await userEvent.hover(button);
+    expect(await screen.findByText(reason)).toBeTruthy();
   });
 
   it("show numbers from the decision and no start points if they continue a replay", async () => {

@@ -6,6 +6,7 @@ import { fileAddress } from "@/api/client";
 import { keptGamesOfReplayQuery, keptGamesQuery, useDeleteKeptGame } from "@/api/liveGames";
 import { useCreateStartSet } from "@/api/startSets";
 import type { KeptGame } from "@/api/types";
+import { BlockableButton } from "@/ui/BlockableButton";
 import { ConfirmModal } from "@/ui/ConfirmModal";
 import { duration, exact, percent, plural } from "@/ui/format";
 import { notifyDone } from "@/ui/notify";
@@ -102,9 +103,15 @@ function Kept({ kept, onRemove }: { kept: KeptGame; onRemove: (kept: KeptGame) =
             </Button>
           )}
           {!kept.continued && (
-            <Button size="compact-sm" variant="default" loading={isPending} onClick={keepStarts}>
+            <BlockableButton
+              size="compact-sm"
+              variant="default"
+              loading={isPending}
+              onClick={keepStarts}
+              blocked={kept.why_no_start_points}
+            >
               Keep as start points
-            </Button>
+            </BlockableButton>
           )}
           <ActionIcon aria-label={`Remove ${name}`} onClick={() => onRemove(kept)}>
             <IconTrash size={16} />

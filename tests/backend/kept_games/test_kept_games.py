@@ -88,6 +88,8 @@ def test_a_short_game_has_no_start_points(api: Api) -> None:
     refused = api.user.post(POINTS.format(**game), params={"name": "mine"})
     assert refused.status_code == 409
     assert "too short for 100 start points" in refused.json()["detail"]
+    (listed,) = api.user.get("/api/v1/kept-games").json()
+    assert listed["why_no_start_points"] == refused.json()["detail"]
 
 
 def test_start_points_too_large_to_import_are_refused(api: Api, app: FastAPI) -> None:

@@ -49,8 +49,10 @@ def load(
 
     `begin` receives the name of each package before it is imported.
     """
-    packages = installed()
     new = [name for name in names if name not in PLUGINS or PLUGINS[name].problem]
+    if not new:
+        return  # before the search for packages, which reads a file of every installed one
+    packages = installed()
     for name in new:
         package = packages.get(name)
         PLUGINS[name] = LoadedPlugin(name, package.version if package else None, None if package else NOT_INSTALLED)

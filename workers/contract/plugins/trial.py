@@ -27,8 +27,8 @@ def load_after_trial(names: Sequence[str], groups: Sequence[Group] = GROUPS, mor
     `more_groups` are references to groups of the caller for the trial, such as package.module:NAME.
     """
     problems = find_problems(names, more_groups)
-    packages = installed()
     load([name for name in names if name not in problems], groups)
+    packages = installed() if problems else {}
     for name, problem in problems.items():
         version = packages[name].version if name in packages else None
         PLUGINS[name] = LoadedPlugin(name, version, problem)

@@ -14,6 +14,7 @@ describe("kept games of the replay", () => {
     ended: "over",
     continued: { replay_id: 2, decision: 2, score: points, frames: 200, agent_frames },
     start_points: 0,
+    why_no_start_points: null,
     created_at: "2026-01-01T10:30:00Z",
     film: "done",
     reason: null,
