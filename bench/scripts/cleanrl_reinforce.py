@@ -16,6 +16,7 @@ import numpy as np
 import torch
 
 Log = Callable[[Mapping[str, float], int], None]
+Save = Callable[[str], object]
 
 
 def parse_args() -> tuple[argparse.Namespace, str]:
@@ -28,6 +29,7 @@ def parse_args() -> tuple[argparse.Namespace, str]:
     parser.add_argument("--learning-rate", default="2.5e-3")
     parser.add_argument("--gamma", type=float, default=0.99)
     parser.add_argument("--anneal-lr", action="store_true")
+    parser.add_argument("--save-model", action="store_true")
     parser.add_argument("--logger", default="tensorboard")
     args = parser.parse_args()
     logger = args.logger
@@ -35,19 +37,23 @@ def parse_args() -> tuple[argparse.Namespace, str]:
     return args, logger
 
 
-def start_logging(args: argparse.Namespace, logger: str) -> Log:
-    """Start to log, and return a function that logs metrics at a step."""
+def start_logging(args: argparse.Namespace, logger: str) -> tuple[Log, Save]:
+    """Start to log, and return a function that logs metrics at a step, and one that saves a file."""
     run_name = f"{args.env_id}__{args.exp_name}__{args.seed}__{int(time.time())}"
     if logger == "wandb":
         import wandb  # type: ignore[import-not-found]
 
         wandb.init(project="cleanRL", config=vars(args), name=run_name, group="reinforce", save_code=True)
-        return lambda values, step: wandb.log(dict(values), step=step)
+        return lambda values, step: wandb.log(dict(values), step=step), wandb.save
     if logger == "arcadia":
         import arcadia
 
         run = arcadia.init("cleanRL", run_name, args)
-        return lambda values, step: run.log({**values, "episode/return": values["charts/episodic_return"]}, step)
+
+        def log_to_arcadia(values: Mapping[str, float], step: int) -> None:
+            run.log({**values, "episode/return": values["charts/episodic_return"]}, step)
+
+        return log_to_arcadia, run.log_artifact
     from tensorboardX import SummaryWriter
 
     writer = SummaryWriter(f"runs/{run_name}")
@@ -58,13 +64,13 @@ def start_logging(args: argparse.Namespace, logger: str) -> Log:
         for name, value in values.items():
             writer.add_scalar(name, value, step)
 
-    return log
+    return log, lambda _file: None
 
 
 def main() -> None:
     """Train."""
     args, logger = parse_args()
-    log = start_logging(args, logger)
+    log, save = start_logging(args, logger)
     random.seed(args.seed)
     np.random.seed(args.seed)
     torch.manual_seed(args.seed)
@@ -100,6 +106,9 @@ def main() -> None:
             "losses/policy_loss": loss.item(),
         }
         log(values, global_step)
+    if args.save_model:
+        torch.save(policy.state_dict(), f"{args.exp_name}.cleanrl_model")
+        save(f"{args.exp_name}.cleanrl_model")
     env.close()
 
 

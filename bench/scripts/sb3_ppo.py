@@ -20,7 +20,7 @@ def make_callback(logger: str) -> Any:
         from wandb.integration.sb3 import WandbCallback  # type: ignore[import-not-found]
 
         wandb.init(project="sb3", name="wandb", config={"total_timesteps": 2_048}, sync_tensorboard=True)
-        return WandbCallback(verbose=2)
+        return WandbCallback(verbose=2, model_save_path="models")
     if logger == "arcadia":
         from arcadia.integrations.sb3 import ArcadiaCallback
 

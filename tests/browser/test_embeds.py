@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
+import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from backend.startup.embedded.redis_server import free_port
@@ -91,6 +92,7 @@ def test_an_embed_is_live_in_a_page_of_another_site(tmp_path: Path, browser: Bro
         assert page.frame_locator("iframe").locator("main").count() == 0
 
 
+@pytest.mark.nightly
 def test_an_embed_with_a_token_needs_a_session_of_the_same_site(tmp_path: Path, browser: Browser) -> None:
     with embedding(tmp_path, browser, USERS_TOKEN) as embedded:
         page, frame = embedded.page, embedded.page.frame_locator("iframe")

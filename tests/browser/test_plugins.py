@@ -47,6 +47,7 @@ def test_a_plug_in_is_launched_from_the_form(page: Page, installation: Installat
     expect(page.get_by_text("faulty:PARTS cannot be imported: ValueError: no luck").last).to_be_visible()
 
 
+@pytest.mark.nightly
 def test_pages_work_after_plug_ins_are_uninstalled(page: Page, installation: Installation, site: Site) -> None:
     study = {"name": "Seeds", "config": TOY, "axes": [], "seeds": 1, "total_steps": 2_000, "confirm_steps": 2_000}
     started = installation.post("studies", study)["id"]

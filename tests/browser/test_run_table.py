@@ -14,6 +14,12 @@ NO_GPU = "device is cuda, but this machine has no GPU that torch can use: choose
 # Learning rate, seed, and the returns of episodes.
 RUNS = [(0.001, 1, [10.0]), (0.001, 2, [20.0]), (0.01, 1, [5.0]), (0.01, 2, [7.0])]
 
+# Returns by how many pixels the thumbnail of each row leaves it.
+THUMBNAIL_OVERFLOWS = """() => [...document.querySelectorAll('tbody tr')].flatMap(row => {
+    const inner = row.querySelector('[class*=poster]')?.getBoundingClientRect(), outer = row.getBoundingClientRect();
+    return inner ? [Math.max(outer.top - inner.top, inner.bottom - outer.bottom)] : [];
+})"""
+
 
 @pytest.fixture(scope="module")
 def installation(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Installation]:
@@ -169,6 +175,18 @@ def test_compact_rows_show_more_runs_and_the_keys_move_through_all(page: Page, a
         expect(page.get_by_role("heading", name="many 119")).to_be_visible()
     finally:
         api.user.post("/api/v1/runs/bulk", json={"action": "stop", "ids": [run["id"] for run in runs]})
+
+
+@pytest.mark.usefixtures("api")
+def test_thumbnails_are_inside_their_rows(page: Page) -> None:
+    page.goto("/")
+    expect(page.locator("tbody a")).to_have_count(4)
+    usual = page.evaluate(THUMBNAIL_OVERFLOWS)
+    page.get_by_role("button", name="Compact rows", pressed=False).click()
+    expect(page.get_by_role("button", name="Compact rows", pressed=True)).to_be_visible()
+    compact = page.evaluate(THUMBNAIL_OVERFLOWS)
+    assert (len(usual), len(compact)) == (4, 4)
+    assert max(*usual, *compact) <= 0
 
 
 def test_runs_with_the_same_failure_are_launched_again_with_the_fix(page: Page, api: Api) -> None:

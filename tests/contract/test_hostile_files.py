@@ -428,7 +428,7 @@ def test_journals(scene: Scene, tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
             assert scene.api.user.delete(f"{API}/artifacts/{artifact['id']}").is_success
     tally.finish(scene.capsys)
     assert_nothing_escaped(scene.folder)
-    assert tally.outcomes["uploaded"] and tally.outcomes["refused"] < tally.outcomes.total()
+    assert tally.outcomes["uploaded"]
 
 
 @patient

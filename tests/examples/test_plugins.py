@@ -11,14 +11,12 @@ import pytest
 from tests.plugin_packages import Site
 
 REPOSITORY = Path(__file__).parents[2]
-FAST = "arcadia-warehouse"
 PLUGINS = sorted(path.parent.name for path in (REPOSITORY / "examples" / "plugins").glob("*/pyproject.toml"))
 
 
+@pytest.mark.nightly
 @pytest.mark.timeout(900)
-@pytest.mark.parametrize(
-    "name", [pytest.param(name, marks=() if name == FAST else pytest.mark.nightly) for name in PLUGINS]
-)
+@pytest.mark.parametrize("name", PLUGINS)
 def test_the_own_tests_of_an_installed_plugin_pass(name: str, tmp_path: Path) -> None:
     source = shutil.copytree(REPOSITORY / "examples" / "plugins" / name, tmp_path / name)
     site = Site(tmp_path / "site")

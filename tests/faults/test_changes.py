@@ -47,7 +47,7 @@ def kill(installation: Installation, part: str) -> None:
     ("part", "moment"),
     [
         pytest.param("trainer", requested, marks=pytest.mark.nightly),
-        pytest.param("trainer", handed_over),
+        pytest.param("trainer", handed_over, marks=pytest.mark.nightly),
         pytest.param("trainer", applied, marks=pytest.mark.nightly),
         pytest.param("worker", requested, marks=pytest.mark.nightly),
         pytest.param("worker", handed_over, marks=pytest.mark.nightly),

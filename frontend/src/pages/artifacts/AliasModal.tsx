@@ -11,7 +11,7 @@ interface AliasModalProps {
   onClose: () => void;
 }
 
-/** Dialog that lets an alias name a version. */
+/** Dialog that gives an alias to a version. */
 export function AliasModal({ version, aliases, onClose }: AliasModalProps) {
   const [typed, setTyped] = useState("");
   const alias = typed.trim();

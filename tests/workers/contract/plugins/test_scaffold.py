@@ -11,7 +11,9 @@ from workers.contract.plugins import scaffold
 from workers.contract.plugins.scaffold import ScaffoldError
 
 
-@pytest.mark.parametrize(("kind", "name"), [("environment", ENVIRONMENT), ("method", METHOD)])
+@pytest.mark.parametrize(
+    ("kind", "name"), [("environment", ENVIRONMENT), pytest.param("method", METHOD, marks=pytest.mark.nightly)]
+)
 def test_the_tests_of_a_new_package_pass(site: Site, kind: scaffold.Kind, name: str) -> None:
     site.install_template(kind, name)
     tests = site.folder.parent / f"source-of-{name}" / "tests"

@@ -26,10 +26,10 @@ def test_environments_of_gymnasium_get_the_same_scores(tmp_path: Path, title: st
 @pytest.mark.parametrize(
     ("title", "name"),
     [
-        ("pong", "no-op-5min"),
-        ("pong-large", "sticky-30min"),
+        pytest.param("pong", "no-op-5min", marks=pytest.mark.nightly),
+        pytest.param("pong-large", "sticky-30min", marks=pytest.mark.nightly),
         ("pong-lstm", "no-op-5min"),
-        ("dueling", "no-op-5min"),
+        pytest.param("dueling", "no-op-5min", marks=pytest.mark.nightly),
     ],
 )
 def test_atari_games_get_the_same_scores(tmp_path: Path, title: str, name: str) -> None:

@@ -1,0 +1,30 @@
+"""Run a script with a tracker, without a change: `python -m bench.peers.with_tracker TRACKER SCRIPT ARGUMENTS…`.
+
+With `mlflow`, autologging and system metrics are on. With `trackio`, the script gets it as `wandb`, as its
+documentation recommends.
+"""
+
+import runpy
+import sys
+
+
+def main() -> None:
+    """Run the script."""
+    tracker, script, *arguments = sys.argv[1:]
+    sys.argv = [script, *arguments]
+    if tracker == "mlflow":
+        import mlflow  # type: ignore[import-not-found]
+
+        mlflow.enable_system_metrics_logging()
+        mlflow.autolog()
+        with mlflow.start_run():
+            runpy.run_path(script, run_name="__main__")
+    else:
+        import trackio  # type: ignore[import-not-found]
+
+        sys.modules["wandb"] = trackio
+        runpy.run_path(script, run_name="__main__")
+
+
+if __name__ == "__main__":
+    main()
