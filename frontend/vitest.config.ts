@@ -1,6 +1,15 @@
+import { readdirSync, readFileSync } from "node:fs";
 import { defineConfig, mergeConfig } from "vitest/config";
 
 import viteConfig from "./vite.config";
+
+const PAGES = "src/**/*.test.tsx";
+/** Tests that replace modules need their own. All others share them, because importing a page takes a second. */
+const REPLACING = readdirSync("src", { recursive: true, encoding: "utf8" })
+  .filter((file) => file.endsWith(".test.tsx"))
+  .map((file) => `src/${file}`)
+  .filter((file) => /vi\.(mock|doMock|resetModules)\(/.test(readFileSync(file, "utf8")));
+const pages = { environment: "jsdom", setupFiles: ["src/testing/setup.ts"] } as const;
 
 // Separate from vite.config.ts, because the build runs without vitest.
 export default mergeConfig(
@@ -8,25 +17,20 @@ export default mergeConfig(
   defineConfig({
     test: {
       restoreMocks: true,
+      unstubGlobals: true,
       // By default vitest leaves one core unused.
       maxWorkers: "100%",
       // Typing in a simulated browser is slow on a busy computer.
       testTimeout: 60_000,
       projects: [
-        // Most tests without components need no simulated browser, whose setup is slow. Those that need a document
-        // start
+        // Most tests without components need no simulated browser, whose setup is slow. Those that need a document start
         // with @vitest-environment jsdom.
         { extends: true, test: { name: "plain", environment: "node", include: ["src/**/*.test.ts"] } },
         {
           extends: true,
-          test: {
-            name: "pages",
-            isolate: false,
-            environment: "jsdom",
-            include: ["src/**/*.test.tsx"],
-            setupFiles: ["src/testing/setup.ts"],
-          },
+          test: { ...pages, name: "pages", isolate: false, include: [PAGES], exclude: REPLACING },
         },
+        { extends: true, test: { ...pages, name: "pages with mocks", include: REPLACING } },
       ],
     },
   }),
