@@ -9,7 +9,7 @@ const REPLACING = readdirSync("src", { recursive: true, encoding: "utf8" })
   .filter((file) => file.endsWith(".test.tsx"))
   .map((file) => `src/${file}`)
   .filter((file) => /vi\.(mock|doMock|resetModules)\(/.test(readFileSync(file, "utf8")));
-const pages = { environment: "jsdom", setupFiles: ["src/testing/setup.ts"] } as const;
+const pages = { environment: "jsdom" as const, setupFiles: ["src/testing/setup.ts"] };
 
 // Separate from vite.config.ts, because the build runs without vitest.
 export default mergeConfig(
