@@ -26,8 +26,8 @@ from bench.peers.table import markdown
 from bench.peers.trackio import Trackio
 
 SCRIPTS = REPOSITORY / "bench" / "scripts"
-CLEANRL = (str(SCRIPTS / "cleanrl_reinforce.py"), "--total-timesteps", "40000", "--save-model")
-SB3 = (str(SCRIPTS / "sb3_ppo.py"), "--total-timesteps", "40000")
+CLEANRL = (str(SCRIPTS / "cleanrl_reinforce.py"), "--total-timesteps", "20000", "--save-model")
+SB3 = (str(SCRIPTS / "sb3_ppo.py"), "--total-timesteps", "8192")
 # Settings that a user compares runs by, as the scripts name them.
 SETTINGS = {CLEANRL: ("seed", "learning_rate", "gamma", "env_id"), SB3: ("seed", "learning_rate", "n_steps")}
 

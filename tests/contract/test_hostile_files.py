@@ -277,7 +277,6 @@ def test_rows_of_archives(scene: Scene, archive: hostile.Members) -> None:
 
 
 @patient
-@on_sqlite
 def test_points_of_archives(scene: Scene, archive: hostile.Members) -> None:
     points = [name for name in archive if name.endswith(".npy")]
 
