@@ -12,7 +12,7 @@ from typing import Literal, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from workers.contract.intervals import student_quantile
+from workers.contract.inference import student_quantile
 
 Floats = npt.NDArray[np.float64]
 Center = Literal["mean", "iqm"]

@@ -1,10 +1,14 @@
 """Rules that find events in the metrics of a run: collapses, jumps, NaN and pauses."""
 
+import math
 from collections.abc import Iterator
+from statistics import NormalDist
 
 import numpy as np
+from numpy.lib.stride_tricks import sliding_window_view
 
 from backend.marks.signals import FEWEST_SAMPLES, Anomaly, Signals, anomaly_at, start_of_lasting
+from workers.contract.inference import rank_correlation, rank_sum_z
 from workers.contract.metrics import EPISODE_RETURN, STEPS_PER_SECOND
 
 ENTROPY, POLICY_LOSS, VALUE_LOSS, GRADIENT_NORM = (
@@ -17,7 +21,9 @@ LEARNING = (POLICY_LOSS, VALUE_LOSS, ENTROPY, GRADIENT_NORM)
 
 COLLAPSED_ENTROPY = 0.02
 COLLAPSED_RETURN = 0.5
-RETURN_WINDOW = 10
+# Returns in the shortest part of a run, and the number of parts of a long run.
+RETURN_WINDOW, RETURN_PARTS = 8, 10
+ALPHA, LARGE_LOSS = 0.025, 3.0
 EXPLODED_LOSS = 100.0
 NO_EPISODE_SECONDS = 300.0
 # An episode may also be late if episodes are usually long.
@@ -41,19 +47,32 @@ def find_entropy_collapse(signals: Signals) -> Iterator[Anomaly]:
 
 
 def find_return_collapse(signals: Signals) -> Iterator[Anomaly]:
-    """Find where the agent lost most of what it had learned, and did not regain it."""
+    """Find where the agent lost most of what it had learned, and did not regain it.
+
+    The best part of the run must rank above its first and its last part. Ranks and medians count, not a lucky episode.
+    The level allows for choosing the best of many parts. Unless the loss is far larger than the usual changes between
+    episodes, it also allows for returns that resemble those before them.
+    """
     samples = signals[EPISODE_RETURN].merged()
-    means = np.convolve(samples.values, np.ones(RETURN_WINDOW) / RETURN_WINDOW, mode="valid")
-    best, first = float(means.max()), float(means[0])
-    limit = first + COLLAPSED_RETURN * (best - first)
-    after_best = np.arange(len(means)) > int(means.argmax())
-    # A return that never rose clearly has nothing to lose.
-    if best - first <= 2 * float(samples.values[:RETURN_WINDOW].std()):
+    values = samples.values
+    width = max(RETURN_WINDOW, len(values) // RETURN_PARTS)
+    ranks = np.argsort(np.argsort(values, kind="stable"), kind="stable")
+    best = int(np.convolve(ranks, np.ones(width), mode="valid").argmax())
+    first, peak, last = values[:width], values[best : best + width], values[-width:]
+    before, at_best, at_end = (float(np.median(part)) for part in (first, peak, last))
+    limit = before + COLLAPSED_RETURN * (at_best - before)
+    level = NormalDist().inv_cdf(1 - ALPHA * width / (4 * len(values)))
+    usual_change = float(np.median(np.abs(np.diff(values)))) / NormalDist().inv_cdf(0.75)
+    if at_best - max(before, at_end) <= LARGE_LOSS * usual_change * math.sqrt(width):
+        likeness = rank_correlation([first, peak, last])
+        level *= math.sqrt((1 + likeness) / (1 - likeness))
+    if at_end >= limit or min(rank_sum_z(peak, first), rank_sum_z(peak, last)) <= level:
         return
-    if (at := start_of_lasting(after_best & (means < limit))) is not None:
+    recent = np.median(sliding_window_view(values, RETURN_WINDOW), axis=1)
+    if (at := start_of_lasting((np.arange(len(recent)) > best) & (recent < limit))) is not None:
         detail = (
-            f"The mean return fell from {best:.4g} to less than {limit:.4g} and stayed there. Fork the run from an "
-            "earlier checkpoint with a smaller learning rate."
+            f"The median return fell from {at_best:.4g} to less than {limit:.4g} and stayed there. Fork the run from "
+            "an earlier checkpoint with a smaller learning rate."
         )
         at += RETURN_WINDOW - 1
         yield anomaly_at(EPISODE_RETURN, samples, at, "return_collapsed", "Return collapsed", detail)

@@ -37,7 +37,7 @@ RULES: tuple[Rule, ...] = (
         AnomalyRule(
             name="return_collapsed",
             title="Return collapsed",
-            explanation="The mean return loses more than half of its gain and does not recover.",
+            explanation="The median return loses more than half of its gain and does not recover.",
             cause="An update changed the policy too much, and the agent lost what it had learned.",
         ),
         anomalies.find_return_collapse,

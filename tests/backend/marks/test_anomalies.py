@@ -1,5 +1,6 @@
 """Tests of the rules that find anomalies."""
 
+import math
 from collections.abc import Callable
 
 import numpy as np
@@ -70,6 +71,46 @@ def test_a_return_that_falls_and_stays_low_has_collapsed() -> None:
 )
 def test_another_return_has_not_collapsed(values: Values) -> None:
     assert found(EPISODE_RETURN, values) == []
+
+
+def learning(random: np.random.Generator, count: int) -> Values:
+    """Return the returns of a run that learns, which vary more and more."""
+    return random.lognormal(0, 1.5, count) / (1 + np.exp(12 * (0.4 - np.arange(count) / count)))
+
+
+def resembling(random: np.random.Generator, count: int) -> Values:
+    """Return noise in which each value resembles the one before it."""
+    values = random.normal(size=count)
+    for at in range(1, count):
+        values[at] = 0.95 * values[at - 1] + math.sqrt(1 - 0.95**2) * values[at]
+    return values
+
+
+@pytest.mark.parametrize("count", [100, 400])
+@pytest.mark.parametrize(
+    "draw",
+    [
+        pytest.param(lambda random, count: random.lognormal(0, 1.5, count), id="heavy tails"),
+        learning,
+        pytest.param(lambda random, count: (random.random(count) < 0.1) * 1.0, id="rare wins"),
+        resembling,
+    ],
+)
+def test_at_most_a_twentieth_of_healthy_returns_collapse(
+    draw: Callable[[np.random.Generator, int], Values], count: int
+) -> None:
+    """The returns of 200 runs that are as good at the end as ever. A rule on means alarms for up to two thirds."""
+    random = np.random.default_rng(0)
+    alarms = [rule for _ in range(200) for rule, _step in found(EPISODE_RETURN, draw(random, count))]
+    assert alarms.count("return_collapsed") <= 10
+
+
+@pytest.mark.parametrize(("count", "scale"), [(40, 0.5), (100, 0.5), (100, 5), (400, 0.5), (400, 5)])
+def test_a_collapse_among_noise_is_found(count: int, scale: float) -> None:
+    random = np.random.default_rng(0)
+    collapsed = np.concatenate([np.linspace(-21, 18, count * 2 // 3), np.full(count - count * 2 // 3, -15.0)])
+    alarms = [found(EPISODE_RETURN, collapsed + random.normal(0, scale, count)) for _ in range(50)]
+    assert sum(any(rule == "return_collapsed" for rule, _ in each) for each in alarms) >= 45
 
 
 def test_a_value_loss_far_above_all_before_has_exploded() -> None:

@@ -15,7 +15,7 @@ from workers.contract.calibrations import (
     JudgedMoment,
     Regret,
 )
-from workers.contract.intervals import t_interval
+from workers.contract.inference import t_interval
 from workers.trainer.calibration.judging import judged_moments
 from workers.trainer.calibration.request import CalibrateRequest
 from workers.trainer.evaluation.request import RequestError

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from workers.contract.calibrations import JudgedMoment
-from workers.contract.intervals import t_interval
+from workers.contract.inference import t_interval
 from workers.contract.spaces import Discrete
 from workers.trainer.calibration.request import CalibrateRequest
 from workers.trainer.futures.moments import Moment, moments

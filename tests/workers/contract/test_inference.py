@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from workers.contract.intervals import student_quantile, t_interval
+from workers.contract.inference import student_quantile, t_interval
 
 REFERENCE = json.loads((Path(__file__).parents[2] / "fixtures" / "rliable.json").read_text())
 
