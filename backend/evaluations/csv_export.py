@@ -9,7 +9,7 @@ from backend.web.csv_files import csv_line
 EPISODE_COLUMNS = ("episode", "score", "frames", "frames_before", "length", "ended")
 EVALUATION_COLUMNS = (
     *("evaluation", "state", "superseded", "step", "frames", "protocol", "starts", "acting", "epsilon", "seed"),
-    *("episodes", "mean", "median", "standard_error", "interval_low", "interval_high"),
+    *("episodes", "distinct", "mean", "median", "standard_error", "interval_low", "interval_high"),
     *("human_normalized", "normalized_by", "checkpoint_sha256", "finished_at"),
 )
 
@@ -31,7 +31,8 @@ def evaluation_lines(evaluations: Iterable[RunEvaluation]) -> Iterator[str]:
             (
                 *(each.id, each.state, "true" if each.superseded else "false", each.step, each.frames, each.protocol),
                 *(each.start_set and each.start_set.sha256, each.acting.name, each.acting.epsilon, each.seed),
-                *(each.episodes_total, each.mean, each.median, each.standard_error, *(each.interval or (None, None))),
+                *(each.episodes_total, each.distinct, each.mean, each.median, each.standard_error),
+                *(each.interval or (None, None)),
                 *(each.human_normalized, by and f"{by.source}, {by.table}", each.checkpoint_sha256),
                 each.finished_at and each.finished_at.isoformat(),
             )

@@ -19,6 +19,7 @@ from workers.contract.protocols.document import EvaluationDocument
 RESULT_FIELDS = (
     "mean",
     "median",
+    "distinct",
     "standard_error",
     "interval",
     "human_normalized",

@@ -74,8 +74,16 @@ class RunEvaluation(BaseModel):
     worker: str | None
     mean: JsonNumber | None
     median: JsonNumber | None
-    standard_error: JsonNumber | None = Field(description="Standard error of the mean. Null for a single episode.")
-    interval: tuple[JsonNumber, JsonNumber] | None = Field(description="95 % bootstrap interval of the mean.")
+    distinct: int | None = Field(
+        description="Number of episodes that do not repeat another. Null in evaluations of earlier versions."
+    )
+    standard_error: JsonNumber | None = Field(
+        description="Standard error of the mean, for which repeated episodes are one. Null for a single episode."
+    )
+    interval: tuple[JsonNumber, JsonNumber] | None = Field(
+        description="95 % interval of the mean: a t-interval, for which repeated episodes are one. Evaluations of "
+        "earlier versions have a bootstrap interval of all episodes."
+    )
     human_normalized: JsonNumber | None = Field(description="100 · (mean − random) / (human − random).")
     normalized_by: NormalizedBy | None
     not_normalized_because: str | None

@@ -108,9 +108,8 @@ def store_result(session: Session, job: Job, event: ev.EvaluationEvent) -> None:
 def store_episode(session: Session, job: Job, event: ev.EvaluatedEpisode) -> None:
     """Store a finished episode, so that it shows while the evaluation runs."""
     job.done = event.done
-    session.merge(
-        EvaluationEpisode(evaluation_id=row_of_job(session, Evaluation, job).id, **event.episode.model_dump())
-    )
+    columns = event.episode.model_dump(exclude={"play"})
+    session.merge(EvaluationEpisode(evaluation_id=row_of_job(session, Evaluation, job).id, **columns))
 
 
 def discard_result(session: Session, job: Job) -> None:
@@ -126,9 +125,8 @@ def list_episodes(session: Session, evaluation: Evaluation) -> list[ScoredEpisod
         return [ScoredEpisode.model_validate(row) for row in evaluation.document["episodes"]]
     query = select(EvaluationEpisode).where(EvaluationEpisode.evaluation_id == evaluation.id)
     rows = session.scalars(query.order_by(EvaluationEpisode.number))
-    return [
-        ScoredEpisode.model_validate({name: getattr(row, name) for name in ScoredEpisode.model_fields}) for row in rows
-    ]
+    columns = [name for name in ScoredEpisode.model_fields if name != "play"]
+    return [ScoredEpisode.model_validate({name: getattr(row, name) for name in columns}) for row in rows]
 
 
 def _delete_episodes(session: Session, evaluation: Evaluation) -> None:

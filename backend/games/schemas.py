@@ -49,7 +49,7 @@ class RunScore(_Schema):
     protocol: str
     run: ScoredRun
     mean: JsonNumber
-    interval: tuple[JsonNumber, JsonNumber] | None = Field(description="95% bootstrap interval of the mean.")
+    interval: tuple[JsonNumber, JsonNumber] | None = Field(description="95 % interval of the mean of its episodes.")
     episodes: int
     short: bool = Field(description="True if it has fewer episodes than the protocol requires. It is not ranked.")
     step: int = Field(description="Step of the checkpoint.")

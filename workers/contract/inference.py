@@ -1,8 +1,9 @@
 """Intervals and tests that pages, reports and alerts base their statements on."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from functools import cache
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -29,6 +30,31 @@ def t_interval(values: Sequence[float]) -> tuple[float, float] | None:
     mean = float(np.mean(values))
     half = student_quantile(HIGH, len(values) - 1) * float(np.std(values, ddof=1)) / math.sqrt(len(values))
     return mean - half, mean + half
+
+
+class MeanError(NamedTuple):
+    """The standard error of a mean, and its 95 % interval."""
+
+    standard_error: float
+    interval: tuple[float, float]
+
+
+def clustered_mean_error(values: Sequence[float], clusters: Sequence[Hashable]) -> MeanError | None:
+    """Return the error of a mean whose values are equal or related inside clusters, or None for a single cluster.
+
+    The variance is that of the sums of clusters around the mean (Cameron, Miller 2015, section II), with Student's t
+    for the number of clusters. If each value is a cluster, this is the usual interval.
+    """
+    names = list(dict.fromkeys(clusters))
+    if len(names) < 2:
+        return None
+    of = np.asarray(values, dtype=np.float64)
+    mean = float(of.mean())
+    places = {name: place for place, name in enumerate(names)}
+    sums = np.bincount([places[cluster] for cluster in clusters], of - mean, len(names))
+    error = math.sqrt(len(names) / (len(names) - 1) * float((sums**2).sum())) / len(of)
+    half = student_quantile(HIGH, len(names) - 1) * error
+    return MeanError(error, (mean - half, mean + half))
 
 
 def rank_sum_z(higher: Floats, lower: Floats) -> float:

@@ -24,13 +24,18 @@ class EvaluationRecord(EpisodesRecord):
         return self._number("median")
 
     @property
+    def distinct(self) -> int | None:
+        """Number of episodes that do not repeat another. None until it is done, and if an earlier version did it."""
+        return self._integer("distinct")
+
+    @property
     def standard_error(self) -> float | None:
         """Standard error of the mean."""
         return self._number("standard_error")
 
     @property
     def interval(self) -> tuple[float, float] | None:
-        """95 % bootstrap interval of the mean."""
+        """95 % interval of the mean, for which repeated episodes are one."""
         return parse_interval(self.data["interval"])
 
     @property

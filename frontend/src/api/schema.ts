@@ -4755,7 +4755,7 @@ export interface components {
             human_normalized: number | ("NaN" | "Infinity" | "-Infinity") | null;
             /**
              * Interval
-             * @description 95% bootstrap interval of the mean.
+             * @description 95 % interval of the mean of its episodes.
              */
             interval: [
                 number | ("NaN" | "Infinity" | "-Infinity"),
@@ -6372,6 +6372,11 @@ export interface components {
              * @description None for the random policy.
              */
             checkpoint_step: number | null;
+            /**
+             * Distinct
+             * @description Number of episodes that do not repeat another. None in evaluations of earlier versions.
+             */
+            distinct?: number | null;
             /** Env */
             env: string;
             /** Episodes */
@@ -6385,7 +6390,7 @@ export interface components {
             human_normalized: number | null;
             /**
              * Interval
-             * @description 95 % bootstrap interval of the mean; None for a single episode.
+             * @description 95 % t-interval of the mean, for which repeated episodes are one; None for a single episode.
              */
             interval: [
                 number,
@@ -6409,7 +6414,7 @@ export interface components {
             seed: number;
             /**
              * Standard Error
-             * @description Standard error of the mean; None for a single episode.
+             * @description Standard error of the mean, for which repeated episodes are one; None for a single episode.
              */
             standard_error: number | null;
             starts?: components["schemas"]["StartsUsed"] | null;
@@ -6521,6 +6526,11 @@ export interface components {
              * Format: date-time
              */
             created_at: string;
+            /**
+             * Distinct
+             * @description Number of episodes that do not repeat another. Null in evaluations of earlier versions.
+             */
+            distinct: number | null;
             /** Episodes */
             episodes: components["schemas"]["ScoredEpisode"][];
             /** Episodes Done */
@@ -6543,7 +6553,7 @@ export interface components {
             id: number;
             /**
              * Interval
-             * @description 95 % bootstrap interval of the mean.
+             * @description 95 % interval of the mean: a t-interval, for which repeated episodes are one. Evaluations of earlier versions have a bootstrap interval of all episodes.
              */
             interval: [
                 number | ("NaN" | "Infinity" | "-Infinity"),
@@ -6574,7 +6584,7 @@ export interface components {
             seed: number;
             /**
              * Standard Error
-             * @description Standard error of the mean. Null for a single episode.
+             * @description Standard error of the mean, for which repeated episodes are one. Null for a single episode.
              */
             standard_error: number | ("NaN" | "Infinity" | "-Infinity") | null;
             /** @description Start set of human-starts and agent-starts. */
@@ -9774,6 +9784,11 @@ export interface components {
              */
             number: number;
             /**
+             * Play
+             * @description Hash of the agent's actions. Episodes with the same one repeat each other. None in evaluations of earlier versions.
+             */
+            play?: string | null;
+            /**
              * Score
              * @description Sum of the raw, unclipped rewards that count.
              */
@@ -11449,6 +11464,11 @@ export interface components {
              * Format: date-time
              */
             created_at: string;
+            /**
+             * Distinct
+             * @description Number of episodes that do not repeat another. Null in evaluations of earlier versions.
+             */
+            distinct: number | null;
             /** Episodes Done */
             episodes_done: number;
             /** Episodes Total */
@@ -11469,7 +11489,7 @@ export interface components {
             id: number;
             /**
              * Interval
-             * @description 95 % bootstrap interval of the mean.
+             * @description 95 % interval of the mean: a t-interval, for which repeated episodes are one. Evaluations of earlier versions have a bootstrap interval of all episodes.
              */
             interval: [
                 number | ("NaN" | "Infinity" | "-Infinity"),
@@ -11500,7 +11520,7 @@ export interface components {
             seed: number;
             /**
              * Standard Error
-             * @description Standard error of the mean. Null for a single episode.
+             * @description Standard error of the mean, for which repeated episodes are one. Null for a single episode.
              */
             standard_error: number | ("NaN" | "Infinity" | "-Infinity") | null;
             /** @description Start set of human-starts and agent-starts. */
@@ -11730,7 +11750,7 @@ export interface components {
             human_normalized: number | ("NaN" | "Infinity" | "-Infinity") | null;
             /**
              * Interval
-             * @description 95% bootstrap interval of the mean.
+             * @description 95 % interval of the mean of its episodes.
              */
             interval: [
                 number | ("NaN" | "Infinity" | "-Infinity"),
@@ -12083,6 +12103,11 @@ export interface components {
              * @description Index of the episode in its evaluation, from 0.
              */
             number: number;
+            /**
+             * Play
+             * @description Hash of the agent's actions. Episodes with the same one repeat each other. None in evaluations of earlier versions.
+             */
+            play?: string | null;
             /**
              * Score
              * @description Sum of the raw, unclipped rewards.

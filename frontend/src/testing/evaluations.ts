@@ -21,6 +21,7 @@ export function anEvaluation(id: number, changes: Partial<Evaluation> = {}): Eva
     episodes_total: 30,
     mean: 19.8,
     median: 20,
+    distinct: 30,
     standard_error: 0.25,
     interval: [19.2, 20.3],
     human_normalized: 135,
@@ -40,6 +41,7 @@ export function anEvaluation(id: number, changes: Partial<Evaluation> = {}): Eva
 const NOTHING_FOUND = {
   mean: null,
   median: null,
+  distinct: null,
   standard_error: null,
   interval: null,
   human_normalized: null,

@@ -23,6 +23,11 @@ class PlayedEpisode(_Part):
     frames_before: Count = Field(description="Frames before the agent took over: no-ops, or those of a start point.")
     length: Count = Field(description="Number of the agent's decisions.")
     ended: Literal["over", "cut off"] = Field(description="cut off: by the protocol's cap or a time limit.")
+    play: Text | None = Field(
+        default=None,
+        description="Hash of the agent's actions. Episodes with the same one repeat each other. None in evaluations of "
+        "earlier versions.",
+    )
 
 
 class NormalizedBy(_Part):
@@ -62,9 +67,15 @@ class EvaluationDocument(_Part):
     scores: list[float] = Field(description="In the order of the episodes.")
     mean: float
     median: float
-    standard_error: float | None = Field(description="Standard error of the mean; None for a single episode.")
+    distinct: Count | None = Field(
+        default=None,
+        description="Number of episodes that do not repeat another. None in evaluations of earlier versions.",
+    )
+    standard_error: float | None = Field(
+        description="Standard error of the mean, for which repeated episodes are one; None for a single episode."
+    )
     interval: tuple[float, float] | None = Field(
-        description="95 % bootstrap interval of the mean; None for a single episode."
+        description="95 % t-interval of the mean, for which repeated episodes are one; None for a single episode."
     )
     human_normalized: float | None = Field(description="100 · (mean − random) / (human − random).")
     normalized_by: NormalizedBy | None = None

@@ -37,10 +37,12 @@ def _episodes(document: EvaluationDocument) -> list[str]:
 
 def _verdict(document: EvaluationDocument) -> list[str]:
     lines = [f"mean            {rounded(document.mean)}", f"median          {rounded(document.median)}"]
+    if document.distinct is not None and document.distinct < len(document.scores):
+        lines.append(f"distinct        {document.distinct} of {len(document.scores)} episodes; the others repeat them")
     if document.standard_error is not None and document.interval is not None:
         low, high = document.interval
         lines.append(f"standard error  {rounded(document.standard_error)}")
-        lines.append(f"interval        {rounded(low)} to {rounded(high)} (95 %, bootstrap, of the mean)")
+        lines.append(f"interval        {rounded(low)} to {rounded(high)} (95 %, of the mean)")
     if document.human_normalized is not None and (by := document.normalized_by):
         lines.append(
             f"normalized      {document.human_normalized:,.1f} % "

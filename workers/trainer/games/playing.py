@@ -4,6 +4,7 @@ Episode n is always played in lane n mod LANES, and the network always reads LAN
 their ends do not change how numbers are rounded, and an episode's score depends only on its seed.
 """
 
+import hashlib
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
@@ -25,6 +26,7 @@ from workers.trainer.methods.trained_networks import Action, NetworkOutput
 from workers.trainer.networks.agents import Memory
 
 LANES = 8
+PLAY_BYTES = 8
 
 
 @dataclass(frozen=True)
@@ -58,6 +60,7 @@ class Lane:
         drawn = openings.draws(self._protocol, self._seed, number)
         self._begin(self.game, number, drawn)
         self._number, self._length = number, 0
+        self._play = hashlib.blake2b(digest_size=PLAY_BYTES)
         self._frames_before = self.game.frames
         self._score_before = self.game.score if self._protocol.own_points_only else 0.0
         self.choose: Choose = chooser(self._acting, self.game.actions, drawn.acting_seed)
@@ -72,6 +75,7 @@ class Lane:
         """Take an action."""
         self.game.step(action)
         self._length += 1
+        self._play.update(np.asarray(action).tobytes())
 
     def ended(self) -> Played:
         """Return the finished episode."""
@@ -83,6 +87,7 @@ class Lane:
             frames_before=self._frames_before,
             length=self._length,
             ended="cut off" if game.cut_off else "over",
+            play=self._play.hexdigest(),
         )
         trail = ActionTrail(game.seed, tuple(game.trail), game.frames) if isinstance(game, AtariGame) else None
         return Played(episode, trail)

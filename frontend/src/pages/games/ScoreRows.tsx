@@ -76,7 +76,7 @@ function Row({ row, ranks, normalized }: { row: ScoreRow; ranks: boolean; normal
           <Score value={row.score} meaning={ours ? "Mean" : row.sources.length > 0 ? "Published" : "Best"} />
         </div>
         {ours?.interval && (
-          <div className={classes.interval} title="95 % bootstrap interval of the mean">
+          <div className={classes.interval} title="95 % interval of the mean">
             {intervalText(ours.interval)}
           </div>
         )}

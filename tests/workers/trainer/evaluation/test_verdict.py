@@ -1,8 +1,10 @@
 """Tests for the statistics of scores."""
 
-import numpy as np
+from collections.abc import Sequence
+
 import pytest
 
+from workers.contract.inference import t_interval
 from workers.contract.protocols import PROTOCOLS
 from workers.contract.protocols.document import EvaluationDocument, PlayedEpisode
 from workers.trainer.evaluation import verdict
@@ -10,36 +12,35 @@ from workers.trainer.evaluation.table import table
 from workers.trainer.games import subjects
 
 
-def document(env: str, protocol: str, *scores: float) -> EvaluationDocument:
+def document(env: str, protocol: str, *scores: float, plays: Sequence[str] | None = None) -> EvaluationDocument:
     subject = subjects.random_subject(env, PROTOCOLS[protocol])
     episodes = [
-        PlayedEpisode(number=number, score=score, frames=10, frames_before=1, length=2, ended="over")
-        for number, score in enumerate(scores)
+        PlayedEpisode(number=number, score=score, frames=10, frames_before=1, length=2, ended="over", play=play)
+        for number, (score, play) in enumerate(zip(scores, plays or [None] * len(scores), strict=True))
     ]
     return verdict.document(subject, PROTOCOLS[protocol], 1, None, list(reversed(episodes)))
 
 
-def test_the_standard_error_of_the_mean() -> None:
-    assert verdict.standard_error([1.0, 2.0, 3.0, 4.0]) == pytest.approx(((5 / 3) ** 0.5) / 2)
-    assert verdict.standard_error([1.0]) is None
+def test_the_interval_is_students_if_all_episodes_are_distinct() -> None:
+    found = document("CartPole-v1", "episodes", 1.0, 2.0, 3.0, 4.0)
+    assert found.distinct == 4
+    assert found.standard_error == pytest.approx(((5 / 3) ** 0.5) / 2)
+    assert found.interval == pytest.approx(t_interval([1.0, 2.0, 3.0, 4.0]))
+    single = document("CartPole-v1", "episodes", 7.0)
+    assert (single.distinct, single.standard_error, single.interval) == (1, None, None)
 
 
-def test_the_interval_is_reproducible_and_has_the_theoretical_size() -> None:
-    scores = list(np.random.default_rng(0).normal(50, 10, size=100))
-    found = verdict.interval(scores, seed=1)
-    assert found == verdict.interval(scores, seed=1) != verdict.interval(scores, seed=2)
-    assert found
-    assert found[0] == pytest.approx(np.mean(scores) - 1.96 * np.std(scores) / 10, abs=0.15)
-    assert found[1] == pytest.approx(np.mean(scores) + 1.96 * np.std(scores) / 10, abs=0.15)
-    assert verdict.interval([7.0], seed=1) is None
-    assert verdict.interval([7.0, 7.0], seed=1) == (7.0, 7.0)
-
-
-def test_many_scores_are_resampled_in_batches(monkeypatch: pytest.MonkeyPatch) -> None:
-    scores = [float(score) for score in range(40)]
-    whole = verdict.interval(scores, seed=1)
-    monkeypatch.setattr(verdict, "MAX_DRAWN_SCORES", 700)
-    assert verdict.interval(scores, seed=1) == whole
+def test_repeated_episodes_are_one_observation() -> None:
+    plays = ["a"] * 20 + ["b"] * 6 + ["c"] * 3 + ["d"]
+    scores = [{"a": 20.0, "b": 40.0, "c": 35.0, "d": 12.0}[play] for play in plays]
+    found = document("ALE/Breakout-v5", "no-op-5min", *scores, plays=plays)
+    everything = t_interval(scores)
+    assert found.distinct == 4
+    assert found.interval is not None
+    assert everything is not None
+    assert found.interval[0] < everything[0] < found.mean < everything[1] < found.interval[1]
+    assert "distinct        4 of 30 episodes" in table(found)
+    assert document("ALE/Breakout-v5", "no-op-5min", 3.0, 3.0, plays=["a", "a"]).interval is None
 
 
 def test_a_score_is_normalized_by_the_table_of_its_protocol() -> None:

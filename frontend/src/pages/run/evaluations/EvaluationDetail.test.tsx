@@ -49,26 +49,38 @@ describe("the evaluation page", () => {
   });
 
   it("explains each statistic and the table of the normalized score", async () => {
-    open(found());
+    open(found({ distinct: 3 }));
     const text = (await screen.findByRole("region", { name: "Statistics" })).textContent;
     for (const words of [
       "Mean19.8",
       "Median20",
       "Standard error0.25",
       "95 % interval19.2 to 20.3",
-      "10,000 samples",
-      "with seed 1",
+      "Interval of the mean by Student's t.",
       "Human-normalized135\u00a0%",
       "random play scores −20.7 and a human 9.3 by no-op-5min: Gorila (Nair et al. 2015), table 4.",
     ])
       expect(text).toContain(words);
   });
 
+  it("says that repeated episodes count as one", async () => {
+    open(found({ distinct: 2 }));
+    const text = (await screen.findByRole("region", { name: "Statistics" })).textContent;
+    expect(text).toContain("2 episodes are distinct. The others have the same actions and scores.");
+    expect(text).toContain("Interval of the mean by Student's t, for which repeated episodes are one.");
+  });
+
+  it("explains the interval of an earlier version", async () => {
+    open(found({ distinct: null }));
+    const text = (await screen.findByRole("region", { name: "Statistics" })).textContent;
+    expect(text).toContain("Bootstrap interval of the mean, by an earlier version.");
+  });
+
   it("says why there is no interval or normalized score", async () => {
     const single = { interval: null, standard_error: null, human_normalized: null, normalized_by: null };
     open(found({ ...single, not_normalized_because: "the papers publish none" }));
     const text = (await screen.findByRole("region", { name: "Statistics" })).textContent;
-    expect(text).toContain("95 % interval–Not available for a single episode.");
+    expect(text).toContain("95 % interval–Not available for a single distinct episode.");
     expect(text).toContain("Human-normalized–The papers publish none.");
   });
 

@@ -1,17 +1,18 @@
 import { Title } from "@mantine/core";
 import type { ReactNode } from "react";
 import type { EvaluationWithEpisodes, MetricValue } from "@/api/types";
-import { humanPercent, score, toSentence } from "@/ui/format";
+import { humanPercent, plural, score, toSentence } from "@/ui/format";
 import { Score } from "@/ui/Quantity";
 import runClasses from "../run.module.css";
 import classes from "./evaluations.module.css";
 import { formatInterval } from "./words";
 
-const NOT_FOR_ONE_EPISODE = "Not available for a single episode.";
+const NOT_FOR_ONE_EPISODE = "Not available for a single distinct episode.";
 
 /** Statistics of the scores, with explanations. */
 export function Statistics({ evaluation }: { evaluation: EvaluationWithEpisodes }) {
-  const { mean, median, standard_error, interval, episodes, seed } = evaluation;
+  const { mean, median, standard_error, interval, episodes, distinct } = evaluation;
+  const repeats = distinct !== null && distinct < episodes.length;
   return (
     <section className={runClasses.card} aria-label="Statistics">
       <Title order={3} mb="xs">
@@ -20,6 +21,8 @@ export function Statistics({ evaluation }: { evaluation: EvaluationWithEpisodes 
       <dl className={classes.statistics}>
         <Statistic name="Mean" value={<Score value={mean} meaning="Mean" />}>
           Sum of the scores divided by their number, {episodes.length}.
+          {repeats &&
+            ` ${plural(distinct, "episode is", "episodes are")} distinct. The others have the same actions and scores.`}
         </Statistic>
         <Statistic name="Median" value={<Score value={median} meaning="Median" />}>
           Half of the episodes score this or less.
@@ -27,12 +30,14 @@ export function Statistics({ evaluation }: { evaluation: EvaluationWithEpisodes 
         <Statistic name="Standard error" value={score(standard_error)}>
           {standard_error === null
             ? NOT_FOR_ONE_EPISODE
-            : "Standard error of the mean: the sample standard deviation divided by √n."}
+            : `Standard error of the mean${repeats ? ", for which repeated episodes are one" : ""}.`}
         </Statistic>
         <Statistic name="95 % interval" value={interval ? formatInterval(interval) : "–"}>
-          {interval
-            ? `Bootstrap interval of the mean, from 10,000 samples with replacement, with seed ${seed}.`
-            : NOT_FOR_ONE_EPISODE}
+          {interval === null
+            ? NOT_FOR_ONE_EPISODE
+            : distinct === null
+              ? "Bootstrap interval of the mean, by an earlier version. It counts repeated episodes."
+              : `Interval of the mean by Student's t${repeats ? ", for which repeated episodes are one" : ""}.`}
         </Statistic>
         <NormalizedScore evaluation={evaluation} />
       </dl>
