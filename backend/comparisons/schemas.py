@@ -66,7 +66,7 @@ class Estimate(BaseModel):
     """A value with its 95 % interval."""
 
     value: float
-    low: float | None = Field(description="Null below n = 3.")
+    low: float | None = Field(description="Null if there are too few runs for an interval.")
     high: float | None
 
 
@@ -76,7 +76,8 @@ class GroupStanding(BaseModel):
     name: str
     run_ids: list[int] = Field(description="All runs of the group, including those that have not reached the step.")
     n: int = Field(description="Number of runs that have reached the step.")
-    mean: Estimate | None = Field(description="With its stratified bootstrap interval.")
+    failed: int = Field(description="Number of failed runs that have not reached the step. The mean leaves them out.")
+    mean: Estimate | None = Field(description="With Student's t-interval.")
     seeds_missing: int = Field(description="Number of additional seeds that a verdict requires.")
     color: str = Field(description="The group's color in figures of the same runs.")
     dash: Dash
@@ -93,9 +94,13 @@ class PairVerdict(BaseModel):
         "and a test that allows for repeated looks does not confirm the difference. Empty otherwise."
     )
     significant: bool = Field(description="True if the interval of the difference excludes zero.")
-    difference: Estimate | None = Field(description="Difference of the means, with Welch's interval.")
+    difference: Estimate | None = Field(
+        description="Difference of the means, with Welch's interval. The intervals of all pairs of groups are right "
+        "together with 95 %."
+    )
     probability: Estimate | None = Field(
-        description="Probability that a run of the best group scores more than one of the other. A tie counts half."
+        description="Probability that a run of the best group scores more than one of the other. A tie counts half. "
+        "Below ten runs it has no interval."
     )
 
 

@@ -40,6 +40,11 @@ class GroupScores:
     final: bool = False
 
     @property
+    def failed(self) -> int:
+        """Return the number of failed runs without a score. Leaving them out may flatter the group."""
+        return min(sum(run.state == "failed" for run in self.runs), len(self.runs) - len(self.scores))
+
+    @property
     def seeds_missing(self) -> int:
         """Return the number of additional seeds that a verdict requires."""
         return max(0, MIN_SEEDS - len(self.scores))

@@ -12,8 +12,11 @@ from backend.comparisons.groups import group_runs, strokes_by_run
 from backend.comparisons.repeated_looks import describe_repeated_looks
 from backend.comparisons.schemas import Estimate, GroupStanding, PairVerdict, Verdict
 from backend.comparisons.scores import MIN_SEEDS, GroupScores, load_group_scores
-from backend.comparisons.statistics import bootstrap_curve, interval, probability_of_improvement, welch
+from backend.comparisons.statistics import interval, probability_of_improvement, welch
 from backend.database.tables import Run
+from workers.contract.inference import t_interval
+
+MIN_SEEDS_FOR_PROBABILITY = 10
 
 
 def judge(session: Session, runs: Sequence[Run], at: int | None, by: Sequence[str] = ()) -> Verdict:
@@ -30,10 +33,12 @@ def judge(session: Session, runs: Sequence[Run], at: int | None, by: Sequence[st
     scored.sort(key=lambda each: -each.scores.mean() if len(each.scores) else math.inf)
     best, *others = scored
     strokes = strokes_by_run(groups)
+    # The best group is found by comparing all groups with each other.
+    comparisons = math.comb(sum(not each.seeds_missing for each in scored), 2)
     return Verdict(
         at=step,
         standings=[_to_standing(each, strokes[each.runs[0].id]) for each in scored],
-        pairs=[_compare_pair(session, best, other, index, step) for index, other in enumerate(others, 1)],
+        pairs=[_compare_pair(session, best, other, index, step, comparisons) for index, other in enumerate(others, 1)],
         quantity=_quantity(best, step),
         message="",
     )
@@ -47,12 +52,13 @@ def _quantity(group: GroupScores, step: int) -> str:
 
 def _to_standing(group: GroupScores, stroke: Stroke) -> GroupStanding:
     scores = group.scores
-    ends = bootstrap_curve(scores[:, np.newaxis], "mean").interval if not group.seeds_missing else None
-    low, high = (ends.low[0], ends.high[0]) if ends else (None, None)
+    ends = t_interval(scores.tolist()) if not group.seeds_missing else None
+    low, high = ends or (None, None)
     return GroupStanding(
         name=group.name,
         run_ids=[run.id for run in group.runs],
         n=len(scores),
+        failed=group.failed,
         mean=_estimate(scores.mean(), low, high) if len(scores) else None,
         seeds_missing=group.seeds_missing,
         color=stroke.color,
@@ -60,31 +66,45 @@ def _to_standing(group: GroupScores, stroke: Stroke) -> GroupStanding:
     )
 
 
-def _compare_pair(session: Session, best: GroupScores, other: GroupScores, index: int, step: int) -> PairVerdict:
+def _compare_pair(
+    session: Session, best: GroupScores, other: GroupScores, index: int, step: int, comparisons: int
+) -> PairVerdict:
     at, n = f"at {format_count(step)} steps", f"n = {len(best.scores)} and {len(other.scores)}"
+    left_out = _describe_failures(best, other)
     if best.seeds_missing or other.seeds_missing:
-        text = f"No verdict on {best.name} and {other.name} {at}: {n}, and each needs {MIN_SEEDS} seeds."
+        text = f"No verdict on {best.name} and {other.name} {at}: {n}, and each needs {MIN_SEEDS} seeds.{left_out}"
         return PairVerdict(
             best=0, other=index, text=text, warning="", significant=False, difference=None, probability=None
         )
-    difference = welch(best.scores, other.scores)
+    difference = welch(best.scores, other.scores, comparisons)
     significant = difference.low > 0
     names = (
         f"{best.name} beats {other.name}"
         if significant
-        else f"Neither {best.name} nor {other.name} is significantly better"
+        else f"No difference between {best.name} and {other.name} is shown"
     )
     mean, low, high = (format_difference(number) for number in difference)
     one, two = best.scores[:, np.newaxis], other.scores[:, np.newaxis]
+    # With fewer runs, a bootstrap of ranks covers far less than 95 %.
+    is_enough = min(len(one), len(two)) >= MIN_SEEDS_FOR_PROBABILITY
+    ends = interval(probability_of_improvement, one, two) if is_enough else (None, None)
     return PairVerdict(
         best=0,
         other=index,
-        text=f"{names} {at}: +{mean}, 95 % interval [{low}, {high}], {n}.",
+        text=f"{names} {at}: +{mean}, 95 % interval [{low}, {high}], {n}.{left_out}",
         warning=describe_repeated_looks(session, best, other) if significant else "",
         significant=significant,
         difference=_estimate(*difference),
-        probability=_estimate(probability_of_improvement(one, two), *interval(probability_of_improvement, one, two)),
+        probability=_estimate(probability_of_improvement(one, two), *ends),
     )
+
+
+def _describe_failures(*groups: GroupScores) -> str:
+    """Return a sentence about runs that failed before the step, or an empty text."""
+    failed = [f"{group.failed} of {group.name}" for group in groups if group.failed]
+    if not failed:
+        return ""
+    return f" Failed runs are left out: {' and '.join(failed)}."
 
 
 def _estimate(value: SupportsFloat, low: SupportsFloat | None, high: SupportsFloat | None) -> Estimate:

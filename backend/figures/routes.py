@@ -103,7 +103,11 @@ def read_curves(
         Literal["seed", "none"], Query(description="Draw runs that differ only in their seed as one line.")
     ] = "none",
     band: Annotated[
-        Band, Query(description="Band around a group's line: all runs, standard error, or 95% bootstrap interval.")
+        Band,
+        Query(
+            description="Band around a group's line: all runs, one standard error, or the 95 % interval: `bootstrap`. "
+            "Around a mean, that is Student's t-interval."
+        ),
     ] = "bootstrap",
     center: Annotated[
         Center, Query(description="A group's line: its mean, or its interquartile mean (rliable's IQM).")

@@ -156,7 +156,7 @@ class StudyPoint(BaseModel):
     runs: list[StudyRun]
     n: int = Field(description="Number of finished runs, which the mean is over.")
     mean: float | None
-    low: float | None = Field(description="Lower end of the 95 % interval of the mean (bootstrap over seeds).")
+    low: float | None = Field(description="Lower end of the 95 % t-interval of the mean over seeds.")
     high: float | None
     decision: PointDecision | None = Field(description="Null unless the study adds seeds until certain.")
 

@@ -23,6 +23,7 @@ from backend.comparisons.statistics import (
     sorted_means,
     welch,
 )
+from workers.contract.inference import t_interval
 
 REFERENCE = json.loads((Path(__file__).parents[2] / "fixtures" / "rliable.json").read_text())
 CASES = REFERENCE["cases"]
@@ -163,14 +164,30 @@ def off(found: Any, wanted: Any) -> float:
 
 
 @pytest.mark.parametrize("runs", [3, 5, 8, 12, 20])
-@pytest.mark.parametrize("center", ["mean", "iqm"])
-def test_the_ends_of_a_curve_match_a_bootstrap_with_many_draws(runs: int, center: Any) -> None:
+def test_the_mean_of_a_curve_has_students_interval(runs: int) -> None:
+    scores = np.random.default_rng(runs).gamma(2.0, size=(runs, 3))
+    found = bootstrap_curve(scores, "mean").interval
+    wanted = [t_interval(scores[:, place].tolist()) for place in range(3)]
+    assert [*zip(found.low, found.high, strict=True)] == [pytest.approx(each) for each in wanted]
+
+
+@pytest.mark.parametrize("runs", [3, 5])
+def test_the_interval_of_few_runs_covers_the_mean(runs: int) -> None:
+    """A bootstrap covers 76 % with three runs, and 85 % with five."""
+    random_numbers = np.random.default_rng(0)
+    for name, draw, truth in (("normal", random_numbers.normal, 0.0), ("gamma", random_numbers.gamma, 2.0)):
+        found = bootstrap_curve(draw(truth, 1.0, size=(runs, 4_000)), "mean").interval
+        assert ((found.low <= truth) & (truth <= found.high)).mean() >= 0.9, name
+
+
+@pytest.mark.parametrize("runs", [3, 5, 8, 12, 20])
+def test_the_ends_of_a_curve_match_a_bootstrap_with_many_draws(runs: int) -> None:
     random_numbers = np.random.default_rng(runs)
     scores = random_numbers.gamma(2.0, size=(runs, 3))
     drawn = scores[random_numbers.integers(runs, size=(400_000, runs))]
-    of = interquartile_mean if center == "iqm" else mean
-    wanted = np.array([np.percentile(of(drawn[..., place, np.newaxis]), [2.5, 97.5]) for place in range(3)]).T
-    found = bootstrap_curve(scores, center)
+    drawn_means = [interquartile_mean(drawn[..., place, np.newaxis]) for place in range(3)]
+    wanted = np.array([np.percentile(each, [2.5, 97.5]) for each in drawn_means]).T
+    found = bootstrap_curve(scores, "iqm")
     # Few runs have few possible means, so the reference has large steps.
     assert off(found.interval, wanted) < (0.005 if runs > 3 else 0.03)
 

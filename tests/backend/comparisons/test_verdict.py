@@ -1,19 +1,22 @@
 """Verdicts on groups of runs."""
 
-import itertools
+import math
 import statistics
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
 import pytest
 
 from backend.colors import PALETTE
 from backend.comparisons.scores import MIN_SEEDS, common_step
+from backend.comparisons.statistics import welch
 from backend.comparisons.verdict import format_count, format_difference
 from tests.backend.studies.conftest import Studies
 from tests.backend.studies.conftest import schedule as schedule
 from tests.backend.studies.conftest import studies as studies
 from tests.factories import CARTPOLE, Api, metrics
+from workers.contract.inference import t_interval
 
 RATES = (0.001, 0.01)
 
@@ -44,11 +47,10 @@ def test_better_group_is_reported_with_its_interval(api: Api) -> None:
     # The last tenth of the steps has the episodes at 900, where each return was 1, and at 1,000.
     assert best["mean"]["value"] == pytest.approx(statistics.mean((1 + score) / 2 for score in scores[0.01]))
     assert other["mean"]["value"] == pytest.approx(6.5)
-    means = [statistics.mean(drawn) for drawn in itertools.product([16.0, 18.0, 15.5], repeat=3)]
-    assert min(means) <= best["mean"]["low"] < 16.5 < best["mean"]["high"] <= max(means)
+    assert [best["mean"][end] for end in ("low", "high")] == pytest.approx(t_interval([16.0, 18.0, 15.5]))
     (pair,) = reported["pairs"]
     assert (pair["best"], pair["other"], pair["significant"]) == (0, 1, True)
-    assert pair["probability"] == {"value": 1.0, "low": 1.0, "high": 1.0}
+    assert pair["probability"] == {"value": 1.0, "low": None, "high": None}
     # From scipy: ttest_ind([16, 18, 15.5], [5.5, 7.5, 6.5], equal_var=False).confidence_interval().
     assert [pair["difference"][end] for end in ("value", "low", "high")] == pytest.approx([10.0, 7.2619336, 12.7380664])
     assert pair["text"] == (
@@ -63,9 +65,42 @@ def test_insignificant_difference_has_no_winner(api: Api) -> None:
     assert not pair["significant"]
     assert pair["difference"]["low"] < 0 < pair["difference"]["high"]
     assert pair["text"].startswith(
-        "Neither PAAC · CartPole · lr 0.01 nor PAAC · CartPole · lr 0.001 is significantly better"
+        "No difference between PAAC · CartPole · lr 0.01 and PAAC · CartPole · lr 0.001 is shown at"
     )
     assert 0.5 < pair["probability"]["value"] < 1
+
+
+def test_the_best_of_many_equal_groups_beats_none() -> None:
+    """With an interval for each pair alone, one of ten equal groups beats another in half of the comparisons."""
+    random = np.random.default_rng(0)
+    alarms = np.zeros(2)
+    for _ in range(300):
+        scores = random.normal(0, 1, (10, 5))
+        best, *others = scores[np.argsort(-scores.mean(axis=1))]
+        alarms += [any(welch(best, each, pairs).low > 0 for each in others) for pairs in (1, math.comb(10, 2))]
+    assert alarms[0] / 300 > 0.4
+    assert alarms[1] / 300 <= 0.05
+
+
+def test_the_intervals_of_all_pairs_are_right_together(api: Api) -> None:
+    scores = {0.1: [31.0, 35.0, 30.0], 0.01: [10.0, 14.0, 12.0], 0.001: [11.0, 12.0, 17.0]}
+    runs = [trained(api, rate, seed, [score]) for rate in scores for seed, score in enumerate(scores[rate], 1)]
+    pairs = verdict(api, runs)["pairs"]
+    alone = verdict(api, runs[:6])["pairs"]
+    assert [pair["difference"]["value"] for pair in pairs] == pytest.approx([18.667, 20.0], abs=0.001)
+    assert pairs[1]["difference"]["low"] < alone[0]["difference"]["low"]
+
+
+def test_failed_runs_are_named(api: Api) -> None:
+    runs = [trained(api, rate, seed, [score + 10 * rate]) for rate in RATES for seed, score in enumerate((1, 5, 9), 1)]
+    failed, attempt = api.running(config=CARTPOLE | {"learning_rate": 0.01, "seed": 4})
+    assert api.release(failed, attempt, "failed").is_success
+    reported = verdict(api, [*runs, failed])
+    assert {each["name"]: (each["n"], each["failed"]) for each in reported["standings"]} == {
+        "PAAC · CartPole · lr 0.01": (3, 1),
+        "PAAC · CartPole · lr 0.001": (3, 0),
+    }
+    assert reported["pairs"][0]["text"].endswith("Failed runs are left out: 1 of PAAC · CartPole · lr 0.01.")
 
 
 def test_verdict_requires_three_seeds(api: Api) -> None:

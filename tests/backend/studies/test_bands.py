@@ -14,6 +14,7 @@ import pytest
 from backend.comparisons.statistics import DRAWS
 from tests.backend.studies.conftest import RATES, Studies
 from tests.factories import event, metrics, started
+from workers.contract.inference import t_interval
 
 Floats = npt.NDArray[np.float64]
 METHODS = ["paac-cartpole", "a3c-cartpole", "ga3c-cartpole"]
@@ -129,6 +130,10 @@ def validate(band: str, center: str, scores: Floats, low: float, line: float, hi
         # The bootstrap's standard deviation is off by at most four standard errors.
         error = resampled(scores, center).std()
         assert (high - low) / 2 == pytest.approx(error, rel=4 / math.sqrt(2 * DRAWS))
+    elif center == "mean":
+        ends = t_interval(scores.tolist())
+        assert ends is not None
+        assert (low, high) == (near(ends[0], 0.01), near(ends[1], 0.01))
     else:
         every = resampled(scores, center)
         for end, tail in ((low, 0.025), (high, 0.975)):
