@@ -72,8 +72,10 @@ def _parts(
 def _means(steps: Ints, sums: Floats, counts: Ints) -> list[float | None]:
     """Return the mean of each part, or null where a part has no finite value. Superseded ends are left out."""
     finite = np.isfinite(sums)
-    last = max(1, int(steps.max()))
-    bins = np.minimum(steps[finite] * BINS // last, BINS - 1)
+    # A script may evaluate its agent at step -1, before the training.
+    first = min(0, int(steps.min()))
+    last = max(first + 1, int(steps.max()))
+    bins = np.minimum((steps[finite] - first) * BINS // (last - first), BINS - 1)
     total = np.bincount(bins, weights=sums[finite], minlength=BINS)
     number = np.bincount(bins, weights=counts[finite], minlength=BINS)
     return [float(part / count) if count else None for part, count in zip(total, number, strict=True)]

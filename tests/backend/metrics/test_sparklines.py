@@ -6,6 +6,7 @@ import pytest
 
 from backend.metrics.points import CHUNK
 from backend.metrics.sparklines import BINS, FEW_CHUNKS
+from tests.backend.reported.conftest import Script
 from tests.factories import Api, metrics
 
 
@@ -61,3 +62,14 @@ def test_a_run_without_the_metric_has_no_curve(api: Api) -> None:
     run_id, _attempt = api.running()
     assert sparklines(api, run_id) == {}
     assert api.user.get("/api/v1/sparklines").status_code == 422
+
+
+@pytest.mark.parametrize("steps", [(-5,), (-5, -3), (-1, 0, 10, 20), (-(10**12), 5, 10**12)])
+def test_negative_steps_are_drawn_in_order(api: Api, steps: tuple[int, ...]) -> None:
+    script = Script(api.user)
+    assert script.begin().is_success
+    for value, step in enumerate(steps):
+        assert script.post(script.event("metrics", step=step, values={"m": float(value)})).is_success
+    values = [value for value in sparklines(api, script.run_id, metric="m")[script.run_id] if value is not None]
+    assert values == sorted(values)
+    assert values[-1] == len(steps) - 1
