@@ -64,3 +64,15 @@ it("says that the replays could not be loaded", async () => {
   expect(await screen.findByText("The disk is unavailable.")).toBeTruthy();
   expect(screen.queryByText("Loading replay…")).toBeNull();
 });
+
+it("requests no chart of a script that logged no metrics", async () => {
+  const run = aFinishedRun({ origin: "reported" });
+  const server = serve({
+    "GET /runs/1/metric-names": [],
+    "GET /presets": [],
+    "GET /config-schema": { properties: {} },
+  });
+  renderPage(<OverviewTab run={run} />);
+  expect(await screen.findByText("The script of this run has logged none.")).toBeTruthy();
+  expect(server.of("GET /figures/curves")).toHaveLength(0);
+});

@@ -8,6 +8,7 @@ import { Figure } from "@/charts/Figure";
 import { chartOf, MEAN_RETURN, metricSections, RETURN, returnsFirst } from "@/charts/metrics";
 import { useCurveView } from "@/charts/useCurveView";
 import { useMetricCatalog } from "@/charts/useMetricCatalog";
+import { EmptyState } from "@/ui/EmptyState";
 import { short } from "@/ui/format";
 import { TimeAgo } from "@/ui/Quantity";
 import { QueryError } from "@/ui/QueryError";
@@ -69,11 +70,17 @@ export function OverviewTab({ run }: { run: Run }) {
 function MainCharts({ run }: { run: Run }) {
   const catalog = useMetricCatalog();
   const [view] = useCurveView();
-  const { data: names = [] } = useQuery({ ...metricNamesQuery(run.id), enabled: isReported(run) });
+  const { data: names = [], isSuccess } = useQuery({
+    ...metricNamesQuery(run.id),
+    enabled: isReported(run),
+  });
   const learning = metricSections(catalog, names.filter(isLearningMetric(run))).flatMap(
     (section) => section.names,
   );
   const [main = RETURN, ...others] = returnsFirst(learning);
+  if (isSuccess && learning.length === 0 && !isActive(run)) {
+    return <EmptyState title="No metrics">The script of this run has logged none.</EmptyState>;
+  }
   const isReturn = main === RETURN || main === MEAN_RETURN;
   const metrics = isReturn ? [main] : [main, ...others].slice(0, MAIN_CHARTS);
   return (

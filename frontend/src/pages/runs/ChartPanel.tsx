@@ -82,9 +82,10 @@ function RunCharts({ charts, total }: ChartPanelProps) {
 }
 
 function GroupCharts({ charts, view, project }: ChartPanelProps) {
-  const { data } = useQuery(
+  const { data, isError } = useQuery(
     runGroupsQuery({ ...toFailuresQuery(view, project), by: view.by.join(), sort: view.groupSort }),
   );
+  const waiting = isError ? "There are no groups to draw." : "Loading groups…";
   const groups = drawnGroups(data?.items ?? []);
   const runs = [...new Set(groups.flatMap((group) => group.run_ids))].sort((a, b) => a - b);
   return (
@@ -92,7 +93,7 @@ function GroupCharts({ charts, view, project }: ChartPanelProps) {
       charts={charts}
       runs={runs}
       by={drawnFields(view.by)}
-      text={data ? groupCurvesText(groups, data.total, view.by) : "Loading groups…"}
+      text={data ? groupCurvesText(groups, data.total, view.by) : waiting}
     />
   );
 }
