@@ -6295,7 +6295,7 @@ export interface components {
             high: number | null;
             /**
              * Low
-             * @description Null below n = 3.
+             * @description Null if there are too few runs for an interval.
              */
             low: number | null;
             /** Value */
@@ -7580,7 +7580,12 @@ export interface components {
              * @enum {string}
              */
             dash: "solid" | "dash" | "dot" | "dashdot" | "longdash" | "longdashdot" | "12px,4px,2px,4px,2px,4px" | "18px,3px" | "2px,8px" | "10px,10px" | "18px,3px,6px,3px" | "2px,2px,10px,2px" | "18px,3px,2px,3px,2px,3px,2px,3px";
-            /** @description With its stratified bootstrap interval. */
+            /**
+             * Failed
+             * @description Number of failed runs that have not reached the step. The mean leaves them out.
+             */
+            failed: number;
+            /** @description With Student's t-interval. */
             mean: components["schemas"]["Estimate"] | null;
             /**
              * N
@@ -9361,14 +9366,14 @@ export interface components {
              * @description Index of the best group in `standings`.
              */
             best: number;
-            /** @description Difference of the means, with Welch's interval. */
+            /** @description Difference of the means, with Welch's interval. The intervals of all pairs of groups are right together with 95 %. */
             difference: components["schemas"]["Estimate"] | null;
             /**
              * Other
              * @description Index of the other group in `standings`.
              */
             other: number;
-            /** @description Probability that a run of the best group scores more than one of the other. A tie counts half. */
+            /** @description Probability that a run of the best group scores more than one of the other. A tie counts half. Below ten runs it has no interval. */
             probability: components["schemas"]["Estimate"] | null;
             /**
              * Significant
@@ -13100,7 +13105,7 @@ export interface components {
             label: string;
             /**
              * Low
-             * @description Lower end of the 95 % interval of the mean (bootstrap over seeds).
+             * @description Lower end of the 95 % t-interval of the mean over seeds.
              */
             low: number | null;
             /** Mean */
@@ -15736,7 +15741,7 @@ export interface operations {
                 after?: string | null;
                 /** @description Draw the ancestors of forks too. Ignored on the time axis. */
                 ancestry?: boolean;
-                /** @description Band around a group's line: all runs, standard error, or 95% bootstrap interval. */
+                /** @description Band around a group's line: all runs, one standard error, or the 95 % interval: `bootstrap`. Around a mean, that is Student's t-interval. */
                 band?: "range" | "standard-error" | "bootstrap";
                 buckets?: number;
                 /** @description A group's line: its mean, or its interquartile mean (rliable's IQM). */

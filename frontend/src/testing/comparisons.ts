@@ -56,6 +56,7 @@ const group = (name: string, run_ids: number[], n: number, value: number) => ({
   name,
   run_ids,
   n,
+  failed: 0,
   mean: { value, low: n < 3 ? null : value - 2, high: n < 3 ? null : value + 2 },
   seeds_missing: Math.max(0, 3 - n),
   color: "#0072b2",

@@ -76,27 +76,22 @@ def test_a_build_without_examples_says_so(api: Api, tmp_path: Path, monkeypatch:
     assert (answer.status_code, "missing from this build" in answer.json()["detail"]) == (404, True)
 
 
-# The files of the largest agents are not in the archive yet.
-WITHOUT_CHECKPOINT = {"ALE/Pong-v5", "ALE/Breakout-v5", "Arcadia/Labyrinth-v0"}
-
-
 def test_everything_can_be_done_with_the_shipped_runs(api: Api) -> None:
-    """Each run has its best checkpoint with a replay, or says what is missing. Every video of the report exists."""
+    """Each run has its best checkpoint with a replay. Every video of the report exists."""
     result = open_examples(api)
     assert len(result["reports"]) == 1
     envs = set()
     for number in result["runs"]:
         run = api.run(number)
-        if run["env"] in WITHOUT_CHECKPOINT:
-            assert "checkpoint" in run["actions"]["play"]
-            continue
         envs.add(run["env"])
         assert (run["actions"]["play"], run["actions"]["change"]) == (None, None), run["name"]
         kept = [each for each in api.user.get(f"/api/v1/runs/{number}/checkpoints").json() if each["available"]]
         assert [(each["best"], each["weights_only"]) for each in kept] == [(True, True)], run["name"]
         newest = [each for each in api.user.get(f"/api/v1/runs/{number}/replays").json() if each["file_id"]][-1]
         assert (newest["step"], newest["actions"]["simulate"]) == (kept[0]["step"], None), run["name"]
-    assert envs >= {"CartPole-v1", "InvertedPendulum-v5"}
+    assert envs == {
+        *("CartPole-v1", "InvertedPendulum-v5", "ALE/Pong-v5", "ALE/Breakout-v5", "Arcadia/Labyrinth-v0"),
+    }
     blocks = api.user.get(f"/api/v1/reports/{result['reports'][0]}").json()["blocks"]
     for block in [block for block in blocks if block["kind"] == "replay"]:
         answer = api.user.post("/api/v1/reports/preview", json={"block": block}).json()

@@ -176,6 +176,13 @@ describe("the verdict", () => {
     expect(rows).toEqual(["PAAC · lr 0.534038 to 42–Add 3 seeds", "PAAC · lr 0.01386 to 1097 %Add 3 seeds"]);
   });
 
+  it("says how many runs have failed", async () => {
+    const [best, other] = VERDICT.standings;
+    open("/?runs=1,2", { "GET /compare/verdict": { ...VERDICT, standings: [{ ...best, failed: 2 }, other] } });
+    const [, row] = (await verdict()).getAllByRole("row");
+    expect(within(row as HTMLElement).getByText("3 (2 failed)")).toBeTruthy();
+  });
+
   it("launches more seeds and adds them to the comparison", async () => {
     let next = 20;
     const { server, address } = open("/?runs=1,2", {

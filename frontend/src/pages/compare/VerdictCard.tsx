@@ -5,7 +5,7 @@ import type { ComparedRun, Verdict } from "@/api/types";
 import { runsInFileName } from "@/api/runNumbers";
 import type { Cell } from "@/charts/csv";
 import { FigureFrame } from "@/charts/FigureFrame";
-import { nearestPercent, score } from "@/ui/format";
+import { exact, nearestPercent, score } from "@/ui/format";
 import { useIsMounted } from "@/ui/useIsMounted";
 import { WideTable } from "@/ui/WideTable";
 import { CardError } from "./CardError";
@@ -79,7 +79,8 @@ export function VerdictCard(props: VerdictCardProps) {
             {props.by.length > 0
               ? "Runs with the same values of the chosen settings"
               : "Runs that differ only in their seed"}{" "}
-            form one group. n is the number of runs that got this far. Intervals are 95 % intervals.
+            form one group. n is the number of runs that got this far. Intervals are 95 % intervals; those in
+            the sentences hold for all pairs of groups together.
           </Text>
         </>
       )}
@@ -123,7 +124,10 @@ function Standings({ verdict, known, launching, onSeeds }: StandingsProps) {
               <Table.Td className={classes.firstColumn}>
                 <GroupHeading group={group} />
               </Table.Td>
-              <Table.Td ta="right">{group.n}</Table.Td>
+              <Table.Td ta="right">
+                {group.n}
+                {group.failed > 0 && ` (${exact(group.failed)} failed)`}
+              </Table.Td>
               <Table.Td ta="right">{group.mean ? score(group.mean.value) : "–"}</Table.Td>
               <Table.Td ta="right" className={classes.together}>
                 {interval(group.mean)}
@@ -145,14 +149,15 @@ function Standings({ verdict, known, launching, onSeeds }: StandingsProps) {
   );
 }
 
-const STANDING_HEADER = ["settings", "runs", "n", "step", "mean", "low", "high"];
+const STANDING_HEADER = ["settings", "runs", "n", "failed", "step", "mean", "low", "high"];
 
 /** Return the groups for a CSV file. */
 function standingCells({ standings, at }: Verdict): Cell[][] {
-  return standings.map(({ name, run_ids, n, mean }) => [
+  return standings.map(({ name, run_ids, n, failed, mean }) => [
     name,
     run_ids.join(" "),
     n,
+    failed,
     at,
     mean?.value,
     mean?.low,
