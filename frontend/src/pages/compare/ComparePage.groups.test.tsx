@@ -178,7 +178,9 @@ describe("the verdict", () => {
 
   it("says how many runs have failed", async () => {
     const [best, other] = VERDICT.standings;
-    open("/?runs=1,2", { "GET /compare/verdict": { ...VERDICT, standings: [{ ...best, failed: 2 }, other] } });
+    open("/?runs=1,2", {
+      "GET /compare/verdict": { ...VERDICT, standings: [{ ...best, failed: 2 }, other] },
+    });
     const [, row] = (await verdict()).getAllByRole("row");
     expect(within(row as HTMLElement).getByText("3 (2 failed)")).toBeTruthy();
   });
