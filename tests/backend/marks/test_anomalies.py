@@ -75,7 +75,7 @@ def test_another_return_has_not_collapsed(values: Values) -> None:
 
 def learning(random: np.random.Generator, count: int) -> Values:
     """Return the returns of a run that learns, which vary more and more."""
-    return random.lognormal(0, 1.5, count) / (1 + np.exp(12 * (0.4 - np.arange(count) / count)))
+    return np.asarray(random.lognormal(0, 1.5, count) / (1 + np.exp(12 * (0.4 - np.arange(count) / count))))
 
 
 def resembling(random: np.random.Generator, count: int) -> Values:

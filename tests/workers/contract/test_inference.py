@@ -30,7 +30,7 @@ def test_the_interval_of_repeated_values_covers_the_mean() -> None:
     for _ in range(2_000):
         outcomes = random.normal(0, 1, 30)
         drawn = random.integers(30, size=20)
-        found = clustered_mean_error(outcomes[drawn], drawn.tolist())
+        found = clustered_mean_error(outcomes[drawn].tolist(), drawn.tolist())
         assert found is not None
         covered += found.interval[0] <= outcomes.mean() <= found.interval[1]
     assert covered / 2_000 >= 0.95
@@ -41,7 +41,7 @@ def test_the_interval_of_related_values_covers_the_mean_and_the_usual_one_does_n
     clusters = np.repeat(np.arange(10), 16)
     covered = np.zeros(2)
     for _ in range(1_000):
-        values = random.normal(0, 1, 10)[clusters] + random.normal(0, 1, len(clusters))
+        values = (random.normal(0, 1, 10)[clusters] + random.normal(0, 1, len(clusters))).tolist()
         found, usual = clustered_mean_error(values, clusters.tolist()), t_interval(values)
         assert found is not None
         assert usual is not None

@@ -12,7 +12,7 @@ from workers.trainer.evaluation.table import table
 from workers.trainer.games import subjects
 
 
-def document(env: str, protocol: str, *scores: float, plays: Sequence[str] | None = None) -> EvaluationDocument:
+def document(env: str, protocol: str, *scores: float, plays: Sequence[str | None] = ()) -> EvaluationDocument:
     subject = subjects.random_subject(env, PROTOCOLS[protocol])
     episodes = [
         PlayedEpisode(number=number, score=score, frames=10, frames_before=1, length=2, ended="over", play=play)
