@@ -79,6 +79,8 @@ class _Batch:
         self._number = run.attempt if attempt.joins else attempt.attempt
         self._omissions = Omissions(session, attempt)
         self._points = PointBuffer(_frames_per_step(run), self._omissions)
+        # An imported point without a time was not measured now. Equal times show that the run has no known duration.
+        self._default_time = run.created_at.timestamp() if run.origin == "imported" else None
 
     def store(self, events: Sequence[dict[str, Any]]) -> None:
         """Store all events in order."""
@@ -98,7 +100,7 @@ class _Batch:
         if type(step) is not int or not -LARGEST <= step <= LARGEST or type(values) is not dict:
             self._omissions.add("metrics", f"Left out metrics at step {quote(step)}: a step is a whole number.")
             return
-        self._points.add(step, _time_of(event), values)
+        self._points.add(step, _time_of(event, self._default_time), values)
 
     def _store_points(self) -> None:
         points = self._points.take()
@@ -180,12 +182,12 @@ class _Batch:
         self._session.add(line)
 
 
-def _time_of(event: dict[str, Any]) -> float:
-    """Return the time of an event, or the current time if it has none within the calendar."""
+def _time_of(event: dict[str, Any], default: float | None = None) -> float:
+    """Return the time of an event. Without one within the calendar, return the default or the current time."""
     time = event.get("time")
     if type(time) in (int, float) and math.isfinite(time) and 0 <= time < MAX_CALENDAR_SECONDS:  # type: ignore[arg-type, operator]
         return float(time)  # type: ignore[arg-type]
-    return clock.time()
+    return clock.time() if default is None else default
 
 
 def _frames_per_step(run: Run) -> int:
