@@ -53,6 +53,7 @@ def test_runs_are_filtered_sorted_computed_and_grouped(arcadia: Arcadia, api: Ap
 def test_wrong_options_are_named_in_words(arcadia: Arcadia, api: Api, trained: int) -> None:
     assert "There is no project named 'nowhere'." in arcadia("runs", "--project", "nowhere").err
     assert "--state fnished: use one of queued, starting," in arcadia("runs", "--state", "fnished").err
+    assert arcadia("stop", trained, "--yes").err.startswith(f"arcadia: Run {trained} has already finished")
     assert "a tag is empty" in arcadia("tag", trained, "--add", " ").err
     api.launch()
     assert "The list ends after 1 run. Show more" in arcadia("runs", "--limit", "1").err
