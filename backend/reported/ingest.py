@@ -98,7 +98,8 @@ class _Batch:
         if type(step) is float and step.is_integer():
             step = int(step)
         if type(step) is not int or not -LARGEST <= step <= LARGEST or type(values) is not dict:
-            self._omissions.add("metrics", f"Left out metrics at step {quote(step)}: a step is a whole number.")
+            rule = f"a step is a whole number up to {LARGEST:,}."
+            self._omissions.add("metrics", f"Left out metrics at step {quote(step)}: {rule}")
             return
         self._points.add(step, _time_of(event, self._default_time), values)
 
