@@ -14,7 +14,7 @@ from sqlalchemy.orm import Session
 from backend.alerts.service import MAX_SCRIPT_ALERTS, NewAlert, count_script_alerts, raise_alert
 from backend.config import Settings
 from backend.database.tables import Attempt, LogLine, Run
-from backend.errors import FieldError, Invalid
+from backend.errors import FieldError, Invalid, field_errors
 from backend.events.repeats import digest_of, take_unstored
 from backend.events.sequence import to_datetime
 from backend.logs.service import note, note_conflicts
@@ -126,9 +126,9 @@ class _Batch:
         try:
             logged = ev.MODELS[kind].model_validate({**event, "time": _time_of(event)})
         except ValidationError as error:
-            found = error.errors(include_url=False, include_input=False)[0]
-            field = ".".join(map(str, found["loc"]))
-            self._omissions.add(f"event {kind}", f"Left out an event of the kind {kind}: {field}: {found['msg']}.")
+            wrong = field_errors(error.errors(include_url=False))[0]
+            reason = f"{wrong.field}: {wrong.message}"
+            self._omissions.add(f"event {kind}", f"Left out an event of the kind {kind}: {reason}.")
             return
         if isinstance(logged, artifacts.ArtifactEvent):
             artifacts.store_event(self._session, self._run, logged, self._omissions)

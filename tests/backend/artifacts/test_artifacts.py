@@ -103,7 +103,7 @@ def test_a_repeated_event_adds_nothing(api: Api, script: ArtifactScript) -> None
     [
         ({"name": "m", "entries": [{"path": "m", "sha256": "a" * 64}]}, "its file m was not uploaded"),
         ({"name": "m", "entries": []}, "at least 1 item"),
-        ({"name": "a b", "entries": [{"path": "m", "uri": "s3://x"}]}, "artifact.name"),
+        ({"name": "a b", "entries": [{"path": "m", "uri": "s3://x"}]}, "artifact.name: use up to 128 letters"),
         ({"name": "m", "entries": [{"path": "../m", "uri": "s3://x"}]}, "must be relative"),
         ({"name": "m", "entries": [{"path": "/m", "uri": "s3://x"}]}, "must be relative"),
         ({"name": "m", "entries": [{"path": "m"}]}, "either a hash or an address"),
