@@ -53,6 +53,14 @@ def test_rows_of_another_length_are_left_out_and_listed(arcadia: Arcadia, api: A
     assert "with 1 new event\n" in arcadia(*CSV, file).out
 
 
+def test_a_row_without_a_time_has_that_of_the_row_before(arcadia: Arcadia, api: Api, tmp_path: Path) -> None:
+    file = tmp_path / "times.csv"
+    file.write_text("step,loss,_timestamp\n1,2,1700000000\n2,3,1700000010\n3,4,\n")
+    arcadia(*CSV, file)
+    (run,) = imported(api, "times")
+    assert api.run(run)["trained_seconds"] == 10.0
+
+
 def test_another_step_column_makes_another_run(arcadia: Arcadia, api: Api, tmp_path: Path) -> None:
     file = tmp_path / "another.csv"
     file.write_text("tt,loss\n100,2\n200,3\n")
