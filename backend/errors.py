@@ -34,6 +34,8 @@ DISK_FULL = "The server's disk is full. Free some space, because nothing can be 
 
 # A list of thousands of items may have an error in each.
 MAX_FIELD_ERRORS = 20
+# What a name may consist of, by the pattern that it must match.
+_RULES: dict[str, str] = {}
 
 
 class FieldError(BaseModel):
@@ -163,13 +165,31 @@ def field_errors(errors: Sequence[Any]) -> list[FieldError]:
         path = [str(part) for part in error["loc"]]
         if path and path[0] in ("body", "query", "path", "header"):
             path = path[1:]
-        message = str(error["msg"]).removeprefix("Value error, ")
-        if error["type"] == "extra_forbidden":
-            message = "no such field"
-        found.append(FieldError(field=".".join(path) or "body", message=message))
+        found.append(FieldError(field=".".join(path) or "body", message=_message(error)))
     if len(relevant) > MAX_FIELD_ERRORS:
         found.append(FieldError(field="body", message=f"{len(relevant) - MAX_FIELD_ERRORS:,} more values are invalid"))
     return found
+
+
+def with_rule(pattern: str, rule: str) -> str:
+    """Return a pattern of names. Errors show its rule instead of the pattern, which few people can read."""
+    _RULES[pattern] = rule
+    return pattern
+
+
+def _message(error: Any) -> str:
+    """Return Pydantic's message, in plain words for values that people type."""
+    context = error.get("ctx") or {}
+    match error["type"]:
+        case "extra_forbidden":
+            return "no such field"
+        case "string_pattern_mismatch" if context["pattern"] in _RULES:
+            return _RULES[context["pattern"]]
+        case "literal_error" | "enum" if isinstance(error["input"], str):
+            return f"{error['input'][:100]!r} is not one of {context['expected']}"
+        case "string_too_short" if context["min_length"] == 1:
+            return "must not be empty"
+    return str(error["msg"]).removeprefix("Value error, ")
 
 
 def _is_consequence(before: Any, error: Any) -> bool:

@@ -6,11 +6,15 @@ from typing import Annotated
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 
+from backend.errors import with_rule
 from workers.contract.values import STORABLE, Id
 
 MAX_NAME = 100
 # A number would be an id of a checkpoint, so the first character is a letter.
-NAME_PATTERN = r"^[a-z][a-z0-9._-]*(/[a-z0-9][a-z0-9._-]*){0,3}$"
+NAME_PATTERN = with_rule(
+    r"^[a-z][a-z0-9._-]*(/[a-z0-9][a-z0-9._-]*){0,3}$",
+    "use lower-case letters, digits, dots, hyphens and underscores, in up to four parts such as pong/champion",
+)
 RESERVED = ("newest", "best")
 
 AliasName = Annotated[

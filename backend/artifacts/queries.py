@@ -21,7 +21,7 @@ from backend.database.tables import (
     Project,
     Run,
 )
-from backend.errors import NotFound
+from backend.errors import FieldError, Invalid, NotFound
 from backend.projects.lookup import in_projects, resolve
 
 _NUMBER = re.compile(r"v(\d{1,9})")
@@ -79,16 +79,27 @@ def resolve_reference(session: Session, reference: str, project: str | None) -> 
     """Return the version that a reference names: name, name:alias or name:v3, after a project and / if needed."""
     path, _, alias = reference.partition(":")
     named, _, name = path.rpartition("/")
+    if not name:
+        message = "name an artifact, such as model, model:best or Maze/model"
+        raise Invalid(FieldError(field="reference", message=message))
     project_id = resolve(session, named or project)
     artifact = session.scalar(select(Artifact).where(Artifact.project_id == project_id, Artifact.name == name))
     if artifact is None:
-        names = session.scalars(
-            select(Artifact.name).where(Artifact.project_id == project_id).order_by(Artifact.name).limit(_LISTED)
-        ).all()
-        owner = session.scalar(select(Project.name).where(Project.id == project_id))
-        has = f"It has {', '.join(names)}." if names else "It has no artifacts."
-        raise NotFound(f"The project {owner} has no artifact {name}. {has}")
+        raise NotFound(_describe_missing(session, project_id, name))
     return _find_by_alias(session, artifact, alias or LATEST)
+
+
+def _describe_missing(session: Session, project_id: int, name: str) -> str:
+    """Return that a project has no artifact with a name, and which artifacts may be meant."""
+    owner = session.scalar(select(Project.name).where(Project.id == project_id))
+    same_name = select(Project.name).join(Artifact, Artifact.project_id == Project.id).where(Artifact.name == name)
+    if others := session.scalars(same_name.order_by(Project.id).limit(_LISTED)).all():
+        has = f"Other projects have one: {', '.join(f'{other}/{name}' for other in others)}."
+    else:
+        of_project = select(Artifact.name).where(Artifact.project_id == project_id)
+        names = session.scalars(of_project.order_by(Artifact.name).limit(_LISTED)).all()
+        has = f"It has {', '.join(names)}." if names else "It has no artifacts."
+    return f"The project {owner} has no artifact {name}. {has}"
 
 
 def _find_by_alias(session: Session, artifact: Artifact, alias: str) -> ArtifactVersion:

@@ -6,6 +6,7 @@ from typing import Annotated, Any, Self
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, model_validator
 
+from backend.errors import with_rule
 from workers.contract.events import Sha256
 from workers.contract.values import STORABLE, Count, Integer
 
@@ -13,10 +14,14 @@ MAX_ENTRIES = 10_000
 MAX_PATH, MAX_URI = 500, 2_000
 # The newest version, which needs no row.
 LATEST = "latest"
-ALIAS_PATTERN = r"^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$"
+# The kind of an artifact whose script names none.
+DEFAULT_KIND = "file"
+_RULE = "use up to {} letters, digits, dots, hyphens and underscores, starting with a letter or a digit"
+ALIAS_PATTERN = with_rule(r"^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$", _RULE.format(100))
+NAME_PATTERN = with_rule(r"^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$", _RULE.format(128))
 _VERSION = re.compile(r"v\d+")
 
-ArtifactName = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$")]
+ArtifactName = Annotated[str, StringConstraints(pattern=NAME_PATTERN)]
 AliasName = Annotated[
     str,
     StringConstraints(pattern=ALIAS_PATTERN),
@@ -64,7 +69,7 @@ class NewVersion(BaseModel):
     model_config = ConfigDict(extra="ignore")
 
     name: ArtifactName
-    kind: Annotated[str, Field(min_length=1, max_length=50), STORABLE] = "file"
+    kind: Annotated[str, Field(min_length=1, max_length=50), STORABLE] = DEFAULT_KIND
     aliases: list[Annotated[str, STORABLE]] = []
     metadata: dict[str, Any] = {}
     step: Integer | None = None

@@ -49,7 +49,8 @@ def run_metrics(session: Session, run: Run, names: Sequence[str], window: Window
     every = {series.name: series for series in session.scalars(found)}
     missing = [name for name in names if name not in every]
     if missing and run.state not in UNFINISHED:
-        raise UnknownMetric(f"Run {run.id} has not reported {', '.join(missing)[:500]}; it has: {', '.join(every)}.")
+        has = f"; it has: {', '.join(every)}" if every else " or any other metric"
+        raise UnknownMetric(f"Run {run.id} has not reported {', '.join(missing)[:500]}{has}.")
     wanted = [every[name] for name in (names or list(every)[:MAX_NAMES]) if name in every]
     view = load_run_views(session, [run.id])[run.id]
     attempt = len(view.limits) - 1

@@ -105,4 +105,4 @@ def _find_id(session: Session, name: str) -> int | None:
 def _unknown(session: Session, name: str) -> str:
     names = session.scalars(select(Project.name).order_by(Project.id).limit(MAX_LISTED_NAMES + 1)).all()
     listed = ", ".join(names[:MAX_LISTED_NAMES]) + (" and more" if len(names) > MAX_LISTED_NAMES else "")
-    return f"there is no project {name!r}; there are {listed}. Create it with POST /projects"
+    return f"there is no project {name!r}; there are {listed}. Create it on the page Projects"

@@ -3,7 +3,7 @@
 from sqlalchemy.orm import Session
 
 from backend.artifacts import service
-from backend.artifacts.schemas import NewVersion
+from backend.artifacts.schemas import DEFAULT_KIND, NewVersion
 from backend.database.tables import Artifact, ArtifactVersion, Run
 from backend.logs.service import note
 from backend.reported.events import LoggedArtifact, UsedArtifact
@@ -31,6 +31,10 @@ def _store_logged(session: Session, run: Run, new: NewVersion, omissions: Omissi
         return
     for alias in stored.refused:
         omissions.add("alias", f"Left out the alias {quote(alias)} of {new.name}. Use letters, digits, dots, - and _.")
+    kind = session.get_one(Artifact, stored.version.artifact_id).kind
+    if new.kind not in (kind, DEFAULT_KIND):
+        hint = "All versions of an artifact have one kind. Use another name for another kind."
+        omissions.add(f"kind {new.name[:50]}", f"{new.name} stays of the kind {kind}, not {quote(new.kind)}. {hint}")
     title = f"{new.name}:v{stored.version.version}"
     same = "" if stored.is_new else ", which has the same contents"
     note(session, run, f"Logged the artifact {title}{same}.")

@@ -14,7 +14,7 @@ from sqlalchemy.orm import Session
 from backend.alerts.service import MAX_SCRIPT_ALERTS, NewAlert, count_script_alerts, raise_alert
 from backend.config import Settings
 from backend.database.tables import Attempt, LogLine, Run
-from backend.errors import FieldError, Invalid
+from backend.errors import FieldError, Invalid, field_errors
 from backend.events.repeats import digest_of, take_unstored
 from backend.events.sequence import to_datetime
 from backend.logs.service import note, note_conflicts
@@ -79,6 +79,8 @@ class _Batch:
         self._number = run.attempt if attempt.joins else attempt.attempt
         self._omissions = Omissions(session, attempt)
         self._points = PointBuffer(_frames_per_step(run), self._omissions)
+        # An imported point without a time was not measured now. Equal times show that the run has no known duration.
+        self._default_time = run.created_at.timestamp() if run.origin == "imported" else None
 
     def store(self, events: Sequence[dict[str, Any]]) -> None:
         """Store all events in order."""
@@ -96,9 +98,10 @@ class _Batch:
         if type(step) is float and step.is_integer():
             step = int(step)
         if type(step) is not int or not -LARGEST <= step <= LARGEST or type(values) is not dict:
-            self._omissions.add("metrics", f"Left out metrics at step {quote(step)}: a step is a whole number.")
+            rule = f"a step is a whole number up to {LARGEST:,}."
+            self._omissions.add("metrics", f"Left out metrics at step {quote(step)}: {rule}")
             return
-        self._points.add(step, _time_of(event), values)
+        self._points.add(step, _time_of(event, self._default_time), values)
 
     def _store_points(self) -> None:
         points = self._points.take()
@@ -123,9 +126,9 @@ class _Batch:
         try:
             logged = ev.MODELS[kind].model_validate({**event, "time": _time_of(event)})
         except ValidationError as error:
-            found = error.errors(include_url=False, include_input=False)[0]
-            field = ".".join(map(str, found["loc"]))
-            self._omissions.add(f"event {kind}", f"Left out an event of the kind {kind}: {field}: {found['msg']}.")
+            wrong = field_errors(error.errors(include_url=False))[0]
+            reason = f"{wrong.field}: {wrong.message}"
+            self._omissions.add(f"event {kind}", f"Left out an event of the kind {kind}: {reason}.")
             return
         if isinstance(logged, artifacts.ArtifactEvent):
             artifacts.store_event(self._session, self._run, logged, self._omissions)
@@ -180,12 +183,12 @@ class _Batch:
         self._session.add(line)
 
 
-def _time_of(event: dict[str, Any]) -> float:
-    """Return the time of an event, or the current time if it has none within the calendar."""
+def _time_of(event: dict[str, Any], default: float | None = None) -> float:
+    """Return the time of an event. Without one within the calendar, return the default or the current time."""
     time = event.get("time")
     if type(time) in (int, float) and math.isfinite(time) and 0 <= time < MAX_CALENDAR_SECONDS:  # type: ignore[arg-type, operator]
         return float(time)  # type: ignore[arg-type]
-    return clock.time()
+    return clock.time() if default is None else default
 
 
 def _frames_per_step(run: Run) -> int:

@@ -172,3 +172,15 @@ def test_an_unknown_path_is_not_found(api: Api) -> None:
     for method in ("GET", "POST", "DELETE"):
         answer = api.user.request(method, f"{API}/nothing")
         assert (answer.status_code, answer.json()["type"]) == (404, "/problems/no-such-path")
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "body", "message"),
+    [
+        ("GET", "/runs?state=fnished", None, "state.0: 'fnished' is not one of 'queued', 'starting'"),
+        ("POST", "/runs", {"config": CARTPOLE, "tags": [""]}, "tags.0: must not be empty"),
+    ],
+)
+def test_wrong_values_are_described_in_words(api: Api, method: str, path: str, body: Any, message: str) -> None:
+    answer = api.user.request(method, API + path, json=body)
+    assert (answer.status_code, answer.json()["detail"].startswith(message)) == (422, True), answer.text

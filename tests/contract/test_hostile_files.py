@@ -497,7 +497,7 @@ def importers(folder: Path) -> Iterator[Importer]:
     yield (
         "progress.csv",
         b"step,loss,name\n1,0.5,a\n2,nan,b\n",
-        lambda path, _: tables.find_csv(path),
+        tables.find_csv,
         lambda row: row + b"\n",
     )
     monitor = b'#{"t_start": 1.5, "env_id": "x"}\nr,l,t\n1.0,20,0.5\n'

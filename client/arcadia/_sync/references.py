@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from arcadia._sync.transport import Transport
+from arcadia._sync.transport import LOGGER, Transport
 from arcadia.errors import NotFoundError
 from arcadia.listed_runs import read_run_page
 from arcadia.names import (
@@ -64,11 +64,21 @@ def find_runs(
 
 
 def find_run_ids(transport: Transport, references: Iterable[RunReferences]) -> list[int]:
-    """Return the numbers of the runs that references name, each once and in this order."""
+    """Return the numbers of the runs that references name, each once and in this order.
+
+    Leave out deleted runs of a range with a warning. A single number is not looked up.
+    """
     ids: dict[int, None] = {}
     for reference in flatten_references(references):
         parsed = parse_reference(reference)
-        if isinstance(parsed, Numbers):
+        if isinstance(parsed, Numbers) and parsed.is_range:
+            found = [run["id"] for run in _find_numbered(transport, parsed.ids, ())]
+            if not found:
+                raise NotFoundError(404, f"There is no run in {reference}.")
+            if missing := [str(run_id) for run_id in parsed.ids if run_id not in found]:
+                LOGGER.warning("Left out of %s, because they do not exist: %s.", reference, ", ".join(missing))
+            ids |= dict.fromkeys(found)
+        elif isinstance(parsed, Numbers):
             ids |= dict.fromkeys(parsed.ids)
         else:
             ids[find_run_id(transport, reference)] = None

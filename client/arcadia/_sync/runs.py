@@ -223,8 +223,7 @@ class Run(Resource, RunRecord):
             raise ArcadiaError(
                 f"{choice!r} is not a checkpoint of run {self.id}. Use newest, best, a step, an alias, or a Checkpoint."
             )
-        kind = "best checkpoint" if choice == "best" and kept else "checkpoint"
-        raise ArcadiaError(f"Run {self.id} has no {kind} yet. Try again after it has saved one.")
+        raise ArcadiaError(self.explain_missing("best checkpoint" if choice == "best" and kept else "checkpoint"))
 
     def replays(self) -> list[Replay]:
         """List the replays by the step of their checkpoints."""

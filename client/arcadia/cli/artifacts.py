@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from arcadia.cli.connection import open_client
+from arcadia.cli.empty_lists import explain_empty
 from arcadia.cli.formats import age, clean, plural, size
 from arcadia.cli.options import Json, NewProject, ProjectFilter, Yes
 from arcadia.cli.output import confirm, print_fields, print_json, print_table, show
@@ -34,7 +35,8 @@ def list_artifacts(
     as_json: Json = False,
 ) -> None:
     """List artifacts with their newest versions, the last changed first."""
-    found = open_client(ctx).artifacts(project=project or None, kind=kind, search=search, limit=limit)
+    client = open_client(ctx)
+    found = client.artifacts(project=project or None, kind=kind, search=search, limit=limit)
     if as_json:
         print_json([each.data for each in found])
         return
@@ -52,7 +54,12 @@ def list_artifacts(
         for each in found
     ]
     columns = ["ARTIFACT", "PROJECT", "KIND", "NEWEST>", "ALIASES", "SIZE>", "MADE BY*", "SINCE>"]
-    print_table(columns, rows, empty='There is no artifact. A script logs one with run.log_artifact("model.pt").')
+    empty = ""
+    if not found:
+        given = {"project": project, "kind": kind or "", "search": search or ""}
+        empty = explain_empty(client, "artifact", given)
+        empty = empty or 'There is no artifact. A script logs one with run.log_artifact("model.pt").'
+    print_table(columns, rows, empty=empty)
 
 
 @app.command("show")

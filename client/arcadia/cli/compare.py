@@ -48,7 +48,7 @@ def _print_results(comparison: dict[str, Any]) -> None:
             f"{run['step']:,}",
             number(run["last_return"]),
             number(run["best_return"]),
-            duration(summaries[run["id"]]["wall_seconds"]),
+            duration(summaries[run["id"]]["wall_seconds"] or None),
         ]
         for run in comparison["runs"]
     ]

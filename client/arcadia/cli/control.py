@@ -80,7 +80,7 @@ def _apply(runs: Sequence[Run], action: Callable[[Run], object]) -> tuple[list[R
     skipped: list[str] = []
     for run in runs:
         if refusal := _refusal(run, action):
-            skipped.append(f"Run {run.id}: {refusal}")
+            skipped.append(refusal if refusal.startswith(f"Run {run.id} ") else f"Run {run.id}: {refusal}")
         else:
             changed.append(run)
     return changed, skipped

@@ -10,6 +10,7 @@ import typer
 
 from arcadia._sync.checkpoints import Checkpoint
 from arcadia._sync.replays import Replay
+from arcadia._sync.runs import Run
 from arcadia.cli.chosen_checkpoints import choose
 from arcadia.cli.connection import open_client
 from arcadia.cli.formats import count, number, size
@@ -50,7 +51,7 @@ def checkpoints(
     found, choice = choose(open_client(ctx), run, which)
     every = found.checkpoints()
     if listed:
-        print_json([each.data for each in every]) if as_json else _list_checkpoints(every)
+        print_json([each.data for each in every]) if as_json else _list_checkpoints(found, every)
         return
     chosen = every if which == "all" else [found.checkpoint(choice)]
     files = {
@@ -58,7 +59,7 @@ def checkpoints(
         for each in chosen
         if each.is_available
     }
-    _download(files, overwrite=overwrite, as_json=as_json)
+    _download(files, found.explain_missing("checkpoint"), overwrite=overwrite, as_json=as_json)
 
 
 @app.command()
@@ -73,10 +74,11 @@ def replays(
     as_json: Json = False,
 ) -> None:
     """Download the videos of a run's replays."""
-    found = open_client(ctx).run(run).replays()
+    source = open_client(ctx).run(run)
+    found = source.replays()
     found = found if latest is None else found[-latest:]
     if listed:
-        print_json([each.data for each in found]) if as_json else _list_replays(found)
+        print_json([each.data for each in found]) if as_json else _list_replays(source, found)
         return
     files: dict[Path, Download] = {}
     for each in found:
@@ -85,13 +87,13 @@ def replays(
             files[out / f"{name}.mp4"] = each.download
         if tracks and each.track_file_id is not None:
             files[out / f"{name}.npz"] = each.download_track
-    _download(files, overwrite=overwrite, as_json=as_json)
+    _download(files, source.explain_missing("replay"), overwrite=overwrite, as_json=as_json)
 
 
-def _download(files: Mapping[Path, Download], *, overwrite: bool, as_json: bool) -> None:
+def _download(files: Mapping[Path, Download], empty: str, *, overwrite: bool, as_json: bool) -> None:
     """Save files and print their paths, one per line or as JSON."""
     if not files:
-        raise ArcadiaError("The run has no such file yet. Try again after its first checkpoint.")
+        raise ArcadiaError(empty)
     for target, download in files.items():
         if target.exists() and not overwrite:
             say(f"{target} exists. Replace it with --overwrite.")
@@ -101,7 +103,7 @@ def _download(files: Mapping[Path, Download], *, overwrite: bool, as_json: bool)
     print_json(paths) if as_json else show("\n".join(paths))
 
 
-def _list_checkpoints(found: Sequence[Checkpoint]) -> None:
+def _list_checkpoints(run: Run, found: Sequence[Checkpoint]) -> None:
     rows = [
         [
             count(each.step),
@@ -112,9 +114,9 @@ def _list_checkpoints(found: Sequence[Checkpoint]) -> None:
         ]
         for each in found
     ]
-    print_table(["STEP>", "RETURN>", "SIZE>", "BEST", "KEPT AS*"], rows, empty="The run has no checkpoint yet.")
+    print_table(["STEP>", "RETURN>", "SIZE>", "BEST", "KEPT AS*"], rows, empty=run.explain_missing("checkpoint"))
 
 
-def _list_replays(found: Sequence[Replay]) -> None:
+def _list_replays(run: Run, found: Sequence[Replay]) -> None:
     rows = [[str(each.id), count(each.step), number(each.episode_return), f"{each.seconds:.1f} s"] for each in found]
-    print_table(["ID>", "STEP>", "RETURN>", "LENGTH>"], rows, empty="The run has no replay yet.")
+    print_table(["ID>", "STEP>", "RETURN>", "LENGTH>"], rows, empty=run.explain_missing("replay"))

@@ -11,6 +11,7 @@ from typing import Annotated, Any
 import typer
 
 from arcadia.cli.connection import resolve_connection
+from arcadia.cli.formats import plural
 from arcadia.cli.output import say, show
 from arcadia.errors import ArcadiaError
 from arcadia.settings import PROJECT_VARIABLE
@@ -29,6 +30,14 @@ class Source(str, Enum):
     wandb = "wandb"
     monitor = "monitor"
     csv = "csv"
+
+
+FILES = {
+    Source.tensorboard: "event files of TensorBoard",
+    Source.wandb: "folders of wandb with the name offline-run-*",
+    Source.monitor: "files with the name *.monitor.csv",
+    Source.csv: "CSV files",
+}
 
 
 def follow(
@@ -69,30 +78,32 @@ def import_logs(
     Files and media that cannot be read are listed at the end, and do not stop the others.
     """
     from arcadia.importing import sending
-    from arcadia.reporting.connection import Connection, RejectedError, UnavailableError
+    from arcadia.reporting.connection import Connection, RejectedError, UnavailableError, WrongTokenError
 
     connection = Connection(*resolve_connection(ctx))
     problems: list[str] = []
     omissions: list[str] = []
     runs = [run for path in paths for run in find_runs(source, path, step, problems)]
     if not (runs or problems):
-        raise ArcadiaError(f"There are no files of {source.value} in {', '.join(map(str, paths))}.")
+        raise ArcadiaError(f"There are no {FILES[source]} in {', '.join(map(str, paths))}.")
     for run in runs:
         try:
             imported = sending.import_run(connection, run, project)
         except UnavailableError as error:
             message = f"{run.name} is not imported completely: {error} Run the command again to continue."
             raise ArcadiaError(message) from None
+        except WrongTokenError as error:
+            raise ArcadiaError(f"{run.name} is not imported. {error}") from None
         except (RejectedError, OSError) as error:
             problems.append(f"{run.name} is not imported completely: {error}")
             continue
-        show(f"{run.name} is at {connection.url}{imported.path}, with {imported.sent} new events")
+        show(f"{run.name} is at {connection.url}{imported.path}, with {plural(imported.sent, 'new event')}")
         if imported.conflicts:
             say(describe_conflicts(run.name, imported.conflicts))
         omissions += imported.omissions
         problems += imported.problems
     if omissions:
-        say(f"{len(omissions)} left out: an event or a media file that cannot be stored.")
+        say(f"{plural(len(omissions), 'part')} of the files left out, because they cannot be stored:")
         say_first(omissions)
     if problems:
         say(f"{len(problems)} not imported completely. Repair the files, then run the command again.")
@@ -126,4 +137,6 @@ def find_runs(source: Source, path: Path, step: str | None, problems: list[str])
         return list(tensorboard_files.find_runs(path if path.is_dir() else path.parent))
     if source is Source.wandb:
         return list(wandb_files.find_runs(path, problems))
-    return list(tables.find_monitors(path, problems) if source is Source.monitor else tables.find_csv(path, step))
+    return list(
+        tables.find_monitors(path, problems) if source is Source.monitor else tables.find_csv(path, problems, step)
+    )

@@ -5,13 +5,14 @@ from __future__ import annotations
 import os
 import sys
 from typing import Annotated
+from urllib.parse import urlsplit
 
 import typer
 
 from arcadia._sync.client import Client
 from arcadia.cli.connection import options_of
 from arcadia.cli.output import show
-from arcadia.errors import ArcadiaError
+from arcadia.errors import ApiError, ArcadiaError, NotFoundError
 from arcadia.settings import ENVIRONMENT, TOKEN_VARIABLE, Token, resolve_url, store_login
 
 
@@ -25,13 +26,24 @@ def login(
     """
     options = options_of(ctx)
     address = resolve_url(url or options.url)
-    with Client(address) as client:
-        required = bool(client.transport.get("/session")["required"])
-    token = (options.token() or _read_token(address)) if required else None
+    token = (options.token() or _read_token(address)) if _requires_token(address) else None
     if token is not None:
         _verify(address, token)
     place = store_login(address, token)
     show(f"Signed in to {address}. The token is in {place}." if place else f"{address} needs no token. URL stored.")
+
+
+def _requires_token(url: str) -> bool:
+    """Return True if a server requires a token. Raise ArcadiaError if this is not the URL of Arcadia."""
+    try:
+        with Client(url) as client:
+            return bool(client.transport.get("/session")["required"])
+    except (ApiError, ValueError, LookupError, TypeError) as error:
+        root = urlsplit(url)._replace(path="", query="", fragment="").geturl()
+        if isinstance(error, ApiError) and not isinstance(error, NotFoundError) and root == url:
+            raise
+        hint = "Check the address" if root == url else f"Use the address without a path: arcadia login {root}"
+        raise ArcadiaError(f"{url} is not the URL of an Arcadia server. {hint}.") from None
 
 
 def _read_token(url: str) -> Token:

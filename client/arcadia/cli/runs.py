@@ -9,6 +9,7 @@ import typer
 
 from arcadia.cli import completion
 from arcadia.cli.connection import open_client
+from arcadia.cli.empty_lists import explain_empty
 from arcadia.cli.formats import MISSING, age, clean, joined, number, percent, plural
 from arcadia.cli.options import RUNS_HELP, Json, ProjectFilter, Quiet, RunReference, RunReferences
 from arcadia.cli.output import print_json, print_table, say, state
@@ -19,6 +20,7 @@ from arcadia.listed_runs import read_run_page
 from arcadia.records.view import SavedView
 
 MAIN_PROJECT = "Main"
+STATES = ("queued", "starting", "running", "paused", "finished", "failed", "stopped")
 
 
 def runs(
@@ -73,6 +75,8 @@ def runs(
     as_json: Json = False,
 ) -> None:
     """List runs, newest first."""
+    if wrong := [each for each in states if each not in STATES]:
+        raise typer.BadParameter(f"--state {wrong[0]}: use one of {', '.join(STATES)}")
     client = open_client(ctx)
     saved = client.view(view, project=project or None) if view else None
     if saved:
@@ -114,9 +118,10 @@ def runs(
     elif quiet:
         show_text("\n".join(str(run["id"]) for run in found))
     else:
-        _print(found, metric, config, [column.partition("=")[0].strip() for column in compute])
+        empty = "" if found else explain_empty(client, "run", {"project": given["project"] or ""})
+        _print(found, metric, config, [column.partition("=")[0].strip() for column in compute], empty)
         if len(found) == limit:
-            say(f"These are {plural(limit, 'run')}. Show more with --limit.")
+            say(f"The list ends after {plural(limit, 'run')}. Show more with --limit.")
 
 
 def show(
@@ -141,6 +146,8 @@ def tag(
     as_json: Json = False,
 ) -> None:
     """Add and remove tags of runs, or show them."""
+    if not all(each.strip() for each in (*add, *remove)):
+        raise typer.BadParameter("a tag is empty. Use one such as --add best")
     found = open_client(ctx).runs(*runs)
     if add or remove:
         for run in found:
@@ -155,7 +162,7 @@ def tag(
         show_text(f"{run.id} {run.name}: {joined(run.tags)}")
 
 
-def _print(found: list[dict[str, Any]], metrics: list[str], fields: list[str], computed: list[str]) -> None:
+def _print(found: list[dict[str, Any]], metrics: list[str], fields: list[str], computed: list[str], empty: str) -> None:
     columns = ["ID>", "NAME*", "STATE", "ENVIRONMENT", "DONE>", "RETURN>", "BEST>", "AGE>"]
     rows = [
         [
@@ -174,7 +181,7 @@ def _print(found: list[dict[str, Any]], metrics: list[str], fields: list[str], c
         for run in found
     ]
     added = [f"{name}>" for name in [*metrics, *fields, *computed]]
-    print_table([*columns, *added], rows, empty="There are no such runs.")
+    print_table([*columns, *added], rows, empty=empty or "There are no such runs.")
 
 
 def _settings(view: SavedView) -> list[str]:

@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from arcadia.cli.connection import options_of
+from arcadia.cli.formats import plural
 from arcadia.cli.output import say, show
 
 
@@ -38,6 +39,6 @@ def sync(
     if not results:
         say("Every journal is uploaded.")
     if clean:
-        say(f"Deleted {len(syncing.clean(directories))} journals that are uploaded.")
+        say(f"Deleted {plural(len(syncing.clean(directories)), 'uploaded journal')}.")
     if any(result.problem and not result.is_running for result in results):
         raise typer.Exit(1)

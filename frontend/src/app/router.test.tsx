@@ -36,6 +36,15 @@ it.each([
   expect(await openAddress(typed)).toBe(opened);
 });
 
+it("has an element or a page in every route without children", () => {
+  const leaves = (all: RouteObject[]): RouteObject[] =>
+    all.flatMap((route) => (route.children ? leaves(route.children) : [route]));
+  const empty = leaves(routes).filter(
+    ({ element, Component, lazy }) => element === undefined && Component === undefined && lazy === undefined,
+  );
+  expect(empty.map(({ path }) => path)).toEqual([]);
+});
+
 it.each(["/nothing", "/runs/7/a/b/c", "/replays", "/checkpoints/12"])("has no page at %s", (address) => {
   expect(matchRoutes(routes, address)?.at(-1)?.route.Component).toBe(NotFoundPage);
 });

@@ -26,6 +26,8 @@ function redirectToStudyForm({ request }: LoaderFunctionArgs) {
 function forward(path: string, to: string): RouteObject {
   return {
     path,
+    // Without an element, React Router warns while it redirects.
+    element: null,
     loader: ({ request, params }: LoaderFunctionArgs) =>
       replace([to, params["*"]].filter(Boolean).join("/") + new URL(request.url).search),
   };
@@ -76,7 +78,7 @@ export const routes: RouteObject[] = [
           { path: "runs/:id/:tab?/:item?", lazy: page(() => import("@/pages/run/RunPage")) },
           { path: "compare", lazy: page(() => import("@/pages/compare/ComparePage")) },
           { path: "studies", lazy: page(() => import("@/pages/studies/StudiesPage")) },
-          { path: "studies/new", loader: redirectToStudyForm },
+          { path: "studies/new", element: null, loader: redirectToStudyForm },
           { path: "studies/:id", lazy: page(() => import("@/pages/studies/StudyPage")) },
           { path: "papers", lazy: page(() => import("@/pages/papers/PapersPage")) },
           { path: "papers/:paper", lazy: page(() => import("@/pages/papers/PaperPage")) },

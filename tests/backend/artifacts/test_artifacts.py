@@ -103,7 +103,7 @@ def test_a_repeated_event_adds_nothing(api: Api, script: ArtifactScript) -> None
     [
         ({"name": "m", "entries": [{"path": "m", "sha256": "a" * 64}]}, "its file m was not uploaded"),
         ({"name": "m", "entries": []}, "at least 1 item"),
-        ({"name": "a b", "entries": [{"path": "m", "uri": "s3://x"}]}, "artifact.name"),
+        ({"name": "a b", "entries": [{"path": "m", "uri": "s3://x"}]}, "artifact.name: use up to 128 letters"),
         ({"name": "m", "entries": [{"path": "../m", "uri": "s3://x"}]}, "must be relative"),
         ({"name": "m", "entries": [{"path": "/m", "uri": "s3://x"}]}, "must be relative"),
         ({"name": "m", "entries": [{"path": "m"}]}, "either a hash or an address"),
@@ -132,6 +132,13 @@ def test_odd_aliases_and_metadata_do_not_lose_the_artifact(api: Api, script: Art
     assert "Left out the alias 'v7' of model" in warnings(api, script)[0]
 
 
+def test_another_kind_of_an_artifact_is_mentioned(api: Api, script: ArtifactScript) -> None:
+    for kind in ("model", "model", "file", "dataset"):
+        script.log_artifact("agent", {"a": kind.encode()}, kind=kind)
+    (warning,) = api.run(script.run_id)["warnings"]
+    assert warning.startswith("agent stays of the kind model, not 'dataset'. All versions")
+
+
 def test_a_run_that_uses_a_version_is_in_its_lineage(api: Api, script: ArtifactScript) -> None:
     script.log_artifact("data", {"d": b"data"})
     version = script.resolve("data")
@@ -150,7 +157,8 @@ def test_references_name_projects_versions_and_aliases(api: Api, script: Artifac
     assert script.resolve("Maze/model:best")["project"] == "Maze"
     assert script.resolve("model", project="maze")["version"] == 0
     for reference, detail in (
-        ("model", "The project Main has no artifact model. It has no artifacts."),
+        ("other", "The project Main has no artifact other. It has no artifacts."),
+        ("model", "The project Main has no artifact model. Other projects have one: Maze/model."),
         ("Maze/data", "The project Maze has no artifact data. It has model."),
         ("Maze/model:v9", "model has no version v9. Its aliases are best, latest."),
         ("Maze/model:newest", "model has no version newest. Its aliases are best, latest."),
@@ -198,6 +206,13 @@ def test_aliases_are_set_moved_and_removed(api: Api, script: ArtifactScript) -> 
     assert api.user.put(f"{path}/v3", json={"version": 0}).status_code == 422
     assert api.user.put(f"{path}/best", json={"version": 9}).status_code == 404
     assert [api.user.delete(f"{path}/best").status_code for _ in range(2)] == [204, 404]
+
+
+def test_an_alias_that_cannot_be_set_is_explained_without_a_pattern(api: Api, script: ArtifactScript) -> None:
+    script.log_artifact("agent", {"a": b"a"})
+    artifact = script.resolve("agent")["artifact_id"]
+    refused = api.user.put(f"/api/v1/artifacts/{artifact}/aliases/a b", json={"version": 0}).json()
+    assert refused["detail"].startswith("alias: use up to 100 letters, digits, dots, hyphens and underscores")
 
 
 def test_a_deleted_version_takes_only_its_own_files(api: Api, app: FastAPI, script: ArtifactScript) -> None:

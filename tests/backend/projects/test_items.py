@@ -43,7 +43,7 @@ def test_a_run_is_launched_into_an_existing_project(api: Api, projects: Projects
     assert refused.json()["errors"] == [
         {
             "field": "project",
-            "message": "there is no project 'maz'; there are Main, Maze. Create it with POST /projects",
+            "message": "there is no project 'maz'; there are Main, Maze. Create it on the page Projects",
         }
     ]
 

@@ -152,6 +152,22 @@ def test_the_files_of_an_import_are_one_attempt(api: Api, script: Script) -> Non
     assert [line["message"] for line in lines] == ["Imported from Monitor.", "Finished."]
 
 
+def test_an_import_without_times_has_no_duration(api: Api, script: Script) -> None:
+    """The time of the import is not that of the training."""
+    script.begin(origin="imported", origin_label="CSV")
+    for step in (1, 2):
+        event = script.metrics(step, **{"episode/return": 1.0})
+        del event["time"]
+        script.post(event)
+    script.log("end", outcome="finished")
+    query = {"compute": "efficiency = best_return / hours", "include": "trained_seconds"}
+    (run,) = api.user.get("/api/v1/runs", params=query).json()["items"]
+    assert (run["trained_seconds"], run["computed"]) == (0.0, {"efficiency": None})
+    assert api.user.get("/api/v1/runs", params={"filter": "hours >= 0"}).json()["items"] == []
+    curve = {"runs": script.run_id, "metric": "episode/return", "x": "time"}
+    assert api.user.get("/api/v1/figures/curves", params=curve).json()["data"][0]["x"] == [0, 0]
+
+
 @pytest.mark.parametrize("outcome", ["finished", "failed", "stopped", "paused"])
 def test_the_outcome_decides_the_state(api: Api, reported: Script, outcome: str) -> None:
     reported.log("end", outcome=outcome, message="because", traceback="Traceback …")

@@ -12,7 +12,7 @@ RATE = {"field": "learning_rate", "values": RATES}
 DRAWN = {"field": "learning_rate", "log_uniform": [1e-4, 1e-2]}
 
 WRONG: list[tuple[dict[str, Any], str, str]] = [
-    ({"name": " "}, "name", "at least 1 character"),
+    ({"name": " "}, "name", "must not be empty"),
     ({"color": "red"}, "color", "no such field"),
     ({"preset": None}, "preset", "use either a preset or a complete config"),
     ({"config": CARTPOLE}, "preset", "use either a preset or a complete config"),

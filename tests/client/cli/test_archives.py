@@ -5,6 +5,8 @@ import re
 import zipfile
 from pathlib import Path
 
+import pytest
+
 from tests.client.cli.conftest import Arcadia, train
 from tests.factories import Api
 
@@ -29,6 +31,21 @@ def test_runs_are_exported_deleted_and_imported(arcadia: Arcadia, api: Api, tmp_
 def test_a_run_is_exported_under_its_number(arcadia: Arcadia, trained: int, tmp_path: Path) -> None:
     exported = arcadia("export", trained, "-o", tmp_path)
     assert exported.out.strip() == str(tmp_path / f"run-{trained}.arcadia")
+
+
+def test_deleted_runs_of_a_range_are_left_out(
+    arcadia: Arcadia, api: Api, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    first, deleted, last = (train(api, name=f"of a range {number}") for number in range(3))
+    api.user.delete(f"/api/v1/runs/{deleted}").raise_for_status()
+    target = tmp_path / "range.arcadia"
+    exported = arcadia("export", f"{first}-{last}", "-o", target)
+    assert exported.status == 0, exported.err
+    assert f"Left out of {first}-{last}, because they do not exist: {deleted}." in caplog.text
+    with zipfile.ZipFile(target) as archive:
+        runs = {name.split("/")[1] for name in archive.namelist() if name.startswith("runs/")}
+    assert len(runs) == 2
+    assert "There is no run in" in arcadia("export", f"{deleted}-{deleted}", "-o", target, "--overwrite").err
 
 
 def test_a_study_and_a_report_are_exported_with_their_runs(

@@ -38,6 +38,26 @@ def test_artifacts_are_listed_and_shown(arcadia: Arcadia, script: ArtifactScript
     assert (missing.status, "model has no version v8" in missing.err) == (1, True)
 
 
+def test_an_artifact_of_another_project_is_named(arcadia: Arcadia, script: ArtifactScript) -> None:
+    del script
+    shown = arcadia("artifacts", "show", "model")
+    assert (shown.status, "has no artifact model. Other projects have one: Shelf/model." in shown.err) == (1, True)
+    assert "name an artifact, such as model" in arcadia("artifacts", "show", "").err
+    unknown = arcadia("artifacts", "show", "nowhere/model").err
+    assert "there is no project 'nowhere'" in unknown
+    assert "POST" not in unknown
+
+
+def test_an_empty_list_names_its_filters(arcadia: Arcadia, script: ArtifactScript) -> None:
+    del script
+    for arguments, reason in (
+        (("--kind", "modle"), "There is no artifact with --kind modle."),
+        (("--project", "shelf", "--search", "zzz"), "There is no artifact with --project shelf --search zzz."),
+        (("--project", "shelv"), "There is no project named 'shelv'. Did you mean Shelf?"),
+    ):
+        assert reason in arcadia("artifacts", "list", *arguments).err
+
+
 def test_a_version_is_named_and_downloaded(arcadia: Arcadia, script: ArtifactScript, tmp_path: Path) -> None:
     del script
     assert arcadia("artifacts", "alias", "Shelf/model:v0", "best").out.strip() == "model:best is model:v0."

@@ -43,6 +43,13 @@ def test_login_verifies_and_stores_the_token(
     assert arcadia("workers").status == 0
 
 
+def test_login_explains_an_address_with_a_path(arcadia: Arcadia, url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("arcadia._sync.transport.FIRST_PAUSE_SECONDS", 0.001)
+    refused = arcadia("login", f"{url}/runs")
+    assert refused.status == 1
+    assert f"is not the URL of an Arcadia server. Use the address without a path: arcadia login {url}." in refused.err
+
+
 def test_a_missing_token_is_an_error(arcadia: Arcadia, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("ARCADIA_TOKEN")
     refused = arcadia("runs")

@@ -147,6 +147,15 @@ def test_checkpoints_and_replays_are_downloaded(arcadia: Arcadia, trained: int, 
     assert "400" in arcadia("download", "replays", trained, "--list").out
 
 
+def test_a_logged_run_has_no_checkpoints_to_wait_for(arcadia: Arcadia, api: Api) -> None:
+    body = {"key": "without-checkpoints", "writer": "w"}
+    run = api.user.post("/api/v1/reported/runs", json=body).raise_for_status().json()["run_id"]
+    for kind in ("checkpoints", "replays"):
+        refused = arcadia("download", kind, run)
+        assert (refused.status, "because Arcadia did not train it" in refused.err) == (1, True)
+        assert "because Arcadia did not train it" in arcadia("download", kind, run, "--list").err
+
+
 def test_missing_checkpoints_are_an_error(arcadia: Arcadia, api: Api) -> None:
     run = api.launch()["id"]
     for command in ("download", "checkpoints"), ("fork",):

@@ -50,6 +50,15 @@ def test_runs_are_filtered_sorted_computed_and_grouped(arcadia: Arcadia, api: Ap
     assert "did you mean finished" in wrong.err
 
 
+def test_wrong_options_are_named_in_words(arcadia: Arcadia, api: Api, trained: int) -> None:
+    assert "There is no project named 'nowhere'." in arcadia("runs", "--project", "nowhere").err
+    assert "--state fnished: use one of queued, starting," in arcadia("runs", "--state", "fnished").err
+    assert arcadia("stop", trained, "--yes").err.startswith(f"arcadia: Run {trained} has already finished")
+    assert "a tag is empty" in arcadia("tag", trained, "--add", " ").err
+    api.launch()
+    assert "The list ends after 1 run. Show more" in arcadia("runs", "--limit", "1").err
+
+
 def test_runs_of_a_saved_view(arcadia: Arcadia, api: Api, trained: int) -> None:
     other = api.launch(name="viewed", tags=["viewed"])["id"]
     query = f"filter=id+in+({trained},+{other})&sort=id&columns=name,config.seed~80!,metric.train/entropy.last"
@@ -95,7 +104,7 @@ def test_tags_are_added_and_removed(arcadia: Arcadia, api: Api) -> None:
 
 
 def test_runs_are_paused_resumed_stopped_archived_and_deleted(arcadia: Arcadia, api: Api) -> None:
-    first, second = api.launch()["id"], api.launch()["id"]
+    first, second = api.launched()["id"], api.launch()["id"]
     assert "paused" in arcadia("pause", first, second, "--wait").out
     resumed = json.loads(arcadia("resume", first, "--json").out)
     assert resumed[0]["state"] == "queued"
@@ -112,7 +121,7 @@ def test_runs_are_paused_resumed_stopped_archived_and_deleted(arcadia: Arcadia, 
     assert arcadia("delete", first).status == 2
     assert arcadia("delete", first, "-y").out == f"Deleted run {first}.\n"
     assert arcadia("show", first).status == 1
-    active = api.launch()["id"]
+    active = api.launched()["id"]
     partly = arcadia("delete", second, active, "--yes", "--json")
     assert (partly.status, [run["id"] for run in json.loads(partly.out)]) == (1, [second])
     assert f"arcadia: Run {active}: Run {active} is still queued." in partly.err

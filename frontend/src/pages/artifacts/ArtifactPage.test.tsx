@@ -1,7 +1,7 @@
-import { screen, waitFor, within } from "@testing-library/react";
+import { fireEvent, screen, waitFor, within } from "@testing-library/react";
 import userEvent from "@testing-library/user-event";
 import { describe, expect, it } from "vitest";
-import { anArtifactWithVersions, aVersion, aVersionWithFiles } from "@/testing/artifacts";
+import { anArtifactWithVersions, anEntry, aVersion, aVersionWithFiles } from "@/testing/artifacts";
 import { renderPage } from "@/testing/render";
 import { done, refusal, serve } from "@/testing/server";
 import ArtifactPage from "./ArtifactPage";
@@ -102,6 +102,8 @@ describe("the page of an artifact", () => {
     const { server, router } = open("/artifacts/3/v1", { "DELETE /artifacts/3/versions/1": done() });
     await userEvent.click(await screen.findByRole("button", { name: "Actions for agent:v1" }));
     await userEvent.click(await screen.findByText("Delete version…"));
+    expect(await screen.findByText("Used by Evaluates (run 2).")).toBeTruthy();
+    expect(screen.getByText("Its alias best will be removed.")).toBeTruthy();
     await userEvent.click(await screen.findByRole("button", { name: "Delete v1" }));
     await waitFor(() => expect(server.of("DELETE /artifacts/3/versions/1")).toHaveLength(1));
     await waitFor(() => expect(router.state.location.pathname).toBe("/artifacts/3"));
@@ -110,6 +112,28 @@ describe("the page of an artifact", () => {
   it("names versions and artifacts that do not exist", async () => {
     open("/artifacts/3/v8");
     expect(await screen.findByText("agent has no version v8")).toBeTruthy();
+  });
+
+  it.each([
+    ["/artifacts/3?version=77", "agent has no version v77"],
+    ["/artifacts/3?file=nope.txt", "agent:v1 has no file nope.txt. Choose one from the list."],
+  ])("says what %s names that does not exist", async (address, sentence) => {
+    open(address);
+    expect(await screen.findByText(sentence)).toBeTruthy();
+  });
+
+  it("says that a picture is broken", async () => {
+    const entries = [anEntry("broken.png")];
+    open("/artifacts/3?file=broken.png", { "GET /artifacts/3/versions/1": aVersionWithFiles({ entries }) });
+    fireEvent.error(await screen.findByRole("img", { name: "broken.png" }));
+    expect(screen.getByText(/The browser cannot show this picture/)).toBeTruthy();
+  });
+
+  it("does not download a version of references", async () => {
+    const entries = [anEntry("remote", { sha256: null, file_id: null, uri: "s3://bucket/remote", bytes: 0 })];
+    open("/artifacts/3", { "GET /artifacts/3/versions/1": aVersionWithFiles({ entries }) });
+    const button = await screen.findByRole("button", { name: "Download" });
+    expect(button.getAttribute("aria-disabled")).toBe("true");
   });
 
   it("says that an artifact does not exist", async () => {

@@ -1,6 +1,6 @@
 import { Anchor, Badge, Group, List, Skeleton, Stack, Text, Title } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
-import { Link, useNavigate, useParams } from "react-router";
+import { Link, useNavigate, useParams, useSearchParams } from "react-router";
 import {
   type ArtifactDetails,
   artifactQuery,
@@ -24,7 +24,10 @@ import { VersionActions } from "./VersionActions";
 
 /** One artifact with its versions. The URL names the version: /artifacts/3/v2. */
 export default function ArtifactPage() {
-  const { id = "", version } = useParams();
+  const { id = "", version: inPath } = useParams();
+  const [search] = useSearchParams();
+  const inSearch = search.get("version");
+  const version = inPath ?? (inSearch === null ? undefined : `v${inSearch.replace(/^v/, "")}`);
   const number = Number(id);
   const artifact = useQuery({ ...artifactQuery(number), enabled: Number.isInteger(number) });
   usePageTitle(artifact.data?.name ?? `Artifact ${id}`);
@@ -143,7 +146,7 @@ function VersionSheet({ version, aliases, onDeleted }: VersionSheetProps) {
             <Title order={2}>v{version.version}</Title>
             <ArtifactAliases aliases={version.aliases} />
           </Group>
-          <VersionActions version={version} aliases={aliases} onDeleted={onDeleted} />
+          <VersionActions version={version} details={details.data} aliases={aliases} onDeleted={onDeleted} />
         </Group>
         <Facts version={version} />
       </section>

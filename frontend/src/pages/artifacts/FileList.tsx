@@ -15,7 +15,8 @@ const MOST_SHOWN = 200;
 export function FileList({ version }: { version: ArtifactVersionDetails }) {
   const [params] = useSearchParams();
   const [showsAll, setShowsAll] = useState(false);
-  const file = version.entries.find(({ path }) => path === params.get("file"));
+  const named = params.get("file");
+  const file = version.entries.find(({ path }) => path === named);
   const folder = file ? file.path.split("/").slice(0, -1).join("/") : (params.get("folder") ?? "");
   const { folders, entries } = listFolder(version.entries, folder);
   const shown = showsAll ? entries : entries.slice(0, MOST_SHOWN);
@@ -69,6 +70,11 @@ export function FileList({ version }: { version: ArtifactVersionDetails }) {
           </Button>
         )}
       </section>
+      {named !== null && !file && (
+        <Text role="alert" size="sm">
+          {version.name}:v{version.version} has no file {named}. Choose one from the list.
+        </Text>
+      )}
       {file && <FilePreview key={file.path} version={version} entry={file} />}
     </>
   );

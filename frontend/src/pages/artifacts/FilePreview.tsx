@@ -1,5 +1,6 @@
 import { Anchor, Group, Skeleton, Stack, Table, Text, Title } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
+import { useState } from "react";
 import {
   type ArtifactEntry,
   artifactFileAddress,
@@ -50,9 +51,21 @@ function Reference({ uri }: { uri: string }) {
 
 function Content({ url, entry }: { url: string; entry: ArtifactEntry }) {
   const kind = previewKind(entry.path);
-  if (kind === "picture") return <img className={classes.picture} src={url} alt={entry.path} />;
+  const [isBroken, setBroken] = useState(false);
+  if (isBroken) {
+    return (
+      <Text size="sm">
+        The browser cannot show this {kind}. The file may be damaged. Download it to open it.
+      </Text>
+    );
+  }
+  const fail = () => setBroken(true);
+  if (kind === "picture")
+    return <img className={classes.picture} src={url} alt={entry.path} onError={fail} />;
   if (kind === "video")
-    return <video className={classes.picture} src={url} controls muted aria-label={entry.path} />;
+    return (
+      <video className={classes.picture} src={url} controls muted aria-label={entry.path} onError={fail} />
+    );
   if (kind === null || entry.bytes === 0) {
     return (
       <Text size="sm" c="dimmed">

@@ -4,9 +4,11 @@ import { useState } from "react";
 import {
   artifactZipAddress,
   type ArtifactVersion,
+  type ArtifactVersionDetails,
   useDeleteArtifactVersion,
   useRemoveArtifactAlias,
 } from "@/api/artifacts";
+import { BlockableButton } from "@/ui/BlockableButton";
 import { ConfirmModal } from "@/ui/ConfirmModal";
 import { bytes } from "@/ui/format";
 import { MenuAction } from "@/ui/MenuAction";
@@ -14,34 +16,52 @@ import { notifyDone } from "@/ui/notify";
 import { useCopy } from "@/ui/useCopy";
 import { AliasModal } from "./AliasModal";
 
+const MAX_LISTED = 5;
+
 interface VersionActionsProps {
   version: ArtifactVersion;
+  /** The version with its files and runs, once they are loaded. */
+  details: ArtifactVersionDetails | undefined;
   aliases: readonly string[];
   /** Called when the version is deleted. */
   onDeleted: () => void;
 }
 
 /** Button that downloads a version, and a menu with its other actions. */
-export function VersionActions({ version, aliases, onDeleted }: VersionActionsProps) {
+export function VersionActions({ version, details, aliases, onDeleted }: VersionActionsProps) {
   const [dialog, setDialog] = useState<"alias" | "delete" | null>(null);
   const { copy } = useCopy();
   const removeAlias = useRemoveArtifactAlias(version.artifact_id);
   const remove = useDeleteArtifactVersion(version);
   const title = `${version.name}:v${version.version}`;
   const close = () => setDialog(null);
+  const users = details?.used_by ?? [];
+  const named = version.aliases.filter((alias) => alias !== "latest");
   return (
     <Group gap="xs" wrap="nowrap">
-      <Button
-        component="a"
-        href={artifactZipAddress(version)}
-        download
-        leftSection={<IconDownload size={16} />}
-        h={32}
-        px="sm"
-        variant="default"
-      >
-        Download
-      </Button>
+      {details?.entries.every(({ uri }) => uri !== null) ? (
+        <BlockableButton
+          blocked="This version has only references. Arcadia does not have their contents."
+          leftSection={<IconDownload size={16} />}
+          h={32}
+          px="sm"
+          variant="default"
+        >
+          Download
+        </BlockableButton>
+      ) : (
+        <Button
+          component="a"
+          href={artifactZipAddress(version)}
+          download
+          leftSection={<IconDownload size={16} />}
+          h={32}
+          px="sm"
+          variant="default"
+        >
+          Download
+        </Button>
+      )}
       <Menu width={256} keepMounted={false} position="bottom-end">
         <Menu.Target>
           <ActionIcon size={32} aria-label={`Actions for ${title}`}>
@@ -58,20 +78,18 @@ export function VersionActions({ version, aliases, onDeleted }: VersionActionsPr
             }}
           />
           <MenuAction Icon={IconTag} label="Set alias…" onClick={() => setDialog("alias")} />
-          {version.aliases
-            .filter((alias) => alias !== "latest")
-            .map((alias) => (
-              <MenuAction
-                key={alias}
-                Icon={IconTagOff}
-                label={`Remove alias ${alias}`}
-                onClick={() =>
-                  removeAlias.mutate(alias, {
-                    onSuccess: () => notifyDone(`The alias ${alias} was removed.`),
-                  })
-                }
-              />
-            ))}
+          {named.map((alias) => (
+            <MenuAction
+              key={alias}
+              Icon={IconTagOff}
+              label={`Remove alias ${alias}`}
+              onClick={() =>
+                removeAlias.mutate(alias, {
+                  onSuccess: () => notifyDone(`The alias ${alias} was removed.`),
+                })
+              }
+            />
+          ))}
           <MenuAction Icon={IconTrash} label="Delete version…" onClick={() => setDialog("delete")} />
         </Menu.Dropdown>
       </Menu>
@@ -95,7 +113,23 @@ export function VersionActions({ version, aliases, onDeleted }: VersionActionsPr
         <Text size="sm">
           This permanently deletes the version ({bytes(version.bytes)}). Files that other versions have stay.
         </Text>
+        {users.length > 0 && (
+          <Text size="sm" mt="xs">
+            Used by {listed(users.map((run) => `${run.name} (run ${run.id})`))}.
+          </Text>
+        )}
+        {named.length > 0 && (
+          <Text size="sm" mt="xs">
+            {named.length === 1 ? "Its alias" : "Its aliases"} {listed(named)} will be removed.
+          </Text>
+        )}
       </ConfirmModal>
     </Group>
   );
+}
+
+/** Return the first names of a list, and how many more there are. */
+function listed(names: readonly string[]): string {
+  const more = names.length > MAX_LISTED ? ` and ${names.length - MAX_LISTED} more` : "";
+  return names.slice(0, MAX_LISTED).join(", ") + more;
 }

@@ -95,7 +95,7 @@ export function summaryRows({ runs, summary }: Comparison, metric: string): Summ
       max: values?.max ?? null,
       mean: values?.mean_last_100 ?? null,
       episodes: found?.episodes ?? run.episodes,
-      seconds: found?.wall_seconds ?? null,
+      seconds: found?.wall_seconds || null,
     };
   });
 }

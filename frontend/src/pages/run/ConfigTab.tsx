@@ -12,7 +12,7 @@ import { CopyText } from "@/ui/CopyText";
 import { hasAgent, isReported, unsupportedReason } from "@/ui/states";
 import { WideTable } from "@/ui/WideTable";
 import { ChangesCard } from "./ChangesCard";
-import { curlCommand, shellCommand, trainCommand } from "./commands";
+import { curlCommand, rerunCommands, trainCommand } from "./commands";
 import { ProvenanceCard } from "./provenance/ProvenanceCard";
 import classes from "./run.module.css";
 import { useConfigFields } from "@/config-form/useConfigFields";
@@ -65,13 +65,9 @@ function RunScriptAgain({ run }: { run: Run }) {
         Run the script again
       </Title>
       <Stack gap="sm">
-        {run.command && <Command title="Start the script" command={shellCommand(run.command)} />}
-        {run.origin === "reported" && (
-          <Command
-            title="Resume this run in the script"
-            command={`arcadia.init(id=${JSON.stringify(run.reported_key)})`}
-          />
-        )}
+        {rerunCommands(run).map(({ title, command }) => (
+          <Command key={title} title={title} command={command} />
+        ))}
         <Group>
           <CopyText label="Copy configuration as JSON" text={JSON.stringify(run.config, null, 2)} />
         </Group>

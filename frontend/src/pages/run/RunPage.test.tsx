@@ -4,7 +4,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import type { Run } from "@/api/types";
 import { aCheckpoint } from "@/testing/files";
 import { renderPage } from "@/testing/render";
-import { aFinishedRun, aRun } from "@/testing/runs";
+import { aFinishedRun, aReportedRun, aRun } from "@/testing/runs";
 import { done, refusal, serve } from "@/testing/server";
 import { fakeStreams, stream } from "@/testing/stream";
 import RunPage from "./RunPage";
@@ -309,6 +309,11 @@ describe("the overview", () => {
     open(aFinishedRun({ trained_seconds: 45 * 60 }));
     expect((await about()).getByText("45 min")).toBeTruthy();
     expect((await about()).getByText("scratch")).toBeTruthy();
+  });
+
+  it("shows no duration of an import whose files have no times", async () => {
+    open(aReportedRun({ origin: "imported", origin_label: "CSV", state: "finished", trained_seconds: 0 }));
+    expect((await about()).getByTitle("The imported files have no times").textContent).toBe("unknown");
   });
 
   it("names the parent checkpoint of a fork", async () => {

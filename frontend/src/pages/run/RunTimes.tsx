@@ -35,7 +35,11 @@ export function RunTimes({ run }: { run: Run }) {
           </>
         )}
         <dt>Duration</dt>
-        <dd title="Training time without pauses">{duration(run.trained_seconds)}</dd>
+        {run.origin === "imported" && run.trained_seconds === 0 ? (
+          <dd title="The imported files have no times">unknown</dd>
+        ) : (
+          <dd title="Training time without pauses">{duration(run.trained_seconds)}</dd>
+        )}
         <dt>Episodes</dt>
         {isReported(run) && run.episodes === 0 ? (
           <dd title="The script logged no single episodes">not logged</dd>

@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import type { RunChanges } from "@/api/types";
 import { aPreset } from "@/testing/presets";
-import { curlCommand, shellCommand, trainCommand } from "./commands";
+import { curlCommand, rerunCommands, shellCommand, trainCommand } from "./commands";
 
 const presets = [
   aPreset("paac-pong", { algorithm: "paac", env: "ALE/Pong-v5", seed: 1, clip: true }),
@@ -41,4 +41,23 @@ it("posts the whole configuration", () => {
   expect(curlCommand("http://h:8000", { env: "it's" })).toBe(
     `curl http://h:8000/api/v1/runs -H 'Content-Type: application/json' -d '{"config":{"env":"it'\\''s"}}'`,
   );
+});
+
+it("starts a command again through arcadia run, which logs it", () => {
+  const run = {
+    origin: "reported",
+    reported_key: "k1",
+    command: ["python", "train.py", "--seed", "3"],
+  } as const;
+  const started = { ...run, command: [...run.command] };
+  expect(rerunCommands({ ...started, origin_label: "Command" }).map(({ command }) => command)).toEqual([
+    "arcadia run -- python train.py --seed 3",
+    "arcadia run --id k1 -- python train.py --seed 3",
+  ]);
+  expect(rerunCommands({ ...started, origin_label: "Python" }).map(({ command }) => command)).toEqual([
+    "python train.py --seed 3",
+    'arcadia.init(id="k1")',
+  ]);
+  const imported = { ...started, origin: "imported", origin_label: "CSV" } as const;
+  expect(rerunCommands({ ...imported, command: null })).toEqual([]);
 });

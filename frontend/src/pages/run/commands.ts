@@ -4,6 +4,9 @@ import type { ConfigValue, Preset, Run, RunChanges, RunConfig } from "@/api/type
 import { overridesOf } from "@/config-form/draft";
 import { nearestPreset } from "@/config-form/reference";
 
+/** The label of runs that `arcadia run` logged. */
+const ARCADIA_RUN_LABEL = "Command";
+
 /** Quote a word for a POSIX shell. */
 export function quoteWord(text: string): string {
   return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;
@@ -11,6 +14,32 @@ export function quoteWord(text: string): string {
 
 export function shellCommand(words: readonly string[]): string {
   return words.map(quoteWord).join(" ");
+}
+
+/** Return how to start the script of a run again. A command that `arcadia run` logged logs nothing without it. */
+export function rerunCommands(
+  run: Pick<Run, "origin" | "origin_label" | "command" | "reported_key">,
+): { title: string; command: string }[] {
+  const command = run.command ?? [];
+  if (run.origin === "reported" && run.origin_label === ARCADIA_RUN_LABEL && command.length > 0) {
+    const key = run.reported_key ?? "";
+    return [
+      {
+        title: "Start the command as a new run",
+        command: shellCommand(["arcadia", "run", "--", ...command]),
+      },
+      {
+        title: "Start the command and continue this run",
+        command: shellCommand(["arcadia", "run", "--id", key, "--", ...command]),
+      },
+    ];
+  }
+  const start = { title: "Start the script", command: shellCommand(command) };
+  const resume = {
+    title: "Resume this run in the script",
+    command: `arcadia.init(id=${JSON.stringify(run.reported_key)})`,
+  };
+  return [...(command.length > 0 ? [start] : []), ...(run.origin === "reported" ? [resume] : [])];
 }
 
 /** Return the `arcadia train` command with the nearest preset, other settings, and changes during training. */

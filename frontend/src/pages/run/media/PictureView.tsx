@@ -29,12 +29,15 @@ export function ImageView({ items }: MediaViewProps) {
 
 function Image({ item }: { item: MediaItem }) {
   const [isSmall, setIsSmall] = useState(false);
+  const [isBroken, setBroken] = useState(false);
+  if (isBroken) return <Text size="sm">The browser cannot show this picture. The file may be damaged.</Text>;
   return (
     <img
       src={fileAddress(item.file_id ?? 0)}
       alt={describe(item)}
       decoding="async"
       className={isSmall ? "pixelated" : undefined}
+      onError={() => setBroken(true)}
       onLoad={({ currentTarget: { naturalWidth, naturalHeight } }) =>
         setIsSmall(Math.max(naturalWidth, naturalHeight) <= SMALL_PIXELS)
       }
