@@ -9,6 +9,7 @@ from types import ModuleType
 import pytest
 
 from arcadia.cli import added
+from arcadia.cli import main as main_module
 from arcadia.cli.main import main
 
 
@@ -82,3 +83,34 @@ def test_a_missing_server_command_explains_how_to_install_it(
     said = capsys.readouterr().err
     assert said.startswith(f"`arcadia {name}` needs the server, which is not installed in this environment.")
     assert "pip install dist/arcadia_client-" in said
+
+
+@pytest.mark.parametrize(
+    ("variables", "arguments", "sentence"),
+    [
+        ({"ARCADIA_URL": "http://:bad"}, ["runs"], "http://:bad is not a URL"),
+        ({"ARCADIA_TOKEN": "pä"}, ["runs"], "contains a character that is not ASCII"),
+    ],
+)
+def test_wrong_settings_are_sentences(
+    variables: dict[str, str],
+    arguments: list[str],
+    sentence: str,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    for name, value in variables.items():
+        monkeypatch.setenv(name, value)
+    assert run(monkeypatch, *arguments) == 1
+    assert sentence in capsys.readouterr().err
+
+
+def test_a_file_that_cannot_be_read_is_named(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def fail(*_arguments: object, **_named: object) -> None:
+        raise IsADirectoryError(21, "Is a directory", "folder")
+
+    monkeypatch.setattr(type(main_module.app), "__call__", fail)
+    assert run(monkeypatch, "runs") == 1
+    assert capsys.readouterr().err == "arcadia: folder: Is a directory.\n"
