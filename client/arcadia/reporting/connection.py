@@ -45,7 +45,9 @@ class RejectedError(Exception):
 
     def __init__(self, status: int, problem: Mapping[str, Any]) -> None:
         self.status, self.problem = status, problem
-        self.detail = str(problem.get("detail") or f"The server answered with status {status} and no explanation.")
+        detail = str(problem.get("detail") or f"The server answered with status {status} and no explanation.")
+        # Other sentences follow in messages.
+        self.detail = detail if detail.endswith((".", "!", "?")) else f"{detail}."
         super().__init__(self.detail)
 
 

@@ -8,7 +8,7 @@ import time
 from typing import Any
 
 from arcadia.reporting.background import let_continue, start_process
-from arcadia.reporting.layout import JournalDirectory, describe_conflicts, page_url
+from arcadia.reporting.layout import JournalDirectory, describe_conflicts, describe_left_out, page_url
 from arcadia.settings import SOURCE_VARIABLE, TOKEN_VARIABLE, Token
 
 RESTART_SECONDS = 5.0
@@ -104,6 +104,10 @@ class UploaderProcess:
         if conflicts := self._read_status().get("conflicts"):
             self._print(describe_conflicts(conflicts))
         status = self._read_status()
+        for sentence in status.get("left_out", ()):
+            self._print(sentence)
+        if self._directory.read_left_out():
+            self._print(describe_left_out(self._directory))
         if status.get("is_token_wrong"):
             self._print(
                 f"{status['problem']} Nothing is uploaded until then: events are kept in {self._directory.path}. "
