@@ -100,7 +100,7 @@ def start_run(options: RunOptions) -> ReportedRun:
     step = read_last_step(directory)
     files = directory.of_writer(new_writer())
     lock = WriterLock(files.lock)
-    _write_description(directory.key, files, options, server)
+    _write_description(directory.key, files, options, server, is_online=mode == "online")
     # These files describe the run's previous process, which may have been stopped.
     directory.complete.unlink(missing_ok=True)
     directory.status.unlink(missing_ok=True)
@@ -133,12 +133,15 @@ def _describe_attached(run: ReportedRun, options: RunOptions) -> None:
         run.set_total_steps(options.total_steps)
 
 
-def _write_description(key: str, files: WriterFiles, options: RunOptions, server: str | None) -> None:
+def _write_description(
+    key: str, files: WriterFiles, options: RunOptions, server: str | None, *, is_online: bool
+) -> None:
     registration = options.registration(key, files.writer)
     description = {
         "registration": registration,
         "script": options.script_facts(),
         "url": server,
+        "is_online": is_online,
         "system_metrics": options.records_system_metrics(),
         # A captured script does not replace what the user has given to `arcadia run`.
         "given": [field for field in DESCRIBED if field in registration and (field != "name" or options.name)],

@@ -38,6 +38,13 @@ class WriterFiles:
         # The last sequence number that the server has stored, for the user.
         self.acknowledged = directory / f"{writer}.acknowledged"
 
+    def is_online(self) -> bool:
+        """Return True if the writer was started with an uploader."""
+        try:
+            return bool(json.loads(self.description.read_text()).get("is_online"))
+        except (OSError, ValueError):  # a disabled run
+            return False
+
     def read_left_out(self) -> list[str]:
         """Return a sentence for each event that the server has rejected."""
         try:

@@ -19,11 +19,11 @@ from arcadia.reporting.artifacts import Snapshot, UsedArtifact
 from arcadia.reporting.config import RunConfig, as_mapping
 from arcadia.reporting.ending import forget
 from arcadia.reporting.journal import DisabledJournal, Journal
-from arcadia.reporting.layout import JournalDirectory, page_url, replace_file
+from arcadia.reporting.layout import JournalDirectory, replace_file
 from arcadia.reporting.locks import WriterLock
 from arcadia.reporting.media import Media
 from arcadia.reporting.setting_values import typed
-from arcadia.reporting.uploader_process import UploaderProcess
+from arcadia.reporting.uploader_process import UploaderProcess, wait_for_page
 from arcadia.reporting.values import MetricsEncoder, flatten
 
 Outcome = Literal["finished", "failed", "stopped", "paused"]
@@ -77,9 +77,11 @@ class ReportedRun:
     @property
     def url(self) -> str | None:
         """The run's page. None if no server has answered within five seconds, or if the run is not online."""
-        if self._uploader is None:  # another process may upload the run
-            return page_url(self._directory.read_status())
-        return self._uploader.wait_for_page(URL_SECONDS)
+        if self._uploader is not None:
+            return self._uploader.wait_for_page(URL_SECONDS)
+        # Another process may upload the run, such as that of `arcadia run`.
+        is_online = self._directory.of_writer(self.writer).is_online()
+        return wait_for_page(self._directory.read_status, URL_SECONDS if is_online else 0.0)
 
     @property
     def step(self) -> int:
@@ -99,8 +101,7 @@ class ReportedRun:
             if self._ended:
                 raise ArcadiaError("This run has ended. Call arcadia.init(id=run.id) to continue it.")
             if not hasattr(values, "items"):
-                kind = type(values).__name__
-                message = f'A {kind} was left out. Log numbers by their names, such as run.log({{"loss": 0.5}}).'
+                message = f"{quoted(values)} was left out. Log numbers by their names: run.log({{'loss': 0.5}})."
                 self._warn_once("values", message)
                 return
             number = self._step + 1 if step is None else self._to_step(step)
@@ -274,11 +275,11 @@ class ReportedRun:
 
     def _server(self) -> tuple[str, str | None]:
         """Return the URL and the token of the run's server. Raise ArcadiaError if the run is not online."""
+        page = self.url  # waits until the server has created the run's project
         if self._uploader is not None:
-            self._uploader.wait_for_page(URL_SECONDS)  # the server creates the run's project
             return self._uploader.url, self._uploader.token
-        if url := self._directory.read_status().get("url"):  # another process may upload the run
-            return str(url), None
+        if page:
+            return str(self._directory.read_status()["url"]), None
         raise ArcadiaError(
             "use_artifact needs a server, but this run is not online. Use arcadia.init() without mode='offline', or "
             "download the artifact before, with `arcadia artifacts download`, and read its files from there."

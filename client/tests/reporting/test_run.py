@@ -151,7 +151,7 @@ def test_a_wrong_argument_in_the_middle_of_a_run_is_left_out_with_one_warning(
     assert of_kind("progress", events(folder)) == of_kind("config", events(folder)) == []
     warnings = [line["message"] for line in of_kind("log", events(folder))]
     assert warnings == [
-        'A str was left out. Log numbers by their names, such as run.log({"loss": 0.5}).',
+        "'x' was left out. Log numbers by their names: run.log({'loss': 0.5}).",
         "'x' cannot be a step, which is a whole number below 2^63. The next step is used instead.",
         "total_steps was left out: 'many' is not a whole number of 1 or more.",
         "Settings were left out. The configuration is a int. Use a mapping, a dataclass or a namespace of argparse.",
