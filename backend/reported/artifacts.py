@@ -11,6 +11,8 @@ from backend.reported.problems import Omissions
 from backend.reported.values import quote, to_storable
 
 ArtifactEvent = LoggedArtifact | UsedArtifact
+# The client sends this for scripts that name no kind.
+_UNNAMED_KIND = "file"
 
 
 def store_event(session: Session, run: Run, event: ArtifactEvent, omissions: Omissions) -> None:
@@ -31,6 +33,10 @@ def _store_logged(session: Session, run: Run, new: NewVersion, omissions: Omissi
         return
     for alias in stored.refused:
         omissions.add("alias", f"Left out the alias {quote(alias)} of {new.name}. Use letters, digits, dots, - and _.")
+    kept = session.get_one(Artifact, stored.version.artifact_id).kind
+    if new.kind not in (kept, _UNNAMED_KIND):
+        message = f"Left out the kind {quote(new.kind)}: the artifact {new.name} is of the kind {quote(kept)}."
+        omissions.add(f"kind {new.name[:50]}", message)
     title = f"{new.name}:v{stored.version.version}"
     same = "" if stored.is_new else ", which has the same contents"
     note(session, run, f"Logged the artifact {title}{same}.")

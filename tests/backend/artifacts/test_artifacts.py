@@ -132,6 +132,16 @@ def test_odd_aliases_and_metadata_do_not_lose_the_artifact(api: Api, script: Art
     assert "Left out the alias 'v7' of model" in warnings(api, script)[0]
 
 
+def test_another_kind_than_that_of_the_artifact_is_left_out_with_a_warning(api: Api, script: ArtifactScript) -> None:
+    script.log_artifact("model", MODEL, kind="model")
+    script.log_artifact("model", MODEL)
+    assert warnings(api, script) == []
+    script.log_artifact("model", {"data.csv": b"1"}, kind="dataset")
+    (warning,) = warnings(api, script)
+    assert warning.startswith("Left out the kind 'dataset': the artifact model is of the kind 'model'.")
+    assert script.resolve("model")["kind"] == "model"
+
+
 def test_a_run_that_uses_a_version_is_in_its_lineage(api: Api, script: ArtifactScript) -> None:
     script.log_artifact("data", {"d": b"data"})
     version = script.resolve("data")
