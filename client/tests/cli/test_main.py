@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import io
 import sys
 from importlib.metadata import EntryPoint
 from types import ModuleType
 
 import pytest
 
-from arcadia.cli import added
+from arcadia.cli import added, login
 from arcadia.cli import main as main_module
 from arcadia.cli.main import main
+from arcadia.errors import ArcadiaError
 
 
 def greet(arguments: list[str]) -> int:
@@ -114,3 +116,10 @@ def test_a_file_that_cannot_be_read_is_named(
     monkeypatch.setattr(type(main_module.app), "__call__", fail)
     assert run(monkeypatch, "runs") == 1
     assert capsys.readouterr().err == "arcadia: folder: Is a directory.\n"
+
+
+@pytest.mark.parametrize("content", ["pä\n".encode(), b"\xff\xfe\n"])
+def test_a_piped_token_that_is_not_ascii_is_an_error(content: bytes, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(content), "utf-8"))
+    with pytest.raises(ArcadiaError, match="The token from the standard input contains a character that is not ASCII"):
+        login._read_token("http://arcadia.test")
