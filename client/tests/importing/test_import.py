@@ -350,8 +350,8 @@ def test_media_that_cannot_be_stored_are_listed(server: ReportedServer, tmp_path
     imported = import_run(Connection(server.url, None), run)
     assert imported.problems == []
     assert imported.omissions == [
-        "screen at step 1 was left out: send a PNG",
-        "An event (metrics) was left out: too large",
+        "screen at step 1 was left out: send a PNG.",
+        "An event (metrics) was left out: too large.",
     ]
     assert [each["step"] for each in server.of_kind("media")] == [0, 2]
     assert server.metrics() == [(3, {"loss": 0.5})]
