@@ -104,7 +104,7 @@ class UploaderProcess:
         status = self._read_status()
         for sentence in status.get("left_out", ()):
             self._print(sentence)
-        if self._directory.read_left_out():
+        if status.get("left_out") and self._directory.read_left_out():
             self._print(describe_left_out(self._directory))
         if status.get("is_token_wrong"):
             self._print(

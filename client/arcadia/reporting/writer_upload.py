@@ -192,7 +192,11 @@ def _wrong_fields(fields: Mapping[str, Any], error: RejectedError) -> dict[str, 
     errors = error.problem.get("errors") if error.status in _CONTENT else None
     if not isinstance(errors, list):
         return {}
-    named = {str(each.get("field", "")).partition(".")[0]: f"{each.get('message')}." for each in errors}
+    named = {
+        str(each.get("field", "")).partition(".")[0]: f"{each.get('message')}."
+        for each in errors
+        if isinstance(each, dict)
+    }
     return {name: why for name, why in named.items() if name in fields and name not in _REQUIRED}
 
 
