@@ -6,6 +6,7 @@ import json
 import os
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 from arcadia.errors import ArcadiaError
 
@@ -39,22 +40,25 @@ def config_file() -> Path:
 
 def resolve_url(url: str | None = None) -> str:
     """Return the given URL, ARCADIA_URL, the URL of the last login, or the local default."""
-    found: str = url or os.environ.get("ARCADIA_URL") or _stored().get("url") or DEFAULT_URL
-    if not found.startswith(("http://", "https://")):
+    found = str(url or os.environ.get("ARCADIA_URL") or _stored().get("url") or DEFAULT_URL).strip()
+    if not _is_url(found):
         raise ArcadiaError(f"{found} is not a URL. Use one such as {DEFAULT_URL}.")
     return found.rstrip("/")
 
 
 def resolve_token(url: str, token: str | None = None) -> Token | None:
-    """Return the given token, ARCADIA_TOKEN, or the one stored for this URL."""
-    if token:
-        return token if isinstance(token, Token) else Token(token, ARGUMENT)
-    if found := os.environ.get(TOKEN_VARIABLE):
-        return Token(found, os.environ.get(SOURCE_VARIABLE) or ENVIRONMENT)
-    if found := _read_keyring(url):
-        return Token(found, KEYRING)
-    stored: dict[str, str] = _stored().get("tokens", {})
-    return Token(stored[url], str(config_file())) if url in stored else None
+    """Return the given token, ARCADIA_TOKEN, or the one stored for this URL. Raise ArcadiaError if it cannot be one."""
+    found = _find_token(url, token)
+    return check_token(found, found.source) if found else None
+
+
+def check_token(text: str, source: str) -> Token:
+    """Return a token without the white space around it. Raise ArcadiaError if a header cannot contain it."""
+    text = str(text).strip()
+    if text.isascii() and text.isprintable():
+        return Token(text, source)
+    wrong = "a line break or a control character" if text.isascii() else "a character that is not ASCII"
+    raise ArcadiaError(f"The token from {source} contains {wrong}. Copy it again, as it is on the server.")
 
 
 def describe_wrong_token(url: str, token: str | None) -> str:
@@ -89,6 +93,27 @@ def store_login(url: str, token: str | None) -> str:
         place = str(config_file())
     _write({"url": url, "tokens": tokens})
     return place
+
+
+def _find_token(url: str, token: str | None) -> Token | None:
+    if token and str(token).strip():
+        return token if isinstance(token, Token) else Token(token, ARGUMENT)
+    if (found := os.environ.get(TOKEN_VARIABLE, "")).strip():
+        return Token(found, os.environ.get(SOURCE_VARIABLE) or ENVIRONMENT)
+    if found := _read_keyring(url) or "":
+        return Token(found, KEYRING)
+    stored: dict[str, str] = _stored().get("tokens", {})
+    return Token(stored[url], str(config_file())) if url in stored else None
+
+
+def _is_url(text: str) -> bool:
+    try:
+        parts = urlsplit(text)
+        _ = parts.port  # raises ValueError if it is not a number
+    except ValueError:
+        return False
+    is_plain = text.isprintable() and " " not in text
+    return is_plain and parts.scheme in ("http", "https") and bool(parts.hostname)
 
 
 def _stored() -> dict[str, Any]:

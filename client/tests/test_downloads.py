@@ -103,3 +103,9 @@ def test_an_existing_file_is_replaced_only_by_a_complete_one(tmp_path: Path) -> 
     assert (tmp_path / "a.bin").read_bytes() == b"old"
     fetch(answers(ranged), tmp_path)
     assert (tmp_path / "a.bin").read_bytes() == CONTENT
+
+
+def test_a_file_in_the_place_of_a_folder_is_an_error(tmp_path: Path) -> None:
+    (tmp_path / "afile").write_text("mine")
+    with pytest.raises(DownloadError, match="afile is a file"):
+        fetch(answers(ranged), tmp_path / "afile" / "model.pt")

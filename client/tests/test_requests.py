@@ -12,6 +12,7 @@ import pytest
 from fake_server import URL, FakeServer, page, run
 
 from arcadia import (
+    ArcadiaError,
     AsyncClient,
     Client,
     ConflictError,
@@ -160,3 +161,41 @@ def test_a_user_whose_name_does_not_fit_into_a_header_is_named(monkeypatch: pyte
     server = FakeServer({"/runs/12": run()})
     connect(server).run(12)
     assert "; Ana????@" in server.requests[0].headers["User-Agent"]
+
+
+@pytest.mark.parametrize("token", ["secret\r", " secret\n", "\tsecret "])
+def test_white_space_around_a_token_is_left_out(token: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ARCADIA_TOKEN", token)
+    assert settings.resolve_token(URL) == settings.resolve_token(URL, token) == "secret"
+
+
+@pytest.mark.parametrize(
+    ("token", "sentence"),
+    [
+        ("sec\rret", "contains a line break or a control character"),
+        ("secrét", "contains a character that is not ASCII"),
+        ("secr\udce9t", "contains a character that is not ASCII"),
+    ],
+)
+def test_a_token_that_no_header_can_contain_is_an_error_without_the_token(
+    token: str, sentence: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("ARCADIA_TOKEN", token)
+    with pytest.raises(
+        ArcadiaError, match=f"The token from the environment variable ARCADIA_TOKEN {sentence}"
+    ) as raised:
+        Client(URL)
+    assert "sec" not in str(raised.value)
+
+
+@pytest.mark.parametrize(
+    "url", ["http://:bad", "http://host:port", "http://", "http://[::1", "http://a b", "ftp://host", "host:8000"]
+)
+def test_a_malformed_url_is_an_error(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ARCADIA_URL", url)
+    with pytest.raises(ArcadiaError, match=r"is not a URL\. Use one such as http"):
+        Client()
+
+
+def test_white_space_around_a_url_is_left_out() -> None:
+    assert settings.resolve_url(" http://arcadia.test/\r\n") == "http://arcadia.test"

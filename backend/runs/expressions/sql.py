@@ -175,7 +175,7 @@ class Translator:
         if column.attribute is not None:
             return stored_number(getattr(Run, column.attribute))
         # A run without a clock has not trained. The files of an imported run may have no times.
-        seconds = func.coalesce(func.sum(MetricClock.last - MetricClock.first), 0.0)
+        seconds: Sql = func.coalesce(func.sum(MetricClock.last - MetricClock.first), 0.0)
         seconds = case((Run.origin == "imported", func.nullif(seconds, 0.0)), else_=seconds)
         hours = stored_number(seconds / 3600.0)
         return select(hours).where(MetricClock.run_id == Run.id).correlate(Run).scalar_subquery()

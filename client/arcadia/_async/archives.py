@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import httpx
 from rich.filesize import decimal
 
+from arcadia._async.downloads import make_folder
 from arcadia.errors import ServerUnreachableError
 from arcadia.progress import ProgressBar
 from arcadia.records.archive import ExportedItems, FilesChoice, ImportResult
@@ -81,7 +82,7 @@ async def _export(
     """Save an exported file, and return its path. It appears only when it is complete."""
     target = Path(name if path is None else path)
     target = target / name if target.is_dir() else target
-    target.parent.mkdir(parents=True, exist_ok=True)
+    make_folder(target.parent)
     partial = target.with_name(f".{target.name}.part")
     response = await transport.send("GET", address, params=params, stream=True)
     try:

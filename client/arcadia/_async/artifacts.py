@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from arcadia._async.downloads import download, hash_of
+from arcadia._async.downloads import download, hash_of, make_folder
 from arcadia._async.transport import AsyncTransport
 from arcadia.errors import DownloadError
 from arcadia.records.artifact import ArtifactRecord, ArtifactVersionRecord
@@ -58,13 +58,13 @@ class AsyncArtifactVersion(ArtifactVersionRecord):
         if "entries" not in self.data:
             await self.refresh()
         target = Path(folder) if folder is not None else Path(f"{self.name}-v{self.version}")
-        target.mkdir(parents=True, exist_ok=True)
+        make_folder(target)
         for file in self.files:
             if file.sha256 is None:
                 continue
             path = _place(target, file.path)
             if not (path.is_file() and path.stat().st_size == file.bytes and hash_of(path) == file.sha256):
-                path.parent.mkdir(parents=True, exist_ok=True)
+                make_folder(path.parent)
                 await download(self._client.transport, file.data["file_id"], path, path.name, progress=progress)
         return target
 

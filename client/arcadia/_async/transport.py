@@ -14,8 +14,8 @@ from typing import Any
 import httpx
 
 from arcadia._async.sleeping import sleep
-from arcadia.errors import ApiError, ServerUnreachableError, UnauthorizedError, error_from_problem
-from arcadia.settings import describe_wrong_token
+from arcadia.errors import ApiError, ArcadiaError, ServerUnreachableError, UnauthorizedError, error_from_problem
+from arcadia.settings import DEFAULT_URL, describe_wrong_token
 from arcadia.version import local_user, user_agent
 
 API = "/api/v1"
@@ -48,7 +48,10 @@ class AsyncTransport:
         headers = {"User-Agent": agent or user_agent("Python client", local_user())}
         if token:
             headers["Authorization"] = f"Bearer {token}"
-        self._http = httpx.AsyncClient(base_url=url + API, headers=headers, timeout=TIMEOUT, transport=transport)
+        try:
+            self._http = httpx.AsyncClient(base_url=url + API, headers=headers, timeout=TIMEOUT, transport=transport)
+        except httpx.InvalidURL as error:
+            raise ArcadiaError(f"{url} is not a URL ({error}). Use one such as {DEFAULT_URL}.") from None
 
     async def get(self, path: str, **params: Any) -> Any:
         """Return the parsed response of a GET request. Parameters that are None are left out."""

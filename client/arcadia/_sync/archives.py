@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import httpx
 from rich.filesize import decimal
 
+from arcadia._sync.downloads import make_folder
 from arcadia.errors import ServerUnreachableError
 from arcadia.progress import ProgressBar
 from arcadia.records.archive import ExportedItems, FilesChoice, ImportResult
@@ -82,7 +83,7 @@ def _export(
     """Save an exported file, and return its path. It appears only when it is complete."""
     target = Path(name if path is None else path)
     target = target / name if target.is_dir() else target
-    target.parent.mkdir(parents=True, exist_ok=True)
+    make_folder(target.parent)
     partial = target.with_name(f".{target.name}.part")
     response = transport.send("GET", address, params=params, stream=True)
     try:

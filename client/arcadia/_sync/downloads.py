@@ -53,7 +53,7 @@ def download(
     Until the file is complete, it is stored in a hidden file next to it, which a later call continues.
     """
     target = _target(path, name)
-    target.parent.mkdir(parents=True, exist_ok=True)
+    make_folder(target.parent)
     file = _describe(transport, file_id)
     # The hash in the name keeps parts of different files apart.
     partial = target.with_name(f".{target.name}.{file.sha256[:12] if file.sha256 else file_id}.part")
@@ -114,6 +114,16 @@ def _target(path: str | os.PathLike[str] | None, name: str) -> Path:
     target = Path(path)
     is_folder = target.is_dir() or os.fspath(path).endswith(("/", os.sep))
     return target / name if is_folder else target
+
+
+def make_folder(folder: Path) -> None:
+    """Create a folder unless it exists. Raise DownloadError if that is impossible."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except FileExistsError:
+        raise DownloadError(f"{folder} is a file, so nothing can be saved in it. Use a folder.") from None
+    except OSError as error:
+        raise DownloadError(f"The folder {folder} cannot be created ({error.strerror}). Use another one.") from None
 
 
 def hash_of(path: Path) -> str:

@@ -11,7 +11,7 @@ import typer
 from arcadia._sync.client import Client
 from arcadia._sync.transport import API
 from arcadia.errors import ArcadiaError
-from arcadia.settings import Token, resolve_token, resolve_url
+from arcadia.settings import Token, check_token, resolve_token, resolve_url
 from arcadia.version import local_user, user_agent
 
 VERSION_TIMEOUT_SECONDS = 2.0
@@ -39,7 +39,7 @@ def read_token(file: Path) -> Token:
         raise ArcadiaError(f"The token file {file} cannot be read: {error}") from None
     if not token:
         raise ArcadiaError(f"The token file {file} is empty.")
-    return Token(token, f"the file {file}")
+    return check_token(token, f"the file {file}")
 
 
 def options_of(ctx: typer.Context) -> ConnectionOptions:
@@ -72,7 +72,7 @@ def describe_server(options: ConnectionOptions) -> str:
         response = httpx.get(f"{url}{API}/health", headers=headers, timeout=VERSION_TIMEOUT_SECONDS)
         health = response.raise_for_status().json()
         return f"server {health['build']} at {url}"
-    except (httpx.HTTPError, ValueError, KeyError) as error:
+    except (httpx.HTTPError, httpx.InvalidURL, ValueError, KeyError) as error:
         if options.url:
             raise ArcadiaError(f"The server at {url} does not report its version: {error}") from None
         return ""

@@ -13,7 +13,7 @@ from arcadia._sync.client import Client
 from arcadia.cli.connection import options_of
 from arcadia.cli.output import show
 from arcadia.errors import ApiError, ArcadiaError, NotFoundError
-from arcadia.settings import ENVIRONMENT, TOKEN_VARIABLE, Token, resolve_url, store_login
+from arcadia.settings import ENVIRONMENT, TOKEN_VARIABLE, Token, check_token, resolve_url, store_login
 
 
 def login(
@@ -48,13 +48,14 @@ def _requires_token(url: str) -> bool:
 
 def _read_token(url: str) -> Token:
     """Return the token from the environment, a pipe, or a prompt that does not show it."""
-    if token := os.environ.get(TOKEN_VARIABLE):
-        return Token(token, ENVIRONMENT)
+    if (token := os.environ.get(TOKEN_VARIABLE, "")).strip():
+        return check_token(token, ENVIRONMENT)
     if sys.stdin.isatty():
         typed = typer.prompt(f"Token of {url} (ARCADIA_TOKEN of the server)", hide_input=True, err=True)
-        return Token(str(typed).strip(), "the prompt")
-    if token := sys.stdin.readline().strip():
-        return Token(token, "the standard input")
+        return check_token(str(typed), "the prompt")
+    # Latin-1 has a character for every byte. A token with another one than those of ASCII is an error anyway.
+    if token := sys.stdin.buffer.readline().decode("latin-1").strip():
+        return check_token(token, "the standard input")
     raise ArcadiaError(f"{url} needs a token. Pipe it to `arcadia login`, or use --token-file.")
 
 

@@ -121,6 +121,11 @@ def main() -> int:
     except ArcadiaError as error:
         print(f"arcadia: {error}", file=sys.stderr)
         return 1
+    except OSError as error:
+        # For example, a file of the command line that cannot be read or written.
+        place = f"{error.filename}: " if error.filename else ""
+        print(f"arcadia: {place}{error.strerror or error}.", file=sys.stderr)
+        return 1
     return 0
 
 

@@ -16,7 +16,7 @@ def print_details(run: Run) -> None:
             ("State", state(run.state)),
             ("Reason", run.state_reason or ""),
             ("Failure", run.failure or ""),
-            ("Method", " on ".join(text for text in (data["method"], run.env) if text)),
+            ("Method" if data["method"] else "Environment", " on ".join(filter(None, (data["method"], run.env)))),
             ("Project", run.project),
             ("Progress", _progress(run)),
             ("Speed", _speed(run)),

@@ -24,7 +24,7 @@ def sync(
 ) -> None:
     """Upload the journals of runs that were logged offline. It can be repeated: each event arrives once."""
     from arcadia.reporting import syncing
-    from arcadia.reporting.layout import describe_conflicts
+    from arcadia.reporting.layout import describe_conflicts, describe_left_out
 
     options = options_of(ctx)
     results = [syncing.sync(each, options.url, options.token()) for each in syncing.find_journals(directories)]
@@ -36,9 +36,16 @@ def sync(
             show(f"{name} is at {result.page}{', and its script still runs' if result.is_running else ''}")
         if result.conflicts:
             say(f"{name}: {describe_conflicts(result.conflicts)}")
+        for sentence in result.left_out:
+            say(f"{name}: {sentence}")
+        if result.directory.read_left_out():
+            say(f"{name}: {describe_left_out(result.directory)}")
     if not results:
         say("Every journal is uploaded.")
     if clean:
-        say(f"Deleted {plural(len(syncing.clean(directories)), 'uploaded journal')}.")
+        deleted, kept = syncing.clean(directories)
+        say(f"Deleted {plural(len(deleted), 'uploaded journal')}.")
+        for journal in kept:
+            say(f"{journal.path} is kept, because the server has rejected parts of it. Delete it if you need none.")
     if any(result.problem and not result.is_running for result in results):
         raise typer.Exit(1)

@@ -7,17 +7,21 @@ import json
 import os
 import re
 import tempfile
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeGuard
 
 from arcadia.errors import ArcadiaError
+from arcadia.reporting.arguments import quoted
 from arcadia.reporting.layout import WriterFiles
 from arcadia.reporting.values import storable
 
 if TYPE_CHECKING:
     from arcadia._sync.artifacts import ArtifactVersion
+
+Place = str | os.PathLike[str]
+Source = Place | Sequence[Place] | Mapping[str, Place]
 
 MAX_FILES, MAX_PATH = 10_000, 500
 # The server takes events up to 4 MB.
@@ -27,19 +31,26 @@ _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,127}")
 _ALIAS = re.compile(r"(?!v\d+$)[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
 
 
-def collect(source: str | os.PathLike[str] | Mapping[str, str | os.PathLike[str]]) -> dict[str, Path | str]:
-    """Return the files of an artifact by their paths in it: those of a file, a folder, an address or a mapping.
+def collect(source: Source) -> dict[str, Path | str]:
+    """Return the files of an artifact by their paths in it: those of a file, a folder, an address, a list or a mapping.
 
     Texts are addresses such as s3://bucket/data, whose content stays where it is.
     """
+    if isinstance(source, list | tuple | set | frozenset):
+        source = _by_names(source)
     if isinstance(source, Mapping):
         found: dict[str, Path | str] = {}
         for name, each in source.items():
             inner = collect(each)
-            is_single = (isinstance(each, str) and "://" in each) or Path(each).is_file()
-            found |= {name if is_single else f"{name}/{path}": file for path, file in inner.items()}
+            is_single = _is_place(each) and ("://" in str(each) or Path(each).is_file())
+            found |= {str(name) if is_single else f"{name}/{path}": file for path, file in inner.items()}
+    elif not _is_place(source):
+        raise ArcadiaError(
+            f"{quoted(source)} cannot be logged as an artifact. "
+            "Use a file, a folder, a list of files, or a mapping from names to files."
+        )
     elif isinstance(source, str) and "://" in source:
-        found = {source.rstrip("/").rpartition("/")[2] or "data": source}
+        found = {_name_of(source): source}
     elif (place := Path(source)).is_dir():
         found = dict(_walk(place))
     elif place.is_file():
@@ -51,14 +62,34 @@ def collect(source: str | os.PathLike[str] | Mapping[str, str | os.PathLike[str]
     return found
 
 
-def default_name(source: str | os.PathLike[str] | Mapping[str, str | os.PathLike[str]]) -> str:
-    """Return a name for an artifact of a file or a folder. Raise ArcadiaError for a mapping, which has none."""
+def default_name(source: Source) -> str:
+    """Return a name for an artifact of a file, a folder or a list. Raise ArcadiaError for a mapping, which has none."""
     if isinstance(source, Mapping):
         raise ArcadiaError("An artifact of several files needs a name: run.log_artifact({…}, name='model').")
-    last = (
-        os.fspath(source).rstrip("/").rpartition("/")[2] if "://" in os.fspath(source) else Path(source).resolve().name
-    )
+    last = _name_of(source) if _is_place(source) else "files"
     return re.sub(r"[^A-Za-z0-9._-]+", "-", last).strip("-._")[:128] or "artifact"
+
+
+def _is_place(source: Any) -> TypeGuard[Place]:
+    return isinstance(source, str | os.PathLike)
+
+
+def _name_of(place: Place) -> str:
+    """Return the last part of a path or an address."""
+    text = os.fspath(place)
+    return text.rstrip("/").rpartition("/")[2] or "data" if "://" in text else Path(text).resolve().name
+
+
+def _by_names(places: Iterable[Any]) -> dict[str, Place]:
+    """Return the files of a list by their names. Raise ArcadiaError if two have the same."""
+    found: dict[str, Place] = {}
+    for place in places:
+        name = _name_of(place) if _is_place(place) else ""
+        if not name or name in found:
+            problem = f"{quoted(place)} is not a path" if not name else f"Two files have the name {name}"
+            raise ArcadiaError(f"{problem}. Use a mapping: run.log_artifact({{'a/model.pt': path}}, name='model').")
+        found[name] = place
+    return found
 
 
 def check(name: str, aliases: Iterable[str], paths: Collection[str]) -> None:
@@ -104,13 +135,15 @@ def snapshot(files: Mapping[str, Path | str], folder: Path) -> Snapshot:
     )
 
 
-def to_event(name: str, kind: str, files: Snapshot, aliases: Iterable[str], metadata: Any, step: int) -> dict[str, Any]:
+def to_event(
+    name: str, kind: str, files: Snapshot, aliases: Iterable[str], metadata: Mapping[str, Any], step: int
+) -> dict[str, Any]:
     """Return the event of an artifact. Raise ArcadiaError if it is too large."""
     artifact: dict[str, Any] = {
         "name": name,
-        "kind": str(kind)[:50] or "file",
+        "kind": str(kind or "file")[:50],
         "aliases": [str(alias) for alias in aliases],
-        "metadata": storable(dict(metadata or {})),
+        "metadata": storable(metadata),
         "entries": files.entries,
     }
     if step >= 0:

@@ -13,8 +13,13 @@ from arcadia.errors import ArcadiaError
 class RunConfig(MutableMapping[str, Any]):
     """Mapping of settings. Each change is logged. Keys cannot be removed."""
 
-    def __init__(self, values: Mapping[str, Any], log: Callable[[dict[str, Any]], None]) -> None:
-        self._values, self._log = dict(values), log
+    def __init__(
+        self,
+        values: Mapping[str, Any],
+        log: Callable[[dict[str, Any]], None],
+        warn: Callable[[str, str], None],
+    ) -> None:
+        self._values, self._log, self._warn = dict(values), log, warn
 
     def __getitem__(self, name: str) -> Any:
         return self._values[name]
@@ -35,14 +40,24 @@ class RunConfig(MutableMapping[str, Any]):
         return f"RunConfig({self._values!r})"
 
     def update(self, *values: Any, **named: Any) -> None:
-        """Change or add settings: a mapping, a namespace of argparse, a dataclass, or named values."""
-        changed = {name: value for each in values for name, value in as_mapping(each).items()} | named
+        """Change or add settings: a mapping, a namespace of argparse, a dataclass, or named values.
+
+        Leave out other objects with a warning.
+        """
+        changed = {name: value for each in values for name, value in self._mapping(each).items()} | named
         if changed:
             self._values |= changed
             self._log(changed)
 
+    def _mapping(self, config: Any) -> dict[str, Any]:
+        try:
+            return as_mapping(config)
+        except ArcadiaError as error:
+            self._warn("config", f"Settings were left out. {error}")
+            return {}
 
-def as_mapping(config: Any) -> dict[str, Any]:
+
+def as_mapping(config: Any, noun: str = "configuration") -> dict[str, Any]:
     """Return settings as a dict. Raise ArcadiaError if their type has no names."""
     if config is None:
         return {}
@@ -54,5 +69,5 @@ def as_mapping(config: Any) -> dict[str, Any]:
         return {str(name): value for name, value in dict(config).items()}
     except (TypeError, ValueError):
         raise ArcadiaError(
-            f"The configuration is a {type(config).__name__}. Use a mapping, a dataclass or a namespace of argparse."
+            f"The {noun} is a {type(config).__name__}. Use a mapping, a dataclass or a namespace of argparse."
         ) from None

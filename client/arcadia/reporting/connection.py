@@ -45,7 +45,9 @@ class RejectedError(Exception):
 
     def __init__(self, status: int, problem: Mapping[str, Any]) -> None:
         self.status, self.problem = status, problem
-        self.detail = str(problem.get("detail") or f"The server answered with status {status} and no explanation.")
+        detail = str(problem.get("detail") or f"The server answered with status {status} and no explanation.")
+        # Other sentences follow in messages.
+        self.detail = detail if detail.endswith((".", "!", "?")) else f"{detail}."
         super().__init__(self.detail)
 
 
@@ -61,7 +63,7 @@ class Connection:
         self._headers = {"User-Agent": user_agent(), "Accept": "application/json"}
         if token:
             self._headers["Authorization"] = f"Bearer {token}"
-        self._opener = urllib.request.build_opener(*([_https()] if url.startswith("https:") else []))
+        self._opener = urllib.request.build_opener(_https() if url.startswith("https:") else _HTTPHandler())
 
     def register(self, registration: Mapping[str, Any]) -> dict[str, Any]:
         """Create the run or a new writer of it."""
@@ -134,10 +136,45 @@ def retry(call: Callable[..., T], *arguments: Any) -> T:
     return call(*arguments)
 
 
-def _https() -> urllib.request.HTTPSHandler:
+class _Connection(http.client.HTTPConnection):
+    """A connection that reads the response of a server that closes it before the end of a body, which is too large."""
+
+    _is_connected = False
+
+    def connect(self) -> None:
+        super().connect()
+        self._is_connected = True
+
+    def request(self, *arguments: Any, **named: Any) -> None:
+        try:
+            super().request(*arguments, **named)
+        except (BrokenPipeError, ConnectionResetError, ssl.SSLEOFError):
+            if not self._is_connected:
+                raise
+
+
+class _SecureConnection(_Connection, http.client.HTTPSConnection):
+    """The same over TLS."""
+
+
+class _HTTPHandler(urllib.request.HTTPHandler):
+    def http_open(self, req: urllib.request.Request) -> http.client.HTTPResponse:
+        return self.do_open(_Connection, req)
+
+
+class _HTTPSHandler(urllib.request.HTTPSHandler):
+    def __init__(self, context: ssl.SSLContext) -> None:
+        super().__init__(context=context)
+        self._given = context
+
+    def https_open(self, req: urllib.request.Request) -> http.client.HTTPResponse:
+        return self.do_open(_SecureConnection, req, context=self._given)
+
+
+def _https() -> _HTTPSHandler:
     """Return a handler with the certificates that httpx uses, because Python on macOS has none."""
     if os.environ.get("SSL_CERT_FILE") or os.environ.get("SSL_CERT_DIR"):
-        return urllib.request.HTTPSHandler(context=ssl.create_default_context())
+        return _HTTPSHandler(ssl.create_default_context())
     import certifi
 
-    return urllib.request.HTTPSHandler(context=ssl.create_default_context(cafile=certifi.where()))
+    return _HTTPSHandler(ssl.create_default_context(cafile=certifi.where()))

@@ -8,6 +8,7 @@ from typing import Any
 
 from arcadia.errors import ArcadiaError, ConflictError
 from arcadia.integrations.attached import attached_run, describe_attached
+from arcadia.reporting.arguments import to_text, to_texts, to_total_steps
 from arcadia.reporting.background import let_continue, start_process
 from arcadia.reporting.config import as_mapping
 from arcadia.reporting.ending import end_with_script
@@ -84,12 +85,13 @@ def start_run(options: RunOptions) -> ReportedRun:
     """Start a run, or continue the one with the id of the options."""
     mode = options.resolve_mode()
     directory = JournalDirectory(
-        journals_folder(options.directory) / (check_key(options.id) if options.id else new_key())
+        journals_folder(options.directory) / (check_key(str(options.id)) if options.id else new_key())
     )
     config = as_mapping(options.config)
     if mode == "disabled":
         return ReportedRun(directory, new_writer(), config, disabled=True)
-    server = resolve_url(options.url) if mode == "online" else options.url
+    server = resolve_url(options.url) if mode == "online" else to_text(options.url)
+    token = resolve_token(server, options.token) if mode == "online" and server else None
     if options.resume == "never" and directory.path.exists():
         raise ArcadiaError(
             f"A run with the id {directory.key} exists in {directory.path}. Use another id, or resume='allow'."
@@ -98,15 +100,17 @@ def start_run(options: RunOptions) -> ReportedRun:
     step = read_last_step(directory)
     files = directory.of_writer(new_writer())
     lock = WriterLock(files.lock)
-    _write_description(directory.key, files, options, server)
+    _write_description(directory.key, files, options, server, is_online=mode == "online")
     # These files describe the run's previous process, which may have been stopped.
     directory.complete.unlink(missing_ok=True)
     directory.status.unlink(missing_ok=True)
     uploader = None
     if mode == "online" and server:
-        uploader = UploaderProcess(directory, server, resolve_token(server, options.token))
+        uploader = UploaderProcess(directory, server, token)
     run = ReportedRun(directory, files.writer, config, step=step, lock=lock, uploader=uploader)
     end_with_script(run)
+    if options.total_steps is not None and to_total_steps(options.total_steps) is None:
+        run.set_total_steps(options.total_steps)  # the registration lacks it, so this only warns
     if uploader is None:
         let_continue(start_process("arcadia.reporting.provenance.recording", directory, files.writer))
     else:
@@ -121,20 +125,23 @@ def _describe_attached(run: ReportedRun, options: RunOptions) -> None:
     """Add what the script says about its run to the run of `arcadia run`."""
     describe_attached(run, name=options.name, project=options.project, method=options.method, env=options.env)
     run.config.update(options.config)
-    if tags := list(options.tags):
+    if tags := to_texts(options.tags):
         run.tag(*tags)
     if options.notes:
         run.note(options.notes)
-    if options.total_steps:
+    if options.total_steps is not None:
         run.set_total_steps(options.total_steps)
 
 
-def _write_description(key: str, files: WriterFiles, options: RunOptions, server: str | None) -> None:
+def _write_description(
+    key: str, files: WriterFiles, options: RunOptions, server: str | None, *, is_online: bool
+) -> None:
     registration = options.registration(key, files.writer)
     description = {
         "registration": registration,
         "script": options.script_facts(),
         "url": server,
+        "is_online": is_online,
         "system_metrics": options.records_system_metrics(),
         # A captured script does not replace what the user has given to `arcadia run`.
         "given": [field for field in DESCRIBED if field in registration and (field != "name" or options.name)],

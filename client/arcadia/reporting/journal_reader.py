@@ -17,7 +17,9 @@ TAIL_BYTES = 65_536
 
 
 class JournalReader:
-    """Reader of a writer's events. The first event is the provenance; the others are the lines of the journal.
+    """Reader of a writer's events. The first event is the provenance. Corrections of the registration may follow.
+
+    The others are the lines of the journal.
 
     Only complete lines are read. Lines that are not events are skipped and have no number.
     """
@@ -61,6 +63,8 @@ class JournalReader:
         """Yield complete lines after the current offset, each with the offset of the next one."""
         if self.number == 0:
             yield self._files.provenance.read_bytes(), 0
+        if self.number == 1 and self._offset == 0 and self._files.corrections.exists():
+            yield self._files.corrections.read_bytes(), 0
         if not self._files.journal.exists():
             return
         offset = self._offset

@@ -31,8 +31,26 @@ class WriterFiles:
         self.lock = directory / f"{writer}.lock"
         # Becomes the first event.
         self.provenance = directory / f"{writer}.provenance"
+        # Becomes the second event if the server has rejected fields of the registration.
+        self.corrections = directory / f"{writer}.corrections"
+        # A sentence for each event that the server has rejected, so that only the journal has it.
+        self.left_out = directory / f"{writer}.left-out"
         # The last sequence number that the server has stored, for the user.
         self.acknowledged = directory / f"{writer}.acknowledged"
+
+    def is_online(self) -> bool:
+        """Return True if the writer was started with an uploader."""
+        try:
+            return bool(json.loads(self.description.read_text()).get("is_online"))
+        except (OSError, ValueError):  # a disabled run
+            return False
+
+    def read_left_out(self) -> list[str]:
+        """Return a sentence for each event that the server has rejected."""
+        try:
+            return self.left_out.read_text().splitlines()
+        except FileNotFoundError:
+            return []
 
     def journal_bytes(self) -> int:
         """Return the size of the journal, which is 0 before the first event."""
@@ -97,6 +115,10 @@ class JournalDirectory:
         # Earlier versions wrote an empty file.
         return not size or int(size) == sum(files.journal_bytes() for files in self.writers())
 
+    def read_left_out(self) -> list[str]:
+        """Return a sentence for each event that the server has rejected, of all writers."""
+        return [sentence for files in self.writers() for sentence in files.read_left_out()]
+
     def remove_writer(self, writer: str) -> None:
         """Delete the files of a writer. Delete the directory if it has no other writer."""
         # First the description, without which the process that records the provenance deletes its own file.
@@ -125,6 +147,11 @@ def describe_conflicts(conflicts: int) -> str:
         f"The server already had other events under the numbers of {conflicts:,}. All are kept, so some steps may have "
         "two points. Two copies of this journal were probably uploaded; see the run's log."
     )
+
+
+def describe_left_out(directory: JournalDirectory) -> str:
+    """Return where the events are that the server has rejected."""
+    return f"The only copy of what was left out is in {directory.path}. `arcadia sync --clean` keeps it."
 
 
 def journals_folder(directory: str | os.PathLike[str] | None = None) -> Path:

@@ -10,23 +10,24 @@ import traceback
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Literal, SupportsInt
+from typing import Any, Literal, SupportsInt, get_args
 
 from arcadia.errors import ArcadiaError
 from arcadia.reporting import artifacts
+from arcadia.reporting.arguments import Level, quoted, to_level, to_step, to_text, to_texts, to_total_steps
 from arcadia.reporting.artifacts import Snapshot, UsedArtifact
-from arcadia.reporting.config import RunConfig
+from arcadia.reporting.config import RunConfig, as_mapping
 from arcadia.reporting.ending import forget
 from arcadia.reporting.journal import DisabledJournal, Journal
-from arcadia.reporting.layout import JournalDirectory, page_url, replace_file
+from arcadia.reporting.layout import JournalDirectory, replace_file
 from arcadia.reporting.locks import WriterLock
 from arcadia.reporting.media import Media
 from arcadia.reporting.setting_values import typed
-from arcadia.reporting.uploader_process import UploaderProcess
+from arcadia.reporting.uploader_process import UploaderProcess, wait_for_page
 from arcadia.reporting.values import MetricsEncoder, flatten
 
-Level = Literal["info", "warning", "error"]
 Outcome = Literal["finished", "failed", "stopped", "paused"]
+OUTCOMES = get_args(Outcome)
 
 # Minimum time between two checks of the uploader and of the server's requests.
 CHECK_SECONDS = 1.0
@@ -54,7 +55,7 @@ class ReportedRun:
         self._directory, self._lock, self._uploader = directory, lock, uploader
         self._journal = DisabledJournal() if disabled else Journal(directory.of_writer(writer).journal)
         self.writer = writer
-        self.config = RunConfig(config, self._log_config)
+        self.config = RunConfig(config, self._log_config, self._warn_once)
         self._encoder = MetricsEncoder()
         self._step = step
         self._owner = os.getpid()
@@ -76,9 +77,11 @@ class ReportedRun:
     @property
     def url(self) -> str | None:
         """The run's page. None if no server has answered within five seconds, or if the run is not online."""
-        if self._uploader is None:  # another process may upload the run
-            return page_url(self._directory.read_status())
-        return self._uploader.wait_for_page(URL_SECONDS)
+        if self._uploader is not None:
+            return self._uploader.wait_for_page(URL_SECONDS)
+        # Another process may upload the run, such as that of `arcadia run`.
+        is_online = self._directory.of_writer(self.writer).is_online()
+        return wait_for_page(self._directory.read_status, URL_SECONDS if is_online else 0.0)
 
     @property
     def step(self) -> int:
@@ -97,7 +100,11 @@ class ReportedRun:
         with self._journal.lock:
             if self._ended:
                 raise ArcadiaError("This run has ended. Call arcadia.init(id=run.id) to continue it.")
-            number = self._step + 1 if step is None else int(step)
+            if not hasattr(values, "items"):
+                message = f"{quoted(values)} was left out. Log numbers by their names: run.log({{'loss': 0.5}})."
+                self._warn_once("values", message)
+                return
+            number = self._step + 1 if step is None else self._to_step(step)
             if line := self._encoder.encode(number, now, values, rejected):
                 self._journal.append_line(line)
             self._step = number
@@ -108,23 +115,24 @@ class ReportedRun:
 
     def write(self, text: str, level: Level = "info") -> None:
         """Add a line to the run's log."""
-        self._append({"kind": "log", "level": level, "message": str(text)})
+        self._append({"kind": "log", "level": self._to_level(level, "info"), "message": str(text)})
 
     def alert(self, title: str, text: str = "", level: Level = "warning") -> None:
         """Raise an alert."""
-        self._append({"kind": "alert", "level": level, "title": str(title), "text": str(text)})
+        level = self._to_level(level, "warning")
+        self._append({"kind": "alert", "level": level, "title": str(title), "text": to_text(text) or ""})
 
     def tag(self, *tags: str) -> None:
         """Add tags to the run."""
-        self._append({"kind": "tags", "add": [str(tag) for tag in tags], "remove": []})
+        self._append({"kind": "tags", "add": [text for tag in tags for text in to_texts(tag)], "remove": []})
 
     def untag(self, *tags: str) -> None:
         """Remove tags from the run."""
-        self._append({"kind": "tags", "add": [], "remove": [str(tag) for tag in tags]})
+        self._append({"kind": "tags", "add": [], "remove": [text for tag in tags for text in to_texts(tag)]})
 
     def note(self, text: str) -> None:
         """Replace the run's notes."""
-        self._append({"kind": "notes", "text": str(text)})
+        self._append({"kind": "notes", "text": to_text(text) or ""})
 
     def describe(
         self,
@@ -136,16 +144,20 @@ class ReportedRun:
     ) -> None:
         """Change the run's name, project, method or environment. The method and the environment may be any text."""
         fields = {"name": name, "project": project, "method": method, "env": env}
-        if given := {field: str(value) for field, value in fields.items() if value}:
+        if given := {field: text for field, value in fields.items() if (text := to_text(value))}:
             self._append({"kind": "description", **given})
 
     def set_total_steps(self, total_steps: int) -> None:
         """Set the number of steps of the whole run, for its progress bar."""
-        self._append({"kind": "progress", "total_steps": int(total_steps)})
+        if (number := to_total_steps(total_steps)) is None:
+            message = f"total_steps was left out: {quoted(total_steps)} is not a whole number of 1 or more."
+            self._warn_once("total_steps", message)
+        else:
+            self._append({"kind": "progress", "total_steps": number})
 
     def log_artifact(
         self,
-        files: str | os.PathLike[str] | Mapping[str, str | os.PathLike[str]] | Snapshot,
+        files: artifacts.Source | Snapshot,
         name: str | None = None,
         *,
         kind: str = "file",
@@ -157,7 +169,7 @@ class ReportedRun:
         The files are copied now, so they may change or be deleted afterwards. Only other contents than those of the
         newest version make a new one. A text such as s3://bucket/data is stored as a reference.
         """
-        wanted = [aliases] if isinstance(aliases, str) else list(aliases)
+        wanted, name = to_texts(aliases), to_text(name)
         if isinstance(files, Snapshot):
             artifacts.check(name := name or "artifact", wanted, [entry["path"] for entry in files.entries])
             copied = files
@@ -174,7 +186,12 @@ class ReportedRun:
                 message = f"The artifact {name} was left out: its files cannot be copied ({reason})."
                 self._warn_once(f"artifact {name}", message)
                 return
-        self._append(artifacts.to_event(name, kind, copied, wanted, metadata, self._step))
+        try:
+            details = as_mapping(metadata, "metadata")
+        except ArcadiaError as error:
+            details = {}
+            self._warn_once(f"metadata {name}", f"The metadata of the artifact {name} was left out. {error}")
+        self._append(artifacts.to_event(name, kind, copied, wanted, details, self._step))
         self._check(time.time())
 
     def use_artifact(self, reference: str) -> UsedArtifact:
@@ -182,6 +199,7 @@ class ReportedRun:
 
         Without a project, as in Maze/model, it is one of the run's project. This needs the server.
         """
+        reference = str(reference)
         url, token = self._server()
         from arcadia._sync.client import Client
 
@@ -210,12 +228,17 @@ class ReportedRun:
         The wait is short if the server cannot be reached. The uploader then continues after the script has ended.
         The outcome is by default `finished`, or `stopped` or `paused` after a click on the run's page.
         """
-        text = traceback and traceback[-MAX_TRACEBACK:]
-        self._end({"outcome": outcome or self._requested_outcome(), "message": message, "traceback": text}, seconds)
+        if outcome is not None and outcome not in OUTCOMES:
+            raise ArcadiaError(f"A run does not end as {quoted(outcome)}. Use finished, failed, stopped or paused.")
+        text = (to_text(traceback) or "")[-MAX_TRACEBACK:]
+        outcome = outcome or self._requested_outcome()
+        self._end({"outcome": outcome, "message": to_text(message), "traceback": text}, seconds)
 
-    def fail(self, error: BaseException, *, seconds: float = 60.0) -> None:
-        """End the run with an exception. An interrupted script counts as stopped."""
-        if isinstance(error, KeyboardInterrupt):
+    def fail(self, error: BaseException | str, *, seconds: float = 60.0) -> None:
+        """End the run with an exception, or with a sentence. An interrupted script counts as stopped."""
+        if not isinstance(error, BaseException):
+            self.finish("failed", str(error), seconds=seconds)
+        elif isinstance(error, KeyboardInterrupt):
             self.finish("stopped", "The script was interrupted (Ctrl-C).", seconds=seconds)
         elif isinstance(error, SystemExit) and error.code in (None, 0):
             self.finish(seconds=seconds)
@@ -252,11 +275,11 @@ class ReportedRun:
 
     def _server(self) -> tuple[str, str | None]:
         """Return the URL and the token of the run's server. Raise ArcadiaError if the run is not online."""
+        page = self.url  # waits until the server has created the run's project
         if self._uploader is not None:
-            self._uploader.wait_for_page(URL_SECONDS)  # the server creates the run's project
             return self._uploader.url, self._uploader.token
-        if url := self._directory.read_status().get("url"):  # another process may upload the run
-            return str(url), None
+        if page:
+            return str(self._directory.read_status()["url"]), None
         raise ArcadiaError(
             "use_artifact needs a server, but this run is not online. Use arcadia.init() without mode='offline', or "
             "download the artifact before, with `arcadia artifacts download`, and read its files from there."
@@ -314,6 +337,22 @@ class ReportedRun:
             event["caption"] = str(media.caption)
         self._journal.append(event)
 
+    def _to_step(self, given: Any) -> int:
+        if (step := to_step(given)) is not None:
+            return step
+        message = (
+            f"{quoted(given)} cannot be a step, which is a whole number below 2^63. The next step is used instead."
+        )
+        self._warn_once("step", message)
+        return self._step + 1
+
+    def _to_level(self, given: Any, default: Level) -> Level:
+        if level := to_level(given):
+            return level
+        message = f"The level {quoted(given)} does not exist, so {default} is used. Use info, warning or error."
+        self._warn_once("level", message)
+        return default
+
     def _warn_once(self, topic: str, message: str) -> None:
         if topic not in self._warned and len(self._warned) < 1_000:
             self._warned.add(topic)
@@ -336,6 +375,8 @@ class ReportedRun:
 
     def _end(self, event: dict[str, Any], seconds: float) -> None:
         """Log the end once. Forked and spawned processes cannot end the run of their parent."""
+        if not isinstance(seconds, int | float):
+            raise ArcadiaError(f"seconds is a number, not {quoted(seconds)}.")
         with self._journal.lock:
             if self._ended or not self._is_owner:
                 return

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any, Literal, cast, get_args
 
 from arcadia.errors import ArcadiaError
+from arcadia.reporting.arguments import quoted, to_text, to_texts, to_total_steps
 from arcadia.reporting.config import as_mapping
 from arcadia.reporting.provenance.variables import relevant_variables
 from arcadia.reporting.setting_values import typed
@@ -19,7 +20,7 @@ from arcadia.settings import resolve_project
 
 Mode = Literal["online", "offline", "disabled"]
 Resume = Literal["allow", "must", "never"]
-MODES = get_args(Mode)
+MODES, RESUMES = get_args(Mode), get_args(Resume)
 # Fields of the registration that a captured script may also set.
 DESCRIBED = ("name", "project", "method", "env")
 # Values of ARCADIA_SYSTEM_METRICS.
@@ -52,6 +53,14 @@ class RunOptions:
     # The command that is the script, if it is not this process.
     command: Sequence[str] = ()
 
+    def __post_init__(self) -> None:
+        """Raise ArcadiaError for an argument that no run can be started with."""
+        if self.resume not in RESUMES:
+            raise ArcadiaError(f"resume cannot be {quoted(self.resume)}. Use allow, must or never.")
+        if self.directory is not None and not isinstance(self.directory, str | os.PathLike):
+            raise ArcadiaError(f"directory is the path of a folder, not {quoted(self.directory)}.")
+        as_mapping(self.config)
+
     def resolve_mode(self) -> Mode:
         """Return the mode: given, ARCADIA_MODE, or online. Raise ArcadiaError if it does not exist."""
         mode = self.mode or os.environ.get("ARCADIA_MODE", "online")
@@ -70,14 +79,14 @@ class RunOptions:
         fields = {
             "key": key,
             "writer": writer,
-            "name": self.name or self.default_name,
-            "project": resolve_project(self.project),
-            "method": self.method,
-            "env": self.env,
+            "name": to_text(self.name) or self.default_name,
+            "project": resolve_project(to_text(self.project)),
+            "method": to_text(self.method),
+            "env": to_text(self.env),
             "config": typed(as_mapping(self.config)),
-            "tags": [str(tag) for tag in self.tags],
-            "notes": self.notes or None,
-            "total_steps": self.total_steps,
+            "tags": to_texts(self.tags),
+            "notes": to_text(self.notes) or None,
+            "total_steps": to_total_steps(self.total_steps),
             "origin": "reported",
             "origin_label": self.origin_label,
             "host": socket.gethostname(),

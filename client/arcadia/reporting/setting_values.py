@@ -17,16 +17,19 @@ _TABLE = re.compile(
     r"\s*\|\s*(?:hyper)?param(?:eter)?s?\s*\|\s*values?\s*\|\s*\n\s*\|[-: ]+\|[-: ]+\|\s*(?:\n|$)", re.IGNORECASE
 )
 MAX_LITERAL = 1_000
+MAX_DEPTH = 50
 
 
-def typed(value: Any) -> Any:
+def typed(value: Any, depth: int = 0) -> Any:
     """Return a setting with the numbers in it that are texts, as from argparse without a type or from YAML's 1e-3."""
     if isinstance(value, str):
         return _to_number(value) if _NUMBER.fullmatch(value) else value
+    if depth >= MAX_DEPTH:  # for example, a dict that contains itself
+        return value
     if isinstance(value, Mapping):
-        return {name: typed(each) for name, each in value.items()}
+        return {name: typed(each, depth + 1) for name, each in value.items()}
     if type(value) in (list, tuple):
-        return [typed(each) for each in value]
+        return [typed(each, depth + 1) for each in value]
     return value
 
 

@@ -28,6 +28,8 @@ class SyncResult:
     is_running: bool = False
     # Events that the server has stored although it had others under their numbers.
     conflicts: int = 0
+    # A sentence for each field or event that the server has rejected.
+    left_out: Sequence[str] = ()
 
 
 def find_journals(folders: Sequence[Path]) -> list[JournalDirectory]:
@@ -64,22 +66,26 @@ def _upload(directory: JournalDirectory, url: str | None, token: str | None) -> 
         except (UnavailableError, RejectedError, OSError) as error:
             return SyncResult(directory, problem=str(error))
     page = f"{server}{upload.page}"
-    return SyncResult(directory, page, is_running=not upload.is_complete(), conflicts=upload.conflicts)
+    is_running = not upload.is_complete()
+    return SyncResult(directory, page, None, is_running, upload.conflicts, upload.left_out)
 
 
-def clean(folders: Sequence[Path]) -> list[JournalDirectory]:
-    """Delete the journals that are uploaded, and return them."""
-    deleted = []
+def clean(folders: Sequence[Path]) -> tuple[list[JournalDirectory], list[JournalDirectory]]:
+    """Delete the journals that are uploaded. Return them, and those that are kept with what the server has rejected."""
+    deleted, kept = list[JournalDirectory](), list[JournalDirectory]()
     for folder in folders or [journals_folder()]:
         inner = sorted(each for each in folder.iterdir() if each.is_dir()) if folder.is_dir() else []
         for journal in map(JournalDirectory, [folder, *inner]):
             if not (journal.writers() and journal.is_complete()):
                 continue
+            if journal.read_left_out():
+                kept.append(journal)
+                continue
             with exclusive(journal.lock, wait=False) as is_free:
                 if is_free:
                     shutil.rmtree(journal.path)
                     deleted.append(journal)
-    return deleted
+    return deleted, kept
 
 
 def _intended_url(directory: JournalDirectory) -> str | None:

@@ -86,6 +86,11 @@ class Upload:
         """Events that the server has stored although it had others under their numbers."""
         return sum(upload.conflicts for upload in self._writers.values())
 
+    @property
+    def left_out(self) -> list[str]:
+        """A sentence for each field or event that the server has rejected."""
+        return [sentence for upload in self._writers.values() for sentence in upload.left_out]
+
     def is_complete(self) -> bool:
         """Return True if everything is uploaded and all scripts have ended."""
         return bool(self._writers) and all(upload.is_complete for upload in self._writers.values())
@@ -101,6 +106,7 @@ class Upload:
             run_id=upload.run_id,
             desired=upload.desired,
             conflicts=self.conflicts,
+            left_out=self.left_out,
             problem=None,
             rejected=False,
             is_token_wrong=False,

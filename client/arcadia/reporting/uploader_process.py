@@ -5,10 +5,11 @@ from __future__ import annotations
 import subprocess
 import sys
 import time
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from arcadia.reporting.background import let_continue, start_process
-from arcadia.reporting.layout import JournalDirectory, describe_conflicts, page_url
+from arcadia.reporting.layout import JournalDirectory, describe_conflicts, describe_left_out, page_url
 from arcadia.settings import SOURCE_VARIABLE, TOKEN_VARIABLE, Token
 
 RESTART_SECONDS = 5.0
@@ -48,10 +49,7 @@ class UploaderProcess:
 
     def wait_for_page(self, seconds: float) -> str | None:
         """Return the URL of the run's page, or None if the server does not answer in time."""
-        deadline = time.monotonic() + seconds
-        while not (page := self._page()) and time.monotonic() < deadline and not self._read_status().get("problem"):
-            time.sleep(POLL_SECONDS)
-        return page
+        return wait_for_page(self._read_status, seconds)
 
     def wait_for_rejection(self, seconds: float) -> str | None:
         """Wait until the server has answered. Return why it has rejected the run, or None if it has not."""
@@ -104,6 +102,10 @@ class UploaderProcess:
         if conflicts := self._read_status().get("conflicts"):
             self._print(describe_conflicts(conflicts))
         status = self._read_status()
+        for sentence in status.get("left_out", ()):
+            self._print(sentence)
+        if status.get("left_out") and self._directory.read_left_out():
+            self._print(describe_left_out(self._directory))
         if status.get("is_token_wrong"):
             self._print(
                 f"{status['problem']} Nothing is uploaded until then: events are kept in {self._directory.path}. "
@@ -116,3 +118,13 @@ class UploaderProcess:
         if message not in self._printed:
             self._printed.add(message)
             print(f"arcadia: {message}", file=sys.stderr, flush=True)
+
+
+def wait_for_page(read_status: Callable[[], Mapping[str, Any]], seconds: float) -> str | None:
+    """Return the URL of a run's page from its status, or None if the server does not answer in time."""
+    deadline = time.monotonic() + seconds
+    while not (page := page_url(status := read_status())) and not status.get("problem"):
+        if time.monotonic() >= deadline:
+            break
+        time.sleep(POLL_SECONDS)
+    return page

@@ -67,18 +67,18 @@ def encode_number(value: Any) -> str:
         raise UnstorableError
     try:
         number = float(value)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, RuntimeError):
         raise UnstorableError from None
     except OverflowError:
         number = math.inf if value > 0 else -math.inf
     return repr(number) if math.isfinite(number) else _name_of(number)
 
 
-def flatten(values: Mapping[Any, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
+def flatten(values: Mapping[Any, Any], prefix: str = "", depth: int = 0) -> Iterator[tuple[str, Any]]:
     """Yield the names and values of nested mappings: {"train": {"loss": 1}} has train/loss."""
     for name, value in values.items():
-        if isinstance(value, Mapping):
-            yield from flatten(value, f"{prefix}{name}/")
+        if isinstance(value, Mapping) and depth < MAX_DEPTH:
+            yield from flatten(value, f"{prefix}{name}/", depth + 1)
         else:
             yield f"{prefix}{name}", value
 

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from datetime import datetime
 from typing import Any
 
+from arcadia.reporting.arguments import quoted
 from arcadia.reporting.artifact_upload import ARTIFACT, SHA256, ArtifactRejectedError, upload_files
 from arcadia.reporting.connection import MAX_BYTES, MAX_EVENTS, Connection, RejectedError, UnavailableError
 from arcadia.reporting.journal_reader import JournalReader, numbered
-from arcadia.reporting.layout import JournalDirectory, WriterFiles, replace_status
+from arcadia.reporting.layout import JournalDirectory, WriterFiles, replace_file, replace_status
 from arcadia.reporting.locks import is_writer_alive
 from arcadia.reporting.provenance.recording import record_provenance
 from arcadia.reporting.values import encode_event
@@ -18,6 +20,8 @@ from arcadia.reporting.values import encode_event
 # The server rejects the content of one event or file with these, so others may be accepted.
 _CONTENT = (400, 413, 415, 422)
 _MEDIA = b'{"kind":"media"'
+# Without these, the server cannot tell whose events follow.
+_REQUIRED = ("key", "writer")
 
 
 class WriterUpload:
@@ -34,6 +38,8 @@ class WriterUpload:
         # Events that the server has stored although it had others under their numbers.
         self.conflicts = 0
         self._is_sent_again = False
+        # A sentence for each field or event that the server has rejected.
+        self.left_out = files.read_left_out()
         # Size of the journal when all of it was uploaded.
         self.uploaded_bytes = 0
         # True once the script has ended and all of its events are stored.
@@ -45,7 +51,7 @@ class WriterUpload:
         The server compares that event. If another copy of the journal was uploaded, it may have others.
         """
         description = json.loads(self.files.description.read_text())
-        answer = self._connection.register(description["registration"])
+        answer = self._register(description["registration"])
         self.run_id, self.page = answer["run_id"], answer["path"]
         record_provenance(self.files)
         self._note(answer)
@@ -54,6 +60,26 @@ class WriterUpload:
         if self._reader.number < last:
             # This copy has fewer events.
             self._reader.seek(self._reader.number - 1)
+
+    def _register(self, registration: Mapping[str, Any]) -> dict[str, Any]:
+        """Register the writer. Leave out fields that the server rejects, so that they do not lose the run."""
+        fields, corrections = dict(registration), list[str]()
+        while True:
+            try:
+                answer = self._connection.register(fields)
+                break
+            except RejectedError as error:
+                wrong = _wrong_fields(fields, error)
+                if not wrong:
+                    raise
+                corrections += [f"{name} was left out: {quoted(fields[name])}. {why}" for name, why in wrong.items()]
+                fields = {name: value for name, value in fields.items() if name not in wrong}
+        self.left_out += [each for each in corrections if each not in self.left_out]
+        if corrections and not answer["acknowledged"]:
+            started_at = datetime.fromisoformat(registration["started_at"]).timestamp()
+            event = {"kind": "log", "level": "warning", "message": " ".join(corrections)}
+            replace_file(self.files.corrections, encode_event(event, started_at))
+        return answer
 
     def send(self) -> bool:
         """Send the events that are in the journal now. Return True if there were any."""
@@ -108,7 +134,7 @@ class WriterUpload:
                 self._send_events(events[:half])
                 self._send_events(events[half:])
             elif error.status in _CONTENT and not _is_replacement(events[0][1]):
-                self._send_events([(events[0][0], _replacement(events[0][1], error.detail))])
+                self._send_events([(events[0][0], self._leave_out(events[0][1], error.detail))])
             else:
                 raise
         else:
@@ -127,29 +153,51 @@ class WriterUpload:
             try:
                 upload_files(self._connection, self.run_id, self.files.writer, self._directory.artifacts, line)
             except ArtifactRejectedError as error:
-                return _replacement(line, str(error))
+                return self._leave_out(line, str(error))
             return line
         if not line.startswith(_MEDIA) or not (digest := _digest_in(line)):
             return line
         if not isinstance(digest, str) or not SHA256.fullmatch(digest):
-            return _replacement(line, "The journal names a file that it cannot have.")
+            return self._leave_out(line, "The journal names a file that it cannot have.")
         if digest not in self._uploaded_files:
             try:
                 self._connection.send_file(self.run_id, self.files.writer, digest, self._directory.files / digest)
             except RejectedError as error:
                 if error.status not in _CONTENT:
                     raise
-                return _replacement(line, f"A file was rejected: {error.detail}")
+                return self._leave_out(line, f"A file was rejected: {error.detail}")
             except FileNotFoundError:
-                return _replacement(line, f"The file {digest} is missing from the journal.")
+                return self._leave_out(line, f"The file {digest} is missing from the journal.")
             self._uploaded_files.add(digest)
         return line
+
+    def _leave_out(self, line: bytes, detail: str) -> bytes:
+        """Return the warning that replaces an event. Note it, because the journal has the only copy of the event."""
+        sentence = f"{_REPLACED} {detail}".replace("\n", " ")
+        if sentence not in self.left_out:
+            self.left_out.append(sentence)
+            noted = [*self.files.read_left_out(), sentence]
+            replace_status(self.files.left_out, "".join(f"{each}\n" for each in noted))
+        return _replacement(line, detail)
 
     def _note(self, answer: dict[str, Any]) -> None:
         self._last_request = time.monotonic()
         self.desired = answer["desired"]
         self.conflicts = answer.get("conflicts", 0)  # earlier servers do not compare
         replace_status(self.files.acknowledged, str(answer["acknowledged"]))
+
+
+def _wrong_fields(fields: Mapping[str, Any], error: RejectedError) -> dict[str, str]:
+    """Return the optional fields of a registration that a response names as wrong, each with the reason."""
+    errors = error.problem.get("errors") if error.status in _CONTENT else None
+    if not isinstance(errors, list):
+        return {}
+    named = {
+        str(each.get("field", "")).partition(".")[0]: f"{each.get('message')}."
+        for each in errors
+        if isinstance(each, dict)
+    }
+    return {name: why for name, why in named.items() if name in fields and name not in _REQUIRED}
 
 
 def _digest_in(line: bytes) -> Any:

@@ -150,3 +150,22 @@ def test_a_command_on_a_terminal_has_a_terminal(tmp_path: Path) -> None:
         assert shown.readline() == b"True True 93\r\n"
         assert process.wait(commands.WAIT_SECONDS) == 0
     assert messages(tmp_path) == ["True True 93"]
+
+
+def test_the_script_of_an_online_command_waits_for_the_page(server: ReportedServer, tmp_path: Path) -> None:
+    program = (
+        "import arcadia, arcadia.reporting.run\n"
+        f"arcadia.reporting.run.URL_SECONDS = {commands.WAIT_SECONDS}\n"
+        "print(arcadia.init().url)"
+    )
+    done = commands.run_program(program, tmp_path, ARCADIA_MODE="online", ARCADIA_URL=server.url)
+    assert done.stdout == f"{server.url}/runs/7\n"
+
+
+def test_the_script_of_an_offline_command_does_not_wait(tmp_path: Path) -> None:
+    program = (
+        "import arcadia, arcadia.reporting.run\n"
+        "arcadia.reporting.run.URL_SECONDS = float('inf')\n"
+        "print(arcadia.init().url)"
+    )
+    assert commands.run_program(program, tmp_path).stdout == "None\n"

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import io
 import sys
 from importlib.metadata import EntryPoint
 from types import ModuleType
 
 import pytest
 
-from arcadia.cli import added
+from arcadia.cli import added, login
+from arcadia.cli import main as main_module
 from arcadia.cli.main import main
+from arcadia.errors import ArcadiaError
 
 
 def greet(arguments: list[str]) -> int:
@@ -82,3 +85,41 @@ def test_a_missing_server_command_explains_how_to_install_it(
     said = capsys.readouterr().err
     assert said.startswith(f"`arcadia {name}` needs the server, which is not installed in this environment.")
     assert "pip install dist/arcadia_client-" in said
+
+
+@pytest.mark.parametrize(
+    ("variables", "arguments", "sentence"),
+    [
+        ({"ARCADIA_URL": "http://:bad"}, ["runs"], "http://:bad is not a URL"),
+        ({"ARCADIA_TOKEN": "pä"}, ["runs"], "contains a character that is not ASCII"),
+    ],
+)
+def test_wrong_settings_are_sentences(
+    variables: dict[str, str],
+    arguments: list[str],
+    sentence: str,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    for name, value in variables.items():
+        monkeypatch.setenv(name, value)
+    assert run(monkeypatch, *arguments) == 1
+    assert sentence in capsys.readouterr().err
+
+
+def test_a_file_that_cannot_be_read_is_named(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def fail(*_arguments: object, **_named: object) -> None:
+        raise IsADirectoryError(21, "Is a directory", "folder")
+
+    monkeypatch.setattr(type(main_module.app), "__call__", fail)
+    assert run(monkeypatch, "runs") == 1
+    assert capsys.readouterr().err == "arcadia: folder: Is a directory.\n"
+
+
+@pytest.mark.parametrize("content", ["pä\n".encode(), b"\xff\xfe\n"])
+def test_a_piped_token_that_is_not_ascii_is_an_error(content: bytes, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(content), "utf-8"))
+    with pytest.raises(ArcadiaError, match="The token from the standard input contains a character that is not ASCII"):
+        login._read_token("http://arcadia.test")

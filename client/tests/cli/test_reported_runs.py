@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 from fake_server import URL, FakeServer, run
 from rich.console import Console
@@ -34,6 +36,8 @@ def test_details_leave_out_what_a_reported_run_lacks(reported: Run, capsys: pyte
     printed = capsys.readouterr().out
     assert "step 250, 250 frames" in printed
     assert "mazes" in printed
+    assert re.search(r"^Environment +Maze *$", printed, re.MULTILINE)
+    assert "Method" not in printed
     assert "Queue" not in printed
     assert "None" not in printed
 

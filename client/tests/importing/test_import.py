@@ -146,10 +146,10 @@ def test_a_file_that_was_replaced_is_imported_beside_the_first_one(
     """A script that runs again writes a file with the same name, which is shorter at first."""
     file = tmp_path / "progress.csv"
     file.write_text("step,loss\n1,0.5\n2,0.4\n3,0.3\n")
-    assert import_all(server, tables.find_csv(file)) == 3
+    assert import_all(server, tables.find_csv(file, [])) == 3
     file.write_text("step,loss\n" + "".join(f"{step},0.{step + 5}\n" for step in range(1, rows + 1)))
     for expected in (rows, 0):
-        assert import_all(server, tables.find_csv(file)) == expected
+        assert import_all(server, tables.find_csv(file, [])) == expected
     (writer,) = [name for name, events in server.events.items() if events[0]["kind"] == "metrics"]
     every = [event["values"]["loss"] for event in [*server.events[writer], *server.conflicts[writer]]]
     assert sorted(every) == sorted([0.5, 0.4, 0.3, *(step / 10 for step in range(6, 6 + rows))])
@@ -159,10 +159,10 @@ def test_a_file_that_was_replaced_is_imported_beside_the_first_one(
 def test_a_file_with_new_rows_only_adds_these(server: ReportedServer, tmp_path: Path) -> None:
     file = tmp_path / "progress.csv"
     file.write_text("step,loss\n1,0.5\n")
-    assert import_all(server, tables.find_csv(file)) == 1
+    assert import_all(server, tables.find_csv(file, [])) == 1
     file.write_text("step,loss\n1,0.5\n2,0.4\n")
     os.utime(file, (1e9, 1e9))
-    assert import_all(server, tables.find_csv(file)) == 1
+    assert import_all(server, tables.find_csv(file, [])) == 1
     assert not any(server.conflicts.values())
 
 
@@ -231,14 +231,14 @@ def test_monitor_files_become_returns(server: ReportedServer, tmp_path: Path) ->
 def test_a_csv_file_is_imported_by_its_step(server: ReportedServer, tmp_path: Path) -> None:
     file = tmp_path / "progress.csv"
     file.write_text("time/total_timesteps,rollout/ep_rew_mean,note\n100,21.5,a\n200,nan,b\n300,,c\n")
-    assert import_all(server, tables.find_csv(file)) == 2
+    assert import_all(server, tables.find_csv(file, [])) == 2
     assert server.metrics() == [
         (100, {"rollout/ep_rew_mean": 21.5, "episode/mean_return": 21.5}),
         (200, {"rollout/ep_rew_mean": "NaN", "episode/mean_return": "NaN"}),
     ]
     with file.open("a") as more:
         more.write("400,22.5,d\n")
-    assert import_all(server, tables.find_csv(file)) == 1
+    assert import_all(server, tables.find_csv(file, [])) == 1
     assert [step for step, _values in server.metrics()] == [100, 200, 400]
     with pytest.raises(ArcadiaError, match=r"has no column epoch\. It has: time/total_timesteps"):
         list(tables.CsvFile(file, "epoch").read())
@@ -350,8 +350,8 @@ def test_media_that_cannot_be_stored_are_listed(server: ReportedServer, tmp_path
     imported = import_run(Connection(server.url, None), run)
     assert imported.problems == []
     assert imported.omissions == [
-        "screen at step 1 was left out: send a PNG",
-        "An event (metrics) was left out: too large",
+        "screen at step 1 was left out: send a PNG.",
+        "An event (metrics) was left out: too large.",
     ]
     assert [each["step"] for each in server.of_kind("media")] == [0, 2]
     assert server.metrics() == [(3, {"loss": 0.5})]

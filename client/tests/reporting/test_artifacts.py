@@ -94,6 +94,30 @@ def test_a_folder_is_logged_with_the_paths_in_it(run: ReportedRun) -> None:
     assert raw["entries"] == [{"path": "raw", "uri": "s3://bucket/raw/"}]
 
 
+def test_a_list_of_files_is_logged_by_their_names(run: ReportedRun) -> None:
+    Path("data").mkdir()
+    for name in ("a.pt", "data/b.csv"):
+        Path(name).write_text(name)
+    run.log_artifact(["a.pt", Path("data/b.csv"), "s3://bucket/far"])
+    run.log_artifact(("a.pt", "data"), name="both")
+    first, both = logged(run)
+    assert (first["name"], paths(first)) == ("files", ["a.pt", "b.csv", "far"])
+    assert (both["name"], paths(both)) == ("both", ["a.pt", "data/b.csv"])
+
+
+def test_odd_options_do_not_lose_an_artifact(run: ReportedRun, capsys: pytest.CaptureFixture[str]) -> None:
+    Path("model.pt").write_bytes(b"x")
+    odd: Any = run
+    odd.log_artifact("model.pt", 5, kind=None, aliases=3, metadata=[1])
+    (artifact,) = logged(run)
+    found = {name: artifact[name] for name in ("name", "kind", "aliases", "metadata")}
+    assert found == {"name": "5", "kind": "file", "aliases": ["3"], "metadata": {}}
+    assert capsys.readouterr().err == (
+        "arcadia: The metadata of the artifact 5 was left out. The metadata is a list. "
+        "Use a mapping, a dataclass or a namespace of argparse.\n"
+    )
+
+
 def test_names_come_from_files(run: ReportedRun) -> None:
     Path("my model (1).pt").write_bytes(b"x")
     run.log_artifact("my model (1).pt")
@@ -112,6 +136,12 @@ def test_names_come_from_files(run: ReportedRun) -> None:
         ("model.pt", {"metadata": {"text": "x" * 3_600_000}}, "too long"),
         ({"a.pt": "model.pt"}, {}, "needs a name"),
         ({"../a.pt": "model.pt"}, {"name": "model"}, "cannot be a path"),
+        (None, {}, "None cannot be logged as an artifact. Use a file, a folder, a list of files"),
+        (3, {"name": "model"}, "3 cannot be logged as an artifact"),
+        ({"a.pt": 3}, {"name": "model"}, "3 cannot be logged as an artifact"),
+        (["model.pt", 3], {}, "3 is not a path"),
+        (["model.pt", "./model.pt"], {}, "Two files have the name model.pt"),
+        ([], {}, "has no files"),
     ],
 )
 def test_what_cannot_be_logged_is_an_error(run: ReportedRun, files: Any, options: dict[str, Any], message: str) -> None:

@@ -134,6 +134,134 @@ def test_everything_else_in_a_run_is_an_event(run: arcadia.ReportedRun, folder: 
     assert dict(run.config) | {"rate": 0} == {"rate": 0, "depth": 3, "layers": (1, 2)}
 
 
+def test_a_wrong_argument_in_the_middle_of_a_run_is_left_out_with_one_warning(
+    run: arcadia.ReportedRun, folder: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    odd: Any = run
+    for _ in range(2):
+        for wrong in ("x", None, [1]):
+            odd.log(wrong)
+        odd.log({"loss": 1.0}, step="x")
+        odd.log({"loss": 2.0}, step=10**30)
+        odd.set_total_steps("many")
+        odd.set_total_steps(-1)
+        odd.config.update(5)
+    run.log({"loss": 3.0}, step=7)
+    assert metrics(folder) == [*((step, {"loss": step % 2 + 1.0}) for step in range(4)), (7, {"loss": 3.0})]
+    assert of_kind("progress", events(folder)) == of_kind("config", events(folder)) == []
+    warnings = [line["message"] for line in of_kind("log", events(folder))]
+    assert warnings == [
+        "'x' was left out. Log numbers by their names: run.log({'loss': 0.5}).",
+        "'x' cannot be a step, which is a whole number below 2^63. The next step is used instead.",
+        "total_steps was left out: 'many' is not a whole number of 1 or more.",
+        "Settings were left out. The configuration is a int. Use a mapping, a dataclass or a namespace of argparse.",
+    ]
+    assert capfd.readouterr().err.splitlines() == [f"arcadia: {warning}" for warning in warnings]
+
+
+def test_nested_values_that_contain_themselves_do_not_end_the_script(run: arcadia.ReportedRun, folder: Path) -> None:
+    values: dict[str, Any] = {"loss": 1.0}
+    values["inner"] = values
+    run.log(values)
+    run.config.update(values)
+    assert metrics(folder)[0] == (0, {"loss": 1.0})
+    assert len(of_kind("config", events(folder))) == 1
+
+
+def test_texts_with_an_unknown_level_are_kept(
+    run: arcadia.ReportedRun, folder: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    odd: Any = run
+    odd.write("first", level="fatal")
+    odd.write("second", level="WARN")
+    odd.write("third", level="purple")
+    odd.alert("fourth", level="critical")
+    odd.alert("fifth", level=None)
+    logged = [event for event in events(folder) if "left out" not in event.get("message", "")]
+    found = [(event["level"], event.get("message") or event["title"]) for event in logged]
+    warning = "The level 'purple' does not exist, so info is used. Use info, warning or error."
+    assert found == [
+        ("error", "first"),
+        ("warning", "second"),
+        ("warning", warning),
+        ("info", "third"),
+        ("error", "fourth"),
+        ("warning", "fifth"),
+    ]
+    assert capfd.readouterr().err == f"arcadia: {warning}\n"
+
+
+def test_lists_of_tags_and_other_types_are_texts(run: arcadia.ReportedRun, folder: Path) -> None:
+    odd: Any = run
+    odd.tag(["a", "b"], 3)
+    odd.describe(name=5)
+    odd.alert("Title", None)
+    assert [event["add"] for event in of_kind("tags", events(folder))] == [["a", "b", "3"]]
+    assert [event["name"] for event in of_kind("description", events(folder))] == ["5"]
+    assert [event["text"] for event in of_kind("alert", events(folder))] == [""]
+
+
+@pytest.mark.parametrize("steps", [0, -3, 1.5, "many", float("nan"), 10**400, None])
+def test_a_wrong_number_of_steps_leaves_a_run_that_can_be_registered(
+    folder: Path, steps: Any, capfd: pytest.CaptureFixture[str]
+) -> None:
+    odd: Any = {"name": 5, "project": 5, "method": 5, "env": 5, "notes": 5, "tags": 5}
+    arcadia.init(**odd, total_steps=steps).finish()
+    (description,) = scripts.directory(folder).glob("*-*.json")
+    registration = json.loads(description.read_text())["registration"]
+    assert {name: registration[name] for name in odd} == {name: ["5"] if name == "tags" else "5" for name in odd}
+    assert "total_steps" not in registration
+    messages = [line["message"] for line in of_kind("log", events(folder))]
+    assert len(messages) == (steps is not None)
+    assert capfd.readouterr().err == "".join(f"arcadia: {message}\n" for message in messages)
+
+
+@pytest.mark.parametrize(
+    ("steps", "stored"), [(1e6, 1_000_000), ("1e3", 1_000), (np.int64(7), 7), (2**60 + 1, 2**60 + 1)]
+)
+def test_every_whole_number_of_steps_is_registered(folder: Path, steps: Any, stored: int) -> None:
+    arcadia.init(total_steps=steps, tags="one tag").finish()
+    (description,) = scripts.directory(folder).glob("*-*.json")
+    registration = json.loads(description.read_text())["registration"]
+    assert (registration["total_steps"], registration["tags"]) == (stored, ["one tag"])
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        ({"resume": "sometimes"}, "Use allow, must or never"),
+        ({"mode": 5}, "online, offline or disabled"),
+        ({"directory": 5}, "the path of a folder"),
+        ({"url": 5, "mode": "online"}, "5 is not a URL"),
+        ({"id": [1]}, "cannot be the id"),
+    ],
+)
+def test_an_argument_that_no_run_can_start_with_is_an_error(folder: Path, arguments: Any, sentence: str) -> None:
+    with pytest.raises(ArcadiaError, match=sentence):
+        arcadia.init(**arguments)
+    assert not list(folder.iterdir())
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [({"outcome": "success"}, "finished, failed, stopped or paused"), ({"seconds": "x"}, "seconds is a number")],
+)
+def test_a_wrong_end_is_an_error_and_the_run_continues(folder: Path, arguments: Any, sentence: str) -> None:
+    run = arcadia.init()
+    with pytest.raises(ArcadiaError, match=sentence):
+        run.finish(**arguments)
+    odd: Any = run
+    odd.finish("failed", 5, traceback=ValueError("deep"))
+    (end,) = of_kind("end", events(folder))
+    assert (end["outcome"], end["message"], end["traceback"]) == ("failed", "5", "deep")
+
+
+def test_a_run_fails_with_a_sentence(folder: Path) -> None:
+    arcadia.init().fail("The loss is NaN.")
+    (end,) = of_kind("end", events(folder))
+    assert (end["outcome"], end["message"]) == ("failed", "The loss is NaN.")
+
+
 @dataclass
 class _Settings:
     rate: float = 0.5

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 import subprocess
 import sys
@@ -148,7 +149,7 @@ def test_a_longer_journal_that_is_copied_over_an_uploaded_one_is_uploaded(folder
     (writer,) = JournalDirectory(folder / "two").writers()
     with writer.journal.open("ab") as file:
         file.write(b'{"kind":"metrics","time":1.0,"step":1,"values":{"loss":7.0}}\n')
-    assert [each.key for each in syncing.clean([folder])] == ["one"], "the new event is only here"
+    assert [each.key for each in syncing.clean([folder])[0]] == ["one"], "the new event is only here"
     assert [each.key for each in syncing.find_journals([folder])] == ["two"]
     assert run_sync(folder).returncode == 0
     assert server.metrics()[-1] == (1, {"loss": 7.0})
@@ -161,3 +162,60 @@ def test_the_server_given_to_a_script_is_used(
     monkeypatch.setenv("XDG_CONFIG_HOME", str(folder))
     arcadia.init(id="three", mode="offline", url=server.url).finish()
     assert syncing.sync(JournalDirectory(folder / "three")).page == f"{server.url}/runs/7"
+
+
+def test_what_the_server_rejects_is_reported_and_kept(tmp_path: Path, server: ReportedServer) -> None:
+    def reject(path: str, _body: Any) -> None:
+        if "/artifact-files/" in path and "missing" not in path:
+            raise Rejection(413, "The file is larger than 1 MB")
+
+    (tmp_path / "model.pt").write_bytes(b"x")
+    with arcadia.init(id="mine", mode="offline", directory=tmp_path / "journals") as run:
+        run.log_artifact(tmp_path / "model.pt")
+    server.before = reject
+    done = run_sync("--clean", tmp_path / "journals")
+    assert (done.returncode, done.stdout) == (0, f"mine is at {server.url}/runs/7\n")
+    assert done.stderr == (
+        "mine: An event could not be stored and was left out. The artifact model.pt was left out. model.pt: "
+        "The file is larger than 1 MB.\n"
+        f"mine: The only copy of what was left out is in {run.directory}. `arcadia sync --clean` keeps it.\n"
+        "Deleted 0 journals that are uploaded.\n"
+        f"{run.directory} is kept, because the server has rejected parts of it. Delete it if you need none.\n"
+    )
+    assert run.directory.is_dir()
+    assert syncing.sync(JournalDirectory(run.directory)).left_out == JournalDirectory(run.directory).read_left_out()
+
+
+def test_a_field_that_the_server_rejects_does_not_lose_the_run(tmp_path: Path, server: ReportedServer) -> None:
+    with arcadia.init("maze", id="mine", mode="offline", directory=tmp_path) as run:
+        run.log({"loss": 1.0})
+    (description,) = run.directory.glob("*-*.json")
+    written = json.loads(description.read_text())
+    written["registration"] |= {"total_steps": 0, "name": 5}
+    description.write_text(json.dumps(written))
+
+    def reject(_path: str, body: Any) -> None:
+        wrong = {"total_steps": "Input should be greater than 0", "name": "Input should be text"}
+        if found := [{"field": name, "message": why} for name, why in wrong.items() if name in body]:
+            raise Rejection(422, "There are wrong fields", errors=found[:1])
+
+    server.before = reject
+    for _ in range(2):
+        result = syncing.sync(JournalDirectory(run.directory))
+        assert (result.problem, len(result.left_out)) == (None, 2)
+        (run.directory / "complete").unlink()
+    assert server.metrics() == [(0, {"loss": 1.0})]
+    (registration, _) = server.registrations
+    assert registration["project"] == "maze"
+    assert [event["message"] for event in server.of_kind("log")] == [
+        "total_steps was left out: 0. Input should be greater than 0. name was left out: 5. Input should be text."
+    ]
+    assert not any(server.conflicts.values())
+
+
+def test_a_wrong_field_without_which_there_is_no_run_is_a_problem(folder: Path, server: ReportedServer) -> None:
+    def reject(_path: str, _body: Any) -> None:
+        raise Rejection(422, "key: too odd", errors=[{"field": "key", "message": "too odd"}])
+
+    server.before = reject
+    assert [syncing.sync(each).problem for each in syncing.find_journals([folder])] == ["key: too odd."] * 2

@@ -254,3 +254,18 @@ def test_an_uploader_does_not_import_modules_of_the_current_folder(
 def test_an_uploader_imports_few_packages() -> None:
     program = "import arcadia.reporting.uploader; print([m for m in ('httpx', 'numpy', 'typer') if m in sys.modules])"
     assert scripts.run(program, Path("unused")).stdout == "[]\n"
+
+
+def test_a_script_prints_what_the_server_rejects(
+    server: ReportedServer, online: dict[str, str], tmp_path: Path
+) -> None:
+    def reject(path: str, _body: Any) -> None:
+        if "/artifact-files/" in path and "missing" not in path:
+            raise Rejection(413, "The file is larger than 1 MB.")
+
+    server.before = reject
+    (tmp_path / "model.pt").write_bytes(b"x")
+    program = f"run = arcadia.init(); run.log_artifact({str(tmp_path / 'model.pt')!r}); run.finish(seconds=240)"
+    printed = scripts.run(program, tmp_path / "journals", **online).stderr
+    assert "The artifact model.pt was left out. model.pt: The file is larger than 1 MB." in printed
+    assert f"The only copy of what was left out is in {scripts.directory(tmp_path / 'journals')}." in printed

@@ -164,7 +164,7 @@ def test_an_import_without_times_has_no_duration(api: Api, script: Script) -> No
     (run,) = api.user.get("/api/v1/runs", params=query).json()["items"]
     assert (run["trained_seconds"], run["computed"]) == (0.0, {"efficiency": None})
     assert api.user.get("/api/v1/runs", params={"filter": "hours >= 0"}).json()["items"] == []
-    curve = {"runs": script.run_id, "metric": "episode/return", "x": "time"}
+    curve = {"runs": str(script.run_id), "metric": "episode/return", "x": "time"}
     assert api.user.get("/api/v1/figures/curves", params=curve).json()["data"][0]["x"] == [0, 0]
 
 

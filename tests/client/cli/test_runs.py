@@ -104,7 +104,7 @@ def test_tags_are_added_and_removed(arcadia: Arcadia, api: Api) -> None:
 
 
 def test_runs_are_paused_resumed_stopped_archived_and_deleted(arcadia: Arcadia, api: Api) -> None:
-    first, second = api.launched()["id"], api.launch()["id"]
+    first, second = api.launch()["id"], api.launch()["id"]
     assert "paused" in arcadia("pause", first, second, "--wait").out
     resumed = json.loads(arcadia("resume", first, "--json").out)
     assert resumed[0]["state"] == "queued"
@@ -121,7 +121,7 @@ def test_runs_are_paused_resumed_stopped_archived_and_deleted(arcadia: Arcadia, 
     assert arcadia("delete", first).status == 2
     assert arcadia("delete", first, "-y").out == f"Deleted run {first}.\n"
     assert arcadia("show", first).status == 1
-    active = api.launched()["id"]
+    active = api.launch()["id"]
     partly = arcadia("delete", second, active, "--yes", "--json")
     assert (partly.status, [run["id"] for run in json.loads(partly.out)]) == (1, [second])
     assert f"arcadia: Run {active}: Run {active} is still queued." in partly.err

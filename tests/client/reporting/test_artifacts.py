@@ -1,15 +1,20 @@
 """Artifacts of scripts in a real backend: made by one script, used by another, and killed in between."""
 
+import json
 import re
 import signal
 import subprocess
 import sys
 from pathlib import Path
 
+import arcadia
 import pytest
 from arcadia import Client, NotFoundError
+from arcadia.reporting import syncing
+from arcadia.reporting.layout import JournalDirectory
 
 from tests.client.reporting.conftest import Start, complete
+from tests.server_process import Server
 from tests.workers.waiting import PATIENCE_SECONDS
 
 DOCUMENT = (Path(__file__).parents[3] / "docs" / "client" / "logging.md").read_text()
@@ -61,6 +66,33 @@ def test_an_artifact_of_one_script_is_used_by_another(client: Client, start: Sta
     first.delete()
     with pytest.raises(NotFoundError, match="model has no version v0"):
         client.artifact("model:v0", project="maze")
+
+
+def test_what_the_server_rejects_is_reported_and_loses_nothing_else(tmp_path: Path) -> None:
+    """A file that is larger than the server takes, and a journal of an earlier client with a wrong field."""
+    (tmp_path / "large").write_bytes(bytes(20_000_000))
+    with arcadia.init("maze", mode="offline", directory=tmp_path) as run:
+        run.log({"loss": 1.0})
+        run.log_artifact(tmp_path / "large")
+    (description,) = run.directory.glob("*-*.json")
+    written = json.loads(description.read_text())
+    written["registration"] |= {"total_steps": 0, "name": 5}
+    description.write_text(json.dumps(written))
+    server = Server(tmp_path / "data", settings={"ARCADIA_MAX_FILE_BYTES": "1000000"})
+    try:
+        url = f"http://127.0.0.1:{server.port}"
+        result = syncing.sync(JournalDirectory(run.directory), url)
+        assert result.problem is None
+        name, total_steps, large = result.left_out
+        with Client(url) as client:
+            (logged,) = client.runs(project="maze")
+            assert (logged.state, logged.metrics("loss").to_lists()["loss"]) == ("finished", ([0], [1.0]))
+            warnings = [line.message for line in logged.log() if line.level == "warning"]
+        assert warnings == [f"{name} {total_steps}", large]
+        deleted, kept = syncing.clean([tmp_path])
+        assert (deleted, [journal.path for journal in kept]) == ([], [run.directory])
+    finally:
+        server.close()
 
 
 def test_the_artifact_of_a_killed_script_is_delivered_whole(
