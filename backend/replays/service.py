@@ -38,8 +38,11 @@ def keep_recording(session: Session, job: Job, event: ev.ReplayEvent) -> None:
     """Store the replay that a job recorded."""
     files = _reported(session, Maker(job.require_run_id(), job.attempt, job.id), event)
     discard_recording(session, job)
-    file = f"jobs/{job.id}/{event.file}"[:255]
-    replay = Replay(run_id=job.require_run_id(), attempt=job.attempt, file=file, job_id=job.id)
+    name = {"run_id": job.require_run_id(), "attempt": job.attempt, "file": f"jobs/{job.id}/{event.file}"[:255]}
+    if session.scalar(select(Replay.id).filter_by(**name)) is not None:
+        # The run was imported, and a job with this number recorded it there.
+        name["file"] = f"jobs/{job.id}/here/{event.file}"[:255]
+    replay = Replay(**name, job_id=job.id)
     _fill(replay, session.get_one(Checkpoint, job.checkpoint_id), files, event)
     session.add(replay)
     session.flush()

@@ -3,11 +3,12 @@
 from typing import Any
 
 import pytest
-from sqlalchemy import delete
+from sqlalchemy import delete, func, update
 from sqlalchemy.orm import Session
 
 from backend.config import Settings
-from backend.database.tables import Job, Run
+from backend.database.engine import Database
+from backend.database.tables import Job, Replay, Run
 from backend.files.storage import stored_files
 from backend.recordings import service
 from backend.web.lookup import find_run
@@ -86,6 +87,17 @@ def test_a_recording_does_not_replace_the_trainers_replay_of_the_checkpoint(api:
     for path, kind in (("replays/100.mp4", "video"), ("replays/100.png", "poster")):
         api.upload(run, 1, path, path.encode(), kind)
     assert api.send(run, 1, video(3, 180, 100)).is_success
+    assert len(replays(api, run)) == 2
+
+
+def test_an_imported_recording_may_have_the_number_of_a_new_one(api: Api, run: int, database: Database) -> None:
+    ask(api, run)
+    film(api)
+    with database.write() as session:
+        # The recording was made elsewhere by the job that has the next number here.
+        session.execute(update(Replay).values(file=func.replace(Replay.file, "jobs/1/", "jobs/2/")))
+    ask(api, run, seed=8)
+    film(api)
     assert len(replays(api, run)) == 2
 
 
