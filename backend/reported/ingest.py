@@ -152,10 +152,17 @@ class _Batch:
                 run.total_steps = event.total_steps
             case ev.LoggedProvenance():
                 store_provenance(self._session, self._attempt, event.provenance)
+                self._advance_clock(event.time)
             case ev.LoggedMedia():
                 store_media(self._session, self._attempt, event, self._omissions)
             case ev.LoggedEnd():
+                self._advance_clock(event.time)
                 states.end(self._session, run, self._attempt, event)
+
+    def _advance_clock(self, time: float) -> None:
+        """Count the time from the start of a script to its end, also if it logs only one point."""
+        if self._run.origin == "reported":
+            metrics.advance_clock(self._session, self._run.id, self._number, time, time)
 
     def _describe(self, event: ev.LoggedConfig | ev.LoggedDescription) -> None:
         """Change the configuration or the description. Both may name the environment, which decides the frames."""

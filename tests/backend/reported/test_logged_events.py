@@ -335,9 +335,38 @@ def test_bodies_may_be_compressed(api: Api, reported: Script, settings: Settings
     assert (len(bomb) < 10_000, post(bomb)) == (True, 413)
 
 
+PROVENANCE: dict[str, Any] = {
+    "build": "1.0",
+    "checkout": None,
+    "problem": None,
+    "python": "3.12.1",
+    "host": "sun",
+    "os": "Linux",
+    "cpu": "x",
+    "cores": 2,
+    "memory_bytes": 1,
+    "gpus": [],
+    "driver": None,
+    "cuda": None,
+    "command": ["train.py"],
+    "environment": {},
+    "packages": {"numpy": "2.0"},
+    "diff": "",
+}
+
+
 def test_the_provenance_of_a_script_is_shown(api: Api, reported: Script) -> None:
-    facts: dict[str, Any] = {"build": "1.0", "checkout": None, "problem": None, "python": "3.12.1", "host": "sun"}
-    facts |= {"os": "Linux", "cpu": "x", "cores": 2, "memory_bytes": 1, "gpus": [], "driver": None, "cuda": None}
-    facts |= {"command": ["train.py"], "environment": {}, "packages": {"numpy": "2.0"}, "diff": ""}
-    reported.log("provenance", provenance=facts)
+    reported.log("provenance", provenance=PROVENANCE)
     assert "3.12.1" in api.user.get(f"/api/v1/runs/{reported.run_id}/provenance").text
+
+
+def test_the_duration_is_from_the_start_of_the_script_to_its_end(api: Api, reported: Script) -> None:
+    begun = 1_700_000_000.0
+    for event, second in (
+        (reported.event("provenance", provenance=PROVENANCE), 0),
+        (reported.event("metrics", step=1, values={"loss": 0.5}), 7),
+        (reported.event("end", outcome="finished"), 9),
+    ):
+        assert reported.post(event | {"time": begun + second}).is_success
+    run = api.run(reported.run_id)
+    assert (run["trained_seconds"], run["warnings"]) == (9.0, [])
