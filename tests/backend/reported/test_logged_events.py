@@ -360,13 +360,14 @@ def test_the_provenance_of_a_script_is_shown(api: Api, reported: Script) -> None
     assert "3.12.1" in api.user.get(f"/api/v1/runs/{reported.run_id}/provenance").text
 
 
-def test_the_duration_is_from_the_start_of_the_script_to_its_end(api: Api, reported: Script) -> None:
-    begun = 1_700_000_000.0
-    for event, second in (
-        (reported.event("provenance", provenance=PROVENANCE), 0),
-        (reported.event("metrics", step=1, values={"loss": 0.5}), 7),
-        (reported.event("end", outcome="finished"), 9),
-    ):
-        assert reported.post(event | {"time": begun + second}).is_success
+@pytest.mark.parametrize("together", [True, False])
+def test_the_duration_is_from_the_start_of_the_script_to_its_end(api: Api, reported: Script, together: bool) -> None:
+    events = [
+        reported.event("provenance", provenance=PROVENANCE) | {"time": 1_700_000_000.0},
+        reported.event("metrics", step=1, values={"loss": 0.5}) | {"time": 1_700_000_007.0},
+        reported.event("end", outcome="finished") | {"time": 1_700_000_009.0},
+    ]
+    for batch in [events] if together else [[event] for event in events]:
+        assert reported.post(*batch).is_success
     run = api.run(reported.run_id)
     assert (run["trained_seconds"], run["warnings"]) == (9.0, [])
