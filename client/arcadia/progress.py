@@ -15,6 +15,21 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 NOTEBOOK_UPDATE_SECONDS = 0.5
 
 
+def format_size(value: int) -> str:
+    """Return a number of bytes in the units of the pages: 16 GiB, 3.4 MiB."""
+    left = float(value)
+    for unit in ("B", "KiB", "MiB"):
+        if left < 1_023.95:
+            return f"{_three_digits(left)} {unit}"
+        left /= 1_024
+    return f"{_three_digits(left)} GiB"
+
+
+def _three_digits(value: float) -> str:
+    """Return a number with three digits, or all of its digits before the point."""
+    return f"{value:,.0f}" if value >= 100 else f"{value:.3g}"
+
+
 class View(Protocol):
     """Display of a progress bar."""
 

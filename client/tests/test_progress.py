@@ -72,7 +72,7 @@ def test_a_download_on_a_terminal_shows_its_share_and_size(terminal: io.StringIO
     assert fetch(tmp_path).read_bytes() == CONTENT
     last = terminal.getvalue().rpartition("Downloading a.bin")[2]
     assert "100 %" in last
-    assert "7.0 kB" in last
+    assert "6.84 KiB" in last
 
 
 def test_a_disabled_bar_is_not_shown(terminal: io.StringIO, tmp_path: Path) -> None:

@@ -8,11 +8,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import httpx
-from rich.filesize import decimal
 
 from arcadia._async.downloads import make_folder
 from arcadia.errors import ServerUnreachableError
-from arcadia.progress import ProgressBar
+from arcadia.progress import ProgressBar, format_size
 from arcadia.records.archive import ExportedItems, FilesChoice, ImportResult
 
 if TYPE_CHECKING:
@@ -107,8 +106,8 @@ async def _save(response: httpx.Response, partial: Path, bar: ProgressBar) -> No
         async for block in response.aiter_bytes():
             writing.write(block)
             done += len(block)
-            bar.update(min(done / max_bytes, 1.0) if max_bytes else 0.0, decimal(done))
-    bar.update(1.0, decimal(done))
+            bar.update(min(done / max_bytes, 1.0) if max_bytes else 0.0, format_size(done))
+    bar.update(1.0, format_size(done))
 
 
 async def _import(
@@ -128,8 +127,8 @@ async def _import(
             while block := file.read(BLOCK_BYTES):
                 yield block
                 done += len(block)
-                bar.update(done / size, decimal(done) if done < size else "storing")
+                bar.update(done / size, format_size(done) if done < size else "storing")
 
         answer: dict[str, Any] = await transport.upload(address, read(), size, **params)
-        bar.update(1.0, decimal(size))
+        bar.update(1.0, format_size(size))
     return answer

@@ -9,12 +9,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import httpx
-from rich.filesize import decimal
 
 from arcadia._async.sleeping import sleep
 from arcadia._async.transport import AsyncTransport
 from arcadia.errors import DownloadError, ServerUnreachableError
-from arcadia.progress import ProgressBar
+from arcadia.progress import ProgressBar, format_size
 
 BLOCK_BYTES = 1 << 20
 MAX_INTERRUPTIONS = 5
@@ -102,7 +101,7 @@ async def _continue(transport: AsyncTransport, file: RemoteFile, partial: Path, 
             async for block in response.aiter_bytes():
                 writing.write(block)
                 done += len(block)
-                bar.update(done / file.size if file.size else 0.0, decimal(done))
+                bar.update(done / file.size if file.size else 0.0, format_size(done))
     finally:
         await response.aclose()
 

@@ -9,11 +9,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import httpx
-from rich.filesize import decimal
 
 from arcadia._sync.downloads import make_folder
 from arcadia.errors import ServerUnreachableError
-from arcadia.progress import ProgressBar
+from arcadia.progress import ProgressBar, format_size
 from arcadia.records.archive import ExportedItems, FilesChoice, ImportResult
 
 if TYPE_CHECKING:
@@ -108,8 +107,8 @@ def _save(response: httpx.Response, partial: Path, bar: ProgressBar) -> None:
         for block in response.iter_bytes():
             writing.write(block)
             done += len(block)
-            bar.update(min(done / max_bytes, 1.0) if max_bytes else 0.0, decimal(done))
-    bar.update(1.0, decimal(done))
+            bar.update(min(done / max_bytes, 1.0) if max_bytes else 0.0, format_size(done))
+    bar.update(1.0, format_size(done))
 
 
 def _import(
@@ -129,8 +128,8 @@ def _import(
             while block := file.read(BLOCK_BYTES):
                 yield block
                 done += len(block)
-                bar.update(done / size, decimal(done) if done < size else "storing")
+                bar.update(done / size, format_size(done) if done < size else "storing")
 
         answer: dict[str, Any] = transport.upload(address, read(), size, **params)
-        bar.update(1.0, decimal(size))
+        bar.update(1.0, format_size(size))
     return answer

@@ -10,12 +10,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import httpx
-from rich.filesize import decimal
 
 from arcadia._sync.sleeping import sleep
 from arcadia._sync.transport import Transport
 from arcadia.errors import DownloadError, ServerUnreachableError
-from arcadia.progress import ProgressBar
+from arcadia.progress import ProgressBar, format_size
 
 BLOCK_BYTES = 1 << 20
 MAX_INTERRUPTIONS = 5
@@ -103,7 +102,7 @@ def _continue(transport: Transport, file: RemoteFile, partial: Path, bar: Progre
             for block in response.iter_bytes():
                 writing.write(block)
                 done += len(block)
-                bar.update(done / file.size if file.size else 0.0, decimal(done))
+                bar.update(done / file.size if file.size else 0.0, format_size(done))
     finally:
         response.close()
 

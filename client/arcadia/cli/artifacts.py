@@ -9,9 +9,10 @@ import typer
 
 from arcadia.cli.connection import open_client
 from arcadia.cli.empty_lists import explain_empty
-from arcadia.cli.formats import age, clean, plural, size
+from arcadia.cli.formats import age, clean, plural
 from arcadia.cli.options import Json, NewProject, ProjectFilter, Yes
 from arcadia.cli.output import confirm, print_fields, print_json, print_table, show
+from arcadia.progress import format_size
 
 app = typer.Typer(help="Versioned files of scripts, such as models.", no_args_is_help=True, rich_markup_mode=None)
 
@@ -47,7 +48,7 @@ def list_artifacts(
             clean(each.kind),
             f"v{each.latest.version}",
             clean(", ".join(alias for alias in each.latest.aliases if alias != "latest")),
-            size(each.latest.bytes),
+            format_size(each.latest.bytes),
             clean(each.latest.run_name or ""),
             age(each.latest.data["created_at"]),
         ]
@@ -74,14 +75,16 @@ def show_artifact(ctx: typer.Context, reference: Reference, project: NewProject 
             ("Artifact", f"{version.project}/{version.reference}"),
             ("Kind", version.kind),
             ("Aliases", ", ".join(version.aliases)),
-            ("Size", size(version.bytes)),
+            ("Size", format_size(version.bytes)),
             ("Logged", f"{age(version.data['created_at'])} ago"),
             ("Made by", _runs(version.made_by) or _deleted(version.run_name)),
             ("Used by", _runs(version.used_by)),
             *((clean(name), str(value)) for name, value in version.metadata.items()),
         ]
     )
-    rows = [[clean(file.path), size(file.bytes) if file.uri is None else clean(file.uri)] for file in version.files]
+    rows = [
+        [clean(file.path), format_size(file.bytes) if file.uri is None else clean(file.uri)] for file in version.files
+    ]
     print_table(["FILE", "SIZE>"], rows, empty="")
 
 
@@ -118,7 +121,7 @@ def delete_version(
 ) -> None:
     """Permanently delete a version, and the files that no other version has."""
     version = open_client(ctx).artifact(reference, project=project)
-    confirm(f"Permanently delete {version.project}/{version.reference} ({size(version.bytes)})?", yes)
+    confirm(f"Permanently delete {version.project}/{version.reference} ({format_size(version.bytes)})?", yes)
     version.delete()
     show(f"{version.reference} was deleted.")
 

@@ -13,10 +13,11 @@ from arcadia._sync.replays import Replay
 from arcadia._sync.runs import Run
 from arcadia.cli.chosen_checkpoints import choose
 from arcadia.cli.connection import open_client
-from arcadia.cli.formats import count, number, size
+from arcadia.cli.formats import count, number
 from arcadia.cli.options import Json, RunReference
 from arcadia.cli.output import print_json, print_table, say, show
 from arcadia.errors import ArcadiaError
+from arcadia.progress import format_size
 
 app = typer.Typer(help="Save checkpoints and replays as files.", no_args_is_help=True, rich_markup_mode=None)
 
@@ -108,7 +109,7 @@ def _list_checkpoints(run: Run, found: Sequence[Checkpoint]) -> None:
         [
             count(each.step),
             number(each.return_mean),
-            size(each.bytes),
+            format_size(each.bytes),
             "best" if each.is_best else "",
             (each.data["kept_as"] or "") if each.is_available else "file pruned",
         ]

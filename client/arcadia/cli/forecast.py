@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from arcadia.cli.formats import duration, number, plural, size
+from arcadia.cli.formats import duration, number, plural
 from arcadia.cli.output import print_fields, print_json
+from arcadia.progress import format_size
 from arcadia.records.forecast import RunForecast
 
 
@@ -17,8 +18,8 @@ def print_forecast(forecast: RunForecast, seeds: int, *, as_json: bool) -> None:
         [
             ("Runs", f"{seeds}, with this forecast for each" if seeds > 1 else ""),
             ("Duration", _duration(forecast)),
-            ("Memory", size(round(memory)) if memory else ""),
-            ("GPU memory", size(round(gpu_memory)) if gpu_memory else ""),
+            ("Memory", format_size(round(memory)) if memory else ""),
+            ("GPU memory", format_size(round(gpu_memory)) if gpu_memory else ""),
             ("Cores", number(forecast.cores) if forecast.cores else ""),
             ("Start", _start(forecast)),
         ]

@@ -54,16 +54,6 @@ def duration(seconds: float | None) -> str:
     return " ".join(parts) or "0 s"
 
 
-def size(value: int) -> str:
-    """Return a number of bytes with a decimal unit."""
-    left = float(value)
-    for unit in ("B", "kB", "MB"):
-        if left < 1_000:
-            return f"{left:.3g} {unit}"
-        left /= 1_000
-    return f"{left:,.3g} GB"
-
-
 def age(moment: str | None) -> str:
     """Return the time since a time of the API, in its largest unit."""
     if moment is None:

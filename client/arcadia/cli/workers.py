@@ -5,9 +5,10 @@ from __future__ import annotations
 import typer
 
 from arcadia.cli.connection import open_client
-from arcadia.cli.formats import age, size
+from arcadia.cli.formats import age
 from arcadia.cli.options import Json
 from arcadia.cli.output import print_json, print_table, say, state
+from arcadia.progress import format_size
 
 
 def workers(ctx: typer.Context, as_json: Json = False) -> None:
@@ -24,7 +25,7 @@ def workers(ctx: typer.Context, as_json: Json = False) -> None:
             worker["queue"],
             str(worker["run_id"] or ""),
             str(worker["cores"]),
-            size(worker["memory_bytes"]),
+            format_size(worker["memory_bytes"]),
             age(worker["last_seen_at"]),
         ]
         for worker in found

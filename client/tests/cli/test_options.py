@@ -11,11 +11,12 @@ import typer
 
 from arcadia import Client, Run
 from arcadia.cli.connection import move_global_options
-from arcadia.cli.formats import age, clean, duration, name_with_seed, number, percent, size
+from arcadia.cli.formats import age, clean, duration, name_with_seed, number, percent
 from arcadia.cli.launch import per_seed, read_config
 from arcadia.cli.options import NOT_FIELDS, parse_changes, parse_checkpoint, parse_numbers
 from arcadia.cli.study_request import parse_axis
 from arcadia.errors import ArcadiaError
+from arcadia.progress import format_size
 
 
 def test_values_of_changes_are_json_or_text() -> None:
@@ -91,7 +92,13 @@ def test_numbers_and_times_are_short() -> None:
         "inf",
     ]
     assert [duration(value) for value in (None, 0.4, 61, 90_061)] == ["–", "0 s", "1 min 1 s", "1 d 1 h"]
-    assert [size(value) for value in (12, 1_500, 25_300_000_000)] == ["12 B", "1.5 kB", "25.3 GB"]
+    assert [format_size(value) for value in (12, 1_536, 35_534, 1_048_570, 2**50)] == [
+        "12 B",
+        "1.5 KiB",
+        "34.7 KiB",
+        "1 MiB",
+        "1,048,576 GiB",
+    ]
     assert [percent(step, 1_000) for step in (999, 1_000, 1_016)] == ["99 %", "100 %", "100 %"]
     assert age("2000-01-01T00:00:00Z").endswith(" d")
 
