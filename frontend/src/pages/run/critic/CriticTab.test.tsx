@@ -110,7 +110,7 @@ describe("the page of a calibration", () => {
     );
     const text = await resultText();
     for (const words of [
-      "The critic is right on average: its bias is −0.02 (95 % −0.10 to 0.06).",
+      "No bias of the critic is shown: it is −0.02 on average (95 % −0.10 to 0.06).",
       "There is no correlation, because the values or the returns are all equal.",
       "The regret was not measured.",
     ])

@@ -23,7 +23,7 @@ export function describeBias({ bias, bias_interval }: CalibrationErrors): string
   if (!Number.isFinite(Number(bias)))
     return `The bias is ${score(bias)}, because some values are not finite.`;
   if (contains(bias_interval, 0) || bias === 0)
-    return `The critic is right on average: its bias is ${formatMeasure(bias, bias_interval)}${within(bias_interval)}.`;
+    return `No bias of the critic is shown: it is ${formatMeasure(bias, bias_interval)} on average${within(bias_interval)}.`;
   const side = bias > 0 ? "high" : "low";
   const interval =
     bias_interval && bias < 0 ? ([-bias_interval[1], -bias_interval[0]] as const) : bias_interval;
@@ -44,7 +44,7 @@ export function describeRegret({ regret }: CalibrationErrors): string {
   if (regret === null) return "The regret was not measured.";
   const { mean, interval } = regret;
   if (mean <= 0 || contains(interval, 0))
-    return `The chosen action is as good as the best: it loses ${formatMeasure(mean, interval)} on average${within(interval)}.`;
+    return `No loss by the chosen action is shown: it is ${formatMeasure(mean, interval)} on average${within(interval)}.`;
   return `The chosen action loses ${formatMeasure(mean, interval)} on average against the best${within(interval)}.`;
 }
 
