@@ -44,7 +44,15 @@ def list_artifacts(
 @router.get("/artifacts/resolve")
 def resolve_artifact(
     db: Db,
-    reference: Annotated[Text, Query(max_length=400, description="Such as model, model:best or Main/model:v3.")],
+    reference: Annotated[
+        Text,
+        Query(
+            max_length=400,
+            description="Such as model, model:best or Main/model:v3.",
+            # The error of `resolve_reference` is easier to understand than that of a pattern.
+            json_schema_extra={"pattern": "^([^:]*/)?[^:/]+(:.*)?$"},
+        ),
+    ],
     project: Annotated[
         ProjectName | None, Query(description="Project of a reference that names none. Default: Main.")
     ] = None,

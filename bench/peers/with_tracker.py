@@ -4,15 +4,21 @@ With `mlflow`, autologging and system metrics are on. With `trackio`, the script
 documentation recommends.
 """
 
+import argparse
 import runpy
 import sys
 
 
 def main() -> None:
     """Run the script."""
-    tracker, script, *arguments = sys.argv[1:]
-    sys.argv = [script, *arguments]
-    if tracker == "mlflow":
+    parser = argparse.ArgumentParser(prog="python -m bench.peers.with_tracker", description=__doc__)
+    parser.add_argument("tracker", choices=["mlflow", "trackio"])
+    parser.add_argument("script")
+    parser.add_argument("arguments", nargs=argparse.REMAINDER)
+    chosen = parser.parse_args()
+    script = chosen.script
+    sys.argv = [script, *chosen.arguments]
+    if chosen.tracker == "mlflow":
         import mlflow  # type: ignore[import-not-found]
 
         mlflow.enable_system_metrics_logging()

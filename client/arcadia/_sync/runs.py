@@ -24,7 +24,7 @@ from arcadia.records.archive import ExportedItems, FilesChoice
 from arcadia.records.change import Change
 from arcadia.records.finding import Finding
 from arcadia.records.log_line import LogLine
-from arcadia.records.run import RunRecord
+from arcadia.records.run import RunRecord, explain_missing
 
 LOG_PAGE_SIZE = 5_000
 
@@ -223,7 +223,7 @@ class Run(Resource, RunRecord):
             raise ArcadiaError(
                 f"{choice!r} is not a checkpoint of run {self.id}. Use newest, best, a step, an alias, or a Checkpoint."
             )
-        raise ArcadiaError(self.explain_missing("best checkpoint" if choice == "best" and kept else "checkpoint"))
+        raise ArcadiaError(explain_missing(self, "best checkpoint" if choice == "best" and kept else "checkpoint"))
 
     def replays(self) -> list[Replay]:
         """List the replays by the step of their checkpoints."""

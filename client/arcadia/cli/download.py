@@ -18,6 +18,7 @@ from arcadia.cli.options import Json, RunReference
 from arcadia.cli.output import print_json, print_table, say, show
 from arcadia.errors import ArcadiaError
 from arcadia.progress import format_size
+from arcadia.records.run import explain_missing
 
 app = typer.Typer(help="Save checkpoints and replays as files.", no_args_is_help=True, rich_markup_mode=None)
 
@@ -60,7 +61,7 @@ def checkpoints(
         for each in chosen
         if each.is_available
     }
-    _download(files, found.explain_missing("checkpoint"), overwrite=overwrite, as_json=as_json)
+    _download(files, explain_missing(found, "checkpoint"), overwrite=overwrite, as_json=as_json)
 
 
 @app.command()
@@ -88,7 +89,7 @@ def replays(
             files[out / f"{name}.mp4"] = each.download
         if tracks and each.track_file_id is not None:
             files[out / f"{name}.npz"] = each.download_track
-    _download(files, source.explain_missing("replay"), overwrite=overwrite, as_json=as_json)
+    _download(files, explain_missing(source, "replay"), overwrite=overwrite, as_json=as_json)
 
 
 def _download(files: Mapping[Path, Download], empty: str, *, overwrite: bool, as_json: bool) -> None:
@@ -115,9 +116,9 @@ def _list_checkpoints(run: Run, found: Sequence[Checkpoint]) -> None:
         ]
         for each in found
     ]
-    print_table(["STEP>", "RETURN>", "SIZE>", "BEST", "KEPT AS*"], rows, empty=run.explain_missing("checkpoint"))
+    print_table(["STEP>", "RETURN>", "SIZE>", "BEST", "KEPT AS*"], rows, empty=explain_missing(run, "checkpoint"))
 
 
 def _list_replays(run: Run, found: Sequence[Replay]) -> None:
     rows = [[str(each.id), count(each.step), number(each.episode_return), f"{each.seconds:.1f} s"] for each in found]
-    print_table(["ID>", "STEP>", "RETURN>", "LENGTH>"], rows, empty=run.explain_missing("replay"))
+    print_table(["ID>", "STEP>", "RETURN>", "LENGTH>"], rows, empty=explain_missing(run, "replay"))

@@ -49,15 +49,6 @@ class RunRecord(Record):
         """True if the run is finished, failed or stopped."""
         return self.state in ENDED_STATES
 
-    def explain_missing(self, noun: str) -> str:
-        """Return why the run has no checkpoint or no replay, and what to do."""
-        if self.data["origin"] in ("reported", "imported"):
-            hint = "Files that its script logged are artifacts: see `arcadia artifacts list`."
-            return f"Run {self.id} has no {noun}, because Arcadia did not train it. {hint}"
-        if self.has_ended:
-            return f"Run {self.id} has no {noun}, and it has ended."
-        return f"Run {self.id} has no {noun} yet. Try again after it has saved one."
-
     @property
     def is_active(self) -> bool:
         """True if a worker is training the run."""
@@ -234,3 +225,13 @@ class RunRecord(Record):
         share = f", {self.progress:.0%}" if self.step else ""
         score = f", return {self.last_return:.4g}" if self.last_return is not None else ""
         return f"<Run {self.id} {self.name!r}: {self.state}{share}{score}>"
+
+
+def explain_missing(run: RunRecord, noun: str) -> str:
+    """Return why a run has no checkpoint or no replay, and what to do."""
+    if run.data["origin"] in ("reported", "imported"):
+        hint = "Files that its script logged are artifacts: see `arcadia artifacts list`."
+        return f"Run {run.id} has no {noun}, because Arcadia did not train it. {hint}"
+    if run.has_ended:
+        return f"Run {run.id} has no {noun}, and it has ended."
+    return f"Run {run.id} has no {noun} yet. Try again after it has saved one."

@@ -240,8 +240,8 @@ def test_a_csv_file_is_imported_by_its_step(server: ReportedServer, tmp_path: Pa
         more.write("400,22.5,d\n")
     assert import_all(server, tables.find_csv(file, [])) == 1
     assert [step for step, _values in server.metrics()] == [100, 200, 400]
-    with pytest.raises(ArcadiaError, match=r"has no column epoch\. It has: time/total_timesteps"):
-        list(tables.CsvFile(file, "epoch").read())
+    with pytest.raises(ArcadiaError, match=r"has no column epoch\. Use one of .* --step: time/total_timesteps"):
+        tables.find_csv(file, [], "epoch")
 
 
 def test_an_offline_run_of_wandb_is_imported(server: ReportedServer, tmp_path: Path) -> None:
@@ -423,7 +423,7 @@ def test_media_outside_the_folder_of_a_run_are_left_out(
     [
         ("run.wandb", find_wandb),
         ("events.out.tfevents.1", tensorboard_files.find_runs),
-        ("progress.csv", tables.find_csv),
+        ("progress.csv", lambda folder: tables.find_csv(folder, [])),
         ("0.monitor.csv", find_monitors),
     ],
 )

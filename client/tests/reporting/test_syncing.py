@@ -55,7 +55,7 @@ def test_all_journals_are_uploaded_once(folder: Path, server: ReportedServer) ->
     again = run_sync()
     assert (again.returncode, again.stdout, again.stderr) == (0, "", "Every journal is uploaded.\n")
     cleaned = run_sync("--clean")
-    assert cleaned.stderr.endswith("Deleted 2 journals that are uploaded.\n")
+    assert cleaned.stderr.endswith("Deleted 2 uploaded journals.\n")
     assert not list(folder.iterdir())
 
 
@@ -179,7 +179,7 @@ def test_what_the_server_rejects_is_reported_and_kept(tmp_path: Path, server: Re
         "mine: An event could not be stored and was left out. The artifact model.pt was left out. model.pt: "
         "The file is larger than 1 MB.\n"
         f"mine: The only copy of what was left out is in {run.directory}. `arcadia sync --clean` keeps it.\n"
-        "Deleted 0 journals that are uploaded.\n"
+        "Deleted 0 uploaded journals.\n"
         f"{run.directory} is kept, because the server has rejected parts of it. Delete it if you need none.\n"
     )
     assert run.directory.is_dir()

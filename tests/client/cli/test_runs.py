@@ -114,7 +114,7 @@ def test_runs_are_paused_resumed_stopped_archived_and_deleted(arcadia: Arcadia, 
     assert json.loads(arcadia("stop", first, second, "--yes", "--json").out)[1]["state"] == "stopped"
     again = arcadia("resume", first)
     assert (again.status, again.out) == (1, "")
-    assert again.err.startswith(f"arcadia: Run {first}: ")
+    assert again.err.startswith(f"arcadia: Run {first} has already stopped")
     assert "is archived" in arcadia("archive", first).out
     assert arcadia("archive", first, "--undo").status == 0
     assert api.run(first)["archived_at"] is None
@@ -124,7 +124,7 @@ def test_runs_are_paused_resumed_stopped_archived_and_deleted(arcadia: Arcadia, 
     active = api.launch()["id"]
     partly = arcadia("delete", second, active, "--yes", "--json")
     assert (partly.status, [run["id"] for run in json.loads(partly.out)]) == (1, [second])
-    assert f"arcadia: Run {active}: Run {active} is still queued." in partly.err
+    assert f"arcadia: Run {active} is still queued." in partly.err
 
 
 def test_stop_waits_for_the_checkpoint(arcadia: Arcadia, api: Api, meanwhile: InThread) -> None:
