@@ -78,7 +78,7 @@ model = A2C("MlpPolicy", "CartPole-v1", n_steps=8, seed=1, device="cpu")
 for callback in (
     None,
     lambda *_values: True,
-    [CheckpointCallback(1_000, "unused")],
+    [CheckpointCallback(1_000, "{folder}")],
     CallbackList([WandbCallback()]),
 ):
     model.learn(40, callback=callback, log_interval=5, reset_num_timesteps=False)
@@ -86,12 +86,13 @@ for callback in (
 
 
 def test_an_unchanged_script_is_logged_once_below_arcadia_run(tmp_path: Path) -> None:
-    done = commands.run_program(UNCHANGED, tmp_path)
+    journals = tmp_path / "journals"
+    done = commands.run_program(UNCHANGED.format(folder=tmp_path / "checkpoints"), journals)
     assert done.returncode == 0, done.stderr
-    logged = scripts.metrics(tmp_path)
+    logged = scripts.metrics(journals)
     assert [step for step, values in logged if "train/value_loss" in values] == [40, 80, 120, 160]
     ends = [step for step, values in logged if "episode/return" in values]
     assert ends
     assert ends == sorted(set(ends))
-    settings = [each["values"] for each in scripts.of_kind("config", scripts.events(tmp_path))]
+    settings = [each["values"] for each in scripts.of_kind("config", scripts.events(journals))]
     assert {(each["env"], each["algorithm"], each["seed"]) for each in settings} == {("CartPole-v1", "A2C", 1)}
