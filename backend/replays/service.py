@@ -1,5 +1,7 @@
 """Replays: episodes played from a checkpoint. Each is kept as long as its checkpoint."""
 
+import itertools
+
 from sqlalchemy import delete, select
 from sqlalchemy.orm import Session
 
@@ -38,11 +40,12 @@ def keep_recording(session: Session, job: Job, event: ev.ReplayEvent) -> None:
     """Store the replay that a job recorded."""
     files = _reported(session, Maker(job.require_run_id(), job.attempt, job.id), event)
     discard_recording(session, job)
-    name = {"run_id": job.require_run_id(), "attempt": job.attempt, "file": f"jobs/{job.id}/{event.file}"[:255]}
-    if session.scalar(select(Replay.id).filter_by(**name)) is not None:
-        # The run was imported, and a job with this number recorded it there.
-        name["file"] = f"jobs/{job.id}/here/{event.file}"[:255]
-    replay = Replay(**name, job_id=job.id)
+    attempt = {"run_id": job.require_run_id(), "attempt": job.attempt}
+    # If the run was imported, jobs with the same number may have recorded it elsewhere.
+    taken = set(session.scalars(select(Replay.file).filter_by(**attempt)))
+    folders = (f"jobs/{job.id}" if copy == 1 else f"jobs/{job.id}-{copy}" for copy in itertools.count(1))
+    file = next(name for folder in folders if (name := f"{folder}/{event.file}"[:255]) not in taken)
+    replay = Replay(**attempt, file=file, job_id=job.id)
     _fill(replay, session.get_one(Checkpoint, job.checkpoint_id), files, event)
     session.add(replay)
     session.flush()

@@ -38,7 +38,7 @@ def parse_args() -> tuple[argparse.Namespace, str]:
 
 
 def start_logging(args: argparse.Namespace, logger: str) -> tuple[Log, Save]:
-    """Start to log, and return a function that logs metrics at a step, and one that saves a file."""
+    """Return a function that logs metrics at a step, and one that saves a file."""
     run_name = f"{args.env_id}__{args.exp_name}__{args.seed}__{int(time.time())}"
     if logger == "wandb":
         import wandb  # type: ignore[import-not-found]

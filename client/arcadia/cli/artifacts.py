@@ -7,8 +7,7 @@ from typing import Annotated
 
 import typer
 
-from arcadia.cli.connection import open_client
-from arcadia.cli.empty_lists import explain_empty
+from arcadia.cli.connection import explain_empty, open_client
 from arcadia.cli.formats import age, clean, plural
 from arcadia.cli.options import Json, NewProject, ProjectFilter, Yes
 from arcadia.cli.output import confirm, print_fields, print_json, print_table, show

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -10,7 +11,7 @@ import typer
 
 from arcadia._sync.client import Client
 from arcadia._sync.transport import API
-from arcadia.errors import ArcadiaError
+from arcadia.errors import ArcadiaError, NotFoundError
 from arcadia.settings import Token, check_token, resolve_token, resolve_url
 from arcadia.version import local_user, user_agent
 
@@ -93,3 +94,14 @@ def move_global_options(arguments: list[str]) -> list[str]:
         else:
             (moved if argument.startswith(tuple(f"{name}=" for name in GLOBAL_OPTIONS)) else others).append(argument)
     return [*moved, *others]
+
+
+def explain_empty(client: Client, noun: str, options: Mapping[str, str]) -> str:
+    """Return why no item has the given options, or nothing if none is given. One of them may be the project."""
+    project = options.get("project")
+    if project:
+        names = [each.name for each in client.projects()]
+        if project.strip().casefold() not in (name.casefold() for name in names):
+            return str(NotFoundError.of_name("project", project, names))
+    given = " ".join(f"--{name} {value}" for name, value in options.items() if value)
+    return f"There is no {noun} with {given}." if given else ""

@@ -8,8 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from arcadia.cli import completion
-from arcadia.cli.connection import open_client
-from arcadia.cli.empty_lists import explain_empty
+from arcadia.cli.connection import explain_empty, open_client
 from arcadia.cli.formats import MISSING, age, clean, joined, number, percent, plural
 from arcadia.cli.options import RUNS_HELP, Json, ProjectFilter, Quiet, RunReference, RunReferences
 from arcadia.cli.output import print_json, print_table, say, state
