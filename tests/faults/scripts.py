@@ -114,4 +114,5 @@ class Scripts:
         lines = [line for file in sorted((self._journals / name).glob("*.jsonl")) for line in file.open()]
         # The script may be writing the last line.
         events = [json.loads(line) for line in lines if line.endswith("\n")]
-        return [(event["step"], float(event["values"]["number"])) for event in events if event["kind"] == "metrics"]
+        points = [event for event in events if event["kind"] == "metrics" and "number" in event["values"]]
+        return [(event["step"], float(event["values"]["number"])) for event in points]
