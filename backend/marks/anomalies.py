@@ -8,7 +8,7 @@ import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
 
 from backend.marks.signals import FEWEST_SAMPLES, Anomaly, Signals, anomaly_at, start_of_lasting
-from workers.contract.inference import rank_correlation, rank_sum_z
+from workers.contract.inference.ranks import rank_correlation, rank_sum_z
 from workers.contract.metrics import EPISODE_RETURN, STEPS_PER_SECOND
 
 ENTROPY, POLICY_LOSS, VALUE_LOSS, GRADIENT_NORM = (

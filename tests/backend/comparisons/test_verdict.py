@@ -10,13 +10,12 @@ import pytest
 
 from backend.colors import PALETTE
 from backend.comparisons.scores import MIN_SEEDS, common_step
-from backend.comparisons.statistics import welch
 from backend.comparisons.verdict import format_count, format_difference
 from tests.backend.studies.conftest import Studies
 from tests.backend.studies.conftest import schedule as schedule
 from tests.backend.studies.conftest import studies as studies
 from tests.factories import CARTPOLE, Api, metrics
-from workers.contract.inference import t_interval
+from workers.contract.inference.means import t_interval, welch
 
 RATES = (0.001, 0.01)
 

@@ -11,10 +11,10 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from backend.comparisons.statistics import DRAWS
 from tests.backend.studies.conftest import RATES, Studies
 from tests.factories import event, metrics, started
-from workers.contract.inference import t_interval
+from workers.contract.inference.means import t_interval
+from workers.contract.inference.samples import DRAWS
 
 Floats = npt.NDArray[np.float64]
 METHODS = ["paac-cartpole", "a3c-cartpole", "ga3c-cartpole"]
