@@ -59,7 +59,7 @@ def _errors(calibration: RunCalibration) -> tuple[float | None, ...]:
         *(errors.rmse, *_ends(errors.rmse_interval)),
         *(errors.correlation, *_ends(errors.correlation_interval)),
         *(errors.skill, *_ends(errors.skill_interval)),
-        *(*_bounds(errors.regret), *_ends(errors.regret and errors.regret.interval)),
+        *(*_bounds(errors.regret), *_ends(errors.regret.interval if errors.regret else None)),
     )
 
 

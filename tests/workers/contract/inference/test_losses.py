@@ -64,7 +64,7 @@ def test_of_the_selected_losses_at_most_one_in_twenty_is_false() -> None:
         evidence = [loss_evidence(pairs(random, 0.3 * (index < 5), 256).tolist(), 1) for index in range(30)]
         found = select_losses(evidence)
         selected += len(found)
-        shares.append(np.mean([index >= 5 for index in found]) if found else 0.0)
+        shares.append(float(np.mean([index >= 5 for index in found])) if found else 0.0)
     assert np.mean(shares) <= 0.05
     assert selected >= 400
     assert select_losses([]) == select_losses([1.0, 19.0]) == []

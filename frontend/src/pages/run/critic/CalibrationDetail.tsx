@@ -126,7 +126,7 @@ function Errors({ document }: { document: CalibrationDocument }) {
         {ownValues && <Text size="sm">{ownValues}</Text>}
         <Text size="sm">{describeErrors(document)}</Text>
         <Text size="sm">{describeRegret(document)}</Text>
-        {document.warnings.map((warning) => (
+        {document.warnings?.map((warning) => (
           <Text size="sm" key={warning}>
             {warning}
           </Text>

@@ -31,7 +31,7 @@ export function describeBias({ bias, bias_interval }: CalibrationErrors): string
 }
 
 /** Return how much of a bias the critic's own values hide, or null if it is little. */
-export function describeOwnValues({ bias, bootstrap_weight: weight }: CalibrationErrors): string | null {
+export function describeOwnValues({ bias, bootstrap_weight: weight = 0 }: CalibrationErrors): string | null {
   if (weight < SMALL_WEIGHT) return null;
   const share = `${Math.round(weight * 100)} %`;
   const real =
@@ -45,13 +45,14 @@ const SMALL_WEIGHT = 0.05;
 
 /** Return how well values follow returns: "A single value is off by 0.4 (RMSE, 95 % 0.3 to 0.5)…" */
 export function describeErrors(errors: CalibrationErrors): string {
-  const { rmse, correlation, rmse_interval, correlation_interval, skill, skill_interval } = errors;
+  const { rmse, correlation, rmse_interval, correlation_interval = null } = errors;
+  const { skill = null, skill_interval = null } = errors;
   const size = rmse_interval ? `RMSE, 95 % ${formatInterval(rmse_interval)}` : "RMSE";
   const relation =
     correlation === null
       ? "There is no correlation, because the values or the returns are all equal."
       : `The correlation of values and returns is ${formatMeasure(correlation, correlation_interval)}${within(correlation_interval)}.`;
-  return `A single value is off by ${formatMeasure(rmse, rmse_interval)} (${size}). ${relation}${describeSkill(skill, skill_interval)}`;
+  return `A single value is off by ${formatMeasure(rmse, rmse_interval ?? null)} (${size}). ${relation}${describeSkill(skill, skill_interval)}`;
 }
 
 function describeSkill(skill: number | null, interval: Interval | null): string {
