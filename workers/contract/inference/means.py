@@ -77,17 +77,34 @@ def clustered_mean_error(values: Sequence[float], clusters: Sequence[Hashable]) 
     return MeanError(error, (mean - half, mean + half))
 
 
-def jackknife_error(statistic: Callable[[Ints], float], clusters: Sequence[Hashable]) -> float | None:
-    """Return the standard error of a statistic of related values, or None for a single cluster.
+def jackknife_interval(
+    statistic: Callable[[Ints], float | None], clusters: Sequence[Hashable]
+) -> tuple[float, float] | None:
+    """Return the 95 % interval of a statistic of related values. None for a single cluster, or where it is undefined.
 
-    The statistic takes the indices of the values to use. One cluster at a time is left out (Efron, Stein 1981).
+    The statistic takes the indices of the values to use. One cluster at a time is left out (Efron, Stein 1981), and
+    Student's t is for the number of clusters.
     """
     names = list(dict.fromkeys(clusters))
     if len(names) < 2:
         return None
-    left = [np.flatnonzero([cluster != name for cluster in clusters]) for name in names]
-    found = np.array([statistic(indices) for indices in left])
-    return float(math.sqrt((len(names) - 1) * found.var()))
+    every = np.arange(len(clusters))
+    value, *found = (statistic(every[[cluster != name for cluster in clusters]]) for name in (_NO_CLUSTER, *names))
+    known = [each for each in found if each is not None and math.isfinite(each)]
+    if value is None or len(known) < len(names):
+        return None
+    half = student_quantile(HIGH, len(names) - 1) * math.sqrt((len(names) - 1) * float(np.var(known)))
+    return value - half, value + half
+
+
+_NO_CLUSTER = object()
+
+
+def standard_errors_apart(higher: Floats, lower: Floats) -> float:
+    """Return the difference of two means in standard errors, as in Welch's test. Each has two values or more."""
+    error = math.sqrt(float(higher.var(ddof=1)) / len(higher) + float(lower.var(ddof=1)) / len(lower))
+    difference = float(higher.mean() - lower.mean())
+    return difference / error if error else math.copysign(math.inf, difference) if difference else 0.0
 
 
 class MeanDifference(NamedTuple):

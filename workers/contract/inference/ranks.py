@@ -11,6 +11,7 @@ arXiv:2210.01948).
 import math
 from collections.abc import Sequence
 from functools import cache
+from statistics import NormalDist
 
 import numpy as np
 import numpy.typing as npt
@@ -85,3 +86,13 @@ def rank_correlation(parts: Sequence[Floats]) -> float:
     length = ranks.shape[1]
     found = (ranks[:, 1:] * ranks[:, :-1]).sum() / (ranks**2).sum() * length / (length - 1)
     return min(0.99, max(0.0, float(found)))
+
+
+def critical_z(chance: float) -> float:
+    """Return the number of standard deviations that a normal value exceeds with this probability."""
+    return NormalDist().inv_cdf(1 - chance)
+
+
+def usual_change(values: Floats) -> float:
+    """Return the standard deviation of successive differences from their median size, which outliers hardly change."""
+    return float(np.median(np.abs(np.diff(values)))) / NormalDist().inv_cdf(0.75)

@@ -268,11 +268,12 @@ def _jackknife_variance(tasks: Tasks, place: int, statistic: Callable[[Tasks], F
 def interquartile_over_tasks(tasks: Tasks, draws: int = DRAWS, seed: int = SEED) -> tuple[Floats, Interval]:
     """Return the interquartile mean of all runs with its widened, stratified bootstrap.
 
-    A jackknife does not work for it. The interval is NaN if a task has fewer than five runs.
+    A jackknife does not work for it. The interval is NaN if a task has fewer than five runs, or if tasks have different
+    numbers of runs: then those with more runs count more, and by how much is chance.
     """
     random = np.random.default_rng(seed)
     value, runs = interquartile_of_all(tasks), [len(task) for task in tasks]
-    if min(runs) < MIN_INTERQUARTILE_RUNS:
+    if min(runs) < MIN_INTERQUARTILE_RUNS or len({*runs}) > 1:
         return value, Interval(np.full(value.shape, np.nan), np.full(value.shape, np.nan))
     drawn = [
         interquartile_of_all([task[random.integers(len(task), size=(chunk, len(task)))] for task in tasks])

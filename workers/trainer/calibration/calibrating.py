@@ -20,7 +20,7 @@ from workers.contract.calibrations import (
 from workers.contract.config import RunConfig
 from workers.contract.futures import Interval
 from workers.contract.inference.losses import loss_interval
-from workers.contract.inference.means import HIGH, Ints, clustered_mean_error, jackknife_error, student_quantile
+from workers.contract.inference.means import clustered_mean_error, jackknife_interval
 from workers.contract.protocols import EvaluationProtocol
 from workers.contract.protocols.acting import Acting
 from workers.trainer.calibration.judging import judged_moments
@@ -138,17 +138,8 @@ def _with_interval(
     most: float,
 ) -> Statistic:
     """Return a statistic with its 95 % interval by the jackknife. None where it is not defined."""
-    value = statistic(judged)
-
-    def without(indices: Ints) -> float:
-        found = statistic([judged[index] for index in indices])
-        return math.nan if found is None else found
-
-    error = jackknife_error(without, episodes)
-    if value is None or error is None or not math.isfinite(error):
-        return value, None
-    half = student_quantile(HIGH, len({*episodes}) - 1) * error
-    return value, (max(least, value - half), min(most, value + half))
+    ends = jackknife_interval(lambda indices: statistic([judged[index] for index in indices]), episodes)
+    return statistic(judged), ends and (max(least, ends[0]), min(most, ends[1]))
 
 
 def squared_error(judged: Sequence[JudgedMoment]) -> float:

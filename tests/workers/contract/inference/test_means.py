@@ -9,8 +9,9 @@ import pytest
 from workers.contract.inference.means import (
     best_against_others,
     clustered_mean_error,
-    jackknife_error,
+    jackknife_interval,
     share_interval,
+    standard_errors_apart,
     student_quantile,
     t_interval,
     welch,
@@ -67,11 +68,18 @@ def test_the_interval_of_a_share_is_exact(count: int, of: int, expected: tuple[f
     assert share_interval(count, of) == pytest.approx(expected, abs=1e-6)
 
 
-def test_the_jackknife_of_a_mean_is_its_standard_error() -> None:
+def test_the_jackknife_of_a_mean_is_its_t_interval() -> None:
     values = np.array([1.0, 2, 4, 8, 16])
-    error = jackknife_error(lambda kept: float(values[kept].mean()), range(5))
-    assert error == pytest.approx(values.std(ddof=1) / 5**0.5)
-    assert jackknife_error(lambda kept: float(values[kept].mean()), [0] * 5) is None
+    found = jackknife_interval(lambda kept: float(values[kept].mean()), range(5))
+    assert found == pytest.approx(t_interval(values.tolist()))
+    assert jackknife_interval(lambda kept: float(values[kept].mean()), [0] * 5) is None
+    assert jackknife_interval(lambda kept: None if len(kept) < 5 else 1.0, range(5)) is None
+
+
+def test_means_are_compared_in_standard_errors() -> None:
+    assert standard_errors_apart(np.array([4.0, 6.0]), np.array([1.0, 3.0])) == pytest.approx(3 / 2**0.5)
+    assert standard_errors_apart(np.ones(3), np.zeros(3)) == np.inf
+    assert standard_errors_apart(np.ones(3), np.ones(3)) == 0
 
 
 def test_the_best_group_is_compared_with_each_other_one() -> None:
