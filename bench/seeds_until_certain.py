@@ -10,8 +10,8 @@ from functools import cache
 
 import numpy as np
 
-from backend.comparisons.statistics import Floats, welch
-from backend.studies.elimination import eliminate
+from workers.contract.inference.elimination import eliminate
+from workers.contract.inference.means import Floats, welch
 
 DIFFERENCES = {20: (1.0, 1.5, 2.0, 3.0, 5.0), 50: (0.5, 0.8, 1.0, 1.5)}
 MAX_FIXED_SEEDS = 120

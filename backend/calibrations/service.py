@@ -77,7 +77,9 @@ def read_errors(calibration: Calibration) -> CalibrationErrors | None:
     """Return the errors in a calibration's result, or None if it has no result."""
     if (document := calibration.document) is None:
         return None
-    return CalibrationErrors.model_validate({name: document[name] for name in CalibrationErrors.model_fields})
+    return CalibrationErrors.model_validate(
+        {name: document[name] for name in CalibrationErrors.model_fields if name in document}
+    )
 
 
 def advance(_session: Session, job: Job, event: ev.Advanced) -> None:

@@ -6,9 +6,9 @@ from datetime import datetime
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from backend.comparisons.rank_evidence import PAIR_THRESHOLD, e_values
 from backend.comparisons.scores import MIN_SEEDS, GroupScores
 from backend.database.tables import Run, Study, StudyRun
+from workers.contract.inference.ranks import PAIR_THRESHOLD, e_values
 
 
 def describe_repeated_looks(session: Session, best: GroupScores, other: GroupScores) -> str:

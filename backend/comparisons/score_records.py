@@ -13,12 +13,12 @@ from numpy.lib.stride_tricks import sliding_window_view
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from backend.comparisons.statistics import Floats
 from backend.database.tables import Run
 from backend.metrics.models import MetricSeries
 from backend.metrics.points import NO_POINTS, Array
 from backend.metrics.reading import visible_points
 from backend.metrics.visibility import load_run_views
+from workers.contract.inference.means import Floats
 from workers.contract.metrics import EPISODE_RETURN
 
 EPISODES = 100

@@ -11,13 +11,13 @@ from sqlalchemy.orm import Session
 
 from backend.comparisons.groups import group_runs
 from backend.comparisons.labels import group_names
-from backend.comparisons.statistics import Floats
 from backend.database.tables import Run
 from backend.metrics.curves import Window, read_curve, read_extent
 from backend.metrics.models import MetricSeries
 from backend.metrics.reading import visible_points
 from backend.metrics.series import find_shared_series
 from backend.metrics.visibility import RunView, load_run_views
+from workers.contract.inference.means import Floats
 from workers.contract.metrics import EPISODE_RETURN
 
 # With fewer seeds, their variance cannot be estimated.

@@ -12,11 +12,9 @@ from backend.comparisons.groups import group_runs, strokes_by_run
 from backend.comparisons.repeated_looks import describe_repeated_looks
 from backend.comparisons.schemas import Estimate, GroupStanding, PairVerdict, Verdict
 from backend.comparisons.scores import MIN_SEEDS, GroupScores, load_group_scores
-from backend.comparisons.statistics import interval, probability_of_improvement, welch
 from backend.database.tables import Run
-from workers.contract.inference import t_interval
-
-MIN_SEEDS_FOR_PROBABILITY = 10
+from workers.contract.inference.means import MeanDifference, best_against_others, t_interval
+from workers.contract.inference.samples import MIN_IMPROVEMENT_RUNS, interval, probability_of_improvement
 
 
 def judge(session: Session, runs: Sequence[Run], at: int | None, by: Sequence[str] = ()) -> Verdict:
@@ -33,12 +31,16 @@ def judge(session: Session, runs: Sequence[Run], at: int | None, by: Sequence[st
     scored.sort(key=lambda each: -each.scores.mean() if len(each.scores) else math.inf)
     best, *others = scored
     strokes = strokes_by_run(groups)
-    # The best group is found by comparing all groups with each other.
-    comparisons = math.comb(sum(not each.seeds_missing for each in scored), 2)
+    known = [] if best.seeds_missing else [each for each in scored if not each.seeds_missing]
+    differences = best_against_others([each.scores for each in known]) if known else []
+    by_group = dict(zip([each.name for each in known[1:]], differences, strict=True))
     return Verdict(
         at=step,
         standings=[_to_standing(each, strokes[each.runs[0].id]) for each in scored],
-        pairs=[_compare_pair(session, best, other, index, step, comparisons) for index, other in enumerate(others, 1)],
+        pairs=[
+            _compare_pair(session, best, other, index, step, by_group.get(other.name))
+            for index, other in enumerate(others, 1)
+        ],
         quantity=_quantity(best, step),
         message="",
     )
@@ -67,16 +69,15 @@ def _to_standing(group: GroupScores, stroke: Stroke) -> GroupStanding:
 
 
 def _compare_pair(
-    session: Session, best: GroupScores, other: GroupScores, index: int, step: int, comparisons: int
+    session: Session, best: GroupScores, other: GroupScores, index: int, step: int, difference: MeanDifference | None
 ) -> PairVerdict:
     at, n = f"at {format_count(step)} steps", f"n = {len(best.scores)} and {len(other.scores)}"
     left_out = _describe_failures(best, other)
-    if best.seeds_missing or other.seeds_missing:
+    if difference is None:
         text = f"No verdict on {best.name} and {other.name} {at}: {n}, and each needs {MIN_SEEDS} seeds.{left_out}"
         return PairVerdict(
             best=0, other=index, text=text, warning="", significant=False, difference=None, probability=None
         )
-    difference = welch(best.scores, other.scores, comparisons)
     significant = difference.low > 0
     names = (
         f"{best.name} beats {other.name}"
@@ -86,7 +87,7 @@ def _compare_pair(
     mean, low, high = (format_difference(number) for number in difference)
     one, two = best.scores[:, np.newaxis], other.scores[:, np.newaxis]
     # With fewer runs, a bootstrap of ranks covers far less than 95 %.
-    is_enough = min(len(one), len(two)) >= MIN_SEEDS_FOR_PROBABILITY
+    is_enough = min(len(one), len(two)) >= MIN_IMPROVEMENT_RUNS
     ends = interval(probability_of_improvement, one, two) if is_enough else (None, None)
     return PairVerdict(
         best=0,

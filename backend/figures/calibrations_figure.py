@@ -27,14 +27,15 @@ from backend.figures.evaluations_figure import locate
 from backend.figures.schemas import Figure
 from backend.metrics.curves import Window
 from backend.metrics.points import Floats
-from workers.contract.calibrations import CalibrationErrors
+from workers.contract.calibrations import CalibrationErrors, Regret
 from workers.contract.futures import Interval
 
-Measure = Literal["bias", "rmse", "correlation", "regret"]
+Measure = Literal["bias", "rmse", "correlation", "skill", "regret"]
 TITLES: dict[Measure, str] = {
     "bias": "Bias: value − mean return",
     "rmse": "RMSE of the value",
     "correlation": "Correlation with returns",
+    "skill": "Skill against a constant",
     "regret": "Regret of the chosen action",
 }
 
@@ -78,8 +79,16 @@ def _ends(errors: CalibrationErrors, measure: Measure) -> tuple[float, float, fl
 
 def _measured(errors: CalibrationErrors, measure: Measure) -> tuple[float | None, Interval | None]:
     if measure == "regret":
-        return (errors.regret.mean, errors.regret.interval) if errors.regret else (None, None)
-    return getattr(errors, measure), errors.bias_interval if measure == "bias" else None
+        return _middle(errors.regret)
+    return getattr(errors, measure), getattr(errors, f"{measure}_interval")
+
+
+def _middle(regret: Regret | None) -> tuple[float | None, Interval | None]:
+    """Return the interval of a regret with its middle, because there is no unbiased estimate."""
+    if regret is None:
+        return None, None
+    low, high = regret.interval or (regret.at_least, regret.at_most)
+    return (low + high) / 2, (low, high)
 
 
 def _trace(run_id: int, name: str, stroke: Stroke, points: Floats, measure: Measure) -> go.Scatter:

@@ -12,10 +12,11 @@ from backend.colors import Stroke
 from backend.comparisons.groups import group_runs, group_runs_over_games, strokes_by_run
 from backend.comparisons.labels import group_names, group_names_over_games
 from backend.comparisons.scores import MIN_SEEDS, STEP_TOLERANCE, EpisodeReturns, common_step, load_episode_returns
-from backend.comparisons.statistics import Center, Floats, efficiency
 from backend.database.tables import Run
 from backend.figures.drawing import faint, format_number, to_figure
 from backend.figures.schemas import Figure
+from workers.contract.inference.means import Floats
+from workers.contract.inference.samples import Center, efficiency
 
 PLACES = 60
 CENTERS: dict[Center, str] = {"mean": "mean", "iqm": "interquartile mean"}
@@ -114,7 +115,7 @@ def _traces(
     runs = sum(map(len, tasks))
     games = f", {len(tasks)} games" if len(tasks) > 1 else ""
     shared: dict[str, Any] = {"x": places, "mode": "lines", "legendgroup": setting.name}
-    banded = min(map(len, tasks)) >= MIN_SEEDS
+    banded = min(map(len, tasks)) >= MIN_SEEDS and bool(np.isfinite(around).all())
     texts = [
         f"{format_number(value)} [{format_number(low)}, {format_number(high)}]" if banded else format_number(value)
         for value, low, high in zip(middle, *around, strict=True)

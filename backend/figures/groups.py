@@ -11,7 +11,6 @@ from typing import Literal
 import numpy as np
 import plotly.graph_objects as go
 
-from backend.comparisons.statistics import Center, bootstrap_curve, sorted_means
 from backend.figures.curves_figure import (
     RunCurve,
     band_traces,
@@ -28,6 +27,7 @@ from backend.figures.smoothing import smooth
 from backend.metrics.buckets import Curve, bins_over
 from backend.metrics.curves import Window
 from backend.metrics.points import Floats, Ints
+from workers.contract.inference.samples import Center, center_curve, sorted_means
 from workers.contract.metrics import named
 
 # Lines are read this far beyond a zoom, as a fraction of its length.
@@ -113,7 +113,7 @@ def _mean_line(lines: Sequence[SmoothedLine]) -> SmoothedLine:
 
 
 def middle_curve(lines: Sequence[SmoothedLine], grouping: Grouping, window: Window) -> Curve:
-    """Return the mean of lines, with the band as minimum and maximum and n as count. There is no band where n is 1.
+    """Return the mean of lines, with the band as minimum and maximum and n as count. A single run has no band.
 
     The interquartile mean leaves out a whole number of runs, so for fewer than four runs it is their mean.
     """
@@ -124,7 +124,7 @@ def middle_curve(lines: Sequence[SmoothedLine], grouping: Grouping, window: Wind
         middle, low, high = (
             _interquartile(scores, grouping.band) if grouping.center == "iqm" else _mean(scores, count, grouping.band)
         )
-    low, high = np.where(count > 1, low, middle), np.where(count > 1, high, middle)
+    low, high = (np.where((count > 1) & np.isfinite(end), end, middle) for end in (low, high))
     return Curve(False, int(count.sum()), x, middle, low, high, middle, count)
 
 
@@ -169,12 +169,12 @@ def _mean(scores: Floats, count: Ints, band: Band) -> tuple[Floats, Floats, Floa
     if band == "standard-error":
         error = np.sqrt(np.nansum((scores - mean) ** 2, axis=0) / (count - 1) / count)
         return mean, mean - error, mean + error
-    return mean, *bootstrap_curve(scores, "mean").interval
+    return mean, *center_curve(scores, "mean").interval
 
 
 def _interquartile(scores: Floats, band: Band) -> tuple[Floats, Floats, Floats]:
     """Return the same for the interquartile mean. Its standard error comes from the bootstrap; there is no formula."""
-    found = bootstrap_curve(scores, "iqm")
+    found = center_curve(scores, "iqm")
     if band == "range":
         return found.center, *_range(scores)
     if band == "standard-error":

@@ -1,7 +1,6 @@
 """Performance profile of groups of runs: the share of runs above each return."""
 
 from collections.abc import Mapping, Sequence
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -11,10 +10,11 @@ from sqlalchemy.orm import Session
 from backend.colors import Stroke
 from backend.comparisons.groups import group_runs, strokes_by_run
 from backend.comparisons.scores import GroupScores, load_group_scores
-from backend.comparisons.statistics import Floats, interval, profile
 from backend.database.tables import Run
 from backend.figures.drawing import MAX_DRAWABLE, as_text, faint, format_number, to_json
 from backend.figures.schemas import Figure
+from workers.contract.inference.means import Floats, share_interval
+from workers.contract.inference.samples import profile
 
 PLACES = 201
 # Margin on either side, as a fraction of the range of scores.
@@ -62,7 +62,8 @@ def _traces(group: GroupScores, returns: Floats, stroke: Stroke) -> list[go.Scat
         )
     ]
     if not group.seeds_missing:
-        found = interval(partial(profile, thresholds=returns), scores)
+        counts = np.round(shares * len(scores)).astype(int).tolist()
+        low, high = np.array([share_interval(count, len(scores)) for count in counts]).T
         around: dict[str, Any] = {
             **shared,
             "hoverinfo": "skip",
@@ -70,9 +71,9 @@ def _traces(group: GroupScores, returns: Floats, stroke: Stroke) -> list[go.Scat
             "line": {"width": 0, "shape": "hv"},
         }
         traces = [
-            go.Scatter(y=found.low, uid=f"{group.name}-low", **around),
+            go.Scatter(y=low, uid=f"{group.name}-low", **around),
             go.Scatter(
-                y=found.high,
+                y=high,
                 uid=f"{group.name}-high",
                 fill="tonexty",
                 fillcolor=faint(stroke.color),

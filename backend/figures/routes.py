@@ -11,7 +11,6 @@ from fastapi import APIRouter, Depends, Query
 from backend.colors import own_strokes, strokes
 from backend.comparisons.groups import parse_group_fields
 from backend.comparisons.selection import AtStep, GroupBy, RunIds, load_runs, missing_run_ids
-from backend.comparisons.statistics import Center
 from backend.database.engine import Db
 from backend.database.tables import Run
 from backend.errors import FieldError, Invalid
@@ -34,6 +33,7 @@ from backend.figures.together_figure import draw_together
 from backend.metrics.curves import Window
 from backend.metrics.schemas import MAX_BUCKETS, NAME_PATTERN, Axis, split_names
 from backend.runs.expressions.parsing import MAX_LENGTH
+from workers.contract.inference.samples import Center
 from workers.contract.metrics import EPISODE_RETURN
 from workers.contract.values import Id, Text
 

@@ -7,16 +7,26 @@ import numpy as np
 from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
-from backend.comparisons.statistics import Floats, interquartile_mean, mean, median
 from backend.database.tables import Run
 from backend.games import schemas
 from backend.games.catalog import ATARI, GAMES
 from backend.games.pictures import newest_of_games, newest_of_runs
 from backend.games.published import published_scores
-from backend.games.scores import FinishedEvaluation, best_by, best_of_runs, to_schemas
+from backend.games.scores import (
+    FinishedEvaluation,
+    best_by,
+    best_of_runs,
+    evaluations_of_runs,
+    methods_of,
+    reference,
+    to_schemas,
+)
 from backend.projects.lookup import in_projects
 from workers.contract import published
+from workers.contract.inference.means import Floats
+from workers.contract.inference.samples import interquartile_mean, mean, median
 from workers.contract.protocols import PROTOCOLS
+from workers.contract.protocols.document import NormalizedBy
 
 
 def list_games(session: Session, projects: Collection[str] = ()) -> schemas.Games:
@@ -24,7 +34,9 @@ def list_games(session: Session, projects: Collection[str] = ()) -> schemas.Game
     wanted = (Run.env.in_(ATARI), *in_projects(Run.project_id, projects))
     counts = select(Run.env, func.count()).where(*wanted).group_by(Run.env)
     runs = {row[0]: row[1] for row in session.execute(counts)}
-    found = best_of_runs(session, ATARI, projects)
+    every = evaluations_of_runs(session, ATARI, projects)
+    methods = methods_of(session, every, ATARI, projects)
+    found = best_of_runs(every)
     scored: dict[str, set[int]] = {}
     for each in found:
         scored.setdefault(each.env, set()).add(each.run_id)
@@ -38,6 +50,7 @@ def list_games(session: Session, projects: Collection[str] = ()) -> schemas.Game
             runs=runs.get(game.id, 0),
             evaluated_runs=len(scored.get(game.id, ())),
             published=len(published_scores(game.id)),
+            methods=methods.get(game.id, []),
             best=scores.get(game.id, []),
             picture=pictures.get(game.id),
         )
@@ -61,32 +74,37 @@ def _best_scores(session: Session, found: Sequence[FinishedEvaluation]) -> dict[
 
 
 def averages(cards: Sequence[schemas.GameCard]) -> list[schemas.Average]:
-    """Return averages over the games with an evaluation, by protocol."""
-    found: dict[str, list[schemas.BestScore]] = {}
-    played: dict[str, set[str]] = {}
+    """Return averages of each method over the games with an evaluation, by protocol. The best method comes first."""
+    found: dict[tuple[str, str], list[tuple[str, schemas.MethodScore]]] = {}
     for card in cards:
-        for score in card.best:
-            found.setdefault(score.protocol, []).append(score)
-            # A game may have several scores, one from each start set.
-            played.setdefault(score.protocol, set()).add(card.env)
-    return [_average(name, found[name], len(played[name])) for name in PROTOCOLS if name in found]
+        for score in card.methods:
+            found.setdefault((score.protocol, score.algorithm), []).append((card.env, score))
+    order = list(PROTOCOLS)
+    every = [_average(scores) for scores in found.values()]
+    return sorted(every, key=lambda each: (order.index(each.protocol), -(each.median or -math.inf)))
 
 
-def _average(name: str, scores: Sequence[schemas.BestScore], played: int) -> schemas.Average:
-    normalized = [score for score in scores if math.isfinite(_percent(score))]
-    percents = [_percent(score) for score in normalized]
+def _average(scores: Sequence[tuple[str, schemas.MethodScore]]) -> schemas.Average:
+    first = scores[0][1]
+    normalized = [(env, score) for env, score in scores if math.isfinite(_percent(score))]
+    percents = [_percent(score) for _, score in normalized]
+    bases = [reference(env, score.protocol) for env, score in normalized]
     tables = {
         (by.source, by.table): schemas.Source(source=by.source, table=by.table)
-        for score in normalized
-        if (by := score.normalized_by)
+        for by in bases
+        if isinstance(by, NormalizedBy)
     }
+    protocol = PROTOCOLS[first.protocol]
     return schemas.Average(
-        protocol=name,
-        title=PROTOCOLS[name].title,
-        sentence=PROTOCOLS[name].sentence,
-        games=played,
-        normalized_games=len(normalized),
-        short_games=sum(score.short for score in normalized),
+        protocol=protocol.name,
+        algorithm=first.algorithm,
+        method=first.method,
+        title=protocol.title,
+        sentence=protocol.sentence,
+        # A game may have several scores, one from each start set.
+        games=len({env for env, _ in scores}),
+        normalized_games=len({env for env, _ in normalized}),
+        runs=sum(score.runs for _, score in normalized),
         mean=_over(mean, percents),
         median=_over(median, percents),
         interquartile_mean=_over(interquartile_mean, percents),
@@ -99,7 +117,7 @@ def _over(statistic: Callable[[Floats], Floats], percents: Sequence[float]) -> f
     return float(statistic(np.array([percents]))) if percents else None
 
 
-def _percent(score: schemas.BestScore) -> float:
+def _percent(score: schemas.MethodScore) -> float:
     return math.nan if score.human_normalized is None else score.human_normalized
 
 

@@ -62,6 +62,23 @@ class RunScore(_Schema):
     not_normalized_because: str | None
 
 
+class MethodScore(_Schema):
+    """The mean of all runs of a method by one protocol. A run counts with its last checkpoint that was evaluated."""
+
+    protocol: str
+    starts: str | None = Field(description="SHA-256 of the start set, if only scores from the same set are comparable.")
+    algorithm: str
+    method: str
+    runs: int = Field(description="Number of runs in the mean.")
+    failed: int = Field(description="Number of failed runs without a score. The mean leaves them out.")
+    mean: JsonNumber
+    interval: tuple[JsonNumber, JsonNumber] | None = Field(
+        description="95 % t-interval of the mean over runs. Null below three runs."
+    )
+    steps: tuple[int, int] = Field(description="Fewest and most steps of the checkpoints.")
+    human_normalized: JsonNumber | None
+
+
 class BestScore(RunScore):
     """The best score of a game by one protocol."""
 
@@ -77,19 +94,25 @@ class GameCard(_Schema):
     runs: int = Field(description="Includes archived runs.")
     evaluated_runs: int
     published: int = Field(description="Number of published scores.")
-    best: list[BestScore] = Field(description="Best score by each protocol with an evaluation.")
+    methods: list[MethodScore] = Field(description="Mean score of each method by each protocol, best first.")
+    best: list[BestScore] = Field(
+        description="Score of the best checkpoint of the best run by each protocol. It is chosen by its score, so it "
+        "is too high on average."
+    )
     picture: Picture | None = Field(description="The newest replay of any run.")
 
 
 class Average(_Schema):
-    """Averages of human-normalized scores over games by one protocol. Null if there are none."""
+    """Averages over games of a method's human-normalized mean scores by one protocol. Null if there are none."""
 
     protocol: str
+    algorithm: str
+    method: str
     title: str
     sentence: str = Field(description="Description of the protocol.")
     games: int = Field(description="Games with an evaluation by it.")
     normalized_games: int = Field(description="Games with a normalized score. The averages are over these.")
-    short_games: int = Field(description="Those of them whose evaluation has too few episodes.")
+    runs: int = Field(description="Runs in those games.")
     mean: JsonNumber | None
     median: JsonNumber | None
     interquartile_mean: JsonNumber | None = Field(
@@ -117,13 +140,14 @@ class Games(_Schema):
 
 
 class TableRow(_Schema):
-    """A score of a run or of a paper."""
+    """A score of a method, a run or a paper."""
 
     rank: int | None
     unranked_because: str | None
     player: str
     score: JsonNumber
     human_normalized: JsonNumber | None
+    method: MethodScore | None = Field(default=None, description="The method of the score, if it is of all its runs.")
     ours: RunScore | None
     sources: list[Source] = Field(description="All tables that print the score.")
     note: str | None
@@ -139,8 +163,12 @@ class ScoreTable(_Schema):
     apart_because: str | None = Field(description="Why no run is ranked with these.")
     normalized_by: NormalizedBy | None
     not_normalized_because: str | None
+    rows: list[TableRow] = Field(description="Methods and published scores, best first, then unranked ones.")
     runs_total: int = Field(description="Runs with a score. The CSV has all of them.")
-    rows: list[TableRow] = Field(description="Best 100 runs and all published scores, best first, then unranked ones.")
+    runs: list[TableRow] = Field(
+        description="The best checkpoints of the best 100 runs, without ranks: they are chosen by their scores, so "
+        "these are too high on average."
+    )
 
 
 class WaitingEvaluation(_Schema):

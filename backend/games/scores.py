@@ -1,4 +1,4 @@
-"""Scores of runs: the best finished evaluation of each run by each protocol.
+"""Scores of runs: the best and the last finished evaluation of each run by each protocol, and the means of methods.
 
 Only the newest evaluation of each checkpoint counts. Complete evaluations are better than those with too few
 episodes, and numbers are better than NaN. Archived runs count too.
@@ -9,16 +9,20 @@ from collections.abc import Collection, Iterable, Sequence
 from functools import cache
 from typing import Any, NamedTuple
 
+import numpy as np
 from sqlalchemy import Select, case, null, select
 from sqlalchemy.orm import Session
 
 from backend.checkpoints.superseded import is_superseded
 from backend.colors import color_of
+from backend.comparisons.scores import MIN_SEEDS
 from backend.database.tables import Checkpoint, Evaluation, Job, Run
 from backend.games import schemas
 from backend.projects.lookup import in_projects
+from workers.contract.config import CONFIGURATIONS
 from workers.contract.config.problems import title_of
 from workers.contract.environment_families import ATARI
+from workers.contract.inference.means import t_interval
 from workers.contract.protocols import PROTOCOLS, fitting_protocols
 from workers.contract.protocols.acting import Acting
 from workers.contract.protocols.document import NormalizedBy
@@ -43,8 +47,10 @@ class FinishedEvaluation(NamedTuple):
     id: int
     run_id: int
     env: str
+    algorithm: str
     key: TableKey
     checkpoint_id: int
+    step: int
     acting: str
     mean: float
     episodes: int
@@ -67,6 +73,11 @@ class FinishedEvaluation(NamedTuple):
         wrong = math.isnan(self.mean)
         return not wrong, not self.short, 0.0 if wrong else self.mean
 
+    @property
+    def recency(self) -> tuple[bool, bool, int, int]:
+        """Return a sort key that is larger for later checkpoints, first those that act as the method usually does."""
+        return self.ranked, self.acting == _usual_acting(self.algorithm), self.step, self.id
+
 
 def select_finished() -> Select[*tuple[Any, ...]]:
     """Select finished evaluations of Atari games by a protocol, without superseded ones."""
@@ -74,8 +85,8 @@ def select_finished() -> Select[*tuple[Any, ...]]:
     of_set = case((Evaluation.protocol.in_(OWN_STARTS), starts), else_=null())
     points = Evaluation.starts["points"].as_integer()
     columns = (
-        *(Evaluation.id, Evaluation.run_id, Run.env, Evaluation.protocol, of_set),
-        *(Evaluation.checkpoint_id, Evaluation.acting, Evaluation.mean, Job.total, points),
+        *(Evaluation.id, Evaluation.run_id, Run.env, Run.algorithm, Evaluation.protocol, of_set),
+        *(Evaluation.checkpoint_id, Evaluation.step, Evaluation.acting, Evaluation.mean, Job.total, points),
     )
     return (
         select(*columns)
@@ -87,19 +98,73 @@ def select_finished() -> Select[*tuple[Any, ...]]:
     )
 
 
-def best_of_runs(session: Session, envs: Collection[str], projects: Collection[str] = ()) -> list[FinishedEvaluation]:
-    """Return the best evaluation of each run in these games by each protocol, of some projects or of all."""
+def evaluations_of_runs(
+    session: Session, envs: Collection[str], projects: Collection[str] = ()
+) -> list[FinishedEvaluation]:
+    """Return the newest evaluation of each checkpoint in these games by each protocol, of some projects or of all."""
     wanted = (Run.env.in_(envs), *in_projects(Run.project_id, projects))
     rows = session.execute(select_finished().where(*wanted).order_by(Evaluation.id))
     every = (
-        FinishedEvaluation(
-            number, run_id, env, TableKey(protocol, starts), checkpoint, str(Acting.model_validate(acting)), *found
-        )
-        for number, run_id, env, protocol, starts, checkpoint, acting, *found in rows
+        FinishedEvaluation(number, run_id, env, algorithm, TableKey(*key), checkpoint, step, _acting(acting), *found)
+        for number, run_id, env, algorithm, *key, checkpoint, step, acting, mean, total, points in rows
+        for found in [(mean, total, points)]
     )
     # The best of repeated evaluations would be the luckiest one, so the newest counts.
-    newest = {(one.run_id, one.key, one.checkpoint_id, one.acting, one.short): one for one in every}
-    return best_by(newest.values(), lambda found: (found.run_id, found.key))
+    return list({(one.run_id, one.key, one.checkpoint_id, one.acting, one.short): one for one in every}.values())
+
+
+def best_of_runs(every: Iterable[FinishedEvaluation]) -> list[FinishedEvaluation]:
+    """Return the best evaluation of each run by each protocol."""
+    return best_by(every, lambda found: (found.run_id, found.key))
+
+
+def methods_of(
+    session: Session, every: Sequence[FinishedEvaluation], envs: Collection[str], projects: Collection[str] = ()
+) -> dict[str, list[schemas.MethodScore]]:
+    """Return the mean of the last evaluations of each method's runs by each protocol, best first, by game."""
+    last: dict[tuple[int, TableKey], FinishedEvaluation] = {}
+    for each in sorted(every, key=lambda found: found.recency):
+        if each.ranked and math.isfinite(each.mean):
+            last[each.run_id, each.key] = each
+    groups: dict[tuple[str, TableKey, str], list[FinishedEvaluation]] = {}
+    for each in last.values():
+        groups.setdefault((each.env, each.key, each.algorithm), []).append(each)
+    failed = select(Run.id, Run.env, Run.algorithm).where(Run.env.in_(envs), Run.state == "failed")
+    broken = session.execute(failed.where(*in_projects(Run.project_id, projects))).all()
+    found: dict[str, list[schemas.MethodScore]] = {}
+    for (env, key, algorithm), members in groups.items():
+        without = sum((row.id, key) not in last for row in broken if (row.env, row.algorithm) == (env, algorithm))
+        found.setdefault(env, []).append(_to_method(env, key, algorithm, members, without))
+    return {env: sorted(scores, key=lambda score: -score.mean) for env, scores in found.items()}
+
+
+def _to_method(
+    env: str, key: TableKey, algorithm: str, members: Sequence[FinishedEvaluation], failed: int
+) -> schemas.MethodScore:
+    scores, steps = [each.mean for each in members], [each.step for each in members]
+    mean = float(np.mean(scores))
+    return schemas.MethodScore(
+        protocol=key.protocol,
+        starts=key.starts,
+        algorithm=algorithm,
+        method=title_of(algorithm),
+        runs=len(scores),
+        failed=failed,
+        mean=mean,
+        interval=t_interval(scores) if len(scores) >= MIN_SEEDS else None,
+        steps=(min(steps), max(steps)),
+        human_normalized=normalized(mean, reference(env, key.protocol)),
+    )
+
+
+def _acting(document: Any) -> str:
+    return str(Acting.model_validate(document))
+
+
+def _usual_acting(algorithm: str) -> str | None:
+    """Return the way in which a method's agents usually act. It is unknown for a missing plug-in."""
+    found = CONFIGURATIONS.get(algorithm)
+    return str(found.usual_acting) if found else None
 
 
 def best_by(every: Iterable[FinishedEvaluation], key: Any) -> list[FinishedEvaluation]:

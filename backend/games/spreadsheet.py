@@ -7,9 +7,9 @@ from backend.games.tables import unranked_because
 from backend.web.csv_files import csv_line
 
 GAME_COLUMNS = (
-    *("protocol", "starts", "start_set", "rank", "player", "run", "method", "evaluation", "score", "interval_low"),
-    *("interval_high", "episodes", "step", "frames", "acting", "human_normalized", "normalized_by", "published_in"),
-    "note",
+    *("protocol", "starts", "start_set", "rank", "player", "runs", "run", "method", "evaluation", "score"),
+    *("interval_low", "interval_high", "episodes", "step", "frames", "acting", "human_normalized", "normalized_by"),
+    *("published_in", "note"),
 )
 OVERVIEW_COLUMNS = (
     *("game", "env", "protocol", "start_set", "run", "name", "method", "evaluation", "score", "interval_low"),
@@ -22,7 +22,7 @@ def game_csv(tables: Iterable[ScoreTable]) -> Iterator[str]:
     """Yield CSV lines with all scores of these tables."""
     yield csv_line(GAME_COLUMNS)
     for table in tables:
-        for row in table.rows:
+        for row in (*table.rows, *table.runs):
             yield csv_line(_row_cells(table, row))
 
 
@@ -36,11 +36,13 @@ def overview_csv(cards: Iterable[GameCard]) -> Iterator[str]:
 
 def _row_cells(table: ScoreTable, row: TableRow) -> tuple[object, ...]:
     ours, by = row.ours, table.normalized_by
-    low, high = (ours and ours.interval) or (None, None)
+    method = row.method
+    low, high = (ours and ours.interval) or (method and method.interval) or (None, None)
     return (
-        *(table.protocol, table.starts, ours and ours.start_set, row.rank, row.player, ours and ours.run.id),
+        *(table.protocol, table.starts, ours and ours.start_set, row.rank, row.player, method and method.runs),
+        ours and ours.run.id,
         *(
-            ours and ours.run.method,
+            ours.run.method if ours else method and method.method,
             ours and ours.evaluation_id,
             row.score,
             low,

@@ -1,4 +1,4 @@
-"""Score tables of a game: runs and papers ranked by protocol, and unranked scores of papers."""
+"""Score tables of a game: methods and papers ranked by protocol, unranked scores of papers, and the best runs."""
 
 import math
 from collections.abc import Iterable, Sequence
@@ -27,14 +27,30 @@ def table_keys(env: str, found: Sequence[FinishedEvaluation]) -> list[TableKey]:
 
 
 def rank_tables(
-    session: Session, env: str, found: Sequence[FinishedEvaluation], wanted: Sequence[TableKey], *, whole: bool = False
+    session: Session,
+    env: str,
+    found: Sequence[FinishedEvaluation],
+    methods: Sequence[schemas.MethodScore],
+    wanted: Sequence[TableKey],
+    *,
+    whole: bool = False,
 ) -> list[schemas.ScoreTable]:
     """Return these tables of a game with the best runs, or with all runs if `whole`."""
     most = None if whole else MAX_RUNS
     every = {key: sorted((each for each in found if each.key == key), key=_sort_key) for key in wanted}
     scores = to_schemas(session, [each for ours in every.values() for each in ours[:most]])
     you = best_score(session, env)
-    return [_table(env, key, ours, [scores[each.id] for each in ours[:most]], you) for key, ours in every.items()]
+    return [
+        _table(
+            env,
+            key,
+            [score for score in methods if TableKey(score.protocol, score.starts) == key],
+            len(ours),
+            [scores[each.id] for each in ours[:most]],
+            you,
+        )
+        for key, ours in every.items()
+    ]
 
 
 def _position(key: TableKey, order: list[str]) -> int:
@@ -48,17 +64,17 @@ def _sort_key(found: FinishedEvaluation) -> tuple[bool, bool, float]:
 def _table(
     env: str,
     key: TableKey,
-    ours: Sequence[FinishedEvaluation],
-    shown: Sequence[schemas.RunScore],
+    methods: Sequence[schemas.MethodScore],
+    runs_total: int,
+    runs: Sequence[schemas.RunScore],
     you: tuple[float, int] | None,
 ) -> schemas.ScoreTable:
     protocol = PROTOCOLS.get(key.protocol)
     by = reference(env, key.protocol) if protocol else "the papers do not state the protocol"
     papers = [score for score in published_scores(env) if TableKey(score.protocol, None) == key]
-    rows = [_run_row(score) for score in shown]
+    rows = [_method_row(score) for score in methods]
     rows += [_paper_row(score, normalized(score.score, by)) for score in papers]
-    scores = [*(each.mean for each in ours if each.ranked), *(score.score for score in papers)]
-    ranked = _ranked(rows, scores if protocol else [])
+    ranked = _ranked(rows, is_comparable=protocol is not None)
     if you is not None:
         ranked = _insert_after_human(ranked, _kept_game_row(*you, normalized(you[0], by)))
     return schemas.ScoreTable(
@@ -66,11 +82,12 @@ def _table(
         starts=key.starts,
         title=protocol.title if protocol else key.protocol[:1].upper() + key.protocol[1:],
         sentence=protocol.sentence if protocol else None,
-        apart_because=None if ours else _apart_because(key.protocol),
+        apart_because=None if runs else _apart_because(key.protocol),
         normalized_by=None if isinstance(by, str) else by,
         not_normalized_because=by if isinstance(by, str) else None,
-        runs_total=len(ours),
         rows=ranked,
+        runs_total=runs_total,
+        runs=_sorted([_run_row(score) for score in runs]),
     )
 
 
@@ -102,6 +119,20 @@ def _run_row(score: schemas.RunScore) -> schemas.TableRow:
         score=score.mean,
         human_normalized=score.human_normalized,
         ours=score,
+        sources=[],
+        note=None,
+    )
+
+
+def _method_row(score: schemas.MethodScore) -> schemas.TableRow:
+    return schemas.TableRow(
+        rank=None,
+        unranked_because=None,
+        player=score.method,
+        score=score.mean,
+        human_normalized=score.human_normalized,
+        method=score,
+        ours=None,
         sources=[],
         note=None,
     )
@@ -140,12 +171,14 @@ def _insert_after_human(rows: list[schemas.TableRow], you: schemas.TableRow) -> 
     return rows if place is None else [*rows[: place + 1], you, *rows[place + 1 :]]
 
 
-def _ranked(rows: Iterable[schemas.TableRow], scores: Iterable[float]) -> list[schemas.TableRow]:
-    """Return the rows in order of rank. Equal scores share a rank; unranked rows come last."""
+def _ranked(rows: Iterable[schemas.TableRow], *, is_comparable: bool) -> list[schemas.TableRow]:
+    """Return the rows in order of rank. Equal scores share a rank."""
+    ordered = _sorted(rows)
     places: dict[float, int] = {}
-    for place, score in enumerate(sorted(scores, reverse=True), start=1):
-        places.setdefault(score, place)
-    ordered = sorted(rows, key=lambda row: (row.unranked_because is not None, math.isnan(row.score), -row.score))
-    for row in ordered:
-        row.rank = places.get(row.score) if row.unranked_because is None else None
+    for place, row in enumerate(ordered, start=1):
+        row.rank = places.setdefault(row.score, place) if is_comparable else None
     return ordered
+
+
+def _sorted(rows: Iterable[schemas.TableRow]) -> list[schemas.TableRow]:
+    return sorted(rows, key=lambda row: (row.unranked_because is not None, math.isnan(row.score), -row.score))

@@ -2,13 +2,12 @@
 
 import math
 from collections.abc import Iterator
-from statistics import NormalDist
 
 import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
 
 from backend.marks.signals import FEWEST_SAMPLES, Anomaly, Signals, anomaly_at, start_of_lasting
-from workers.contract.inference import rank_correlation, rank_sum_z
+from workers.contract.inference.ranks import critical_z, rank_correlation, rank_sum_z, usual_change
 from workers.contract.metrics import EPISODE_RETURN, STEPS_PER_SECOND
 
 ENTROPY, POLICY_LOSS, VALUE_LOSS, GRADIENT_NORM = (
@@ -61,9 +60,8 @@ def find_return_collapse(signals: Signals) -> Iterator[Anomaly]:
     first, peak, last = values[:width], values[best : best + width], values[-width:]
     before, at_best, at_end = (float(np.median(part)) for part in (first, peak, last))
     limit = before + COLLAPSED_RETURN * (at_best - before)
-    level = NormalDist().inv_cdf(1 - ALPHA * width / (4 * len(values)))
-    usual_change = float(np.median(np.abs(np.diff(values)))) / NormalDist().inv_cdf(0.75)
-    if at_best - max(before, at_end) <= LARGE_LOSS * usual_change * math.sqrt(width):
+    level = critical_z(ALPHA * width / (4 * len(values)))
+    if at_best - max(before, at_end) <= LARGE_LOSS * usual_change(values) * math.sqrt(width):
         likeness = rank_correlation([first, peak, last])
         level *= math.sqrt((1 + likeness) / (1 - likeness))
     if at_end >= limit or min(rank_sum_z(peak, first), rank_sum_z(peak, last)) <= level:

@@ -8,6 +8,7 @@ from backend.marks.anomalies import GRADIENT_NORM, VALUE_LOSS
 from backend.marks.signals import FEWEST_SAMPLES, Anomaly, Samples, Signals, anomaly_at, start_of_lasting
 from backend.metrics.points import Floats
 from workers.contract.environment_families import ATARI
+from workers.contract.inference.means import standard_errors_apart
 from workers.contract.metrics import DEAD_UNITS, EPISODE_LENGTH, EPISODE_RETURN, STEPS_PER_SECOND
 
 EXPLAINED_VARIANCE, VALUE_SPREAD, LEARNING_RATE, EPSILON = (
@@ -170,8 +171,7 @@ def has_learned(signals: Signals) -> bool:
 def _is_clearly_larger(values: Floats, others: Floats) -> bool:
     if min(len(values), len(others)) < 2:
         return False
-    error = float(np.sqrt(values.var(ddof=1) / len(values) + others.var(ddof=1) / len(others)))
-    return float(values.mean() - others.mean()) > CLEAR_ERRORS * error
+    return standard_errors_apart(values, others) > CLEAR_ERRORS
 
 
 def _is_solved(signals: Signals, returns: Floats) -> bool:

@@ -8,7 +8,6 @@ import numpy as np
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from backend.comparisons.statistics import sorted_means
 from backend.metrics.curves import Window, read_curve
 from backend.metrics.models import MetricSeries
 from backend.metrics.points import Floats, Ints
@@ -18,6 +17,7 @@ from backend.metrics.visibility import load_limits, load_run_views
 from backend.papers.definition import StartedStudy
 from backend.studies.points import point_values, read_specification
 from backend.studies.results import Point, load_points
+from workers.contract.inference.samples import sorted_means
 from workers.contract.metrics import EPISODE_RETURN
 
 # Places along a curve. Each is the mean of the episodes around it.

@@ -1,6 +1,5 @@
 """Figures of evaluation scores: ours beside the paper's by the same protocol, in percent of the human score."""
 
-import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -8,11 +7,11 @@ import plotly.graph_objects as go
 from sqlalchemy.orm import Session
 
 from backend.figures.schemas import Figure
-from backend.games.scores import best_by, best_of_runs, normalized, reference
+from backend.games.schemas import MethodScore
+from backend.games.scores import evaluations_of_runs, methods_of, normalized, reference
 from backend.papers import drawing
 from backend.papers.definition import DrawItem, PrintedNumber, StartedStudy
 from workers.contract.games import ENVIRONMENTS
-from workers.contract.protocols import PROTOCOLS
 from workers.contract.published.rows import NormalizedScore, Score
 
 # Lower percentages are drawn here, at the edge of the logarithmic axis. The tooltip has the value.
@@ -55,17 +54,22 @@ def human_normalized(rows: Sequence[Score], protocol: str) -> DrawItem:
 
 
 def _ours(session: Session, games: Sequence[str], protocol: str) -> list[go.Scatter]:
-    """Return the best score in each game. If no run has all episodes, use the best of fewer, as the games' pages do."""
-    comparable = [found for found in best_of_runs(session, games) if found.key.protocol == protocol]
-    chosen = best_by((found for found in comparable if math.isfinite(found.mean)), lambda found: found.env)
-    full = {found.env: found.mean for found in chosen if not found.short}
-    few = {found.env: found for found in chosen if found.env not in full}
-    scores = {env: found.mean for env, found in few.items()}
-    notes = {env: f", {found.episodes} of {PROTOCOLS[protocol].episodes} episodes" for env, found in few.items()}
-    color = drawing.color_at(0)
+    """Return the mean over the runs of each method in each game."""
+    found: dict[str, dict[str, MethodScore]] = {}
+    for env, scores in methods_of(session, evaluations_of_runs(session, games), games).items():
+        for score in scores:
+            if score.protocol == protocol:
+                found.setdefault(score.method, {})[env] = score
     return [
-        _trace("Ours, the best run", color, full, protocol, size=9),
-        _trace("Ours, too few episodes", color, scores, protocol, notes, size=9, symbol="circle-open"),
+        _trace(
+            f"Ours: {method}",
+            drawing.color_at(place),
+            {env: score.mean for env, score in by_game.items()},
+            protocol,
+            {env: f", {score.runs} run{'s' * (score.runs != 1)}" for env, score in by_game.items()},
+            size=9,
+        )
+        for place, (method, by_game) in enumerate(sorted(found.items()))
     ]
 
 

@@ -17,7 +17,7 @@ from workers.contract.presets.stated import Stated, stated_for
 
 # Points of a grid to search for the presets that it uses.
 MAX_POINTS = 1_000
-OF_ANY_RUN = "Ours is the best score of any run here by this protocol, for any training length."
+OF_ANY_RUN = "Ours is the mean of all runs of a method here by this protocol, for any training length."
 
 
 def paper_summary(paper: Paper, counted: dict[tuple[str, str], int]) -> schemas.PaperSummary:

@@ -9,8 +9,8 @@ import numpy as np
 from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
-from backend.comparisons.statistics import bootstrap_curve
 from backend.database.tables import Run, Study, StudyPoint, StudyRun
+from workers.contract.inference.samples import center_curve
 from workers.contract.worker_api import ENDED, State
 
 # Excludes infinities and NaN, which PostgreSQL treats as larger than all numbers.
@@ -64,7 +64,7 @@ def load_points(session: Session, study: Study) -> list[Point]:
     for place, each in enumerate(runs):
         found = [run.score for run in each if run.is_scored]
         scores[: len(found), place] = found
-    curve = bootstrap_curve(scores, "mean")
+    curve = center_curve(scores, "mean")
     return [
         Point(row.number, row.draw, each, int(n), _finite(center), *(_finite(end) if n > 1 else None for end in ends))
         for row, each, n, center, *ends in zip(rows, runs, curve.runs, curve.center, *curve.interval, strict=True)

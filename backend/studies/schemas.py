@@ -136,13 +136,15 @@ class StudyRun(BaseModel):
 
 
 class PointDecision(BaseModel):
-    """Whether the study has decided that a point is worse than another, or the best."""
+    """Whether the study has decided that a point ranks lower than another, or highest."""
 
     state: DecisionState = Field(
         description="undecided: it gets another seed once all runs have ended; decided: it is worse, or all others "
         "are; limit_reached: it has `max_seeds` seeds or more."
     )
-    beaten_by: int | None = Field(description="Number of the better point with the most evidence; null if none.")
+    beaten_by: int | None = Field(
+        description="Number of the point that ranks higher with the most evidence; null if none."
+    )
     e_value: float = Field(description="Evidence that another point is better: now, or when it was decided.")
     threshold: float = Field(description="E-value at which the point is decided.")
 

@@ -15,7 +15,6 @@ from sqlalchemy.orm import Session
 from backend.checkpoints.best import comparable_evaluations_of
 from backend.comparisons.schemas import Estimate
 from backend.comparisons.scores import MIN_SEEDS
-from backend.comparisons.statistics import Floats, interquartile_of_all, mean_of_means, median_of_means, over_tasks
 from backend.configuration.configs import to_document
 from backend.database.tables import Evaluation, Job, Run, Study
 from backend.errors import NotFound
@@ -32,6 +31,14 @@ from workers.contract import published
 from workers.contract.config.evaluation import protocol_of
 from workers.contract.config.problems import title_of
 from workers.contract.games import env_title
+from workers.contract.inference.means import Floats
+from workers.contract.inference.samples import (
+    interquartile_of_all,
+    interquartile_over_tasks,
+    mean_of_means,
+    median_of_means,
+    over_tasks,
+)
 from workers.contract.protocols import PROTOCOLS
 from workers.contract.protocols.document import NormalizedBy
 
@@ -135,6 +142,7 @@ def _game(
         slug=slug_of(env),
         runs=len(point.runs),
         finished=sum(run.state == "finished" for run in point.runs),
+        failed=sum(run.state == "failed" for run in point.runs),
         scored=len(found),
         score=float(np.mean(found)) if found else None,
         percent=float(np.mean(shares)) if shares else None,
@@ -162,13 +170,17 @@ def _statistics(percents: Mapping[str, Floats]) -> dict[str, Any]:
 
 
 def _estimate(tasks: Sequence[Floats], statistic: Statistic) -> Estimate | None:
-    """Return a statistic with its stratified bootstrap interval, if each game has enough runs for one."""
+    """Return a statistic with its interval, if each game has enough runs for one."""
     if not tasks:
         return None
-    if min(map(len, tasks)) < MIN_SEEDS:
-        return Estimate(value=float(statistic(tasks)[0]), low=None, high=None)
-    value, (low, high) = over_tasks(tasks, statistic, DRAWS)
-    return Estimate(value=float(value[0]), low=float(low[0]), high=float(high[0]))
+    if statistic is interquartile_of_all:
+        value, ends = interquartile_over_tasks(tasks, DRAWS)
+    else:
+        value, ends = over_tasks(tasks, statistic)
+    low, high = (float(end[0]) for end in ends)
+    if min(map(len, tasks)) < MIN_SEEDS or not np.isfinite([low, high]).all():
+        return Estimate(value=float(value[0]), low=None, high=None)
+    return Estimate(value=float(value[0]), low=low, high=high)
 
 
 def optimality_gap(tasks: Sequence[Floats]) -> Floats:

@@ -64,6 +64,7 @@ class SuiteGame(BaseModel):
     slug: str | None = Field(description="Name in URLs; null if the game has no page.")
     runs: int = Field(description="Planned runs.")
     finished: int
+    failed: int = Field(description="Failed runs. The means leave them out.")
     scored: int = Field(description="Finished runs whose last evaluation by the protocol counts.")
     score: float | None = Field(description="Mean over these runs.")
     percent: float | None = Field(description="Mean human-normalized score; null without one.")
@@ -80,7 +81,9 @@ class SuiteResult(BaseModel):
     protocol_title: str
     games: list[SuiteGame]
     normalized_games: int = Field(description="Games with a normalized score. The statistics are over these.")
-    seeds: int = Field(description="Fewest scored runs of such a game. Intervals need three.")
+    seeds: int = Field(
+        description="Fewest scored runs of such a game. Intervals need three, those of the interquartile mean five."
+    )
     median: Estimate | None = Field(description="Median over games of the mean over runs.")
     interquartile_mean: Estimate | None = Field(description="Mean of the middle half of all runs.")
     mean: Estimate | None = Field(description="Mean over games of the mean over runs.")

@@ -92,6 +92,31 @@ def test_few_modules_are_directly_in_a_package(package: str) -> None:
     assert 0 < len(direct) <= MAX_MODULES[package], sorted(path.name for path in direct)
 
 
+# How intervals are computed: quantiles of distributions, and draws with replacement.
+STATISTICAL = ("NormalDist", "student_quantile", "bootstrap(", "1.96", "scipy", "resample(")
+
+
+def test_intervals_are_computed_in_one_package() -> None:
+    package = ROOT / "workers/contract/inference"
+    assert all(any(word in path.read_text() for path in package.glob("*.py")) for word in STATISTICAL[:2])
+    found = {
+        str(path.relative_to(ROOT)): words
+        for folder in (*CODE, "client/arcadia")
+        for path in (ROOT / folder).rglob("*.py")
+        if package not in path.parents and (words := [word for word in STATISTICAL if word in _code_of(path)])
+    }
+    assert found == {}
+
+
+def _code_of(path: Path) -> str:
+    """Return a module without its comments and docstrings."""
+    tree = ast.parse(path.read_text())
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef) and ast.get_docstring(node) is not None:
+            node.body = node.body[1:] or [ast.Pass()]
+    return ast.unparse(tree)
+
+
 def length(function: ast.FunctionDef | ast.AsyncFunctionDef) -> int:
     """Count the lines of a function without its docstring and decorators."""
     first, last = function.lineno, function.end_lineno or function.lineno

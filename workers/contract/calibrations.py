@@ -1,14 +1,14 @@
 """Calibrations: their options, and the document that `arcadia calibrate --json` prints."""
 
-from typing import Annotated
+from typing import Annotated, Any
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
 from workers.contract.futures import MAX_FUTURES, MAX_HORIZON, MIN_FUTURES, USUAL_HORIZON, Interval, ResultPart
 from workers.contract.protocols.acting import Acting
 from workers.contract.values import NO_BOOLEAN, Count, Text, Truth
 
-USUAL_EPISODES, MAX_EPISODES = 5, 100
+USUAL_EPISODES, MAX_EPISODES = 10, 100
 MAX_EVERY = 1_000_000
 USUAL_FUTURES = 16
 # Approximate number of judged decisions if `every` is not given.
@@ -41,6 +41,31 @@ class CalibrationOptions(BaseModel):
     )
 
 
+class LossBounds(ResultPart):
+    """Estimates of the mean return that the chosen action loses against the best one.
+
+    On average over many futures, the truth is between them. Futures that did not choose the best action estimate at
+    least how much; the highest of noisy means is too high, so it estimates at most how much.
+    """
+
+    at_least: float
+    at_most: float
+
+
+class Regret(LossBounds):
+    """Mean bounds over all moments, and a 95 % interval of the regret that contains both errors."""
+
+    interval: Interval | None = Field(description="None for a single episode.")
+
+
+def _without_biased_regret(regret: Any) -> Any:
+    """Leave out the regret of earlier versions, which was too low on average."""
+    return None if isinstance(regret, float | int) or (isinstance(regret, dict) and "mean" in regret) else regret
+
+
+UNBIASED = BeforeValidator(_without_biased_regret)
+
+
 class JudgedMoment(ResultPart):
     """The value at one decision, and the mean discounted return of its futures."""
 
@@ -50,9 +75,11 @@ class JudgedMoment(ResultPart):
     mean: float
     interval: Interval
     standard_error: float = Field(description="Standard error of the mean.")
-    regret: float | None = Field(
-        description="Mean return that the chosen action loses against the best one; None for continuous actions, or "
-        "if it was not measured."
+    regret: Annotated[LossBounds | None, UNBIASED] = Field(
+        description="None for continuous actions, or if it was not measured."
+    )
+    bootstrap_weight: float = Field(
+        default=0.0, description="Mean weight, γ to the length, of the critic's own value at the end of a future."
     )
 
 
@@ -62,28 +89,36 @@ class CalibrationBin(ResultPart):
     count: Count
     value: float = Field(description="Mean value of the moments.")
     mean: float = Field(description="Mean return of their futures.")
-    interval: Interval | None = Field(description="95 % t-interval of the mean return over moments.")
-
-
-class Regret(ResultPart):
-    """Mean regret over all moments, with its 95 % t-interval."""
-
-    mean: float
-    interval: Interval | None
+    interval: Interval | None = Field(description="95 % t-interval of the mean return, clustered by episode.")
 
 
 class CalibrationErrors(ResultPart):
-    """Errors of a checkpoint's values."""
+    """Errors of a checkpoint's values. All intervals are clustered by episode, and None for a single one."""
 
     bias: float = Field(description="Mean of value − mean return; positive if the critic overestimates.")
-    bias_interval: Interval | None = Field(description="95 % t-interval over moments.")
+    bias_interval: Interval | None = Field(description="95 % t-interval.")
+    bootstrap_weight: float = Field(
+        default=0.0,
+        description="Mean weight of the critic's own values in the returns. An error of all values by the same amount "
+        "shows as a bias that is smaller by this share.",
+    )
     rmse: float = Field(
         description="Root mean square of value − mean return, corrected for the noise of the mean returns."
     )
+    rmse_interval: Interval | None = Field(default=None, description="95 % interval by the jackknife.")
     correlation: float | None = Field(
         description="Correlation of values and mean returns; None if one of them is constant."
     )
-    regret: Regret | None = Field(description="None for continuous actions, or if it was not measured.")
+    correlation_interval: Interval | None = Field(default=None, description="95 % interval by the jackknife.")
+    skill: float | None = Field(
+        default=None,
+        description="1 − MSE / variance of the returns between decisions: 1 if all values are right, 0 if they are no "
+        "better than always predicting the mean return. None if the returns do not differ.",
+    )
+    skill_interval: Interval | None = Field(default=None, description="95 % interval by the jackknife.")
+    regret: Annotated[Regret | None, UNBIASED] = Field(
+        description="None for continuous actions, or if it was not measured."
+    )
 
 
 class CalibrationDocument(CalibrationErrors):
@@ -104,4 +139,5 @@ class CalibrationDocument(CalibrationErrors):
     bins: list[CalibrationBin] = Field(description="Equal numbers of moments, in the order of their values.")
     worst: list[JudgedMoment] = Field(description="The moments with the largest errors.")
     moments: list[JudgedMoment]
+    warnings: list[Text] = Field(default=[], description="What makes the errors differ from those in training.")
     seconds: float

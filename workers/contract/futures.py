@@ -9,6 +9,10 @@ from workers.contract.values import NO_BOOLEAN, Count, ShortText, SmallCount, Te
 
 MIN_FUTURES, MAX_FUTURES, USUAL_FUTURES = 8, 256, 64
 MAX_HORIZON, USUAL_HORIZON = 10_000, 200
+# Pairs of futures in the test of another action.
+MAX_PAIRS = 256
+# Usual number of simulations in this test: two blocks of each action.
+USUAL_BLOCKS = 4
 Until = Literal["horizon", "reward", "life"]
 Interval = tuple[float, float]
 MIN_TEMPERATURE, MAX_TEMPERATURE = 0.01, 100.0
@@ -60,6 +64,29 @@ class ActionFutures(MeanReturn):
     action_value: float | None = Field(description="Q(s, a); None for methods that learn a policy.")
 
 
+class Challenge(ResultPart):
+    """Test of the action with the best futures against the taken one, with fresh pairs of futures.
+
+    A pair shares its random numbers. Its outcome is the discounted reward up to the first reward or lost life, or
+    of the whole future if rewards are not clipped. The critic's values play no part.
+    """
+
+    taken: Text
+    action: Text | None = Field(description="None if no action had better outcomes than the taken one.")
+    scale: float = Field(description="Largest magnitude of an outcome.")
+    pairs: Count = Field(default=0, description="Fresh pairs in the test.")
+    e_value: float = Field(
+        default=1.0, description="Evidence that the action is better by more than 2 % of the scale. 20 shows it."
+    )
+    is_better: bool = Field(default=False, description="True if it is shown. This is false in at most 5 % of tests.")
+    pairs_needed: Count | None = Field(
+        default=None, description="Pairs that would show it if they continued as so far. None if they would not."
+    )
+    loss: MeanReturn | None = Field(
+        default=None, description="Mean difference of the outcomes in other futures. None unless it is better."
+    )
+
+
 class FuturesVideo(ResultPart):
     """Video that begins with the picture of the decision."""
 
@@ -103,6 +130,9 @@ class FuturesDocument(MeanReturn):
         description="Share of futures that, after each decision, have neither lost a life nor reached the game's end."
     )
     actions: list[ActionFutures] = Field(description="The futures of each action, if requested.")
+    challenge: Challenge | None = Field(
+        default=None, description="Whether another action would have been better, if each action was requested."
+    )
     futures: list[Future]
     videos: list[FuturesVideo] = Field(default=[], description="The videos, if requested.")
     seconds: float
@@ -136,7 +166,7 @@ class FuturesOptions(BaseModel):
 
     def work(self, actions: int) -> int:
         """Return the total length of the simulations in decisions, for an environment with `actions` actions."""
-        return self.horizon * (1 + actions * self.each_action + self.renders_videos)
+        return self.horizon * (1 + (actions + USUAL_BLOCKS) * self.each_action + self.renders_videos)
 
     @property
     def renders_videos(self) -> bool:

@@ -6,7 +6,7 @@ from backend.papers.definition import Paper
 PAPER = Paper(
     name="critics",
     title="Critics",
-    full_title="Which of the four papers' critics is right, and when?",
+    full_title="How wrong are the critics of the four papers, and when?",
     authors="Arcadia",
     year=2026,
     shows="Trains each paper's method, and compares its values with the returns of simulated futures.",

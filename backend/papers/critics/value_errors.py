@@ -79,10 +79,12 @@ def _item(name: str, title: str, measure: Measure, measures: str, runs_of: str |
 
 
 RMSE = _item("figure-1", "Error of the values during training", "rmse", "RMSE of the value", runs_of=None)
-BIAS = _item("figure-2", "Are the values too high or too low?", "bias", "Mean of value − mean return: 0 is right")
+BIAS = _item(
+    "figure-2", "Are the values too high or too low?", "bias", "Mean of value − mean return: 0 if no bias is shown"
+)
 CORRELATION = _item(
     "figure-3",
     "Do the values rank the states?",
     "correlation",
-    "Correlation of values and returns: 1 is right",
+    "Correlation of values and returns",
 )

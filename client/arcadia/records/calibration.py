@@ -34,10 +34,23 @@ class CalibrationRecord(EpisodesRecord):
         return self._error("correlation")
 
     @property
-    def regret(self) -> float | None:
-        """Mean return lost by the chosen action against the best one. None if it was not measured."""
+    def skill(self) -> float | None:
+        """1 if all values are right, 0 if they are no better than always predicting the mean return."""
+        return self._error("skill")
+
+    @property
+    def bootstrap_weight(self) -> float | None:
+        """Mean weight of the critic's own values in the returns, which hide that share of a bias."""
+        return self._error("bootstrap_weight")
+
+    @property
+    def regret_interval(self) -> tuple[float, float] | None:
+        """95 % interval of the mean return that the chosen action loses against the best one.
+
+        None if it was not measured, or for a single episode.
+        """
         regret = (self.data["errors"] or {}).get("regret")
-        return None if regret is None else parse_number(regret["mean"])
+        return None if regret is None else parse_interval(regret["interval"])
 
     @property
     def moments_done(self) -> int:

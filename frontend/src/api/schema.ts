@@ -4660,9 +4660,11 @@ export interface components {
         };
         /**
          * Average
-         * @description Averages of human-normalized scores over games by one protocol. Null if there are none.
+         * @description Averages over games of a method's human-normalized mean scores by one protocol. Null if there are none.
          */
         Average: {
+            /** Algorithm */
+            algorithm: string;
             /**
              * Games
              * @description Games with an evaluation by it.
@@ -4677,6 +4679,8 @@ export interface components {
             mean: number | ("NaN" | "Infinity" | "-Infinity") | null;
             /** Median */
             median: number | ("NaN" | "Infinity" | "-Infinity") | null;
+            /** Method */
+            method: string;
             /** Normalized By */
             normalized_by: components["schemas"]["Source"][];
             /**
@@ -4687,15 +4691,15 @@ export interface components {
             /** Protocol */
             protocol: string;
             /**
+             * Runs
+             * @description Runs in those games.
+             */
+            runs: number;
+            /**
              * Sentence
              * @description Description of the protocol.
              */
             sentence: string;
-            /**
-             * Short Games
-             * @description Those of them whose evaluation has too few episodes.
-             */
-            short_games: number;
             /** Title */
             title: string;
         };
@@ -4921,7 +4925,7 @@ export interface components {
             count: number;
             /**
              * Interval
-             * @description 95 % t-interval of the mean return over moments.
+             * @description 95 % t-interval of the mean return, clustered by episode.
              */
             interval: [
                 number,
@@ -4953,7 +4957,7 @@ export interface components {
             bias: number;
             /**
              * Bias Interval
-             * @description 95 % t-interval over moments.
+             * @description 95 % t-interval.
              */
             bias_interval: [
                 number,
@@ -4964,6 +4968,12 @@ export interface components {
              * @description Equal numbers of moments, in the order of their values.
              */
             bins: components["schemas"]["CalibrationBin"][];
+            /**
+             * Bootstrap Weight
+             * @description Mean weight of the critic's own values in the returns. An error of all values by the same amount shows as a bias that is smaller by this share.
+             * @default 0
+             */
+            bootstrap_weight?: number;
             /** Checkpoint Step */
             checkpoint_step: number;
             /** Clip Rewards */
@@ -4973,6 +4983,14 @@ export interface components {
              * @description Correlation of values and mean returns; None if one of them is constant.
              */
             correlation: number | null;
+            /**
+             * Correlation Interval
+             * @description 95 % interval by the jackknife.
+             */
+            correlation_interval?: [
+                number,
+                number
+            ] | null;
             /** Env */
             env: string;
             /** Episodes */
@@ -4996,10 +5014,37 @@ export interface components {
              * @description Root mean square of value − mean return, corrected for the noise of the mean returns.
              */
             rmse: number;
+            /**
+             * Rmse Interval
+             * @description 95 % interval by the jackknife.
+             */
+            rmse_interval?: [
+                number,
+                number
+            ] | null;
             /** Seconds */
             seconds: number;
             /** Seed */
             seed: number;
+            /**
+             * Skill
+             * @description 1 − MSE / variance of the returns between decisions: 1 if all values are right, 0 if they are no better than always predicting the mean return. None if the returns do not differ.
+             */
+            skill?: number | null;
+            /**
+             * Skill Interval
+             * @description 95 % interval by the jackknife.
+             */
+            skill_interval?: [
+                number,
+                number
+            ] | null;
+            /**
+             * Warnings
+             * @description What makes the errors differ from those in training.
+             * @default []
+             */
+            warnings?: string[];
             /**
              * Worst
              * @description The moments with the largest errors.
@@ -5008,7 +5053,7 @@ export interface components {
         };
         /**
          * CalibrationErrors
-         * @description Errors of a checkpoint's values.
+         * @description Errors of a checkpoint's values. All intervals are clustered by episode, and None for a single one.
          */
         CalibrationErrors: {
             /**
@@ -5018,17 +5063,31 @@ export interface components {
             bias: number;
             /**
              * Bias Interval
-             * @description 95 % t-interval over moments.
+             * @description 95 % t-interval.
              */
             bias_interval: [
                 number,
                 number
             ] | null;
             /**
+             * Bootstrap Weight
+             * @description Mean weight of the critic's own values in the returns. An error of all values by the same amount shows as a bias that is smaller by this share.
+             * @default 0
+             */
+            bootstrap_weight?: number;
+            /**
              * Correlation
              * @description Correlation of values and mean returns; None if one of them is constant.
              */
             correlation: number | null;
+            /**
+             * Correlation Interval
+             * @description 95 % interval by the jackknife.
+             */
+            correlation_interval?: [
+                number,
+                number
+            ] | null;
             /** @description None for continuous actions, or if it was not measured. */
             regret: components["schemas"]["Regret"] | null;
             /**
@@ -5036,6 +5095,27 @@ export interface components {
              * @description Root mean square of value − mean return, corrected for the noise of the mean returns.
              */
             rmse: number;
+            /**
+             * Rmse Interval
+             * @description 95 % interval by the jackknife.
+             */
+            rmse_interval?: [
+                number,
+                number
+            ] | null;
+            /**
+             * Skill
+             * @description 1 − MSE / variance of the returns between decisions: 1 if all values are right, 0 if they are no better than always predicting the mean return. None if the returns do not differ.
+             */
+            skill?: number | null;
+            /**
+             * Skill Interval
+             * @description 95 % interval by the jackknife.
+             */
+            skill_interval?: [
+                number,
+                number
+            ] | null;
         };
         /** CalibrationEvent */
         CalibrationEvent: {
@@ -5078,7 +5158,7 @@ export interface components {
             checkpoint?: number | ("newest" | "best") | string;
             /**
              * Episodes
-             * @default 5
+             * @default 10
              */
             episodes?: number;
             /**
@@ -5210,6 +5290,52 @@ export interface components {
             traceback: string | null;
             /** Worker */
             worker: string | null;
+        };
+        /**
+         * Challenge
+         * @description Test of the action with the best futures against the taken one, with fresh pairs of futures.
+         *
+         *     A pair shares its random numbers. Its outcome is the discounted reward up to the first reward or lost life, or
+         *     of the whole future if rewards are not clipped. The critic's values play no part.
+         */
+        Challenge: {
+            /**
+             * Action
+             * @description None if no action had better outcomes than the taken one.
+             */
+            action: string | null;
+            /**
+             * E Value
+             * @description Evidence that the action is better by more than 2 % of the scale. 20 shows it.
+             * @default 1
+             */
+            e_value?: number;
+            /**
+             * Is Better
+             * @description True if it is shown. This is false in at most 5 % of tests.
+             * @default false
+             */
+            is_better?: boolean;
+            /** @description Mean difference of the outcomes in other futures. None unless it is better. */
+            loss?: components["schemas"]["MeanReturn"] | null;
+            /**
+             * Pairs
+             * @description Fresh pairs in the test.
+             * @default 0
+             */
+            pairs?: number;
+            /**
+             * Pairs Needed
+             * @description Pairs that would show it if they continued as so far. None if they would not.
+             */
+            pairs_needed?: number | null;
+            /**
+             * Scale
+             * @description Largest magnitude of an outcome.
+             */
+            scale: number;
+            /** Taken */
+            taken: string;
         };
         /** Changed */
         Changed: {
@@ -7162,6 +7288,8 @@ export interface components {
             algorithm: string;
             /** @description Futures whose return ends in the value of their last state. */
             bootstrapped: components["schemas"]["MeanReturn"];
+            /** @description Whether another action would have been better, if each action was requested. */
+            challenge?: components["schemas"]["Challenge"] | null;
             /** Checkpoint Step */
             checkpoint_step: number;
             /** Clip Rewards */
@@ -7449,13 +7577,18 @@ export interface components {
         GameCard: {
             /**
              * Best
-             * @description Best score by each protocol with an evaluation.
+             * @description Score of the best checkpoint of the best run by each protocol. It is chosen by its score, so it is too high on average.
              */
             best: components["schemas"]["BestScore"][];
             /** Env */
             env: string;
             /** Evaluated Runs */
             evaluated_runs: number;
+            /**
+             * Methods
+             * @description Mean score of each method by each protocol, best first.
+             */
+            methods: components["schemas"]["MethodScore"][];
             /** Name */
             name: string;
             /** @description The newest replay of any run. */
@@ -7972,6 +8105,12 @@ export interface components {
          * @description The value at one decision, and the mean discounted return of its futures.
          */
         JudgedMoment: {
+            /**
+             * Bootstrap Weight
+             * @description Mean weight, γ to the length, of the critic's own value at the end of a future.
+             * @default 0
+             */
+            bootstrap_weight?: number;
             /** Decision */
             decision: number;
             /** Episode */
@@ -7983,11 +8122,8 @@ export interface components {
             ];
             /** Mean */
             mean: number;
-            /**
-             * Regret
-             * @description Mean return that the chosen action loses against the best one; None for continuous actions, or if it was not measured.
-             */
-            regret: number | null;
+            /** @description None for continuous actions, or if it was not measured. */
+            regret: components["schemas"]["LossBounds"] | null;
             /**
              * Standard Error
              * @description Standard error of the mean.
@@ -8901,6 +9037,19 @@ export interface components {
             next_after: number | null;
         };
         /**
+         * LossBounds
+         * @description Estimates of the mean return that the chosen action loses against the best one.
+         *
+         *     On average over many futures, the truth is between them. Futures that did not choose the best action estimate at
+         *     least how much; the highest of noisy means is too high, so it estimates at most how much.
+         */
+        LossBounds: {
+            /** At Least */
+            at_least: number;
+            /** At Most */
+            at_most: number;
+        };
+        /**
          * ManifestEntry
          * @description A file of a version by its hash, or a reference by its address.
          */
@@ -9122,6 +9271,53 @@ export interface components {
         MergeProject: {
             /** Into */
             into: string;
+        };
+        /**
+         * MethodScore
+         * @description The mean of all runs of a method by one protocol. A run counts with its last checkpoint that was evaluated.
+         */
+        MethodScore: {
+            /** Algorithm */
+            algorithm: string;
+            /**
+             * Failed
+             * @description Number of failed runs without a score. The mean leaves them out.
+             */
+            failed: number;
+            /** Human Normalized */
+            human_normalized: number | ("NaN" | "Infinity" | "-Infinity") | null;
+            /**
+             * Interval
+             * @description 95 % t-interval of the mean over runs. Null below three runs.
+             */
+            interval: [
+                number | ("NaN" | "Infinity" | "-Infinity"),
+                number | ("NaN" | "Infinity" | "-Infinity")
+            ] | null;
+            /** Mean */
+            mean: number | ("NaN" | "Infinity" | "-Infinity");
+            /** Method */
+            method: string;
+            /** Protocol */
+            protocol: string;
+            /**
+             * Runs
+             * @description Number of runs in the mean.
+             */
+            runs: number;
+            /**
+             * Starts
+             * @description SHA-256 of the start set, if only scores from the same set are comparable.
+             */
+            starts: string | null;
+            /**
+             * Steps
+             * @description Fewest and most steps of the checkpoints.
+             */
+            steps: [
+                number,
+                number
+            ];
         };
         /**
          * Metric
@@ -9863,12 +10059,12 @@ export interface components {
         };
         /**
          * PointDecision
-         * @description Whether the study has decided that a point is worse than another, or the best.
+         * @description Whether the study has decided that a point ranks lower than another, or highest.
          */
         PointDecision: {
             /**
              * Beaten By
-             * @description Number of the better point with the most evidence; null if none.
+             * @description Number of the point that ranks higher with the most evidence; null if none.
              */
             beaten_by: number | null;
             /**
@@ -10461,16 +10657,21 @@ export interface components {
         };
         /**
          * Regret
-         * @description Mean regret over all moments, with its 95 % t-interval.
+         * @description Mean bounds over all moments, and a 95 % interval of the regret that contains both errors.
          */
         Regret: {
-            /** Interval */
+            /** At Least */
+            at_least: number;
+            /** At Most */
+            at_most: number;
+            /**
+             * Interval
+             * @description None for a single episode.
+             */
             interval: [
                 number,
                 number
             ] | null;
-            /** Mean */
-            mean: number;
         };
         /**
          * Release
@@ -12177,9 +12378,14 @@ export interface components {
             protocol: string;
             /**
              * Rows
-             * @description Best 100 runs and all published scores, best first, then unranked ones.
+             * @description Methods and published scores, best first, then unranked ones.
              */
             rows: components["schemas"]["TableRow"][];
+            /**
+             * Runs
+             * @description The best checkpoints of the best 100 runs, without ranks: they are chosen by their scores, so these are too high on average.
+             */
+            runs: components["schemas"]["TableRow"][];
             /**
              * Runs Total
              * @description Runs with a score. The CSV has all of them.
@@ -13221,6 +13427,11 @@ export interface components {
              * @description Episodes of the evaluations under way.
              */
             episodes_total: number;
+            /**
+             * Failed
+             * @description Failed runs. The means leave them out.
+             */
+            failed: number;
             /** Finished */
             finished: number;
             /** Name */
@@ -13352,7 +13563,7 @@ export interface components {
             protocol_title: string;
             /**
              * Seeds
-             * @description Fewest scored runs of such a game. Intervals need three.
+             * @description Fewest scored runs of such a game. Intervals need three, those of the interquartile mean five.
              */
             seeds: number;
         };
@@ -13398,11 +13609,13 @@ export interface components {
         };
         /**
          * TableRow
-         * @description A score of a run or of a paper.
+         * @description A score of a method, a run or a paper.
          */
         TableRow: {
             /** Human Normalized */
             human_normalized: number | ("NaN" | "Infinity" | "-Infinity") | null;
+            /** @description The method of the score, if it is of all its runs. */
+            method?: components["schemas"]["MethodScore"] | null;
             /** Note */
             note: string | null;
             ours: components["schemas"]["RunScore"] | null;
@@ -15697,7 +15910,7 @@ export interface operations {
                 clip?: boolean;
                 /** @description Start of the x axis. Seconds on the time axis. */
                 from?: number;
-                measure?: "bias" | "rmse" | "correlation" | "regret";
+                measure?: "bias" | "rmse" | "correlation" | "skill" | "regret";
                 /** @description Run ids and ranges, separated by commas, such as 1,2,7-12. */
                 runs: string;
                 /** @description Weight of the past. The line is the same at every zoom. */

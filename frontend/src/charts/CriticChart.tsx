@@ -19,20 +19,25 @@ const MEASURES: Record<CriticMeasure, { label: string; title: string; hint: stri
   rmse: {
     label: "RMSE",
     title: "RMSE of the critic",
-    hint: "Root mean square of value − mean return of the futures",
+    hint: "Root mean square of value − mean return of the futures, with its 95 % interval",
   },
   correlation: {
     label: "Correlation",
     title: "Correlation of values and returns",
-    hint: "Pearson's correlation of values and mean returns of the futures",
+    hint: "Pearson's correlation of values and mean returns, with its 95 % interval",
+  },
+  skill: {
+    label: "Skill",
+    title: "Skill of the critic",
+    hint: "1: all values are right. 0: no better than always predicting the mean return. With its 95 % interval.",
   },
   regret: {
     label: "Regret",
     title: "Regret of the chosen action",
-    hint: "Mean return lost against the best action, with its 95 % interval",
+    hint: "95 % interval of the mean return lost against the best action",
   },
 };
-const ORDER: CriticMeasure[] = ["bias", "rmse", "correlation", "regret"];
+const ORDER: CriticMeasure[] = ["bias", "rmse", "correlation", "skill", "regret"];
 
 interface MeasureChoiceProps {
   measure: CriticMeasure;

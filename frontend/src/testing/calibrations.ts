@@ -4,9 +4,14 @@ import { FINISHED_JOB } from "./jobs";
 export const ERRORS = {
   bias: 0.21,
   bias_interval: [0.1, 0.32],
+  bootstrap_weight: 0.13,
   rmse: 0.4,
+  rmse_interval: [0.3, 0.5],
   correlation: 0.83,
-  regret: { mean: 0.05, interval: [0.02, 0.08] },
+  correlation_interval: [0.7, 0.95],
+  skill: 0.6,
+  skill_interval: [0.4, 0.8],
+  regret: { at_least: 0.03, at_most: 0.06, interval: [0.02, 0.08] },
 } satisfies Calibration["errors"];
 
 /** A finished calibration. */
@@ -38,7 +43,8 @@ export function aMoment(episode: number, decision: number, value: number, mean: 
     mean,
     interval: [mean - 0.1, mean + 0.1],
     standard_error: 0.05,
-    regret: 0.05,
+    regret: { at_least: 0.03, at_most: 0.06 },
+    bootstrap_weight: 0.13,
   };
 }
 
@@ -65,6 +71,7 @@ export function withDocument(
     bins: [],
     worst: moments,
     moments,
+    warnings: [],
     seconds: 60,
     ...changes,
   };

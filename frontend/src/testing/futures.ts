@@ -42,6 +42,16 @@ export function aFuturesDocument(changes: Partial<FuturesDocument> = {}): Future
       },
       { name: "FIRE", probability: 0.75, action_value: null, ...estimate(8, 1.5, [1, 2]) },
     ],
+    challenge: {
+      taken: "NOOP",
+      action: "FIRE",
+      scale: 1,
+      pairs: 64,
+      e_value: 152.4,
+      is_better: true,
+      pairs_needed: null,
+      loss: estimate(64, 0.4, [0.25, 0.55]),
+    },
     futures: returns.map((discounted_return, at) => ({
       discounted_return,
       bootstrap: at < 4 ? 0.1 : null,

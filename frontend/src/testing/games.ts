@@ -3,6 +3,7 @@ import type {
   Game,
   GameCard,
   Games,
+  MethodScore,
   RunScore,
   ScoreRow,
   ScoreTable,
@@ -43,6 +44,23 @@ export function aBestScore(changes: Partial<BestScore> = {}): BestScore {
   return { picture: null, ...aRunScore(), ...changes };
 }
 
+/** The mean of PAAC's three runs in Pong by no-op-5min. */
+export function aMethodScore(changes: Partial<MethodScore> = {}): MethodScore {
+  return {
+    protocol: "no-op-5min",
+    starts: null,
+    algorithm: "paac",
+    method: "PAAC",
+    runs: 3,
+    failed: 0,
+    mean: 18.3,
+    interval: [17.1, 19.4],
+    steps: [5_000_000, 5_000_000],
+    human_normalized: 130,
+    ...changes,
+  };
+}
+
 /** A game with one run and one score. */
 export function aGameCard(name: string, changes: Partial<GameCard> = {}): GameCard {
   return {
@@ -52,6 +70,7 @@ export function aGameCard(name: string, changes: Partial<GameCard> = {}): GameCa
     runs: 1,
     evaluated_runs: 1,
     published: 8,
+    methods: [aMethodScore()],
     best: [aBestScore()],
     picture: null,
     ...changes,
@@ -59,7 +78,7 @@ export function aGameCard(name: string, changes: Partial<GameCard> = {}): GameCa
 }
 
 /** A game that has only published scores. */
-export const unplayed = (name: string): GameCard => aGameCard(name, { runs: 0, evaluated_runs: 0, best: [] });
+export const unplayed = (name: string): GameCard => aGameCard(name, { runs: 0, evaluated_runs: 0, methods: [], best: [] });
 
 /** The response for some games, with averages by no-op-5min. */
 export function gamesOf(games: GameCard[], averages: Partial<Games["averages"][number]>[] = [{}]): Games {
@@ -67,11 +86,13 @@ export function gamesOf(games: GameCard[], averages: Partial<Games["averages"][n
     games,
     averages: averages.map((changes) => ({
       protocol: "no-op-5min",
+      algorithm: "paac",
+      method: "PAAC",
       title: "No-op starts, 5 minutes",
       sentence: "30 episodes.",
       games: 2,
       normalized_games: 2,
-      short_games: 0,
+      runs: 6,
       mean: 194,
       median: 24.2,
       interquartile_mean: 42.04,
@@ -92,6 +113,19 @@ export function gamesOf(games: GameCard[], averages: Partial<Games["averages"][n
   };
 }
 
+/** A row of a method. */
+export function aMethodRow(changes: Partial<MethodScore> = {}): ScoreRow {
+  const method = aMethodScore(changes);
+  return {
+    ...aScoreRow(),
+    player: method.method,
+    score: method.mean,
+    human_normalized: method.human_normalized,
+    method,
+    ours: null,
+  };
+}
+
 /** A row of a run. With sources, a published score. */
 export function aScoreRow(changes: Partial<ScoreRow> = {}): ScoreRow {
   const published = (changes.sources ?? []).length > 0;
@@ -101,6 +135,7 @@ export function aScoreRow(changes: Partial<ScoreRow> = {}): ScoreRow {
     player: published ? "Gorila" : "pong-1 #1",
     score: 18.3,
     human_normalized: 130,
+    method: null,
     ours: published ? null : aRunScore(),
     sources: [],
     note: null,
@@ -118,7 +153,8 @@ export function aScoreTable(rows: ScoreRow[], changes: Partial<ScoreTable> = {})
     normalized_by: TABLE_4,
     not_normalized_because: null,
     runs_total: rows.filter(({ ours }) => ours).length,
-    rows,
+    rows: rows.filter(({ ours }) => !ours),
+    runs: rows.filter(({ ours }) => ours),
     ...changes,
   };
 }

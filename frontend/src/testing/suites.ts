@@ -26,6 +26,7 @@ export function aSuiteGame(name: string, changes: Partial<SuiteGame> = {}): Suit
     slug: name.toLowerCase(),
     runs: 1,
     finished: 1,
+    failed: 0,
     scored: 1,
     score: 5,
     percent: 50,

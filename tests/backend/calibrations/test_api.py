@@ -7,7 +7,7 @@ import pytest
 
 from backend.calibrations import service
 from tests.factories import CARTPOLE, Api, changed, event, started
-from workers.contract.calibrations import CalibrationBin, CalibrationDocument, JudgedMoment, Regret
+from workers.contract.calibrations import CalibrationBin, CalibrationDocument, JudgedMoment, LossBounds, Regret
 from workers.contract.protocols.acting import SAMPLED
 
 SCHEDULED = {**CARTPOLE, "total_steps": 100_000, "calibrate_every_steps": 1_000}
@@ -22,7 +22,7 @@ def moment(decision: int, value: float, mean: float) -> JudgedMoment:
         mean=mean,
         interval=(mean - 0.1, mean + 0.1),
         standard_error=0.05,
-        regret=0.25,
+        regret=LossBounds(at_least=0.25, at_most=0.5),
     )
 
 
@@ -47,7 +47,7 @@ def made_document(step: int = 100, bias: float = 0.5) -> dict[str, Any]:
         rmse=float("nan"),
         correlation=0.75,
         bins=[CalibrationBin(count=1, value=each.value, mean=each.mean, interval=None) for each in judged],
-        regret=Regret(mean=0.25, interval=None),
+        regret=Regret(at_least=0.25, at_most=0.5, interval=None),
         worst=judged,
         moments=judged,
         seconds=2.5,
@@ -105,7 +105,7 @@ def test_a_worker_judges_the_critic_of_a_checkpoint(api: Api) -> None:
     assert claimed["parameters"] == {
         "protocol": "episodes",
         "seed": 1,
-        "episodes": 5,
+        "episodes": 10,
         "every": None,
         "futures": 32,
         "horizon": 200,
@@ -193,8 +193,11 @@ def test_calibrations_are_exported_as_csv(api: Api) -> None:
     judge(api, 200)
     judge(api, 100, bias=-0.5)
     lines = api.user.get(f"/api/v1/export/calibrations/{late['id']}.csv").text.splitlines()
-    assert lines[0] == "episode,decision,value,mean_return,interval_low,interval_high,standard_error,regret"
-    assert lines[1] == "0,0,1.5,1.0,0.9,1.1,0.05,0.25"
+    assert lines[0] == (
+        "episode,decision,value,mean_return,interval_low,interval_high,standard_error,"
+        "regret_at_least,regret_at_most,bootstrap_weight"
+    )
+    assert lines[1] == "0,0,1.5,1.0,0.9,1.1,0.05,0.25,0.5,0.0"
     rows = [
         line.split(",") for line in api.user.get(f"/api/v1/export/runs/{run_id}/calibrations.csv").text.splitlines()
     ]
@@ -203,7 +206,7 @@ def test_calibrations_are_exported_as_csv(api: Api) -> None:
         (str(early["id"]), "100", "-0.5"),
         (str(late["id"]), "200", "0.5"),
     ]
-    assert (found[0]["bias_low"], found[0]["correlation"], found[0]["regret"]) == ("-0.75", "0.75", "0.25")
+    assert (found[0]["bias_low"], found[0]["correlation"], found[0]["regret_at_most"]) == ("-0.75", "0.75", "0.5")
 
 
 def checkpoints(api: Api, run_id: int) -> list[dict[str, Any]]:

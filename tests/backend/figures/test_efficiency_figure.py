@@ -39,19 +39,19 @@ def recent(rise: float, step: int) -> float:
 
 
 def test_one_game_is_drawn_in_returns(api: Api) -> None:
-    slow = [trained(api, 0.001, seed, rise) for seed, rise in enumerate((1, 2, 3, 4), 1)]
+    slow = [trained(api, 0.001, seed, rise) for seed, rise in enumerate((1, 2, 3, 4, 5), 1)]
     fast = [trained(api, 0.01, seed, rise, episodes=150) for seed, rise in enumerate((5, 6), 1)]
     figure = drawn(api, [*slow, *fast])
     drawn_lines = lines(figure)
-    assert list(drawn_lines) == ["PAAC · CartPole · lr 0.001 (n = 4)", "PAAC · CartPole · lr 0.01 (n = 2)"]
-    for name, rises in zip(drawn_lines, ((2, 3), (5, 6)), strict=True):  # the middle half of four, and both of two
+    assert list(drawn_lines) == ["PAAC · CartPole · lr 0.001 (n = 5)", "PAAC · CartPole · lr 0.01 (n = 2)"]
+    for name, rises in zip(drawn_lines, ((2, 3, 4), (5, 6)), strict=True):  # the middle three of five, and both of two
         assert (min(drawn_lines[name]), max(drawn_lines[name])) == (10, 1_500)
         for step, height in drawn_lines[name].items():
             assert height == pytest.approx(statistics.fmean(recent(rise, int(step)) for rise in rises), rel=1e-4)
     assert {trace["uid"].rsplit("-")[-1] for trace in figure["data"]} == {"low", "high", "line"}
     assert len(figure["data"]) == 4, "two runs have no band"
     (mean, _) = lines(drawn(api, [*slow, *fast], center="mean")).values()
-    assert mean[1_500] == pytest.approx(statistics.fmean(recent(rise, 1_500) for rise in (1, 2, 3, 4)), rel=1e-4)
+    assert mean[1_500] == pytest.approx(statistics.fmean(recent(rise, 1_500) for rise in (1, 2, 3, 4, 5)), rel=1e-4)
 
 
 def test_several_games_are_scaled_and_averaged(api: Api) -> None:

@@ -14,7 +14,6 @@ import pytest
 from backend.colors import Stroke
 from backend.comparisons.groups import group_runs, group_runs_over_games, group_samples
 from backend.comparisons.labels import group_labels
-from backend.comparisons.statistics import Center, bootstrap_curve
 from backend.database.tables import Run
 from backend.figures.curves_figure import RunCurve
 from backend.figures.groups import Band, Grouping, RunGroup, SmoothedLine, middle_curve, shared_places, widen
@@ -22,7 +21,8 @@ from backend.metrics.buckets import Curve
 from backend.metrics.curves import Window
 from tests.backend.figures.test_growth import merged
 from tests.factories import CARTPOLE, Api, metrics, started
-from workers.contract.inference import t_interval
+from workers.contract.inference.means import t_interval
+from workers.contract.inference.samples import Center, center_curve
 
 CURVES = "/api/v1/figures/curves"
 RLIABLE = json.loads((Path(__file__).parents[2] / "fixtures" / "rliable.json").read_text())
@@ -88,7 +88,7 @@ def test_the_interquartile_band_matches_rliable() -> None:
     drawn = middle_curve(
         [SmoothedLine(places, heights) for heights in scores], Grouping("bootstrap", "iqm"), Window("step")
     )
-    expected = bootstrap_curve(scores, "iqm")
+    expected = center_curve(scores, "iqm")
     assert drawn.mean.tolist() == pytest.approx(RLIABLE["curve"]["iqm"], rel=1e-12)
     assert (drawn.min.tolist(), drawn.max.tolist()) == (expected.interval.low.tolist(), expected.interval.high.tolist())
 

@@ -108,8 +108,8 @@ def test_a_worker_simulates_futures_from_the_recorded_actions(api: Api) -> None:
 
 def test_each_action_has_a_separate_simulation(api: Api) -> None:
     _, replay_id = replay(api)
-    assert request(api, replay_id, each_action=True, horizon=50)["total"] == 4 * 50
-    assert request(api, replay_id, each_action=True, horizon=50, record_videos=False)["total"] == 3 * 50
+    assert request(api, replay_id, each_action=True, horizon=50)["total"] == 8 * 50
+    assert request(api, replay_id, each_action=True, horizon=50, record_videos=False)["total"] == 7 * 50
 
 
 def test_another_run_of_the_game_can_play_the_futures(api: Api) -> None:

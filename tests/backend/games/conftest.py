@@ -23,8 +23,9 @@ class Scorer:
 
     def run_with_checkpoints(self, many: int, env: str = "ALE/Pong-v5", **more: Any) -> tuple[int, list[int]]:
         """Create a finished run. Return its id and the ids of its checkpoints."""
-        config = {"algorithm": "paac", "env": env, "total_steps": 1_000, "num_envs": 4}
-        run_id, attempt = self.api.running(config=config, **more)
+        algorithm = more.pop("algorithm", "paac")
+        config = {"algorithm": algorithm, "env": env, "total_steps": 1_000}
+        run_id, attempt = self.api.running(config=config | ({"num_envs": 4} if algorithm == "paac" else {}), **more)
         saved = [self.api.save(run_id, attempt, 2 + number, 100 * (1 + number)) for number in range(many)]
         self.api.release(run_id, attempt, "finished")
         return run_id, saved

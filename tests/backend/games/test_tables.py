@@ -18,7 +18,12 @@ def ranks(table: dict[str, Any]) -> list[tuple[int | None, str, Any]]:
     return [(row["rank"], row["player"], row["score"]) for row in table["rows"]]
 
 
-def test_runs_are_ranked_with_papers_by_the_same_protocol(scorer: Scorer) -> None:
+def best_runs(table: dict[str, Any]) -> list[tuple[str, Any]]:
+    """Return the name and score of each run."""
+    return [(row["player"], row["score"]) for row in table["runs"]]
+
+
+def test_methods_are_ranked_with_papers_by_the_same_protocol(scorer: Scorer) -> None:
     good, bad = scorer.scored("ALE/Amidar-v5", 1_000.0, name="good"), scorer.scored("ALE/Amidar-v5", 8.0, name="bad")
     game = scorer.game("amidar")
     first = game["tables"][0]
@@ -26,16 +31,17 @@ def test_runs_are_ranked_with_papers_by_the_same_protocol(scorer: Scorer) -> Non
     assert ranks(first) == [
         (1, "human", 1675.8),
         (2, "Gorila", 1189.7),
-        (3, f"good #{good}", 1000.0),
-        (4, "DQN", 739.5),
-        (5, f"bad #{bad}", 8.0),
-        (6, "random", 5.8),
+        (3, "DQN", 739.5),
+        (4, "PAAC", 504.0),
+        (5, "random", 5.8),
     ]
+    assert best_runs(first) == [(f"good #{good}", 1000.0), (f"bad #{bad}", 8.0)]
+    assert [row["rank"] for row in first["runs"]] == [None, None], "they are chosen by their scores"
     assert first["rows"][1]["sources"] == [
         {"source": GORILA, "table": "table 4"},
         {"source": PAAC, "table": "table 1"},
     ]
-    ours = first["rows"][2]["ours"]
+    ours = first["runs"][0]["ours"]
     assert (ours["run"]["id"], ours["run"]["method"], ours["interval"], ours["episodes"]) == (
         good,
         "PAAC",
@@ -59,13 +65,13 @@ def test_scores_are_normalized_with_the_table_of_their_protocol(scorer: Scorer) 
         "human": 1675.8,
     }
     percent = {row["player"]: row["human_normalized"] for row in first["rows"]}
-    assert (percent["random"], percent["human"], percent["PAAC on Amidar #1"]) == (0, 100, 50)
+    assert (percent["random"], percent["human"], percent["PAAC"]) == (0, 100, 50)
     zoo = {"source": "DQN Zoo (Quan and Ostrovski 2020)", "table": "atari_data.py", "random": 5.8, "human": 1719.5}
     assert (second["protocol"], second["normalized_by"]) == ("no-op-30min", {**zoo, "protocol": "no-op-30min"})
     assert [row["human_normalized"] for row in second["rows"]] == [100, 50, 0]
     # Sticky actions have no published random and human scores.
     assert (sticky["protocol"], sticky["normalized_by"]) == ("sticky-30min", second["normalized_by"])
-    assert [row["human_normalized"] for row in sticky["rows"]] == [50]
+    assert [row["human_normalized"] for row in sticky["runs"]] == [50]
 
 
 def test_a_table_without_random_and_human_scores_says_so(scorer: Scorer) -> None:
@@ -95,8 +101,8 @@ def test_different_protocols_have_separate_tables_with_a_reason(scorer: Scorer) 
     assert ranks(human_starts)[:2] == [(1, "human", 1540.4), (2, "A3C FF", 263.9)]
     assert ranks(ga3c) == [(None, "GA3C", 218.0)]
     assert [row["player"] for row in paac["rows"]] == ["PAAC arch_nature", "PAAC arch_nips"]
-    elsewhere = [row["ours"]["run"]["id"] for table in tables[1:] for row in table["rows"] if row["ours"]]
-    assert (elsewhere, tables[0]["rows"][0]["ours"]["run"]["id"]) == ([], run_id)
+    elsewhere = [row["ours"]["run"]["id"] for table in tables[1:] for row in table["runs"]]
+    assert (elsewhere, tables[0]["runs"][0]["ours"]["run"]["id"]) == ([], run_id)
 
 
 def test_a_cited_score_is_one_row_with_both_sources(scorer: Scorer) -> None:
@@ -120,7 +126,8 @@ def test_each_run_has_one_row_with_its_best_checkpoint(scorer: Scorer) -> None:
     )
     scorer.evaluate(run_id, 9.0, "no-op-30min")
     first, second = scorer.game("pong")["tables"][:2]
-    assert [row["ours"]["evaluation_id"] for row in first["rows"] if row["ours"]] == [best]
+    assert [row["ours"]["evaluation_id"] for row in first["runs"]] == [best]
+    assert ("PAAC", 5.0) in [(row["player"], row["score"]) for row in first["rows"]], "the last checkpoint counts"
     assert [(row["rank"], row["score"]) for row in second["rows"]] == [(1, 14.6), (2, 9.0), (3, -20.7)]
 
 
@@ -131,29 +138,45 @@ def test_the_newest_evaluation_of_a_checkpoint_counts(scorer: Scorer) -> None:
     scorer.evaluate(often, 99.0, checkpoint=first, episodes=2)
     once = scorer.scored("ALE/Carnival-v5", 12.0)
     (table,) = scorer.game("carnival")["tables"]
-    assert ranks(table) == [(1, f"PAAC on Carnival #{once}", 12.0), (2, f"PAAC on Carnival #{often}", 9.0)]
+    assert best_runs(table) == [(f"PAAC on Carnival #{once}", 12.0), (f"PAAC on Carnival #{often}", 9.0)]
+    assert ranks(table) == [(1, "PAAC", 10.0)]
     (best,) = scorer.games()["games"]["carnival"]["best"]
     assert (best["run"]["id"], best["mean"]) == (once, 12.0)
     greedy = scorer.evaluate(often, 13.0, checkpoint=first, acting={"name": "greedy"})
     (table,) = scorer.game("carnival")["tables"]
-    assert table["rows"][0]["ours"]["evaluation_id"] == greedy
+    assert table["runs"][0]["ours"]["evaluation_id"] == greedy
+    assert ranks(table) == [(1, "PAAC", 10.0)], "the method usually draws its actions"
 
 
 def test_superseded_evaluations_are_not_ranked(scorer: Scorer, api: Api) -> None:
     run_id, attempt = api.running(config=PONG)
     for seq, step, mean in ((2, 100, 3.0), (3, 200, 20.0)):
         scorer.evaluate(run_id, mean, checkpoint=api.save(run_id, attempt, seq, step))
-    assert scorer.game("pong")["tables"][0]["rows"][0]["score"] == 20.0
+    assert scorer.game("pong")["tables"][0]["runs"][0]["score"] == 20.0
     api.lose(run_id, attempt, resumed_from=100)
     (score,) = scorer.games()["games"]["pong"]["best"]
     assert (score["mean"], score["step"]) == (3.0, 100)
 
 
 def test_equal_scores_share_a_rank(scorer: Scorer) -> None:
-    one, two = scorer.scored("ALE/Carnival-v5", 5.0), scorer.scored("ALE/Carnival-v5", 5.0)
-    three = scorer.scored("ALE/Carnival-v5", 4.0)
+    for algorithm, score in (("paac", 5.0), ("a3c", 5.0), ("ga3c", 4.0)):
+        scorer.scored("ALE/Carnival-v5", score, algorithm=algorithm)
     (table,) = scorer.game("carnival")["tables"]
-    assert [(row["rank"], row["ours"]["run"]["id"]) for row in table["rows"]] == [(1, one), (1, two), (3, three)]
+    assert [(rank, score) for rank, _, score in ranks(table)] == [(1, 5.0), (1, 5.0), (3, 4.0)]
+
+
+def test_the_mean_of_a_method_is_over_all_its_runs(scorer: Scorer, api: Api) -> None:
+    for score in (1.0, 2.0, 6.0):
+        scorer.scored("ALE/Carnival-v5", score)
+    failed, attempt = api.running(config={"algorithm": "paac", "env": "ALE/Carnival-v5", "total_steps": 1_000})
+    api.release(failed, attempt, "failed")
+    scorer.scored("ALE/Carnival-v5", 4.0, algorithm="a3c")
+    (table,) = scorer.game("carnival")["tables"]
+    a3c, paac = (row["method"] for row in table["rows"])
+    assert (a3c["method"], a3c["runs"], a3c["interval"], a3c["failed"]) == ("A3C", 1, None, 0)
+    assert (paac["method"], paac["runs"], paac["failed"], paac["mean"]) == ("PAAC", 3, 1, 3.0)
+    # scipy.stats.t.interval(0.95, 2, loc=3, scale=scipy.stats.sem([1, 2, 6]))
+    assert paac["interval"] == pytest.approx([-3.572, 9.572], abs=1e-3)
 
 
 def test_a_table_has_the_best_runs_and_the_csv_has_all(
@@ -163,15 +186,11 @@ def test_a_table_has_the_best_runs_and_the_csv_has_all(
     best, second = (scorer.scored("ALE/Amidar-v5", mean) for mean in (9_000.0, 2_000.0))
     third = scorer.scored("ALE/Amidar-v5", 1_500.0)
     table = scorer.game("amidar")["tables"][0]
-    assert ranks(table)[:4] == [
-        (1, f"PAAC on Amidar #{best}", 9_000.0),
-        (2, f"PAAC on Amidar #{second}", 2_000.0),
-        (3, "human", 1675.8),
-        (5, "Gorila", 1189.7),
-    ]
+    assert best_runs(table) == [(f"PAAC on Amidar #{best}", 9_000.0), (f"PAAC on Amidar #{second}", 2_000.0)]
+    assert table["rows"][0]["method"]["runs"] == 3
     assert (table["runs_total"], scorer.game("amidar")["tables"][1]["runs_total"]) == (3, 0)
     lines = api.user.get("/api/v1/export/games/amidar.csv").text.splitlines()
-    assert sum(f",{run_id},PAAC," in line for line in lines for run_id in (best, second, third)) == 3
+    assert sum(f" #{run_id},,{run_id},PAAC," in line for line in lines for run_id in (best, second, third)) == 3
 
 
 def test_nan_is_not_ranked(scorer: Scorer) -> None:
@@ -180,11 +199,9 @@ def test_nan_is_not_ranked(scorer: Scorer) -> None:
     scorer.evaluate(right, "NaN")
     scorer.evaluate(right, -50.0)
     (table,) = scorer.game("carnival")["tables"]
-    assert ranks(table) == [
-        (1, f"PAAC on Carnival #{right}", -50.0),
-        (None, f"PAAC on Carnival #{wrong}", "NaN"),
-    ]
-    assert table["rows"][1]["unranked_because"] == "its mean is not a number"
+    assert best_runs(table) == [(f"PAAC on Carnival #{right}", -50.0), (f"PAAC on Carnival #{wrong}", "NaN")]
+    assert table["runs"][1]["unranked_because"] == "its mean is not a number"
+    assert ranks(table) == [(1, "PAAC", -50.0)]
 
 
 def test_too_few_episodes_are_not_ranked(scorer: Scorer) -> None:
@@ -193,10 +210,11 @@ def test_too_few_episodes_are_not_ranked(scorer: Scorer) -> None:
     scorer.evaluate(both, 10.0)
     scorer.evaluate(few, 800.0, episodes=2)
     (table,) = scorer.game("carnival")["tables"]
-    assert [(row["rank"], row["score"], row["unranked_because"]) for row in table["rows"]] == [
-        (1, 10.0, None),
-        (None, 800.0, "2 of the protocol's 30 episodes"),
+    assert [(row["score"], row["unranked_because"]) for row in table["runs"]] == [
+        (10.0, None),
+        (800.0, "2 of the protocol's 30 episodes"),
     ]
+    assert ranks(table) == [(1, "PAAC", 10.0)]
 
 
 def test_unfinished_evaluations_have_no_score(scorer: Scorer) -> None:
@@ -222,7 +240,7 @@ def test_an_evaluation_counts_once_it_is_done(scorer: Scorer, api: Api) -> None:
     game = scorer.game("carnival")
     assert (game["tables"], game["waiting"][0]["evaluation"]["state"]) == ([], "running")
     api.release_job(*held, "finished")
-    assert ranks(scorer.game("carnival")["tables"][0]) == [(1, "PAAC on Carnival #1", 5.0)]
+    assert ranks(scorer.game("carnival")["tables"][0]) == [(1, "PAAC", 5.0)]
 
 
 def test_archived_runs_are_ranked_and_purged_ones_are_not(scorer: Scorer, api: Api) -> None:
@@ -231,7 +249,7 @@ def test_archived_runs_are_ranked_and_purged_ones_are_not(scorer: Scorer, api: A
         api.act(run_id, "archive")
     assert api.user.delete(f"/api/v1/runs/{purged}").status_code == 204
     game = scorer.game("carnival")
-    ((row,),) = (table["rows"] for table in game["tables"])
+    ((row,),) = (table["runs"] for table in game["tables"])
     assert (row["ours"]["run"]["id"], row["ours"]["run"]["archived"]) == (archived, True)
     assert game["runs"] == 1
 
@@ -265,14 +283,16 @@ def test_the_csv_has_protocol_and_source(scorer: Scorer, api: Api) -> None:
     run_id = scorer.run("ALE/Amidar-v5", name="=1+1")
     number = scorer.evaluate(run_id, 840.8)
     lines = api.user.get("/api/v1/export/games/amidar.csv").text.splitlines()
-    assert lines[0].startswith("protocol,starts,start_set,rank,player,run,method,evaluation,score,interval_low,")
-    assert len(lines) == 1 + sum(len(table["rows"]) for table in scorer.game("amidar")["tables"])
-    (ours,) = [line for line in lines if f",{run_id},PAAC," in line]
+    assert lines[0].startswith("protocol,starts,start_set,rank,player,runs,run,method,evaluation,score,")
+    tables = scorer.game("amidar")["tables"]
+    assert len(lines) == 1 + sum(len(table["rows"]) + len(table["runs"]) for table in tables)
+    (ours,) = [line for line in lines if f",{run_id},PAAC,{number}," in line]
     assert ours == (
-        f"no-op-5min,,,3,'=1+1 #{run_id},{run_id},PAAC,{number},840.8,839.8,841.8,30,100,400,sampled,50.0,"
+        f"no-op-5min,,,,'=1+1 #{run_id},,{run_id},PAAC,{number},840.8,839.8,841.8,30,100,400,sampled,50.0,"
         f'"{GORILA}, table 4",,'
     )
-    assert any(line.startswith("no-op-5min,,,2,Gorila,,,,1189.7") and f"{PAAC}, table 1" in line for line in lines)
+    assert any(line.startswith("no-op-5min,,,3,PAAC,1,,PAAC,,840.8") for line in lines)
+    assert any(line.startswith("no-op-5min,,,2,Gorila,,,,,1189.7") and f"{PAAC}, table 1" in line for line in lines)
 
 
 def test_the_csv_has_start_set_and_evaluation(scorer: Scorer, api: Api) -> None:

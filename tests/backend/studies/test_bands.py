@@ -11,10 +11,10 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from backend.comparisons.statistics import DRAWS
 from tests.backend.studies.conftest import RATES, Studies
 from tests.factories import event, metrics, started
-from workers.contract.inference import t_interval
+from workers.contract.inference.means import t_interval
+from workers.contract.inference.samples import DRAWS, MIN_INTERQUARTILE_RUNS, Interval, widen
 
 Floats = npt.NDArray[np.float64]
 METHODS = ["paac-cartpole", "a3c-cartpole", "ga3c-cartpole"]
@@ -134,8 +134,11 @@ def validate(band: str, center: str, scores: Floats, low: float, line: float, hi
         ends = t_interval(scores.tolist())
         assert ends is not None
         assert (low, high) == (near(ends[0], 0.01), near(ends[1], 0.01))
+    elif len(scores) < MIN_INTERQUARTILE_RUNS:
+        assert low == line == high
     else:
         every = resampled(scores, center)
-        for end, tail in ((low, 0.025), (high, 0.975)):
+        widened = float(widen(np.zeros(()), Interval(np.array(-1.0), np.array(1.0)), [len(scores)]).high)
+        for end, tail in ((line + (low - line) / widened, 0.025), (line + (high - line) / widened, 0.975)):
             least, most = np.quantile(every, [max(0.0, tail - SLACK), min(1.0, tail + SLACK)], method="inverted_cdf")
             assert least - 0.01 <= end <= most + 0.01

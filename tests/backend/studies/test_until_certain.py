@@ -42,11 +42,23 @@ def test_seeds_are_added_until_the_difference_is_certain(studies: Studies, sched
     study = studies.read(study["id"])
     assert decisions_of(study) == [("decided", 1, 5), ("decided", None, 5)]
     assert study["state"] == "finished"
-    assert study["verdict"] == "Learning rate 0.001 is best: every other point is worse."
+    assert study["verdict"] == "Learning rate 0.001 ranks highest: the runs of every other point tend to score lower."
     worse = study["table"][0]["decision"]
     assert worse["e_value"] >= worse["threshold"]
     schedule()
     assert alerts_of(studies, study["id"]) == [("Which rate? has a verdict", study["verdict"])]
+
+
+def test_a_higher_mean_of_a_point_that_ranks_lower_is_named(studies: Studies) -> None:
+    def skewed(config: dict[str, Any]) -> float:
+        lucky = 10_000.0 if config["seed"] == 1 else 0.0
+        return float(config["seed"]) + (100 if config["learning_rate"] > 1e-4 else lucky)
+
+    study = studies.start(**UNTIL)
+    studies.train_all(skewed)
+    verdict = studies.read(study["id"])["verdict"]
+    assert verdict.startswith("Learning rate 0.001 ranks highest")
+    assert "The means disagree: Learning rate 0.0001 has a mean of" in verdict
 
 
 def test_equal_points_reach_the_limit_of_seeds(studies: Studies, schedule: Callable[[], None]) -> None:

@@ -1,5 +1,6 @@
 """One calibration, from the checkpoint to the document."""
 
+import math
 import time
 from collections.abc import Callable, Sequence
 
@@ -12,10 +13,16 @@ from workers.contract.calibrations import (
     USUAL_MOMENTS,
     CalibrationBin,
     CalibrationDocument,
+    CalibrationErrors,
     JudgedMoment,
     Regret,
 )
-from workers.contract.inference import t_interval
+from workers.contract.config import RunConfig
+from workers.contract.futures import Interval
+from workers.contract.inference.losses import loss_interval
+from workers.contract.inference.means import clustered_mean_error, jackknife_interval
+from workers.contract.protocols import EvaluationProtocol
+from workers.contract.protocols.acting import Acting
 from workers.trainer.calibration.judging import judged_moments
 from workers.trainer.calibration.request import CalibrateRequest
 from workers.trainer.evaluation.request import RequestError
@@ -49,7 +56,6 @@ def calibration(
         for moment in judged_moments(player, episode, every, request, should_stop):
             judged.append(moment)
             advance(len(judged), total)
-    errors = [moment.value - moment.mean for moment in judged]
     return CalibrationDocument(
         env=player.config.env,
         algorithm=player.checkpoint.algorithm,
@@ -63,15 +69,12 @@ def calibration(
         horizon=options.horizon,
         gamma=player.config.gamma,
         clip_rewards=player.config.clip_rewards,
-        bias=float(np.mean(errors)),
-        bias_interval=t_interval(errors),
-        rmse=rmse(judged),
-        correlation=correlation([moment.value for moment in judged], [moment.mean for moment in judged]),
         bins=bins(judged),
-        regret=mean_regret(judged),
         worst=sorted(judged, key=lambda moment: -abs(moment.value - moment.mean))[:MAX_WORST],
         moments=judged,
+        warnings=differences_from_training(player.config, player.protocol, player.subject.acting),
         seconds=time.monotonic() - began,
+        **errors(judged).model_dump(),
     )
 
 
@@ -98,20 +101,67 @@ def spread(lengths: Sequence[int], every: int | None) -> tuple[int, int]:
     return step, total
 
 
-def rmse(judged: Sequence[JudgedMoment]) -> float:
-    """Return the root mean square error of the values.
+def errors(judged: Sequence[JudgedMoment]) -> CalibrationErrors:
+    """Return the errors over all moments. Moments of an episode are related, so intervals are clustered by episode."""
+    episodes = [moment.episode for moment in judged]
+    biases = [moment.value - moment.mean for moment in judged]
+    found = clustered_mean_error(biases, episodes)
+
+    def around(statistic: Callable[[Sequence[JudgedMoment]], float | None], least: float, most: float) -> Statistic:
+        return _with_interval(statistic, judged, episodes, least, most)
+
+    squared, squared_interval = around(squared_error, 0.0, math.inf)
+    related, related_interval = around(correlation, -1.0, 1.0)
+    skilled, skilled_interval = around(skill, -math.inf, 1.0)
+    return CalibrationErrors(
+        bias=float(np.mean(biases)),
+        bias_interval=found and found.interval,
+        bootstrap_weight=float(np.mean([moment.bootstrap_weight for moment in judged])),
+        rmse=math.sqrt(max(0.0, squared or 0.0)),
+        rmse_interval=squared_interval and (math.sqrt(squared_interval[0]), math.sqrt(squared_interval[1])),
+        correlation=related,
+        correlation_interval=related_interval,
+        skill=skilled,
+        skill_interval=skilled_interval,
+        regret=mean_regret(judged),
+    )
+
+
+Statistic = tuple[float | None, Interval | None]
+
+
+def _with_interval(
+    statistic: Callable[[Sequence[JudgedMoment]], float | None],
+    judged: Sequence[JudgedMoment],
+    episodes: Sequence[int],
+    least: float,
+    most: float,
+) -> Statistic:
+    """Return a statistic with its 95 % interval by the jackknife. None where it is not defined."""
+    ends = jackknife_interval(lambda indices: statistic([judged[index] for index in indices]), episodes)
+    return statistic(judged), ends and (max(least, ends[0]), min(most, ends[1]))
+
+
+def squared_error(judged: Sequence[JudgedMoment]) -> float:
+    """Return the mean square error of the values.
 
     The squared error against a mean of few futures contains the variance of that mean, which is subtracted.
     """
-    squares = [(moment.value - moment.mean) ** 2 - moment.standard_error**2 for moment in judged]
-    return float(np.sqrt(np.maximum(np.mean(squares), 0)))
+    return float(np.mean([(moment.value - moment.mean) ** 2 - moment.standard_error**2 for moment in judged]))
 
 
-def correlation(values: Sequence[float], means: Sequence[float]) -> float | None:
-    """Return Pearson's correlation, or None if one of the series is constant."""
+def correlation(judged: Sequence[JudgedMoment]) -> float | None:
+    """Return Pearson's correlation of values and mean returns, or None if one of the series is constant."""
+    values, means = ([moment.value for moment in judged], [moment.mean for moment in judged])
     if np.ptp(values) == 0 or np.ptp(means) == 0:
         return None
     return float(np.corrcoef(values, means)[0, 1])
+
+
+def skill(judged: Sequence[JudgedMoment]) -> float | None:
+    """Return the share of the variance of returns that the values explain, or None if the returns do not differ."""
+    variance = np.var([moment.mean for moment in judged]) - np.mean([moment.standard_error**2 for moment in judged])
+    return 1 - squared_error(judged) / float(variance) if variance > 0 else None
 
 
 def bins(judged: Sequence[JudgedMoment]) -> list[CalibrationBin]:
@@ -123,15 +173,39 @@ def bins(judged: Sequence[JudgedMoment]) -> list[CalibrationBin]:
 
 def _bin(moments: Sequence[JudgedMoment]) -> CalibrationBin:
     means = [moment.mean for moment in moments]
+    found = clustered_mean_error(means, [moment.episode for moment in moments])
     return CalibrationBin(
         count=len(moments),
         value=float(np.mean([moment.value for moment in moments])),
         mean=float(np.mean(means)),
-        interval=t_interval(means),
+        interval=found and found.interval,
     )
 
 
 def mean_regret(judged: Sequence[JudgedMoment]) -> Regret | None:
     """Return the mean regret, or None if no moment has one."""
-    regrets = [moment.regret for moment in judged if moment.regret is not None]
-    return Regret(mean=float(np.mean(regrets)), interval=t_interval(regrets)) if regrets else None
+    found = [(moment.regret, moment.episode) for moment in judged if moment.regret is not None]
+    if not found:
+        return None
+    return Regret(
+        at_least=float(np.mean([regret.at_least for regret, _ in found])),
+        at_most=float(np.mean([regret.at_most for regret, _ in found])),
+        interval=loss_interval([regret for regret, _ in found], [episode for _, episode in found]),
+    )
+
+
+def differences_from_training(config: RunConfig, protocol: EvaluationProtocol, acting: Acting) -> list[str]:
+    """Return how the episodes differ from those that the critic was trained in, as sentences."""
+    found = []
+    if config.environment.family.has_action_sets and protocol.opening == "no-ops":
+        trained, played = config.repeat_action_probability, protocol.repeat_action_probability
+        if trained != played:
+            found.append(
+                f"The emulator repeats actions with a probability of {played:g} in these episodes, and of {trained:g} "
+                "in training."
+            )
+    if acting.name == "epsilon-greedy":
+        found.append(f"{acting.epsilon:.0%} of the actions are random here, while the values assume the best action.")
+    elif acting.name == "greedy":
+        found.append("The agent always takes the most probable action here, and draws actions in training.")
+    return found

@@ -3,10 +3,11 @@
 from collections.abc import Callable, Iterator
 
 import numpy as np
-from numpy.typing import NDArray
 
-from workers.contract.calibrations import JudgedMoment
-from workers.contract.inference import t_interval
+from workers.contract.calibrations import JudgedMoment, LossBounds
+from workers.contract.futures import Future
+from workers.contract.inference.losses import bound_loss
+from workers.contract.inference.means import t_interval
 from workers.contract.spaces import Discrete
 from workers.trainer.calibration.request import CalibrateRequest
 from workers.trainer.futures.moments import Moment, moments
@@ -28,17 +29,23 @@ def judged(
     player: Player, moment: Moment, episode: int, request: CalibrateRequest, should_stop: Callable[[], bool]
 ) -> JudgedMoment:
     """Simulate the futures of a decision. They are those of `arcadia futures` with the same options."""
-    drawn = draws(request.seed, episode, moment.decision, request.options.futures)
+    drawn = draws(request.seed, episode, moment.decision, range(request.options.futures))
+
+    def simulated(*first: int) -> list[Future]:
+        branches = simulate(player.subject, moment, drawn, Plan(request.options.horizon, first=first), should_stop)
+        return [future(branch, player.config) for branch in branches]
 
     def returns(*first: int) -> list[float]:
-        branches = simulate(player.subject, moment, drawn, Plan(request.options.horizon, first=first), should_stop)
-        return [future(branch, player.config).discounted_return for branch in branches]
+        return [each.discounted_return for each in simulated(*first)]
 
-    found = returns()
+    futures = simulated()
+    found = [each.discounted_return for each in futures]
     mean = float(np.mean(found))
-    lost = None
+    regret = None
     if request.options.measure_regret and isinstance(moment.game.actions, Discrete):
-        lost = regret(np.array([returns(action) for action in range(moment.game.actions.count)]), int(moment.action))
+        of_actions = np.array([returns(action) for action in range(moment.game.actions.count)])
+        regret = LossBounds(**bound_loss(of_actions, int(moment.action))._asdict())
+    weights = [player.config.gamma**each.decisions * (each.bootstrap is not None) for each in futures]
     return JudgedMoment(
         episode=episode,
         decision=moment.decision,
@@ -46,19 +53,6 @@ def judged(
         mean=mean,
         interval=t_interval(found) or (mean, mean),
         standard_error=float(np.std(found, ddof=1) / len(found) ** 0.5),
-        regret=lost,
+        regret=regret,
+        bootstrap_weight=float(np.mean(weights)),
     )
-
-
-def regret(returns: NDArray[np.float64], chosen: int) -> float:
-    """Return the mean return lost by an action against the best one. `returns` has a row for each action.
-
-    The best of several noisy means is too high on average. So one half of the futures chooses the best action and the
-    other half measures it, then the halves swap roles.
-    """
-    halves = returns[:, ::2], returns[:, 1::2]
-    losses = []
-    for choosing, measuring in (halves, halves[::-1]):
-        best = int(choosing.mean(axis=1).argmax())
-        losses.append(float(measuring[best].mean() - measuring[chosen].mean()))
-    return sum(losses) / len(losses)

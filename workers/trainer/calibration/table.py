@@ -1,6 +1,7 @@
 """Calibrations as text."""
 
-from workers.contract.calibrations import CalibrationDocument
+from workers.contract.calibrations import CalibrationDocument, Regret
+from workers.contract.futures import Interval
 from workers.contract.games import ENVIRONMENTS
 from workers.trainer.futures.table import with_interval
 
@@ -20,14 +21,25 @@ def _head(document: CalibrationDocument) -> list[str]:
 
 
 def _errors(document: CalibrationDocument) -> list[str]:
-    regret = document.regret
-    correlation = "none" if document.correlation is None else f"{document.correlation:.3f}"
+    def described(value: float | None, interval: Interval | None) -> str:
+        return "none" if value is None else with_interval(value, interval)
+
     return [
         f"bias         {with_interval(document.bias, document.bias_interval)}",
-        f"rmse         {document.rmse:.3f}",
-        f"correlation  {correlation}",
-        f"regret       {with_interval(regret.mean, regret.interval) if regret else 'not measured'}",
+        f"rmse         {with_interval(document.rmse, document.rmse_interval)}",
+        f"correlation  {described(document.correlation, document.correlation_interval)}",
+        f"skill        {described(document.skill, document.skill_interval)}",
+        f"regret       {_regret(document.regret)}",
+        f"own values   {document.bootstrap_weight:.1%} of the returns are the critic's own values",
+        *document.warnings,
     ]
+
+
+def _regret(regret: Regret | None) -> str:
+    if regret is None:
+        return "not measured"
+    low, high = regret.interval or (regret.at_least, regret.at_most)
+    return f"between {low:.3f} and {high:.3f}" + ("  (95 %)" if regret.interval else ", by one episode")
 
 
 def _bins(document: CalibrationDocument) -> list[str]:

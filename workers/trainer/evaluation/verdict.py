@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from workers.contract.inference import clustered_mean_error
+from workers.contract.inference.means import clustered_mean_error
 from workers.contract.protocols import EvaluationProtocol
 from workers.contract.protocols.document import EvaluationDocument, NormalizedBy, PlayedEpisode, StartsUsed
 from workers.contract.protocols.starts import StartSetFile

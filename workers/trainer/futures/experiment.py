@@ -4,11 +4,13 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, closing, nullcontext
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 
-from workers.contract.futures import ActionFutures, FuturesDocument, FuturesOptions, FuturesVideo
+from workers.contract.futures import ActionFutures, Challenge, FuturesDocument, FuturesOptions, FuturesVideo
 from workers.contract.spaces import Continuous
 from workers.trainer.evaluation.request import RequestError
+from workers.trainer.futures.challenge import challenge
 from workers.trainer.futures.films import film_some
 from workers.trainer.futures.ghosts import Ghosts
 from workers.trainer.futures.moments import Moment, moments
@@ -56,12 +58,14 @@ def simulated(
         moment = moment_at(played, options.decision, should_stop)
         plan = Plan(options.horizon, options.until, first_actions(options, moment.game), options.temperature)
         total = options.work(len(moment.game.action_names))
-        drawn = draws(request.seed, request.episode, options.decision, options.futures)
-        simulator = Simulator(acting, moment, drawn, plan, should_stop, lambda done: advance(done, total))
+        draw = partial(draws, request.seed, request.episode, options.decision)
+        drawn = draw(range(options.futures))
+        simulator = Simulator(acting, moment, drawn, plan, should_stop, lambda done: advance(min(done, total), total))
         directory = request.videos if options.renders_videos else None
         with ghosts_of(moment, directory) as ghosts:
             branches = simulator.simulate(plan.first, ghosts)
-        of_actions = list(by_action(simulator)) if options.each_action else []
+        screen = [simulator.simulate((action,)) for action in range(actions_to_compare(options, moment))]
+        tested = test_best(simulator, draw, screen) if screen else None
         futures = [future(branch, acting.config) for branch in branches]
         videos = []
         if directory:
@@ -94,7 +98,8 @@ def simulated(
         score=estimate([each.score for each in futures]),
         score_fan=score_fan(branches),
         survival=survival(futures),
-        actions=of_actions,
+        actions=list(by_action(simulator, screen)),
+        challenge=tested,
         futures=futures,
         videos=videos,
         seconds=time.monotonic() - began,
@@ -166,13 +171,30 @@ class Simulator:
         return branches
 
 
-def by_action(simulator: Simulator) -> Iterator[ActionFutures]:
-    """Force each action first and simulate the futures."""
+def actions_to_compare(options: FuturesOptions, moment: Moment) -> int:
+    """Return the number of actions, if each is to be forced first."""
+    return len(moment.game.action_names) if options.each_action else 0
+
+
+def test_best(
+    simulator: Simulator, draw: Callable[[range], list[FutureSeeds]], screen: Sequence[Sequence[Branch]]
+) -> Challenge:
+    """Test the action with the best futures against the taken one, with futures that are drawn for it."""
+    moment = simulator.moment
+
+    def simulate_fresh(plan: Plan, futures: range) -> list[Branch]:
+        return replace(simulator, drawn=draw(futures), plan=plan).simulate(plan.first)
+
+    taken = int(moment.action)
+    return challenge(simulator.acting, simulator.plan, simulate_fresh, screen, taken, moment.game.action_names)
+
+
+def by_action(simulator: Simulator, screen: Sequence[Sequence[Branch]]) -> Iterator[ActionFutures]:
+    """Yield the returns of the futures of each action."""
     acting, moment = simulator.acting, simulator.moment
     output_kind = acting.subject.network.output_kind
     numbers = displayed_numbers(moment.output.numbers[0], output_kind, moment.game.actions).tolist()
-    for action, (name, number) in enumerate(zip(moment.game.action_names, numbers, strict=True)):
-        branches = simulator.simulate((action,))
+    for name, number, branches in zip(moment.game.action_names, numbers, screen, strict=False):
         yield ActionFutures(
             name=name,
             probability=number if output_kind == "policy" else None,

@@ -6,7 +6,7 @@ import numpy as np
 
 from workers.contract.config import RunConfig
 from workers.contract.futures import FAN, Future, MeanReturn
-from workers.contract.inference import t_interval
+from workers.contract.inference.means import t_interval
 from workers.trainer.futures.simulating import Branch
 from workers.trainer.recording.diary import discounted
 

@@ -1,7 +1,8 @@
 """Simulation of futures side by side, in one forward pass of the network per decision."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 import torch
@@ -23,7 +24,7 @@ class Plan:
     """Rules of futures: the forced first actions, the temperature, the longest length and other ends."""
 
     horizon: int
-    until: Until = "horizon"
+    until: Until | Literal["outcome"] = "horizon"
     first: tuple[int, ...] = ()
     temperature: float = 1.0
 
@@ -36,11 +37,11 @@ class FutureSeeds:
     acting_seed: int
 
 
-def draws(seed: int, episode: int, decision: int, futures: int) -> list[FutureSeeds]:
-    """Draw the random numbers of the futures of a decision."""
+def draws(seed: int, episode: int, decision: int, futures: Iterable[int]) -> list[FutureSeeds]:
+    """Draw the random numbers of futures of a decision, by their numbers."""
     return [
         FutureSeeds(*np.random.default_rng([seed, episode, decision, future]).integers(SEEDS, size=2).tolist())
-        for future in range(futures)
+        for future in futures
     ]
 
 
@@ -61,7 +62,8 @@ class Branch:
         """True if the future takes no more decisions."""
         if self.game.over or len(self.rewards) == self._plan.horizon:
             return True
-        stops = {"horizon": (), "reward": self.rewards[-1:], "life": self.lives_lost[-1:]}
+        reward, life = self.rewards[-1:], self.lives_lost[-1:]
+        stops = {"horizon": (), "reward": reward, "life": life, "outcome": (*reward, *life)}
         return any(stops[self._plan.until])
 
     def step(self, numbers: Tensor) -> None:

@@ -1,7 +1,8 @@
 """Futures as text."""
 
-from workers.contract.futures import ActionFutures, FuturesDocument, Interval, MeanReturn
+from workers.contract.futures import ActionFutures, Challenge, FuturesDocument, Interval, MeanReturn
 from workers.contract.games import ENVIRONMENTS
+from workers.contract.inference.losses import DECISIVE
 
 
 def table(document: FuturesDocument) -> str:
@@ -35,7 +36,7 @@ def verdict(value: float, estimate: MeanReturn) -> str:
     low, high = estimate.interval
     if value < low:
         return "the critic is too low"
-    return "the critic is too high" if value > high else "the critic agrees"
+    return "the critic is too high" if value > high else "no error of the critic is shown"
 
 
 def _head(document: FuturesDocument) -> list[str]:
@@ -73,7 +74,19 @@ def _actions(document: FuturesDocument) -> list[str]:
         return []
     title = "Q" if document.actions[0].probability is None else "probability"
     rows = [f"{each.name:<20}  {_predicted(each):>11.3f}  {described(each)}" for each in document.actions]
-    return ["", f"{'first action':<20}  {title:>11}  mean", *rows, ""]
+    tested = [describe_challenge(document.challenge)] if document.challenge else []
+    return ["", f"{'first action':<20}  {title:>11}  mean", *rows, *tested, ""]
+
+
+def describe_challenge(challenge: Challenge) -> str:
+    """Return whether another action than the taken one is shown to be better."""
+    if challenge.action is None:
+        return f"No action had better outcomes than {challenge.taken}, so none was tested."
+    tested = f"{challenge.pairs} fresh pairs, e-value {challenge.e_value:.3g} of {DECISIVE:g}"
+    if challenge.loss:
+        return f"{challenge.action} is better than {challenge.taken} by {described(challenge.loss)}: {tested}"
+    more = f"; about {challenge.pairs_needed:,} pairs would show it" if challenge.pairs_needed else ""
+    return f"No better action is shown: {challenge.action} against {challenge.taken}, {tested}{more}"
 
 
 def _videos(document: FuturesDocument) -> list[str]:

@@ -9,8 +9,8 @@ export function Averages({ games }: { games: Games }) {
   return (
     <section aria-label="Over the games">
       <div className={classes.averages}>
-        {games.averages.map((average) => (
-          <AverageCard key={average.protocol} average={average} />
+        {protocolsOf(games.averages).map((averages) => (
+          <AverageCard key={averages[0].protocol} averages={averages} />
         ))}
       </div>
       <PublishedAverages rows={games.published_averages} />
@@ -18,8 +18,25 @@ export function Averages({ games }: { games: Games }) {
   );
 }
 
-function AverageCard({ average }: { average: GameAverage }) {
-  const { normalized_games: counted, normalized_by: tables } = average;
+type OfProtocol = readonly [GameAverage, ...GameAverage[]];
+
+/** Return the averages of the methods of each protocol. */
+function protocolsOf(averages: readonly GameAverage[]): OfProtocol[] {
+  const found = new Map<string, [GameAverage, ...GameAverage[]]>();
+  for (const average of averages) {
+    const others = found.get(average.protocol);
+    if (others) others.push(average);
+    else found.set(average.protocol, [average]);
+  }
+  return [...found.values()];
+}
+
+function AverageCard({ averages }: { averages: OfProtocol }) {
+  const [average] = averages;
+  const normalized = averages.filter(({ normalized_games: counted }) => counted > 0);
+  const tables = new Set(
+    averages.flatMap(({ normalized_by: by }) => by.map(({ source, table }) => `${source}, ${table}`)),
+  );
   return (
     <div className={classes.card}>
       <Tooltip label={average.sentence} multiline maw={360}>
@@ -27,17 +44,38 @@ function AverageCard({ average }: { average: GameAverage }) {
           {average.title} <span className={classes.protocol}>{average.protocol}</span>
         </Title>
       </Tooltip>
-      {counted > 0 ? (
+      {normalized.length > 0 ? (
         <>
-          <dl className={classes.numbers}>
-            <Number name="Median" value={average.median} />
-            <Number name="Interquartile mean" value={average.interquartile_mean} />
-            <Number name="Mean" value={average.mean} />
-          </dl>
-          <Text size="xs" c="dimmed">
-            Human-normalized, over {plural(counted, "game")}, best run of each. Random is 0&nbsp;%, human is
-            100&nbsp;% ({tables.map(({ source, table }) => `${source}, ${table}`).join("; ")}).{" "}
-            {leftOut(average)}
+          <Table verticalSpacing={4} mt={4}>
+            <Table.Thead>
+              <Table.Tr>
+                <Table.Th scope="col">Method</Table.Th>
+                {["Median", "Interquartile mean", "Mean"].map((name) => (
+                  <Table.Th scope="col" ta="right" key={name}>
+                    {name}
+                  </Table.Th>
+                ))}
+              </Table.Tr>
+            </Table.Thead>
+            <Table.Tbody>
+              {normalized.map((row) => (
+                <Table.Tr key={row.algorithm}>
+                  <Table.Td>
+                    <div>{row.method}</div>
+                    <div className={classes.dim}>{countedText(row)}</div>
+                  </Table.Td>
+                  {[row.median, row.interquartile_mean, row.mean].map((value, place) => (
+                    <Table.Td ta="right" key={place}>
+                      {humanPercent(value)}
+                    </Table.Td>
+                  ))}
+                </Table.Tr>
+              ))}
+            </Table.Tbody>
+          </Table>
+          <Text size="xs" c="dimmed" mt={4}>
+            Human-normalized means over all runs of a method in each game. Methods with other games do not
+            compare. Random is 0&nbsp;%, human is 100&nbsp;% ({[...tables].join("; ")}).
           </Text>
         </>
       ) : (
@@ -50,20 +88,9 @@ function AverageCard({ average }: { average: GameAverage }) {
   );
 }
 
-function Number({ name, value }: { name: string; value: GameAverage["mean"] }) {
-  return (
-    <div>
-      <dt>{name}</dt>
-      <dd>{humanPercent(value)}</dd>
-    </div>
-  );
-}
-
-function leftOut({ games, normalized_games: counted, short_games: few }: GameAverage): string {
-  const said = [];
-  if (games > counted) said.push(`${plural(games - counted, "game")} cannot be normalized.`);
-  if (few > 0) said.push(`${plural(few, "score")} from fewer episodes than the protocol requires.`);
-  return said.join(" ");
+function countedText({ games, normalized_games: counted, runs }: GameAverage): string {
+  const left = games > counted ? `, ${games - counted} more cannot be normalized` : "";
+  return `${plural(counted, "game")}, ${plural(runs, "run")}${left}`;
 }
 
 /** Averages from the papers. They use another protocol and are shown separately. */

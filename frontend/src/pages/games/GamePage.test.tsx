@@ -3,7 +3,7 @@ import userEvent from "@testing-library/user-event";
 import { beforeEach, describe, expect, it, vi } from "vitest";
 import type { Game } from "@/api/types";
 import { anUnfinishedEvaluation } from "@/testing/evaluations";
-import { aGame, aRunScore, aScoreRow, aScoreTable, aWaitingEvaluation, aWaitingRun } from "@/testing/games";
+import { aGame, aMethodRow, aRunScore, aScoreRow, aScoreTable, aWaitingEvaluation, aWaitingRun } from "@/testing/games";
 import { renderPage } from "@/testing/render";
 import { refusal, serve } from "@/testing/server";
 import { fakeStreams, stream } from "@/testing/stream";
@@ -58,13 +58,17 @@ const cells = (table: HTMLElement) =>
     .map((row) => [...row.querySelectorAll("td")].map(({ textContent }) => textContent));
 
 describe("the page of a game", () => {
-  it("ranks runs and published scores with their sources", async () => {
-    open(aGame([aScoreTable([aScoreRow(), published])]));
-    const table = within(await screen.findByRole("region", { name: "No-op starts, 5 minutes" })).getByRole(
-      "table",
-    );
+  it("ranks methods and published scores with their sources, and then shows the best checkpoints", async () => {
+    open(aGame([aScoreTable([aMethodRow({ failed: 1 }), published, aScoreRow({ rank: null, score: 20 })])]));
+    const region = within(await screen.findByRole("region", { name: "No-op starts, 5 minutes" }));
+    const [table, runs] = region.getAllByRole("table") as [HTMLElement, HTMLElement];
     expect(cells(table)).toEqual([
-      ["1", "pong-1 #1PAAC · 5 M steps · 30 episodes · sampled", "18.317.1 to 19.4", "130\u00a0%"],
+      [
+        "1",
+        "PAACmean of 3 runs · 5 M steps · 1 failed run left out",
+        "18.317.1 to 19.4",
+        "130\u00a0%",
+      ],
       [
         "2",
         "GorilaGorila (Nair et al. 2015), table 4; also PAAC (Clemente et al. 2017), table 1",
@@ -75,7 +79,10 @@ describe("the page of a game", () => {
     const [, ours, theirs] = within(table).getAllByRole("row");
     expect(ours?.hasAttribute("data-ours")).toBe(true);
     expect(theirs?.hasAttribute("data-ours")).toBe(false);
-    expect(within(table).getByRole("link", { name: "pong-1" }).getAttribute("href")).toBe("/runs/1");
+    expect(cells(runs)).toEqual([
+      ["pong-1 #1PAAC · 5 M steps · 30 episodes · sampled", "2017.1 to 19.4", "130\u00a0%"],
+    ]);
+    expect(within(runs).getByRole("link", { name: "pong-1" }).getAttribute("href")).toBe("/runs/1");
   });
 
   it("names the start points of a run, because the papers' are not published", async () => {
@@ -88,7 +95,7 @@ describe("the page of a game", () => {
 
   it("draws a ranking of three scores as bars", async () => {
     show(true);
-    const { server } = open(aGame([aScoreTable([aScoreRow(), published, { ...published, player: "DQN" }])]), {
+    const { server } = open(aGame([aScoreTable([aMethodRow(), published, { ...published, player: "DQN" }])]), {
       "GET /games/pong/figure": { data: [{ x: [18.3, 16.7, 16.7] }], layout: {}, cursor: "", complete: true },
     });
     await waitFor(() => expect(drawn.at(-1)?.[0]?.x).toEqual([18.3, 16.7, 16.7]));

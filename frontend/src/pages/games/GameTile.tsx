@@ -1,14 +1,14 @@
 import { useState } from "react";
 import { Link } from "react-router";
-import type { BestScore, GameCard } from "@/api/types";
+import type { BestScore, GameCard, MethodScore } from "@/api/types";
 import { plural, score } from "@/ui/format";
 import { Score } from "@/ui/Quantity";
 import { RunDot } from "@/ui/RunDot";
 import { GamePicture } from "./GamePicture";
 import classes from "./games.module.css";
 import { NormalizedBar } from "./NormalizedBar";
-import { scoreBy } from "./wall";
-import { evaluationText } from "./texts";
+import { evaluationText, methodText } from "./texts";
+import { bestRunBy, scoreBy } from "./wall";
 
 interface GameTileProps {
   game: GameCard;
@@ -16,10 +16,11 @@ interface GameTileProps {
   protocol: string | undefined;
 }
 
-/** Tile of a game with its best score. Its replay plays on hover or focus. */
+/** Tile of a game with the mean of its best method. The replay of its best run plays on hover or focus. */
 export function GameTile({ game, protocol }: GameTileProps) {
   const [playing, setPlaying] = useState(false);
-  const best = scoreBy(game, protocol);
+  const best = bestRunBy(game, protocol);
+  const method = scoreBy(game, protocol);
   return (
     <article
       className={classes.tile}
@@ -36,23 +37,36 @@ export function GameTile({ game, protocol }: GameTileProps) {
               {game.name}
             </Link>
           </h2>
-          {best && (
+          {method && (
             <span className={classes.tileScore}>
-              <Score value={best.mean} meaning={`Mean of ${plural(best.episodes, "episode")}`} />
+              <Score value={method.mean} meaning={`Mean of ${plural(method.runs, "run")}`} />
             </span>
           )}
         </div>
+        {method && <Method method={method} best={best} />}
         {best ? <Best best={best} /> : <p className={classes.dim}>{withoutScore(game, protocol)}</p>}
       </div>
     </article>
   );
 }
 
+function Method({ method, best }: { method: MethodScore; best: BestScore | undefined }) {
+  return (
+    <>
+      {best && <NormalizedBar score={{ ...best, human_normalized: method.human_normalized }} />}
+      <p className={classes.from} title={methodText(method)}>
+        {method.method}, {method.runs === 1 ? "1 run" : `mean of ${plural(method.runs, "run")}`}
+      </p>
+    </>
+  );
+}
+
+/** The run with the best checkpoint, which is chosen by its score. */
 function Best({ best }: { best: BestScore }) {
   return (
     <>
-      <NormalizedBar score={best} />
       <p className={classes.from} title={evaluationText(best)}>
+        <span className={classes.dim}>Best checkpoint {score(best.mean)}:</span>
         <RunDot run={best.run} />
         <Link to={`/runs/${best.run.id}`} className={classes.above}>
           {best.run.name}

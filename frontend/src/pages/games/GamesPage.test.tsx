@@ -2,7 +2,7 @@ import { fireEvent, screen, waitFor, within } from "@testing-library/react";
 import userEvent from "@testing-library/user-event";
 import { describe, expect, it } from "vitest";
 import type { Games } from "@/api/types";
-import { aBestScore, aGameCard, gamesOf, unplayed } from "@/testing/games";
+import { aBestScore, aGameCard, aMethodScore, gamesOf, unplayed } from "@/testing/games";
 import { renderPage } from "@/testing/render";
 import { refusal, serve } from "@/testing/server";
 import GamesPage from "./GamesPage";
@@ -19,10 +19,12 @@ const card = async (name: string) =>
   (await screen.findByRole("link", { name })).closest("article") as HTMLElement;
 
 describe("the game list", () => {
-  it("shows each game's best score with its run and protocol", async () => {
-    open(gamesOf([aGameCard("Pong")]));
+  it("shows the best method of each game by all its runs, and the best checkpoint apart", async () => {
+    open(gamesOf([aGameCard("Pong", { best: [aBestScore({ mean: 20.7 })] })]));
     const pong = await card("Pong");
     expect(pong.textContent).toContain("18.3");
+    expect(pong.textContent).toContain("PAAC, mean of 3 runs");
+    expect(pong.textContent).toContain("Best checkpoint 20.7:");
     expect(pong.textContent).toContain("130\u00a0% of human");
     expect(pong.textContent).toContain("no-op-5min");
     expect(within(pong).getByRole("link", { name: "Pong" }).getAttribute("href")).toBe("/games/pong");
@@ -31,23 +33,24 @@ describe("the game list", () => {
   });
 
   it("shows averages with the number of included and excluded games", async () => {
-    open(gamesOf([aGameCard("Pong")], [{ games: 9, normalized_games: 7, short_games: 1 }]));
+    const a3c = { algorithm: "a3c", method: "A3C", median: 10 };
+    open(gamesOf([aGameCard("Pong")], [{ games: 9, normalized_games: 7, runs: 21 }, a3c]));
     const over = await screen.findByRole("region", { name: "Over the games" });
-    expect([...over.querySelectorAll("dd")].map(({ textContent }) => textContent)).toEqual([
-      "24.2\u00a0%",
-      "42\u00a0%",
-      "194\u00a0%",
+    const [averages] = within(over).getAllByRole("table") as [HTMLElement];
+    const rows = within(averages).getAllByRole("row").slice(1);
+    expect(rows.map((row) => [...row.querySelectorAll("td")].map(({ textContent }) => textContent))).toEqual([
+      ["PAAC7 games, 21 runs, 2 more cannot be normalized", "24.2\u00a0%", "42\u00a0%", "194\u00a0%"],
+      ["A3C2 games, 6 runs", "10\u00a0%", "42\u00a0%", "194\u00a0%"],
     ]);
-    expect(over.textContent).toContain("over 7 games");
-    expect(over.textContent).toContain("2 games cannot be normalized. 1 score from fewer episodes");
     expect(over.textContent).toContain("Gorila (Nair et al. 2015), table 4");
   });
 
   it("separates protocols", async () => {
-    const both = [aBestScore(), aBestScore({ protocol: "no-op-30min", mean: 21, human_normalized: null })];
+    const both = [aMethodScore(), aMethodScore({ protocol: "no-op-30min", mean: 21, human_normalized: null })];
+    const best = [aBestScore(), aBestScore({ protocol: "no-op-30min", mean: 21, human_normalized: null })];
     open(
       gamesOf(
-        [aGameCard("Pong", { best: both }), aGameCard("Alien")],
+        [aGameCard("Pong", { methods: both, best }), aGameCard("Alien")],
         [{}, { protocol: "no-op-30min", title: "No-op starts, 30 minutes", games: 1, normalized_games: 0 }],
       ),
     );
@@ -114,7 +117,7 @@ describe("the game list", () => {
   });
 
   it("explains how to get a first score", async () => {
-    open(gamesOf([aGameCard("Pong", { best: [], evaluated_runs: 0, runs: 3 })], []));
+    open(gamesOf([aGameCard("Pong", { best: [], methods: [], evaluated_runs: 0, runs: 3 })], []));
     await screen.findByText("No scores yet");
     expect((await card("Pong")).textContent).toContain("3 runs, none evaluated yet");
   });
@@ -127,7 +130,7 @@ describe("the game list", () => {
   });
 
   it("has no CSV file without a score", async () => {
-    open(gamesOf([aGameCard("Pong", { best: [], evaluated_runs: 0 })], []));
+    open(gamesOf([aGameCard("Pong", { best: [], methods: [], evaluated_runs: 0 })], []));
     await card("Pong");
     expect(screen.queryByText("Download scores (CSV)")).toBeNull();
   });

@@ -7,22 +7,18 @@ import { plural } from "@/ui/format";
 
 const ROW = 26;
 const AXES = 64;
-/** Maximum number of runs that the server draws. */
-const MAX_RUNS = 20;
-
-/** Bar chart of the scores of a table. */
+/** Bar chart of the ranked scores of a table. */
 export function ScoreBars({ game, table }: { game: Game; table: ScoreTable }) {
   const project = useCurrentProject();
-  const runs = table.rows.filter(({ ours }) => ours).length;
-  const bars = Math.min(runs, MAX_RUNS) + table.rows.length - runs;
+  const bars = table.rows.length;
   const points = () =>
     Promise.resolve({
       header: ["player", "score", "interval_low", "interval_high"],
-      rows: table.rows.map(({ player, score, ours }) => [player, score, ...(ours?.interval ?? [null, null])]),
+      rows: table.rows.map(({ player, score, method }) => [player, score, ...(method?.interval ?? [null, null])]),
     });
   return (
     <FigureFrame
-      title={runs > MAX_RUNS ? `Scores of the best ${MAX_RUNS} runs` : "Scores"}
+      title="Scores of methods"
       label={`Scores in ${game.name} by ${table.title} as bars: ${plural(bars, "player")}. The table has the same data.`}
       query={gameFigureQuery(game.slug, {
         protocol: table.protocol,

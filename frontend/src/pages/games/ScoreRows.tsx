@@ -1,24 +1,57 @@
-import { Button, Table, Text } from "@mantine/core";
+import { Button, Table, Text, Title } from "@mantine/core";
 import { useState } from "react";
 import { Link } from "react-router";
-import type { ScoreRow, ScoreTable } from "@/api/types";
+import type { MethodScore, ScoreRow, ScoreTable } from "@/api/types";
 import { exact, humanPercent, plural, score } from "@/ui/format";
 import { Score } from "@/ui/Quantity";
 import { RunDot } from "@/ui/RunDot";
 import classes from "./games.module.css";
-import { evaluationText, intervalText, sourceText } from "./texts";
+import { evaluationText, intervalText, methodText, sourceText } from "./texts";
 
-/** Number of runs shown at first. Published scores are always shown. */
+/** Number of runs shown at first. */
 const INITIAL_RUNS = 20;
 
-/** Ranked rows of one table. */
+/** Methods and published scores by rank, and then the best checkpoint of each run. */
 export function ScoreRows({ table }: { table: ScoreTable }) {
-  const [all, setAll] = useState(false);
-  const ours = table.rows.filter((row) => row.ours);
-  const hidden = all ? new Set() : new Set(ours.slice(INITIAL_RUNS));
-  const ranks = table.rows.some(({ rank }) => rank !== null);
   return (
     <>
+      <Rows table={table} rows={table.rows} />
+      {table.runs.length > 0 && <Runs table={table} />}
+    </>
+  );
+}
+
+function Runs({ table }: { table: ScoreTable }) {
+  const [all, setAll] = useState(false);
+  const { runs, runs_total: total } = table;
+  const hidden = all ? 0 : Math.max(0, runs.length - INITIAL_RUNS);
+  return (
+    <section aria-label="Best checkpoint of each run">
+      <Title order={3} size="sm" mt="md">
+        Best checkpoint of each run
+      </Title>
+      <Text size="xs" c="dimmed" mb={4}>
+        Chosen by these scores, so they are too high on average and have no rank. Means of methods use the
+        last evaluated checkpoint.
+      </Text>
+      <Rows table={table} rows={runs.slice(0, runs.length - hidden)} />
+      {hidden > 0 && (
+        <Button variant="subtle" size="compact-sm" mt={8} onClick={() => setAll(true)}>
+          Show {plural(hidden, "more run")}
+        </Button>
+      )}
+      {runs.length < total && (
+        <Text size="sm" c="dimmed" mt={8}>
+          The best {runs.length} of {exact(total, "runs")}. The CSV file has all.
+        </Text>
+      )}
+    </section>
+  );
+}
+
+function Rows({ table, rows }: { table: ScoreTable; rows: readonly ScoreRow[] }) {
+  const ranks = rows.some(({ rank }) => rank !== null);
+  return (
       <Table className={classes.ranking} verticalSpacing={6} horizontalSpacing="xs">
         <Table.Thead>
           <Table.Tr>
@@ -35,49 +68,39 @@ export function ScoreRows({ table }: { table: ScoreTable }) {
           </Table.Tr>
         </Table.Thead>
         <Table.Tbody>
-          {table.rows
-            .filter((row) => !hidden.has(row))
-            .map((row, place) => (
-              <Row
-                key={row.ours ? `run ${row.ours.evaluation_id}` : `${row.player} ${place}`}
-                row={row}
-                ranks={ranks}
-                normalized={table.normalized_by !== null}
-              />
-            ))}
+          {rows.map((row, place) => (
+            <Row
+              key={row.ours ? `run ${row.ours.evaluation_id}` : `${row.player} ${place}`}
+              row={row}
+              ranks={ranks}
+              normalized={table.normalized_by !== null}
+            />
+          ))}
         </Table.Tbody>
       </Table>
-      {hidden.size > 0 && (
-        <Button variant="subtle" size="compact-sm" mt={8} onClick={() => setAll(true)}>
-          Show {plural(hidden.size, "more run")}
-        </Button>
-      )}
-      {ours.length < table.runs_total && (
-        <Text size="sm" c="dimmed" mt={8}>
-          The best {ours.length} of {exact(table.runs_total, "runs")}. The CSV file has all.
-        </Text>
-      )}
-    </>
   );
 }
 
 function Row({ row, ranks, normalized }: { row: ScoreRow; ranks: boolean; normalized: boolean }) {
-  const { ours } = row;
+  const { ours, method } = row;
+  const interval = ours?.interval ?? method?.interval;
   return (
-    <Table.Tr data-ours={ours ? true : undefined}>
+    <Table.Tr data-ours={ours || method ? true : undefined}>
       {ranks && (
         <Table.Td className={classes.rank} title={row.unranked_because ?? undefined}>
           {row.rank ?? "–"}
         </Table.Td>
       )}
-      <Table.Td>{ours ? <OurPlayer row={row} ours={ours} /> : <PublishedPlayer row={row} />}</Table.Td>
+      <Table.Td>
+        {ours ? <OurPlayer row={row} ours={ours} /> : method ? <Method of={method} /> : <PublishedPlayer row={row} />}
+      </Table.Td>
       <Table.Td ta="right">
         <div className={classes.mean}>
-          <Score value={row.score} meaning={ours ? "Mean" : row.sources.length > 0 ? "Published" : "Best"} />
+          <Score value={row.score} meaning={ours || method ? "Mean" : row.sources.length > 0 ? "Published" : "Best"} />
         </div>
-        {ours?.interval && (
-          <div className={classes.interval} title="95 % interval of the mean">
-            {intervalText(ours.interval)}
+        {interval && (
+          <div className={classes.interval} title={`95 % interval of the mean over ${method ? "runs" : "episodes"}`}>
+            {intervalText(interval)}
           </div>
         )}
       </Table.Td>
@@ -87,6 +110,15 @@ function Row({ row, ranks, normalized }: { row: ScoreRow; ranks: boolean; normal
         </Table.Td>
       )}
     </Table.Tr>
+  );
+}
+
+function Method({ of }: { of: MethodScore }) {
+  return (
+    <>
+      <div>{of.method}</div>
+      <div className={classes.dim}>{methodText(of)}</div>
+    </>
   );
 }
 

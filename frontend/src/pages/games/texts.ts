@@ -1,6 +1,6 @@
 /** Short texts for scores, evaluations and sources. */
 
-import type { RunScore, ScoreRow } from "@/api/types";
+import type { MethodScore, RunScore, ScoreRow } from "@/api/types";
 import { plural, score, short } from "@/ui/format";
 
 /** Return an interval as text: "12.1 to 14.3". */
@@ -17,6 +17,14 @@ export function evaluationText({ run, step, episodes, acting, start_set }: RunSc
   const begun = start_set === null ? [] : [`from ${start_set}`];
   const words = [run.method, short(step, "steps"), plural(episodes, "episode"), actingText(acting)];
   return [...words, ...begun].join(" · ");
+}
+
+/** Describe the runs in the mean of a method: "mean of 3 runs · 1.2 M to 5 M steps · 1 failed run left out". */
+export function methodText({ runs, failed, steps: [fewest, most] }: MethodScore): string {
+  const steps = fewest === most ? short(most, "steps") : `${short(fewest)} to ${short(most, "steps")}`;
+  const words = [runs === 1 ? "1 run, so no interval" : `mean of ${plural(runs, "run")}`, steps];
+  if (failed > 0) words.push(`${plural(failed, "failed run")} left out`);
+  return words.join(" · ");
 }
 
 /** Describe the sources: "Gorila (Nair et al. 2015), table 4; also PAAC (Clemente et al. 2017), table 1". */

@@ -1,17 +1,20 @@
 import { describe, expect, it } from "vitest";
-import { aBestScore, aGameCard, gamesOf, unplayed } from "@/testing/games";
+import { aBestScore, aGameCard, aMethodScore, gamesOf, unplayed } from "@/testing/games";
 import { barShare, paramsOf, shownGames, shownProtocol, viewOf, type WallView } from "./wall";
 
 const percent = (human_normalized: number | "NaN" | null) => ({
-  best: [aBestScore({ human_normalized })],
+  methods: [aMethodScore({ human_normalized })],
 });
 const GAMES = [
   aGameCard("Alien", percent(9.8)),
-  aGameCard("Boxing", { best: [] }),
+  aGameCard("Boxing", { best: [], methods: [] }),
   aGameCard("Breakout", percent(1149)),
   aGameCard("Montezuma Revenge", percent(-2)),
   aGameCard("Phoenix", percent(null)),
-  aGameCard("Qbert", { best: [aBestScore({ protocol: "no-op-30min", human_normalized: null })] }),
+  aGameCard("Qbert", {
+    best: [aBestScore({ protocol: "no-op-30min", human_normalized: null })],
+    methods: [],
+  }),
   aGameCard("Tennis", percent("NaN")),
   unplayed("Amidar"),
 ];

@@ -1,6 +1,6 @@
 /** View of the game list, stored in the URL. */
 
-import type { BestScore, GameAverage, GameCard, MetricValue } from "@/api/types";
+import type { BestScore, GameAverage, GameCard, MethodScore, MetricValue } from "@/api/types";
 
 export const SORTS = [
   { value: "score", label: "Best score first" },
@@ -42,9 +42,13 @@ export function shownProtocol(averages: readonly GameAverage[], chosen: string |
   return averages.find(({ protocol }) => protocol === chosen) ?? most ?? null;
 }
 
-export function scoreBy(game: GameCard, protocol: string | undefined): BestScore | undefined {
-  return game.best.find((score) => score.protocol === protocol);
-}
+/** Return the score of the best method by a protocol. */
+export const scoreBy = (game: GameCard, protocol: string | undefined): MethodScore | undefined =>
+  game.methods.find((score) => score.protocol === protocol);
+
+/** Return the score of the run with the best checkpoint by a protocol. */
+export const bestRunBy = (game: GameCard, protocol: string | undefined): BestScore | undefined =>
+  game.best.find((score) => score.protocol === protocol);
 
 /** Return the games of a view. By score, games with a human-normalized score come first, then other scores. */
 export function shownGames(

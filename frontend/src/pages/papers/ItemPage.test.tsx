@@ -136,7 +136,7 @@ describe("the page of a paper's figure", () => {
   });
 
   it("draws scores of all runs without a budget choice", async () => {
-    const caption = "Ours is the best score of any run.";
+    const caption = "Ours is the mean of all runs.";
     open(aPaperItem({ panels: [{ title: "Scores", part: null, share: null, caption }] }));
     expect((await region("Scores")).textContent).toContain(caption);
     expect(screen.queryByRole("radiogroup", { name: "Budget share" })).toBeNull();

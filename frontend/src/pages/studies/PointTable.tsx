@@ -5,7 +5,7 @@ import { useExtendStudy } from "@/api/studies";
 import type { Study, StudyPoint, StudyRun } from "@/api/types";
 import { ConfirmModal } from "@/ui/ConfirmModal";
 import { notifyDone } from "@/ui/notify";
-import { plural, score } from "@/ui/format";
+import { exact, plural, score } from "@/ui/format";
 import { Score } from "@/ui/Quantity";
 import { WideTable } from "@/ui/WideTable";
 import { alsoMade, comparisonOf, decisionOf, isThere, ranked } from "./points";
@@ -69,6 +69,7 @@ export function PointTable({ study }: { study: Study }) {
 
 function PointRow({ study, point }: { study: Study; point: StudyPoint }) {
   const compared = comparisonOf([point]);
+  const failed = point.runs.filter(({ state }) => state === "failed").length;
   return (
     <Table.Tr>
       <Table.Td className={classes.label}>
@@ -86,7 +87,10 @@ function PointRow({ study, point }: { study: Study; point: StudyPoint }) {
       <Table.Td className={classes.number}>
         {point.low === null ? "–" : `${score(point.low)} to ${score(point.high)}`}
       </Table.Td>
-      <Table.Td className={classes.number}>{point.n}</Table.Td>
+      <Table.Td className={classes.number}>
+        {point.n}
+        {failed > 0 && ` (${exact(failed)} failed)`}
+      </Table.Td>
       {study.verdict !== null && (
         <Table.Td>
           <DecisionText study={study} point={point} />
@@ -110,7 +114,7 @@ function PointRow({ study, point }: { study: Study; point: StudyPoint }) {
 function DecisionText({ study, point }: { study: Study; point: StudyPoint }) {
   const { decision } = point;
   if (!decision) return null;
-  const evidence = `E-value ${score(decision.e_value)} of the ${score(decision.threshold)} that show it is worse`;
+  const evidence = `E-value ${score(decision.e_value)} of the ${score(decision.threshold)} that show it ranks lower`;
   return (
     <Tooltip label={evidence}>
       <span>{decisionOf(study, point)}</span>

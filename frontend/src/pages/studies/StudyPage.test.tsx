@@ -51,15 +51,15 @@ describe("the page of a study", () => {
     open(
       aStudy({
         table: [aPoint(0, { decision: worse }), aPoint(1, { decision })],
-        verdict: "Learning rate 0.001 is best: every other point is worse.",
+        verdict: "Learning rate 0.001 ranks highest: the runs of every other point tend to score lower.",
       }),
     );
     const [best, second] = (await rows()) as [HTMLElement, HTMLElement];
-    expect(within(best).getByText("Best")).toBeTruthy();
-    await userEvent.hover(within(second).getByText("Worse than Learning rate 0.001"));
-    expect(await screen.findByText("E-value 46 of the 40 that show it is worse")).toBeTruthy();
+    expect(within(best).getByText("Ranks highest")).toBeTruthy();
+    await userEvent.hover(within(second).getByText("Ranks below Learning rate 0.001"));
+    expect(await screen.findByText("E-value 46 of the 40 that show it ranks lower")).toBeTruthy();
     const verdict = within(screen.getByRole("region", { name: "Verdict" }));
-    expect(verdict.getByText("Learning rate 0.001 is best: every other point is worse.")).toBeTruthy();
+    expect(verdict.getByText("Learning rate 0.001 ranks highest: the runs of every other point tend to score lower.")).toBeTruthy();
   });
 
   it("shows which points of a study until certain are undecided", async () => {

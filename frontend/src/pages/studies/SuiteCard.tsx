@@ -21,6 +21,7 @@ const STATISTICS = [
   ["Median of 57, estimated", "estimated_median"],
 ] as const;
 const SEEDS_FOR_INTERVALS = 3;
+const SEEDS_FOR_INTERQUARTILE = 5;
 const FIGURE_HEIGHT = 250;
 
 /** Return true if a study varies the game, so that it has statistics over games. */
@@ -93,6 +94,10 @@ function notes(results: readonly SuiteResult[]): string {
   const scored = results.filter(({ seeds }) => seeds > 0);
   if (scored.some(({ seeds }) => seeds < SEEDS_FOR_INTERVALS))
     said.push(`Intervals need ${SEEDS_FOR_INTERVALS} scored runs of each game.`);
+  else if (scored.some(({ seeds }) => seeds < SEEDS_FOR_INTERQUARTILE))
+    said.push(`The interval of an interquartile mean needs ${SEEDS_FOR_INTERQUARTILE} runs of each game.`);
+  const failed = results.flatMap(({ games }) => games).reduce((sum, game) => sum + game.failed, 0);
+  if (failed > 0) said.push(`${plural(failed, "failed run")} left out.`);
   return said.join(" ");
 }
 

@@ -36,7 +36,7 @@ export function decisionOf(study: Study, { decision }: StudyPoint): string {
   if (decision.state === "undecided") return "Undecided";
   if (decision.state === "limit_reached") return "Limit reached";
   const better = study.table.find(({ number }) => number === decision.beaten_by);
-  return better ? `Worse than ${better.label}` : "Best";
+  return better ? `Ranks below ${better.label}` : "Ranks highest";
 }
 
 export const POINT_HEADER = [

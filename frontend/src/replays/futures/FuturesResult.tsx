@@ -158,7 +158,9 @@ function Result({ replay, futures, original, others, document, videos, taken }: 
           />
         )}
       </div>
-      {document.actions.length > 0 && <ActionTable actions={document.actions} taken={taken} />}
+      {document.actions.length > 0 && (
+        <ActionTable actions={document.actions} challenge={document.challenge ?? null} taken={taken} />
+      )}
       <Text size="xs" c="dimmed">
         Returns: rewards{clip_rewards ? " clipped to ±1," : ""} discounted by γ = {gamma}. “Ended” returns
         reach a terminal state. “Bootstrapped” returns end with the agent's value estimate. Band: 95 %

@@ -1,11 +1,11 @@
 import { describe, expect, it } from "vitest";
 import { aFuturesDocument } from "@/testing/futures";
-import { conclude, describeLostLives, findBetter, formatActions, summarize } from "./words";
+import { conclude, describeChallenge, describeLostLives, findBetter, formatActions, summarize } from "./words";
 
 describe("the conclusion", () => {
   it.each([
     [0.5, "The critic is too low."],
-    [1, "The critic agrees."],
+    [1, "No error of the critic is shown."],
     [3, "The critic is too high."],
   ])("compares V = %d with the interval", (value, words) => {
     expect(conclude(aFuturesDocument({ value }))).toBe(words);
@@ -27,18 +27,32 @@ it("shows as many digits as the interval needs", () => {
   expect(summarize(flat)).toBe("V = −1.5. 8 futures average 2 (95 % 2 to 2).");
 });
 
-describe("the better action", () => {
-  const { actions } = aFuturesDocument();
+describe("the test of another action", () => {
+  const { challenge } = aFuturesDocument();
 
-  it("has an interval that excludes the mean of the action taken", () => {
-    expect(findBetter(actions, "NOOP")).toBe("FIRE");
-    const unclear = actions.map((action) => ({ ...action, interval: [0.4, 2] as [number, number] }));
-    expect(findBetter(unclear, "NOOP")).toBeNull();
+  it("marks an action that fresh pairs show to be better, and says by how much", () => {
+    expect(findBetter(challenge!)).toBe("FIRE");
+    expect(describeChallenge(challenge!)).toBe(
+      "FIRE is better than NOOP by 0.40 (95 % 0.25 to 0.55) up to the next reward or lost life: " +
+        "64 fresh pairs of futures (e-value 152 of 20), measured with 64 others.",
+    );
   });
 
-  it("is none if the agent took the best one", () => {
-    expect(findBetter(actions, "FIRE")).toBeNull();
-    expect(findBetter(actions, undefined)).toBeNull();
+  it("marks none without evidence, and says how many pairs it would take", () => {
+    const open = { ...challenge!, is_better: false, loss: null, e_value: 3.1, pairs: 256, pairs_needed: 680 };
+    expect(findBetter(open)).toBeNull();
+    expect(describeChallenge(open)).toBe(
+      "No better action is shown. FIRE was tested against NOOP with 256 fresh pairs of futures " +
+        "(e-value 3.1 of 20). About 680 pairs would show it if they continued as so far.",
+    );
+    expect(describeChallenge({ ...open, pairs_needed: null })).not.toContain("About");
+  });
+
+  it("is left out where no action looks better", () => {
+    expect(findBetter(null)).toBeNull();
+    expect(describeChallenge({ ...challenge!, action: null })).toBe(
+      "No action had better outcomes than NOOP, so none was tested.",
+    );
   });
 });
 

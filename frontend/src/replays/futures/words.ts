@@ -1,6 +1,6 @@
 /** Sentences about futures. */
 
-import type { ActionFutures, FuturesDocument, FuturesSummary, KeptGame } from "@/api/types";
+import type { Challenge, FuturesDocument, FuturesSummary, KeptGame } from "@/api/types";
 import { capitalize, exact, plural, score, short } from "@/ui/format";
 import type { PlayableReplay } from "../places";
 import { formatRepeated, mergeRepeated } from "./draft";
@@ -42,7 +42,7 @@ export function conclude({ value, interval, first }: FuturesDocument): string {
   const forced = first.length > 0;
   if (value < low) return forced ? "This is better than V." : "The critic is too low.";
   if (value > high) return forced ? "This is worse than V." : "The critic is too high.";
-  return forced ? "There is no clear difference from V." : "The critic agrees.";
+  return forced ? "No difference from V is shown." : "No error of the critic is shown.";
 }
 
 /**
@@ -112,14 +112,21 @@ export function compareWithGames(
 
 export const nameDecision = (decision: number) => `decision ${exact(decision + 1)}`;
 
-/**
- * Return the name of the action with the best futures. Null unless it is clear: its interval must exclude the mean of
- * the taken action.
- */
-export function findBetter(actions: readonly ActionFutures[], taken: string | undefined): string | null {
-  const before = actions.find(({ name }) => name === taken)?.mean ?? null;
-  const ranked = actions.filter(({ mean }) => mean !== null).sort((a, b) => Number(b.mean) - Number(a.mean));
-  const [best] = ranked;
-  if (before === null || !best?.interval || best.name === taken) return null;
-  return best.interval[0] > before ? best.name : null;
+/** E-value that shows a better action, as in `workers/contract/inference/losses.py`. */
+const DECISIVE = 20;
+
+/** Return the name of the action that is shown to be better than the taken one, or null. */
+export const findBetter = (challenge: Challenge | null): string | null =>
+  challenge?.is_better ? challenge.action : null;
+
+/** Return the result of the test of another action in a sentence. */
+export function describeChallenge({ taken, action, pairs = 0, e_value = 1, loss, pairs_needed }: Challenge): string {
+  if (action === null) return `No action had better outcomes than ${taken}, so none was tested.`;
+  const tested = `${plural(pairs, "fresh pair")} of futures (e-value ${score(e_value)} of ${DECISIVE})`;
+  if (loss)
+    return `${action} is better than ${taken} by ${formatEstimate(loss)} up to the next reward or lost life: ${tested}, measured with ${loss.count} others.`;
+  const more = pairs_needed
+    ? ` About ${exact(pairs_needed)} pairs would show it if they continued as so far.`
+    : "";
+  return `No better action is shown. ${action} was tested against ${taken} with ${tested}.${more}`;
 }

@@ -9,9 +9,10 @@ from tests.workers.trainer.evaluation import made_checkpoint
 from workers.contract.calibrations import CalibrationDocument, JudgedMoment
 from workers.contract.config import A3cConfig, PaacConfig
 from workers.contract.futures import FuturesDocument
+from workers.contract.protocols import PROTOCOLS
+from workers.contract.protocols.acting import EPSILON_GREEDY, SAMPLED
 from workers.trainer.calibration import calibrating
 from workers.trainer.calibration.__main__ import main
-from workers.trainer.calibration.judging import regret
 from workers.trainer.evaluation.request import RequestError
 from workers.trainer.futures import __main__ as futures
 
@@ -38,8 +39,33 @@ def moments(error: float, noise: float, count: int) -> list[JudgedMoment]:
 
 
 def test_the_error_excludes_the_noise_of_the_futures() -> None:
-    assert calibrating.rmse(moments(0.5, 0.4, 4000)) == pytest.approx(0.5, abs=0.03)
-    assert calibrating.rmse(moments(0.0, 0.4, 4000)) < 0.1
+    assert calibrating.errors(moments(0.5, 0.4, 4000)).rmse == pytest.approx(0.5, abs=0.03)
+    assert calibrating.errors(moments(0.0, 0.4, 4000)).rmse < 0.1
+
+
+def test_intervals_are_clustered_by_episode() -> None:
+    judged = [each.model_copy(update={"episode": each.decision % 8}) for each in moments(0.5, 0.1, 80)]
+    found = calibrating.errors(judged)
+    for value, interval in (
+        (found.bias, found.bias_interval),
+        (found.rmse, found.rmse_interval),
+        (found.correlation, found.correlation_interval),
+        (found.skill, found.skill_interval),
+    ):
+        assert value is not None
+        assert interval is not None
+        assert interval[0] < value < interval[1]
+    alone = calibrating.errors(moments(0.5, 0.1, 80))
+    assert (alone.bias_interval, alone.rmse_interval, alone.skill_interval) == (None, None, None)
+
+
+def test_the_skill_is_0_for_a_constant_and_1_for_right_values() -> None:
+    right = moments(0.0, 0.0, 100)
+    mean = float(np.mean([each.mean for each in right]))
+    constant = [each.model_copy(update={"value": mean}) for each in right]
+    assert calibrating.skill(right) == pytest.approx(1)
+    assert calibrating.skill(constant) == pytest.approx(0)
+    assert calibrating.skill([each.model_copy(update={"mean": 1.0}) for each in right]) is None
 
 
 def test_bins_have_equal_numbers_of_moments_sorted_by_value() -> None:
@@ -51,20 +77,20 @@ def test_bins_have_equal_numbers_of_moments_sorted_by_value() -> None:
 
 
 def test_the_correlation_of_a_constant_is_none() -> None:
-    assert calibrating.correlation([1, 2, 3], [2, 4, 6]) == pytest.approx(1)
-    assert calibrating.correlation([1, 2, 3], [5, 5, 5]) is None
+    exact = moments(0.0, 0.0, 10)
+    assert calibrating.correlation(exact) == pytest.approx(1)
+    assert calibrating.correlation([each.model_copy(update={"value": 5.0}) for each in exact]) is None
 
 
-def test_the_regret_is_the_difference_to_the_best_action() -> None:
-    returns = np.array([[1.0, 1, 1, 1], [3, 3, 3, 3], [2, 2, 2, 2]])
-    assert [regret(returns, chosen) for chosen in range(3)] == [2, 0, 1]
-
-
-def test_equal_actions_have_no_regret_on_average() -> None:
-    random = np.random.default_rng(1)
-    found = [regret(random.normal(size=(6, 16)), 0) for _ in range(2000)]
-    assert abs(np.mean(found)) < 0.03
-    assert np.mean([each.max() for each in random.normal(size=(2000, 6, 16)).mean(axis=2)]) > 0.2
+def test_differences_from_training_are_named() -> None:
+    config = PaacConfig(env="ALE/Pong-v5", evaluation_protocol="sticky-30min")
+    protocol = PROTOCOLS["sticky-30min"]
+    assert calibrating.differences_from_training(config, protocol, SAMPLED) == [
+        "The emulator repeats actions with a probability of 0.25 in these episodes, and of 0 in training."
+    ]
+    sticky = config.model_copy(update={"repeat_action_probability": 0.25})
+    assert calibrating.differences_from_training(sticky, protocol, SAMPLED) == []
+    assert "5% of the actions are random" in calibrating.differences_from_training(sticky, protocol, EPSILON_GREEDY)[0]
 
 
 def printed(capsys: pytest.CaptureFixture[str], *arguments: object) -> CalibrationDocument:
@@ -80,7 +106,8 @@ def test_every_kth_decision_is_compared_with_its_futures(tmp_path: Path, capsys:
     assert [(each.episode, each.decision) for each in found.moments] == [(e, d) for e in (0, 1) for d in (0, 2, 4)]
     assert found.bias == pytest.approx(np.mean([each.value - each.mean for each in found.moments]))
     assert found.regret
-    assert found.regret.mean == pytest.approx(np.mean([each.regret for each in found.moments]))
+    of_moments = [each.regret.at_most for each in found.moments if each.regret]
+    assert found.regret.at_most == pytest.approx(np.mean(of_moments))
     assert len(found.worst) == 5
     worst = found.worst[0]
     assert (
@@ -94,8 +121,8 @@ def test_every_kth_decision_is_compared_with_its_futures(tmp_path: Path, capsys:
 def test_the_regret_of_the_last_decision_of_catch_is_0_or_2(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     made_checkpoint.write(tmp_path, CATCH)
     found = printed(capsys, "--run-dir", tmp_path, "--futures", 8, "--episodes", 20, "--every", 1)
-    last = [each.regret for each in found.moments if each.decision == 4]
-    assert set(last) <= {0, 2}, "the action decides between +1 and -1, unless the ball is out of reach"
+    last = [(each.regret.at_least, each.regret.at_most) for each in found.moments if each.regret and each.decision == 4]
+    assert set(last) <= {(0, 0), (2, 2)}, "the action decides between +1 and -1, unless the ball is out of reach"
 
 
 def test_continuous_actions_have_no_regret(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -6,10 +6,12 @@ import pytest
 from workers.contract.action_names import MUJOCO_JOINTS, NAMES, action_names
 from workers.contract.games import ENVIRONMENTS, MUJOCO_TASKS
 from workers.contract.spaces import Continuous
+from workers.trainer.environments.worlds.physics import redirect_warnings
 
 
 @pytest.mark.parametrize("task", MUJOCO_TASKS)
 def test_motors_of_mujoco_environments_are_named_after_their_joints(task: str) -> None:
+    redirect_warnings()
     environment = gymnasium.make(f"{task}-v5")
     motors = environment.unwrapped.model.nu  # type: ignore[attr-defined]
     environment.close()

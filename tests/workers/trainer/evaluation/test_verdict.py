@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from workers.contract.inference import t_interval
+from workers.contract.inference.means import t_interval
 from workers.contract.protocols import PROTOCOLS
 from workers.contract.protocols.document import EvaluationDocument, PlayedEpisode
 from workers.trainer.evaluation import verdict

@@ -35,7 +35,7 @@ def coverage(
     """Return how often the interval covers the value, and the mean of all futures."""
     covered, means = 0, []
     for trial in range(trials):
-        branches = simulate(subject, moment, draws(trial, 0, 0, 64), plan)
+        branches = simulate(subject, moment, draws(trial, 0, 0, range(64)), plan)
         found = estimate([future(branch, config).discounted_return for branch in branches])
         assert found.interval
         assert found.mean is not None
@@ -177,7 +177,7 @@ def test_futures_are_split_by_how_their_return_ends() -> None:
     config = PaacConfig(env="CartPole-v1", gamma=0.5, clip_rewards=True)
     subject = Subject("CartPole-v1", Critic(8.0), SAMPLED, lambda: Chain(0), (1,), np.float32, 1)
     moment = Moment(0, Chain(0), (), subject.network.predict(torch.zeros(1, 1), ())[0], 0)
-    branches = simulate(subject, moment, draws(1, 0, 0, 64), Plan(3, first=(1, 1, 1)))
+    branches = simulate(subject, moment, draws(1, 0, 0, range(64)), Plan(3, first=(1, 1, 1)))
     found = [future(branch, config) for branch in branches]
     assert {each.ended for each in found} == {"over", "stopped"}
     for each in found:
@@ -194,7 +194,7 @@ def test_futures_stop_at_a_reward_or_a_lost_life(until: Until) -> None:
     subject = Subject("CartPole-v1", Critic(1.0), SAMPLED, lambda: Chain(0), (1,), np.float32, 1)
     moment = Moment(0, Chain(0), (), subject.network.predict(torch.zeros(1, 1), ())[0], 0)
     plan = Plan(50, until)
-    found = [future(branch, config) for branch in simulate(subject, moment, draws(1, 0, 0, 64), plan)]
+    found = [future(branch, config) for branch in simulate(subject, moment, draws(1, 0, 0, range(64)), plan)]
     stopped = [each for each in found if each.ended == "stopped"]
     assert stopped
     for each in stopped:
@@ -206,5 +206,5 @@ def test_a_game_without_lives_loses_none(tmp_path: Path) -> None:
     subject = made_checkpoint.subject(tmp_path, CATCH, PROTOCOLS["episodes"], SAMPLED)
     moment = next(moments(subject, PROTOCOLS["episodes"], 1, 0))
     assert moment.game.lives == NO_LIVES
-    branches = simulate(subject, moment, draws(1, 0, 0, 8), Plan(10))
+    branches = simulate(subject, moment, draws(1, 0, 0, range(8)), Plan(10))
     assert {future(branch, CATCH).life_lost_after for branch in branches} == {None}

@@ -99,7 +99,7 @@ def test_forced_recorded_actions_lead_to_the_recorded_value(case: str, tmp_path:
     rows = recorded(subject, config)
     actions = tuple(int(action) for action, _, _ in rows[BEFORE:-1])
     with at_decision(subject, config, BEFORE) as moment:
-        drawn = draws(seed=1, episode=1, decision=BEFORE, futures=8)
+        drawn = draws(seed=1, episode=1, decision=BEFORE, futures=range(8))
         branches = simulate(subject, moment, drawn, Plan(len(actions), first=actions))
     # The batch is larger than in the episode, so results are rounded differently.
     values = [branch.value for branch in branches]

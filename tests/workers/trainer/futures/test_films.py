@@ -46,7 +46,7 @@ def replayed(player: Player, decision: int) -> tuple[Moment, list[Branch], list[
     """Simulate the same futures again, without videos."""
     episode = moments(player.subject, player.protocol, 3, 0)
     moment = next(moment for moment in episode if moment.decision == decision)
-    drawn = draws(3, 0, decision, FUTURES)
+    drawn = draws(3, 0, decision, range(FUTURES))
     return moment, simulate(player.subject, moment, drawn, Plan(HORIZON)), drawn
 
 

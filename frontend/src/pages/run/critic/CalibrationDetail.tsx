@@ -15,7 +15,7 @@ import runClasses from "../run.module.css";
 import { CalibrationActions } from "./CalibrationActions";
 import { CalibrationState } from "./CalibrationState";
 import classes from "./critic.module.css";
-import { calibrationName, describeBias, describeErrors, describeRegret, describeSize } from "./words";
+import { calibrationName, describeBias, describeErrors, describeOwnValues, describeRegret, describeSize } from "./words";
 import { WorstMoments } from "./WorstMoments";
 
 /** Page of one calibration: plot, errors in words, worst moments and settings. */
@@ -77,7 +77,7 @@ function LoadedCalibration({ run, calibration, onRemoved }: LoadedCalibrationPro
   );
 }
 
-const HEADER = ["episode", "decision", "value", "mean_return", "low", "high", "regret"];
+const HEADER = ["episode", "decision", "value", "mean_return", "low", "high", "regret_at_least", "regret_at_most"];
 
 interface PlotProps {
   calibration: CalibrationWithDocument;
@@ -90,7 +90,7 @@ function CalibrationPlot({ calibration: { id, run_id }, document }: PlotProps) {
     Promise.resolve({
       header: HEADER,
       rows: document.moments.map(({ episode, decision, value, mean, interval, regret }) => [
-        ...[episode, decision, value, mean, ...interval, regret],
+        ...[episode, decision, value, mean, ...interval, regret?.at_least, regret?.at_most],
       ]),
     });
   return (
@@ -113,6 +113,7 @@ function CalibrationPlot({ calibration: { id, run_id }, document }: PlotProps) {
 
 /** The errors of the critic in words. */
 function Errors({ document }: { document: CalibrationDocument }) {
+  const ownValues = describeOwnValues(document);
   return (
     <section className={runClasses.card} aria-label="Result">
       <Title order={3} mb="xs">
@@ -122,8 +123,14 @@ function Errors({ document }: { document: CalibrationDocument }) {
         <Text size="sm" fw={600}>
           {describeBias(document)}
         </Text>
+        {ownValues && <Text size="sm">{ownValues}</Text>}
         <Text size="sm">{describeErrors(document)}</Text>
         <Text size="sm">{describeRegret(document)}</Text>
+        {document.warnings?.map((warning) => (
+          <Text size="sm" key={warning}>
+            {warning}
+          </Text>
+        ))}
       </Stack>
     </section>
   );

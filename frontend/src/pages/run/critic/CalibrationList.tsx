@@ -103,7 +103,7 @@ function CalibrationTable({ run, calibrations }: { run: Run; calibrations: reado
             <Table.Th
               ta="right"
               visibleFrom="sm"
-              title="Mean return lost by the chosen action against the best one, and its 95 % interval"
+              title="Mean return lost by the chosen action against the best one: 95 % interval"
             >
               Regret
             </Table.Th>
@@ -151,13 +151,13 @@ function CalibrationRow({ run, calibration }: { run: Run; calibration: Calibrati
         <Measured value={errors?.bias} interval={errors?.bias_interval} />
       </Table.Td>
       <Table.Td ta="right" visibleFrom="sm">
-        {score(errors?.rmse)}
+        <Measured value={errors?.rmse} interval={errors?.rmse_interval} />
       </Table.Td>
       <Table.Td ta="right" visibleFrom="sm">
-        {score(errors?.correlation)}
+        <Measured value={errors?.correlation} interval={errors?.correlation_interval} />
       </Table.Td>
       <Table.Td ta="right" visibleFrom="sm">
-        <Measured value={errors?.regret?.mean} interval={errors?.regret?.interval} />
+        {errors?.regret ? formatInterval(errors.regret.interval ?? [errors.regret.at_least, errors.regret.at_most]) : score(null)}
       </Table.Td>
       <RequestedCell job={calibration} />
       <Table.Td>
@@ -171,7 +171,7 @@ function CalibrationRow({ run, calibration }: { run: Run; calibration: Calibrati
 }
 
 interface MeasuredProps {
-  value: number | undefined;
+  value: number | null | undefined;
   interval: readonly [number, number] | null | undefined;
 }
 
@@ -179,10 +179,10 @@ function Measured({ value, interval }: MeasuredProps) {
   return (
     <>
       <span className={jobClasses.mean}>
-        {value === undefined ? score(null) : formatMeasure(value, interval ?? null)}
+        {value === undefined || value === null ? score(null) : formatMeasure(value, interval ?? null)}
       </span>
       {interval && (
-        <Text size="xs" c="dimmed" title="95 % interval of the mean">
+        <Text size="xs" c="dimmed" title="95 % interval">
           {formatInterval(interval)}
         </Text>
       )}

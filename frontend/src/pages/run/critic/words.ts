@@ -30,22 +30,46 @@ export function describeBias({ bias, bias_interval }: CalibrationErrors): string
   return `The critic is ${formatMeasure(Math.abs(bias), bias_interval)} too ${side} on average${within(interval)}.`;
 }
 
-/** Return how well values follow returns: "A single value is off by 0.4 (RMSE). Correlation 0.83." */
-export function describeErrors({ rmse, correlation }: CalibrationErrors): string {
+/** Return how much of a bias the critic's own values hide, or null if it is little. */
+export function describeOwnValues({ bias, bootstrap_weight: weight = 0 }: CalibrationErrors): string | null {
+  if (weight < SMALL_WEIGHT) return null;
+  const share = `${Math.round(weight * 100)} %`;
+  const real =
+    weight < 1 && Number.isFinite(Number(bias))
+      ? `If all values are wrong by the same amount, it is ${score(bias / (1 - weight))}.`
+      : "It cannot be measured.";
+  return `${share} of the returns are the critic's own values at the end of the futures, which hide that share of the bias. ${real} A longer horizon shows more.`;
+}
+
+const SMALL_WEIGHT = 0.05;
+
+/** Return how well values follow returns: "A single value is off by 0.4 (RMSE, 95 % 0.3 to 0.5)…" */
+export function describeErrors(errors: CalibrationErrors): string {
+  const { rmse, correlation, rmse_interval, correlation_interval = null } = errors;
+  const { skill = null, skill_interval = null } = errors;
+  const size = rmse_interval ? `RMSE, 95 % ${formatInterval(rmse_interval)}` : "RMSE";
   const relation =
     correlation === null
       ? "There is no correlation, because the values or the returns are all equal."
-      : `The correlation of values and returns is ${score(correlation)}.`;
-  return `A single value is off by ${score(rmse)} (RMSE). ${relation}`;
+      : `The correlation of values and returns is ${formatMeasure(correlation, correlation_interval)}${within(correlation_interval)}.`;
+  return `A single value is off by ${formatMeasure(rmse, rmse_interval ?? null)} (${size}). ${relation}${describeSkill(skill, skill_interval)}`;
 }
 
-/** Return what the chosen actions cost: "The chosen action loses 0.05 on average against the best." */
+function describeSkill(skill: number | null, interval: Interval | null): string {
+  if (skill === null) return "";
+  const value = `${formatMeasure(skill, interval)}${within(interval)}`;
+  return ` Skill against always predicting the mean return: ${value}; 1 is perfect, and at 0 or below the values are no better.`;
+}
+
+/** Return what the chosen actions cost: "The chosen action loses 0.02 to 0.08 on average against the best…" */
 export function describeRegret({ regret }: CalibrationErrors): string {
   if (regret === null) return "The regret was not measured.";
-  const { mean, interval } = regret;
-  if (mean <= 0 || contains(interval, 0))
-    return `No loss by the chosen action is shown: it is ${formatMeasure(mean, interval)} on average${within(interval)}.`;
-  return `The chosen action loses ${formatMeasure(mean, interval)} on average against the best${within(interval)}.`;
+  const { at_least, at_most, interval } = regret;
+  if (interval === null)
+    return `By one episode, the chosen action loses ${formatInterval([at_least, at_most])} on average against the best. More episodes give an interval.`;
+  if (interval[0] <= 0)
+    return `No loss by the chosen action is shown: it is at most ${formatNumber(interval[1], decimalsFor(interval[1]))} on average against the best (95 %). More futures lower this bound.`;
+  return `The chosen action loses ${formatInterval(interval)} on average against the best (95 %).`;
 }
 
 /** Return the size of a calibration: "5 episodes, every 55th decision, 16 futures of up to 200 decisions". */

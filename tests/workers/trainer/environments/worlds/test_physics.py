@@ -54,6 +54,7 @@ def test_things_appear_where_a_pinhole_camera_sees_them(elevation: float) -> Non
 
 
 def test_the_camera_follows_the_body() -> None:
+    physics.redirect_warnings()
     env = gymnasium.make("HalfCheetah-v5")
     env.reset(seed=1)
     camera = physics.camera_of(env, 84)

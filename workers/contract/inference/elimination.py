@@ -12,8 +12,8 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from backend.comparisons.rank_evidence import ALPHA, e_values
-from backend.comparisons.statistics import Floats
+from workers.contract.inference.means import Floats
+from workers.contract.inference.ranks import ALPHA, e_values
 
 Indices = npt.NDArray[np.int64]
 

@@ -1,21 +1,22 @@
-"""Evidence that the runs of one group score higher, valid however often it is checked.
+"""Tests of ranks: whether one sample is higher than another, whatever the distribution.
 
-The e-value is a likelihood ratio of ranks, the rank-order sequential test of Savage and Sethuraman (1966, Annals of
-Mathematical Statistics 37). Under the null hypothesis all runs have the same distribution, so every order of their
-scores is equally likely. The alternative is the Plackett-Luce model: a better run has the weight θ, and it beats a
-worse one with probability θ / (θ + 1). Only ranks count, so the distribution of the scores does not matter.
-
-The e-value is a test martingale. By Ville's inequality it ever reaches 1/α with probability α at most, for any number
-of checks and any rule that adds seeds (Ramdas et al. 2023, arXiv:2210.01948).
+The e-value of two groups is valid however often it is checked. It is a likelihood ratio of ranks, the rank-order
+sequential test of Savage and Sethuraman (1966, Annals of Mathematical Statistics 37). Under the null hypothesis all
+runs have the same distribution, so every order of their scores is equally likely. The alternative is the Plackett-Luce
+model: a better run has the weight θ, and it beats a worse one with probability θ / (θ + 1). By Ville's inequality the
+e-value ever reaches 1/α with probability α at most, for any rule that adds seeds (Ramdas et al. 2023,
+arXiv:2210.01948).
 """
 
 import math
+from collections.abc import Sequence
 from functools import cache
+from statistics import NormalDist
 
 import numpy as np
 import numpy.typing as npt
 
-from backend.comparisons.statistics import Floats
+from workers.contract.inference.means import Floats
 
 Flags = npt.NDArray[np.bool_]
 
@@ -63,3 +64,35 @@ def _log_likelihood(heavy: Flags, light: Flags, weight: float) -> Floats:
 @cache
 def _log_factorials(largest: int) -> Floats:
     return np.array([math.lgamma(count + 1) for count in range(largest + 1)])
+
+
+def rank_sum_z(higher: Floats, lower: Floats) -> float:
+    """Return by how many standard deviations the values of one sample rank above those of another (Mann, Whitney 1947).
+
+    Only ranks count, so one lucky value proves nothing.
+    """
+    one, other = len(higher), len(lower)
+    larger = (higher[:, np.newaxis] > lower).sum() + (higher[:, np.newaxis] == lower).sum() / 2
+    return float((larger - one * other / 2) / math.sqrt(one * other * (one + other + 1) / 12))
+
+
+def rank_correlation(parts: Sequence[Floats]) -> float:
+    """Return the correlation of successive ranks inside parts of a series, which have the same length.
+
+    It is at least 0, because only a positive one makes a mean less certain than independent values would.
+    """
+    ranks = np.array([np.argsort(np.argsort(part, kind="stable")) for part in parts], dtype=np.float64)
+    ranks -= ranks.mean(axis=1, keepdims=True)
+    length = ranks.shape[1]
+    found = (ranks[:, 1:] * ranks[:, :-1]).sum() / (ranks**2).sum() * length / (length - 1)
+    return min(0.99, max(0.0, float(found)))
+
+
+def critical_z(chance: float) -> float:
+    """Return the number of standard deviations that a normal value exceeds with this probability."""
+    return NormalDist().inv_cdf(1 - chance)
+
+
+def usual_change(values: Floats) -> float:
+    """Return the standard deviation of successive differences from their median size, which outliers hardly change."""
+    return float(np.median(np.abs(np.diff(values)))) / NormalDist().inv_cdf(0.75)

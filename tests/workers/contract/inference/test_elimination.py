@@ -5,9 +5,9 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from backend.comparisons.rank_evidence import e_values
-from backend.comparisons.statistics import Floats
-from backend.studies.elimination import eliminate
+from workers.contract.inference.elimination import eliminate
+from workers.contract.inference.means import Floats
+from workers.contract.inference.ranks import e_values
 
 STUDIES = 2_000
 LIMIT = 20

@@ -6,9 +6,18 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from workers.contract.inference import clustered_mean_error, student_quantile, t_interval
+from workers.contract.inference.means import (
+    best_against_others,
+    clustered_mean_error,
+    jackknife_interval,
+    share_interval,
+    standard_errors_apart,
+    student_quantile,
+    t_interval,
+    welch,
+)
 
-REFERENCE = json.loads((Path(__file__).parents[2] / "fixtures" / "rliable.json").read_text())
+REFERENCE = json.loads((Path(__file__).parents[3] / "fixtures" / "rliable.json").read_text())
 
 
 @pytest.mark.parametrize(("probability", "freedom", "expected"), REFERENCE["student"])
@@ -48,3 +57,35 @@ def test_the_interval_of_related_values_covers_the_mean_and_the_usual_one_does_n
         covered += [each[0] <= 0 <= each[1] for each in (found.interval, usual)]
     assert covered[0] / 1_000 >= 0.93
     assert covered[1] / 1_000 < 0.6
+
+
+# scipy.stats.binomtest(k, n).proportion_ci(0.95)
+@pytest.mark.parametrize(
+    ("count", "of", "expected"),
+    [(0, 3, (0, 0.7075982)), (1, 3, (0.0084038, 0.9057007)), (3, 3, (0.2924018, 1)), (5, 10, (0.1870860, 0.8129140))],
+)
+def test_the_interval_of_a_share_is_exact(count: int, of: int, expected: tuple[float, float]) -> None:
+    assert share_interval(count, of) == pytest.approx(expected, abs=1e-6)
+
+
+def test_the_jackknife_of_a_mean_is_its_t_interval() -> None:
+    values = np.array([1.0, 2, 4, 8, 16])
+    found = jackknife_interval(lambda kept: float(values[kept].mean()), range(5))
+    assert found == pytest.approx(t_interval(values.tolist()))
+    assert jackknife_interval(lambda kept: float(values[kept].mean()), [0] * 5) is None
+    assert jackknife_interval(lambda kept: None if len(kept) < 5 else 1.0, range(5)) is None
+
+
+def test_means_are_compared_in_standard_errors() -> None:
+    assert standard_errors_apart(np.array([4.0, 6.0]), np.array([1.0, 3.0])) == pytest.approx(3 / 2**0.5)
+    assert standard_errors_apart(np.ones(3), np.zeros(3)) == np.inf
+    assert standard_errors_apart(np.ones(3), np.ones(3)) == 0
+
+
+def test_the_best_group_is_compared_with_each_other_one() -> None:
+    groups = [np.array([1.0, 2, 3]), np.array([7.0, 8, 9]), np.array([4.0, 5, 6])]
+    found = best_against_others(groups)
+    assert [pair.mean for pair in found] == [6, 3]
+    alone = welch(groups[1], groups[2])
+    assert found[1].low < alone.low, "three comparisons widen the interval"
+    assert best_against_others(groups[:1]) == []

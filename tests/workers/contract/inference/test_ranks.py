@@ -6,8 +6,8 @@ from math import comb, factorial, prod
 import numpy as np
 import pytest
 
-from backend.comparisons.rank_evidence import MAX_LOG_E, WEIGHTS, e_values
-from backend.comparisons.statistics import Floats
+from workers.contract.inference.means import Floats
+from workers.contract.inference.ranks import MAX_LOG_E, WEIGHTS, e_values
 
 
 def consecutive(first: int, count: int) -> Floats:

@@ -1,0 +1,62 @@
+"""The promises of docs/inference.md in short simulations, and proof that earlier methods break them."""
+
+from functools import partial
+
+import numpy as np
+import pytest
+
+from bench import inference
+from bench.inference import DISTRIBUTIONS, Draw, Ends, covered, rows_of_actions, rows_of_episodes, rows_of_verdicts
+from workers.contract.inference.means import Floats, MeanDifference, welch
+from workers.contract.inference.samples import interval, mean
+
+TRIALS = 200
+
+
+@pytest.mark.parametrize("name", DISTRIBUTIONS)
+def test_intervals_of_groups_cover_the_truth(name: str) -> None:
+    rows = inference.rows_of_groups(TRIALS, {name: DISTRIBUTIONS[name]})
+    assert [row.question for row in rows if inference.broken(row, TRIALS)] == []
+    assert all(row.shares[2] is None for row in rows), "two runs have no interval"
+
+
+def test_statistics_over_games_cover_the_truth(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(inference, "SIZES", (5,))
+    assert [row for row in inference.rows_of_games(100) if inference.broken(row, 100)] == []
+
+
+def test_the_best_of_equal_groups_rarely_beats_another(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(inference, "SIZES", (5,))
+    assert [row for row in rows_of_verdicts(200) if inference.broken(row, 200)] == []
+
+
+def test_episodes_and_actions_hold_their_promises() -> None:
+    rows = [*rows_of_episodes(200), *rows_of_actions(200)]
+    assert [row for row in rows if inference.broken(row, 50)] == []
+
+
+def bootstrap(draw: Draw, truth: float, size: int, random: np.random.Generator) -> tuple[Ends, float]:
+    """Return the percentile bootstrap of a mean, which earlier versions used."""
+    found = interval(mean, draw(random, (size, 1)), draws=500)
+    return (float(found.low), float(found.high)), truth
+
+
+def test_a_bootstrap_of_a_mean_would_break_the_promise() -> None:
+    share = covered(TRIALS, inference.SEED, partial(bootstrap, DISTRIBUTIONS["normal"], 100.0, 3))
+    assert share is not None
+    assert share < 0.85
+    assert inference.broken(inference.Row("mean", "normal", {3: share}), TRIALS)
+
+
+def uncorrected(groups: list[Floats]) -> list[MeanDifference]:
+    """Compare the best group with each other one as if there were no more, as earlier versions did."""
+    best = max(groups, key=lambda scores: float(scores.mean()))
+    return [welch(best, other) for other in groups if other is not best]
+
+
+def test_an_uncorrected_comparison_would_break_the_promise(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(inference, "best_against_others", uncorrected)
+    monkeypatch.setattr(inference, "SIZES", (5,))
+    rows = [row for row in rows_of_verdicts(200) if "10 equal groups" in row.question]
+    assert rows
+    assert all(inference.broken(row, 200) for row in rows)
