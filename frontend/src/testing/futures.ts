@@ -1,6 +1,18 @@
-import type { Futures, FuturesDocument } from "@/api/types";
+import type { Challenge, Futures, FuturesDocument } from "@/api/types";
 
 const estimate = (count: number, mean: number, interval: [number, number]) => ({ count, mean, interval });
+
+/** A test that shows FIRE to be better than NOOP. */
+export const aChallenge = (): Challenge => ({
+  taken: "NOOP",
+  action: "FIRE",
+  scale: 1,
+  pairs: 64,
+  e_value: 152.4,
+  is_better: true,
+  pairs_needed: null,
+  loss: estimate(64, 0.4, [0.25, 0.55]),
+});
 
 /**
  * Eight futures from decision 2 with the returns 0 to 3.5, half of them bootstrapped. The agent took NOOP, but FIRE is
@@ -42,16 +54,7 @@ export function aFuturesDocument(changes: Partial<FuturesDocument> = {}): Future
       },
       { name: "FIRE", probability: 0.75, action_value: null, ...estimate(8, 1.5, [1, 2]) },
     ],
-    challenge: {
-      taken: "NOOP",
-      action: "FIRE",
-      scale: 1,
-      pairs: 64,
-      e_value: 152.4,
-      is_better: true,
-      pairs_needed: null,
-      loss: estimate(64, 0.4, [0.25, 0.55]),
-    },
+    challenge: aChallenge(),
     futures: returns.map((discounted_return, at) => ({
       discounted_return,
       bootstrap: at < 4 ? 0.1 : null,

@@ -78,7 +78,8 @@ export function aGameCard(name: string, changes: Partial<GameCard> = {}): GameCa
 }
 
 /** A game that has only published scores. */
-export const unplayed = (name: string): GameCard => aGameCard(name, { runs: 0, evaluated_runs: 0, methods: [], best: [] });
+export const unplayed = (name: string): GameCard =>
+  aGameCard(name, { runs: 0, evaluated_runs: 0, methods: [], best: [] });
 
 /** The response for some games, with averages by no-op-5min. */
 export function gamesOf(games: GameCard[], averages: Partial<Games["averages"][number]>[] = [{}]): Games {

@@ -3,7 +3,15 @@ import userEvent from "@testing-library/user-event";
 import { beforeEach, describe, expect, it, vi } from "vitest";
 import type { Game } from "@/api/types";
 import { anUnfinishedEvaluation } from "@/testing/evaluations";
-import { aGame, aMethodRow, aRunScore, aScoreRow, aScoreTable, aWaitingEvaluation, aWaitingRun } from "@/testing/games";
+import {
+  aGame,
+  aMethodRow,
+  aRunScore,
+  aScoreRow,
+  aScoreTable,
+  aWaitingEvaluation,
+  aWaitingRun,
+} from "@/testing/games";
 import { renderPage } from "@/testing/render";
 import { refusal, serve } from "@/testing/server";
 import { fakeStreams, stream } from "@/testing/stream";
@@ -63,12 +71,7 @@ describe("the page of a game", () => {
     const region = within(await screen.findByRole("region", { name: "No-op starts, 5 minutes" }));
     const [table, runs] = region.getAllByRole("table") as [HTMLElement, HTMLElement];
     expect(cells(table)).toEqual([
-      [
-        "1",
-        "PAACmean of 3 runs · 5 M steps · 1 failed run left out",
-        "18.317.1 to 19.4",
-        "130\u00a0%",
-      ],
+      ["1", "PAACmean of 3 runs · 5 M steps · 1 failed run left out", "18.317.1 to 19.4", "130\u00a0%"],
       [
         "2",
         "GorilaGorila (Nair et al. 2015), table 4; also PAAC (Clemente et al. 2017), table 1",
@@ -95,9 +98,17 @@ describe("the page of a game", () => {
 
   it("draws a ranking of three scores as bars", async () => {
     show(true);
-    const { server } = open(aGame([aScoreTable([aMethodRow(), published, { ...published, player: "DQN" }])]), {
-      "GET /games/pong/figure": { data: [{ x: [18.3, 16.7, 16.7] }], layout: {}, cursor: "", complete: true },
-    });
+    const { server } = open(
+      aGame([aScoreTable([aMethodRow(), published, { ...published, player: "DQN" }])]),
+      {
+        "GET /games/pong/figure": {
+          data: [{ x: [18.3, 16.7, 16.7] }],
+          layout: {},
+          cursor: "",
+          complete: true,
+        },
+      },
+    );
     await waitFor(() => expect(drawn.at(-1)?.[0]?.x).toEqual([18.3, 16.7, 16.7]));
     expect(server.of("GET /games/pong/figure")[0]?.query.toString()).toBe("protocol=no-op-5min");
     expect(screen.getByRole("img", { name: /^Scores in Pong .* 3 players/ })).toBeTruthy();

@@ -46,7 +46,10 @@ describe("the game list", () => {
   });
 
   it("separates protocols", async () => {
-    const both = [aMethodScore(), aMethodScore({ protocol: "no-op-30min", mean: 21, human_normalized: null })];
+    const both = [
+      aMethodScore(),
+      aMethodScore({ protocol: "no-op-30min", mean: 21, human_normalized: null }),
+    ];
     const best = [aBestScore(), aBestScore({ protocol: "no-op-30min", mean: 21, human_normalized: null })];
     open(
       gamesOf(

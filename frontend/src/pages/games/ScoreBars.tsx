@@ -14,7 +14,11 @@ export function ScoreBars({ game, table }: { game: Game; table: ScoreTable }) {
   const points = () =>
     Promise.resolve({
       header: ["player", "score", "interval_low", "interval_high"],
-      rows: table.rows.map(({ player, score, method }) => [player, score, ...(method?.interval ?? [null, null])]),
+      rows: table.rows.map(({ player, score, method }) => [
+        player,
+        score,
+        ...(method?.interval ?? [null, null]),
+      ]),
     });
   return (
     <FigureFrame

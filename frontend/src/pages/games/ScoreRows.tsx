@@ -52,32 +52,32 @@ function Runs({ table }: { table: ScoreTable }) {
 function Rows({ table, rows }: { table: ScoreTable; rows: readonly ScoreRow[] }) {
   const ranks = rows.some(({ rank }) => rank !== null);
   return (
-      <Table className={classes.ranking} verticalSpacing={6} horizontalSpacing="xs">
-        <Table.Thead>
-          <Table.Tr>
-            {ranks && <Table.Th scope="col">Rank</Table.Th>}
-            <Table.Th scope="col">Player</Table.Th>
+    <Table className={classes.ranking} verticalSpacing={6} horizontalSpacing="xs">
+      <Table.Thead>
+        <Table.Tr>
+          {ranks && <Table.Th scope="col">Rank</Table.Th>}
+          <Table.Th scope="col">Player</Table.Th>
+          <Table.Th scope="col" ta="right">
+            Score
+          </Table.Th>
+          {table.normalized_by && (
             <Table.Th scope="col" ta="right">
-              Score
+              Of human
             </Table.Th>
-            {table.normalized_by && (
-              <Table.Th scope="col" ta="right">
-                Of human
-              </Table.Th>
-            )}
-          </Table.Tr>
-        </Table.Thead>
-        <Table.Tbody>
-          {rows.map((row, place) => (
-            <Row
-              key={row.ours ? `run ${row.ours.evaluation_id}` : `${row.player} ${place}`}
-              row={row}
-              ranks={ranks}
-              normalized={table.normalized_by !== null}
-            />
-          ))}
-        </Table.Tbody>
-      </Table>
+          )}
+        </Table.Tr>
+      </Table.Thead>
+      <Table.Tbody>
+        {rows.map((row, place) => (
+          <Row
+            key={row.ours ? `run ${row.ours.evaluation_id}` : `${row.player} ${place}`}
+            row={row}
+            ranks={ranks}
+            normalized={table.normalized_by !== null}
+          />
+        ))}
+      </Table.Tbody>
+    </Table>
   );
 }
 
@@ -92,14 +92,26 @@ function Row({ row, ranks, normalized }: { row: ScoreRow; ranks: boolean; normal
         </Table.Td>
       )}
       <Table.Td>
-        {ours ? <OurPlayer row={row} ours={ours} /> : method ? <Method of={method} /> : <PublishedPlayer row={row} />}
+        {ours ? (
+          <OurPlayer row={row} ours={ours} />
+        ) : method ? (
+          <Method of={method} />
+        ) : (
+          <PublishedPlayer row={row} />
+        )}
       </Table.Td>
       <Table.Td ta="right">
         <div className={classes.mean}>
-          <Score value={row.score} meaning={ours || method ? "Mean" : row.sources.length > 0 ? "Published" : "Best"} />
+          <Score
+            value={row.score}
+            meaning={ours || method ? "Mean" : row.sources.length > 0 ? "Published" : "Best"}
+          />
         </div>
         {interval && (
-          <div className={classes.interval} title={`95 % interval of the mean over ${method ? "runs" : "episodes"}`}>
+          <div
+            className={classes.interval}
+            title={`95 % interval of the mean over ${method ? "runs" : "episodes"}`}
+          >
             {intervalText(interval)}
           </div>
         )}

@@ -59,7 +59,11 @@ describe("the page of a study", () => {
     await userEvent.hover(within(second).getByText("Ranks below Learning rate 0.001"));
     expect(await screen.findByText("E-value 46 of the 40 that show it ranks lower")).toBeTruthy();
     const verdict = within(screen.getByRole("region", { name: "Verdict" }));
-    expect(verdict.getByText("Learning rate 0.001 ranks highest: the runs of every other point tend to score lower.")).toBeTruthy();
+    expect(
+      verdict.getByText(
+        "Learning rate 0.001 ranks highest: the runs of every other point tend to score lower.",
+      ),
+    ).toBeTruthy();
   });
 
   it("shows which points of a study until certain are undecided", async () => {

@@ -77,7 +77,12 @@ function ActionRow({ action, domain, taken, better }: ActionRowProps) {
         {name}
         {taken && <VisuallyHidden>, taken</VisuallyHidden>}
         {better && (
-          <Badge size="xs" ml={4} tt="none" title="Shown by fresh pairs of futures; wrong in at most 5 % of tests">
+          <Badge
+            size="xs"
+            ml={4}
+            tt="none"
+            title="Shown by fresh pairs of futures; wrong in at most 5 % of tests"
+          >
             better
           </Badge>
         )}

@@ -1,6 +1,13 @@
 import { describe, expect, it } from "vitest";
-import { aFuturesDocument } from "@/testing/futures";
-import { conclude, describeChallenge, describeLostLives, findBetter, formatActions, summarize } from "./words";
+import { aChallenge, aFuturesDocument } from "@/testing/futures";
+import {
+  conclude,
+  describeChallenge,
+  describeLostLives,
+  findBetter,
+  formatActions,
+  summarize,
+} from "./words";
 
 describe("the conclusion", () => {
   it.each([
@@ -28,18 +35,18 @@ it("shows as many digits as the interval needs", () => {
 });
 
 describe("the test of another action", () => {
-  const { challenge } = aFuturesDocument();
+  const challenge = aChallenge();
 
   it("marks an action that fresh pairs show to be better, and says by how much", () => {
-    expect(findBetter(challenge!)).toBe("FIRE");
-    expect(describeChallenge(challenge!)).toBe(
+    expect(findBetter(challenge)).toBe("FIRE");
+    expect(describeChallenge(challenge)).toBe(
       "FIRE is better than NOOP by 0.40 (95 % 0.25 to 0.55) up to the next reward or lost life: " +
         "64 fresh pairs of futures (e-value 152 of 20), measured with 64 others.",
     );
   });
 
   it("marks none without evidence, and says how many pairs it would take", () => {
-    const open = { ...challenge!, is_better: false, loss: null, e_value: 3.1, pairs: 256, pairs_needed: 680 };
+    const open = { ...challenge, is_better: false, loss: null, e_value: 3.1, pairs: 256, pairs_needed: 680 };
     expect(findBetter(open)).toBeNull();
     expect(describeChallenge(open)).toBe(
       "No better action is shown. FIRE was tested against NOOP with 256 fresh pairs of futures " +
@@ -50,7 +57,7 @@ describe("the test of another action", () => {
 
   it("is left out where no action looks better", () => {
     expect(findBetter(null)).toBeNull();
-    expect(describeChallenge({ ...challenge!, action: null })).toBe(
+    expect(describeChallenge({ ...challenge, action: null })).toBe(
       "No action had better outcomes than NOOP, so none was tested.",
     );
   });

@@ -120,7 +120,14 @@ export const findBetter = (challenge: Challenge | null): string | null =>
   challenge?.is_better ? challenge.action : null;
 
 /** Return the result of the test of another action in a sentence. */
-export function describeChallenge({ taken, action, pairs = 0, e_value = 1, loss, pairs_needed }: Challenge): string {
+export function describeChallenge({
+  taken,
+  action,
+  pairs = 0,
+  e_value = 1,
+  loss,
+  pairs_needed,
+}: Challenge): string {
   if (action === null) return `No action had better outcomes than ${taken}, so none was tested.`;
   const tested = `${plural(pairs, "fresh pair")} of futures (e-value ${score(e_value)} of ${DECISIVE})`;
   if (loss)

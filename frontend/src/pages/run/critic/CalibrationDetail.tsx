@@ -15,7 +15,14 @@ import runClasses from "../run.module.css";
 import { CalibrationActions } from "./CalibrationActions";
 import { CalibrationState } from "./CalibrationState";
 import classes from "./critic.module.css";
-import { calibrationName, describeBias, describeErrors, describeOwnValues, describeRegret, describeSize } from "./words";
+import {
+  calibrationName,
+  describeBias,
+  describeErrors,
+  describeOwnValues,
+  describeRegret,
+  describeSize,
+} from "./words";
 import { WorstMoments } from "./WorstMoments";
 
 /** Page of one calibration: plot, errors in words, worst moments and settings. */
@@ -77,7 +84,16 @@ function LoadedCalibration({ run, calibration, onRemoved }: LoadedCalibrationPro
   );
 }
 
-const HEADER = ["episode", "decision", "value", "mean_return", "low", "high", "regret_at_least", "regret_at_most"];
+const HEADER = [
+  "episode",
+  "decision",
+  "value",
+  "mean_return",
+  "low",
+  "high",
+  "regret_at_least",
+  "regret_at_most",
+];
 
 interface PlotProps {
   calibration: CalibrationWithDocument;

@@ -157,7 +157,9 @@ function CalibrationRow({ run, calibration }: { run: Run; calibration: Calibrati
         <Measured value={errors?.correlation} interval={errors?.correlation_interval} />
       </Table.Td>
       <Table.Td ta="right" visibleFrom="sm">
-        {errors?.regret ? formatInterval(errors.regret.interval ?? [errors.regret.at_least, errors.regret.at_most]) : score(null)}
+        {errors?.regret
+          ? formatInterval(errors.regret.interval ?? [errors.regret.at_least, errors.regret.at_most])
+          : score(null)}
       </Table.Td>
       <RequestedCell job={calibration} />
       <Table.Td>
