@@ -29,7 +29,7 @@ const MEASURES: Record<CriticMeasure, { label: string; title: string; hint: stri
   skill: {
     label: "Skill",
     title: "Skill of the critic",
-    hint: "1: all values are right. 0: no better than always predicting the mean return. With its 95 % interval.",
+    hint: "1: values equal returns. 0: no better than always predicting the mean return. With its 95 % interval.",
   },
   regret: {
     label: "Regret",

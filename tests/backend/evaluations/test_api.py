@@ -180,7 +180,7 @@ def test_a_games_page_names_the_start_points_of_a_score(api: Api) -> None:
     api.evaluate(run_id, protocol="human-starts", start_set=stored["id"])
     api.play([4.0] * 100, protocol="human-starts", env="ALE/Pong-v5")
     tables = api.user.get("/api/v1/games/pong").json()["tables"]
-    (ours,) = [row["ours"] for table in tables for row in table["rows"] if row["ours"]]
+    (ours,) = [row["ours"] for table in tables for row in table["runs"]]
     assert (ours["protocol"], ours["start_set"], ours["short"]) == ("human-starts", "Ana's", False)
 
 

@@ -66,7 +66,9 @@ function Best({ best }: { best: BestScore }) {
   return (
     <>
       <p className={classes.from} title={evaluationText(best)}>
-        <span className={classes.dim}>Best checkpoint {score(best.mean)}:</span>
+        <span className={classes.bestScore} title="Score of its best checkpoint">
+          Best {score(best.mean)}
+        </span>
         <RunDot run={best.run} />
         <Link to={`/runs/${best.run.id}`} className={classes.above}>
           {best.run.name}

@@ -24,7 +24,7 @@ describe("the game list", () => {
     const pong = await card("Pong");
     expect(pong.textContent).toContain("18.3");
     expect(pong.textContent).toContain("PAAC, mean of 3 runs");
-    expect(pong.textContent).toContain("Best checkpoint 20.7:");
+    expect(pong.textContent).toContain("Best 20.7");
     expect(pong.textContent).toContain("130\u00a0% of human");
     expect(pong.textContent).toContain("no-op-5min");
     expect(within(pong).getByRole("link", { name: "Pong" }).getAttribute("href")).toBe("/games/pong");

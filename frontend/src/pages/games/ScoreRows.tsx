@@ -26,7 +26,7 @@ function Runs({ table }: { table: ScoreTable }) {
   const { runs, runs_total: total } = table;
   const hidden = all ? 0 : Math.max(0, runs.length - INITIAL_RUNS);
   return (
-    <section aria-label="Best checkpoint of each run">
+    <section aria-label={`Best checkpoint of each run, ${table.title}`}>
       <Title order={3} size="sm" mt="md">
         Best checkpoint of each run
       </Title>

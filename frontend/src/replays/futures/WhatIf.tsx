@@ -71,7 +71,7 @@ export function WhatIf({ replay, env, thoughts, head, playback, steps, onClose }
         ) : (
           <Text size="sm" c="dimmed">
             A worker plays many futures from this moment, each with other random numbers. Their average shows
-            whether the value estimate is right, and which action is best.
+            how wrong the value estimate is, and whether another action would have been better.
           </Text>
         )}
         <YourGames replay={replay} list={list} chosen={chosen} />
