@@ -43,16 +43,18 @@ TITLES: dict[Measure, str] = {
 def draw_calibrations(session: Session, runs: Sequence[Run], measure: Measure, look: Look, window: Window) -> Figure:
     """Return one measure of each run's calibrations, with its 95 % interval if it has one."""
     names, styles = run_labels(runs), strokes([run.id for run in runs])
-    traces = []
+    traces, heights = [], []
     for run in runs:
         points = _points(list_finished(session, run), measure, window)
         if len(points):
+            # With the ends of the intervals, so that they are not cut off.
+            heights.append(points[:, 1:].ravel())
             traces.append(_trace(run.id, names[run.id], styles[run.id], points, measure))
     layout = go.Layout(
         xaxis={**x_axis([np.array(trace.x) for trace in traces], look.axis, look.x_log), "rangemode": "tozero"},
         yaxis={
             "title": {"text": TITLES[measure]},
-            **y_axis([np.array(trace.y) for trace in traces], look.y_log, clip=look.clip),
+            **y_axis(heights, look.y_log, clip=look.clip),
             "zeroline": True,
         },
         hovermode="closest",
