@@ -36,7 +36,6 @@ from workers.contract.inference.samples import (
     Interval,
     Tasks,
     interquartile_of_all,
-    interquartile_over_tasks,
     interval,
     mean_of_means,
     median_of_means,
@@ -151,7 +150,7 @@ def _interquartile(draw: Draw, size: int, random: np.random.Generator) -> tuple[
     scores = finished(draw(random, (size,)))
     if not len(scores):
         return None, truth
-    return _to_ends(interquartile_over_tasks([scores[:, np.newaxis]], draws=1_000)[1]), truth
+    return _to_ends(over_tasks([scores[:, np.newaxis]], interquartile_of_all, draws=1_000)[1]), truth
 
 
 def _share(draw: Draw, size: int, random: np.random.Generator) -> tuple[Ends, float]:
@@ -201,9 +200,7 @@ def _over_games(
     tasks = [scale * finished(draw(random, (size,)))[:, np.newaxis] for scale in SCALES]
     if min(map(len, tasks)) < MIN_RUNS:
         return None, truth
-    if statistic is interquartile_of_all:
-        return _to_ends(interquartile_over_tasks(tasks, draws=1_000)[1]), truth
-    return _to_ends(over_tasks(tasks, statistic)[1]), truth
+    return _to_ends(over_tasks(tasks, statistic, draws=1_000)[1]), truth
 
 
 def rows_of_verdicts(trials: int) -> list[Row]:

@@ -34,7 +34,6 @@ from workers.contract.games import env_title
 from workers.contract.inference.means import Floats
 from workers.contract.inference.samples import (
     interquartile_of_all,
-    interquartile_over_tasks,
     mean_of_means,
     median_of_means,
     over_tasks,
@@ -173,10 +172,7 @@ def _estimate(tasks: Sequence[Floats], statistic: Statistic) -> Estimate | None:
     """Return a statistic with its interval, if each game has enough runs for one."""
     if not tasks:
         return None
-    if statistic is interquartile_of_all:
-        value, ends = interquartile_over_tasks(tasks, DRAWS)
-    else:
-        value, ends = over_tasks(tasks, statistic)
+    value, ends = over_tasks(tasks, statistic, DRAWS)
     low, high = (float(end[0]) for end in ends)
     if min(map(len, tasks)) < MIN_SEEDS or not np.isfinite([low, high]).all():
         return Estimate(value=float(value[0]), low=None, high=None)

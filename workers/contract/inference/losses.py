@@ -11,8 +11,8 @@ from typing import NamedTuple, Protocol
 import numpy as np
 
 from workers.contract.inference.means import Floats, clustered_mean_error
+from workers.contract.inference.ranks import ALPHA
 
-ALPHA = 0.05
 # An e-value at this level shows a loss.
 DECISIVE = 1 / ALPHA
 # Losses up to this share of the scale do not count.

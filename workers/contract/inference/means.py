@@ -89,15 +89,13 @@ def jackknife_interval(
     if len(names) < 2:
         return None
     every = np.arange(len(clusters))
-    value, *found = (statistic(every[[cluster != name for cluster in clusters]]) for name in (_NO_CLUSTER, *names))
+    value = statistic(every)
+    found = [statistic(every[[cluster != name for cluster in clusters]]) for name in names]
     known = [each for each in found if each is not None and math.isfinite(each)]
     if value is None or len(known) < len(names):
         return None
     half = student_quantile(HIGH, len(names) - 1) * math.sqrt((len(names) - 1) * float(np.var(known)))
     return value - half, value + half
-
-
-_NO_CLUSTER = object()
 
 
 def standard_errors_apart(higher: Floats, lower: Floats) -> float:

@@ -234,15 +234,21 @@ Tasks = Sequence[Floats]
 
 def efficiency(tasks: Tasks, center: Center, draws: int = DRAWS, seed: int = SEED) -> tuple[Floats, Interval]:
     """Return the sample-efficiency curve over tasks, with one row per run and one column per position."""
-    return interquartile_over_tasks(tasks, draws, seed) if center == "iqm" else over_tasks(tasks, mean_of_means)
+    return over_tasks(tasks, interquartile_of_all if center == "iqm" else mean_of_means, draws, seed)
 
 
-def over_tasks(tasks: Tasks, statistic: Callable[[Tasks], Floats]) -> tuple[Floats, Interval]:
-    """Return a smooth statistic of tasks with its t-interval, or NaN if a task has a single run.
+def over_tasks(
+    tasks: Tasks, statistic: Callable[[Tasks], Floats], draws: int = DRAWS, seed: int = SEED
+) -> tuple[Floats, Interval]:
+    """Return a statistic of tasks with its t-interval, or NaN if a task has a single run.
+
+    The interquartile mean is not smooth enough for a jackknife. It has a widened bootstrap.
 
     The variance is the sum of those of the tasks, each by leaving out one run at a time (stratified jackknife: Efron,
     Stein 1981), with the degrees of freedom of Welch and Satterthwaite.
     """
+    if statistic is interquartile_of_all:
+        return _interquartile_over_tasks(tasks, draws, seed)
     value = statistic(tasks)
     if min(map(len, tasks)) < 2:
         return value, Interval(np.full(value.shape, np.nan), np.full(value.shape, np.nan))
@@ -265,10 +271,10 @@ def _jackknife_variance(tasks: Tasks, place: int, statistic: Callable[[Tasks], F
     return np.asarray((len(task) - 1) * np.var(found, axis=0))
 
 
-def interquartile_over_tasks(tasks: Tasks, draws: int = DRAWS, seed: int = SEED) -> tuple[Floats, Interval]:
+def _interquartile_over_tasks(tasks: Tasks, draws: int, seed: int) -> tuple[Floats, Interval]:
     """Return the interquartile mean of all runs with its widened, stratified bootstrap.
 
-    A jackknife does not work for it. The interval is NaN if a task has fewer than five runs, or if tasks have different
+    The interval is NaN if a task has fewer than five runs, or if tasks have different
     numbers of runs: then those with more runs count more, and by how much is chance.
     """
     random = np.random.default_rng(seed)

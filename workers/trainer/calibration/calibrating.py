@@ -139,7 +139,7 @@ def _with_interval(
 ) -> Statistic:
     """Return a statistic with its 95 % interval by the jackknife. None where it is not defined."""
     ends = jackknife_interval(lambda indices: statistic([judged[index] for index in indices]), episodes)
-    return statistic(judged), ends and (max(least, ends[0]), min(most, ends[1]))
+    return statistic(judged), ends and (min(most, max(least, ends[0])), min(most, max(least, ends[1])))
 
 
 def squared_error(judged: Sequence[JudgedMoment]) -> float:
