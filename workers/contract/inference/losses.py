@@ -26,7 +26,7 @@ def loss_evidence(differences: Sequence[float], scale: float) -> float:
     """Return the e-value of pairs against the hypothesis that the mean loss is at most the margin.
 
     It is the capital of a gambler who bets on each pair (Waudby-Smith, Ramdas 2024, arXiv:2010.09686). It ever reaches
-    20 with probability 5 % at most, whatever the distribution and whenever the pairs end.
+    20 with probability 5 % at most, for any distribution and any number of pairs.
     """
     margin = MARGIN * scale
     gains = (np.asarray(differences, dtype=np.float64) - margin) / (2 * scale + margin)

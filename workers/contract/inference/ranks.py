@@ -1,4 +1,4 @@
-"""Tests of ranks: whether one sample is higher than another, whatever the distribution.
+"""Tests of ranks: whether one sample is higher than another, for any distribution.
 
 The e-value of two groups is valid however often it is checked. It is a likelihood ratio of ranks, the rank-order
 sequential test of Savage and Sethuraman (1966, Annals of Mathematical Statistics 37). Under the null hypothesis all
