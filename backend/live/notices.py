@@ -67,10 +67,10 @@ class Stream:
 
     async def next(self, timeout: float) -> Notice | None:
         """Return the next notice, or None once the stream has ended or the timeout is over."""
-        try:
-            return await asyncio.wait_for(self._waiting.get(), timeout)
-        except TimeoutError:
-            return None
+        with suppress(TimeoutError):
+            async with asyncio.timeout(timeout):
+                return await self._waiting.get()
+        return None
 
     def _empty(self) -> None:
         while not self._waiting.empty():
@@ -110,7 +110,8 @@ class Watch:
     async def next(self, timeout: float) -> None:
         """Wait for a change, the end or the timeout, and reset the flag."""
         with suppress(TimeoutError):
-            await asyncio.wait_for(self._changed.wait(), timeout)
+            async with asyncio.timeout(timeout):
+                await self._changed.wait()
         self._changed.clear()
 
 

@@ -27,7 +27,8 @@ class QuietServer(uvicorn.Server):
         self._loop = asyncio.get_running_loop()
         while not await self.on_tick(0):
             with suppress(TimeoutError):
-                await asyncio.wait_for(self._exits.wait(), DATE_SECONDS)
+                async with asyncio.timeout(DATE_SECONDS):
+                    await self._exits.wait()
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
         """Let the server exit after a signal."""

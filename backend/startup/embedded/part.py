@@ -56,7 +56,8 @@ class SupervisedProcess:
             return
         self.signal(signal.SIGTERM)
         try:
-            await asyncio.wait_for(asyncio.shield(self._supervisor), timeout)
+            async with asyncio.timeout(timeout):
+                await asyncio.shield(self._supervisor)
         except TimeoutError:
             self._output.say("arcadia", f"{self.name} did not exit within {timeout:g} s. Killing it")
             self.signal(signal.SIGKILL)
@@ -84,7 +85,8 @@ class SupervisedProcess:
                 pause = FIRST_RESTART_SECONDS
             self._output.say("arcadia", f"{self.name} {describe_exit(returncode)}; restarting it in {pause:g} s")
             with contextlib.suppress(TimeoutError):
-                await asyncio.wait_for(self._stopping.wait(), pause)
+                async with asyncio.timeout(pause):
+                    await self._stopping.wait()
             pause = min(2 * pause, MAX_RESTART_SECONDS)
 
     async def _run_safely(self) -> int:

@@ -39,6 +39,24 @@ def test_every_page_receives_notices_of_any_thread() -> None:
     run(work())
 
 
+@pytest.mark.parametrize("rounds", range(5))
+def test_a_wait_that_ends_as_a_notice_comes_is_cancelled(rounds: int) -> None:
+    async def work() -> None:
+        async with running(""):
+            with current_hub().watch() as changes:
+                changes.hears_all = True
+                waiting = asyncio.create_task(changes.next(PATIENCE_SECONDS))
+                await asyncio.sleep(0.01)
+                changes.put(notices.Notice("1", "run.changed", {}))
+                for _ in range(rounds):
+                    await asyncio.sleep(0)
+                if waiting.cancel():
+                    with pytest.raises(asyncio.CancelledError):
+                        await waiting
+
+    run(work())
+
+
 def test_repeated_notices_are_merged_and_different_ones_are_not() -> None:
     async def work() -> None:
         async with running(""):
