@@ -1,4 +1,4 @@
-"""Run the Python tests, then the frontend tests, and summarize both."""
+"""Run the Python tests and the frontend tests side by side, and summarize both."""
 
 import json
 import os
@@ -6,9 +6,11 @@ import shutil
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 from collections import Counter
 from pathlib import Path
+from typing import IO
 from xml.etree import ElementTree
 
 ROOT = Path(__file__).parent.parent
@@ -66,14 +68,22 @@ def python_failures(report: Path) -> list[str]:
     ]
 
 
-def run_frontend() -> tuple[int, Outcomes]:
-    """Run vitest and return its exit status and outcomes."""
+def start_frontend(output: IO[bytes]) -> subprocess.Popen[bytes]:
+    """Start vitest, which uses one core because the Python tests use the others."""
     npm = shutil.which("npm")
     if npm is None:
         sys.exit("npm is not on PATH. Use `make test`, which finds it.")
+    reporters = ["--reporter=default", "--reporter=json", f"--outputFile.json={REPORTS / 'vitest.json'}"]
+    command = [npm, "test", "--", "--maxWorkers=1", *reporters]
+    return subprocess.Popen(command, cwd=ROOT / "frontend", stdout=output, stderr=subprocess.STDOUT)
+
+
+def finish_frontend(vitest: subprocess.Popen[bytes], output: IO[bytes]) -> tuple[int, Outcomes]:
+    """Wait for vitest, print its output, and return its exit status and outcomes."""
+    status = vitest.wait()
+    output.seek(0)
+    shutil.copyfileobj(output, sys.stdout.buffer)
     report = REPORTS / "vitest.json"
-    reporters = ["--reporter=default", "--reporter=json", f"--outputFile.json={report}"]
-    status = subprocess.call([npm, "test", "--", *reporters], cwd=ROOT / "frontend")
     return status, agreeing(status, frontend_outcomes(report) if report.exists() else Counter())
 
 
@@ -108,9 +118,14 @@ def main() -> int:
     if arguments and arguments != ["--all"]:
         return run_python(arguments)[0]
     began = time.monotonic()
-    python_status, python = run_python(SIDE_BY_SIDE if arguments else [*SIDE_BY_SIDE, "--required"])
-    print(flush=True)
-    frontend_status, frontend = run_frontend()
+    with tempfile.TemporaryFile() as output, start_frontend(output) as vitest:
+        try:
+            python_status, python = run_python(SIDE_BY_SIDE if arguments else [*SIDE_BY_SIDE, "--required"])
+        except BaseException:
+            vitest.terminate()
+            raise
+        print(flush=True)
+        frontend_status, frontend = finish_frontend(vitest, output)
     for name, status, outcomes in (("Python", python_status, python), ("Frontend", frontend_status, frontend)):
         verdict = "passed" if status == 0 else f"FAILED (exit status {status})"
         print(f"{name} tests {verdict}: {', '.join(f'{count} {kind}' for kind, count in outcomes.items() if count)}")

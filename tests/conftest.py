@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -87,9 +88,22 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Deselect the tests of the nightly stage if --required is given."""
     if config.option.required:
-        nightly = [item for item in items if is_nightly(item)]
-        config.hook.pytest_deselected(items=nightly)
-        items[:] = [item for item in items if item not in set(nightly)]
+        required = list(required_items(items))
+        config.hook.pytest_deselected(items=[item for item in items if item not in set(required)])
+        items[:] = required
+
+
+def required_items(items: list[pytest.Item]) -> Iterator[pytest.Item]:
+    """Yield the tests that are not of the nightly stage."""
+    cases: Counter[str] = Counter()
+    for item in items:
+        if is_nightly(item):
+            continue
+        test = item.nodeid.partition("[")[0]
+        limit = item.get_closest_marker("required_cases")
+        if limit is None or cases[test] < limit.args[0]:
+            cases[test] += 1
+            yield item
 
 
 def is_nightly(item: pytest.Item) -> bool:

@@ -26,6 +26,7 @@ OF_THE_BACKEND = ["fastapi", "uvicorn", "sqlalchemy", "alembic", "plotly", "psyc
 OF_THE_TRAINER = ["torch", "gymnasium", "ale_py", "av", "safetensors"]
 
 
+@pytest.mark.required_cases(2)
 @pytest.mark.parametrize(
     ("missing", "arguments", "said"),
     [
@@ -87,12 +88,14 @@ def test_up_warns_of_plug_ins_that_another_data_folder_allows(
     assert "arcadia-toy" not in capsys.readouterr().err
 
 
+@pytest.mark.nightly
 def test_migrate_creates_the_database(tmp_path: Path) -> None:
     assert arcadia("migrate", "--data", str(tmp_path)).returncode == 0
     with sqlite3.connect(tmp_path / "arcadia.db") as database:
         assert database.execute("SELECT count(*) FROM runs").fetchone() == (0,)
 
 
+@pytest.mark.required_cases(2)
 @pytest.mark.parametrize(
     ("arguments", "settings", "said"),
     [

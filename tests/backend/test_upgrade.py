@@ -34,6 +34,7 @@ def test_runs_keep_their_state_curves_and_log(upgraded: TestClient) -> None:
         assert upgraded.get(f"/api/v1/runs/{number}/log").json()["items"][-1]["message"] == "Finished."
 
 
+@pytest.mark.required_cases(1)
 @pytest.mark.parametrize("number", METHODS)
 def test_files_are_complete_and_a_checkpoint_can_be_forked_and_pinned(upgraded: TestClient, number: int) -> None:
     kept = [row for row in upgraded.get(f"/api/v1/runs/{number}/checkpoints").json() if row["available"]]

@@ -84,6 +84,7 @@ for module in sys.argv[1:]:
 """
 
 
+@pytest.mark.nightly
 def test_every_benchmark_prints_its_help() -> None:
     folder = Path(bench.__file__).parent
     programs = [path for path in sorted(folder.rglob("*.py")) if '__name__ == "__main__"' in path.read_text()]
@@ -94,6 +95,7 @@ def test_every_benchmark_prints_its_help() -> None:
     assert (shown.stdout, shown.returncode) == ("", 0), shown.stdout + shown.stderr
 
 
+@pytest.mark.nightly
 @pytest.mark.skipif(torch.cuda.is_available(), reason="this machine has a GPU")
 def test_the_gpu_benchmark_fails_without_a_gpu() -> None:
     ended = subprocess.run(

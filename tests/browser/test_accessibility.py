@@ -118,6 +118,7 @@ def test_signing_in(check: Check, signed_out: Page) -> None:
     check(signed_out)
 
 
+@pytest.mark.required_cases(3)
 @pytest.mark.parametrize(
     ("path", "ready"),
     [
@@ -227,6 +228,7 @@ NIGHTLY_PAGES = {
 }
 
 
+@pytest.mark.required_cases(8)
 @pytest.mark.parametrize(
     "name", [pytest.param(name, marks=[pytest.mark.nightly] if name in NIGHTLY_PAGES else []) for name in PAGES]
 )
@@ -236,6 +238,7 @@ def test_a_page_with_runs(check: Check, shown: Page, showcase: Showcase, name: s
     check(shown)
 
 
+@pytest.mark.required_cases(1)
 @pytest.mark.parametrize(
     "path",
     [
@@ -375,6 +378,7 @@ OPENED = [
 ]
 
 
+@pytest.mark.required_cases(3)
 @pytest.mark.parametrize("opened", OPENED)
 def test_menus_and_dialogs(
     check: Check, shown: Page, showcase: Showcase, opened: Callable[[Page, Showcase], None]

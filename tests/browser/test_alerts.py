@@ -53,6 +53,7 @@ def finish(api: Api, name: str) -> int:
     return run_id
 
 
+@pytest.mark.nightly
 def test_a_finished_run_is_announced_without_a_reload(page: Page, api: Api) -> None:
     assert api.user.patch("/api/v1/alert-rules/run_finished", json={"rings": True}).is_success
     page.goto("/alerts/channels")

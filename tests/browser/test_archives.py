@@ -69,6 +69,7 @@ def test_selected_runs_are_exported_and_imported_by_button_and_drop(page: Page, 
     assert api.user.get("/api/v1/runs").json()["total"] == 2
 
 
+@pytest.mark.nightly
 def test_a_new_installation_opens_the_examples(page: Page, api: Api) -> None:
     for run in api.user.get("/api/v1/runs").json()["items"]:
         api.user.delete(f"/api/v1/runs/{run['id']}").raise_for_status()

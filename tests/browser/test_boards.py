@@ -35,6 +35,7 @@ def train(api: Api, rate: float) -> int:
     return run_id
 
 
+@pytest.mark.nightly
 def test_a_board_is_arranged_saved_and_embedded(page: Page, browser: Browser, api: Api) -> None:
     train(api, 0.001)
     page.goto("/projects/Main")
@@ -94,6 +95,7 @@ def drag_across(page: Page, plot: Locator) -> None:
     page.mouse.up()
 
 
+@pytest.mark.nightly
 def test_charts_of_a_board_zoom_together(page: Page, api: Api) -> None:
     run_id = train(api, 0.001)
     figures = {

@@ -76,6 +76,7 @@ def embedding(directory: Path, browser: Browser, token: str = "") -> Iterator[Em
         context.close()
 
 
+@pytest.mark.nightly
 def test_an_embed_is_live_in_a_page_of_another_site(tmp_path: Path, browser: Browser) -> None:
     with embedding(tmp_path, browser) as embedded:
         page = embedded.page

@@ -25,6 +25,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
         yield site
 
 
+@pytest.mark.nightly
 def test_a_plug_in_is_launched_from_the_form(page: Page, installation: Installation) -> None:
     page.goto("/launch")
     page.get_by_role("searchbox", name="Search environments").fill("Corridor")

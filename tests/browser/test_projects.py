@@ -32,6 +32,7 @@ def choose_project(page: Page, option: str) -> None:
     page.get_by_role("option", name=re.compile(f"^{option}")).click()
 
 
+@pytest.mark.nightly
 def test_a_project_is_created_filled_shared_and_merged(page: Page, browser: Browser, api: Api) -> None:
     for name in ("first", "second"):
         api.launch(name=name)

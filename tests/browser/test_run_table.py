@@ -65,6 +65,7 @@ def test_a_typed_filter_is_completed_marked_and_applied(page: Page) -> None:
     expect(page.locator("tbody a")).to_have_count(4)
 
 
+@pytest.mark.nightly
 @pytest.mark.usefixtures("api")
 def test_runs_are_grouped_by_a_setting_and_expanded(page: Page) -> None:
     page.goto("/")
@@ -108,6 +109,7 @@ def test_columns_are_automatic_searched_computed_and_kept(page: Page) -> None:
     expect_names(page, "rate 0.001 seed 2", "rate 0.001 seed 1", "rate 0.01 seed 2", "rate 0.01 seed 1")
 
 
+@pytest.mark.nightly
 @pytest.mark.usefixtures("api")
 def test_the_order_has_several_keys_from_the_mouse_and_the_keyboard(page: Page) -> None:
     page.goto("/?columns=name,config.learning_rate,last_return")
@@ -144,6 +146,7 @@ def test_a_run_is_edited_in_its_row(page: Page, api: Api) -> None:
     api.act(run["id"], "stop")
 
 
+@pytest.mark.nightly
 def test_compact_rows_show_more_runs_and_the_keys_move_through_all(page: Page, api: Api) -> None:
     runs = [api.launch(name=f"many {number}", tags=["many"]) for number in range(150)]
     try:
@@ -177,6 +180,7 @@ def test_compact_rows_show_more_runs_and_the_keys_move_through_all(page: Page, a
         api.user.post("/api/v1/runs/bulk", json={"action": "stop", "ids": [run["id"] for run in runs]})
 
 
+@pytest.mark.nightly
 @pytest.mark.usefixtures("api")
 def test_thumbnails_are_inside_their_rows(page: Page) -> None:
     page.goto("/?filter=state+%3D+finished")
@@ -189,6 +193,7 @@ def test_thumbnails_are_inside_their_rows(page: Page) -> None:
     assert max(*usual, *compact) <= 0
 
 
+@pytest.mark.nightly
 def test_runs_with_the_same_failure_are_launched_again_with_the_fix(page: Page, api: Api) -> None:
     for _ in range(3):
         run_id, attempt = api.running(name="needs a GPU", config={**CARTPOLE, "device": "cuda"}, queue="cpu")
@@ -204,6 +209,7 @@ def test_runs_with_the_same_failure_are_launched_again_with_the_fix(page: Page, 
     assert [run["config"]["device"] for run in queued] == ["auto"] * 3
 
 
+@pytest.mark.nightly
 @pytest.mark.usefixtures("api")
 @pytest.mark.parametrize(
     ("path", "width"),
@@ -233,6 +239,7 @@ def test_the_header_stays_visible_while_the_table_scrolls(page: Page, path: str,
     )
 
 
+@pytest.mark.nightly
 @pytest.mark.usefixtures("api")
 def test_the_header_follows_the_columns_sideways(page: Page) -> None:
     page.set_viewport_size({"width": 900, "height": 600})
@@ -248,6 +255,7 @@ def test_the_header_follows_the_columns_sideways(page: Page) -> None:
     )
 
 
+@pytest.mark.nightly
 @pytest.mark.usefixtures("api")
 def test_typing_in_a_popover_runs_no_shortcut(page: Page) -> None:
     page.goto("/")
@@ -263,6 +271,7 @@ def test_typing_in_a_popover_runs_no_shortcut(page: Page) -> None:
     assert page.url.endswith("/")
 
 
+@pytest.mark.nightly
 @pytest.mark.usefixtures("api")
 def test_the_wrong_word_of_a_long_filter_is_marked_where_it_is(page: Page) -> None:
     page.goto("/")
@@ -281,6 +290,7 @@ def test_the_wrong_word_of_a_long_filter_is_marked_where_it_is(page: Page) -> No
     )
 
 
+@pytest.mark.nightly
 @pytest.mark.usefixtures("api")
 def test_the_address_runs_opens_the_table_with_its_filters(page: Page) -> None:
     page.goto("/runs?filter=seed+%3D+2")

@@ -26,6 +26,7 @@ def api(installation: Installation) -> Iterator[Api]:
         yield api
 
 
+@pytest.mark.nightly
 def test_a_view_keeps_baseline_and_curves_and_is_shared(page: Page, browser: Browser, api: Api) -> None:
     for name, score in (("first", 10), ("second", 25)):
         run_id, attempt = api.running(name=name)

@@ -44,6 +44,7 @@ def train(api: Api, run_id: int) -> None:
     api.release(run_id, claimed["attempt"], "finished").raise_for_status()
 
 
+@pytest.mark.nightly
 @guarded
 def test_a_generated_python_client_lists_launches_awaits_and_reads_a_run(
     door: Door, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

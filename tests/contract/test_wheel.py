@@ -110,6 +110,7 @@ def test_the_wheel_has_every_file_of_the_packages(wheel: zipfile.ZipFile) -> Non
                 assert f"arcadia_server/application/{path.relative_to(ROOT)}" in packed
 
 
+@pytest.mark.nightly
 def test_imports_ignore_packages_of_the_same_names_in_the_current_folder(site: Path, current: Path) -> None:
     *parts, build = run_installed(SHOW.format(wheel=CLIENT_WHEEL), site=site, current=current).splitlines()
     assert len(parts) == 3
@@ -120,6 +121,7 @@ def test_imports_ignore_packages_of_the_same_names_in_the_current_folder(site: P
     assert build.startswith(f"arcadia {version('arcadia')}+{COMMIT}, database schema 00")
 
 
+@pytest.mark.nightly
 def test_data_is_stored_in_the_users_data_folder(site: Path, current: Path) -> None:
     run_installed(RUN, "migrate", site=site, current=current)
     assert (current.parent / "share" / "arcadia" / "arcadia.db").is_file()

@@ -55,6 +55,7 @@ def end_soon(installation: Installation, run: int) -> None:
     installation.wait_until(is_accepted)
 
 
+@pytest.mark.nightly
 @EACH_KIND_OF_METHOD
 def test_a_resumed_run_and_a_fork_continue_from_the_right_checkpoint(
     installation: Installation, config: dict[str, Any]

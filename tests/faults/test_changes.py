@@ -43,6 +43,7 @@ def kill(installation: Installation, part: str) -> None:
     service.start()
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize(
     ("part", "moment"),
     [

@@ -107,6 +107,7 @@ def test_signals_reach_the_command(number: signal.Signals, tmp_path: Path) -> No
     assert end(tmp_path) == {"outcome": "stopped", "message": f"The command was interrupted ({number.name})."}
 
 
+@pytest.mark.nightly
 def test_stop_on_the_page_interrupts_the_command_and_then_terminates_it(server: ReportedServer, tmp_path: Path) -> None:
     program = WAITING.replace("signal.signal(signal.SIGINT, stop)", "signal.signal(signal.SIGINT, signal.SIG_IGN)")
     arguments = ["--grace", "0.5", "--", sys.executable, "-c", program]
@@ -120,6 +121,7 @@ def test_stop_on_the_page_interrupts_the_command_and_then_terminates_it(server: 
     assert [event["outcome"] for event in server.of_kind("end")] == ["stopped"]
 
 
+@pytest.mark.nightly
 def test_stop_interrupts_a_command_that_a_shell_has_started_in_the_background(
     server: ReportedServer, tmp_path: Path
 ) -> None:

@@ -81,6 +81,7 @@ def test_the_example_of_wandb_logs_its_losses(tmp_path: Path) -> None:
     assert scripts.metrics(tmp_path) == [(step, {"loss": 1 / (step + 1)}) for step in range(100)]
 
 
+@pytest.mark.nightly
 def test_the_example_of_stable_baselines3_logs_a_training(tmp_path: Path) -> None:
     pytest.importorskip("stable_baselines3")
     done = scripts.run(example("stable_baselines3"), tmp_path)

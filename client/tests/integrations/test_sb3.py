@@ -24,6 +24,7 @@ run.discard()
 """
 
 
+@pytest.mark.nightly
 def test_a_training_is_logged_and_stops_on_request(tmp_path: Path) -> None:
     done = scripts.run(PROGRAM, tmp_path)
     assert done.returncode == 0, done.stderr
@@ -56,6 +57,7 @@ A2C.load(folder + "/models/model.zip")
 """
 
 
+@pytest.mark.nightly
 def test_models_of_wandbs_callback_are_logged(tmp_path: Path) -> None:
     program = WANDB.replace("sys.argv[1]", repr(str(tmp_path)))
     done = scripts.run(program, tmp_path / "journals")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
+import pytest
 from capture import commands
 from reporting import scripts
 
@@ -31,6 +32,7 @@ print("the script ends")
 """
 
 
+@pytest.mark.nightly
 def test_every_method_is_recorded(tmp_path: Path) -> None:
     folder = tmp_path / "journals"
     done = commands.run(["--", "sh", "-c", 'cd "$1" && exec "$2" -c "$3"', "sh", *arguments(tmp_path)], folder)

@@ -6,6 +6,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import pytest
 from capture import commands
 from reporting import scripts
 
@@ -99,6 +100,7 @@ def test_names_given_to_arcadia_run_are_kept(tmp_path: Path) -> None:
     assert (described["project"], described.get("name")) == ("cleanRL", None)
 
 
+@pytest.mark.nightly
 def test_each_unknown_name_is_reported_once(tmp_path: Path) -> None:
     done = commands.run_program(PROGRAM, tmp_path)
     for name in ("sdk.lib.RunDisabled", "Html", "some_decorator"):

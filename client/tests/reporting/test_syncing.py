@@ -124,6 +124,7 @@ def test_the_events_so_far_of_a_running_offline_script_are_uploaded(tmp_path: Pa
     assert list(server.killed) == [journal.writers()[0].writer]
 
 
+@pytest.mark.nightly
 def test_copies_of_a_journal_lose_nothing(folder: Path, server: ReportedServer, tmp_path: Path) -> None:
     """Upload a copy from the middle of a run, then copies that continued differently."""
     journal = JournalDirectory(folder / "one")

@@ -41,6 +41,7 @@ def server() -> Iterator[ReportedServer]:
     server.close()
 
 
+@pytest.mark.nightly
 def test_an_offline_script_is_measured_at_its_step(tmp_path: Path) -> None:
     done = scripts.run(LOGS_UNTIL % IS_UNMEASURED, tmp_path, ARCADIA_SYSTEM_METRICS="on")
     assert done.returncode == 0, done.stderr

@@ -166,6 +166,7 @@ def test_a_script_that_ends_without_a_server_does_not_wait_and_its_uploader_cont
     assert [end["outcome"] for end in server.of_kind("end")] == ["finished"]
 
 
+@pytest.mark.required_cases(1)
 @pytest.mark.parametrize(("desired", "outcome"), [("stop", "stopped"), ("pause", "paused")])
 def test_a_script_stops_when_the_server_requests_it(
     server: ReportedServer, online: dict[str, str], tmp_path: Path, desired: str, outcome: str

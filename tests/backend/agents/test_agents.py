@@ -11,6 +11,7 @@ from tests.workers.trainer.agents.made_agents import STEP, TITLES
 from workers.contract.agents import weights
 
 
+@pytest.mark.nightly
 def test_an_exported_agent_has_its_evaluations_curve_and_video(agents: Agents) -> None:
     api = agents.api
     run_id = agents.train(name="My run")
@@ -39,6 +40,7 @@ def test_the_curve_and_the_replay_end_at_the_checkpoint(agents: Agents) -> None:
     assert b"<polyline" in members["curve.svg"]
 
 
+@pytest.mark.required_cases(2)
 @pytest.mark.parametrize("title", TITLES)
 def test_an_imported_agent_has_the_same_weights(agents: Agents, title: str) -> None:
     run_id = agents.train(title)

@@ -67,6 +67,7 @@ def states_of(env: str) -> Any:
     return random.normal(size=(64, *space.shape)).astype(np.float32)
 
 
+@pytest.mark.required_cases(1)
 @pytest.mark.parametrize("kind", ["PPO", "A2C"])
 @pytest.mark.parametrize(
     ("env", "options"),

@@ -187,6 +187,7 @@ HOSTS = {
 }
 
 
+@pytest.mark.required_cases(4)
 @pytest.mark.parametrize("level", ["info", "error"])
 @pytest.mark.parametrize("url", HOSTS, ids=[urlsplit(url).scheme for url in HOSTS])
 def test_a_fixed_service_is_contacted_at_its_own_address(monkeypatch: pytest.MonkeyPatch, url: str, level: str) -> None:

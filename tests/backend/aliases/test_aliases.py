@@ -109,6 +109,7 @@ def test_the_history_outlives_the_run(api: Api) -> None:
     assert aliases(api)["champion"]["available"] is False
 
 
+@pytest.mark.required_cases(3)
 @pytest.mark.parametrize(
     "alias", ["best", "newest", "12", "a//b", "/a", "a/", "ü", "a/b/c/d/e", "", "a b", "a" * 101, "Pong"]
 )

@@ -302,6 +302,7 @@ WRONG_STUDIES: list[tuple[str, dict[str, Any], str]] = [
 ]
 
 
+@pytest.mark.nightly
 def test_a_study_with_a_wrong_value_is_refused(
     api: Api, archives: Archives, finished: dict[str, Any], purge: Purge
 ) -> None:

@@ -94,6 +94,7 @@ def _read(response: Response) -> Any:
     return response.json() if response.headers["content-type"] == "application/json" else response.text
 
 
+@pytest.mark.required_cases(2)
 @to_either_database
 def test_a_backup_restores_everything_on_either_database(
     api: Api, run: int, app: FastAPI, settings: Settings, elsewhere: Settings, tmp_path: Path
@@ -210,6 +211,7 @@ def test_restoring_never_overwrites_reports_or_start_sets(saved: Path, app: Fast
         assert [each["name"] for each in other.user.get("/api/v1/start-sets").json()] == ["Mine"]
 
 
+@pytest.mark.required_cases(1)
 @pytest.mark.parametrize("elsewhere", ["sqlite"], indirect=True)
 def test_a_backup_can_be_restored_into_an_installation_without_runs(
     saved: Path, app: FastAPI, elsewhere: Settings
@@ -229,6 +231,7 @@ def test_a_backup_is_not_restored_into_a_running_installation(saved: Path, elsew
     assert held
 
 
+@pytest.mark.required_cases(1)
 @to_either_database
 def test_a_backup_of_an_older_version_is_migrated(saved: Path, elsewhere: Settings) -> None:
     url = f"sqlite:///{saved / DATABASE}"

@@ -147,6 +147,7 @@ def test_a_checkpoint_stays_when_the_evaluation_that_waits_for_it_is_removed(api
     assert available(api, run_id) == there
 
 
+@pytest.mark.nightly
 def test_a_checkpoint_that_a_queued_job_needs_is_not_pruned(api: Api) -> None:
     run_id, attempt = api.running(config=KEEP_FOUR)
     for number in range(1, 5):
@@ -163,6 +164,7 @@ def test_a_checkpoint_that_a_queued_job_needs_is_not_pruned(api: Api) -> None:
     assert 300 not in [step for step, row in rows(api, run_id).items() if row["available"]]
 
 
+@pytest.mark.nightly
 def test_checkpoints_of_queued_jobs_are_pruned_after_their_evaluation(api: Api) -> None:
     run_id, attempt = api.running(config=KEEP_FOUR)
     for number in range(1, 5):

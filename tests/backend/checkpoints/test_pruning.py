@@ -49,6 +49,7 @@ def test_the_first_best_last_and_a_spread_of_others_are_kept(api: Api, settings:
     assert len(stored_files(settings.files_dir)) == 4
 
 
+@pytest.mark.nightly
 def test_a_run_without_the_setting_keeps_the_default_number(api: Api, database: Database) -> None:
     run_id, attempt = api.running(config=KEEP_FOUR)
     with database.write() as session:

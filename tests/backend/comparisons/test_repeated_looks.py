@@ -2,6 +2,8 @@
 
 from typing import Any
 
+import pytest
+
 from tests.backend.comparisons.test_verdict import verdict
 from tests.backend.studies.conftest import Studies
 from tests.backend.studies.conftest import schedule as schedule
@@ -39,6 +41,7 @@ def test_seeds_added_after_a_verdict_cause_a_warning(studies: Studies) -> None:
     assert "does not confirm it (e-value" in pair["warning"]
 
 
+@pytest.mark.nightly
 def test_seeds_planned_at_the_start_cause_no_warning(studies: Studies) -> None:
     study = studies.start(axes=TWO_RATES, seeds=6, max_concurrent_runs=1)
     studies.train_all(slightly_better)

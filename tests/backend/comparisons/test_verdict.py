@@ -69,6 +69,7 @@ def test_insignificant_difference_has_no_winner(api: Api) -> None:
     assert 0.5 < pair["probability"]["value"] < 1
 
 
+@pytest.mark.nightly
 def test_the_best_of_many_equal_groups_beats_none() -> None:
     """With an interval for each pair alone, one of ten equal groups beats another in half of the comparisons."""
     random = np.random.default_rng(0)
@@ -217,6 +218,7 @@ def test_rounding_up_to_a_thousand_uses_the_next_unit() -> None:
     assert [format_difference(number) for number in (999.4, 999.7, -999.7)] == ["999", "1,000", "−1,000"]
 
 
+@pytest.mark.nightly
 def test_group_has_the_same_color_in_tables_and_figures(api: Api) -> None:
     """The seeds of the first group must not use up the colors of the next."""
     runs = [trained(api, rate, seed, [1.0] * 100) for rate in RATES for seed in range(1, 7)]

@@ -110,6 +110,7 @@ def test_ids_of_removed_jobs_are_not_reused_and_their_files_are_kept(empty: Sett
         assert connection.execute(text("SELECT job_id FROM files")).scalars().all() == [1]
 
 
+@pytest.mark.nightly
 def test_checkpoints_evaluated_by_a_schedule_are_remembered(empty: Settings) -> None:
     engine = migration_engine(empty.resolved_database_url)
     config = alembic_config()

@@ -30,6 +30,7 @@ def purge(database: Database) -> None:
         release_free_space(database)
 
 
+@pytest.mark.nightly
 def test_space_is_released_after_a_purge(tmp_path: Path) -> None:
     settings = Settings(data_dir=tmp_path)
     migrate(settings)
@@ -42,6 +43,7 @@ def test_space_is_released_after_a_purge(tmp_path: Path) -> None:
     database.close()
 
 
+@pytest.mark.nightly
 def test_space_is_released_in_steps_of_many_pages(tmp_path: Path) -> None:
     settings = Settings(data_dir=tmp_path)
     migrate(settings)
@@ -55,6 +57,7 @@ def test_space_is_released_in_steps_of_many_pages(tmp_path: Path) -> None:
     database.close()
 
 
+@pytest.mark.nightly
 def test_an_older_database_is_rewritten_once(tmp_path: Path) -> None:
     settings = Settings(data_dir=tmp_path)
     migrate(settings)

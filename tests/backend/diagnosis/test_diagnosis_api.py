@@ -2,6 +2,8 @@
 
 from typing import Any
 
+import pytest
+
 from backend.marks.rules import RULES
 from tests.backend.archives.conftest import Archives
 from tests.backend.archives.conftest import archives as archives
@@ -114,6 +116,7 @@ def test_the_shipped_examples_have_no_findings(api: Api) -> None:
     assert not any(findings.values()), findings
 
 
+@pytest.mark.nightly
 def test_an_imported_test_refers_to_the_imported_run(api: Api, archives: Archives, studies: Studies) -> None:
     run_id = stalled(api)
     api.release(run_id, 1, "finished").raise_for_status()

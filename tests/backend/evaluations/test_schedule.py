@@ -72,6 +72,7 @@ def test_a_schedule_far_ahead_of_the_workers_waits_for_an_evaluation(api: Api) -
     assert steps(api, run_id) == [*ten, 12_300], "the last one is not skipped"
 
 
+@pytest.mark.required_cases(1)
 @pytest.mark.parametrize(("method", "path"), [("POST", "/cancel"), ("DELETE", "")], ids=["cancelled", "removed"])
 @pytest.mark.parametrize("chosen", [0, -1], ids=["the first", "the last"])
 def test_the_last_checkpoint_is_evaluated_after_another_is_cancelled_or_removed(

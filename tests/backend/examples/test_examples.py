@@ -54,6 +54,7 @@ def test_deleted_examples_are_restored_into_their_report(api: Api) -> None:
     assert table["numbers"] == second["runs"] != first["runs"]
 
 
+@pytest.mark.nightly
 @pytest.mark.usefixtures("examples")
 def test_others_can_write_while_the_examples_are_imported(
     api: Api, database: Database, monkeypatch: pytest.MonkeyPatch

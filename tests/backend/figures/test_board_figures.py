@@ -30,6 +30,7 @@ def draw(api: Api, name: str, *runs: int, **query: Any) -> dict[str, Any]:
     return figure
 
 
+@pytest.mark.nightly
 def test_percentiles_over_seeds_are_a_median_in_two_bands(api: Api) -> None:
     runs = [finished(api, [{"a": seed}, {"a": 10 * seed}], seed=seed) for seed in range(1, 12)]
     figure = draw(api, "percentiles", *runs, metric="a")

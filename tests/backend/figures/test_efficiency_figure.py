@@ -38,6 +38,7 @@ def recent(rise: float, step: int) -> float:
     return statistics.fmean(rise * n for n in range(max(1, number - 99), number + 1))
 
 
+@pytest.mark.nightly
 def test_one_game_is_drawn_in_returns(api: Api) -> None:
     slow = [trained(api, 0.001, seed, rise) for seed, rise in enumerate((1, 2, 3, 4, 5), 1)]
     fast = [trained(api, 0.01, seed, rise, episodes=150) for seed, rise in enumerate((5, 6), 1)]

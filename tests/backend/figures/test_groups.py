@@ -330,6 +330,7 @@ def test_runs_are_grouped_only_on_request(api: Api) -> None:
     assert compared["groups"] == [runs, [other]]
 
 
+@pytest.mark.nightly
 def test_a_grouped_figure_is_updated_with_a_cursor(api: Api) -> None:
     runs, attempts = seeds(api, 20, 20)
     question = query_of(runs, smoothing=0.6, buckets=60)

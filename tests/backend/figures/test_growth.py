@@ -31,6 +31,7 @@ def values(start: int, number: int, phase: float = 0.0) -> list[dict[str, Any]]:
     return [metrics(step + 2, 10 * step, {"a": math.sin(step / 90 + phase) + math.sin(step * step)}) for step in steps]
 
 
+@pytest.mark.nightly
 def test_updates_add_up_to_the_whole_figure(api: Api) -> None:
     run_id, attempt = api.running()
     other = api.launch()["id"]

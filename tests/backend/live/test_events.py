@@ -32,6 +32,7 @@ def notices(lines: Iterator[str]) -> Iterator[tuple[str, object, str]]:
             event = {}
 
 
+@pytest.mark.nightly
 def test_a_page_is_notified_of_a_launch_and_refetches_after_a_reconnect(server: Server) -> None:
     with httpx.stream("GET", f"{server.address}/events", timeout=PATIENCE_SECONDS) as stream:
         assert stream.headers["content-type"].startswith("text/event-stream")

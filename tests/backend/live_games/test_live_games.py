@@ -102,6 +102,7 @@ def test_viewers_see_the_game_and_can_send_orders(client: TestClient, game: int)
             assert player.receive_json()["order"] == {"id": "x", "order": "pause"}
 
 
+@pytest.mark.nightly
 def test_a_newer_checkpoint_is_sent_to_the_process(api: Api, client: TestClient, run: int, game: int) -> None:
     attempt = api.run(run)["attempt"]
     with playing(client, game) as player:

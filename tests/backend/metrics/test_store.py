@@ -177,6 +177,7 @@ def test_every_zoom_on_every_axis_is_exact(
         assert curve.raw
 
 
+@pytest.mark.nightly
 @settings(max_examples=25, suppress_health_check=list(HealthCheck))
 @given(attempts)
 def test_statistics_leave_out_superseded_points(

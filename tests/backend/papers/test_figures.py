@@ -98,6 +98,7 @@ def test_figures_3_and_4_of_ga3c_show_the_three_fastest_settings(studies: Studie
     assert (queue["name"], queue["y"]) == ("Waiting in the training queue", [4.0, 3.0, 2.0])
 
 
+@pytest.mark.nightly
 def test_figure_1_of_a3c_averages_the_best_five_runs(studies: Studies) -> None:
     start(studies, "a3c/figure-1", "cartpole")
     for score in (1.0, 7.0, 6.0, 5.0, 4.0, 3.0):

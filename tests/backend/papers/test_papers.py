@@ -70,6 +70,7 @@ def test_a_new_folder_is_a_paper(studies: Studies, tmp_path: Path, monkeypatch: 
     assert get(studies, "/api/v1/papers/fifth/table-1")["theirs"] == "Trained it."
 
 
+@pytest.mark.required_cases(1)
 @pytest.mark.parametrize(
     "stride",
     [pytest.param(10, id="every tenth part"), pytest.param(1, id="every part", marks=pytest.mark.nightly)],

@@ -122,6 +122,7 @@ def test_workers_show_their_plug_ins_and_other_versions(api: Api) -> None:
     assert worker["plugins"][2]["problem"] == "It is broken."
 
 
+@pytest.mark.required_cases(2)
 @pytest.mark.parametrize(
     ("field", "value"),
     [
@@ -181,6 +182,7 @@ def test_a_list_says_which_runs_need_a_removed_plug_in(api: Api, trained: int) -
     assert "unsupported_because" not in listed[others]
 
 
+@pytest.mark.required_cases(2)
 @pytest.mark.parametrize(
     ("path", "body"),
     [

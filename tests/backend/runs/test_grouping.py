@@ -69,6 +69,7 @@ def test_groups_have_labels_statistics_seeds_and_states(api: Api, made: dict[int
     assert first["newest"] == newest
 
 
+@pytest.mark.required_cases(4)
 @pytest.mark.parametrize("by", ["env", "learning_rate,seed", "tag", "study", "state,project", "worker", "attempt"])
 def test_the_filter_of_a_group_selects_exactly_its_runs(
     api: Api, database: Database, made: dict[int, float | None], by: str
@@ -119,6 +120,7 @@ def test_groups_are_sorted_by_any_aggregate_and_paged(api: Api, made: dict[int, 
     assert len(made) == 12
 
 
+@pytest.mark.required_cases(4)
 @pytest.mark.parametrize(
     ("query", "field"),
     [

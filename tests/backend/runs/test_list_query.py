@@ -88,6 +88,7 @@ def test_archived_runs_are_hidden_until_restored(api: Api) -> None:
     assert ids(api) == [hidden, kept]
 
 
+@pytest.mark.required_cases(1)
 @pytest.mark.parametrize("descending", [False, True])
 def test_pages_contain_every_run_once_in_any_order(api: Api, database: Database, descending: bool) -> None:
     made = [api.launch(name=name)["id"] for name in ("b", "a", "b", "c", "a")]

@@ -72,6 +72,7 @@ def test_runs_are_sorted_by_several_columns(api: Api, rows: dict[int, dict[str, 
     assert walk(api, RUNS, sort="metric:loss:last,-config:seed,metric:other:max") == expected
 
 
+@pytest.mark.required_cases(3)
 @pytest.mark.parametrize(
     "sort",
     [

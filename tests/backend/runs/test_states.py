@@ -126,6 +126,7 @@ def test_resume_cancels_a_pause_that_the_trainer_has_not_handled(api: Api) -> No
     assert api.release(run_id, attempt, "stopped").json() == {"state": "queued"}
 
 
+@pytest.mark.required_cases(4)
 @pytest.mark.parametrize(
     ("state", "wish"),
     [

@@ -84,6 +84,7 @@ def test_a_postgresql_that_is_not_utf8_is_refused(postgresql_server: str, tmp_pa
         make_ready(Settings(data_dir=tmp_path, database_url=url))
 
 
+@pytest.mark.required_cases(1)
 @pytest.mark.parametrize(
     ("url", "status", "words"),
     [
@@ -103,6 +104,7 @@ def test_an_unreachable_database_is_reported_without_its_password(
     assert "hunter2" not in said
 
 
+@pytest.mark.nightly
 def test_a_taken_port_is_refused_before_anything_is_created(tmp_path: Path) -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
@@ -118,6 +120,7 @@ def test_an_address_of_another_machine_is_refused() -> None:
     assert error.value.status == os.EX_CONFIG
 
 
+@pytest.mark.nightly
 def test_new_files_are_private_to_their_owner(tmp_path: Path) -> None:
     data = tmp_path / "data"
     made = subprocess.run(

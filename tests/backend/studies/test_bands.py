@@ -99,6 +99,7 @@ def drawn(studies: Studies, runs: list[int], center: str, band: str) -> Iterator
         yield [*ids], parts
 
 
+@pytest.mark.nightly
 def test_lines_and_bands_match_the_csv_files(studies: Studies) -> None:
     runs = finished(studies)
     curves = {run: exported(studies, run) for run in runs}

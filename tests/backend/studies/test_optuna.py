@@ -22,6 +22,7 @@ def near_one_thousandth(config: dict[str, Any]) -> float:
     return -abs(math.log10(config["learning_rate"]) + 3)
 
 
+@pytest.mark.nightly
 def test_tpe_draws_points_as_runs_end_and_approaches_the_best(studies: Studies) -> None:
     study = studies.start(axes=[DRAWN], sampler="tpe", points=20, seeds=1, max_concurrent_runs=2)
     assert len(study["table"]) == 2
@@ -51,6 +52,7 @@ def test_tpe_gets_the_mean_of_finished_runs() -> None:
     assert value(planned_run("finished", 500.0), planned_run("running", 20.0)) is None
 
 
+@pytest.mark.nightly
 def test_tpe_draws_values_integers_and_ranges(studies: Studies) -> None:
     axes = [{"field": "t_max", "uniform": [2, 9]}, {"field": "gamma", "values": [0.9, 0.99]}, DRAWN]
     study = studies.start(axes=axes, sampler="tpe", points=6, seeds=2, max_concurrent_runs=3)

@@ -230,6 +230,7 @@ def test_scatter_figure_has_runs_means_and_intervals(studies: Studies) -> None:
     assert "has no axis 2" in studies.api.user.get(path, params={"axis": 2}).json()["detail"]
 
 
+@pytest.mark.nightly
 def test_parallel_and_importance_figures(studies: Studies) -> None:
     axes = [{"field": "preset", "values": METHODS[:2]}, {"field": "learning_rate", "values": RATES}]
     study = studies.start(preset=None, axes=axes, seeds=2)

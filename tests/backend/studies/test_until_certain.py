@@ -61,6 +61,7 @@ def test_a_higher_mean_of_a_point_that_ranks_lower_is_named(studies: Studies) ->
     assert "The means disagree: Learning rate 0.0001 has a mean of" in verdict
 
 
+@pytest.mark.nightly
 def test_equal_points_reach_the_limit_of_seeds(studies: Studies, schedule: Callable[[], None]) -> None:
     study = studies.start(**UNTIL)
     studies.train_all(equal)
@@ -83,6 +84,7 @@ def test_a_worse_point_gets_no_more_seeds(studies: Studies) -> None:
     assert seeds < 9
 
 
+@pytest.mark.nightly
 def test_points_of_different_environments_do_not_compete(studies: Studies) -> None:
     axes = [{"field": "env", "values": ["CartPole-v1", "Acrobot-v1"]}, *TWO_RATES]
     study = studies.start(**{**UNTIL, "axes": axes})
@@ -100,6 +102,7 @@ def test_seeds_without_a_score_count_towards_the_limit(studies: Studies) -> None
     assert decisions_of(studies.read(study["id"])) == [("limit_reached", None, 5)] * 2
 
 
+@pytest.mark.nightly
 def test_seeds_are_added_once_by_concurrent_schedulers(studies: Studies) -> None:
     study = studies.start(**{**UNTIL, "max_concurrent_runs": 1})
     while studies.train(by_rate):
@@ -124,6 +127,7 @@ def test_a_failure_between_seeds_and_runs_stores_neither(
     assert [seeds for _, _, seeds in decisions_of(studies.read(study["id"]))] == [2, 2]
 
 
+@pytest.mark.nightly
 def test_seeds_that_a_user_adds_can_decide(studies: Studies) -> None:
     study = studies.start(**{**UNTIL, "max_seeds": 5})
     studies.train_all(equal)

@@ -24,6 +24,7 @@ def test_only_embeds_may_be_framed(tmp_path: Path) -> None:
             assert headers["x-frame-options"] == "DENY"
 
 
+@pytest.mark.nightly
 def test_embeds_may_be_framed_only_by_this_server_by_default(tmp_path: Path) -> None:
     with TestClient(create_app(Settings(data_dir=tmp_path)), base_url="http://localhost:8000") as client:
         assert client.get("/embed").headers["content-security-policy"].endswith("frame-ancestors 'self'")

@@ -136,6 +136,7 @@ def test_every_route_that_creates_accepts_a_key() -> None:
         assert any(each.call is read_once for each in route.dependant.dependencies), route.path
 
 
+@pytest.mark.nightly
 def test_a_crash_between_the_commit_and_the_response_creates_no_second_run(tmp_path: Path) -> None:
     dying = "import os\nfrom backend.doorbell import Doorbell\nDoorbell.ring = lambda *_: os._exit(9)"
     server = Server(tmp_path, dying)

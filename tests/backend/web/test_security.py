@@ -185,6 +185,7 @@ def test_signing_out_ends_only_its_session(stranger: TestClient) -> None:
     assert opens(stranger, other)
 
 
+@pytest.mark.nightly
 def test_sessions_survive_a_restart_and_end_with_the_token(tmp_path: Path) -> None:
     given: dict[str, Any] = {"data_dir": tmp_path, "token": TOKEN, "sweep_seconds": 60}
 
@@ -299,6 +300,7 @@ def test_wrong_worker_tokens_are_logged_and_limited_but_never_lock_out_workers(
     assert stranger.get("/api/v1/runs", headers=bearer(TOKEN)).status_code == 200, "users have a separate limit"
 
 
+@pytest.mark.required_cases(1)
 @pytest.mark.parametrize(
     ("proxies", "statuses", "logged"),
     [

@@ -2,6 +2,8 @@
 
 import json
 
+import pytest
+
 from tests.client.cli.conftest import Arcadia
 from tests.factories import Api
 
@@ -19,6 +21,7 @@ def test_alerts_are_listed_and_marked_as_read(arcadia: Arcadia, api: Api) -> Non
     assert arcadia("alerts", "--unread", "--kind", "run_failed").err == "There are no alerts.\n"
 
 
+@pytest.mark.nightly
 def test_a_webhook_is_added_tested_and_removed(arcadia: Arcadia) -> None:
     url = "https://example.org/secret-path"
     added = arcadia("alerts", "add-webhook", url, "--name", "team", "--kind", "run_failed").out

@@ -11,6 +11,7 @@ from tests.client.cli.conftest import Arcadia, train
 from tests.factories import Api
 
 
+@pytest.mark.nightly
 def test_runs_are_exported_deleted_and_imported(arcadia: Arcadia, api: Api, tmp_path: Path) -> None:
     ids = [train(api, name=f"exported {number}") for number in (1, 2)]
     target = tmp_path / "both.arcadia"

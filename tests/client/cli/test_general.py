@@ -138,6 +138,7 @@ def complete(environment: dict[str, str], words: str) -> str:
     return done.stdout
 
 
+@pytest.mark.nightly
 def test_the_examples_of_the_document_run(
     arcadia: Arcadia, api: Api, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:

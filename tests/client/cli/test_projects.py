@@ -36,6 +36,7 @@ def test_a_project_is_created_renamed_shown_and_deleted(arcadia: Arcadia) -> Non
     assert (missing.status, "There is no project named 'Lake'. Known: Main" in missing.err) == (1, True)
 
 
+@pytest.mark.nightly
 def test_runs_are_launched_moved_and_merged(arcadia: Arcadia, api: Api) -> None:
     refused = arcadia("launch", "paac-cartpole", "--project", "Sea")
     assert (refused.status, "there is no project 'Sea'" in refused.err) == (1, True)

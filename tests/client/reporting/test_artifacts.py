@@ -45,6 +45,7 @@ os.kill(os.getpid(), 9)
 """
 
 
+@pytest.mark.nightly
 def test_an_artifact_of_one_script_is_used_by_another(client: Client, start: Start, tmp_path: Path) -> None:
     variables = {"WORK": str(tmp_path), "XDG_CACHE_HOME": str(tmp_path / "cache")}
     complete(start(MAKE, **variables))
@@ -68,6 +69,7 @@ def test_an_artifact_of_one_script_is_used_by_another(client: Client, start: Sta
         client.artifact("model:v0", project="maze")
 
 
+@pytest.mark.nightly
 def test_what_the_server_rejects_is_reported_and_loses_nothing_else(tmp_path: Path) -> None:
     """A file that is larger than the server takes, and a journal of an earlier client with a wrong field."""
     (tmp_path / "large").write_bytes(bytes(20_000_000))

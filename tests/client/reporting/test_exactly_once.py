@@ -177,6 +177,7 @@ run.finish()
 """
 
 
+@pytest.mark.nightly
 def test_a_copy_of_a_journal_may_be_uploaded_while_its_script_runs(
     backend: Backend, client: Client, start: Start, journals: Path, tmp_path: Path
 ) -> None:

@@ -82,6 +82,7 @@ def test_a_synced_offline_run_equals_a_live_one_whose_image_is_served(
     assert image.content.startswith(b"\x89PNG")
 
 
+@pytest.mark.nightly
 def test_a_script_stops_when_someone_stops_its_run(client: Client, start: Start) -> None:
     script = start("""
 with arcadia.init() as run:
@@ -96,6 +97,7 @@ with arcadia.init() as run:
     assert run.refresh().state == "stopped"
 
 
+@pytest.mark.nightly
 def test_a_script_that_resumes_a_run_is_not_stopped(client: Client, start: Start) -> None:
     program = """
 with arcadia.init(id="mine", resume=os.environ.get("RESUME", "allow")) as run:

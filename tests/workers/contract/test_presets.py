@@ -29,6 +29,7 @@ def is_required(name: str) -> bool:
     return name in REQUIRED_OF_ATARI or not PRESETS[name].config.env.startswith("ALE/")
 
 
+@pytest.mark.required_cases(4)
 @pytest.mark.parametrize(
     "name",
     [pytest.param(name, marks=[] if is_required(name) else [pytest.mark.nightly]) for name in TRIED_HERE],

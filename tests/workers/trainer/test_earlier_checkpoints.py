@@ -52,6 +52,7 @@ def read(directory: Path, number: int) -> LoadedCheckpoint:
     return checkpoints.read(directory / "checkpoints" / f"{number}.safetensors")
 
 
+@pytest.mark.required_cases(1)
 @pytest.mark.parametrize("number", ALGORITHMS)
 def test_an_earlier_checkpoint_plays_an_episode(directory: Path, number: int) -> None:
     assert replay.record(directory, f"checkpoints/{number}.safetensors").episode_return > 0

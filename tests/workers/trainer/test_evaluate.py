@@ -161,6 +161,7 @@ def test_a_missing_game_is_explained(roms: Path, tmp_path: Path, capsys: pytest.
     assert not folder.exists()
 
 
+@pytest.mark.nightly
 def test_the_output_is_only_the_document_wherever_the_games_are(
     run: Path, roms: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
@@ -184,6 +185,7 @@ def test_an_unwritable_file_for_start_points_is_refused_before_play(
     assert not folder.exists()
 
 
+@pytest.mark.nightly
 def test_the_result_is_reported_even_if_start_points_cannot_be_saved(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -107,6 +107,7 @@ def test_a_missing_game_is_the_stored_reason(
         api.job_releases.clear()
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize(
     ("config", "acting"),
     [
@@ -205,6 +206,7 @@ def test_a_job_computes_the_saliency_of_a_recording(api: WorkerApi, client: Back
     assert found.head.checkpoint_sha256 == head.checkpoint_sha256
 
 
+@pytest.mark.nightly
 def test_a_job_simulates_the_futures_of_a_recording(api: WorkerApi, client: BackendClient, tmp_path: Path) -> None:
     run = tmp_path / "run"
     checkpoint = run / made_checkpoint.write(run, PaacConfig(env="ALE/Pong-v5"), STEP)
@@ -225,6 +227,7 @@ def test_a_job_simulates_the_futures_of_a_recording(api: WorkerApi, client: Back
             assert len(list(opened.decode(video=0))) == 1 + 4
 
 
+@pytest.mark.nightly
 def test_a_job_calibrates_a_critic(api: WorkerApi, client: BackendClient, tmp_path: Path) -> None:
     run = tmp_path / "run"
     checkpoint = run / made_checkpoint.write(run, PaacConfig(env="Arcadia/Catch-v0"), STEP)
@@ -243,6 +246,7 @@ def test_a_job_calibrates_a_critic(api: WorkerApi, client: BackendClient, tmp_pa
     assert len(document.moments) == last["total"]
 
 
+@pytest.mark.nightly
 def test_a_job_records_the_video_of_a_kept_game(api: WorkerApi, client: BackendClient, tmp_path: Path) -> None:
     game = AtariGame("ALE/Pong-v5", cap_frames=None, frames_per_step=1)
     game.begin(7)
@@ -256,6 +260,7 @@ def test_a_job_records_the_video_of_a_kept_game(api: WorkerApi, client: BackendC
     assert api.files[reported[-2]["poster"]].startswith(b"\x89PNG")
 
 
+@pytest.mark.nightly
 def test_a_job_saves_start_points_of_a_replay(api: WorkerApi, client: BackendClient, tmp_path: Path) -> None:
     how = {"replay_id": 1, "name": "mine", "source": "a replay", "env": "ALE/Pong-v5", "max_bytes": 1_000_000}
     how |= {"action_set": "minimal", "frames_per_action": 4, "protocol": PROTOCOL, "seed": SEED, "episode": 0}

@@ -221,6 +221,7 @@ def test_a_resume_after_kill_9_uses_the_newest_checkpoint(tmp_path: Path, start_
     assert not list((run / "checkpoints").glob(".*"))
 
 
+@pytest.mark.nightly
 def test_a_full_disk_fails_a_run_only_at_its_last_checkpoint(tmp_path: Path, start_trainer: StartTrainer) -> None:
     # Checkpoints have 3 MB. The event file stays far below that.
     trainer = start_trainer(*ENDLESS, "--set", "hidden_units=600", "--set", "t_max=64")
@@ -264,6 +265,7 @@ def test_an_error_while_training_is_reported_with_its_traceback(tmp_path: Path, 
     assert "Traceback" in errors
 
 
+@pytest.mark.nightly
 @pytest.mark.skipif(torch.cuda.is_available(), reason="there is a GPU")
 def test_a_missing_gpu_is_a_failure_with_a_message(tmp_path: Path, start_trainer: StartTrainer) -> None:
     status, _, errors = ended(start_trainer(*SHORT[:-2], "--set", "device=cuda"))
@@ -274,6 +276,7 @@ def test_a_missing_gpu_is_a_failure_with_a_message(tmp_path: Path, start_trainer
     assert failed.message in errors
 
 
+@pytest.mark.required_cases(1)
 @pytest.mark.parametrize(
     "asked",
     [

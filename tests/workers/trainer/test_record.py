@@ -98,6 +98,7 @@ def test_a_file_that_is_not_a_track_is_rejected(tmp_path: Path) -> None:
         read(tmp_path / "track.npz")
 
 
+@pytest.mark.nightly
 def test_a_stopped_recording_is_reported_and_leaves_no_files(tmp_path: Path) -> None:
     made_checkpoint.write(tmp_path / "run", PaacConfig(env="ALE/Breakout-v5"))
     out = tmp_path / "out"

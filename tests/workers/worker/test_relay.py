@@ -10,6 +10,7 @@ from tests.workers.worker_api import Answer, WorkerApi, problem
 from workers.worker.failing_events import UPLOAD_ATTEMPTS
 
 
+@pytest.mark.required_cases(1)
 def test_training_continues_while_the_backend_is_down_and_nothing_is_lost(api: WorkerApi, slot: Slot) -> None:
     api.claims.append(claim(points=300, checkpoint_every=50, waits_at=100))
     slot.look()
@@ -103,6 +104,7 @@ def test_no_event_is_skipped_while_the_backend_fails_on_everything(
 PROXY = (404, 200, 302, 413, 421)
 
 
+@pytest.mark.required_cases(1)
 @pytest.mark.parametrize("status", [PROXY[0], *(pytest.param(other, marks=pytest.mark.nightly) for other in PROXY[1:])])
 def test_training_continues_while_a_proxy_answers_for_the_backend(
     api: WorkerApi, slot: Slot, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture, status: int

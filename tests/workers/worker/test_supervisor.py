@@ -400,6 +400,7 @@ def test_a_stored_ending_is_used_by_the_next_worker_process(api: WorkerApi, slot
     assert [(release["attempt"], release["outcome"]) for release in api.releases] == [(1, "drained"), (2, "stopped")]
 
 
+@pytest.mark.nightly
 def test_heartbeats_report_held_runs_frequently(api: WorkerApi, slot: Slot) -> None:
     wait_until(lambda: api.heartbeats)
     assert api.heartbeats[0]["run"] is None

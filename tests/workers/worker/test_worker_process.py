@@ -119,6 +119,7 @@ def test_a_job_is_done_while_a_run_is_trained(api: WorkerApi, worker: WorkerProc
     assert trainer.is_running()
 
 
+@pytest.mark.nightly
 def test_the_private_queue_of_the_worker_is_heard(api: WorkerApi, worker: WorkerProcess) -> None:
     api.claims.append(claim(8))
     worker.ring(queue=private_queue("tester"))
@@ -159,6 +160,7 @@ def test_the_doorbell_is_heard_after_redis_was_killed_three_times_during_a_run(
     assert [(release["run"], release["outcome"]) for release in api.releases] == [(7, "stopped"), (8, "finished")]
 
 
+@pytest.mark.nightly
 def test_ten_doorbells_train_a_run_only_once(api: WorkerApi, worker: WorkerProcess) -> None:
     api.claims.append(claim(points=50, interval=0.01))
     worker.ring(times=10)
@@ -255,6 +257,7 @@ def test_a_stopping_worker_drains_a_run_claimed_at_its_start(api: WorkerApi, wor
     assert api.goodbyes == 1
 
 
+@pytest.mark.nightly
 def test_two_workers_do_not_share_a_directory(worker: WorkerProcess) -> None:
     second = subprocess.run(
         [sys.executable, "-c", AT_ONCE, "--name", "second", "--worker-dir", str(worker.directory / "runs")],
@@ -283,6 +286,7 @@ def start_alone(options: list[str], **environment: str) -> subprocess.CompletedP
     )
 
 
+@pytest.mark.nightly
 def test_a_gpu_worker_without_a_gpu_says_how_to_get_one() -> None:
     worker = start_alone(["--queue", "gpu"], ARCADIA_WORKER_TOKEN=TOKEN, ARCADIA_BROKER_URL="redis://127.0.0.1:1")
     assert worker.returncode == os.EX_CONFIG

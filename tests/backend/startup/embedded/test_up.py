@@ -136,6 +136,7 @@ def test_output_has_the_address_and_ctrl_c_stops_everything(up: Up) -> None:
     assert all(line.split(" | ")[0].strip() in ("arcadia", "backend", "worker", "redis") for line in up.lines())
 
 
+@pytest.mark.nightly
 def test_output_has_steps_and_problems_and_the_log_has_everything_with_times(lasting_up: Up) -> None:
     wait_until(lambda: lasting_up.said("The log is"))
     words = ("Redis is ready after", "Backend is ready after", "Arcadia is at", "The data folder is", "The log is")
@@ -191,6 +192,7 @@ def test_secrets_are_readable_only_by_their_owner_and_on_no_command_line(lasting
     assert not lasting_up.said(password)
 
 
+@pytest.mark.required_cases(1)
 @pytest.mark.parametrize("words", ["-server 127.0.0.1", "backend.cli backend", "workers.worker"])
 def test_a_killed_process_is_restarted(lasting_up: Up, words: str) -> None:
     killed = lasting_up.part(words)
@@ -258,6 +260,7 @@ def test_a_taken_port_is_explained(tmp_path: Path) -> None:
     assert "Traceback" not in refused.stderr
 
 
+@pytest.mark.nightly
 def test_a_backend_that_cannot_start_reports_why_and_its_status_is_passed_on(tmp_path: Path) -> None:
     (tmp_path / "arcadia.db").write_text("This is no database, though it is long enough to be looked at." * 20)
     refused = run_up("--port", str(free_port()), "--data", str(tmp_path))

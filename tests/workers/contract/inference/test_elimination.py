@@ -28,6 +28,7 @@ def separated(*levels: float, seeds: int) -> Floats:
     return np.array(levels)[:, np.newaxis] + np.arange(seeds) / 1_000
 
 
+@pytest.mark.required_cases(1)
 @pytest.mark.parametrize("name", DISTRIBUTIONS)
 def test_few_studies_without_a_difference_have_a_verdict(name: str) -> None:
     random = np.random.default_rng(2026)
@@ -36,6 +37,7 @@ def test_few_studies_without_a_difference_have_a_verdict(name: str) -> None:
     assert wrong / STUDIES <= 0.05
 
 
+@pytest.mark.nightly
 def test_few_studies_of_several_equal_points_have_a_verdict() -> None:
     random = np.random.default_rng(2026)
     studies = (random.normal(size=(4, 10)) for _ in range(STUDIES))

@@ -210,6 +210,7 @@ def test_the_ends_of_a_curve_match_a_bootstrap_with_many_draws(runs: int) -> Non
     assert off(narrowed(found.center, found.interval, runs), wanted) < 0.005
 
 
+@pytest.mark.nightly
 def test_the_ends_of_an_interval_match_a_bootstrap_with_many_draws() -> None:
     random_numbers = np.random.default_rng(7)
     scores = random_numbers.gamma(2.0, size=(10, 4))

@@ -120,6 +120,7 @@ FAULTY = {
 }
 
 
+@pytest.mark.required_cases(6)
 @pytest.mark.parametrize(("code", "group", "problem"), FAULTY.values(), ids=FAULTY.keys())
 def test_a_faulty_package_is_reported_and_adds_nothing(site: Site, code: str, group: str, problem: str) -> None:
     site.install("toy", code, group=f"arcadia.{group}")
@@ -131,6 +132,7 @@ def test_a_faulty_package_is_reported_and_adds_nothing(site: Site, code: str, gr
     assert PROVIDERS == {("environment", "Toy/One-v0"): "good"}
 
 
+@pytest.mark.nightly
 def test_a_package_that_hangs_is_killed(site: Site) -> None:
     site.install("toy", "import time; time.sleep(600)")
     site.install("good")

@@ -11,6 +11,7 @@ from workers.contract.plugins import scaffold
 from workers.contract.plugins.scaffold import ScaffoldError
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize(
     ("kind", "name"), [("environment", ENVIRONMENT), pytest.param("method", METHOD, marks=pytest.mark.nightly)]
 )

@@ -23,6 +23,7 @@ def session_of(agent: UnpackedAgent) -> Any:
     return onnxruntime.InferenceSession(str(agent.folder / names.ONNX), providers=["CPUExecutionProvider"])
 
 
+@pytest.mark.required_cases(2)
 @pytest.mark.parametrize("title", TITLES)
 def test_outputs_of_the_onnx_model_equal_those_of_torch(tmp_path: Path, title: str) -> None:
     agent = unpacked(tmp_path, config_of(title))

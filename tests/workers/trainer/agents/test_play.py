@@ -23,6 +23,7 @@ def test_environments_of_gymnasium_get_the_same_scores(tmp_path: Path, title: st
     assert len(set(expected)) > 1
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize(
     ("title", "name"),
     [

@@ -129,6 +129,7 @@ def test_random_actions_are_valid_in_the_environment() -> None:
     assert (numbers[..., 0].min() >= -1, numbers[..., 0].max() <= 0, numbers[..., 1].min() >= 2) == (True,) * 3
 
 
+@pytest.mark.required_cases(1)
 @pytest.mark.parametrize(
     "config",
     [

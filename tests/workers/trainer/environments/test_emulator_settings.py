@@ -19,6 +19,7 @@ def opened(games: int, **settings: object) -> AtariEnvironments:
     return batch
 
 
+@pytest.mark.required_cases(1)
 @pytest.mark.parametrize(
     ("env", "starting", "fewest", "drawn"),
     [
@@ -88,6 +89,7 @@ def test_the_cap_truncates_an_episode_without_terminating_it() -> None:
     batch.close()
 
 
+@pytest.mark.nightly
 def test_actions_are_repeated_with_the_configured_probability() -> None:
     def screens(probability: float) -> bytes:
         batch = opened(4, repeat_action_probability=probability, max_noops=0)

@@ -39,6 +39,7 @@ def uniformly(seed: int, actions: int) -> Callable[[literal.Screen], int]:
     return lambda _: int(random.integers(actions))
 
 
+@pytest.mark.required_cases(1)
 @pytest.mark.parametrize(("game", "actions"), [("breakout", 4), ("seaquest", 18)])
 @pytest.mark.parametrize("name", ["no-op-5min", pytest.param("no-op-30min", marks=pytest.mark.nightly)])
 def test_noop_starts_give_the_scores_of_the_literal_loop(name: str, game: str, actions: int) -> None:
@@ -97,6 +98,7 @@ def random_trails(game: str, episodes: int) -> list[ActionTrail]:
     return [one.trail for one in played if one.trail]
 
 
+@pytest.mark.required_cases(1)
 @pytest.mark.parametrize("name", [pytest.param("human-starts", marks=pytest.mark.nightly), "agent-starts"])
 def test_starts_give_the_scores_of_the_literal_loop_without_points_before_the_start(name: str) -> None:
     env, protocol = "ALE/Seaquest-v5", replace(PROTOCOLS[name], cap_frames=1600)
@@ -130,6 +132,7 @@ def test_plain_episodes_give_the_scores_of_a_gymnasium_loop() -> None:
     assert results(subjects.random_subject("CartPole-v1", protocol), protocol, list(range(10))) == literally
 
 
+@pytest.mark.required_cases(1)
 @pytest.mark.parametrize(
     ("config", "acting"),
     [

@@ -33,6 +33,7 @@ def points(trails: list[ActionTrail]) -> StartSetFile:
     return starts.cut(PONG, trails, 5, seed=1, player="agent", source="the random policy")
 
 
+@pytest.mark.nightly
 def test_start_points_come_from_all_frames_of_the_play(trails: list[ActionTrail]) -> None:
     every = starts.cut(PONG, trails, 2 * 399, seed=1, player="agent", source="")
     assert [start.frames for start in every.starts] == 2 * list(range(1, 400))

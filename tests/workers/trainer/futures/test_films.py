@@ -50,6 +50,7 @@ def replayed(player: Player, decision: int) -> tuple[Moment, list[Branch], list[
     return moment, simulate(player.subject, moment, drawn, Plan(HORIZON)), drawn
 
 
+@pytest.mark.nightly
 def test_the_videos_of_an_atari_game_show_the_best_median_and_worst_future(tmp_path: Path) -> None:
     player, document = filmed(tmp_path, PaacConfig(env="ALE/Pong-v5"))
     shown = {video.shows: video for video in document.videos}

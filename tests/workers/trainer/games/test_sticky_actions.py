@@ -43,6 +43,7 @@ def screens(env: str, seed: int, probability: float, actions: list[int]) -> Iter
         yield np.asarray(game.observation)
 
 
+@pytest.mark.required_cases(1)
 @pytest.mark.parametrize("game", ["Breakout", *ATARI_5])
 def test_evaluations_play_like_training(game: str) -> None:
     """Compare screens and rewards of the vector emulator and the single one for equal seeds and actions."""

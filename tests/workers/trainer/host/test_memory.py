@@ -96,6 +96,7 @@ thread.join()
 """
 
 
+@pytest.mark.nightly
 @pytest.mark.skipif(not hasattr(ctypes.CDLL(None), "mallopt"), reason="this C library has no options")
 def test_freed_memory_is_kept_for_the_next_tensors() -> None:
     reported = subprocess.run([sys.executable, "-c", PAGES], check=True, capture_output=True, text=True).stdout

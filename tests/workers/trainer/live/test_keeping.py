@@ -19,6 +19,7 @@ from workers.trainer.live.show import Show
 PONG = PaacConfig(env="ALE/Pong-v5")
 
 
+@pytest.mark.nightly
 def test_a_kept_game_reproduces_its_screens(tmp_path: Path) -> None:
     orders: dict[int, list[object]] = {1: ["take over", keys("up")], 30: [keys("down", "fire")], 150: ["keep", "keep"]}
     line = FakeLine(160, at(orders))

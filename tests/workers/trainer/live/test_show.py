@@ -78,6 +78,7 @@ def test_an_order_is_echoed_with_the_next_picture(tmp_path: Path) -> None:
     assert [head.heard for head in line.heads[2:5]] == [[], ["a", "b"], []]
 
 
+@pytest.mark.nightly
 def test_a_new_game_begins_on_request_or_after_the_end_of_one(tmp_path: Path) -> None:
     line = play(tmp_path, CARTPOLE, 300, after(3, "new game"))
     games = [head.game for head in line.heads]

@@ -62,6 +62,7 @@ def small(kind: type[TrainingConfig], **fields: object) -> TrainingConfig:
     return kind.model_validate({"env": "CartPole-v1", "total_steps": 10_000_000, **few, **steady, **fields})
 
 
+@pytest.mark.required_cases(1)
 @pytest.mark.parametrize("kind", [*EVERY, *GORILA])
 def test_updates_use_a_changed_learning_rate(kind: type[TrainingConfig], request: pytest.FixtureRequest) -> None:
     mode = {"mode": "free"} if "free" in request.node.callspec.id else {}
@@ -72,6 +73,7 @@ def test_updates_use_a_changed_learning_rate(kind: type[TrainingConfig], request
     assert all(AFTER * 0.999 <= rate <= BEFORE * 1.001 for rate in run.rates)
 
 
+@pytest.mark.required_cases(1)
 @pytest.mark.parametrize("kind", [PaacConfig, A3cConfig, Ga3cConfig, OneStepQConfig])
 def test_training_ends_at_changed_total_steps(kind: type[TrainingConfig]) -> None:
     config = small(kind, total_steps=3_000)
@@ -89,12 +91,14 @@ class ChangedAtTheEnd(NullRun):
             self.changes.append(RequestedChange(number=1, fields={"total_steps": 4_000}))
 
 
+@pytest.mark.nightly
 def test_actor_learners_start_again_if_the_total_is_raised_after_they_have_reached_it() -> None:
     config, run = small(A3cConfig, total_steps=2_000), ChangedAtTheEnd()
     TRAINERS[config.algorithm].train(config, run)
     assert run.saved[-1].step >= 4_000
 
 
+@pytest.mark.required_cases(2)
 @pytest.mark.parametrize("field_name", ["entropy_cost", "value_cost", "max_grad_norm"])
 @pytest.mark.parametrize("kind", [PaacConfig, A3cConfig, Ga3cConfig])
 def test_updates_use_the_value_of_a_changed_field(kind: type[TrainingConfig], field_name: str) -> None:

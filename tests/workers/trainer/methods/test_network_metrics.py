@@ -34,6 +34,7 @@ class UntilMeasured(NullRun):
         return bool(self.measured)
 
 
+@pytest.mark.required_cases(1)
 @pytest.mark.parametrize(
     "kind",
     [

@@ -64,6 +64,7 @@ def pictures(video: Path) -> list[np.ndarray]:
         return [frame.to_ndarray(format="rgb24") for frame in container.decode(video=0)]
 
 
+@pytest.mark.required_cases(2)
 @pytest.mark.parametrize("kind", KINDS)
 def test_videos_and_track_are_in_sync(kind: str, tmp_path: Path) -> None:
     config = KINDS[kind]
@@ -88,6 +89,7 @@ def test_videos_and_track_are_in_sync(kind: str, tmp_path: Path) -> None:
         assert columns["observation"].shape[1:] == made_checkpoint.shape(config)
 
 
+@pytest.mark.required_cases(3)
 @pytest.mark.parametrize("kind", KINDS)
 def test_numbers_are_formatted_for_readers(kind: str, tmp_path: Path) -> None:
     made_checkpoint.write(tmp_path, KINDS[kind])
@@ -164,6 +166,7 @@ def test_the_networks_input_is_the_picture_shown_at_its_decision(tmp_path: Path)
     assert at_once < np.mean([unlike(decision, -4) for decision in inner])
 
 
+@pytest.mark.nightly
 def test_returns_are_summed_as_in_training(tmp_path: Path) -> None:
     made_checkpoint.write(tmp_path, BREAKOUT)
     track = recorded(tmp_path, tmp_path / "out", seconds=60)

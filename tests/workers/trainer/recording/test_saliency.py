@@ -59,6 +59,7 @@ def network_of(directory: Path, config: RunConfig) -> TrainedNetwork:
     return subjects.agent_subject(*subjects.read(directory, None), protocol_of(config), None).network
 
 
+@pytest.mark.required_cases(1)
 @pytest.mark.parametrize(
     "kind",
     [
@@ -220,6 +221,7 @@ def test_actions_with_another_score_are_refused(tmp_path: Path) -> None:
         salient(*run, asked.model_copy(update={"score": 7.0}), lambda _: None)
 
 
+@pytest.mark.nightly
 def test_more_actions_than_the_episode_has_are_refused(tmp_path: Path) -> None:
     made_checkpoint.write(tmp_path, KINDS["physics seen"])
     track = recorded(tmp_path, tmp_path / "out", seconds=60)

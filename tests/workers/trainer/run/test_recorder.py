@@ -161,6 +161,7 @@ def test_closing_kills_the_recording(hanging: Recorder) -> None:
     assert has_ended(process)
 
 
+@pytest.mark.nightly
 def test_a_recorder_does_not_start_if_its_trainer_has_ended() -> None:
     other = os.getpid() + 1
     command = [sys.executable, "-m", "workers.trainer.replay", "nowhere", "nothing", "--parent", str(other)]

@@ -33,6 +33,7 @@ def trained(run: UntilLearned, **fields: object) -> UntilLearned:
     return run
 
 
+@pytest.mark.required_cases(1)
 @pytest.mark.parametrize(
     "optimizer",
     [

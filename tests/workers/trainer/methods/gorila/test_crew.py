@@ -53,6 +53,7 @@ def cluster() -> Iterator[RayCluster]:
         yield started
 
 
+@pytest.mark.nightly
 def test_other_users_cannot_access_the_folder_of_a_private_ray(cluster: RayCluster) -> None:
     folder = cluster._folder
     assert folder
@@ -158,6 +159,7 @@ def whole(cluster: RayCluster) -> Watched:
     return run
 
 
+@pytest.mark.nightly
 def test_episodes_and_metrics_are_consistent_with_the_steps(whole: Watched) -> None:
     run = whole
     lengths = sum(length for _, _, _, length in run.episodes)
@@ -222,6 +224,7 @@ def test_a_run_that_stops_at_once_saves_the_restored_state(cluster: RayCluster, 
     assert again.facts == saved.facts
 
 
+@pytest.mark.nightly
 def test_a_run_that_does_not_fit_its_host_is_refused_with_the_required_memory(cluster: RayCluster) -> None:
     config = GorilaConfig(env="ALE/Pong-v5", replay_frames=10**9, **SMALLEST)
     with pytest.raises(MemoryShortageError) as refusal:

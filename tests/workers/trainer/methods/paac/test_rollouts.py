@@ -37,6 +37,7 @@ def worth(states: Tensor, _rows: slice = slice(0)) -> Tensor:
     return states.flatten(1).sum(1, dtype=torch.float32)
 
 
+@pytest.mark.nightly
 def test_the_two_halves_together_see_the_same_as_each_alone(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(devices, "cores", lambda: 2)
     config = PaacConfig(env="ALE/Breakout-v5", num_envs=4, num_workers=2, t_max=6, clip_rewards=False)
@@ -65,6 +66,7 @@ def test_the_two_halves_together_see_the_same_as_each_alone(monkeypatch: pytest.
         alone.close()
 
 
+@pytest.mark.required_cases(1)
 @pytest.mark.parametrize(
     ("envs", "allowed", "cores"),
     [(3, 2, 2), *(pytest.param(4, *less, marks=pytest.mark.nightly) for less in ((1, 2), (2, 1)))],
@@ -82,6 +84,7 @@ def test_few_environments_and_a_single_worker_are_not_split(
     alone.close()
 
 
+@pytest.mark.nightly
 def test_an_odd_number_of_environments_is_also_split() -> None:
     config = PaacConfig(env="ALE/Pong-v5", num_envs=5, num_workers=2, t_max=2)
     actors = Actors(config, seed=1, device=CPU)
@@ -93,6 +96,7 @@ def test_an_odd_number_of_environments_is_also_split() -> None:
     assert (reported.step, reported.frames) == (10, 40)
 
 
+@pytest.mark.nightly
 def test_lost_lives_end_returns_only_if_configured() -> None:
     def ends(life_loss_ends_episode: bool) -> int:
         config = PaacConfig(
