@@ -23,7 +23,7 @@ POLICY_LAG, GA3C_LAG, GA3C_BATCH = "train/policy_lag", "ga3c/policy_lag", "ga3c/
 # A difference of means, ranks or a trend of ranks counts from this many standard errors.
 CLEAR_ERRORS = 2.5
 # An improvement that ends with the learning rate is clear if chance shows it this rarely.
-CLEAR_CHANCE = 0.025
+CLEAR_CHANCE = 0.01
 # A return has stalled if it has not improved after this share of the steps. It is not judged with fewer episodes.
 STALLED_SHARE, FEWEST_EPISODES = 0.5, 40
 # A run that begins later, such as a fork, has learned before.

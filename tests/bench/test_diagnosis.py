@@ -75,10 +75,10 @@ def test_a_broken_promise_is_noticed() -> None:
     def row(false: float, recorded: int = 0, found: float = 1.0) -> Row:
         return Row("return_stalled", {"slow": false, "fast": 0.0}, ["run"] * recorded, 40, {"slow": found})
 
-    assert not row(0.05, recorded=2, found=0.8).is_broken(1_000)
+    assert not row(0.05, recorded=2, found=0.75).is_broken(1_000)
     assert row(0.08).is_broken(1_000)
     assert row(0.0, recorded=3).is_broken(1_000)
-    assert row(0.0, found=0.7).is_broken(1_000)
+    assert row(0.0, found=0.6).is_broken(1_000)
 
 
 def test_the_speed_of_a_recorded_run_is_compared_with_the_clock() -> None:
