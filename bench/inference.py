@@ -1,23 +1,26 @@
 """Simulated coverage of every interval and false verdicts of every comparison, with known truths.
 
-python -m bench.inference [--quick] [--json]
+python -m bench.inference [--quick] [--compact | --json]
 
 The columns are the number of runs of a group, or of episodes of a calibration. "–": no interval is shown.
 """
 
 import argparse
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 
 import numpy as np
 
 from backend.suites.aggregates import estimated_median, optimality_gap
-from workers.contract.calibrations import JudgedMoment
+from bench.solved import AGENTS, WORLDS, KnownAgent
+from workers.contract.calibrations import USUAL_FUTURES, JudgedMoment
+from workers.contract.futures import USUAL_FUTURES as SCREEN
 from workers.contract.inference.elimination import eliminate
 from workers.contract.inference.losses import (
     DECISIVE,
+    MARGIN,
     Bounds,
     bound_loss,
     loss_evidence,
@@ -90,8 +93,9 @@ class Row:
     shares: Mapping[int, float | None]
     # Whether shares are of wrong verdicts. If not, they are of intervals that cover the truth.
     wrong: bool = False
-    # Whether the product promises these: at least 90 % covered, at most 5 % wrong.
+    # Whether the product promises these: at least this share covered, or at most 5 % wrong.
     promised: bool = field(default=True)
+    least: float = 0.9
 
 
 def finished(scores: Floats) -> Floats:
@@ -280,20 +284,26 @@ def _moment(episode: int, decision: int, value: float, returns: Floats) -> Judge
     )
 
 
-def rows_of_actions(trials: int) -> list[Row]:
-    """Simulate the regret of known agents, and tests of other actions."""
+def rows_of_losses(trials: int) -> list[Row]:
+    """Simulate the regret of agents with many decisions, and the choice of decisions that lose."""
     found = []
     for agent in ("perfect", "equal actions", "random", "good"):
         for futures in (16, 64):
-            shares = {futures: covered(max(50, trials // 4), SEED, partial(_regret, agent, futures))}
+            shares = {futures: covered(trials, SEED, partial(_regret, agent, futures))}
             found.append(Row("regret of 40 decisions, by futures", agent, shares))
+    random = np.random.default_rng(SEED)
+    wrong = float(np.mean([_false_discoveries(random) for _ in range(trials)]))
+    found.append(Row("share of false losses among those selected", "−1, 0 or 1", {256: wrong}, wrong=True))
+    return found
+
+
+def rows_of_actions(trials: int) -> list[Row]:
+    """Simulate tests of other actions that are equally good."""
+    found = []
     for actions in (6, 18):
         random = np.random.default_rng(SEED)
         wrong = float(np.mean([_calls_equal_action_better(actions, random) for _ in range(trials)]))
         found.append(Row(f"one of {actions} equal actions is better", "−1, 0 or 1", {256: wrong}, wrong=True))
-    random = np.random.default_rng(SEED)
-    wrong = float(np.mean([_false_discoveries(random) for _ in range(max(50, trials // 4))]))
-    found.append(Row("share of false losses among those selected", "−1, 0 or 1", {256: wrong}, wrong=True))
     return found
 
 
@@ -336,46 +346,100 @@ def _false_discoveries(random: np.random.Generator) -> float:
     return float(np.mean([losses[index] == 0 for index in selected])) if selected else 0.0
 
 
-def simulate(trials: int) -> list[Row]:
-    """Return all rows."""
-    return [
-        *rows_of_groups(trials, DISTRIBUTIONS),
-        *rows_of_games(max(50, trials // 4)),
-        *rows_of_verdicts(trials),
-        *rows_of_episodes(max(50, trials // 2)),
-        *rows_of_actions(trials),
-        *rows_of_groups(trials, HARD, promised=False),
-    ]
+def rows_of_known_agents(trials: int) -> list[Row]:
+    """Judge agents with known policies in exactly solved environments."""
+    found = []
+    for (world, actions), solved in WORLDS.items():
+        for name, policy in AGENTS.items():
+            agent = KnownAgent(solved, policy(solved))
+            scores = f"{world}: {name} agent, {actions} actions"
+            share = covered(trials, SEED, partial(_known_regret, agent))
+            wrong = float(np.mean([_falsely_better(agent, seed) for seed in range(trials)]))
+            found.append(Row("regret in a solved environment", scores, {USUAL_FUTURES: share}, least=0.93))
+            found.append(Row("an action is better, in a solved environment", scores, {SCREEN: wrong}, wrong=True))
+    return found
+
+
+def _known_regret(agent: KnownAgent, random: np.random.Generator) -> tuple[Ends, float]:
+    regret = agent.regret(int(random.integers(2**32)), USUAL_FUTURES)
+    # Sums of rewards are rounded. Where no future differs, the interval is a point.
+    return regret and regret.interval, round(agent.true_regret, 12)
+
+
+def _falsely_better(agent: KnownAgent, seed: int) -> bool:
+    tested, better = agent.challenge(seed, SCREEN)
+    return tested.is_better and better <= MARGIN * tested.scale
+
+
+def simulate(trials: int) -> Iterator[tuple[Row, int]]:
+    """Yield each row with its number of trials."""
+    half, quarter = (max(50, trials // share) for share in (2, 4))
+    for simulated, number in (
+        (partial(rows_of_groups, distributions=DISTRIBUTIONS), trials),
+        (rows_of_games, quarter),
+        (rows_of_verdicts, trials),
+        (rows_of_episodes, half),
+        (rows_of_losses, quarter),
+        (rows_of_actions, trials),
+        (rows_of_known_agents, half),
+        (partial(rows_of_groups, distributions=HARD, promised=False), trials),
+    ):
+        yield from ((row, number) for row in simulated(number))
 
 
 def broken(row: Row, trials: int) -> bool:
     """Return True if a promise is broken by more than three standard errors of the simulation."""
-    limit = 0.05 if row.wrong else 0.9
+    limit = 0.05 if row.wrong else row.least
     slack = 3 * (limit * (1 - limit) / trials) ** 0.5
     known = [share for share in row.shares.values() if share is not None]
     return row.promised and any(share > limit + slack if row.wrong else share < limit - slack for share in known)
+
+
+def table(rows: Iterable[Row]) -> Iterator[str]:
+    """Yield the lines of a table in Markdown."""
+    yield "| question | scores | share by number |"
+    yield "| --- | --- | --- |"
+    for row in rows:
+        shares = ", ".join(f"{size}: {'–' if share is None else f'{share:.1%}'}" for size, share in row.shares.items())
+        yield f"| {row.question} | {row.scores} | {kind(row)}: {shares} |"
+
+
+def compact_table(rows: Iterable[Row]) -> Iterator[str]:
+    """Yield the lines of a table with the worst share of each question over all scores."""
+    yield "| question | simulations | worst share by number |"
+    yield "| --- | --- | --- |"
+    groups: dict[tuple[str, str], list[Row]] = {}
+    for row in rows:
+        groups.setdefault((row.question, kind(row)), []).append(row)
+    for (question, how), of_question in groups.items():
+        shares: dict[int, list[float]] = {}
+        for row in of_question:
+            for size, share in row.shares.items():
+                shares.setdefault(size, []).extend([] if share is None else [share])
+        worst = max if of_question[0].wrong else min
+        shown = ", ".join(f"{size}: {f'{worst(known):.1%}' if known else '–'}" for size, known in shares.items())
+        yield f"| {question} | {len(of_question)} | {how}: {shown} |"
+
+
+def kind(row: Row) -> str:
+    """Return what the shares of a row are of."""
+    return ("wrong" if row.wrong else "covered") + ("" if row.promised else " (not promised)")
 
 
 def main() -> int:
     """Print the table as Markdown, or as JSON. Return 1 if a promise is broken."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--quick", action="store_true", help=f"{QUICK_TRIALS} instead of {TRIALS:,} trials")
+    parser.add_argument("--compact", action="store_true", help="print only the worst share of each question")
     parser.add_argument("--json", action="store_true", help="print one JSON document")
     options = parser.parse_args()
-    trials = QUICK_TRIALS if options.quick else TRIALS
-    rows = simulate(trials)
+    simulated = [*simulate(QUICK_TRIALS if options.quick else TRIALS)]
+    rows = [row for row, _ in simulated]
     if options.json:
-        print(json.dumps({"trials": trials, "rows": [vars(row) for row in rows]}))
+        print(json.dumps({"rows": [vars(row) | {"trials": trials} for row, trials in simulated]}))
     else:
-        print("| question | scores | share by number |\n| --- | --- | --- |")
-        for row in rows:
-            shares = ", ".join(
-                f"{size}: {'–' if share is None else f'{share:.1%}'}" for size, share in row.shares.items()
-            )
-            kind = "wrong" if row.wrong else "covered"
-            mark = "" if row.promised else " (not promised)"
-            print(f"| {row.question} | {row.scores} | {kind}{mark}: {shares} |")
-    return int(any(broken(row, min(trials, 50) if "regret" in row.question else trials) for row in rows))
+        print("\n".join(compact_table(rows) if options.compact else table(rows)))
+    return int(any(broken(row, trials) for row, trials in simulated))
 
 
 if __name__ == "__main__":

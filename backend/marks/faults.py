@@ -5,10 +5,11 @@ from collections.abc import Iterator
 import numpy as np
 
 from backend.marks.anomalies import GRADIENT_NORM, VALUE_LOSS
-from backend.marks.signals import FEWEST_SAMPLES, Anomaly, Samples, Signals, anomaly_at, start_of_lasting
+from backend.marks.signals import FEWEST_SAMPLES, PARTS, Anomaly, Samples, Signals, anomaly_at, ends, start_of_lasting
 from backend.metrics.points import Floats
 from workers.contract.environment_families import ATARI
 from workers.contract.inference.means import standard_errors_apart
+from workers.contract.inference.ranks import critical_rank_z, error_factor, rank_sum_z, rank_trend_z
 from workers.contract.metrics import DEAD_UNITS, EPISODE_LENGTH, EPISODE_RETURN, STEPS_PER_SECOND
 
 EXPLAINED_VARIANCE, VALUE_SPREAD, LEARNING_RATE, EPSILON = (
@@ -19,10 +20,10 @@ EXPLAINED_VARIANCE, VALUE_SPREAD, LEARNING_RATE, EPSILON = (
 )
 POLICY_LAG, GA3C_LAG, GA3C_BATCH = "train/policy_lag", "ga3c/policy_lag", "ga3c/training_batch"
 
-# A curve is compared in this many parts.
-PARTS = 10
-# A difference of means counts from this many standard errors.
+# A difference of means, ranks or a trend of ranks counts from this many standard errors.
 CLEAR_ERRORS = 2.5
+# An improvement that ends with the learning rate is clear if chance shows it this rarely.
+CLEAR_CHANCE = 0.01
 # A return has stalled if it has not improved after this share of the steps. It is not judged with fewer episodes.
 STALLED_SHARE, FEWEST_EPISODES = 0.5, 40
 # A run that begins later, such as a fork, has learned before.
@@ -38,7 +39,8 @@ SPENT_RATE, LOW_RATE = 0.02, 0.1
 LOST_SPEED = 0.4
 # Mean size of the reward per step.
 CLIPPED_REWARD, LARGE_REWARD = 1.5, 10.0
-STUCK_EPSILON = 0.4
+# A third of the paper's actor-learners act at random in half of their steps.
+STUCK_EPSILON = 0.55
 
 
 def find_stalled_return(signals: Signals) -> Iterator[Anomaly]:
@@ -46,7 +48,7 @@ def find_stalled_return(signals: Signals) -> Iterator[Anomaly]:
     samples = signals[EPISODE_RETURN]
     if len(samples.values) < FEWEST_EPISODES or not _is_late(signals, samples) or has_learned(signals):
         return
-    first, last = (float(part.mean()) for part in _ends(samples.values))
+    first, last = (float(part.mean()) for part in ends(samples.values))
     detail = f"The mean return was {first:.4g} in the first tenth of the episodes and is {last:.4g} now."
     yield anomaly_at(EPISODE_RETURN, samples, 0, "return_stalled", "Return stalled", detail)
 
@@ -84,7 +86,7 @@ def find_dead_layers(signals: Signals) -> Iterator[Anomaly]:
 def find_exploded_gradients(signals: Signals) -> Iterator[Anomaly]:
     """Find gradient norms that became far larger than at the start and than the limit."""
     samples = signals[GRADIENT_NORM].merged()
-    first = float(np.median(_ends(samples.values)[0]))
+    first = float(np.median(ends(samples.values)[0]))
     limit = max(EXPLODED_GRADIENT * first, EXPLODED_LIMITS * (signals.number("max_grad_norm") or 0.0), 1e-9)
     if (at := start_of_lasting(samples.values > limit)) is not None:
         detail = f"The gradient norm rose from {first:.3g} to {samples.values[at]:.3g} and stayed there."
@@ -109,11 +111,15 @@ def find_spent_learning_rate(signals: Signals) -> Iterator[Anomaly]:
     rates, returns = signals[LEARNING_RATE], signals[EPISODE_RETURN]
     peak = float(rates.values.max())
     at = start_of_lasting(rates.values < LOW_RATE * peak)
-    if at is None or rates.values[-1] > SPENT_RATE * peak or _is_solved(signals, _ends(returns.values)[1]):
+    if at is None or rates.values[-1] > SPENT_RATE * peak or signals.is_solved(ends(returns.values)[1]):
         return
-    recent = returns.since(int(rates.steps[at])).values
-    before, after = recent[: len(recent) // 2], recent[len(recent) // 2 :]
-    if len(recent) >= FEWEST_SAMPLES and _is_clearly_larger(after, before):
+    recent = returns.since(int(rates.steps[at])).merged().values
+    if len(recent) < FEWEST_SAMPLES:
+        return
+    width = len(recent) // 2
+    before, after = recent[:width], recent[-width:]
+    gap = float(np.median(after) - np.median(before))
+    if rank_sum_z(after, before) > critical_rank_z(recent, [before, after], gap, CLEAR_CHANCE):
         detail = (
             f"The mean return still rose from {before.mean():.4g} to {after.mean():.4g} while the learning rate fell "
             f"below {LOW_RATE:.0%} of its peak."
@@ -162,33 +168,23 @@ def find_stuck_epsilon(signals: Signals) -> Iterator[Anomaly]:
 
 
 def has_learned(signals: Signals) -> bool:
-    """Return True if the return has improved clearly at any time, or solves the environment."""
-    values = signals[EPISODE_RETURN].values
-    first, *others = np.array_split(values, PARTS)
-    return any(_is_clearly_larger(part, first) for part in others) or _is_solved(signals, others[-1])
+    """Return True if the return has improved clearly at any time or over the run, or solves the environment.
 
-
-def _is_clearly_larger(values: Floats, others: Floats) -> bool:
-    if min(len(values), len(others)) < 2:
-        return False
-    return standard_errors_apart(values, others) > CLEAR_ERRORS
-
-
-def _is_solved(signals: Signals, returns: Floats) -> bool:
-    solved_at = signals.environment.solved_at if signals.environment else None
-    return solved_at is not None and len(returns) > 0 and float(returns.mean()) >= solved_at
+    Means, ranks or their trend may show it, because heavy tails hide a difference of means. Values that resemble those
+    before them must improve more.
+    """
+    values = signals[EPISODE_RETURN].merged().values
+    width = len(values) // PARTS
+    first, *others = parts = [*values[: PARTS * width].reshape(PARTS, width)]
+    gains = [rank_trend_z(values)]
+    gains += [max(standard_errors_apart(part, first), rank_sum_z(part, first)) for part in others]
+    return signals.is_solved(ends(values)[1]) or max(gains) > CLEAR_ERRORS * error_factor(parts)
 
 
 def _is_late(signals: Signals, samples: Samples) -> bool:
     """Return True if the run began from scratch and much of its training is over."""
     total = signals.number("total_steps")
     return total is not None and samples.steps[0] <= LATEST_START * total and samples.steps[-1] >= STALLED_SHARE * total
-
-
-def _ends(values: Floats) -> tuple[Floats, Floats]:
-    """Return the first and the last part of the values."""
-    parts = np.array_split(values, PARTS)
-    return parts[0], parts[-1]
 
 
 def _estimate_explained_variance(signals: Signals) -> Samples:

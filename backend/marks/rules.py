@@ -27,7 +27,8 @@ RULES: tuple[Rule, ...] = (
         AnomalyRule(
             name="entropy_collapsed",
             title="Entropy collapsed",
-            explanation=f"The policy's entropy stays below {anomalies.COLLAPSED_ENTROPY:.0%} of its peak.",
+            explanation=f"The policy's entropy stays below {anomalies.COLLAPSED_ENTROPY:.0%} of its peak, and the "
+            "environment is not solved.",
             cause="The policy became almost deterministic before it was good, so the agent no longer explores.",
         ),
         anomalies.find_entropy_collapse,
@@ -47,7 +48,8 @@ RULES: tuple[Rule, ...] = (
         AnomalyRule(
             name="loss_exploded",
             title="Value loss exploded",
-            explanation=f"The value loss is more than {anomalies.EXPLODED_LOSS:.0f} times as large as ever before.",
+            explanation=f"The value loss stays more than {anomalies.EXPLODED_LOSS:.0f} times as large as ever before, "
+            "and larger returns do not explain it.",
             cause="Updates are too large: the values moved away from the returns.",
         ),
         anomalies.find_exploded_loss,
@@ -67,8 +69,8 @@ RULES: tuple[Rule, ...] = (
         AnomalyRule(
             name="no_episode",
             title="No episode",
-            explanation=f"No episode ends for {anomalies.NO_EPISODE_SECONDS / 60:.0f} minutes of training, and ten "
-            "usual gaps.",
+            explanation=f"No episode ends for {anomalies.NO_EPISODE_SECONDS / 60:.0f} minutes of training, and "
+            f"{anomalies.USUAL_GAPS} usual gaps.",
         ),
         anomalies.find_missing_episodes,
         (EPISODE_RETURN,),
@@ -77,7 +79,8 @@ RULES: tuple[Rule, ...] = (
         AnomalyRule(
             name="speed_halved",
             title="Speed halved",
-            explanation="The speed falls to less than half for a while, after the first minute.",
+            explanation="The speed falls to less than half for a while, and below its usual noise, after the first "
+            "minute.",
         ),
         anomalies.find_halved_speed,
         (STEPS_PER_SECOND,),

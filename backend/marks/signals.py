@@ -13,6 +13,8 @@ from workers.contract.games import ENVIRONMENTS, Environment
 MAX_SAMPLES = 400
 # Fewer samples are not judged.
 FEWEST_SAMPLES = 20
+# A curve is compared in this many parts.
+PARTS = 10
 # A lasting condition holds for this share of the samples, until the last one.
 LASTING_SHARE = 0.05
 # The speed of a run is not judged before this time of training.
@@ -76,6 +78,11 @@ class Signals:
         """The environment, or None if Arcadia does not know it."""
         return ENVIRONMENTS.get(str(self.config.get("env")))
 
+    def is_solved(self, returns: Floats) -> bool:
+        """Return True if the mean of these returns solves the environment."""
+        solved_at = self.environment.solved_at if self.environment else None
+        return solved_at is not None and len(returns) > 0 and float(returns.mean()) >= solved_at
+
     def finite(self) -> "Signals":
         """Return the signals without values that are NaN or infinite."""
         return replace(self, series={name: samples.finite() for name, samples in self.series.items()})
@@ -92,6 +99,12 @@ class Anomaly:
     title: str
     detail: str
     last_step: int
+
+
+def ends(values: Floats) -> tuple[Floats, Floats]:
+    """Return the first and the last part of the values."""
+    parts = np.array_split(values, PARTS)
+    return parts[0], parts[-1]
 
 
 FindAnomalies = Callable[[Signals], Iterator[Anomaly]]

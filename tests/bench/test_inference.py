@@ -6,7 +6,16 @@ import numpy as np
 import pytest
 
 from bench import inference
-from bench.inference import DISTRIBUTIONS, Draw, Ends, covered, rows_of_actions, rows_of_episodes, rows_of_verdicts
+from bench.inference import (
+    DISTRIBUTIONS,
+    Draw,
+    Ends,
+    covered,
+    rows_of_actions,
+    rows_of_episodes,
+    rows_of_losses,
+    rows_of_verdicts,
+)
 from workers.contract.inference.means import Floats, MeanDifference, welch
 from workers.contract.inference.samples import interval, mean
 
@@ -31,8 +40,27 @@ def test_the_best_of_equal_groups_rarely_beats_another(monkeypatch: pytest.Monke
 
 
 def test_episodes_and_actions_hold_their_promises() -> None:
-    rows = [*rows_of_episodes(200), *rows_of_actions(200)]
+    rows = [*rows_of_episodes(200), *rows_of_losses(50), *rows_of_actions(200)]
     assert [row for row in rows if inference.broken(row, 50)] == []
+
+
+@pytest.mark.nightly
+def test_all_promises_hold_in_a_longer_simulation() -> None:
+    assert [row for row, trials in inference.simulate(300) if inference.broken(row, trials)] == []
+
+
+def test_a_compact_table_shows_the_worst_share_of_each_question() -> None:
+    rows = [
+        inference.Row("mean", "normal", {2: None, 3: 0.96}),
+        inference.Row("mean", "bounded", {2: None, 3: 0.93}),
+        inference.Row("verdict", "normal", {3: 0.01}, wrong=True),
+        inference.Row("verdict", "bounded", {3: 0.04}, wrong=True),
+    ]
+    assert [*inference.compact_table(rows)][2:] == [
+        "| mean | 2 | covered: 2: –, 3: 93.0% |",
+        "| verdict | 2 | wrong: 3: 4.0% |",
+    ]
+    assert [*inference.table(rows)][3] == "| mean | bounded | covered: 2: –, 3: 93.0% |"
 
 
 def bootstrap(draw: Draw, truth: float, size: int, random: np.random.Generator) -> tuple[Ends, float]:

@@ -26,6 +26,8 @@ ALPHA = 0.05
 WEIGHTS = (3.0, 8.0)
 # An e-value of either group at this level decides a pair, because two hypotheses are tested.
 PAIR_THRESHOLD = 2 / ALPHA
+# A gap between parts of a series counts as a jump from this many standard errors of its usual changes.
+LARGE_GAP = 3.0
 # Larger e-values are reported as this one.
 MAX_LOG_E = math.log(1e12)
 
@@ -88,11 +90,49 @@ def rank_correlation(parts: Sequence[Floats]) -> float:
     return min(0.99, max(0.0, float(found)))
 
 
+def critical_rank_z(values: Floats, parts: Sequence[Floats], gap: float, chance: float) -> float:
+    """Return the `rank_sum_z` that parts of a series exceed by chance with this probability.
+
+    Values that resemble those before them make it larger, unless the gap between the parts is far larger than the usual
+    changes inside the series.
+    """
+    level = critical_z(chance)
+    is_jump = gap > LARGE_GAP * usual_change(values) * math.sqrt(len(parts[0]))
+    return level if is_jump else level * error_factor(parts)
+
+
+def error_factor(parts: Sequence[Floats]) -> float:
+    """Return how many times as uncertain a mean is because values resemble those before them."""
+    likeness = rank_correlation(parts)
+    return math.sqrt((1 + likeness) / (1 - likeness))
+
+
+def rank_trend_z(values: Floats) -> float:
+    """Return by how many standard deviations ranks increase over the series (Spearman 1904)."""
+    ranks = middle_ranks(values)
+    if len(values) < 2 or np.ptp(ranks) == 0:
+        return 0.0
+    return float(np.corrcoef(np.arange(len(values)), ranks)[0, 1]) * math.sqrt(len(values) - 1)
+
+
+def middle_ranks(values: Floats) -> Floats:
+    """Return the rank of each value. Equal values share the middle of their ranks."""
+    ordered = np.sort(values)
+    return np.asarray((np.searchsorted(ordered, values, "left") + np.searchsorted(ordered, values, "right") - 1) / 2)
+
+
+def middle_mean(values: Floats) -> Floats:
+    """Return the mean of the middle half of the values on the last axis, which outliers do not change."""
+    count = values.shape[-1]
+    return np.asarray(np.sort(values, axis=-1)[..., count // 4 : count - count // 4].mean(axis=-1))
+
+
 def critical_z(chance: float) -> float:
     """Return the number of standard deviations that a normal value exceeds with this probability."""
     return NormalDist().inv_cdf(1 - chance)
 
 
 def usual_change(values: Floats) -> float:
-    """Return the standard deviation of successive differences from their median size, which outliers hardly change."""
-    return float(np.median(np.abs(np.diff(values)))) / NormalDist().inv_cdf(0.75)
+    """Return the standard deviation of successive differences. Outliers hardly change it, and a trend does not."""
+    changes = np.diff(values)
+    return float(np.median(np.abs(changes - np.median(changes)))) / NormalDist().inv_cdf(0.75)
