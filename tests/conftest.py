@@ -30,6 +30,8 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     # A background job, as of `make test &`, ignores Ctrl-C, and so would the programs that tests interrupt.
     # They do not inherit a handler that does nothing.
     signal.signal(signal.SIGINT, lambda *_: None)
+# Without a handler, SIGTERM would leave the processes of fixtures behind.
+signal.signal(signal.SIGTERM, signal.default_int_handler)
 
 WORKER_TOKEN = "worker-secret"
 

@@ -14,6 +14,7 @@ from typing import Any
 import httpx
 import psutil
 
+from backend.startup.embedded.part import die_with_parent
 from backend.startup.embedded.redis_server import free_port
 from tests.journals import Journals, assert_kept
 from tests.processes import command_line, trains
@@ -84,6 +85,7 @@ class Service:
                 stderr=subprocess.STDOUT,
                 # A separate session, because desktop Linux shares the cores among sessions.
                 start_new_session=True,
+                preexec_fn=die_with_parent,
             )
         os.setpriority(os.PRIO_PROCESS, self._process.pid, self._niceness)
 

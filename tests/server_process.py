@@ -8,6 +8,7 @@ from pathlib import Path
 
 import httpx
 
+from backend.startup.embedded.part import die_with_parent
 from backend.startup.embedded.redis_server import free_port
 from tests.workers.waiting import PATIENCE_SECONDS, wait_until
 
@@ -33,6 +34,7 @@ class Server:
             [sys.executable, "-c", SERVER.format(before=before), str(self.port)],
             env=environment,
             cwd=Path(__file__).parents[1],
+            preexec_fn=die_with_parent,
         )
         wait_until(self._answers)
 

@@ -1,23 +1,32 @@
 """Everything that the README shows works with the examples, and no button of their pages leads to a refusal.
 
-The fixture `page` fails a test after an answer with an error, because the browser's console shows it.
+A button that cannot work is disabled and says why.
 """
 
 import re
 from typing import Any
 
 import pytest
-from playwright.sync_api import Locator, Page, expect
+from playwright.sync_api import Locator, Page, Request, Response, expect
 
 from tests.installation import Installation
+from tests.workers.waiting import wait_until
 
-TABS = ("", "curves", "replays", "checkpoints", "evaluations", "critic", "lineage", "config", "system", "log")
-# Buttons that delete, start a training, leave the page or open a file dialog. Downloads are followed in another way.
+# What these tabs offer depends on the files of the run, so they are walked for one run of each environment.
+TABS_OF_FILES = ("", "replays", "checkpoints", "evaluations", "critic")
+OTHER_TABS = ("curves", "lineage", "config", "system", "log")
+# Buttons that delete, start a training or use files and the clipboard. Downloads are followed in another way.
 LEFT_ALONE = re.compile(
-    r"purge|delete|remove|archive|run this again|launch|continue from|fork|stop|pause|move to project|full ?screen|"
-    r"export|download|copy|import",
+    r"purge|delete|remove|archive|run this again|launch|continue from|fork|stop run|move to project|full ?screen|"
+    r"export|download|copy|import|save (picture|figure)",
     re.IGNORECASE,
 )
+NAMES = """buttons => buttons.map(button =>
+    button.ariaLabel || button.innerText.replace(/\\s+/g, " ") || button.title || "")"""
+# The lower left corner of the page, where nothing is.
+CORNER = (2, 898)
+# Mantine's alerts and the errors of forms have the role.
+REFUSALS = "[data-problem], [role=alert]"
 SMALL_CALIBRATION = {"episodes": 1, "every": 1_000, "futures": 8, "horizon": 5, "measure_regret": False}
 
 
@@ -114,53 +123,149 @@ def test_a_fork_continues_from_the_weights_and_says_so(
         installation.wait_for_state(fork, "stopped")
 
 
+class Walk:
+    """A walk over the buttons of pages. It fails at the first refusal, and names the button."""
+
+    def __init__(self, page: Page) -> None:
+        self._page, self._pending, self._refused = page, set[Request](), list[str]()
+        # The buttons that were pressed on an earlier tab of the same run, such as those of its header.
+        self.pressed: set[str] = set()
+        page.on("request", self._count)
+        page.on("requestfinished", self._forget)
+        page.on("requestfailed", self._forget)
+        page.on("response", self._judge)
+
+    def press_every_button(self, path: str) -> int:
+        """Press each button of a page and each item of its menus. Return how many."""
+        names, count = self._open(path), 0
+        url, known = self._page.url, self._refusals()
+        for name, number in counted(names):
+            if name in self.pressed or LEFT_ALONE.search(name):
+                continue
+            place = self._place(name, number)
+            if place is None:
+                self._open(path)
+                wait_until(lambda name=name, number=number: self._place(name, number) is not None)  # type: ignore[misc]
+                place = self._place(name, number)
+                assert place is not None
+            button = self._buttons().nth(place)
+            if not is_enabled(button):
+                continue
+            self._press(button, f"{name} of {path}", known)
+            count += 1 + self._press_every_item(button, f"the menu {name} of {path}", known)
+            self._close(url)
+        self.pressed |= set(names)
+        return count
+
+    def _press_every_item(self, button: Locator, what: str, known: list[str]) -> int:
+        """Press each item of an open menu, if there is one. Return how many."""
+        url, items, count = self._page.url, self._page.get_by_role("menuitem"), 0
+        names = items.evaluate_all(NAMES)
+        for place, name in enumerate(names):
+            if LEFT_ALONE.search(name) or name in self.pressed:
+                continue
+            if place:
+                self._close(url)
+                button.click()
+            items.nth(place).wait_for()
+            if is_enabled(items.nth(place)):
+                self._press(items.nth(place), f"{name} in {what}", known)
+                count += 1
+        return count
+
+    def _open(self, path: str) -> list[str]:
+        """Open a page and wait until it has loaded. Return the names of its buttons."""
+        self._page.goto(path)
+        self._page.get_by_role("main").get_by_role("heading").first.wait_for()
+        self._page.wait_for_load_state("networkidle")
+        self._settle()
+        return self._names()
+
+    def _place(self, name: str, number: int) -> int | None:
+        """Return the place of a button by its name, and its number among those of the same name."""
+        places = [place for place, found in enumerate(self._names()) if found == name]
+        return places[number] if number < len(places) else None
+
+    def _buttons(self) -> Locator:
+        return self._page.get_by_role("main").get_by_role("button").locator("visible=true")
+
+    def _close(self, url: str) -> None:
+        """Close menus and dialogs. Open the page again if it was left, or if a dialog stays."""
+        items = self._page.get_by_role("menuitem")
+        self._page.keyboard.press("Escape")
+        self._settle()
+        if items.count():
+            # A menu that was just opening did not have the focus yet. A click outside closes it too.
+            self._page.mouse.click(*CORNER)
+        expect(items).to_have_count(0)
+        if self._page.url != url or self._page.get_by_role("dialog").locator("visible=true").count():
+            self._open(url)
+
+    def _names(self) -> list[str]:
+        names: list[str] = self._buttons().evaluate_all(NAMES)
+        return names
+
+    def _press(self, button: Locator, what: str, known: list[str]) -> None:
+        """Click, and check that no request and nothing on the page is refused."""
+        button.click()
+        self._settle()
+        new = [refusal for refusal in self._refusals() if refusal not in known]
+        assert not self._refused + new, (what, self._refused, new)
+
+    def _refusals(self) -> list[str]:
+        refusals: list[str] = self._page.locator(REFUSALS).locator("visible=true").all_inner_texts()
+        return refusals
+
+    def _settle(self) -> None:
+        """Wait until the page has rendered, and all requests have their response."""
+        for _ in range(2):
+            self._page.evaluate("() => new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))")
+            while self._pending:
+                self._page.evaluate("() => new Promise(requestAnimationFrame)")
+
+    def _count(self, request: Request) -> None:
+        if request.resource_type in ("script", "fetch", "xhr", "document"):
+            self._pending.add(request)
+
+    def _forget(self, request: Request) -> None:
+        self._pending.discard(request)
+
+    def _judge(self, response: Response) -> None:
+        if response.status >= 400:
+            self._refused.append(f"{response.status} for {response.request.method} {response.url}")
+
+
+@pytest.fixture
+def walk(page: Page) -> Walk:
+    """Return a walk over the buttons of pages."""
+    return Walk(page)
+
+
+def test_no_button_of_a_replay_leads_to_a_refusal(walk: Walk, examples: list[dict[str, Any]]) -> None:
+    run = next(run for run in examples if run["env"] == "CartPole-v1")
+    assert walk.press_every_button(f"/runs/{run['id']}/replays") > 15
+
+
 @pytest.mark.nightly
 def test_no_button_of_the_example_pages_leads_to_a_refusal(
-    page: Page, installation: Installation, examples: list[dict[str, Any]]
+    walk: Walk, page: Page, installation: Installation, examples: list[dict[str, Any]]
 ) -> None:
     (report,) = installation.read("reports")
-    paths = [f"/runs/{run['id']}/{tab}".rstrip("/") for run in examples for tab in TABS]
-    for path in [*paths, f"/reports/{report['id']}"]:
-        press_every_button(page, path)
-        follow_every_download(page, path)
-
-
-def press_every_button(page: Page, path: str) -> None:
-    """Press each button of a page and each item of its menus. Open the page again before each."""
-    buttons = open_page(page, path)
-    for place in range(buttons.count()):
-        button = open_page(page, path).nth(place)
-        if not button.count() or LEFT_ALONE.search(name_of(button)) or not is_enabled(button):
-            continue
-        press(page, button, f"{name_of(button)} of {path}")
-        items = page.get_by_role("menuitem")
-        for item in range(items.count()):
-            open_page(page, path).nth(place).click()
-            chosen = items.nth(item)
-            chosen.wait_for()
-            if not LEFT_ALONE.search(name_of(chosen)) and is_enabled(chosen):
-                press(page, chosen, f"{name_of(chosen)} in a menu of {path}")
-
-
-def open_page(page: Page, path: str) -> Locator:
-    """Open a page and wait until it has loaded. Return its buttons."""
-    page.goto(path)
-    main = page.get_by_role("main")
-    main.get_by_role("heading").first.wait_for()
-    page.wait_for_load_state("networkidle")
-    return main.get_by_role("button").locator("visible=true")
-
-
-def press(page: Page, button: Locator, what: str) -> None:
-    """Click, and check that the page shows no error."""
-    button.click()
-    page.wait_for_function("() => document.querySelector('[data-loading=true]') === null")
-    assert page.locator("[data-problem]").count() == 0, f"{what}: {page.locator('[data-problem]').first.inner_text()}"
+    report_path = f"/reports/{report['id']}"
+    walk.press_every_button(report_path)
+    follow_every_download(page, report_path)
+    for run in examples:
+        walk.pressed.clear()
+        for tab in TABS_OF_FILES + (OTHER_TABS if run is examples[0] else ()):
+            path = f"/runs/{run['id']}/{tab}".rstrip("/")
+            walk.press_every_button(path)
+            follow_every_download(page, path)
 
 
 def follow_every_download(page: Page, path: str) -> None:
     """Read each file that a page offers."""
-    open_page(page, path)
+    page.goto(path)
+    page.get_by_role("main").get_by_role("heading").first.wait_for()
     for link in page.get_by_role("main").locator("a[download]").all():
         address = link.get_attribute("href") or ""
         if not address.startswith("data:"):
@@ -168,13 +273,12 @@ def follow_every_download(page: Page, path: str) -> None:
             assert answer.ok, (path, address, answer.text())
 
 
-def name_of(element: Locator) -> str:
-    """Return the name of a button or a menu item."""
-    name: str = element.evaluate("element => element.ariaLabel || element.innerText || element.title || ''")
-    return name
+def counted(names: list[str]) -> list[tuple[str, int]]:
+    """Return each name with the number of equal ones before it."""
+    return [(name, names[:place].count(name)) for place, name in enumerate(names)]
 
 
 def is_enabled(element: Locator) -> bool:
     """Return False for a button that says why it is not possible."""
-    enabled: bool = element.evaluate("each => !each.disabled && !each.ariaDisabled && !each.dataset.disabled")
+    enabled: bool = element.evaluate("each => !each.disabled && each.ariaDisabled !== 'true' && !each.dataset.disabled")
     return enabled

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import redis
 
+from backend.startup.embedded.part import die_with_parent
 from backend.startup.embedded.redis_server import free_port, redis_program
 from tests.workers.waiting import wait_until
 
@@ -28,7 +29,11 @@ class RedisServer:
         """Start Redis and wait until it responds."""
         options = f'port {self.port}\nbind 127.0.0.1\nsave ""\nappendonly no\nrequirepass {self._password}\n'
         self._process = subprocess.Popen(
-            [redis_program(), "-"], cwd=self._directory, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL
+            [redis_program(), "-"],
+            cwd=self._directory,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.DEVNULL,
+            preexec_fn=die_with_parent,
         )
         assert self._process.stdin is not None
         self._process.stdin.write(options.encode())

@@ -74,8 +74,8 @@ function AverageCard({ averages }: { averages: OfProtocol }) {
             </Table.Tbody>
           </Table>
           <Text size="xs" c="dimmed" mt={4}>
-            Human-normalized means over all runs of a method in each game. Methods with other games do not
-            compare. Random is 0&nbsp;%, human is 100&nbsp;% ({[...tables].join("; ")}).
+            Human-normalized means over all runs of a method in each game. Compare only methods with the same
+            games. Random is 0&nbsp;%, human is 100&nbsp;% ({[...tables].join("; ")}).
           </Text>
         </>
       ) : (
