@@ -80,7 +80,9 @@ def _poles(random: Random, skill: Floats) -> Floats:
 KINDS = {
     "solves the task": Kind(CARTPOLE, _poles, clips_rewards=False),
     "learns slowly": Kind(
-        "ALE/Pong-v5", lambda random, skill: np.clip(random.normal(12 * skill - 20.5, 0.7 + 2 * skill), -21, 21), even
+        "ALE/Pong-v5",
+        lambda random, skill: np.asarray(random.normal(12 * skill - 20.5, 0.7 + 2 * skill)).clip(-21, 21),
+        even,
     ),
     "heavy tails": Kind(
         "ALE/Qbert-v5", lambda random, skill: (100 + 900 * skill) * random.lognormal(0, 1.5, len(skill))
@@ -90,7 +92,7 @@ KINDS = {
     ),
     "rare wins": Kind(
         "ALE/MontezumaRevenge-v5",
-        lambda random, skill: 400.0 * (random.random(len(skill)) < 0.5 * skill),
+        lambda random, skill: np.where(random.random(len(skill)) < 0.5 * skill, 400.0, 0.0),
         has_rare_rewards=True,
     ),
     "noisy and bounded": Kind(

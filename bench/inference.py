@@ -363,7 +363,7 @@ def rows_of_known_agents(trials: int) -> list[Row]:
 def _known_regret(agent: KnownAgent, random: np.random.Generator) -> tuple[Ends, float]:
     regret = agent.regret(int(random.integers(2**32)), USUAL_FUTURES)
     # Sums of rewards are rounded. Where no future differs, the interval is a point.
-    return regret and regret.interval, round(agent.true_regret, 12)
+    return regret.interval if regret else None, round(agent.true_regret, 12)
 
 
 def _falsely_better(agent: KnownAgent, seed: int) -> bool:

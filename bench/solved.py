@@ -6,6 +6,7 @@ simulates the futures, many at once. Bounds of the regret and tests of other act
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import product
 from types import SimpleNamespace
 from typing import cast
 
@@ -106,7 +107,7 @@ def catch(*, windy: bool = False) -> World:
             return [(1 / COLUMNS, 1.0, END), (1 - 1 / COLUMNS, -1.0, END)]
         return [(1.0, 1.0 if moved == ball else -1.0, END)]
 
-    boards = [*np.ndindex(ROWS - 1, COLUMNS, COLUMNS)]
+    boards = [*product(range(ROWS - 1), range(COLUMNS), range(COLUMNS))]
     table = [[outcomes(*board, action) for action in range(3)] for board in boards]
     return World(table, [_board(0, ball, COLUMNS // 2) for ball in range(COLUMNS)])
 

@@ -145,10 +145,10 @@ def find_halved_speed(signals: Signals) -> Iterator[Anomaly]:
             continue
         before = values[min(at - SPEED_BEFORE, begin) : at]
         usual = float(np.median(before))
-        is_slow = (
+        is_slow = bool(
             max(now, values[at]) < HALVED * usual
             and now < np.quantile(values[:at], 0.1)
-            and bool(np.quantile(after, 0.9) < usual)
+            and np.quantile(after, 0.9) < usual
         )
         if is_slow:
             detail = f"From {usual:,.0f} to {now:,.0f} steps per second."
