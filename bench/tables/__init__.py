@@ -1,0 +1,8 @@
+"""Tables of docs/results, computed from the raw values in docs/results/data.
+
+data      the files of raw values and their index
+cells     text of numbers and of table cells
+learning  tables of agents and trainings
+product   tables of times and counts
+pages     pages with tables: their check and their update
+"""

@@ -1,0 +1,498 @@
+"""Tables of agents: their training, their evaluations, and their critics."""
+
+import statistics
+from typing import Any
+
+import numpy as np
+
+from backend.suites.aggregates import estimated_median, optimality_gap
+from bench.tables.cells import (
+    NONE,
+    group,
+    listing,
+    mean_interval,
+    number,
+    numbers,
+    show,
+    values,
+    with_error,
+)
+from bench.tables.data import FAILED, Lines, Row, Rows, table
+from workers.contract.inference.means import clustered_mean_error, welch
+from workers.contract.inference.samples import interquartile_of_all, mean_of_means, median_of_means
+from workers.contract.published import atari_5_weights, scores
+
+DQN_ZOO = "DQN Zoo (Quan and Ostrovski 2020)"
+BREAKOUT = "ALE/Breakout-v5"
+BEST_OF_THREE = "PAAC: best actor of three, 30 runs, up to 30 no-ops, no cap stated"
+GORILA = "Gorila (Nair et al. 2015)"
+
+
+def published(source: str, protocol: str, env: Any, player: str) -> float:
+    """Return a published score."""
+    wanted = (source, protocol, env, player)
+    return next(row.score for row in scores() if (row.source, row.protocol, row.env, row.player) == wanted)
+
+
+def counted(rows: Rows) -> tuple[Rows, list[str]]:
+    """Return the runs that did not fail, and the cells with the number of all and of the failed ones."""
+    failed = [row for row in rows if row["status"] == FAILED]
+    return [row for row in rows if row not in failed], [str(len(rows)), str(len(failed))]
+
+
+def each(rows: Rows, field: str, digits: int = 0) -> str:
+    """Return the values of a column, in the order of the rows."""
+    return "; ".join(NONE if row[field] is None else show(number(row[field]), digits) for row in rows)
+
+
+def method_table(rows: Rows, threshold: int) -> Lines:
+    lines = [
+        [
+            "preset",
+            "runs",
+            "failed",
+            "mean of the last 100 at the end, 95 % interval",
+            "lowest",
+            f"steps until it passed {threshold}, each run",
+            "steps",
+            "seconds of training",
+        ]
+    ]
+    for (preset,), runs in group(rows, "preset").items():
+        ended, counts = counted(runs)
+        final = numbers(ended, "final_mean")
+        lines.append(
+            [
+                f"`{preset}`",
+                *counts,
+                mean_interval(final),
+                show(min(final), 1),
+                each(runs, "passed_at"),
+                show(max(numbers(ended, "steps"))),
+                each(ended, "seconds"),
+            ]
+        )
+    return lines
+
+
+@table("cartpole.csv")
+def cartpole(rows: Rows) -> Lines:
+    return method_table(rows, 475)
+
+
+@table("inverted-pendulum.csv")
+def inverted_pendulum(rows: Rows) -> Lines:
+    return method_table(rows, 900)
+
+
+@table("minigrid.csv")
+def minigrid(rows: Rows) -> Lines:
+    lines = method_table(rows, 0)
+    lines[0][5] = "steps until it passed 0.9, each run"
+    for line, runs in zip(lines[1:], group(rows, "preset").values(), strict=True):
+        final = numbers(counted(runs)[0], "final_mean")
+        line[3:5] = [mean_interval(final, 3), show(min(final), 3)]
+    return lines
+
+
+@table("gorila-cartpole.csv")
+def gorila_cartpole(rows: Rows) -> Lines:
+    return method_table(rows, 475)
+
+
+@table("mujoco-a3c.csv")
+def mujoco_a3c(rows: Rows) -> Lines:
+    return listing(
+        rows,
+        {
+            "task": "{task}",
+            "run": "{run}",
+            "steps": "{steps:,}",
+            "best mean of 100": "{best_mean:,}",
+            "at the end": "{final_mean:,}",
+            "30 episodes: mean ± standard error": lambda row: with_error(
+                row["evaluation"], row["evaluation_error"], 1 if row["task"] == "Reacher" else 0
+            ),
+            "median": "{evaluation_median:,}",
+        },
+    )
+
+
+@table("random-policy.csv")
+def random_policy(rows: Rows) -> Lines:
+    lines = [["game", "seeds", "episodes", "distinct", "mean", "95 % interval", "published (Gorila, table 4)"]]
+    for (game,), episodes in group(rows, "game").items():
+        measured = numbers(episodes, "score")
+        # Equal episodes count as one cluster.
+        keys = [(row["score"], row["length"]) for row in episodes]
+        found = clustered_mean_error(measured, keys)
+        ends = NONE if found is None else " to ".join(show(end, 2) for end in found.interval)
+        counts = [str(len({row["seed"] for row in episodes})), str(len(measured)), str(len(set(keys)))]
+        other = published(GORILA, "no-op-5min", f"ALE/{game}-v5", "random")
+        lines.append([str(game), *counts, show(statistics.fmean(measured), 2), ends, show(other, 1)])
+    return lines
+
+
+@table("trained-episodes.csv")
+def trained_episodes(rows: Rows) -> Lines:
+    lines = [["agent", "run's seed", "episodes", "lowest", "mean", "highest", "longest episode"]]
+    for (agent, seed), episodes in group(rows, "agent", "seed").items():
+        found = numbers(episodes, "score")
+        shown = [show(min(found), 2), show(statistics.fmean(found), 2), show(max(found), 2)]
+        lines.append([str(agent), str(seed), str(len(found)), *shown, show(max(numbers(episodes, "length")))])
+    return lines
+
+
+@table("atari-5.csv")
+def atari_5(rows: Rows) -> Lines:
+    return listing(
+        rows,
+        {
+            "game": "{game}",
+            "steps/s": "{steps_per_second:,}",
+            "mean of the last 100": "{final_mean:,}",
+            "evaluation, mean ± standard error": lambda row: with_error(
+                row["evaluation"], row["evaluation_error"], 2 if row["game"] == "Double Dunk" else 0
+            ),
+            "human-normalized": lambda row: show(normalized(row), 1, " %"),
+        },
+    )
+
+
+def normalized(row: Row) -> float:
+    """Return the human-normalized score of an evaluation in percent."""
+    low, high = (published(DQN_ZOO, "no-op-30min", row["env"], player) for player in ("random", "human"))
+    return 100 * (number(row["evaluation"]) - low) / (high - low)
+
+
+@table("atari-5.csv")
+def atari_5_statistics(rows: Rows) -> Lines:
+    tasks = [np.array([normalized(row)]) for row in rows]
+    weights = {weight.env: weight.weight for weight in atari_5_weights()}
+    found = {
+        "median": median_of_means(tasks),
+        "interquartile mean": interquartile_of_all([task[:, np.newaxis] for task in tasks]),
+        "mean": mean_of_means(tasks),
+        "optimality gap": optimality_gap(tasks),
+        "median over 57 games, estimated": estimated_median(tasks, np.array([weights[row["env"]] for row in rows])),
+    }
+    lines = [["statistic of human-normalized scores", "value"]]
+    return lines + [[name, show(value.item(), 1, " %")] for name, value in found.items()]
+
+
+@table("breakout-run.csv")
+def breakout_run(rows: Rows) -> Lines:
+    return milestones(rows)
+
+
+def milestones(rows: Rows) -> Lines:
+    words = {"passes": "passes", "best": "best:", "at": "is at", "finished": "at the end:", "stopped": "when stopped:"}
+    return listing(
+        rows,
+        {
+            "preset": "`{preset}`",
+            "seed": "{seed}",
+            "mean of the last 100": lambda row: f"{words[str(row['event'])]} {show(number(row['mean_return']), 1)}",
+            "steps": "{steps:,}",
+            "emulator frames": lambda row: show(4 * number(row["steps"])),
+            "minutes of training": "{minutes}",
+        },
+    )
+
+
+@table("breakout-evaluations.csv")
+def breakout_evaluations(rows: Rows) -> Lines:
+    lines = listing(
+        rows,
+        {
+            "agent": "{agent}",
+            "acting": "{acting}",
+            "mean": lambda row: with_error(row["mean"], row["standard_error"]),
+            "median": "{median}",
+            "distinct episodes": "{distinct_episodes}",
+        },
+    )
+    others = [(GORILA, "no-op-5min", player) for player in ("random", "human", "DQN", "Gorila")]
+    others.append(("PAAC (Clemente et al. 2017)", BEST_OF_THREE, "PAAC arch_nips"))
+    return lines + [
+        [f"{player}: {source}", NONE, show(published(source, protocol, BREAKOUT, player), 1), NONE, NONE]
+        for source, protocol, player in others
+    ]
+
+
+@table("breakout-greedy.csv")
+def breakout_greedy(rows: Rows) -> Lines:
+    return listing(rows, {"no-ops modulo 4": "{no_ops_modulo_4}", "score": "{score}"})
+
+
+@table("pong-runs.csv")
+def pong_paac(rows: Rows) -> Lines:
+    lines = [
+        ["seed", "passes 0", "passes 10", "passes 18", "minutes until 18", "best mean of 100", "at the end, 5.0 M"]
+    ]
+    runs = group([row for row in rows if row["preset"] == "paac-pong"], "seed")
+    for (seed,), found in runs.items():
+        passed = {row["mean_return"]: row for row in found if row["event"] == "passes"}
+        best, final = (next(row for row in found if row["event"] == event) for event in ("best", "finished"))
+        steps = [show(number(passed[level]["steps"])) for level in (0, 10, 18)]
+        shown = [show(number(best["mean_return"]), 2), show(number(final["mean_return"]), 2)]
+        lines.append([str(seed), *steps, str(passed[18]["minutes"]), *shown])
+    means = [mean_interval(numbers([row for row in rows if _is(row, event)], "steps"), 0) for event in (0, 10, 18)]
+    ends = [
+        mean_interval(numbers([row for row in rows if _is(row, event)], "mean_return"), 2)
+        for event in ("best", "finished")
+    ]
+    return [*lines, ["mean, 95 % interval", *means, "", *ends]]
+
+
+def _is(row: Row, event: int | str) -> bool:
+    wanted = ("passes", event) if isinstance(event, int) else (event, row["mean_return"])
+    return row["preset"] == "paac-pong" and (row["event"], row["mean_return"]) == wanted
+
+
+@table("pong-runs.csv")
+def pong_methods(rows: Rows) -> Lines:
+    return milestones([row for row in rows if row["preset"] not in ("paac-pong", "gorila-laptop")])
+
+
+@table("pong-runs.csv")
+def pong_gorila(rows: Rows) -> Lines:
+    return milestones([row for row in rows if row["preset"] == "gorila-laptop"])
+
+
+@table("pong-evaluations.csv")
+def pong_evaluations(rows: Rows) -> Lines:
+    return listing(
+        rows,
+        {
+            "preset": "`{preset}`",
+            "seed": "{seed}",
+            "acting": "{acting}",
+            "mean of 30 episodes ± standard error": lambda row: with_error(row["mean"], row["standard_error"], 2),
+            "median": "{median}",
+        },
+    )
+
+
+@table("ppo-pong.csv")
+def ppo_pong(rows: Rows) -> Lines:
+    lines = listing(
+        rows,
+        {
+            "seed": "{seed}",
+            "passes 0": "{passes_0:,}",
+            "passes 10": "{passes_10:,}",
+            "passes 18": "{passes_18:,}",
+            "stopped at": "{steps:,}",
+            "mean of the last 100": "{final_mean:.2f}",
+            "sampled": lambda row: with_error(row["sampled_mean"], row["sampled_error"], 2),
+            "greedy": lambda row: with_error(row["greedy_mean"], row["greedy_error"], 2),
+        },
+    )
+    passed = [mean_interval(numbers(rows, f"passes_{level}"), 0) for level in (0, 10, 18)]
+    return [*lines, ["mean, 95 % interval", *passed, "", "", "", ""]]
+
+
+@table("ppo-mujoco-one-run.csv")
+def ppo_mujoco_one_run(rows: Rows) -> Lines:
+    return listing(
+        rows,
+        {
+            "task": "{task}",
+            "runs": lambda _: "1",
+            "failed": lambda _: "0",
+            "mean of the last 100": "{final_mean:,}",
+            "best mean of 100": "{best_mean:,}",
+            "30 episodes, mean ± standard error": lambda row: with_error(row["evaluation"], row["evaluation_error"], 0),
+        },
+    )
+
+
+@table("ppo-mujoco.csv", "published-mujoco.csv")
+def ppo_mujoco(rows: Rows, published: Rows) -> Lines:
+    lines = [["task", "runs", "failed", "mean, 95 % t-interval", "CleanRL", "SB3"]]
+    for (task,), runs in group(rows, "task").items():
+        ended, counts = counted(runs)
+        name = str(task).partition("-v")[0]
+        others = {row["source"]: row for row in published if str(row["task"]).partition("-v")[0] == name}
+        shown = [
+            with_error(others[source]["mean"], others[source]["deviation"], 0) if source in others else NONE
+            for source in ("CleanRL", "SB3")
+        ]
+        lines.append([str(task), *counts, mean_interval(numbers(ended, "final_return"), 0), *shown])
+    return lines
+
+
+def critic_table(rows: Rows, game: str, digits: int = 1) -> Lines:
+    return listing(
+        [row for row in rows if row["game"] == game],
+        {
+            "method": "{method}",
+            "steps": "{step:,}",
+            "mean of the last 100": lambda row: (
+                NONE if row["mean_return"] is None else show(number(row["mean_return"]), digits)
+            ),
+            "bias, 95 %": lambda row: f"{_two(row['bias'])} ({_two(row['bias_low'])} to {_two(row['bias_high'])})",
+            "RMSE": "{rmse:.2f}",
+            "correlation": "{correlation:.2f}",
+        },
+    )
+
+
+def _two(value: Any) -> str:
+    shown = show(number(value), 2)
+    return "0.00" if shown == "−0.00" else shown
+
+
+@table("critics.csv")
+def critics_pong(rows: Rows) -> Lines:
+    return critic_table(rows, "Pong")
+
+
+@table("critics.csv")
+def critics_breakout(rows: Rows) -> Lines:
+    return critic_table(rows, "Breakout")
+
+
+@table("critics.csv")
+def critics_cartpole(rows: Rows) -> Lines:
+    return critic_table(rows, "CartPole", 0)
+
+
+AGENTS = ("256 LSTM cells", "feed-forward")
+INTERVALS = ("mean_100k", "mean_200k", "mean_300k", "mean_400k", "mean_500k", "final_mean")
+
+
+@table("labyrinth-memory.csv")
+def labyrinth_training(rows: Rows) -> Lines:
+    lines = [["agent, seed", "to 100,000 steps", "200,000", "300,000", "400,000", "500,000", "the last 100"]]
+    for (agent,), runs in group(rows, "agent").items():
+        lines += [[f"{agent}, {run['seed']}", *(show(number(run[name]), 1) for name in INTERVALS)] for run in runs]
+        lines.append([f"{agent}, mean, 95 %", *(mean_interval(numbers(runs, name)) for name in INTERVALS)])
+    return [*lines, ["difference, 95 %", *(_difference(rows, name) for name in INTERVALS)]]
+
+
+@table("labyrinth-memory.csv")
+def labyrinth_evaluations(rows: Rows) -> Lines:
+    lines = [["agent", "seed 1", "seed 2", "seed 3", "mean of the runs, 95 %"]]
+    for (agent,), runs in group(rows, "agent").items():
+        shown = [with_error(run["evaluation"], run["evaluation_error"]) for run in runs]
+        lines.append([str(agent), *shown, mean_interval(numbers(runs, "evaluation"))])
+    return [*lines, ["difference, 95 %", "", "", "", _difference(rows, "evaluation")]]
+
+
+def _difference(rows: Rows, name: str) -> str:
+    memory, other = (np.array(numbers([row for row in rows if row["agent"] == agent], name)) for agent in AGENTS)
+    found = welch(memory, other)
+    return f"{show(found.mean, 1)} ({show(found.low, 1)} to {show(found.high, 1)})"
+
+
+def percent(*cells: Any) -> str:
+    """Return shares in percent."""
+    return ", ".join(f"{100 * float(cell):.0f} %" for cell in cells)
+
+
+def _dead(row: Row) -> str:
+    return percent(row["first_filters"], row["second_filters"], row["hidden_units"])
+
+
+@table("blindness-centered.csv")
+def blindness_centered(rows: Rows) -> Lines:
+    return listing(
+        rows, {"centered": "{centered}", "steps": "{steps:,}", "dead": _dead, "spread of V": "{spread_of_v:.3f}"}
+    )
+
+
+@table("dead-cells.csv")
+def dead_cells(rows: Rows) -> Lines:
+    return listing(
+        rows,
+        {
+            "initial weights": "{initial_weights}",
+            "rate": "{learning_rate}",
+            "ε": lambda row: f"{number(row['epsilon']):.0e}".replace("e-0", "e-"),
+            "steps": "{steps:,}",
+            "dead cells": lambda row: percent(row["dead_cells"]),
+            "spread of V": "{spread_of_v:.3f}",
+            "mean of the features": "{mean_of_features}",
+            "mean of 100": "{final_mean}",
+        },
+    )
+
+
+@table("blindness-presets.csv")
+def blindness_presets(rows: Rows) -> Lines:
+    return listing(
+        rows,
+        {
+            "preset": "`{preset}`",
+            "steps": "{steps:,}",
+            "of these, learned": "{steps_learned:,}",
+            "dead, by layer": lambda row: percent(*values(row["dead_by_layer"])),
+            "spread of V or of the highest Q": "{spread:.3f}",
+        },
+    )
+
+
+@table("blindness-paper.csv")
+def blindness_paper(rows: Rows) -> Lines:
+    return listing(
+        rows,
+        {
+            "steps": "{steps:,}",
+            "dead": _dead,
+            "spread of V": "{spread_of_v:.3f}",
+            "mean of 100": lambda row: show(number(row["mean_return"]), 1),
+        },
+    )
+
+
+@table("paac-figure-2.csv")
+def paac_figure_2(rows: Rows) -> Lines:
+    return listing(
+        rows,
+        {
+            "network": "`{network}`",
+            "n_e": "{environments}",
+            "environments": lambda row: percent(row["environments_share"]),
+            "selection": lambda row: percent(row["selection_share"]),
+            "learning": lambda row: percent(row["learning_share"]),
+        },
+    )
+
+
+@table("a3c-table-2.csv")
+def a3c_table_2(rows: Rows) -> Lines:
+    def pair(game: str) -> Any:
+        return lambda row: NONE if row[f"{game}_1"] is None else f"{row[f'{game}_1']:,} and {row[f'{game}_2']:,}"
+
+    def faster(game: str) -> Any:
+        return lambda row: NONE if row[f"{game}_1"] is None else show(row[f"{game}_2"] / row[f"{game}_1"], 1)
+
+    return listing(
+        rows,
+        {
+            "method": "{method}",
+            "paper, 2 threads": "{paper_speed_up}",
+            "speed-up to a score": "{speed_up_to_score}",
+            "games": "{games}",
+            "CartPole, steps/s with 1 and 2": pair("cartpole"),
+            "ratio": faster("cartpole"),
+            "Pong, steps/s with 1 and 2": pair("pong"),
+            "ratio ": faster("pong"),
+        },
+    )
+
+
+@table("ga3c-table-2.csv")
+def ga3c_table_2(rows: Rows) -> Lines:
+    return listing(
+        rows,
+        {
+            "network": "`{network}`",
+            "GA3C, steps/s": "{ga3c}",
+            "over the environments alone": "{ga3c_ratio}",
+            "A3C, steps/s": "{a3c}",
+            "over the environments alone ": "{a3c_ratio}",
+        },
+    )
