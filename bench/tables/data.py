@@ -27,12 +27,18 @@ class Table:
     files: tuple[str, ...]
     compute: Compute
 
+    def has_data(self, folder: Path = DATA) -> bool:
+        """Return True if the files exist."""
+        return all((folder / file).exists() for file in self.files)
+
     def lines(self, folder: Path = DATA) -> Lines:
         """Compute the table."""
         return self.compute(*(read_rows(folder / file) for file in self.files))
 
 
 TABLES: dict[str, Table] = {}
+# Sections of pages that appear once the data of their table exists, by the name of the table.
+SECTIONS: dict[str, str] = {}
 
 
 def table(*files: str) -> Callable[[Compute], Compute]:
@@ -63,7 +69,7 @@ def _cell(text: str) -> Cell:
 
 @cache
 def read_index(folder: Path = DATA) -> Mapping[str, Mapping[str, str]]:
-    """Read the origin of each file: command, commit, date, machine, unit of its rows, and optional seeds and note."""
+    """Read the origin of each file: command, commit, date, machine, unit of its rows, note."""
     return tomllib.loads((folder / INDEX).read_text())
 
 
@@ -77,8 +83,9 @@ def _origin(file: str, folder: Path) -> str:
     parts = [f"[{file}](data/{file})", f"{len(rows)} {entry['unit']}"]
     if len(rows) == 1:
         parts[1] = parts[1].removesuffix("s")
-    if "seeds" in entry:
-        failed = sum(row.get("status") == FAILED for row in rows)
-        parts += [entry["seeds"], f"{failed} failed"]
+    if "status" in rows[0]:
+        seeds = sorted({int(str(row["seed"])) for row in rows})
+        named = f"seed {seeds[0]}" if len(seeds) == 1 else f"seeds {seeds[0]} to {seeds[-1]}"
+        parts += [named, f"{sum(row['status'] == FAILED for row in rows)} failed"]
     parts.append(f"commit {entry['commit']}")
     return ", ".join([*parts, *([entry["note"]] if "note" in entry else [])])

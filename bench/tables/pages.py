@@ -9,14 +9,15 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from bench.tables.data import DATA, RESULTS, TABLES, Lines, origin, read_index, read_rows
+from bench.tables.data import DATA, RESULTS, SECTIONS, TABLES, Lines, origin, read_index, read_rows
 
 MARK = re.compile(r"^<!-- table (\w+) -->$", re.MULTILINE)
+SECTION = re.compile(r"^<!-- section (\w+) -->$.*?^<!-- end -->$", re.MULTILINE | re.DOTALL)
 HEADING = re.compile(r"^(#+) ")
 # Numbers that are names: years, versions, and parts of papers.
 NAMES = re.compile(
     r"(?:et al\.|and Ostrovski)\s\(?\d{4}\)?|(?:[Tt]ables?|[Ff]igures?|[Ss]ections?|[Aa]lgorithms?|[Dd]ecisions?"
-    r"|[Pp]ython|torch|ale-py|Baselines|MLflow|Trackio|version|gymnasium|H)\s?\d[\d.+cu]*(?:\sand\s\d+)?"
+    r"|[Pp]ython|torch|ale-py|Baselines|Arcadia|MLflow|Trackio|version|gymnasium|H)\s?\d[\d.+cu]*(?:\sand\s\d+)?"
 )
 NUMBER = re.compile(r"(?<![\w.,])[−-]?\d[\d,]*(?:\.\d+)?(?:e-?\d+)?")
 UNITS = {"M": 1e-6, "%": 100.0, "kB": 1e-3, "s": 1e-3, "ms": 1e3, "minutes": 1 / 60}
@@ -48,15 +49,22 @@ def markdown(lines: Lines) -> list[str]:
 
 def updated(text: str, folder: Path = DATA) -> str:
     """Return a page with its tables and their origins computed again."""
-    lines, result = text.split("\n"), list[str]()
+    lines, result = SECTION.sub(lambda found: _section(found[1], folder), text).split("\n"), list[str]()
     while lines:
         result.append(lines.pop(0))
-        if mark := MARK.match(result[-1]):
+        mark = MARK.match(result[-1])
+        if mark and TABLES[mark[1]].has_data(folder):
             found = TABLES[mark[1]]
             while lines and not lines[0].startswith(("#", "<!--")) and not (lines[0] == "" and _is_past(lines)):
                 lines.pop(0)
             result += ["", *_wrapped(origin(found.files, folder)), "", *markdown(found.lines(folder))]
     return "\n".join(result)
+
+
+def _section(name: str, folder: Path) -> str:
+    """Return a section that appears once its data exists."""
+    text = [SECTIONS[name]] if TABLES[name].has_data(folder) else []
+    return "\n".join([f"<!-- section {name} -->", *text, "<!-- end -->"])
 
 
 def _is_past(lines: Sequence[str]) -> bool:
@@ -80,6 +88,9 @@ def problems(path: Path, folder: Path = DATA) -> Iterator[str]:
     for name in MARK.findall(text):
         if name not in TABLES:
             yield f"{path.name}: no function computes the table {name}"
+            return
+        if not TABLES[name].has_data(folder):
+            yield f"{path.name}: {' or '.join(TABLES[name].files)} is not in docs/results/data"
             return
     if _flat(updated(text, folder)) != _flat(text):
         yield f"{path.name}: a table differs from its data: run python -m bench.tables --write"

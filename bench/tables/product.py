@@ -437,6 +437,11 @@ def storm(rows: Rows) -> Lines:
     return [*lines, ["all", kills, recoveries, "", show(max(numbers(rows, "longest_seconds")), 1, " s")]]
 
 
+@table("storm-counts.csv")
+def storm_counts(rows: Rows) -> Lines:
+    return listing(rows, {"what": "{what}", "count": "{count:,}"})
+
+
 @table("suite.csv")
 def suite(rows: Rows) -> Lines:
     return listing(rows, {"tests": "{tests}", "number": "{count:,}", "minutes": "{minutes}"})
