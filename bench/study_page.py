@@ -28,6 +28,8 @@ STUDY: dict[str, Any] = {
     "points": POINTS,
     "seeds": SEEDS,
     "max_concurrent_runs": POINTS * SEEDS,
+    # The steps of all runs, which the server asks to confirm.
+    "confirm_steps": 1_500_000_000,
 }
 FIGURES = ("scatter", "parallel", "importance")
 

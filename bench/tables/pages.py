@@ -41,6 +41,7 @@ def pages(folder: Path = RESULTS) -> list[Path]:
 
 def markdown(lines: Lines) -> list[str]:
     """Return a table as Markdown with aligned columns."""
+    lines = [[cell.strip() for cell in line] for line in lines]
     widths = [max(3, *(len(line[n]) for line in lines)) for n in range(len(lines[0]))]
     padded = [[cell.ljust(width) for cell, width in zip(line, widths, strict=True)] for line in lines]
     ruled = [padded[0], ["-" * width for width in widths], *padded[1:]]
