@@ -3,10 +3,11 @@
 import argparse
 import sys
 
-from bench.tables import learning, product
+from bench.tables import experiments, learning, peers, product
 from bench.tables.pages import pages, problems, updated
 
-PARTS = (learning, product)
+# The modules that register tables.
+PARTS = (experiments, learning, peers, product)
 
 
 def main() -> None:

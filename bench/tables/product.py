@@ -1,7 +1,7 @@
 """Tables of times and counts: speed, requests, pages, faults and tests."""
 
 import statistics
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 
 from bench.__main__ import WORDS, ratios
 from bench.tables.cells import NONE, group, listing, number, numbers, percentile, ratio, show, values
@@ -76,59 +76,52 @@ def job_cost(rows: Rows) -> Lines:
     return [*lines, ["median", "", "", show(median, 3), ""]]
 
 
-@table("repeats.csv")
-def repeats(rows: Rows) -> Lines:
-    lines = [["environment", "updates", "computation", "repetitions", "different results"]]
-    for (env, updates, how), found in group(rows, "env", "updates", "how").items():
-        lines.append([str(env), str(updates), str(how), str(len(found)), str(len({row["hash"] for row in found}))])
-    return lines
-
-
-def times(rows: Rows, name: str, label: str, field: str = "seconds", digits: int = 2) -> Lines:
-    """Return a line for each group of times: their number, median, 95th percentile and maximum."""
-    lines = [[label, "repetitions", "median", "p95", "longest"]]
-    for (key,), found in group(rows, name).items():
-        sample = numbers(found, field)
-        shown = (statistics.median(sample), percentile(sample, 0.95), max(sample))
-        lines.append([str(key), str(len(sample)), *(show(each, digits, " s") for each in shown)])
-    return lines
-
-
-@table("event-to-curve.csv")
-def event_to_curve(rows: Rows) -> Lines:
-    return times([{**row, "what": "from the event to the curve"} for row in rows], "what", "delay")
-
-
-@table("open-examples.csv")
-def open_examples(rows: Rows) -> Lines:
-    return times([{**row, "what": "from the click to the chart"} for row in rows], "what", "delay")
-
-
-@table("stop.csv")
-def stop(rows: Rows) -> Lines:
-    return times(rows, "method", "method")
-
-
-def requests(rows: Rows, labels: Mapping[str, str] | None = None) -> Lines:
-    """Return a line for each request with its median and 95th percentile in milliseconds."""
-    lines = [["request", "repetitions", "median", "p95"]]
+@table("run-list.csv")
+def run_list(rows: Rows) -> Lines:
+    lines = [["request", "repetitions", "median", "p95", "kB"]]
     for row in rows:
         sample = values(row["milliseconds"])
         shown = [f"{percentile(sample, share):,.0f} ms" for share in (0.5, 0.95)]
-        label = (labels or {}).get(str(row["request"]), f"`{row['request']}`")
-        lines.append([label, str(len(sample)), *shown])
+        lines.append([f"`{row['request']}`", str(len(sample)), *shown, show(number(row["bytes"]) / 1e3)])
     return lines
 
 
-@table("run-list.csv")
-def run_list(rows: Rows) -> Lines:
-    lines = requests(rows)
-    return [[*line, "kB" if n == 0 else show(number(rows[n - 1]["bytes"]) / 1e3)] for n, line in enumerate(lines)]
+@table("recorded-times.csv")
+def recorded_times(rows: Rows) -> Lines:
+    return listing(
+        rows,
+        {
+            "what": "{what}",
+            "repetitions": "{repetitions}",
+            "median": "{median_ms:,} ms",
+            "p95": "{p95_ms:,} ms",
+            "longest": "{longest_ms:,} ms",
+            "target": "{target_ms:,} ms",
+            "load average": "{load}",
+        },
+    )
 
 
-@table("study-page.csv")
-def study_page(rows: Rows) -> Lines:
-    return requests(rows, {"start": "start, with all runs planned and the first 100 queued"})
+@table("ingest.csv")
+def ingest(rows: Rows) -> Lines:
+    lines = [["points per event", "SQLite, points/s", "PostgreSQL, points/s"]]
+    for (points,), found in group(rows, "points_per_event").items():
+        lines.append([str(points), *(show(number(row["points_per_second"])) for row in found)])
+    return lines
+
+
+@table("repeats.csv")
+def repeats(rows: Rows) -> Lines:
+    return listing(
+        rows,
+        {
+            "environment": "{env}",
+            "updates": "{updates}",
+            "computation": "{computation}",
+            "repetitions": "{repetitions}",
+            "different results": "{different_results}",
+        },
+    )
 
 
 @table("run-table.csv")
@@ -144,23 +137,6 @@ def _cell(row: Row) -> str:
     sample = values(row["milliseconds"])
     used = statistics.fmean(values(row["processor_milliseconds"]))
     return f"{percentile(sample, 0.5):.0f}, {percentile(sample, 0.95):.0f}; {used:.0f}"
-
-
-@table("metrics-store.csv")
-def metrics_store(rows: Rows) -> Lines:
-    lines = [["", "SQLite", "PostgreSQL"]]
-    for (what,), found in group(rows, "what").items():
-        by_database = {str(row["database"]): values(row["values"]) for row in found}
-        lines.append([str(what), *(_speed_or_times(by_database.get(name, [])) for name in lines[0][1:])])
-    return lines
-
-
-def _speed_or_times(sample: list[float]) -> str:
-    if not sample:
-        return NONE
-    if len(sample) == 1:
-        return f"{sample[0]:,.0f} points/s"
-    return f"median {percentile(sample, 0.5):.0f} ms, p95 {percentile(sample, 0.95):.0f} ms"
 
 
 @table("idle.csv")
@@ -316,82 +292,6 @@ def gpu_system(rows: Rows) -> Lines:
 
 def _span(low: object, high: object) -> str:
     return f"{low}" if low == high else f"{low} to {high}"
-
-
-def products(rows: Rows, cell: Callable[[Row], str], lower: Callable[[str], bool]) -> Lines:
-    """Return a table with a column for each product. The best value of a line is bold, if several have one."""
-    names = [str(name) for (name,) in group(rows, "product")]
-    lines = [["", *names]]
-    for (what,), found in group(rows, "what").items():
-        field = "median" if "median" in found[0] else "median_ms" if "median_ms" in found[0] else "value"
-        measured = {str(row["product"]): number(row[field]) for row in found if row[field] is not None}
-        best = (min if lower(str(what)) else max)(measured.values()) if len(measured) > 1 else None
-        shown = [(cell(row), row[field] is not None and row[field] == best) for row in found]
-        lines.append([str(what), *(f"**{text}**" if bold else text for text, bold in shown)])
-    return lines
-
-
-@table("peers-requests.csv")
-def peers_requests(rows: Rows) -> Lines:
-    def cell(row: Row) -> str:
-        if row["median_ms"] is None:
-            return "no such request"
-        return f"{row['median_ms']:,} ms (p95 {row['p95_ms']:,})"
-
-    return products(rows, cell, lambda _: True)
-
-
-@table("peers-requests.csv")
-def peers_sizes(rows: Rows) -> Lines:
-    def cell(row: Row) -> str:
-        return f"{row['kB']:,} kB, {row['kB_sent']:,} kB sent, {row['requests']}"
-
-    lines = [["", *(str(name) for (name,) in group(rows, "product"))]]
-    for (what,), found in group([row for row in rows if "first chart" not in str(row["what"])], "what").items():
-        lines.append([str(what), *(NONE if row["kB"] is None else cell(row) for row in found)])
-    return lines
-
-
-@table("peers-run-tables.csv")
-def peers_run_tables(rows: Rows) -> Lines:
-    def cell(row: Row) -> str:
-        if row["median"] is None:
-            return str(row["remark"])
-        if row["maximum"] is None:
-            return str(row["median"])
-        remark = "" if row["remark"] is None else f", {row['remark']}"
-        return f"{row['median']:,} ms (max {row['maximum']:,}){remark}"
-
-    return products(rows, cell, lambda what: "frames" not in what)
-
-
-@table("peers-live.csv")
-def peers_live(rows: Rows) -> Lines:
-    return products(rows, lambda row: show(number(row["value"])), lambda what: what != "open pages")
-
-
-@table("peers-logging.csv")
-def peers_logging(rows: Rows) -> Lines:
-    def cell(row: Row) -> str:
-        digits = 1 if "CPU" in str(row["what"]) else 0
-        return show(number(row["value"]), digits)
-
-    return products(rows, cell, lambda what: what != "values stored per second")
-
-
-@table("peers-ways.csv")
-def peers_ways(rows: Rows) -> Lines:
-    return listing(
-        rows,
-        {
-            "way": "{way}",
-            "script": "{script}",
-            "settings, environment and method": "{settings}",
-            "metrics": "{metrics}",
-            "system metrics": "{system_metrics}",
-            "artifact": "{artifact}",
-        },
-    )
 
 
 @table("seeds-until-certain.csv")

@@ -5,12 +5,11 @@ from pathlib import Path
 
 import pytest
 
-from bench.tables import learning, product
+from bench.tables.__main__ import PARTS
 from bench.tables.cells import mean_interval, percentile
 from bench.tables.data import DATA, INDEX, RESULTS, TABLES, read_index, read_rows
 from bench.tables.pages import markdown, pages, problems, updated
 
-PARTS = (learning, product)
 MAX_BYTES = 300_000
 # Its runs are added when they are done.
 LATER = {"ppo-mujoco.csv"}
@@ -37,6 +36,11 @@ def page_of(folder: Path, text: str) -> Path:
 @pytest.mark.parametrize("page", pages(), ids=lambda page: page.name)
 def test_every_table_and_every_number_of_a_page_is_in_its_data(page: Path) -> None:
     assert list(problems(page)) == []
+
+
+def test_every_part_registers_tables() -> None:
+    modules = {table.compute.__module__ for table in TABLES.values()}
+    assert modules == {part.__name__ for part in PARTS}
 
 
 def test_every_file_has_an_origin_and_a_table() -> None:
