@@ -127,8 +127,8 @@ def row_of(directory: Path, threshold: float | None) -> dict[str, object]:
         "seconds": round(float(curve.seconds[-1]), 1),
         "episodes": len(curve.returns),
         "passed_at": "" if reached is None else int(curve.steps[reached]),
-        "final_mean": round(float(curve.means[-1]), 2),
-        "best_mean": round(float(curve.means.max()), 2),
+        "final_mean": round(float(curve.means[-1]), 4),
+        "best_mean": round(float(curve.means.max()), 4),
     }
 
 

@@ -14,6 +14,7 @@ from bench.tables.cells import (
     number,
     numbers,
     show,
+    signed,
     with_error,
 )
 from bench.tables.data import FAILED, SECTIONS, Lines, Row, Rows, table
@@ -202,7 +203,7 @@ def milestones(rows: Rows) -> Lines:
         {
             "preset": "`{preset}`",
             "seed": "{seed}",
-            "mean of the last 100": lambda row: f"{words[str(row['event'])]} {show(number(row['mean_return']), 1)}",
+            "mean of the last 100": lambda row: f"{words[str(row['event'])]} {signed(str(row['mean_return']))}",
             "steps": "{steps:,}",
             "emulator frames": lambda row: show(4 * number(row["steps"])),
             "minutes of training": "{minutes}",
