@@ -185,7 +185,9 @@ def atari_5_statistics(rows: Rows) -> Lines:
         "interquartile mean": interquartile_of_all(tasks),
         "mean": mean_of_means(tasks),
         "optimality gap": optimality_gap(tasks),
-        "median over 57 games, estimated": estimated_median(tasks, np.array([weights[row["env"]] for row in rows])),
+        "median over 57 games, estimated": estimated_median(
+            tasks, np.array([weights[str(row["env"])] for row in rows])
+        ),
     }
     lines = [["statistic of human-normalized scores", "value"]]
     return lines + [[name, show(value.item(), 1, " %")] for name, value in found.items()]
