@@ -10,6 +10,7 @@ import sys
 from pathlib import Path
 
 from bench.rates import CONTENDERS
+from bench.raw_values import add_csv_option, write_rows
 
 WORDS = {
     "ceiling": "environments alone: 32, two threads, random actions",
@@ -24,6 +25,7 @@ WORDS = {
     "sb3-a2c-dummy": "Stable-Baselines3 A2C, 16 environments, DummyVecEnv",
     "sb3-a2c-subproc": "Stable-Baselines3 A2C, 16 environments, SubprocVecEnv",
 }
+GAMES = ("ALE/Pong-v5", "ALE/Breakout-v5")
 PACKAGES = ("torch", "ale-py", "gymnasium", "stable-baselines3")
 
 
@@ -61,14 +63,13 @@ def ratios(medians: dict[str, float]) -> dict[str, float]:
 
 
 def report(env: str, rates: dict[str, list[float]]) -> str:
-    """Return one game's rates and ratios as Markdown."""
-    medians = {contender: statistics.median(values) for contender, values in rates.items()}
-    lines = [f"### {env}", "", "| contender | steps/s, median | each round |", "|---|---|---|"]
+    """Return one game's rates as text: the median, then each round."""
+    lines = [env]
     for contender, values in rates.items():
         each = ", ".join(f"{value:,.0f}" for value in values)
-        lines.append(f"| {WORDS[contender]} | {medians[contender]:,.0f} | {each} |")
-    lines += ["", "| ratio | |", "|---|---|"]
-    lines += [f"| {words} | {value:.2f} |" for words, value in ratios(medians).items()]
+        lines.append(f"{WORDS[contender]:<56}{statistics.median(values):>8,.0f} steps/s ({each})")
+    medians = {contender: statistics.median(values) for contender, values in rates.items()}
+    lines += [f"{words:<64}{value:.2f}" for words, value in ratios(medians).items()]
     return "\n".join(lines)
 
 
@@ -83,19 +84,23 @@ def measure_all(env: str, rounds: int, seconds: float) -> dict[str, list[float]]
 
 
 def main() -> None:
-    """Measure, print the tables and write them to a file."""
+    """Measure and print. With --csv, `python -m bench.tables --write` puts the rates into docs/results/speed.md."""
     parser = argparse.ArgumentParser(prog="python -m bench", description=__doc__)
     parser.add_argument("--env", action="append", metavar="ID", help="a game; repeatable (default: Pong and Breakout)")
     parser.add_argument("--seconds", type=float, default=8.0, help="length of one measurement")
     parser.add_argument("--rounds", type=int, default=3)
-    parser.add_argument("--write", type=Path, default=Path("docs/results/speed.md"), help="where the tables go")
+    add_csv_option(parser)
     options = parser.parse_args()
-    games = options.env or ["ALE/Pong-v5", "ALE/Breakout-v5"]
-    tables = [report(env, measure_all(env, options.rounds, options.seconds)) for env in games]
-    how = f"`python -m bench --rounds {options.rounds} --seconds {options.seconds:g}` on {machine()}."
-    document = "\n\n".join(["# Speed of training", how, *tables]) + "\n"
-    options.write.write_text(document)
-    print(f"\n{document}\nWritten to {options.write}.")
+    games = {env: measure_all(env, options.rounds, options.seconds) for env in options.env or GAMES}
+    print(machine(), *(report(env, rates) for env, rates in games.items()), sep="\n\n")
+    rows: list[dict[str, object]] = []
+    for env, rates in games.items():
+        for contender, values in rates.items():
+            rows += [
+                {"env": env, "contender": contender, "round": n, "steps_per_second": round(value)}
+                for n, value in enumerate(values, 1)
+            ]
+    write_rows(options.csv, rows)
 
 
 if __name__ == "__main__":

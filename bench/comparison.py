@@ -26,6 +26,8 @@ STUDY: dict[str, Any] = {
     "axes": [{"field": "learning_rate", "values": RATES}],
     "seeds": SEEDS,
     "max_concurrent_runs": MAX_RUNS,
+    # The steps of all runs, which the server asks to confirm.
+    "confirm_steps": STEPS * MAX_RUNS,
 }
 PATHS = (
     "compare?",

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
+from bench.raw_values import add_csv_option, write_rows
 from tests.chromium import chromium
 from tests.installation import Installation
 
@@ -54,6 +55,7 @@ def main() -> None:
     """Train CartPole in a new installation, watch its page and print the delays."""
     parser = argparse.ArgumentParser(prog="python -m bench.event_to_curve", description=__doc__)
     parser.add_argument("--seconds", type=float, default=30.0)
+    add_csv_option(parser)
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         installation = Installation(Path(folder))
@@ -69,6 +71,7 @@ def main() -> None:
     steps = [step for step, _ in points]
     # Skip the first measurement, because its points may be older than the page.
     delays = np.array([when - points[bisect.bisect_left(steps, reaches)][1] for reaches, when in seen[1:]])
+    write_rows(options.csv, [{"redraw": n, "seconds": f"{delay:.3f}"} for n, delay in enumerate(delays, 1)])
     p50, p95 = np.percentile(delays, [50, 95])
     print(f"{len(delays)} redraws in {options.seconds:g} s; from event to curve: median {p50:.2f} s, p95 {p95:.2f} s")
 

@@ -17,6 +17,7 @@ from pathlib import Path
 import psutil
 
 from backend.startup.embedded.redis_server import free_port
+from bench.raw_values import add_csv_option, write_rows
 from tests.processes import command_line
 
 # Imports and the preparation of processes are over when a minute has used little CPU time.
@@ -155,11 +156,13 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m bench.idle", description=__doc__)
     parser.add_argument("--seconds", type=float, default=180.0, help="length of the measurement (default: 180)")
     parser.add_argument("--json", action="store_true", help="print one JSON document instead of tables")
+    add_csv_option(parser)
     options = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="arcadia-idle-") as folder, installation(Path(folder)) as up:
         wait_until_quiet(up)
         uses = measure(up, options.seconds)
     total = sum(use.percent for use in uses)
+    write_rows(options.csv, [asdict(use) for use in uses])
     if options.json:
         load = os.getloadavg()[0]
         print(json.dumps({"seconds": options.seconds, "percent": total, "load": load, "threads": [*map(asdict, uses)]}))

@@ -20,6 +20,7 @@ from typing import Any
 
 import psutil
 
+from bench.raw_values import add_csv_option, write_rows
 from workers.contract import layout
 from workers.contract.jobs import EvaluationParameters, JobRequest
 from workers.contract.protocols.acting import SAMPLED
@@ -93,8 +94,10 @@ def main() -> None:
     parser.add_argument("--seconds", type=float, default=10.0, help="of each measurement")
     parser.add_argument("--env", default="ALE/Pong-v5")
     parser.add_argument("--protocol", default="no-op-5min")
+    add_csv_option(parser)
     options = parser.parse_args()
-    ratios = []
+    ratios: list[float] = []
+    rows: list[dict[str, object]] = []
     with tempfile.TemporaryDirectory() as folder:
         first, run = Path(folder) / "first", Path(folder) / "run"
         train(first, options.env, FIRST_STEPS).wait()
@@ -114,11 +117,13 @@ def main() -> None:
                     ratios.append(beside / alone)
                     line = f"alone {alone:,.0f}/s, beside a job {beside:,.0f}/s: {ratios[-1]:.3f}"
                     share = (used().user - spent) / options.seconds
+                    rows.append({"alone": round(alone), "beside": round(beside), "job_share": round(share, 2)})
                     line += f", the job had {share:.0%} of a core, load average {os.getloadavg()[0]:.0f}"
                     print(line, flush=True)
         finally:
             trainer.kill()
             trainer.wait()
+    write_rows(options.csv, rows)
     print(f"median {statistics.median(ratios):.3f} of {len(ratios)}")
 
 

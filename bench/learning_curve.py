@@ -10,8 +10,9 @@ import numpy as np
 import plotly.graph_objects as go
 from numpy.typing import NDArray
 
+from bench.raw_values import add_csv_option, write_rows
 from tests.chromium import chromium
-from workers.contract.events import Episode, Event, Metrics, Started, event_adapter
+from workers.contract.events import Episode, Event, Finished, Metrics, Started, event_adapter
 
 WINDOW = 100
 WIDTH, HEIGHT = 1200, 600
@@ -113,6 +114,24 @@ def tell(curve: Curve, threshold: float | None) -> str:
     return "\n".join(lines)
 
 
+def row_of(directory: Path, threshold: float | None) -> dict[str, object]:
+    """Return the raw values of a run: its steps, seconds of training, and means of 100 episodes."""
+    curve = read_curve(directory)
+    events = list(read_events(directory))
+    reached = None if threshold is None else curve.reached(threshold)
+    return {
+        "run": directory.name,
+        "seed": next(event.seed for event in events if isinstance(event, Started)),
+        "status": "finished" if isinstance(events[-1], Finished) else "stopped",
+        "steps": events[-1].step,
+        "seconds": round(float(curve.seconds[-1]), 1),
+        "episodes": len(curve.returns),
+        "passed_at": "" if reached is None else int(curve.steps[reached]),
+        "final_mean": round(float(curve.means[-1]), 4),
+        "best_mean": round(float(curve.means.max()), 4),
+    }
+
+
 def main() -> None:
     """Draw the curves of run directories, and print a summary of each."""
     parser = argparse.ArgumentParser(prog="python -m bench.learning_curve", description=__doc__)
@@ -121,11 +140,13 @@ def main() -> None:
     parser.add_argument("--x", choices=AXES, default="steps", help="the horizontal axis")
     parser.add_argument("--title", default="")
     parser.add_argument("--threshold", type=float, help="print when the mean of 100 episodes passed it")
+    add_csv_option(parser)
     options = parser.parse_args()
     curves = {directory.name: read_curve(directory) for directory in options.directories}
     for name, curve in curves.items():
         if len(curve.returns) < WINDOW:
             parser.exit(1, f"{name}: only {len(curve.returns)} episodes have ended yet, a mean needs {WINDOW}\n")
+    write_rows(options.csv, [row_of(directory, options.threshold) for directory in options.directories])
     save(figure_of(curves, options.x, options.title or ", ".join(curves)), options.image)
     for name, curve in curves.items():
         print(f"{name}: {tell(curve, options.threshold)}")

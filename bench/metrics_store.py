@@ -25,12 +25,15 @@ from backend.config import Settings
 from backend.database.engine import Database
 from backend.database.tables import Run
 from backend.metrics import service
+from bench.raw_values import add_csv_option, joined, write_rows
 from workers.contract.events import Metrics
 
 TOKEN = "bench"  # noqa: S105
 RUNS = 10
 NAMES = ["episode/return", *(f"train/metric_{number}" for number in range(19))]
 EVENTS = 1_000
+
+Row = dict[str, str]
 
 
 def main() -> None:
@@ -39,13 +42,15 @@ def main() -> None:
     parser.add_argument("--points", type=int, default=10_000_000, help="points stored before curves are read")
     parser.add_argument("--database-url", help="PostgreSQL to measure; else one is started, if pgserver is installed")
     parser.add_argument("--sqlite-only", action="store_true")
+    add_csv_option(parser)
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
-        measure("SQLite", Settings(data_dir=Path(folder), worker_token=TOKEN), options.points)
+        rows = measure("SQLite", Settings(data_dir=Path(folder), worker_token=TOKEN), options.points)
     if not options.sqlite_only:
         with tempfile.TemporaryDirectory() as folder, postgresql(options.database_url) as url:
             settings = Settings(data_dir=Path(folder), database_url=url, worker_token=TOKEN)
-            measure("PostgreSQL", settings, options.points)
+            rows += measure("PostgreSQL", settings, options.points)
+    write_rows(options.csv, rows)
 
 
 @contextmanager
@@ -62,12 +67,15 @@ def postgresql(given: str | None) -> Iterator[str]:
         server.cleanup()
 
 
-def measure(title: str, settings: Settings, points: int) -> None:
-    """Measure ingest, fill the store, then measure reading."""
+def measure(title: str, settings: Settings, points: int) -> list[Row]:
+    """Measure ingest, fill the store, then measure reading. Return the raw values."""
+    rows: list[Row] = []
     app = create_app(settings)
     with TestClient(app, base_url="http://localhost") as client:
         for series in (20, 5, 1):
-            print(f"{title}: ingest by HTTP, {series:2} points an event: {ingest(client, series):9,.0f} points/s")
+            rate = ingest(client, series)
+            print(f"{title}: ingest by HTTP, {series:2} points an event: {rate:9,.0f} points/s")
+            rows.append({"database": title, "what": f"ingest, {series} points per event", "values": joined([rate], 0)})
             rate = ingest_reported(client, series)
             print(f"{title}: reported run,   {series:2} points an event: {rate:9,.0f} points/s")
         runs = [launch(client) for _ in range(RUNS)]
@@ -78,7 +86,7 @@ def measure(title: str, settings: Settings, points: int) -> None:
         long = launch(client)
         fill(app.state.database, [long], 1_000_000, ["episode/return"])
         named = ",".join(map(str, runs))
-        report = reporter(title, client)
+        report = reporter(title, client, rows)
         every = {"runs": named, "smoothing": 0.6, "buckets": 400}
         one = {"runs": long, "smoothing": 0.6, "buckets": 400}
         report("comparison of 10 runs", "/compare", {"runs": named})
@@ -88,10 +96,11 @@ def measure(title: str, settings: Settings, points: int) -> None:
         report("curve of 1,000,000 points, zoomed in", "/figures/curves", {**one, "from": 1e6, "to": 3e6})
         report("all 20 metrics of a run", f"/runs/{runs[0]}/metrics", {"buckets": 400})
     sys.stdout.flush()
+    return rows
 
 
-def reporter(title: str, client: TestClient) -> Callable[[str, str, dict[str, Any]], None]:
-    """Return a function that prints the response times of a request."""
+def reporter(title: str, client: TestClient, rows: list[Row]) -> Callable[[str, str, dict[str, Any]], None]:
+    """Return a function that prints and keeps the response times of a request."""
 
     def report(what: str, path: str, params: dict[str, Any]) -> None:
         times, busy = [], time.process_time()
@@ -101,6 +110,7 @@ def reporter(title: str, client: TestClient) -> Callable[[str, str, dict[str, An
             times.append(1_000 * (time.perf_counter() - began))
             assert answer.status_code == 200, answer.text
         busy = 1_000 * (time.process_time() - busy) / len(times)
+        rows.append({"database": title, "what": what, "values": joined(times)})
         median, p95 = statistics.median(times), statistics.quantiles(times, n=20)[18]
         # On a busy machine, processor time is more reliable than wall time.
         print(f"{title}: {what}: median {median:.0f} ms, p95 {p95:.0f} ms, processor time {busy:.0f} ms")

@@ -9,6 +9,7 @@ import numpy as np
 from playwright.sync_api import Browser
 
 from bench.peers.browser import CHART_MILLISECONDS, IS_DRAWN, POLL_MILLISECONDS, new_context
+from bench.raw_values import add_csv_option, write_rows
 from tests.chromium import chromium
 from tests.installation import Installation
 
@@ -37,11 +38,13 @@ def main() -> None:
     """Repeat the measurement, and print all times."""
     parser = argparse.ArgumentParser(prog="python -m bench.open_examples", description=__doc__)
     parser.add_argument("--repeats", type=int, default=5)
-    repeats = parser.parse_args().repeats
+    add_csv_option(parser)
+    options = parser.parse_args()
     with chromium() as browser:
-        times = [seconds_until_chart(browser) for _ in range(repeats)]
+        times = [seconds_until_chart(browser) for _ in range(options.repeats)]
+    write_rows(options.csv, [{"repeat": n, "seconds": f"{seconds:.3f}"} for n, seconds in enumerate(times, 1)])
     print(", ".join(f"{seconds:.2f}" for seconds in times))
-    print(f"from click to chart: median {np.median(times):.2f} s of {repeats}")
+    print(f"from click to chart: median {np.median(times):.2f} s of {options.repeats}")
 
 
 if __name__ == "__main__":

@@ -18,6 +18,7 @@ os.environ.setdefault("OMP_WAIT_POLICY", "passive")
 
 import torch
 
+from bench.raw_values import add_csv_option, write_rows
 from workers.contract.config import PaacConfig
 from workers.trainer.host import devices
 from workers.trainer.methods import TRAINERS
@@ -64,15 +65,18 @@ def train_afresh(env: str, updates: int) -> dict[str, str]:
     return reported
 
 
-def compare(env: str, times: int, updates: int) -> bool:
-    """Repeat, print the count of each hash, and return True if all are the same."""
+def compare(env: str, times: int, updates: int) -> list[dict[str, object]]:
+    """Repeat, print the count of each hash, and return a row for each training."""
     reported = [train_afresh(env, updates) for _ in range(times)]
     counts = Counter(each["hash"] for each in reported)
     load = os.getloadavg()[1]
     print(f"{env}: {updates} updates, {times} times, {reported[0]['how']}, load average {load:.0f}")
     for found, count in counts.most_common():
         print(f"  {count:>3} x {found[:16]}")
-    return len(counts) == 1
+    row: dict[str, object] = {"env": env, "updates": updates}
+    return [
+        row | {"repetition": n, "hash": each["hash"][:16], "how": each["how"]} for n, each in enumerate(reported, 1)
+    ]
 
 
 def main() -> None:
@@ -81,12 +85,15 @@ def main() -> None:
     parser.add_argument("--times", type=int, default=20)
     parser.add_argument("--env", choices=UPDATES, action="append", help="repeatable (default: all)")
     parser.add_argument("--once", nargs=2, metavar=("ENV", "UPDATES"), help="train once, in this process")
+    add_csv_option(parser)
     options = parser.parse_args()
     if options.once:
         train_once(options.once[0], int(options.once[1]))
         return
-    alike = [compare(env, options.times, UPDATES[env]) for env in options.env or UPDATES]
-    sys.exit(0 if all(alike) else 1)
+    rows = [row for env in options.env or UPDATES for row in compare(env, options.times, UPDATES[env])]
+    write_rows(options.csv, rows)
+    different = len({(row["env"], row["hash"]) for row in rows}) - len({row["env"] for row in rows})
+    sys.exit(1 if different else 0)
 
 
 if __name__ == "__main__":

@@ -9,7 +9,8 @@ from fastapi.testclient import TestClient
 
 from backend.app import create_app
 from backend.config import Settings
-from bench.arguments import read_arguments
+from bench.arguments import read_csv_option
+from bench.raw_values import joined, write_rows
 
 RUNS = 1_000
 REQUESTS = 100
@@ -25,7 +26,7 @@ QUERIES = (
 
 def main() -> None:
     """Launch the runs, request pages of their list and print the response times."""
-    read_arguments("bench.run_list", __doc__)
+    path, rows = read_csv_option("bench.run_list", __doc__), []
     with tempfile.TemporaryDirectory() as folder:
         settings = Settings.model_validate(
             {"data_dir": folder, "database_url": f"sqlite:///{Path(folder) / 'list.db'}"}
@@ -35,9 +36,12 @@ def main() -> None:
                 launch = {"preset": "paac-cartpole", "overrides": {"seed": seed}}
                 client.post("/api/v1/runs", json=launch).raise_for_status()
             for query in QUERIES:
-                p50, p95 = np.percentile([seconds(client, query) for _ in range(REQUESTS)], [50, 95]) * 1e3
+                times = np.array([seconds(client, query) for _ in range(REQUESTS)]) * 1e3
+                p50, p95 = np.percentile(times, [50, 95])
                 size = len(client.get(f"/api/v1/runs?{query}").content)
                 print(f"{query}: median {p50:.0f} ms, p95 {p95:.0f} ms, {size / 1e3:.0f} kB")
+                rows.append({"request": query, "bytes": size, "milliseconds": joined(times)})
+    write_rows(path, rows)
 
 
 def seconds(client: TestClient, query: str) -> float:

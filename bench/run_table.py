@@ -21,7 +21,8 @@ from backend.database.columns import utc_now
 from backend.database.engine import Database
 from backend.database.tables import Run, RunTag
 from backend.metrics.models import MetricClock, MetricSeries
-from bench.arguments import read_arguments
+from bench.arguments import read_csv_option
+from bench.raw_values import joined, write_rows
 from workers.contract.presets import PRESETS
 
 RUNS, METRICS, REQUESTS = 10_000, 20, 15
@@ -76,20 +77,20 @@ def databases() -> Iterator[dict[str, tuple[Settings, int]]]:
 
 def main() -> None:
     """Fill each database, and print the response times of each query."""
-    read_arguments("bench.run_table", __doc__)
+    file, rows = read_csv_option("bench.run_table", __doc__), []
     print("| database | query | median, ms | p95, ms | processor time, ms | kB |")
     with databases() as settings:
         for name, (each, process) in settings.items():
             with TestClient(create_app(each), base_url="http://localhost") as client:
                 fill(client.app.state.database)  # type: ignore[attr-defined]
                 for path, query in QUERIES:
-                    report(client, name, process, path, query)
-                for expression in WORST:
-                    report(client, name, process, "/runs", {"filter": expression})
+                    rows.append(report(client, name, process, path, query))
+                rows += [report(client, name, process, "/runs", {"filter": expression}) for expression in WORST]
+    write_rows(file, rows)
 
 
-def report(client: TestClient, database: str, process: int, path: str, query: dict[str, Any]) -> None:
-    """Print the response times of a query, and the processor time of this process and of PostgreSQL."""
+def report(client: TestClient, database: str, process: int, path: str, query: dict[str, Any]) -> dict[str, str]:
+    """Print the response times of a query and the processor time of this process and of PostgreSQL. Return them."""
     times, used = [], []
     for _ in range(REQUESTS):
         began, began_cpu = time.perf_counter(), cpu_seconds(process)
@@ -101,6 +102,8 @@ def report(client: TestClient, database: str, process: int, path: str, query: di
     shown = " ".join(f"{name}={value}" for name, value in query.items())[:90]
     size = len(answer.content) / 1e3
     print(f"| {database} | {path} {shown} | {p50:.0f} | {p95:.0f} | {np.mean(used):.0f} | {size:.0f} |", flush=True)
+    row = {"database": database, "query": f"{path} {shown}".strip()}
+    return row | {"milliseconds": joined(times), "processor_milliseconds": joined(used, 0)}
 
 
 def cpu_seconds(other: int) -> float:

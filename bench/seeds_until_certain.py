@@ -5,11 +5,13 @@ python -m bench.seeds_until_certain [--studies N]
 
 import argparse
 from bisect import bisect_left
+from collections import Counter
 from collections.abc import Callable
 from functools import cache
 
 import numpy as np
 
+from bench.raw_values import add_csv_option, write_rows
 from workers.contract.inference.elimination import eliminate
 from workers.contract.inference.means import Floats, welch
 
@@ -17,6 +19,7 @@ DIFFERENCES = {20: (1.0, 1.5, 2.0, 3.0, 5.0), 50: (0.5, 0.8, 1.0, 1.5)}
 MAX_FIXED_SEEDS = 120
 SEED = 2026
 
+Row = dict[str, object]
 Draw = Callable[[np.random.Generator, tuple[int, int]], Floats]
 
 DISTRIBUTIONS: dict[str, Draw] = {
@@ -32,28 +35,41 @@ def main() -> None:
     """Print both tables as Markdown."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--studies", type=int, default=2_000, help="simulated studies per row")
-    studies = parser.parse_args().studies
+    add_csv_option(parser)
+    options = parser.parse_args()
+    studies, rows = options.studies, list[Row]()
     print("| scores | 2 points | 4 points |\n| --- | --- | --- |")
     for name, draw in DISTRIBUTIONS.items():
-        print(f"| {name} | {_share_false(draw, 2, studies):.1%} | {_share_false(draw, 4, studies):.1%} |", flush=True)
-    print(f"\nWelch's interval checked at each seed: {_share_false_by_welch(studies // 4):.1%}")
+        counts = {points: _count_false(draw, points, studies) for points in (2, 4)}
+        rows += [_false_row(name, points, studies, count) for points, count in counts.items()]
+        print(f"| {name} | {counts[2] / studies:.1%} | {counts[4] / studies:.1%} |", flush=True)
+    count = _count_false_by_welch(studies // 4)
+    rows.append(_false_row("normal, by Welch's interval", 2, studies // 4, count))
+    print(f"\nWelch's interval checked at each seed: {count / (studies // 4):.1%}")
     print("\n| limit | difference | power | seeds, mean | fixed seeds | saved |\n| --- | --- | --- | --- | --- | --- |")
     for limit, differences in DIFFERENCES.items():
         for difference in differences:
-            print(_row(limit, difference, studies), flush=True)
+            rows.append(_saved_row(limit, difference, studies))
+    write_rows(options.csv, rows)
 
 
-def _share_false(draw: Draw, points: int, studies: int) -> float:
+def _false_row(scores: str, points: int, studies: int, false: int) -> Row:
+    row: Row = {"scores": scores, "points": points, "limit": 20, "difference": 0.0, "studies": studies}
+    return row | {"false": false, "seeds_used": "", "fixed_seeds": ""}
+
+
+def _count_false(draw: Draw, points: int, studies: int) -> int:
+    """Return the number of studies without a difference that call some point worse."""
     random = np.random.default_rng(SEED)
     found = [eliminate(draw(random, (points, 20)), [0] * points) for _ in range(studies)]
-    return float(np.mean([any(each.beaten_by is not None for each in evidence) for evidence in found]))
+    return sum(any(each.beaten_by is not None for each in evidence) for evidence in found)
 
 
-def _share_false_by_welch(studies: int) -> float:
-    """Return the share of studies without a difference in which Welch's interval ever excludes zero."""
+def _count_false_by_welch(studies: int) -> int:
+    """Return the number of studies without a difference in which Welch's interval ever excludes zero."""
     random = np.random.default_rng(SEED)
     pairs = (_draw_pair(random, 0.0, 20) for _ in range(studies))
-    return float(np.mean([any(_excludes_zero(*pair[:, :seeds]) for seeds in range(3, 21)) for pair in pairs]))
+    return sum(any(_excludes_zero(*pair[:, :seeds]) for seeds in range(3, 21)) for pair in pairs)
 
 
 def _excludes_zero(one: Floats, other: Floats) -> bool:
@@ -61,14 +77,18 @@ def _excludes_zero(one: Floats, other: Floats) -> bool:
     return difference.low > 0 or difference.high < 0
 
 
-def _row(limit: int, difference: float, studies: int) -> str:
+def _saved_row(limit: int, difference: float, studies: int) -> Row:
+    """Print and return the seeds that studies used, one more than the limit if no point won."""
     random = np.random.default_rng(SEED)
     used = [_seeds_used(_draw_pair(random, difference, limit)) for _ in range(studies)]
     power = sum(count <= limit for count in used) / studies
     mean = float(np.mean(np.minimum(used, limit)))
     fixed = _fixed_seeds(difference, power, studies)
     saved = f"{1 - mean / fixed:.0%}"
-    return f"| {limit} | {difference} σ | {power:.1%} | {mean:.1f} | {fixed} | {saved} |"
+    print(f"| {limit} | {difference} σ | {power:.1%} | {mean:.1f} | {fixed} | {saved} |", flush=True)
+    row: Row = {"scores": "normal", "points": 2, "limit": limit, "difference": difference, "studies": studies}
+    counts = " ".join(f"{seeds}:{count}" for seeds, count in sorted(Counter(used).items()))
+    return row | {"false": "", "seeds_used": counts, "fixed_seeds": fixed}
 
 
 def _draw_pair(random: np.random.Generator, difference: float, seeds: int) -> Floats:

@@ -11,7 +11,8 @@ from fastapi.testclient import TestClient
 
 from backend.app import create_app
 from backend.config import Settings
-from bench.arguments import read_arguments
+from bench.arguments import read_csv_option
+from bench.raw_values import joined, write_rows
 
 POINTS, SEEDS = 200, 5
 REQUESTS = 100
@@ -27,13 +28,15 @@ STUDY: dict[str, Any] = {
     "points": POINTS,
     "seeds": SEEDS,
     "max_concurrent_runs": POINTS * SEEDS,
+    # The steps of all runs, which the server asks to confirm.
+    "confirm_steps": 1_500_000_000,
 }
 FIGURES = ("scatter", "parallel", "importance")
 
 
 def main() -> None:
     """Finish every run of the study, request its page and figures, and print the response times."""
-    read_arguments("bench.study_page", __doc__)
+    path = read_csv_option("bench.study_page", __doc__)
     with tempfile.TemporaryDirectory() as folder:
         settings = Settings.model_validate(
             {"data_dir": folder, "database_url": f"sqlite:///{Path(folder) / 'study.db'}", "worker_token": TOKEN}
@@ -42,12 +45,16 @@ def main() -> None:
         with TestClient(app, base_url="http://localhost") as client:
             began = time.perf_counter()
             study = client.post("/api/v1/studies", json=STUDY).raise_for_status().json()["id"]
-            print(f"start: {time.perf_counter() - began:.1f} s")
+            start = time.perf_counter() - began
+            print(f"start: {start:.1f} s")
+            rows = [{"request": "start", "milliseconds": joined([start * 1e3])}]
             finish_all(client)
-            paths = [f"/api/v1/studies/{study}", *(f"/api/v1/studies/{study}/figure?kind={kind}" for kind in FIGURES)]
-            for path in paths:
-                p50, p95 = np.percentile([seconds(client, path) for _ in range(REQUESTS)], [50, 95]) * 1e3
-                print(f"{path}: median {p50:.0f} ms, p95 {p95:.0f} ms")
+            for name in ("", *(f"/figure?kind={kind}" for kind in FIGURES)):
+                times = np.array([seconds(client, f"/api/v1/studies/{study}{name}") for _ in range(REQUESTS)]) * 1e3
+                p50, p95 = np.percentile(times, [50, 95])
+                print(f"/studies/{study}{name}: median {p50:.0f} ms, p95 {p95:.0f} ms")
+                rows.append({"request": f"/studies/{study}{name}", "milliseconds": joined(times)})
+    write_rows(path, rows)
 
 
 def finish_all(client: TestClient) -> None:

@@ -1,0 +1,10 @@
+"""Tables of docs/results, computed from the raw values in docs/results/data.
+
+data         the files of raw values and their index
+cells        text of numbers and of table cells
+learning     tables of agents: training and evaluations
+experiments  tables of experiments with agents
+product      tables of times and counts
+peers        tables that compare trackers
+pages        pages with tables: their check and their update
+"""

@@ -1,0 +1,91 @@
+"""Text of numbers and of table cells."""
+
+import math
+import statistics
+from collections.abc import Callable, Mapping, Sequence
+
+from bench.tables.data import Cell, Lines, Row, Rows
+from workers.contract.inference.means import t_interval
+
+MIN_RUNS = 3
+NONE = "–"
+
+Column = str | Callable[[Row], str]
+
+
+def number(value: Cell) -> float:
+    """Return a cell as a number."""
+    if not isinstance(value, int | float):
+        raise TypeError(f"{value!r} is not a number.")
+    return float(value)
+
+
+def numbers(rows: Rows, field: str) -> list[float]:
+    """Return the numbers of a column without its empty cells."""
+    return [number(row[field]) for row in rows if row[field] is not None]
+
+
+def values(cell: Cell) -> list[float]:
+    """Return the numbers of a cell with many values."""
+    return [float(each) for each in str(cell).split()]
+
+
+def signed(text: str) -> str:
+    """Replace the hyphen of negative numbers by a minus sign."""
+    return text.replace("-", "−") if text[:1] == "-" and text[1:2].isdigit() else text
+
+
+def show(value: float | None, digits: int = 0, unit: str = "") -> str:
+    """Return a number with separators of thousands, or a dash."""
+    return NONE if value is None else signed(f"{value:,.{digits}f}{unit}")
+
+
+def mean_interval(scores: Sequence[float], digits: int = 1) -> str:
+    """Return a mean with the half width of its 95 % t-interval, or the mean alone of fewer than three runs."""
+    if not scores:
+        return NONE
+    mean = show(statistics.fmean(scores), digits)
+    ends = t_interval(scores) if len(scores) >= MIN_RUNS else None
+    return mean if ends is None else f"{mean} ± {show((ends[1] - ends[0]) / 2, digits)}"
+
+
+def with_error(mean: Cell, error: Cell, digits: int = 1) -> str:
+    """Return a mean with its standard error, as far as they are known."""
+    if mean is None:
+        return NONE
+    shown = show(number(mean), digits)
+    return shown if error is None else f"{shown} ± {show(number(error), digits)}"
+
+
+def percentile(sample: Sequence[float], share: float) -> float:
+    """Return a percentile by linear interpolation."""
+    ordered = sorted(sample)
+    place = share * (len(ordered) - 1)
+    low = math.floor(place)
+    high = min(low + 1, len(ordered) - 1)
+    return ordered[low] + (place - low) * (ordered[high] - ordered[low])
+
+
+def listing(rows: Rows, columns: Mapping[str, Column]) -> Lines:
+    """Return a table with one line per row. A column is a format of fields, such as "{steps:,}", or a function."""
+    return [[*columns], *([_fill(column, row) for column in columns.values()] for row in rows)]
+
+
+def _fill(column: Column, row: Row) -> str:
+    if callable(column):
+        return column(row)
+    field = column.partition("{")[2].partition("}")[0].partition(":")[0]
+    return NONE if field and row[field] is None else signed(column.format(**row))
+
+
+def ratio(above: str, below: str, digits: int = 2) -> Callable[[Row], str]:
+    """Return a column with the ratio of two fields."""
+    return lambda row: show(number(row[above]) / number(row[below]), digits)
+
+
+def group(rows: Rows, *fields: str) -> dict[tuple[Cell, ...], Rows]:
+    """Return the rows by the values of fields, in their order."""
+    found: dict[tuple[Cell, ...], list[Row]] = {}
+    for row in rows:
+        found.setdefault(tuple(row[field] for field in fields), []).append(row)
+    return {**found}

@@ -1,0 +1,184 @@
+"""Tables of experiments: critics, memory in the Labyrinth, dead units, and the papers' figures."""
+
+from typing import Any
+
+import numpy as np
+
+from bench.tables.cells import NONE, group, listing, mean_interval, number, numbers, show, values, with_error
+from bench.tables.data import Lines, Row, Rows, table
+from workers.contract.inference.means import welch
+
+
+def critic_table(rows: Rows, game: str, digits: int = 1) -> Lines:
+    return listing(
+        [row for row in rows if row["game"] == game],
+        {
+            "method": "{method}",
+            "steps": "{step:,}",
+            "mean of the last 100": lambda row: (
+                NONE if row["mean_return"] is None else show(number(row["mean_return"]), digits)
+            ),
+            "bias, 95 %": lambda row: f"{_two(row['bias'])} ({_two(row['bias_low'])} to {_two(row['bias_high'])})",
+            "RMSE": "{rmse:.2f}",
+            "correlation": "{correlation:.2f}",
+        },
+    )
+
+
+def _two(value: Any) -> str:
+    shown = show(number(value), 2)
+    return "0.00" if shown == "−0.00" else shown
+
+
+@table("critics.csv")
+def critics_pong(rows: Rows) -> Lines:
+    return critic_table(rows, "Pong")
+
+
+@table("critics.csv")
+def critics_breakout(rows: Rows) -> Lines:
+    return critic_table(rows, "Breakout")
+
+
+@table("critics.csv")
+def critics_cartpole(rows: Rows) -> Lines:
+    return critic_table(rows, "CartPole", 0)
+
+
+AGENTS = ("256 LSTM cells", "feed-forward")
+INTERVALS = ("mean_100k", "mean_200k", "mean_300k", "mean_400k", "mean_500k", "final_mean")
+
+
+@table("labyrinth-memory.csv")
+def labyrinth_training(rows: Rows) -> Lines:
+    lines = [["agent, seed", "to 100,000 steps", "200,000", "300,000", "400,000", "500,000", "the last 100"]]
+    for (agent,), runs in group(rows, "agent").items():
+        lines += [[f"{agent}, {run['seed']}", *(show(number(run[name]), 1) for name in INTERVALS)] for run in runs]
+        lines.append([f"{agent}, mean, 95 %", *(mean_interval(numbers(runs, name)) for name in INTERVALS)])
+    return [*lines, ["difference, 95 %", *(_difference(rows, name) for name in INTERVALS)]]
+
+
+@table("labyrinth-memory.csv")
+def labyrinth_evaluations(rows: Rows) -> Lines:
+    lines = [["agent", "seed 1", "seed 2", "seed 3", "mean of the runs, 95 %"]]
+    for (agent,), runs in group(rows, "agent").items():
+        shown = [with_error(run["evaluation"], run["evaluation_error"]) for run in runs]
+        lines.append([str(agent), *shown, mean_interval(numbers(runs, "evaluation"))])
+    return [*lines, ["difference, 95 %", "", "", "", _difference(rows, "evaluation")]]
+
+
+def _difference(rows: Rows, name: str) -> str:
+    memory, other = (np.array(numbers([row for row in rows if row["agent"] == agent], name)) for agent in AGENTS)
+    found = welch(memory, other)
+    return f"{show(found.mean, 1)} ({show(found.low, 1)} to {show(found.high, 1)})"
+
+
+def percent(*cells: Any) -> str:
+    """Return shares in percent."""
+    return ", ".join(f"{100 * float(cell):.0f} %" for cell in cells)
+
+
+def _dead(row: Row) -> str:
+    return percent(row["first_filters"], row["second_filters"], row["hidden_units"])
+
+
+@table("blindness-centered.csv")
+def blindness_centered(rows: Rows) -> Lines:
+    return listing(
+        rows, {"centered": "{centered}", "steps": "{steps:,}", "dead": _dead, "spread of V": "{spread_of_v:.3f}"}
+    )
+
+
+@table("dead-cells.csv")
+def dead_cells(rows: Rows) -> Lines:
+    return listing(
+        rows,
+        {
+            "initial weights": "{initial_weights}",
+            "rate": "{learning_rate}",
+            "ε": lambda row: f"{number(row['epsilon']):.0e}".replace("e-0", "e-"),
+            "steps": "{steps:,}",
+            "dead cells": lambda row: percent(row["dead_cells"]),
+            "spread of V": "{spread_of_v:.3f}",
+            "mean of the features": "{mean_of_features}",
+            "mean of 100": "{final_mean}",
+        },
+    )
+
+
+@table("blindness-presets.csv")
+def blindness_presets(rows: Rows) -> Lines:
+    return listing(
+        rows,
+        {
+            "preset": "`{preset}`",
+            "steps": "{steps:,}",
+            "of these, learned": "{steps_learned:,}",
+            "dead, by layer": lambda row: percent(*values(row["dead_by_layer"])),
+            "spread of V or of the highest Q": "{spread:.3f}",
+        },
+    )
+
+
+@table("blindness-paper.csv")
+def blindness_paper(rows: Rows) -> Lines:
+    return listing(
+        rows,
+        {
+            "steps": "{steps:,}",
+            "dead": _dead,
+            "spread of V": "{spread_of_v:.3f}",
+            "mean of 100": lambda row: show(number(row["mean_return"]), 1),
+        },
+    )
+
+
+@table("paac-figure-2.csv")
+def paac_figure_2(rows: Rows) -> Lines:
+    return listing(
+        rows,
+        {
+            "network": "`{network}`",
+            "n_e": "{environments}",
+            "environments": lambda row: percent(row["environments_share"]),
+            "selection": lambda row: percent(row["selection_share"]),
+            "learning": lambda row: percent(row["learning_share"]),
+        },
+    )
+
+
+@table("a3c-table-2.csv")
+def a3c_table_2(rows: Rows) -> Lines:
+    def pair(game: str) -> Any:
+        return lambda row: NONE if row[f"{game}_1"] is None else f"{row[f'{game}_1']:,} and {row[f'{game}_2']:,}"
+
+    def faster(game: str) -> Any:
+        return lambda row: NONE if row[f"{game}_1"] is None else show(row[f"{game}_2"] / row[f"{game}_1"], 1)
+
+    return listing(
+        rows,
+        {
+            "method": "{method}",
+            "paper, 2 threads": "{paper_speed_up}",
+            "speed-up to a score": "{speed_up_to_score}",
+            "games": "{games}",
+            "CartPole, steps/s with 1 and 2": pair("cartpole"),
+            "ratio": faster("cartpole"),
+            "Pong, steps/s with 1 and 2": pair("pong"),
+            "ratio ": faster("pong"),
+        },
+    )
+
+
+@table("ga3c-table-2.csv")
+def ga3c_table_2(rows: Rows) -> Lines:
+    return listing(
+        rows,
+        {
+            "network": "`{network}`",
+            "GA3C, steps/s": "{ga3c}",
+            "over the environments alone": "{ga3c_ratio}",
+            "A3C, steps/s": "{a3c}",
+            "over the environments alone ": "{a3c_ratio}",
+        },
+    )
