@@ -42,7 +42,7 @@ class PlannedRun:
 
 @dataclass(frozen=True)
 class Point:
-    """A point with its runs. The mean is over finished runs. An interval requires at least two of them."""
+    """A point with its runs. The mean is over finished runs. An interval requires three of them."""
 
     number: int
     draw: Sequence[float]
@@ -66,7 +66,7 @@ def load_points(session: Session, study: Study) -> list[Point]:
         scores[: len(found), place] = found
     curve = center_curve(scores, "mean")
     return [
-        Point(row.number, row.draw, each, int(n), _finite(center), *(_finite(end) if n > 1 else None for end in ends))
+        Point(row.number, row.draw, each, int(n), _finite(center), *map(_finite, ends))
         for row, each, n, center, *ends in zip(rows, runs, curve.runs, curve.center, *curve.interval, strict=True)
     ]
 

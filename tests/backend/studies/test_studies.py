@@ -214,17 +214,17 @@ def test_best_mean_ignores_non_finite_returns(studies: Studies, score: Any) -> N
 
 def test_scatter_figure_has_runs_means_and_intervals(studies: Studies) -> None:
     axes = [{"field": "preset", "values": METHODS[:2]}, {"field": "learning_rate", "values": [1e-4, 1e-3]}]
-    study = studies.start(preset=None, axes=axes, seeds=2)
+    study = studies.start(preset=None, axes=axes, seeds=3)
     path = f"/api/v1/studies/{study['id']}/figure"
     assert studies.api.user.get(path, params={"axis": 1}).json()["data"] == []
     studies.train_all(lambda config: config["seed"] + 1_000 * config["learning_rate"])
     figure = studies.api.user.get(path, params={"axis": 1}).json()
     assert (figure["layout"]["xaxis"]["type"], figure["layout"]["xaxis"]["title"]["text"]) == ("log", "Learning rate")
     dots, means = figure["data"][:2]
-    assert (dots["x"], dots["y"]) == ([1e-4, 1e-4, 1e-3, 1e-3], [1.1, 2.1, 2.0, 3.0])
-    assert (means["name"], means["x"], means["y"]) == (METHODS[0], [1e-4, 1e-3], [pytest.approx(1.6), 2.5])
-    # By Student's t: 12.706 standard errors of 0.5.
-    assert means["error_y"]["array"] == [pytest.approx(6.353, abs=0.001)] * 2
+    assert (dots["x"], dots["y"]) == ([*[1e-4] * 3, *[1e-3] * 3], [1.1, 2.1, 3.1, 2.0, 3.0, 4.0])
+    assert (means["name"], means["x"], means["y"]) == (METHODS[0], [1e-4, 1e-3], [pytest.approx(2.1), 3.0])
+    # By Student's t: 4.303 standard errors of 1 / √3.
+    assert means["error_y"]["array"] == [pytest.approx(2.484, abs=0.001)] * 2
     assert len(figure["data"]) == 4
     assert studies.api.user.get(path).json()["layout"]["xaxis"]["type"] == "category"
     assert "has no axis 2" in studies.api.user.get(path, params={"axis": 2}).json()["detail"]

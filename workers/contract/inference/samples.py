@@ -32,7 +32,9 @@ MAX_TABLE_NUMBERS = 4_000_000
 MAX_CURVE_NUMBERS = 20_000_000
 # Up to this many runs, use every possible draw, so that the bootstrap is exact: 6,435 draws of 8 runs.
 MAX_EXACT_RUNS = 8
-# An interquartile mean of fewer runs per task has no interval, because it would cover less than 90 %.
+# A mean of fewer runs has no interval, because it would cover less than 90 % if returns are not normal.
+MIN_MEAN_RUNS = 3
+# So has an interquartile mean of fewer runs per task.
 MIN_INTERQUARTILE_RUNS = 5
 # So has a probability of improvement of fewer runs in a group.
 MIN_IMPROVEMENT_RUNS = 10
@@ -124,8 +126,8 @@ class CenterCurve(NamedTuple):
 def center_curve(scores: Floats, center: Center, draws: int = DRAWS, seed: int = SEED) -> CenterCurve:
     """Summarize the scores of a task, with one row per run and one column per position in training.
 
-    A mean has Student's t-interval. An interquartile mean of five runs or more has a widened bootstrap, and NaN for
-    fewer. A score is NaN where a run has none.
+    A mean of three runs or more has Student's t-interval, and an interquartile mean of five or more a widened
+    bootstrap. For fewer, the ends are NaN. A score is NaN where a run has none.
 
     The weights of a draw depend on ranks, not on scores. So all positions with the same number of runs share their
     draws, and one matrix product evaluates them. With few runs, every possible draw counts with its probability
@@ -141,7 +143,7 @@ def center_curve(scores: Floats, center: Center, draws: int = DRAWS, seed: int =
         middle[here] = weights @ ranked
         if center == "mean":
             error[here] = ranked.std(axis=0, ddof=1) / math.sqrt(runs) if runs > 1 else 0.0
-            half = student_quantile(HIGH, runs - 1) * error[here] if runs > 1 else 0.0
+            half = student_quantile(HIGH, runs - 1) * error[here] if runs >= MIN_MEAN_RUNS else np.nan
             ends = Interval(middle[here] - half, middle[here] + half)
         elif runs <= MAX_EXACT_RUNS:
             ends, error[here] = _exact_interval(weights, ranked)

@@ -105,8 +105,9 @@ def test_a_curve_counts_the_runs_at_each_place() -> None:
     assert found.runs.tolist() == [3, 2, 0]
     assert found.center[:2].tolist() == [3, 4]
     assert np.isnan([found.center[2], found.interval.low[2], found.interval.high[2]]).all()
-    alone = center_curve(np.array([[1.0, 2, nan], [3, 6, nan], [5, nan, nan]])[:2, :2], "mean")
-    assert alone.interval.low[1] == found.interval.low[1]
+    # Three runs have an interval: 4.303 standard errors of 2 / √3. Two runs have none.
+    assert found.interval.low[0] == pytest.approx(3 - 4.3027 * 2 / 3**0.5, abs=1e-3)
+    assert np.isnan([found.interval.low[1], found.interval.high[1]]).all()
 
 
 def test_the_sample_efficiency_curve_matches_rliable() -> None:
