@@ -82,6 +82,7 @@ def uncorrected(groups: list[Floats]) -> list[MeanDifference]:
     return [welch(best, other) for other in groups if other is not best]
 
 
+@pytest.mark.nightly
 def test_an_uncorrected_comparison_would_break_the_promise(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(inference, "best_against_others", uncorrected)
     monkeypatch.setattr(inference, "SIZES", (5,))

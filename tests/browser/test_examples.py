@@ -241,6 +241,7 @@ def walk(page: Page) -> Walk:
     return Walk(page)
 
 
+@pytest.mark.nightly
 def test_no_button_of_a_replay_leads_to_a_refusal(walk: Walk, examples: list[dict[str, Any]]) -> None:
     run = next(run for run in examples if run["env"] == "CartPole-v1")
     assert walk.press_every_button(f"/runs/{run['id']}/replays") > 15

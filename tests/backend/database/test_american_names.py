@@ -150,6 +150,7 @@ def test_configurations_have_the_current_names(earlier: Settings) -> None:
     assert GorilaConfig(**gorila) == GorilaConfig(**expected, optimizer="centered_rmsprop", prioritized_replay=True)
 
 
+@pytest.mark.nightly
 def test_a_study_has_the_current_names_in_its_configuration_and_axes(earlier: Settings) -> None:
     migrate(earlier)
     (found,) = stored(earlier, "studies", "specification")
@@ -162,6 +163,7 @@ def test_a_study_has_the_current_names_in_its_configuration_and_axes(earlier: Se
     assert GorilaConfig(**specification.config or {}).prioritized_replay
 
 
+@pytest.mark.nightly
 def test_evaluations_have_the_current_names(earlier: Settings) -> None:
     migrate(earlier)
     found, unfinished = stored(earlier, "evaluations", "document")
@@ -185,12 +187,14 @@ def test_only_the_fields_of_report_blocks_are_renamed(earlier: Settings) -> None
     ]
 
 
+@pytest.mark.nightly
 def test_a_repeated_request_gets_a_response_with_the_current_names(earlier: Settings) -> None:
     migrate(earlier)
     (found,) = stored(earlier, "idempotency_keys", "response")
     assert found == {"id": 3, "blocks": [BLOCKS[0], {"kind": "replay", "replay": 7, "caption": "video"}]}
 
 
+@pytest.mark.nightly
 def test_the_earlier_names_can_be_restored(earlier: Settings) -> None:
     move(earlier, command.upgrade, "0021")
     move(earlier, command.downgrade, "0020")
