@@ -345,3 +345,10 @@ def storm_counts(rows: Rows) -> Lines:
 @table("suite.csv")
 def suite(rows: Rows) -> Lines:
     return listing(rows, {"tests": "{tests}", "number": "{count:,}", "minutes": "{minutes}"})
+
+
+@table("suite-repeats.csv")
+def suite_repeats(rows: Rows) -> Lines:
+    """Show how often the whole suite failed."""
+    columns = {"commit": "{commit}", "passed": "{passed:,}", "failed": "{failed}", "minutes": "{minutes}"}
+    return listing(rows, {**columns, "beside": "{beside}"})
