@@ -342,6 +342,16 @@ def storm_counts(rows: Rows) -> Lines:
     return listing(rows, {"what": "{what}", "count": "{count:,}"})
 
 
+@table("storm-busy.csv")
+def storm_busy(rows: Rows) -> Lines:
+    return storm(rows)
+
+
+@table("storm-busy-counts.csv")
+def storm_busy_counts(rows: Rows) -> Lines:
+    return storm_counts(rows)
+
+
 @table("suite.csv")
 def suite(rows: Rows) -> Lines:
     return listing(rows, {"tests": "{tests}", "number": "{count:,}", "minutes": "{minutes}"})
