@@ -93,7 +93,7 @@ def false_alarms(signals: Signals) -> set[str]:
 
 
 def clock_confirms(slowed: Anomaly, samples: Samples) -> bool:
-    """Return True if the steps and times of the samples show a lower speed, whatever speed was reported."""
+    """Return True if the steps and times of the samples show a lower speed than before."""
 
     at = int(np.searchsorted(samples.seconds, slowed.seconds))
 

@@ -54,13 +54,7 @@ export function RunMenu(props: RunMenuProps) {
   return (
     <Menu width={256} keepMounted={false} onOpen={use.open}>
       <Menu.Target>
-        <ActionIcon
-          size={32}
-          aria-label={`Actions for ${props.run.name}`}
-          // A menu that is added only as it opens does not get the focus, so Escape would not close it.
-          onFocus={use.open}
-          onPointerEnter={use.open}
-        >
+        <ActionIcon size={32} aria-label={`Actions for ${props.run.name}`}>
           <IconDots size={18} />
         </ActionIcon>
       </Menu.Target>
