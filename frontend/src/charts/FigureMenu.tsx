@@ -4,6 +4,7 @@ import { useMutation } from "@tanstack/react-query";
 import type { Legend, PlotlyHTMLElement } from "plotly.js";
 import { useState } from "react";
 import type { Figure } from "@/api/types";
+import { MenuAction } from "@/ui/MenuAction";
 import { notifyDone } from "@/ui/notify";
 import { copyText } from "@/ui/useCopy";
 import { AddToReport } from "./AddToReport";
@@ -67,16 +68,14 @@ export function FigureMenu({ title, file, points, figure, address, embed, drawn,
           </ActionIcon>
         </Menu.Target>
         <Menu.Dropdown>
-          <Menu.Item disabled={!drawn} onClick={() => picture.mutate("png")}>
-            Save picture (PNG)
-          </Menu.Item>
-          <Menu.Item disabled={!drawn} onClick={() => picture.mutate("svg")}>
-            Save picture (SVG)
-          </Menu.Item>
+          <MenuAction label="Save picture (PNG)" disabled={!drawn} onClick={() => picture.mutate("png")} />
+          <MenuAction label="Save picture (SVG)" disabled={!drawn} onClick={() => picture.mutate("svg")} />
           <Menu.Item onClick={() => table.mutate()}>Download points (CSV)</Menu.Item>
-          <Menu.Item disabled={!figure} onClick={() => figure && saveFigure(figure)}>
-            Save figure (Plotly JSON)
-          </Menu.Item>
+          <MenuAction
+            label="Save figure (Plotly JSON)"
+            disabled={!figure}
+            onClick={() => figure && saveFigure(figure)}
+          />
           {address && <Menu.Item onClick={() => void copyForNotebook()}>Copy for a notebook</Menu.Item>}
           {address && <Menu.Item onClick={() => void copyEmbed()}>Copy embed code</Menu.Item>}
           {address && <Menu.Item onClick={() => setAdding(true)}>Add to report…</Menu.Item>}

@@ -24,7 +24,7 @@ async function undo(notice: string) {
 }
 
 const leavePage = () => window.dispatchEvent(new Event("pagehide"));
-const isDisabled = (name: RegExp) => item(name).hasAttribute("disabled");
+const isDisabled = (name: RegExp) => item(name).getAttribute("aria-disabled") === "true";
 
 describe("the run menu", () => {
   it("disables actions that the server refuses, and says why", async () => {
@@ -44,6 +44,16 @@ describe("the run menu", () => {
     expect(disabled).toEqual([true, true, true, true]);
     expect(isDisabled(/^Export run/)).toBe(false);
     expect(isDisabled(/^Purge run/)).toBe(false);
+  });
+
+  it("focuses its first item even if it is disabled, and does nothing when that is chosen", async () => {
+    const server = serve({ "POST /runs/1/stop": aRun() });
+    await open(aFinishedRun({ actions: { stop: "Run 1 is finished." } }));
+    await waitFor(() => expect(document.activeElement).toBe(item(/^Stop run/)));
+    await userEvent.keyboard("{Enter}");
+    expect(server.asked).toEqual([]);
+    await userEvent.keyboard("{Escape}");
+    await waitFor(() => expect(screen.queryByRole("menuitem", { hidden: true })).toBeNull());
   });
 
   it("sends the action and confirms it", async () => {

@@ -21,7 +21,7 @@ import { archiveAddress } from "@/api/archives";
 import { address } from "@/api/client";
 import { type RunAction, useCloneRun, usePurgeRun } from "@/api/runs";
 import type { BulkAction, ListedRun, Run } from "@/api/types";
-import { MenuAction, Refusal } from "@/ui/MenuAction";
+import { MenuAction } from "@/ui/MenuAction";
 import { notifyDone } from "@/ui/notify";
 import { hasAgent, isReported } from "@/ui/states";
 import { MoveModal } from "./MoveModal";
@@ -180,17 +180,13 @@ function ExportItem(item: ExportItemProps) {
 }
 
 function ActionItem({ run, action, onClick }: { run: ListedRun; action: BulkAction; onClick: () => void }) {
-  const Icon = ICONS[action];
-  const refusal = run.actions[action];
   return (
-    <Menu.Item
-      leftSection={<Icon size={16} />}
-      disabled={refusal !== null}
+    <MenuAction
+      Icon={ICONS[action]}
+      label={`${ACTION_NAMES[action]} run${action === "purge" ? "…" : ""}`}
       color={action === "purge" ? "var(--mantine-color-error)" : undefined}
+      blocked={run.actions[action]}
       onClick={onClick}
-    >
-      {ACTION_NAMES[action]} run{action === "purge" && "…"}
-      <Refusal>{refusal}</Refusal>
-    </Menu.Item>
+    />
   );
 }

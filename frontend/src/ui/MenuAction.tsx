@@ -1,10 +1,12 @@
 import { Menu, Text } from "@mantine/core";
 import type { Icon as TablerIcon } from "@tabler/icons-react";
 import { Link } from "react-router";
+import classes from "./MenuAction.module.css";
 
 interface MenuActionProps {
-  Icon: TablerIcon;
+  Icon?: TablerIcon;
   label: string;
+  color?: string;
   disabled?: boolean;
   /** Reason why the action is unavailable, as a sentence. It disables the item. */
   blocked?: string | null;
@@ -15,9 +17,21 @@ interface MenuActionProps {
   onClick?: () => void;
 }
 
-/** Menu item with an icon: a button, a link to a page, or a download. */
-export function MenuAction({ Icon, label, blocked = null, to, href, onClick, ...props }: MenuActionProps) {
-  const icon = <Icon size={16} aria-hidden />;
+/**
+ * Menu item: a button, a link to a page, or a download. A disabled item keeps the focus, as the first item of a menu
+ * gets it, and a screen reader reads its reason.
+ */
+export function MenuAction({
+  Icon,
+  label,
+  color,
+  blocked = null,
+  to,
+  href,
+  onClick,
+  ...props
+}: MenuActionProps) {
+  const icon = Icon && <Icon size={16} aria-hidden />;
   const disabled = blocked !== null || (props.disabled ?? false);
   // A disabled link would still be a link for screen readers.
   if (to !== undefined && !disabled) {
@@ -35,7 +49,14 @@ export function MenuAction({ Icon, label, blocked = null, to, href, onClick, ...
     );
   }
   return (
-    <Menu.Item disabled={disabled} leftSection={icon} onClick={onClick}>
+    <Menu.Item
+      aria-disabled={disabled || undefined}
+      className={disabled ? classes.disabled : undefined}
+      closeMenuOnClick={!disabled}
+      color={color}
+      leftSection={icon}
+      onClick={disabled ? undefined : onClick}
+    >
       {label}
       <Refusal>{blocked}</Refusal>
     </Menu.Item>
@@ -43,7 +64,7 @@ export function MenuAction({ Icon, label, blocked = null, to, href, onClick, ...
 }
 
 /** Reason below the label of a disabled menu item. */
-export function Refusal({ children }: { children: string | null }) {
+function Refusal({ children }: { children: string | null }) {
   if (children === null) return null;
   return (
     <Text size="xs" c="dimmed" component="span" display="block">

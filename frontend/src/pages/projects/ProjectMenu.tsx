@@ -6,6 +6,7 @@ import type { ProjectSummary } from "@/api/types";
 import { ConfirmModal } from "@/ui/ConfirmModal";
 import { useForgetProject } from "@/ui/currentProject";
 import { plural } from "@/ui/format";
+import { MenuAction } from "@/ui/MenuAction";
 import { notifyDone } from "@/ui/notify";
 import { ProjectSelect } from "@/ui/ProjectSelect";
 
@@ -40,22 +41,22 @@ export function ProjectMenu({ project, onGone }: ProjectMenuProps) {
           </ActionIcon>
         </Menu.Target>
         <Menu.Dropdown>
-          <Item
+          <MenuAction
             Icon={IconPencil}
             label="Rename…"
-            refusal={isMain ? MAIN_STAYS : null}
+            blocked={isMain ? MAIN_STAYS : null}
             onClick={() => setDialog("rename")}
           />
-          <Item
+          <MenuAction
             Icon={IconArrowMerge}
             label="Merge into another…"
-            refusal={isMain ? MAIN_STAYS : null}
+            blocked={isMain ? MAIN_STAYS : null}
             onClick={() => setDialog("merge")}
           />
-          <Item
+          <MenuAction
             Icon={IconTrash}
             label="Delete…"
-            refusal={isMain ? MAIN_STAYS : refusal}
+            blocked={isMain ? MAIN_STAYS : refusal}
             onClick={() => setDialog("delete")}
           />
         </Menu.Dropdown>
@@ -75,26 +76,6 @@ function whyNotEmpty({ runs, archived_runs, studies, reports, artifacts }: Proje
   return archived_runs > 0 && shown === 0
     ? `It has ${plural(archived_runs, "archived run")}.`
     : "It is not empty.";
-}
-
-interface ItemProps {
-  Icon: typeof IconPencil;
-  label: string;
-  refusal: string | null;
-  onClick: () => void;
-}
-
-function Item({ Icon, label, refusal, onClick }: ItemProps) {
-  return (
-    <Menu.Item leftSection={<Icon size={16} />} disabled={refusal !== null} onClick={onClick}>
-      {label}
-      {refusal && (
-        <Text size="xs" c="dimmed" component="span" display="block">
-          {refusal}
-        </Text>
-      )}
-    </Menu.Item>
-  );
 }
 
 interface ModalProps {

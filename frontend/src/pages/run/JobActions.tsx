@@ -7,6 +7,7 @@ import { address } from "@/api/client";
 import { isUnfinished } from "@/api/jobs";
 import type { Evaluation } from "@/api/types";
 import { ConfirmModal } from "@/ui/ConfirmModal";
+import { MenuAction } from "@/ui/MenuAction";
 
 type ByID = UseMutationResult<unknown, Error, number>;
 
@@ -46,15 +47,12 @@ export function JobActions({ job, noun, name, cancel, remove, results, children 
           </ActionIcon>
         </Menu.Target>
         <Menu.Dropdown>
-          <Menu.Item
-            component="a"
+          <MenuAction
+            Icon={IconFileDownload}
+            label={results.label}
             href={address(results.path)}
-            download
             disabled={job.state !== "done"}
-            leftSection={<IconFileDownload size={16} />}
-          >
-            {results.label}
-          </Menu.Item>
+          />
           <Menu.Item
             color="var(--mantine-color-error)"
             leftSection={<IconTrash size={16} />}
