@@ -29,14 +29,27 @@ def with_interval(mean: float, interval: Interval | None) -> str:
     return f"{mean:.3f}" + (f"  (95 % {interval[0]:.3f} to {interval[1]:.3f})" if interval else "")
 
 
-def verdict(value: float, estimate: MeanReturn) -> str:
-    """Return whether the value agrees with the mean of the futures."""
-    if estimate.interval is None:
+def verdict(document: FuturesDocument) -> str:
+    """Return what the futures say about the critic, or about the forced actions.
+
+    Futures that end in the critic's own estimate show an error only if that estimate is right.
+    """
+    if document.interval is None:
         return "unknown"
-    low, high = estimate.interval
-    if value < low:
-        return "the critic is too low"
-    return "the critic is too high" if value > high else "no error of the critic is shown"
+    low, high = document.interval
+    if low <= document.value <= high:
+        return "no difference is shown" if document.first else "no error of the critic is shown"
+    is_low = document.value < low
+    if document.first:
+        conclusion = f"these actions are {'better' if is_low else 'worse'}"
+    else:
+        conclusion = f"the critic is too {'low' if is_low else 'high'}"
+    if document.bootstrapped.count == 0:
+        return conclusion
+    return (
+        f"{conclusion} if the critic's estimates at the end of {document.bootstrapped.count} of {document.count} "
+        "futures are right"
+    )
 
 
 def _head(document: FuturesDocument) -> list[str]:
@@ -60,7 +73,7 @@ def _head(document: FuturesDocument) -> list[str]:
 def _verdict(document: FuturesDocument) -> list[str]:
     lost = sum(future.life_lost_after is not None for future in document.futures)
     return [
-        f"value         {document.value:.3f}  {verdict(document.value, document)}",
+        f"value         {document.value:.3f}  {verdict(document)}",
         f"mean          {described(document)}",
         f"terminal      {described(document.terminal)}, {document.terminal.count} futures",
         f"bootstrapped  {described(document.bootstrapped)}, {document.bootstrapped.count} futures",

@@ -15,12 +15,22 @@ describe("the conclusion", () => {
     [1, "No error of the critic is shown."],
     [3, "The critic is too high."],
   ])("compares V = %d with the interval", (value, words) => {
-    expect(conclude(aFuturesDocument({ value }))).toBe(words);
+    const bootstrapped = { count: 0, mean: null, interval: null };
+    expect(conclude(aFuturesDocument({ value, bootstrapped }))).toBe(words);
+  });
+
+  it("depends on the critic's later estimates if futures end in them", () => {
+    expect(conclude(aFuturesDocument({ value: 0.5 }))).toBe(
+      "The critic is too low if its estimates at the end of 4 of 8 futures are right.",
+    );
+    expect(conclude(aFuturesDocument({ value: 1 }))).toBe("No error of the critic is shown.");
   });
 
   it("does not judge the critic by forced actions", () => {
     const document = aFuturesDocument({ first: ["LEFT", "LEFT"] });
-    expect(conclude(document)).toBe("This is better than V.");
+    expect(conclude(document)).toBe(
+      "This is better than V if the critic's estimates at the end of 4 of 8 futures are right.",
+    );
     expect(summarize(document)).toBe(
       "V = 0.5. 8 futures that begin with LEFT × 2 average 1.8 (95 % 0.8 to 2.7).",
     );

@@ -35,14 +35,23 @@ export const formatActions = (names: readonly string[]) =>
     .map(formatRepeated)
     .join(", ");
 
-/** Return the conclusion about the critic, or about the forced actions if the critic did not foresee them. */
-export function conclude({ value, interval, first }: FuturesDocument): string {
+/**
+ * Return the conclusion about the critic, or about the forced actions if the critic did not foresee them. Futures that
+ * end in the critic's own estimate show an error of V only if that estimate is right.
+ */
+export function conclude({ value, interval, first, count, bootstrapped }: FuturesDocument): string {
   if (!interval) return "Too few futures for an interval.";
   const [low, high] = interval;
   const forced = first.length > 0;
-  if (value < low) return forced ? "This is better than V." : "The critic is too low.";
-  if (value > high) return forced ? "This is worse than V." : "The critic is too high.";
-  return forced ? "No difference from V is shown." : "No error of the critic is shown.";
+  if (value >= low && value <= high)
+    return forced ? "No difference from V is shown." : "No error of the critic is shown.";
+  const condition =
+    bootstrapped.count > 0
+      ? ` if its estimates at the end of ${bootstrapped.count} of ${count} futures are right`
+      : "";
+  if (forced)
+    return `This is ${value < low ? "better" : "worse"} than V${condition.replace("its", "the critic's")}.`;
+  return `The critic is too ${value < low ? "low" : "high"}${condition}.`;
 }
 
 /**

@@ -15,6 +15,7 @@ from workers.trainer.futures.experiment import simulated
 from workers.trainer.futures.moments import moments
 from workers.trainer.futures.players import load
 from workers.trainer.futures.request import FuturesRequest
+from workers.trainer.futures.table import verdict
 
 CARTPOLE = PaacConfig(env="CartPole-v1", seed=1)
 SMALL = ("--decision", 2, "--futures", 8, "--horizon", 5)
@@ -128,6 +129,28 @@ def test_the_table_says_whether_the_critic_is_right(run: Path, capsys: pytest.Ca
     assert "the critic" in said
     assert "Futures end at the next reward." in said
     assert [line.split()[0] for line in said.splitlines() if line.startswith(("left", "right"))] == ["left", "right"]
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        ({"value": 0.5}, "the critic is too low"),
+        ({"value": 1.5}, "no error of the critic is shown"),
+        ({"value": 3}, "the critic is too high"),
+        ({"value": 3, "first": ["left"]}, "these actions are worse"),
+        ({"value": 1.5, "first": ["left"]}, "no difference is shown"),
+        ({"interval": None}, "unknown"),
+    ],
+)
+def test_a_verdict_depends_on_the_estimates_that_futures_end_in(
+    run: Path, capsys: pytest.CaptureFixture[str], changes: dict[str, object], words: str
+) -> None:
+    document = printed(capsys, "--run-dir", run, *SMALL).model_copy(update={"interval": (1, 2), **changes})
+    ended = document.model_copy(update={"bootstrapped": document.bootstrapped.model_copy(update={"count": 0})})
+    assert verdict(ended) == words
+    condition = " if the critic's estimates at the end of 8 of 8 futures are right"
+    is_claim = "critic is too" in words or "worse" in words
+    assert verdict(document) == (words + condition if is_claim else words)
 
 
 def test_mistakes_are_explained(run: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
