@@ -5,6 +5,7 @@ import {
   bytes,
   duration,
   exact,
+  formatInterval,
   measured,
   nearestPercent,
   percent,
@@ -54,6 +55,18 @@ describe("rate", () => {
     [0.5, "0.5 /s"],
     [null, "–"],
   ])("%s reads %s", (value, text) => expect(rate(value)).toBe(text));
+});
+
+describe("an interval", () => {
+  it.each([
+    [[36, 68.2], "36 to 68"],
+    [[0.554, 0.67], "0.55 to 0.67"],
+    [[38, 42], "38 to 42"],
+    [[-1.5, -0.25], "−1.5 to −0.3"],
+    [[120_000, 180_400], "120 k to 180 k"],
+    [[2.5, 2.5], "2.5 to 2.5"],
+    [["-Infinity", 3], "−∞ to 3"],
+  ] as const)("%j reads %s", (ends, text) => expect(formatInterval(ends)).toBe(text));
 });
 
 describe("score", () => {

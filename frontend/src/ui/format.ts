@@ -67,6 +67,26 @@ export function score(value: MetricValue | null | undefined): string {
   return minus(digits(value));
 }
 
+/** Return the decimals that show a difference of this width in two digits, or null if there is none. */
+export const decimalsFor = (width: number): number | null =>
+  width > 0 && Number.isFinite(width) ? Math.min(6, Math.max(0, 1 - Math.floor(Math.log10(width)))) : null;
+
+/** Return a number with this many decimals, or as a score if they are not known. */
+export const fixed = (value: MetricValue | null, decimals: number | null): string =>
+  value === null || decimals === null || !Number.isFinite(Number(value)) || Math.abs(Number(value)) >= 100_000
+    ? score(value)
+    : minus(Number(value).toFixed(decimals));
+
+type Ends = readonly [MetricValue, MetricValue];
+
+function intervalDecimals([low, high]: Ends): number | null {
+  return Number.isInteger(low) && Number.isInteger(high) ? null : decimalsFor(Number(high) - Number(low));
+}
+
+/** Return an interval. Both ends have the decimals that its width needs: 36 to 68, 0.55 to 0.67. */
+export const formatInterval = (ends: Ends, decimals = intervalDecimals(ends)): string =>
+  ends.map((end) => fixed(end, decimals)).join(" to ");
+
 /** Return a percentage of a human score: 75.3 %, −4 %. */
 export function humanPercent(value: MetricValue | null): string {
   const rounded = typeof value === "number" ? Number(value.toFixed(Math.abs(value) < 99.95 ? 1 : 0)) : value;

@@ -5,7 +5,7 @@ import type { ComparedRun, Verdict } from "@/api/types";
 import { runsInFileName } from "@/api/runNumbers";
 import type { Cell } from "@/charts/csv";
 import { FigureFrame } from "@/charts/FigureFrame";
-import { exact, nearestPercent, score } from "@/ui/format";
+import { exact, formatInterval, nearestPercent, score } from "@/ui/format";
 import { useIsMounted } from "@/ui/useIsMounted";
 import { WideTable } from "@/ui/WideTable";
 import { CardError } from "./CardError";
@@ -167,7 +167,7 @@ function standingCells({ standings, at }: Verdict): Cell[][] {
 
 function interval(estimate: Standing["mean"]): string {
   if (!estimate || estimate.low === null || estimate.high === null) return "–";
-  return `${score(estimate.low)} to ${score(estimate.high)}`;
+  return formatInterval([estimate.low, estimate.high]);
 }
 
 function probability({ pairs }: Verdict, place: number): string {

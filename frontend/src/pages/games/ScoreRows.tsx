@@ -2,11 +2,11 @@ import { Button, Table, Text, Title } from "@mantine/core";
 import { useState } from "react";
 import { Link } from "react-router";
 import type { MethodScore, ScoreRow, ScoreTable } from "@/api/types";
-import { exact, humanPercent, plural, score } from "@/ui/format";
+import { exact, formatInterval, humanPercent, plural, score } from "@/ui/format";
 import { Score } from "@/ui/Quantity";
 import { RunDot } from "@/ui/RunDot";
 import classes from "./games.module.css";
-import { evaluationText, intervalText, methodText, sourceText } from "./texts";
+import { evaluationText, methodText, sourceText } from "./texts";
 
 /** Number of runs shown at first. */
 const INITIAL_RUNS = 20;
@@ -112,7 +112,7 @@ function Row({ row, ranks, normalized }: { row: ScoreRow; ranks: boolean; normal
             className={classes.interval}
             title={`95 % interval of the mean over ${method ? "runs" : "episodes"}`}
           >
-            {intervalText(interval)}
+            {formatInterval(interval)}
           </div>
         )}
       </Table.Td>

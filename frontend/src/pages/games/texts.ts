@@ -1,12 +1,7 @@
 /** Short texts for scores, evaluations and sources. */
 
 import type { MethodScore, RunScore, ScoreRow } from "@/api/types";
-import { plural, score, short } from "@/ui/format";
-
-/** Return an interval as text: "12.1 to 14.3". */
-export function intervalText([low, high]: NonNullable<RunScore["interval"]>): string {
-  return `${score(low)} to ${score(high)}`;
-}
+import { plural, short } from "@/ui/format";
 
 export function actingText({ name, epsilon }: RunScore["acting"]): string {
   return epsilon === null ? name : `ε-greedy (${epsilon})`;

@@ -5,7 +5,7 @@ import { useExtendStudy } from "@/api/studies";
 import type { Study, StudyPoint, StudyRun } from "@/api/types";
 import { ConfirmModal } from "@/ui/ConfirmModal";
 import { notifyDone } from "@/ui/notify";
-import { exact, plural, score } from "@/ui/format";
+import { exact, formatInterval, plural, score } from "@/ui/format";
 import { Score } from "@/ui/Quantity";
 import { WideTable } from "@/ui/WideTable";
 import { alsoMade, comparisonOf, decisionOf, isThere, ranked } from "./points";
@@ -85,7 +85,7 @@ function PointRow({ study, point }: { study: Study; point: StudyPoint }) {
         <Score value={point.mean} meaning="Mean return over finished runs" />
       </Table.Td>
       <Table.Td className={classes.number}>
-        {point.low === null ? "–" : `${score(point.low)} to ${score(point.high)}`}
+        {point.low === null || point.high === null ? "–" : formatInterval([point.low, point.high])}
       </Table.Td>
       <Table.Td className={classes.number}>
         {point.n}

@@ -35,7 +35,7 @@ describe("the page of a study", () => {
     );
     const [best, second, last] = (await rows()) as [HTMLElement, HTMLElement, HTMLElement];
     expect(best.textContent).toContain("Learning rate 0.001");
-    expect(best.textContent).toContain("19 to 23.5");
+    expect(best.textContent).toContain("19.0 to 23.5");
     expect(second.textContent).toContain("Learning rate 0.0001");
     expect(last.textContent).toContain("Learning rate 0.01");
     const seed = within(best).getByRole("link", { name: "Seed 1: finished, 21" });

@@ -1,32 +1,19 @@
 /** Sentences about futures. */
 
 import type { Challenge, FuturesDocument, FuturesSummary, KeptGame } from "@/api/types";
-import { capitalize, exact, plural, score, short } from "@/ui/format";
+import { capitalize, decimalsFor, exact, fixed, formatInterval, plural, score, short } from "@/ui/format";
 import type { PlayableReplay } from "../places";
 import { formatRepeated, mergeRepeated } from "./draft";
 
-type Interval = readonly [number, number];
-
-/** Return the decimals that show a difference of this width in two digits, or null if there is none. */
-export const decimalsFor = (width: number): number | null =>
-  width > 0 && Number.isFinite(width) ? Math.min(6, Math.max(0, 1 - Math.floor(Math.log10(width)))) : null;
-
-const widthOf = ([low, high]: Interval) => high - low;
-
-export const formatNumber = (value: number | null, decimals: number | null) =>
-  value === null || decimals === null || !Number.isFinite(Number(value))
-    ? score(value)
-    : Number(value).toFixed(decimals).replace("-", "−");
-
-export const formatInterval = (interval: Interval, decimals = decimalsFor(widthOf(interval))): string =>
-  interval.map((end) => formatNumber(end, decimals)).join(" to ");
+const widthOf = ([low, high]: readonly [number, number]) => high - low;
 
 type Estimate = Pick<FuturesDocument, "mean" | "interval">;
 
-/** Format a mean with its interval: "0.61 (95 % 0.55 to 0.67)". */
+/** Format a mean with its interval: "0.61 (95 % 0.55 to 0.67)". Equal values have no interval that means anything. */
 export function formatEstimate({ mean, interval }: Estimate): string {
   if (!interval) return score(mean);
-  return `${formatNumber(mean, decimalsFor(widthOf(interval)))} (95 % ${formatInterval(interval)})`;
+  if (widthOf(interval) === 0) return `${score(mean)} (the same in each)`;
+  return `${fixed(mean, decimalsFor(widthOf(interval)))} (95 % ${formatInterval(interval)})`;
 }
 
 /** Return a list of actions in short: "LEFT × 10, FIRE". */
@@ -39,9 +26,10 @@ export const formatActions = (names: readonly string[]) =>
  * Return the conclusion about the critic, or about the forced actions if the critic did not foresee them. Futures that
  * end in the critic's own estimate show an error of V only if that estimate is right.
  */
-export function conclude({ value, interval, first, count, bootstrapped }: FuturesDocument): string {
-  if (!interval) return "Too few futures for an interval.";
-  const [low, high] = interval;
+export function conclude(document: FuturesDocument): string {
+  const { value, first, count, bootstrapped } = document;
+  if (!document.interval) return "Too few futures for an interval.";
+  const [low, high] = document.interval;
   const forced = first.length > 0;
   if (value >= low && value <= high)
     return forced ? "No difference from V is shown." : "No error of the critic is shown.";
@@ -61,7 +49,7 @@ export function conclude({ value, interval, first, count, bootstrapped }: Future
 export function summarize(document: FuturesDocument, agent: string | null = null): string {
   const { value, count, first, interval } = document;
   const forced = first.length > 0 ? ` that begin with ${formatActions(first)}` : "";
-  const estimate = interval ? formatNumber(value, decimalsFor(widthOf(interval))) : score(value);
+  const estimate = interval ? fixed(value, decimalsFor(widthOf(interval))) : score(value);
   const by = agent === null ? "" : ` by ${agent}`;
   return `V = ${estimate}. ${plural(count, "future")}${by}${forced} average ${formatEstimate(document)}.`;
 }
@@ -115,8 +103,8 @@ export function compareWithGames(
   const of = same.length > 1 ? ` (best of ${same.length})` : "";
   const width = interval ? widthOf(interval) : 0;
   const decimals = decimalsFor(width);
-  const spread = decimals === null ? "" : ` ± ${formatNumber(width / 2, decimals)}`;
-  return `${you}: ${score(best.score)}${of}; agent from here: ${formatNumber(mean, decimals)}${spread}`;
+  const spread = decimals === null ? "" : ` ± ${fixed(width / 2, decimals)}`;
+  return `${you}: ${score(best.score)}${of}; agent from here: ${fixed(mean, decimals)}${spread}`;
 }
 
 export const nameDecision = (decision: number) => `decision ${exact(decision + 1)}`;

@@ -2,11 +2,11 @@ import { Anchor, Badge, Group, Table, Text } from "@mantine/core";
 import { Link } from "react-router";
 import type { Evaluation, Run } from "@/api/types";
 import { EvaluationState } from "@/ui/EvaluationState";
-import { exact, humanPercent, short } from "@/ui/format";
+import { exact, formatInterval, humanPercent, short } from "@/ui/format";
 import { JobRow, RequestedCell, SupersededBadge } from "../JobRow";
 import jobClasses from "../jobs.module.css";
 import { EvaluationActions } from "./EvaluationActions";
-import { formatActing, formatInterval, formatMean, describePlayed } from "./words";
+import { formatActing, formatMean, describePlayed } from "./words";
 
 const COLUMN_COUNT = 8;
 

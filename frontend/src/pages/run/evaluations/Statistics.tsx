@@ -1,11 +1,10 @@
 import { Title } from "@mantine/core";
 import type { ReactNode } from "react";
 import type { EvaluationWithEpisodes, MetricValue } from "@/api/types";
-import { humanPercent, plural, score, toSentence } from "@/ui/format";
+import { formatInterval, humanPercent, plural, score, toSentence } from "@/ui/format";
 import { Score } from "@/ui/Quantity";
 import runClasses from "../run.module.css";
 import classes from "./evaluations.module.css";
-import { formatInterval } from "./words";
 
 const NOT_FOR_ONE_EPISODE = "Not available for a single distinct episode.";
 

@@ -1,6 +1,6 @@
 /** Texts that describe evaluations. */
 
-import type { Acting, Evaluation, MetricValue } from "@/api/types";
+import type { Acting, Evaluation } from "@/api/types";
 import { plural, score } from "@/ui/format";
 
 /** Return the name of a way of acting: "sampled", "ε-greedy (0.05)". */
@@ -26,10 +26,6 @@ export function describePlayed({
   const played = plural(episodes_total, "episode");
   return protocol === "episodes" ? played : `${protocol}, ${played}`;
 }
-
-/** Format an interval: "17.2 to 21.0". */
-export const formatInterval = ([low, high]: readonly [MetricValue, MetricValue]) =>
-  `${score(low)} to ${score(high)}`;
 
 /** Format the mean and its standard error: "19.8 ± 0.6". */
 export function formatMean({ mean, standard_error }: Pick<Evaluation, "mean" | "standard_error">): string {
