@@ -21,6 +21,8 @@ TITLES = {
     "cuda": "CUDA",
 }
 PACKAGE, VARIABLE = "package:", "variable:"
+# Packages whose version can change results. They are compared first.
+DECISIVE = ("torch", "numpy", "gymnasium", "ale-py", "mujoco")
 NOT_INSTALLED, NOT_SET = "not installed", "not set"
 
 Packages = Mapping[str, str]
@@ -49,7 +51,8 @@ def comparable_values(provenance: StoredProvenance) -> Values:
     values["gpus"] = ", ".join(gpu.name for gpu in facts.gpus) or "none"
     values |= {name: value for name, value in (("driver", facts.driver), ("cuda", facts.cuda)) if value}
     values |= {f"{VARIABLE}{name}": value for name, value in facts.environment.items()}
-    return values | {f"{PACKAGE}{name}": version for name, version in provenance.packages.items()}
+    packages = sorted(provenance.packages.items(), key=lambda package: (package[0] not in DECISIVE, package[0]))
+    return values | {f"{PACKAGE}{name}": version for name, version in packages}
 
 
 def fill_gaps(values: Mapping[int, Values]) -> None:

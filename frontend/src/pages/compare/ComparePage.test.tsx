@@ -223,6 +223,21 @@ describe("the provenances", () => {
     expect(table.getByText("moon").title).toBe("Differs from most runs");
     expect(table.getByText("–").title).toBe("Not recorded");
   });
+
+  it("show eight facts at first", async () => {
+    const provenance = Array.from({ length: 60 }, (_, number) => ({
+      field: `package.${number}`,
+      title: `Package ${number}`,
+      same: false,
+      values: { 1: "1.0", 2: "2.0" },
+      marked: [2],
+    }));
+    open("/?runs=1,2", { "GET /compare": { ...comparisonOf(RUNS), provenance } });
+    const table = within(await screen.findByRole("region", { name: "Provenance differences" }));
+    expect(table.getAllByRole("row")).toHaveLength(9);
+    await userEvent.click(table.getByRole("button", { name: "Show all 60 differences" }));
+    expect(table.getAllByRole("row")).toHaveLength(61);
+  });
 });
 
 describe("the summary", () => {

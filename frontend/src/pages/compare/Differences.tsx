@@ -1,4 +1,4 @@
-import { Group, Switch, Table, Text, Title } from "@mantine/core";
+import { Button, Group, Switch, Table, Text, Title } from "@mantine/core";
 import { useState } from "react";
 import type { ComparedRun, Comparison, Difference } from "@/api/types";
 import { shown } from "@/config-form/draft";
@@ -8,9 +8,14 @@ import classes from "./compare.module.css";
 import { groupedRuns } from "./comparison";
 import { RunHeading } from "./RunHeading";
 
+/** Number of differing facts that are shown at first: two environments can differ in 100 packages. */
+const FIRST_FACTS = 8;
+
 /** Code, packages, hosts and GPUs of the runs, where they differ. */
 export function ProvenanceDifferences({ comparison }: { comparison: Comparison }) {
-  if (comparison.provenance.length === 0) return null;
+  const [all, setAll] = useState(false);
+  const facts = comparison.provenance;
+  if (facts.length === 0) return null;
   return (
     <section className={classes.card} aria-label="Provenance differences">
       <Title order={2} mb="xs">
@@ -20,9 +25,14 @@ export function ProvenanceDifferences({ comparison }: { comparison: Comparison }
         label="Provenances"
         column="Differs in"
         missing={() => "Not recorded"}
-        rows={comparison.provenance}
-        groups={groupedByValues(comparison.runs, comparison.provenance)}
+        rows={all ? facts : facts.slice(0, FIRST_FACTS)}
+        groups={groupedByValues(comparison.runs, facts)}
       />
+      {!all && facts.length > FIRST_FACTS && (
+        <Button variant="default" size="xs" mt="xs" onClick={() => setAll(true)}>
+          Show all {facts.length} differences
+        </Button>
+      )}
     </section>
   );
 }
