@@ -187,8 +187,8 @@ class KnownAgent:
         state, action = states[at], taken[at]
 
         def simulate(plan: Plan, numbers: range) -> list[Branch]:
-            # The same numbers share their luck between actions.
-            luck = np.random.default_rng([seed, numbers.start])
+            # The same numbers share their luck between actions. A trailing 0 would repeat the stream of the episode.
+            luck = np.random.default_rng([seed, 1 + numbers.start])
             return [_branch(each) for each in self._futures(luck, np.array([state]), len(numbers))[0, plan.first[0]]]
 
         screen = [simulate(Plan(USUAL_HORIZON, first=(each,)), range(futures)) for each in range(self.world.actions)]

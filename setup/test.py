@@ -23,8 +23,9 @@ Outcomes = Counter[str]
 
 
 def restore_interrupts() -> None:
-    """Stop ignoring SIGINT, as shells do for commands in the background. Tests send it to processes that inherit it."""
+    """Make SIGINT and SIGTERM raise KeyboardInterrupt. Shells ignore SIGINT for commands in the background."""
     signal.signal(signal.SIGINT, signal.default_int_handler)
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
 
 
 def run_python(arguments: list[str]) -> tuple[int, Outcomes]:
@@ -69,13 +70,16 @@ def python_failures(report: Path) -> list[str]:
 
 
 def start_frontend(output: IO[bytes]) -> subprocess.Popen[bytes]:
-    """Start vitest, which uses one core because the Python tests use the others."""
+    """Start vitest with one worker, because the Python tests run at the same time."""
     npm = shutil.which("npm")
     if npm is None:
         sys.exit("npm is not on PATH. Use `make test`, which finds it.")
     reporters = ["--reporter=default", "--reporter=json", f"--outputFile.json={REPORTS / 'vitest.json'}"]
     command = [npm, "test", "--", "--maxWorkers=1", *reporters]
-    return subprocess.Popen(command, cwd=ROOT / "frontend", stdout=output, stderr=subprocess.STDOUT)
+    # A group of its own, because npm does not end its children.
+    return subprocess.Popen(
+        command, cwd=ROOT / "frontend", stdout=output, stderr=subprocess.STDOUT, start_new_session=True
+    )
 
 
 def finish_frontend(vitest: subprocess.Popen[bytes], output: IO[bytes]) -> tuple[int, Outcomes]:
@@ -122,7 +126,7 @@ def main() -> int:
         try:
             python_status, python = run_python(SIDE_BY_SIDE if arguments else [*SIDE_BY_SIDE, "--required"])
         except BaseException:
-            vitest.terminate()
+            os.killpg(vitest.pid, signal.SIGTERM)
             raise
         print(flush=True)
         frontend_status, frontend = finish_frontend(vitest, output)

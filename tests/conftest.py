@@ -30,7 +30,7 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     # A background job, as of `make test &`, ignores Ctrl-C, and so would the programs that tests interrupt.
     # They do not inherit a handler that does nothing.
     signal.signal(signal.SIGINT, lambda *_: None)
-# Without a handler, SIGTERM would leave the processes of fixtures behind.
+# Turn SIGTERM into KeyboardInterrupt, so that fixtures stop their processes.
 signal.signal(signal.SIGTERM, signal.default_int_handler)
 
 WORKER_TOKEN = "worker-secret"
@@ -88,20 +88,22 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Deselect the tests of the nightly stage if --required is given."""
+    """Select the required tests if --required is given."""
     if config.option.required:
         required = list(required_items(items))
-        config.hook.pytest_deselected(items=[item for item in items if item not in set(required)])
+        kept = set(required)
+        config.hook.pytest_deselected(items=[item for item in items if item not in kept])
         items[:] = required
 
 
 def required_items(items: list[pytest.Item]) -> Iterator[pytest.Item]:
-    """Yield the tests that are not of the nightly stage."""
-    cases: Counter[str] = Counter()
+    """Yield the tests that are not nightly, within the limit of `required_cases` on each database."""
+    cases: Counter[tuple[str, object]] = Counter()
     for item in items:
         if is_nightly(item):
             continue
-        test = item.nodeid.partition("[")[0]
+        parameters = getattr(item, "callspec", None)
+        test = item.nodeid.partition("[")[0], parameters and parameters.params.get("database_url")
         limit = item.get_closest_marker("required_cases")
         if limit is None or cases[test] < limit.args[0]:
             cases[test] += 1

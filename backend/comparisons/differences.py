@@ -5,7 +5,7 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from backend.comparisons.schemas import FieldDifference
-from backend.provenance.facts import TITLES, StoredProvenance, comparable_values, fill_gaps, title_of
+from backend.provenance.facts import TITLES, StoredProvenance, comparable_values, fill_gaps, listing_order, title_of
 
 
 def field_differences(configs: Mapping[int, Mapping[str, Any]], titles: Mapping[str, str]) -> list[FieldDifference]:
@@ -19,11 +19,12 @@ def field_differences(configs: Mapping[int, Mapping[str, Any]], titles: Mapping[
 
 
 def provenance_differences(provenances: Mapping[int, StoredProvenance]) -> list[FieldDifference]:
-    """Return the facts in which the provenances of these runs differ, packages last."""
+    """Return the facts in which the provenances of these runs differ, those that can change results first."""
     values = {run_id: comparable_values(provenance) for run_id, provenance in provenances.items()}
     fill_gaps(values)
-    titles = TITLES | {field: title_of(field) for each in values.values() for field in each}
-    return [difference for difference in field_differences(values, titles) if not difference.same]
+    fields = sorted(TITLES | {field: "" for each in values.values() for field in each}, key=listing_order)
+    differences = field_differences(values, {field: title_of(field) for field in fields})
+    return [difference for difference in differences if not difference.same]
 
 
 def group_identical(configs: Mapping[int, Mapping[str, Any]], ignored: Collection[str] = ("seed",)) -> list[list[int]]:

@@ -78,8 +78,8 @@ def find_return_collapse(signals: Signals) -> Iterator[Anomaly]:
 def find_exploded_loss(signals: Signals) -> Iterator[Anomaly]:
     """Find where the value loss became far larger than ever before, and stayed so for some samples.
 
-    Larger returns explain a larger loss: it grows as their square, unless rewards are clipped. The first reward
-    explains any loss.
+    Larger returns explain a larger loss: it grows as their square, unless rewards are clipped. A jump at the first
+    reward is not reported.
     """
     samples = signals[VALUE_LOSS].merged()
     values, reach = samples.values, _reach(signals, samples.steps)
@@ -87,7 +87,7 @@ def find_exploded_loss(signals: Signals) -> Iterator[Anomaly]:
     for at in np.flatnonzero(values[1:] > EXPLODED_LOSS * highest[:-1]) + 1:
         later = values[at : at + LOSS_WINDOW]
         before, then = reach[at - 1], reach[at + len(later) - 1]
-        is_first_reward = not before and reach[-1] > 0
+        is_first_reward = not before and then > 0
         if at < FEWEST_SAMPLES // 2 or len(later) < SHORTEST_EXPLOSION or is_first_reward:
             continue
         growth = (then / before) ** 2 if before and signals.config.get("clip_rewards") is not True else 1.0
@@ -125,15 +125,17 @@ def find_missing_episodes(signals: Signals) -> Iterator[Anomaly]:
     lengths = gaps[places]
     for number in np.flatnonzero(lengths > NO_EPISODE_SECONDS):
         sides = lengths[max(0, number - NEAR_GAPS) : number], lengths[number + 1 : number + 1 + NEAR_GAPS]
-        near = [side for side in sides if len(side) >= FEWEST_GAPS] or [lengths]
-        if all(lengths[number] > max(USUAL_GAPS * np.median(of), LONG_GAPS * np.quantile(of, 0.9)) for of in near):
+        near = [side for side in sides if len(side) >= FEWEST_GAPS]
+        if near and all(
+            lengths[number] > max(USUAL_GAPS * np.median(of), LONG_GAPS * np.quantile(of, 0.9)) for of in near
+        ):
             title = f"No episode for {lengths[number] / 60:.0f} min"
             detail = "The agent may be stuck, or the host was suspended."
             yield anomaly_at(EPISODE_RETURN, samples, int(places[number]), "no_episode", title, detail)
 
 
 def find_halved_speed(signals: Signals) -> Iterator[Anomaly]:
-    """Find where the speed fell to less than half for a while, and below the usual noise."""
+    """Find where the speed fell to less than half for a while, and below nine of ten earlier speeds."""
     samples = signals[STEPS_PER_SECOND].after_startup().merged()
     values, is_slow, usual = samples.values, False, 0.0
     for at in range(SPEED_BEFORE, len(values) - SPEED_AFTER + 1):

@@ -22,7 +22,7 @@ POLICY_LAG, GA3C_LAG, GA3C_BATCH = "train/policy_lag", "ga3c/policy_lag", "ga3c/
 
 # A difference of means, ranks or a trend of ranks counts from this many standard errors.
 CLEAR_ERRORS = 2.5
-# An improvement that ends with the learning rate is clear if chance shows it this rarely.
+# An improvement while the learning rate falls is clear if its probability by chance is below this.
 CLEAR_CHANCE = 0.01
 # A return has stalled if it has not improved after this share of the steps. It is not judged with fewer episodes.
 STALLED_SHARE, FEWEST_EPISODES = 0.5, 40
@@ -118,10 +118,11 @@ def find_spent_learning_rate(signals: Signals) -> Iterator[Anomaly]:
         return
     width = len(recent) // 2
     before, after = recent[:width], recent[-width:]
-    gap = float(np.median(after) - np.median(before))
+    was, now = float(np.median(before)), float(np.median(after))
+    gap = now - was
     if rank_sum_z(after, before) > critical_rank_z(recent, [before, after], gap, CLEAR_CHANCE):
         detail = (
-            f"The mean return still rose from {before.mean():.4g} to {after.mean():.4g} while the learning rate fell "
+            f"The usual return still rose from {was:.4g} to {now:.4g} while the learning rate fell "
             f"below {LOW_RATE:.0%} of its peak."
         )
         yield anomaly_at(LEARNING_RATE, rates, at, "learning_rate_spent", "Learning rate at zero", detail)
@@ -174,11 +175,13 @@ def has_learned(signals: Signals) -> bool:
     before them must improve more.
     """
     values = signals[EPISODE_RETURN].merged().values
-    width = len(values) // PARTS
-    first, *others = parts = [*values[: PARTS * width].reshape(PARTS, width)]
+    first, *others = parts = np.array_split(values, PARTS)
+    shortest = min(map(len, parts))
     gains = [rank_trend_z(values)]
     gains += [max(standard_errors_apart(part, first), rank_sum_z(part, first)) for part in others]
-    return signals.is_solved(ends(values)[1]) or max(gains) > CLEAR_ERRORS * error_factor(parts)
+    return signals.is_solved(ends(values)[1]) or max(gains) > CLEAR_ERRORS * error_factor(
+        [part[:shortest] for part in parts]
+    )
 
 
 def _is_late(signals: Signals, samples: Samples) -> bool:

@@ -48,8 +48,8 @@ RULES: tuple[Rule, ...] = (
         AnomalyRule(
             name="loss_exploded",
             title="Value loss exploded",
-            explanation=f"The value loss stays more than {anomalies.EXPLODED_LOSS:.0f} times as large as ever before, "
-            "and larger returns do not explain it.",
+            explanation=f"The value loss is more than {anomalies.EXPLODED_LOSS:.0f} times as large as ever before in "
+            f"most of {anomalies.LOSS_WINDOW} samples, and larger returns do not explain it.",
             cause="Updates are too large: the values moved away from the returns.",
         ),
         anomalies.find_exploded_loss,
@@ -70,7 +70,7 @@ RULES: tuple[Rule, ...] = (
             name="no_episode",
             title="No episode",
             explanation=f"No episode ends for {anomalies.NO_EPISODE_SECONDS / 60:.0f} minutes of training, and "
-            f"{anomalies.USUAL_GAPS} usual gaps.",
+            f"more than {anomalies.USUAL_GAPS} usual gaps and {anomalies.LONG_GAPS} long ones before and after.",
         ),
         anomalies.find_missing_episodes,
         (EPISODE_RETURN,),
@@ -79,8 +79,8 @@ RULES: tuple[Rule, ...] = (
         AnomalyRule(
             name="speed_halved",
             title="Speed halved",
-            explanation="The speed falls to less than half for a while, and below its usual noise, after the first "
-            "minute.",
+            explanation="After the first minute, the speed falls to less than half for a while, and below nine of ten "
+            "earlier speeds.",
         ),
         anomalies.find_halved_speed,
         (STEPS_PER_SECOND,),

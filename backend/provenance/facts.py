@@ -21,7 +21,7 @@ TITLES = {
     "cuda": "CUDA",
 }
 PACKAGE, VARIABLE = "package:", "variable:"
-# Packages whose version can change results. They are compared first.
+# Packages whose version can change results. They are listed before others.
 DECISIVE = ("torch", "numpy", "gymnasium", "ale-py", "mujoco")
 NOT_INSTALLED, NOT_SET = "not installed", "not set"
 
@@ -51,8 +51,7 @@ def comparable_values(provenance: StoredProvenance) -> Values:
     values["gpus"] = ", ".join(gpu.name for gpu in facts.gpus) or "none"
     values |= {name: value for name, value in (("driver", facts.driver), ("cuda", facts.cuda)) if value}
     values |= {f"{VARIABLE}{name}": value for name, value in facts.environment.items()}
-    packages = sorted(provenance.packages.items(), key=lambda package: (package[0] not in DECISIVE, package[0]))
-    return values | {f"{PACKAGE}{name}": version for name, version in packages}
+    return values | {f"{PACKAGE}{name}": version for name, version in provenance.packages.items()}
 
 
 def fill_gaps(values: Mapping[int, Values]) -> None:
@@ -63,6 +62,13 @@ def fill_gaps(values: Mapping[int, Values]) -> None:
             if field.startswith(prefix):
                 for each in values.values():
                     each.setdefault(field, missing)
+
+
+def listing_order(field: str) -> int:
+    """Return a sort key: facts, packages that can change results, variables, other packages."""
+    if field.startswith(PACKAGE):
+        return 1 if field.removeprefix(PACKAGE) in DECISIVE else 3
+    return 2 if field.startswith(VARIABLE) else 0
 
 
 def title_of(field: str) -> str:

@@ -42,7 +42,7 @@ class PlannedRun:
 
 @dataclass(frozen=True)
 class Point:
-    """A point with its runs. The mean is over finished runs. An interval requires three of them."""
+    """A point with its runs. The mean is over finished runs. An interval requires at least three of them."""
 
     number: int
     draw: Sequence[float]

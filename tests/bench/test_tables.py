@@ -11,7 +11,7 @@ from bench.tables.data import DATA, INDEX, RESULTS, TABLES, read_index, read_row
 from bench.tables.pages import markdown, pages, problems, updated
 
 MAX_BYTES = 300_000
-# Its runs are added when they are done.
+# Data files whose runs are not finished yet.
 LATER = {"ppo-mujoco.csv"}
 PAGE = """# Speed
 

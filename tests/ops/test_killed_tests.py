@@ -1,5 +1,6 @@
 """Tests that a killed pytest leaves none of the processes of its fixtures behind."""
 
+import contextlib
 import signal
 import subprocess
 import sys
@@ -64,14 +65,14 @@ def test_a_killed_pytest_leaves_no_process_behind(number: signal.Signals, tmp_pa
         assert killed.poll() is None, (tmp_path / "output").read_text()
         family = psutil.Process(killed.pid).children(recursive=True)
         assert len(family) == len(["Redis", "server", "sleeper"])
-        killed.send_signal(number)
-        killed.wait()
         # Only a SIGTERM leaves time for teardowns.
         ending = [process for process in family if number == signal.SIGTERM or process.name() != "sleep"]
+        killed.send_signal(number)
+        killed.wait()
         wait_until(lambda: all(has_ended(process) for process in ending))
     finally:
         killed.kill()
         killed.wait()
         for process in family:
-            if not has_ended(process):
+            with contextlib.suppress(psutil.NoSuchProcess):
                 process.kill()

@@ -20,7 +20,7 @@ _libc = ctypes.CDLL(None)
 
 
 def die_with_parent() -> None:
-    """Make the kernel kill this child when the thread that started it dies, as the main thread of `arcadia up`."""
+    """Kill this child when the thread that started it dies, such as the main thread of `arcadia up`."""
     if sys.platform == "linux":
         _libc.prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
 

@@ -51,6 +51,11 @@ describe("the run menu", () => {
     await open(aFinishedRun({ actions: { stop: "Run 1 is finished." } }));
     await waitFor(() => expect(document.activeElement).toBe(item(/^Stop run/)));
     await userEvent.keyboard("{Enter}");
+    expect(item(/^Stop run/)).toBeTruthy();
+    expect(screen.queryByText("Stopping run 1…")).toBeNull();
+    act(() => {
+      leavePage();
+    });
     expect(server.asked).toEqual([]);
     await userEvent.keyboard("{Escape}");
     await waitFor(() => expect(screen.queryByRole("menuitem", { hidden: true })).toBeNull());

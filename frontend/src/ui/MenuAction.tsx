@@ -18,8 +18,8 @@ interface MenuActionProps {
 }
 
 /**
- * Menu item: a button, a link to a page, or a download. A disabled item keeps the focus, as the first item of a menu
- * gets it, and a screen reader reads its reason.
+ * Menu item: a button, a link to a page, or a download. A disabled item can have the focus, because a menu
+ * focuses its first item when it opens. A screen reader reads its reason.
  */
 export function MenuAction({
   Icon,

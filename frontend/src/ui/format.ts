@@ -71,21 +71,28 @@ export function score(value: MetricValue | null | undefined): string {
 export const decimalsFor = (width: number): number | null =>
   width > 0 && Number.isFinite(width) ? Math.min(6, Math.max(0, 1 - Math.floor(Math.log10(width)))) : null;
 
-/** Return a number with this many decimals, or as a score if they are not known. */
-export const fixed = (value: MetricValue | null, decimals: number | null): string =>
-  value === null || decimals === null || !Number.isFinite(Number(value)) || Math.abs(Number(value)) >= 100_000
-    ? score(value)
-    : minus(Number(value).toFixed(decimals));
+/** Return a number with this many decimals, or as a score if they are not known or too few to show its sign. */
+export function fixed(value: MetricValue | null, decimals: number | null): string {
+  if (value === null || decimals === null || !Number.isFinite(Number(value))) return score(value);
+  const text = Number(value).toFixed(decimals);
+  const isLost = Number(text) === 0 && Number(value) !== 0;
+  return isLost || Math.abs(Number(value)) >= 100_000 ? score(value) : minus(text);
+}
 
 type Ends = readonly [MetricValue, MetricValue];
 
-function intervalDecimals([low, high]: Ends): number | null {
-  return Number.isInteger(low) && Number.isInteger(high) ? null : decimalsFor(Number(high) - Number(low));
+/** Return an interval. Both ends have the unit and the decimals that its width needs: 36 to 68, 120.01 k to 120.04 k. */
+export function formatInterval(ends: Ends, decimals?: number | null): string {
+  const [low, high] = ends.map(Number) as [number, number];
+  const size = Math.max(Math.abs(low), Math.abs(high));
+  if (decimals !== undefined || !(high - low > 0 && Number.isFinite(size)))
+    return ends.map((end) => fixed(end, decimals ?? null)).join(" to ");
+  const isLarge = size >= 100_000;
+  const [unit, letter] = (isLarge && SCALES.find(([scale]) => size >= scale)) || [1, ""];
+  const isWhole = !isLarge && Number.isInteger(low) && Number.isInteger(high);
+  const places = isWhole ? 0 : decimalsFor((high - low) / unit);
+  return [low, high].map((end) => `${fixed(end / unit, places)}${letter && ` ${letter}`}`).join(" to ");
 }
-
-/** Return an interval. Both ends have the decimals that its width needs: 36 to 68, 0.55 to 0.67. */
-export const formatInterval = (ends: Ends, decimals = intervalDecimals(ends)): string =>
-  ends.map((end) => fixed(end, decimals)).join(" to ");
 
 /** Return a percentage of a human score: 75.3 %, −4 %. */
 export function humanPercent(value: MetricValue | null): string {

@@ -252,7 +252,7 @@ def test_errors_are_drawn_over_training_for_several_runs(api: Api) -> None:
     figure = api.user.get("/api/v1/figures/calibrations", params=query).json()
     assert [(trace["x"], trace["y"]) for trace in figure["data"]] == [([200], [0.25]), ([100], [0.25])]
     assert (figure["data"][0]["error_y"]["array"], figure["layout"]["showlegend"]) == ([0.25], True)
-    assert "range" not in figure["layout"]["yaxis"], "an equal bias leaves room for the intervals"
+    assert "range" not in figure["layout"]["yaxis"], "the axis is not clipped to the values, so the intervals fit"
     unknown = api.user.get("/api/v1/figures/calibrations", params=query | {"measure": "rmse"}).json()
     assert unknown["data"] == [], "NaN cannot be drawn"
     timed = api.user.get("/api/v1/figures/calibrations", params=query | {"x": "time"})

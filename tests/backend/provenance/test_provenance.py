@@ -115,20 +115,21 @@ def test_an_installation_without_a_checkout_has_no_diff(api: Api) -> None:
 
 
 def test_a_comparison_lists_differences(api: Api) -> None:
-    one, _ = reported(api, packages={"attrs": "25.4", **PROVENANCE.packages})
-    two, _ = reported(api, host="moon", packages={"attrs": "26.1", "torch": "2.14.0", "einops": "0.8"}, environment={})
+    one, _ = reported(api, packages={"attrs": "25.4", "torch": "2.13.0"})
+    changed = {"attrs": "26.1", "einops": "0.8", "numpy": "2.3.1", "torch": "2.14.0"}
+    two, _ = reported(api, host="moon", packages=changed, environment={})
     unrecorded, _ = api.running()
     answer = api.user.get("/api/v1/compare", params={"runs": f"{one},{two},{unrecorded}"}).json()
     assert {row["title"]: row["values"] for row in answer["provenance"]} == {
         "Host": {str(one): "sun", str(two): "moon"},
         "OMP_NUM_THREADS": {str(one): "2", str(two): "not set"},
-        "numpy": {str(one): "2.3.1", str(two): "not installed"},
+        "numpy": {str(one): "not installed", str(two): "2.3.1"},
         "torch": {str(one): "2.13.0", str(two): "2.14.0"},
         "attrs": {str(one): "25.4", str(two): "26.1"},
         "einops": {str(one): "not installed", str(two): "0.8"},
     }
-    packages = [row["title"] for row in answer["provenance"] if row["field"].startswith("package:")]
-    assert packages == ["numpy", "torch", "attrs", "einops"]
+    titles = [row["title"] for row in answer["provenance"]]
+    assert titles == ["Host", "torch", "numpy", "OMP_NUM_THREADS", "attrs", "einops"]
     assert all(row["marked"] == [two] for row in answer["provenance"])
 
 

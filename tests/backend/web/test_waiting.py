@@ -181,7 +181,6 @@ def test_only_notices_of_its_topic_wake_a_watch() -> None:
 
 
 # Both numbers exceed the number of threads that handle requests.
-@pytest.mark.nightly
 @pytest.mark.parametrize("clients", [60, pytest.param(200, marks=pytest.mark.nightly)])
 def test_many_waiting_clients_leave_room_and_end_with_the_server(tmp_path: Path, clients: int) -> None:
     server = Server(tmp_path)

@@ -111,9 +111,7 @@ def test_a_missing_game_is_the_stored_reason(
 @pytest.mark.parametrize(
     ("config", "acting"),
     [
-        pytest.param(
-            PaacConfig(env="ALE/MsPacman-v5", action_set="full"), SAMPLED, id="all actions", marks=pytest.mark.nightly
-        ),
+        pytest.param(PaacConfig(env="ALE/MsPacman-v5", action_set="full"), SAMPLED, id="all actions"),
         pytest.param(PaacConfig(env="ALE/MsPacman-v5"), EPSILON_GREEDY, id="the game's actions"),
     ],
 )

@@ -10,7 +10,6 @@ from tests.workers.worker_api import Answer, WorkerApi, problem
 from workers.worker.failing_events import UPLOAD_ATTEMPTS
 
 
-@pytest.mark.required_cases(1)
 def test_training_continues_while_the_backend_is_down_and_nothing_is_lost(api: WorkerApi, slot: Slot) -> None:
     api.claims.append(claim(points=300, checkpoint_every=50, waits_at=100))
     slot.look()

@@ -137,9 +137,14 @@ def _with_interval(
     least: float,
     most: float,
 ) -> Statistic:
-    """Return a statistic with its 95 % interval by the jackknife. None where it is not defined."""
+    """Return a statistic with its 95 % interval by the jackknife. None where it is not defined.
+
+    An interval without a possible value has no meaning: the noise of the futures hides the statistic.
+    """
     ends = jackknife_interval(lambda indices: statistic([judged[index] for index in indices]), episodes)
-    return statistic(judged), ends and (min(most, max(least, ends[0])), min(most, max(least, ends[1])))
+    if ends is None or ends[1] <= least or ends[0] >= most:
+        return statistic(judged), None
+    return statistic(judged), (max(least, ends[0]), min(most, ends[1]))
 
 
 def squared_error(judged: Sequence[JudgedMoment]) -> float:

@@ -237,6 +237,8 @@ describe("the provenances", () => {
     expect(table.getAllByRole("row")).toHaveLength(9);
     await userEvent.click(table.getByRole("button", { name: "Show all 60 differences" }));
     expect(table.getAllByRole("row")).toHaveLength(61);
+    await userEvent.click(table.getByRole("button", { name: "Show fewer" }));
+    expect(table.getAllByRole("row")).toHaveLength(9);
   });
 });
 

@@ -13,7 +13,7 @@ const FIRST_FACTS = 8;
 
 /** Code, packages, hosts and GPUs of the runs, where they differ. */
 export function ProvenanceDifferences({ comparison }: { comparison: Comparison }) {
-  const [all, setAll] = useState(false);
+  const [isExpanded, setExpanded] = useState(false);
   const facts = comparison.provenance;
   if (facts.length === 0) return null;
   return (
@@ -25,12 +25,18 @@ export function ProvenanceDifferences({ comparison }: { comparison: Comparison }
         label="Provenances"
         column="Differs in"
         missing={() => "Not recorded"}
-        rows={all ? facts : facts.slice(0, FIRST_FACTS)}
+        rows={isExpanded ? facts : facts.slice(0, FIRST_FACTS)}
         groups={groupedByValues(comparison.runs, facts)}
       />
-      {!all && facts.length > FIRST_FACTS && (
-        <Button variant="default" size="xs" mt="xs" onClick={() => setAll(true)}>
-          Show all {facts.length} differences
+      {facts.length > FIRST_FACTS && (
+        <Button
+          variant="default"
+          size="xs"
+          mt="xs"
+          aria-expanded={isExpanded}
+          onClick={() => setExpanded(!isExpanded)}
+        >
+          {isExpanded ? "Show fewer" : `Show all ${facts.length} differences`}
         </Button>
       )}
     </section>

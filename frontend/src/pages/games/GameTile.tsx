@@ -66,7 +66,7 @@ function Best({ best }: { best: BestScore }) {
   return (
     <>
       <p className={classes.from} title={evaluationText(best)}>
-        <span className={classes.bestScore} title="Score of its best checkpoint">
+        <span className={classes.bestScore} title="Score of the run's best checkpoint">
           Best {score(best.mean)}
         </span>
         <RunDot run={best.run} />

@@ -113,7 +113,7 @@ it("deletes an empty project and opens the list, but offers no deletion of other
   await userEvent.click(await screen.findByRole("button", { name: "Actions for Maze" }));
   const item = await screen.findByRole("menuitem", { name: /^Delete/ });
   expect(item.textContent).toBe("Delete…It is not empty.");
-  expect(item.getAttribute("aria-disabled") === "true").toBe(true);
+  expect(item.getAttribute("aria-disabled")).toBe("true");
 });
 
 it("says that a project does not exist", async () => {

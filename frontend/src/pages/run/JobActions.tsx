@@ -51,7 +51,7 @@ export function JobActions({ job, noun, name, cancel, remove, results, children 
             Icon={IconFileDownload}
             label={results.label}
             href={address(results.path)}
-            disabled={job.state !== "done"}
+            blocked={job.state === "done" ? null : "Available when the job is done."}
           />
           <Menu.Item
             color="var(--mantine-color-error)"

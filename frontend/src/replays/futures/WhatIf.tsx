@@ -70,8 +70,8 @@ export function WhatIf({ replay, env, thoughts, head, playback, steps, onClose }
           />
         ) : (
           <Text size="sm" c="dimmed">
-            A worker plays many futures from this moment, each with other random numbers. Their average shows
-            how wrong the value estimate is, and whether another action would have been better.
+            A worker plays many futures from this moment, each with other random numbers. Their average
+            estimates the error of the value, and can show that another action is better.
           </Text>
         )}
         <YourGames replay={replay} list={list} chosen={chosen} />

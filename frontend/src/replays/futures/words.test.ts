@@ -29,7 +29,7 @@ describe("the conclusion", () => {
   it("does not judge the critic by forced actions", () => {
     const document = aFuturesDocument({ first: ["LEFT", "LEFT"] });
     expect(conclude(document)).toBe(
-      "This is better than V if the critic's estimates at the end of 4 of 8 futures are right.",
+      "These futures return more than V if the critic's estimates at the end of 4 of 8 futures are right.",
     );
     expect(summarize(document)).toBe(
       "V = 0.5. 8 futures that begin with LEFT × 2 average 1.8 (95 % 0.8 to 2.7).",
@@ -41,7 +41,8 @@ it("shows as many digits as the interval needs", () => {
   const document = aFuturesDocument({ value: 50.00807, mean: 50.00012, interval: [49.99904, 50.00119] });
   expect(summarize(document)).toBe("V = 50.0081. 8 futures average 50.0001 (95 % 49.9990 to 50.0012).");
   const flat = aFuturesDocument({ value: -1.5, mean: 2, interval: [2, 2] });
-  expect(summarize(flat)).toBe("V = −1.5. 8 futures average 2 (the same in each).");
+  expect(conclude(flat)).toBe("All futures have the same return, so they have no interval.");
+  expect(summarize(flat)).toBe("V = −1.5. 8 futures average 2 (all equal).");
 });
 
 describe("the test of another action", () => {

@@ -9,10 +9,10 @@ const widthOf = ([low, high]: readonly [number, number]) => high - low;
 
 type Estimate = Pick<FuturesDocument, "mean" | "interval">;
 
-/** Format a mean with its interval: "0.61 (95 % 0.55 to 0.67)". Equal values have no interval that means anything. */
+/** Format a mean with its interval: "0.61 (95 % 0.55 to 0.67)". Equal values have none. */
 export function formatEstimate({ mean, interval }: Estimate): string {
   if (!interval) return score(mean);
-  if (widthOf(interval) === 0) return `${score(mean)} (the same in each)`;
+  if (widthOf(interval) === 0) return `${score(mean)} (all equal)`;
   return `${fixed(mean, decimalsFor(widthOf(interval)))} (95 % ${formatInterval(interval)})`;
 }
 
@@ -23,22 +23,23 @@ export const formatActions = (names: readonly string[]) =>
     .join(", ");
 
 /**
- * Return the conclusion about the critic, or about the forced actions if the critic did not foresee them. Futures that
+ * Return the conclusion about the critic. It did not foresee forced actions, so their futures are only compared with V. Futures that
  * end in the critic's own estimate show an error of V only if that estimate is right.
  */
 export function conclude(document: FuturesDocument): string {
   const { value, first, count, bootstrapped } = document;
   if (!document.interval) return "Too few futures for an interval.";
   const [low, high] = document.interval;
+  if (low === high) return "All futures have the same return, so they have no interval.";
   const forced = first.length > 0;
   if (value >= low && value <= high)
     return forced ? "No difference from V is shown." : "No error of the critic is shown.";
+  const owner = forced ? "the critic's" : "its";
   const condition =
     bootstrapped.count > 0
-      ? ` if its estimates at the end of ${bootstrapped.count} of ${count} futures are right`
+      ? ` if ${owner} estimates at the end of ${bootstrapped.count} of ${count} futures are right`
       : "";
-  if (forced)
-    return `This is ${value < low ? "better" : "worse"} than V${condition.replace("its", "the critic's")}.`;
+  if (forced) return `These futures return ${value < low ? "more" : "less"} than V${condition}.`;
   return `The critic is too ${value < low ? "low" : "high"}${condition}.`;
 }
 

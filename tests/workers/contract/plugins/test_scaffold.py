@@ -11,7 +11,6 @@ from workers.contract.plugins import scaffold
 from workers.contract.plugins.scaffold import ScaffoldError
 
 
-@pytest.mark.nightly
 @pytest.mark.parametrize(
     ("kind", "name"), [("environment", ENVIRONMENT), pytest.param("method", METHOD, marks=pytest.mark.nightly)]
 )

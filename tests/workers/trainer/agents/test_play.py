@@ -27,10 +27,10 @@ def test_environments_of_gymnasium_get_the_same_scores(tmp_path: Path, title: st
 @pytest.mark.parametrize(
     ("title", "name"),
     [
-        pytest.param("pong", "no-op-5min", marks=pytest.mark.nightly),
-        pytest.param("pong-large", "sticky-30min", marks=pytest.mark.nightly),
+        ("pong", "no-op-5min"),
+        ("pong-large", "sticky-30min"),
         ("pong-lstm", "no-op-5min"),
-        pytest.param("dueling", "no-op-5min", marks=pytest.mark.nightly),
+        ("dueling", "no-op-5min"),
     ],
 )
 def test_atari_games_get_the_same_scores(tmp_path: Path, title: str, name: str) -> None:

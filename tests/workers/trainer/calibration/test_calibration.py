@@ -59,10 +59,10 @@ def test_intervals_are_clustered_by_episode() -> None:
     assert (alone.bias_interval, alone.rmse_interval, alone.skill_interval) == (None, None, None)
 
 
-def test_an_error_below_its_noise_has_an_interval_at_0() -> None:
+def test_an_error_below_its_noise_has_no_interval() -> None:
     exact = [each.model_copy(update={"episode": each.decision % 4}) for each in moments(0.0, 0.0, 40)]
     found = calibrating.errors([each.model_copy(update={"standard_error": 1.0}) for each in exact])
-    assert (found.rmse, found.rmse_interval) == (0, (0, 0))
+    assert (found.rmse, found.rmse_interval) == (0, None)
 
 
 def test_the_skill_is_0_for_a_constant_and_1_for_right_values() -> None:

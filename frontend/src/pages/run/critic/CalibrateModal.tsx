@@ -87,7 +87,7 @@ function CalibrateForm({ run, checkpoints, chosen, onClose }: CalibrateFormProps
       <Stack gap="md">
         <Text size="sm">
           A worker plays episodes and simulates how they could continue from some of their decisions. The
-          returns of these futures show how wrong the critic's values are.
+          returns of these futures estimate how wrong the critic's values are.
         </Text>
         <NoPlayer />
         <NativeSelect

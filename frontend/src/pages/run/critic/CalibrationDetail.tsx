@@ -112,7 +112,7 @@ function CalibrationPlot({ calibration: { id, run_id }, document }: PlotProps) {
   return (
     <FigureFrame
       title="Predicted value and mean return of futures"
-      hint="On the dashed line, values equal returns. Below it, the critic is too high."
+      hint="On the dashed line, values equal the mean returns of the futures. Below it, values are higher."
       label="Mean return of the futures by predicted value, for decisions and for groups with similar values."
       query={calibrationFigureQuery(run_id, id)}
       zoom={null}

@@ -40,8 +40,8 @@ export function CalibrationList({ run }: { run: Run }) {
       {data.length === 0 ? (
         <EmptyState icon={IconScale} title="No calibrations yet">
           <Text mb="md">
-            A calibration simulates futures from decisions of a checkpoint's episodes. It shows how wrong the
-            critic's values are, and how much the chosen actions lose against the best ones.
+            A calibration simulates futures from decisions of a checkpoint's episodes. It estimates how wrong
+            the critic's values are, and how much the chosen actions lose against the best ones.
           </Text>
           <BlockableButton blocked={run.actions.play} onClick={form.open}>
             Calibrate critic

@@ -51,6 +51,8 @@ export function describeErrors(errors: CalibrationErrors): string {
     correlation === null
       ? "There is no correlation, because the values or the returns are all equal."
       : `The correlation of values and returns is ${formatMeasure(correlation, correlation_interval)}${within(correlation_interval)}.`;
+  if (rmse === 0 && rmse_interval === null)
+    return `The error of a single value is smaller than the noise of the futures. More futures can measure it. ${relation}${describeSkill(skill, skill_interval)}`;
   return `A single value is off by ${formatMeasure(rmse, rmse_interval ?? null)} (${size}). ${relation}${describeSkill(skill, skill_interval)}`;
 }
 
