@@ -9,6 +9,7 @@ are first trained with these seeds below the folder.
 import argparse
 import io
 import json
+import shutil
 import subprocess
 import sys
 import zipfile
@@ -183,9 +184,13 @@ def train(folder: Path, seeds: Iterable[int]) -> None:
                 command = [sys.executable, "-m", "workers.trainer", "--preset", preset, "--set", f"seed={seed}"]
                 # One checkpoint at the end, because replays are not judged.
                 command += ["--set", "checkpoint_seconds=86400"]
+                # An interrupted training is no healthy run.
+                partial = directory.with_name(f"{directory.name}.partial")
+                shutil.rmtree(partial, ignore_errors=True)
                 subprocess.run(
-                    [*command, "--dir", str(directory), "--no-progress-bar"], check=True, stdout=subprocess.DEVNULL
+                    [*command, "--dir", str(partial), "--no-progress-bar"], check=True, stdout=subprocess.DEVNULL
                 )
+                partial.rename(directory)
 
 
 def table(rows: Iterable[Row]) -> Iterator[str]:

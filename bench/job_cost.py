@@ -117,7 +117,8 @@ def main() -> None:
                     ratios.append(beside / alone)
                     line = f"alone {alone:,.0f}/s, beside a job {beside:,.0f}/s: {ratios[-1]:.3f}"
                     share = (used().user - spent) / options.seconds
-                    rows.append({"alone": round(alone), "beside": round(beside), "job_share": round(share, 2)})
+                    row = {"alone": round(alone), "beside": round(beside), "job_share": round(share, 2)}
+                    rows.append({"round": len(ratios), **row})
                     line += f", the job had {share:.0%} of a core, load average {os.getloadavg()[0]:.0f}"
                     print(line, flush=True)
         finally:

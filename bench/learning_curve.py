@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from bench.raw_values import add_csv_option, write_rows
 from tests.chromium import chromium
-from workers.contract.events import Episode, Event, Finished, Metrics, Started, event_adapter
+from workers.contract.events import Episode, Event, Finished, Metrics, Started, Stopped, event_adapter
 
 WINDOW = 100
 WIDTH, HEIGHT = 1200, 600
@@ -114,21 +114,21 @@ def tell(curve: Curve, threshold: float | None) -> str:
     return "\n".join(lines)
 
 
-def row_of(directory: Path, threshold: float | None) -> dict[str, object]:
-    """Return the raw values of a run: its steps, seconds of training, and means of 100 episodes."""
-    curve = read_curve(directory)
+def row_of(directory: Path, curve: Curve, threshold: float | None) -> dict[str, object]:
+    """Return the raw values of a run: its steps, seconds of training, and means of 100 episodes, if it had so many."""
     events = list(read_events(directory))
     reached = None if threshold is None else curve.reached(threshold)
+    means = curve.means if len(curve.returns) >= WINDOW else None
     return {
-        "run": directory.name,
+        "preset": directory.name.rpartition("-s")[0],
         "seed": next(event.seed for event in events if isinstance(event, Started)),
-        "status": "finished" if isinstance(events[-1], Finished) else "stopped",
+        "status": {Finished: "finished", Stopped: "stopped"}.get(type(events[-1]), "failed"),
         "steps": events[-1].step,
         "seconds": round(float(curve.seconds[-1]), 1),
         "episodes": len(curve.returns),
         "passed_at": "" if reached is None else int(curve.steps[reached]),
-        "final_mean": round(float(curve.means[-1]), 4),
-        "best_mean": round(float(curve.means.max()), 4),
+        "final_mean": "" if means is None else round(float(means[-1]), 4),
+        "best_mean": "" if means is None else round(float(means.max()), 4),
     }
 
 
@@ -143,10 +143,11 @@ def main() -> None:
     add_csv_option(parser)
     options = parser.parse_args()
     curves = {directory.name: read_curve(directory) for directory in options.directories}
+    rows = [row_of(directory, curves[directory.name], options.threshold) for directory in options.directories]
+    write_rows(options.csv, rows)
     for name, curve in curves.items():
         if len(curve.returns) < WINDOW:
             parser.exit(1, f"{name}: only {len(curve.returns)} episodes have ended yet, a mean needs {WINDOW}\n")
-    write_rows(options.csv, [row_of(directory, options.threshold) for directory in options.directories])
     save(figure_of(curves, options.x, options.title or ", ".join(curves)), options.image)
     for name, curve in curves.items():
         print(f"{name}: {tell(curve, options.threshold)}")

@@ -25,7 +25,7 @@ from backend.config import Settings
 from backend.database.engine import Database
 from backend.database.tables import Run
 from backend.metrics import service
-from bench.raw_values import add_csv_option, joined, write_rows
+from bench.raw_values import add_csv_option, write_rows
 from workers.contract.events import Metrics
 
 TOKEN = "bench"  # noqa: S105
@@ -33,7 +33,7 @@ RUNS = 10
 NAMES = ["episode/return", *(f"train/metric_{number}" for number in range(19))]
 EVENTS = 1_000
 
-Row = dict[str, str]
+Row = dict[str, object]
 
 
 def main() -> None:
@@ -68,14 +68,14 @@ def postgresql(given: str | None) -> Iterator[str]:
 
 
 def measure(title: str, settings: Settings, points: int) -> list[Row]:
-    """Measure ingest, fill the store, then measure reading. Return the raw values."""
+    """Measure ingest, fill the store, then measure reading. Return the speeds of ingest."""
     rows: list[Row] = []
     app = create_app(settings)
     with TestClient(app, base_url="http://localhost") as client:
         for series in (20, 5, 1):
             rate = ingest(client, series)
             print(f"{title}: ingest by HTTP, {series:2} points an event: {rate:9,.0f} points/s")
-            rows.append({"database": title, "what": f"ingest, {series} points per event", "values": joined([rate], 0)})
+            rows.append({"points_per_event": series, "database": title, "points_per_second": round(rate)})
             rate = ingest_reported(client, series)
             print(f"{title}: reported run,   {series:2} points an event: {rate:9,.0f} points/s")
         runs = [launch(client) for _ in range(RUNS)]
@@ -86,7 +86,7 @@ def measure(title: str, settings: Settings, points: int) -> list[Row]:
         long = launch(client)
         fill(app.state.database, [long], 1_000_000, ["episode/return"])
         named = ",".join(map(str, runs))
-        report = reporter(title, client, rows)
+        report = reporter(title, client)
         every = {"runs": named, "smoothing": 0.6, "buckets": 400}
         one = {"runs": long, "smoothing": 0.6, "buckets": 400}
         report("comparison of 10 runs", "/compare", {"runs": named})
@@ -99,8 +99,8 @@ def measure(title: str, settings: Settings, points: int) -> list[Row]:
     return rows
 
 
-def reporter(title: str, client: TestClient, rows: list[Row]) -> Callable[[str, str, dict[str, Any]], None]:
-    """Return a function that prints and keeps the response times of a request."""
+def reporter(title: str, client: TestClient) -> Callable[[str, str, dict[str, Any]], None]:
+    """Return a function that prints the response times of a request."""
 
     def report(what: str, path: str, params: dict[str, Any]) -> None:
         times, busy = [], time.process_time()
@@ -110,7 +110,6 @@ def reporter(title: str, client: TestClient, rows: list[Row]) -> Callable[[str, 
             times.append(1_000 * (time.perf_counter() - began))
             assert answer.status_code == 200, answer.text
         busy = 1_000 * (time.process_time() - busy) / len(times)
-        rows.append({"database": title, "what": what, "values": joined(times)})
         median, p95 = statistics.median(times), statistics.quantiles(times, n=20)[18]
         # On a busy machine, processor time is more reliable than wall time.
         print(f"{title}: {what}: median {median:.0f} ms, p95 {p95:.0f} ms, processor time {busy:.0f} ms")

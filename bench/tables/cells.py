@@ -1,8 +1,9 @@
 """Text of numbers and of table cells."""
 
-import math
 import statistics
 from collections.abc import Callable, Mapping, Sequence
+
+import numpy as np
 
 from bench.tables.data import Cell, Lines, Row, Rows
 from workers.contract.inference.means import t_interval
@@ -37,7 +38,10 @@ def signed(text: str) -> str:
 
 def show(value: float | None, digits: int = 0, unit: str = "") -> str:
     """Return a number with separators of thousands, or a dash."""
-    return NONE if value is None else signed(f"{value:,.{digits}f}{unit}")
+    if value is None:
+        return NONE
+    # Without the sign of a zero.
+    return signed(f"{round(value, digits) + 0.0:,.{digits}f}{unit}")
 
 
 def mean_interval(scores: Sequence[float], digits: int = 1) -> str:
@@ -59,11 +63,7 @@ def with_error(mean: Cell, error: Cell, digits: int = 1) -> str:
 
 def percentile(sample: Sequence[float], share: float) -> float:
     """Return a percentile by linear interpolation."""
-    ordered = sorted(sample)
-    place = share * (len(ordered) - 1)
-    low = math.floor(place)
-    high = min(low + 1, len(ordered) - 1)
-    return ordered[low] + (place - low) * (ordered[high] - ordered[low])
+    return float(np.percentile(sample, 100 * share))
 
 
 def listing(rows: Rows, columns: Mapping[str, Column]) -> Lines:

@@ -9,6 +9,12 @@ from bench.tables.data import Lines, Row, Rows, table
 from workers.contract.inference.means import welch
 
 
+def bias(row: Row) -> str:
+    """Return a bias with its interval."""
+    mean, low, high = (show(number(row[field]), 2) for field in ("bias", "bias_low", "bias_high"))
+    return f"{mean} ({low} to {high})"
+
+
 def critic_table(rows: Rows, game: str, digits: int = 1) -> Lines:
     return listing(
         [row for row in rows if row["game"] == game],
@@ -18,16 +24,11 @@ def critic_table(rows: Rows, game: str, digits: int = 1) -> Lines:
             "mean of the last 100": lambda row: (
                 NONE if row["mean_return"] is None else show(number(row["mean_return"]), digits)
             ),
-            "bias, 95 %": lambda row: f"{_two(row['bias'])} ({_two(row['bias_low'])} to {_two(row['bias_high'])})",
+            "bias, 95 %": bias,
             "RMSE": "{rmse:.2f}",
             "correlation": "{correlation:.2f}",
         },
     )
-
-
-def _two(value: Any) -> str:
-    shown = show(number(value), 2)
-    return "0.00" if shown == "−0.00" else shown
 
 
 @table("critics.csv")

@@ -1,4 +1,4 @@
-"""Tables of agents: their training, their evaluations, and their critics."""
+"""Tables of agents: their training and their evaluations."""
 
 import statistics
 from typing import Any
@@ -47,7 +47,7 @@ def each(rows: Rows, field: str, digits: int = 0) -> str:
     return "; ".join(NONE if row[field] is None else show(number(row[field]), digits) for row in rows)
 
 
-def method_table(rows: Rows, threshold: int) -> Lines:
+def method_table(rows: Rows, threshold: float, digits: int = 1) -> Lines:
     lines = [
         [
             "preset",
@@ -55,7 +55,7 @@ def method_table(rows: Rows, threshold: int) -> Lines:
             "failed",
             "mean of the last 100 at the end, 95 % interval",
             "lowest",
-            f"steps until it passed {threshold}, each run",
+            f"steps until it passed {threshold:g}, each run",
             "steps",
             "seconds of training",
         ]
@@ -67,10 +67,10 @@ def method_table(rows: Rows, threshold: int) -> Lines:
             [
                 f"`{preset}`",
                 *counts,
-                mean_interval(final),
-                show(min(final), 1),
+                mean_interval(final, digits),
+                show(min(final, default=None), digits),
                 each(runs, "passed_at"),
-                show(max(numbers(ended, "steps"))),
+                show(max(numbers(ended, "steps"), default=None)),
                 each(ended, "seconds"),
             ]
         )
@@ -98,12 +98,7 @@ def cartpole_recorded(rows: Rows) -> Lines:
 
 @table("minigrid.csv")
 def minigrid(rows: Rows) -> Lines:
-    lines = method_table(rows, 0)
-    lines[0][5] = "steps until it passed 0.9, each run"
-    for line, runs in zip(lines[1:], group(rows, "preset").values(), strict=True):
-        final = numbers(counted(runs)[0], "final_mean")
-        line[3:5] = [mean_interval(final, 3), show(min(final), 3)]
-    return lines
+    return method_table(rows, 0.9, digits=3)
 
 
 @table("gorila-cartpole.csv")
@@ -281,7 +276,9 @@ def pong_evaluations(rows: Rows) -> Lines:
             "preset": "`{preset}`",
             "seed": "{seed}",
             "acting": "{acting}",
-            "mean of 30 episodes ± standard error": lambda row: with_error(row["mean"], row["standard_error"], 2),
+            "mean of 30 episodes ± standard error": lambda row: with_error(
+                row["mean"], None if row["acting"] == "greedy" else row["standard_error"], 2
+            ),
             "median": "{median}",
         },
     )
@@ -305,7 +302,7 @@ def ppo_pong(rows: Rows) -> Lines:
             "stopped at": "{steps:,}",
             "mean of the last 100": "{final_mean:.2f}",
             "sampled": lambda row: with_error(row["sampled_mean"], row["sampled_error"], 2),
-            "greedy": lambda row: with_error(row["greedy_mean"], row["greedy_error"], 2),
+            "greedy": lambda row: with_error(row["greedy_mean"], None, 2),
         },
     )
     passed = [mean_interval(numbers(rows, f"passes_{level}"), 0) for level in (0, 10, 18)]

@@ -1,4 +1,4 @@
-"""Pages with tables: each table is the one that its data gives, and each number of a text is in the data.
+"""Pages with tables: update them, and check tables and numbers against the data.
 
 A table follows a comment with its name and a line that names its data. Sections without tables may use the data of
 the sections below them.
@@ -20,6 +20,8 @@ NAMES = re.compile(
     r"|[Pp]ython|torch|ale-py|Baselines|Arcadia|MLflow|Trackio|version|gymnasium|H)\s?\d[\d.+cu]*(?:\sand\s\d+)?"
 )
 NUMBER = re.compile(r"(?<![\w.,])[−-]?\d[\d,]*(?:\.\d+)?(?:e-?\d+)?")
+# Texts of the index whose numbers a page may repeat.
+INDEX_TEXTS = ("command", "note", "about")
 UNITS = {"M": 1e-6, "%": 100.0, "kB": 1e-3, "s": 1e-3, "ms": 1e3, "minutes": 1 / 60}
 
 
@@ -54,24 +56,24 @@ def updated(text: str, folder: Path = DATA) -> str:
     while lines:
         result.append(lines.pop(0))
         mark = MARK.match(result[-1])
-        if mark and TABLES[mark[1]].has_data(folder):
-            found = TABLES[mark[1]]
-            while lines and not lines[0].startswith(("#", "<!--")) and not (lines[0] == "" and _is_past(lines)):
-                lines.pop(0)
-            result += ["", *_wrapped(origin(found.files, folder)), "", *markdown(found.lines(folder))]
+        if mark and (found := TABLES.get(mark[1])) and found.has_data(folder):
+            _drop_generated(lines)
+            result += ["", *_wrapped(origin(found.files, folder)), "", *markdown(found.lines(folder)), ""]
     return "\n".join(result)
+
+
+def _drop_generated(lines: list[str]) -> None:
+    """Remove the origin and the table at the beginning of lines."""
+    in_origin = False
+    while lines and (in_origin or lines[0] == "" or lines[0].startswith(("Data: ", "|"))):
+        line = lines.pop(0)
+        in_origin = bool(lines and lines[0]) and line != "" and not line.startswith("|")
 
 
 def _section(name: str, folder: Path) -> str:
     """Return a section that appears once its data exists."""
     text = [SECTIONS[name]] if TABLES[name].has_data(folder) else []
     return "\n".join([f"<!-- section {name} -->", *text, "<!-- end -->"])
-
-
-def _is_past(lines: Sequence[str]) -> bool:
-    """Return True if the next text is neither an origin nor a table."""
-    following = next((line for line in lines if line), "")
-    return not following.startswith(("|", "Data: "))
 
 
 def _wrapped(text: str, width: int = 100) -> list[str]:
@@ -167,7 +169,7 @@ def _known(sections: Iterator[Section], folder: Path) -> Iterator[float]:
             yield from _parsed(" ".join(cell for line in found.lines(folder) for cell in line))
             for file in found.files:
                 yield float(len(read_rows(folder / file)))
-                yield from _parsed(" ".join(map(str, read_index(folder)[file].values())))
+                yield from _parsed(" ".join(str(read_index(folder)[file].get(key, "")) for key in INDEX_TEXTS))
                 for row in read_rows(folder / file):
                     yield from _parsed(" ".join(str(cell) for cell in row.values()))
 
@@ -183,9 +185,11 @@ def _is_known(match: re.Match[str], text: str, known: Sequence[float]) -> bool:
     unit = re.match(r"\s?(M|%|kB|ms|s|minutes)\b|\s?(%)", text[match.end() :])
     factors = {1.0, UNITS.get((unit[1] or unit[2]) if unit else "", 1.0)}
     digits = len(shown.partition(".")[2])
-    half = 0.5000001 * 10.0**-digits
-    return any(
-        abs(abs(each) * factor - abs(float(shown))) <= half * bool(digits or each % 1 or factor != 1) + 1e-9
-        for each in known
-        for factor in factors
-    )
+    half, value = 0.5000001 * 10.0**-digits, float(shown)
+    # A positive number of a text may be the size of a negative one.
+    for factor in factors:
+        for each in known:
+            error = abs((each if value < 0 else abs(each)) * factor - value)
+            if error <= half * bool(digits or each % 1 or factor != 1) + 1e-9:
+                return True
+    return False

@@ -91,6 +91,8 @@ def test_a_table_that_nothing_computes_is_reported(folder: Path) -> None:
         ("Alone it makes 2,299 steps/s, and 2.3 M in a while.", "2.3"),
         ("The job used 20 % of a core, as decision 5 of Mnih et al. 2016 says.", ""),
         ("It took 7,777 steps.", "7,777"),
+        ("The median is -0.964.", "-0.964"),
+        ("It was in 2026.", "2026"),
     ],
 )
 def test_a_number_that_is_not_in_the_data_is_reported(folder: Path, text: str, missing: str) -> None:

@@ -42,7 +42,8 @@ PRESETS = (
     Preset(
         name="paac-pong",
         title="PAAC plays Pong",
-        shows="From losing every rally to winning nearly all: 3.1 to 3.7 M steps, 20 minutes on two idle cores.",
+        shows="From losing every rally to winning nearly all: 3.1 to 3.7 M steps, once in 20 minutes on "
+        "two nearly idle cores.",
         source="Tuned here to need fewer steps than the paper's settings; the method is PAAC's algorithm 1.",
         # The learning rate falls only after the runs have learned to win. When it fell earlier, some runs did not learn
         # it. The entropy weight falls with it, so that sampled actions win as often as greedy ones. It starts at twice
