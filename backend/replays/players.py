@@ -32,9 +32,20 @@ def read_track(session: Session, replay: Replay) -> Track:
     """Read the track of a replay. Raise Conflict if its file is damaged."""
     file = find_track(session, replay.id)
     try:
-        return tracks.read(stored_path(files_root(session), file.stored_path))
+        track = tracks.read(stored_path(files_root(session), file.stored_path))
     except tracks.TrackError as error:
         raise Conflict(f"The track file of this replay cannot be read: {error}") from error
+    refuse(_why_unknown(track.head))
+    return track
+
+
+def _why_unknown(head: TrackHead) -> str | None:
+    """Return why a track does not fit this installation: the file may have any names."""
+    if head.env not in ENVIRONMENTS:
+        return f"The track of this replay is of the environment {head.env}, which is not known here."
+    if head.protocol not in PROTOCOLS:
+        return f"The track of this replay has the protocol {head.protocol}, which is not known here."
+    return None
 
 
 def check_decision(track: Track, decision: int) -> None:
@@ -113,6 +124,8 @@ def with_actions(session: Session, run: Run, replays: Sequence[Replay]) -> list[
             head = _read_head(stored_path(root, file.stored_path), file.sha256)
         except (tracks.TrackError, ValidationError):
             return _none_because("The track of this replay cannot be read.")
+        if (unknown := _why_unknown(head)) is not None:
+            return _none_because(unknown)
         deleted = None if head.checkpoint_sha256 in hashes else _player_deleted(head)
         return schemas.ReplayActions(
             simulate=deleted,

@@ -153,6 +153,9 @@ BROKEN = {
     "list as head": with_member(
         "head.npy", array(b"{'descr': '<U2', 'fortran_order': False, 'shape': (), }", "[]".encode("utf-32-le"))
     ),
+    "half a character in the head": with_member(
+        "head.npy", array(b"{'descr': '<U1', 'fortran_order': False, 'shape': (), }", b"\x00\xd8\x00\x00")
+    ),
     "other compression": with_member("action.npy", b"", zipfile.ZIP_LZMA),
     "bomb": with_member("action.npy", bytes(250_000_000), zipfile.ZIP_DEFLATED),
 }

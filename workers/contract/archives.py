@@ -53,7 +53,7 @@ def unpacked(file: Path | io.BytesIO, *, only_head: bool = False) -> tuple[dict[
     try:
         with file.open("rb") if isinstance(file, Path) else nullcontext(file) as opened:
             columns = _read_columns(opened, only_head=only_head)
-        head = from_json(str(columns.pop("head")))
+        head = from_json(str(columns.pop("head")).encode())
     except (*_DAMAGED, zipfile.BadZipFile, zlib.error) as error:
         raise ArchiveError(str(error)) from error
     if not isinstance(head, dict):

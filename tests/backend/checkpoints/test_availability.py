@@ -1,13 +1,17 @@
 """The reasons why an agent cannot be used now. Pages disable buttons by them, and requests are refused with them."""
 
+import io
+import json
 from typing import Any
 
 import pytest
 
 from tests.backend.test_saliency import made_track, replay
 from tests.factories import CARTPOLE, PONG, Api
+from workers.contract import archives
 from workers.contract.agents import weights
 from workers.contract.checkpoint_metadata import METADATA, CheckpointMetadata
+from workers.contract.tracks import TrackHead
 
 REQUESTS: dict[str, dict[str, Any]] = {
     "evaluations": {},
@@ -100,6 +104,22 @@ def test_a_replay_of_an_agent_that_sees_numbers_has_no_saliency_and_no_start_poi
 def test_a_replay_without_a_readable_track_cannot_be_continued(api: Api) -> None:
     run, _ = replay(api, config=PONG, track=b"no archive")
     assert set(replay_actions(api, run).values()) == {"The track of this replay cannot be read."}
+
+
+@pytest.mark.parametrize(
+    ("known", "unknown"), [(b"ALE/Pong-v5", b"ALE/P\xc5\x91ng-v5"), (b"no-op-5min", b"no-op-5minutes")]
+)
+def test_a_track_with_unknown_names_cannot_be_continued(api: Api, known: bytes, unknown: bytes) -> None:
+    head, columns = archives.unpacked(io.BytesIO(made_track()))
+    changed = TrackHead.model_validate_json(json.dumps(head, ensure_ascii=False).encode().replace(known, unknown))
+    run, number = replay(api, config=PONG, track=archives.packed(changed, columns))
+    (reason,) = set(replay_actions(api, run).values())
+    assert unknown.decode() in reason
+    assert reason.endswith("which is not known here.")
+    requests = {"futures": {"decision": 1, "futures": 8}, "play": {"decision": 1}, "saliency": None}
+    for path, body in requests.items():
+        answer = api.user.post(f"/api/v1/replays/{number}/{path}", json=body)
+        assert (answer.status_code, answer.json()["detail"]) == (409, reason), path
 
 
 @pytest.mark.parametrize("facts", [{}, {"weights_only": True}])
