@@ -76,7 +76,7 @@ class Row:
         )
 
 
-def rules_that_find(signals: Signals) -> set[str]:
+def triggered_rules(signals: Signals) -> set[str]:
     """Return the rules that find something."""
     return {anomaly.rule for anomaly in find_anomalies(signals)}
 
@@ -113,14 +113,14 @@ def clock_confirms(slowed: Anomaly, samples: Samples) -> bool:
 def measure(runs: int, recorded: Mapping[str, Signals]) -> list[Row]:
     """Judge simulated and recorded healthy runs, and runs with a fault, by all rules."""
     random = np.random.default_rng(SEED)
-    healthy = {name: [rules_that_find(simulate(random, kind)) for _ in range(runs)] for name, kind in KINDS.items()}
+    healthy = {name: [triggered_rules(simulate(random, kind)) for _ in range(runs)] for name, kind in KINDS.items()}
     judged = {name: false_alarms(signals) for name, signals in recorded.items()}
     rows = []
     for rule in RULES:
         name = rule.info.name
         fault, each = FAULTS[name], range(-(-runs // len(FAULTS[name].kinds)))
         found = {
-            kind: float(np.mean([name in rules_that_find(fault.simulate(random, kind)) for _ in each]))
+            kind: float(np.mean([name in triggered_rules(fault.simulate(random, kind)) for _ in each]))
             for kind in fault.kinds
         }
         alarms = {kind: float(np.mean([name in run for run in of_kind])) for kind, of_kind in healthy.items()}

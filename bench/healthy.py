@@ -1,7 +1,7 @@
 """Metrics of simulated runs that learn, and faults that can be injected into them.
 
 Each kind of run has another curve of returns. The other metrics follow it with noise of random size: bursts, heavy
-tails, pauses and other load. Half of the runs are finished, and the others are looked at somewhere in between.
+tails, pauses and other load. Half of the runs are finished, and the others are observed at a random point.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -60,16 +60,16 @@ def sudden(random: Random, progress: Floats) -> Floats:
     return np.asarray(0.1 * np.minimum(1, progress / 0.1) + 0.9 * (progress > random.uniform(0.25, 0.4)))
 
 
-def alike(random: Random, count: int, likeness: float) -> Floats:
-    """Return standard normal noise in which each value resembles the one before it."""
+def autocorrelated_noise(random: Random, count: int, correlation: float) -> Floats:
+    """Return standard normal AR(1) noise."""
     reach = 150
     noise = random.normal(size=count + reach - 1)
-    return np.convolve(noise, (1 - likeness**2) ** 0.5 * likeness ** np.arange(reach), mode="valid")
+    return np.convolve(noise, (1 - correlation**2) ** 0.5 * correlation ** np.arange(reach), mode="valid")
 
 
 def bursts(random: Random, count: int) -> Floats:
-    """Return positive factors with tails that may be heavy, and which may resemble those before them."""
-    return np.asarray(np.exp(random.uniform(0.2, 1.5) * alike(random, count, random.uniform(0, 0.9))))
+    """Return positive factors with tails that may be heavy, and may be autocorrelated."""
+    return np.asarray(np.exp(random.uniform(0.2, 1.5) * autocorrelated_noise(random, count, random.uniform(0, 0.9))))
 
 
 def _poles(random: Random, skill: Floats) -> Floats:
@@ -88,7 +88,8 @@ KINDS = {
         "ALE/Qbert-v5", lambda random, skill: (100 + 900 * skill) * random.lognormal(0, 1.5, len(skill))
     ),
     "like those before": Kind(
-        "ALE/Breakout-v5", lambda random, skill: np.maximum(0, 100 * skill + 20 * alike(random, len(skill), 0.95))
+        "ALE/Breakout-v5",
+        lambda random, skill: np.maximum(0, 100 * skill + 20 * autocorrelated_noise(random, len(skill), 0.95)),
     ),
     "rare wins": Kind(
         "ALE/MontezumaRevenge-v5",

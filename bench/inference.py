@@ -7,27 +7,18 @@ The columns are the number of runs of a group, or of episodes of a calibration. 
 
 import argparse
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 
 import numpy as np
 
 from backend.suites.aggregates import estimated_median, optimality_gap
-from bench.solved import AGENTS, WORLDS, KnownAgent
-from workers.contract.calibrations import USUAL_FUTURES, JudgedMoment
-from workers.contract.futures import USUAL_FUTURES as SCREEN
+from bench.losses import rows_of_actions, rows_of_known_agents, rows_of_losses
+from bench.simulations import SEED, Ends, Row, broken, compact_table, covered, table
+from workers.contract.calibrations import JudgedMoment
 from workers.contract.inference.elimination import eliminate
-from workers.contract.inference.losses import (
-    DECISIVE,
-    MARGIN,
-    Bounds,
-    bound_loss,
-    loss_evidence,
-    loss_interval,
-    select_losses,
-)
 from workers.contract.inference.means import (
+    MIN_RUNS,
     Floats,
     best_against_others,
     clustered_mean_error,
@@ -48,16 +39,12 @@ from workers.contract.inference.samples import (
 from workers.contract.published import atari_5_weights
 from workers.trainer.calibration.calibrating import errors
 
-SEED = 20_261_129
 SIZES = (2, 3, 5, 10)
 GROUPS = (2, 5, 10)
 TRIALS, QUICK_TRIALS = 2_000, 150
-# A mean of fewer runs has no interval on any page.
-MIN_RUNS = 3
 LARGE = 200_000
 
 Draw = Callable[[np.random.Generator, tuple[int, ...]], Floats]
-Ends = tuple[float, float] | None
 
 
 def _bimodal(random: np.random.Generator, shape: tuple[int, ...]) -> Floats:
@@ -84,32 +71,9 @@ HARD: dict[str, Draw] = {
 }
 
 
-@dataclass(frozen=True)
-class Row:
-    """Simulated shares of one question for each size; None where the product shows nothing."""
-
-    question: str
-    scores: str
-    shares: Mapping[int, float | None]
-    # Whether shares are of wrong verdicts. If not, they are of intervals that cover the truth.
-    wrong: bool = False
-    # Whether the product promises these: at least this share covered, or at most 5 % wrong.
-    promised: bool = field(default=True)
-    least: float = 0.9
-
-
 def finished(scores: Floats) -> Floats:
     """Return the scores of the runs that did not fail."""
     return scores[np.isfinite(scores)]
-
-
-def covered(trials: int, seed: int, attempt: Callable[[np.random.Generator], tuple[Ends, float]]) -> float | None:
-    """Return how often an interval covers the truth, or None if most trials show no interval."""
-    random = np.random.default_rng(seed)
-    shown = [(ends, truth) for ends, truth in (attempt(random) for _ in range(trials)) if ends is not None]
-    if len(shown) < trials / 4:
-        return None
-    return float(np.mean([low <= truth <= high for (low, high), truth in shown]))
 
 
 def rows_of_groups(trials: int, distributions: Mapping[str, Draw], promised: bool = True) -> list[Row]:
@@ -131,7 +95,7 @@ def rows_of_groups(trials: int, distributions: Mapping[str, Draw], promised: boo
 
 def _mean(draw: Draw, truth: float, size: int, random: np.random.Generator) -> tuple[Ends, float]:
     scores = finished(draw(random, (size,)))
-    return (t_interval(scores.tolist()) if len(scores) >= MIN_RUNS else None), truth
+    return t_interval(scores.tolist()), truth
 
 
 def _difference(draw: Draw, size: int, random: np.random.Generator) -> tuple[Ends, float]:
@@ -202,8 +166,6 @@ def _over_games(
     draw: Draw, statistic: Callable[[Tasks], Floats], truth: float, size: int, random: np.random.Generator
 ) -> tuple[Ends, float]:
     tasks = [scale * finished(draw(random, (size,)))[:, np.newaxis] for scale in SCALES]
-    if min(map(len, tasks)) < MIN_RUNS:
-        return None, truth
     return _to_ends(over_tasks(tasks, statistic, draws=1_000)[1]), truth
 
 
@@ -284,93 +246,6 @@ def _moment(episode: int, decision: int, value: float, returns: Floats) -> Judge
     )
 
 
-def rows_of_losses(trials: int) -> list[Row]:
-    """Simulate the regret of agents with many decisions, and the choice of decisions that lose."""
-    found = []
-    for agent in ("perfect", "equal actions", "random", "good"):
-        for futures in (16, 64):
-            shares = {futures: covered(trials, SEED, partial(_regret, agent, futures))}
-            found.append(Row("regret of 40 decisions, by futures", agent, shares))
-    random = np.random.default_rng(SEED)
-    wrong = float(np.mean([_false_discoveries(random) for _ in range(trials)]))
-    found.append(Row("share of false losses among those selected", "−1, 0 or 1", {256: wrong}, wrong=True))
-    return found
-
-
-def rows_of_actions(trials: int) -> list[Row]:
-    """Simulate tests of other actions that are equally good."""
-    found = []
-    for actions in (6, 18):
-        random = np.random.default_rng(SEED)
-        wrong = float(np.mean([_calls_equal_action_better(actions, random) for _ in range(trials)]))
-        found.append(Row(f"one of {actions} equal actions is better", "−1, 0 or 1", {256: wrong}, wrong=True))
-    return found
-
-
-def _regret(agent: str, futures: int, random: np.random.Generator) -> tuple[Ends, float]:
-    bounds: list[Bounds] = []
-    lost = []
-    for _ in range(40):
-        actions = np.zeros(6) if agent == "equal actions" else random.normal(0, 0.3, 6)
-        chosen = {
-            "perfect": int(actions.argmax()),
-            "equal actions": 0,
-            "random": int(random.integers(6)),
-            "good": int((actions + random.normal(0, 0.2, 6)).argmax()),
-        }[agent]
-        shared = random.normal(0, 0.5, futures)
-        bounds.append(bound_loss(actions[:, np.newaxis] + shared + random.normal(0, 1, (6, futures)), chosen))
-        lost.append(float(actions.max() - actions[chosen]))
-    return loss_interval(bounds, [number % 10 for number in range(40)]), float(np.mean(lost))
-
-
-def _outcomes(random: np.random.Generator, mean: float, pairs: int) -> Floats:
-    """Return differences of outcomes that are mostly 0."""
-    wins = (1 + mean / 0.4) / 2
-    return random.choice([1.0, 0.0, -1.0], size=pairs, p=[0.4 * wins, 0.6, 0.4 * (1 - wins)])
-
-
-def _calls_equal_action_better(actions: int, random: np.random.Generator) -> bool:
-    """Screen equal actions and test the best with up to 256 pairs, looking after each block of 32."""
-    screen = random.choice([1.0, 0.0, -1.0], size=(actions, 64), p=[0.2, 0.6, 0.2]).mean(axis=1)
-    if screen.argmax() == 0:
-        return False
-    pairs = _outcomes(random, 0.0, 256)
-    return any(loss_evidence(pairs[:end].tolist(), 1.0) >= DECISIVE for end in range(32, 257, 32))
-
-
-def _false_discoveries(random: np.random.Generator) -> float:
-    """Test 40 decisions, of which 8 lose 0.3. Return the share of false ones among those selected."""
-    losses = np.where(np.arange(40) < 8, 0.3, 0.0)
-    selected = select_losses([loss_evidence(_outcomes(random, loss, 256).tolist(), 1.0) for loss in losses])
-    return float(np.mean([losses[index] == 0 for index in selected])) if selected else 0.0
-
-
-def rows_of_known_agents(trials: int) -> list[Row]:
-    """Judge agents with known policies in exactly solved environments."""
-    found = []
-    for (world, actions), solved in WORLDS.items():
-        for name, policy in AGENTS.items():
-            agent = KnownAgent(solved, policy(solved))
-            scores = f"{world}: {name} agent, {actions} actions"
-            share = covered(trials, SEED, partial(_known_regret, agent))
-            wrong = float(np.mean([_falsely_better(agent, seed) for seed in range(trials)]))
-            found.append(Row("regret in a solved environment", scores, {USUAL_FUTURES: share}, least=0.93))
-            found.append(Row("an action is better, in a solved environment", scores, {SCREEN: wrong}, wrong=True))
-    return found
-
-
-def _known_regret(agent: KnownAgent, random: np.random.Generator) -> tuple[Ends, float]:
-    regret = agent.regret(int(random.integers(2**32)), USUAL_FUTURES)
-    # Sums of rewards are rounded. Where no future differs, the interval is a point.
-    return regret.interval if regret else None, round(agent.true_regret, 12)
-
-
-def _falsely_better(agent: KnownAgent, seed: int) -> bool:
-    tested, better = agent.challenge(seed, SCREEN)
-    return tested.is_better and better <= MARGIN * tested.scale
-
-
 def simulate(trials: int) -> Iterator[tuple[Row, int]]:
     """Yield each row with its number of trials."""
     half, quarter = (max(50, trials // share) for share in (2, 4))
@@ -385,45 +260,6 @@ def simulate(trials: int) -> Iterator[tuple[Row, int]]:
         (partial(rows_of_groups, distributions=HARD, promised=False), trials),
     ):
         yield from ((row, number) for row in simulated(number))
-
-
-def broken(row: Row, trials: int) -> bool:
-    """Return True if a promise is broken by more than three standard errors of the simulation."""
-    limit = 0.05 if row.wrong else row.least
-    slack = 3 * (limit * (1 - limit) / trials) ** 0.5
-    known = [share for share in row.shares.values() if share is not None]
-    return row.promised and any(share > limit + slack if row.wrong else share < limit - slack for share in known)
-
-
-def table(rows: Iterable[Row]) -> Iterator[str]:
-    """Yield the lines of a table in Markdown."""
-    yield "| question | scores | share by number |"
-    yield "| --- | --- | --- |"
-    for row in rows:
-        shares = ", ".join(f"{size}: {'–' if share is None else f'{share:.1%}'}" for size, share in row.shares.items())
-        yield f"| {row.question} | {row.scores} | {kind(row)}: {shares} |"
-
-
-def compact_table(rows: Iterable[Row]) -> Iterator[str]:
-    """Yield the lines of a table with the worst share of each question over all scores."""
-    yield "| question | simulations | worst share by number |"
-    yield "| --- | --- | --- |"
-    groups: dict[tuple[str, str], list[Row]] = {}
-    for row in rows:
-        groups.setdefault((row.question, kind(row)), []).append(row)
-    for (question, how), of_question in groups.items():
-        shares: dict[int, list[float]] = {}
-        for row in of_question:
-            for size, share in row.shares.items():
-                shares.setdefault(size, []).extend([] if share is None else [share])
-        worst = max if of_question[0].wrong else min
-        shown = ", ".join(f"{size}: {f'{worst(known):.1%}' if known else '–'}" for size, known in shares.items())
-        yield f"| {question} | {len(of_question)} | {how}: {shown} |"
-
-
-def kind(row: Row) -> str:
-    """Return what the shares of a row are of."""
-    return ("wrong" if row.wrong else "covered") + ("" if row.promised else " (not promised)")
 
 
 def main() -> int:

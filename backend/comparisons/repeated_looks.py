@@ -6,8 +6,9 @@ from datetime import datetime
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from backend.comparisons.scores import MIN_SEEDS, GroupScores
+from backend.comparisons.scores import GroupScores
 from backend.database.tables import Run, Study, StudyRun
+from workers.contract.inference.means import MIN_RUNS
 from workers.contract.inference.ranks import PAIR_THRESHOLD, e_values
 
 
@@ -41,7 +42,7 @@ def _count_added(session: Session, *groups: Sequence[Run]) -> int:
 def _first_end(group: Sequence[Run]) -> datetime | None:
     """Return when the group first had enough finished runs for a verdict."""
     ends = sorted(run.finished_at for run in group if run.state == "finished" and run.finished_at is not None)
-    return ends[MIN_SEEDS - 1] if len(ends) >= MIN_SEEDS else None
+    return ends[MIN_RUNS - 1] if len(ends) >= MIN_RUNS else None
 
 
 def _planned_at_start(session: Session, run_ids: Sequence[int]) -> set[int]:

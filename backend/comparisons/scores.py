@@ -17,11 +17,10 @@ from backend.metrics.models import MetricSeries
 from backend.metrics.reading import visible_points
 from backend.metrics.series import find_shared_series
 from backend.metrics.visibility import RunView, load_run_views
-from workers.contract.inference.means import Floats
+from workers.contract.inference.means import MIN_RUNS, Floats
 from workers.contract.metrics import EPISODE_RETURN
 
 # With fewer seeds, their variance cannot be estimated.
-MIN_SEEDS = 3
 # A run's score at a step is its mean return over this last share of the steps before it.
 SCORE_WINDOW = 0.1
 # A run that ended within this share of the step counts as having reached it.
@@ -47,7 +46,7 @@ class GroupScores:
     @property
     def seeds_missing(self) -> int:
         """Return the number of additional seeds that a verdict requires."""
-        return max(0, MIN_SEEDS - len(self.scores))
+        return max(0, MIN_RUNS - len(self.scores))
 
 
 def load_group_scores(
@@ -119,12 +118,12 @@ def load_episode_returns(session: Session, runs: Sequence[Run]) -> dict[int, Epi
 
 
 def common_step(reached: Sequence[Sequence[float]]) -> int:
-    """Return the last step that in each group MIN_SEEDS runs have reached, or all runs of a smaller group.
+    """Return the last step that in each group MIN_RUNS runs have reached, or all runs of a smaller group.
 
     Runs at step 0 have no episode and do not count. Return 0 if a group has no other runs.
     """
     known = [sorted((step for step in steps if step), reverse=True) for steps in reached]
-    return int(min(steps[:MIN_SEEDS][-1] if steps else 0 for steps in known))
+    return int(min(steps[:MIN_RUNS][-1] if steps else 0 for steps in known))
 
 
 def _scores_at(

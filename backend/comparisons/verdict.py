@@ -11,9 +11,9 @@ from backend.colors import Stroke
 from backend.comparisons.groups import group_runs, strokes_by_run
 from backend.comparisons.repeated_looks import describe_repeated_looks
 from backend.comparisons.schemas import Estimate, GroupStanding, PairVerdict, Verdict
-from backend.comparisons.scores import MIN_SEEDS, GroupScores, load_group_scores
+from backend.comparisons.scores import GroupScores, load_group_scores
 from backend.database.tables import Run
-from workers.contract.inference.means import MeanDifference, best_against_others, t_interval
+from workers.contract.inference.means import MIN_RUNS, MeanDifference, best_against_others, t_interval
 from workers.contract.inference.samples import MIN_IMPROVEMENT_RUNS, interval, probability_of_improvement
 
 
@@ -54,7 +54,7 @@ def _quantity(group: GroupScores, step: int) -> str:
 
 def _to_standing(group: GroupScores, stroke: Stroke) -> GroupStanding:
     scores = group.scores
-    ends = t_interval(scores.tolist()) if not group.seeds_missing else None
+    ends = t_interval(scores.tolist())
     low, high = ends or (None, None)
     return GroupStanding(
         name=group.name,
@@ -74,7 +74,7 @@ def _compare_pair(
     at, n = f"at {format_count(step)} steps", f"n = {len(best.scores)} and {len(other.scores)}"
     left_out = _describe_failures(best, other)
     if difference is None:
-        text = f"No verdict on {best.name} and {other.name} {at}: {n}, and each needs {MIN_SEEDS} seeds.{left_out}"
+        text = f"No verdict on {best.name} and {other.name} {at}: {n}, and each needs {MIN_RUNS} seeds.{left_out}"
         return PairVerdict(
             best=0, other=index, text=text, warning="", significant=False, difference=None, probability=None
         )

@@ -6,7 +6,6 @@ from typing import Any
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from backend.comparisons.scores import MIN_SEEDS
 from backend.configuration import configs
 from backend.database.tables import Run, Study
 from backend.diagnosis.fixes import suggest
@@ -19,6 +18,7 @@ from backend.studies import points
 from backend.studies.specification import MAX_SEED, Axis, DiagnosedRun, Specification
 from backend.studies.verdicts import read_verdict
 from workers.contract.config import RunConfig
+from workers.contract.inference.means import MIN_RUNS
 from workers.contract.metrics import named
 
 # Below normal studies, so that a test never delays them.
@@ -81,13 +81,13 @@ def _test(run: Run, config: RunConfig, anomaly: Anomaly, changes: Mapping[str, A
         field=next(iter(changes)) if is_single else [*changes],
         values=[current[0], *changes.values()] if is_single else [current, [*changes.values()]],
     )
-    first_seed = min(config.seed, MAX_SEED - MIN_SEEDS + 1)
+    first_seed = min(config.seed, MAX_SEED - MIN_RUNS + 1)
     spec = Specification(
         name=f"Fix of run {run.id}: {anomaly.title}",
         question=f"Do other settings fix [run {run.id}](/runs/{run.id})? {anomaly.title}: {anomaly.detail}",
         config=document,
         axes=[axis],
-        seeds=[*range(first_seed, first_seed + MIN_SEEDS)],
+        seeds=[*range(first_seed, first_seed + MIN_RUNS)],
         total_steps=_test_steps(config, anomaly),
         priority=TEST_PRIORITY,
         diagnosis=DiagnosedRun(run_id=run.id, rule=anomaly.rule),

@@ -11,7 +11,7 @@ from sqlalchemy.orm import Session
 from backend.colors import Stroke
 from backend.comparisons.groups import group_runs, group_runs_over_games, strokes_by_run
 from backend.comparisons.labels import group_names, group_names_over_games
-from backend.comparisons.scores import MIN_SEEDS, STEP_TOLERANCE, EpisodeReturns, common_step, load_episode_returns
+from backend.comparisons.scores import STEP_TOLERANCE, EpisodeReturns, common_step, load_episode_returns
 from backend.database.tables import Run
 from backend.figures.drawing import faint, format_number, to_figure
 from backend.figures.schemas import Figure
@@ -115,7 +115,7 @@ def _traces(
     runs = sum(map(len, tasks))
     games = f", {len(tasks)} games" if len(tasks) > 1 else ""
     shared: dict[str, Any] = {"x": places, "mode": "lines", "legendgroup": setting.name}
-    banded = min(map(len, tasks)) >= MIN_SEEDS and bool(np.isfinite(around).all())
+    banded = bool(np.isfinite(around).all())
     texts = [
         f"{format_number(value)} [{format_number(low)}, {format_number(high)}]" if banded else format_number(value)
         for value, low, high in zip(middle, *around, strict=True)

@@ -15,7 +15,6 @@ from sqlalchemy.orm import Session
 
 from backend.checkpoints.superseded import is_superseded
 from backend.colors import color_of
-from backend.comparisons.scores import MIN_SEEDS
 from backend.database.tables import Checkpoint, Evaluation, Job, Run
 from backend.games import schemas
 from backend.projects.lookup import in_projects
@@ -151,7 +150,7 @@ def _to_method(
         runs=len(scores),
         failed=failed,
         mean=mean,
-        interval=t_interval(scores) if len(scores) >= MIN_SEEDS else None,
+        interval=t_interval(scores),
         steps=(min(steps), max(steps)),
         human_normalized=normalized(mean, reference(env, key.protocol)),
     )

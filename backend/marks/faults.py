@@ -171,8 +171,8 @@ def find_stuck_epsilon(signals: Signals) -> Iterator[Anomaly]:
 def has_learned(signals: Signals) -> bool:
     """Return True if the return has improved clearly at any time or over the run, or solves the environment.
 
-    Means, ranks or their trend may show it, because heavy tails hide a difference of means. Values that resemble those
-    before them must improve more.
+    Means, ranks or their trend may show it, because heavy tails hide a difference of means. Autocorrelated values must
+    improve more.
     """
     values = signals[EPISODE_RETURN].merged().values
     first, *others = parts = np.array_split(values, PARTS)

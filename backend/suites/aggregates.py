@@ -14,7 +14,6 @@ from sqlalchemy.orm import Session
 
 from backend.checkpoints.best import comparable_evaluations_of
 from backend.comparisons.schemas import Estimate
-from backend.comparisons.scores import MIN_SEEDS
 from backend.configuration.configs import to_document
 from backend.database.tables import Evaluation, Job, Run, Study
 from backend.errors import NotFound
@@ -174,7 +173,7 @@ def _estimate(tasks: Sequence[Floats], statistic: Statistic) -> Estimate | None:
         return None
     value, ends = over_tasks(tasks, statistic, DRAWS)
     low, high = (float(end[0]) for end in ends)
-    if min(map(len, tasks)) < MIN_SEEDS or not np.isfinite([low, high]).all():
+    if not np.isfinite([low, high]).all():
         return Estimate(value=float(value[0]), low=None, high=None)
     return Estimate(value=float(value[0]), low=low, high=high)
 

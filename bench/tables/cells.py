@@ -8,7 +8,6 @@ import numpy as np
 from bench.tables.data import Cell, Lines, Row, Rows
 from workers.contract.inference.means import t_interval
 
-MIN_RUNS = 3
 NONE = "–"
 
 Column = str | Callable[[Row], str]
@@ -49,7 +48,7 @@ def mean_interval(scores: Sequence[float], digits: int = 1) -> str:
     if not scores:
         return NONE
     mean = show(statistics.fmean(scores), digits)
-    ends = t_interval(scores) if len(scores) >= MIN_RUNS else None
+    ends = t_interval(scores)
     return mean if ends is None else f"{mean} ± {show((ends[1] - ends[0]) / 2, digits)}"
 
 

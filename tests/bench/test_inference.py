@@ -5,17 +5,10 @@ from functools import partial
 import numpy as np
 import pytest
 
-from bench import inference
-from bench.inference import (
-    DISTRIBUTIONS,
-    Draw,
-    Ends,
-    covered,
-    rows_of_actions,
-    rows_of_episodes,
-    rows_of_losses,
-    rows_of_verdicts,
-)
+from bench import inference, simulations
+from bench.inference import DISTRIBUTIONS, Draw, rows_of_episodes, rows_of_verdicts
+from bench.losses import rows_of_actions, rows_of_losses
+from bench.simulations import Ends, covered
 from workers.contract.inference.means import Floats, MeanDifference, welch
 from workers.contract.inference.samples import interval, mean
 
@@ -25,42 +18,42 @@ TRIALS = 200
 @pytest.mark.parametrize("name", DISTRIBUTIONS)
 def test_intervals_of_groups_cover_the_truth(name: str) -> None:
     rows = inference.rows_of_groups(TRIALS, {name: DISTRIBUTIONS[name]})
-    assert [row.question for row in rows if inference.broken(row, TRIALS)] == []
+    assert [row.question for row in rows if simulations.broken(row, TRIALS)] == []
     assert all(row.shares[2] is None for row in rows), "two runs have no interval"
 
 
 def test_statistics_over_games_cover_the_truth(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(inference, "SIZES", (5,))
-    assert [row for row in inference.rows_of_games(100) if inference.broken(row, 100)] == []
+    assert [row for row in inference.rows_of_games(100) if simulations.broken(row, 100)] == []
 
 
 def test_the_best_of_equal_groups_rarely_beats_another(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(inference, "SIZES", (5,))
-    assert [row for row in rows_of_verdicts(200) if inference.broken(row, 200)] == []
+    assert [row for row in rows_of_verdicts(200) if simulations.broken(row, 200)] == []
 
 
 def test_episodes_and_actions_hold_their_promises() -> None:
     rows = [*rows_of_episodes(200), *rows_of_losses(50), *rows_of_actions(200)]
-    assert [row for row in rows if inference.broken(row, 50)] == []
+    assert [row for row in rows if simulations.broken(row, 50)] == []
 
 
 @pytest.mark.nightly
 def test_all_promises_hold_in_a_longer_simulation() -> None:
-    assert [row for row, trials in inference.simulate(300) if inference.broken(row, trials)] == []
+    assert [row for row, trials in inference.simulate(300) if simulations.broken(row, trials)] == []
 
 
 def test_a_compact_table_shows_the_worst_share_of_each_question() -> None:
     rows = [
-        inference.Row("mean", "normal", {2: None, 3: 0.96}),
-        inference.Row("mean", "bounded", {2: None, 3: 0.93}),
-        inference.Row("verdict", "normal", {3: 0.01}, wrong=True),
-        inference.Row("verdict", "bounded", {3: 0.04}, wrong=True),
+        simulations.Row("mean", "normal", {2: None, 3: 0.96}),
+        simulations.Row("mean", "bounded", {2: None, 3: 0.93}),
+        simulations.Row("verdict", "normal", {3: 0.01}, wrong=True),
+        simulations.Row("verdict", "bounded", {3: 0.04}, wrong=True),
     ]
-    assert [*inference.compact_table(rows)][2:] == [
+    assert [*simulations.compact_table(rows)][2:] == [
         "| mean | 2 | covered: 2: –, 3: 93.0% |",
         "| verdict | 2 | wrong: 3: 4.0% |",
     ]
-    assert [*inference.table(rows)][3] == "| mean | bounded | covered: 2: –, 3: 93.0% |"
+    assert [*simulations.table(rows)][3] == "| mean | bounded | covered: 2: –, 3: 93.0% |"
 
 
 def bootstrap(draw: Draw, truth: float, size: int, random: np.random.Generator) -> tuple[Ends, float]:
@@ -70,10 +63,10 @@ def bootstrap(draw: Draw, truth: float, size: int, random: np.random.Generator) 
 
 
 def test_a_bootstrap_of_a_mean_would_break_the_promise() -> None:
-    share = covered(TRIALS, inference.SEED, partial(bootstrap, DISTRIBUTIONS["normal"], 100.0, 3))
+    share = covered(TRIALS, simulations.SEED, partial(bootstrap, DISTRIBUTIONS["normal"], 100.0, 3))
     assert share is not None
     assert share < 0.85
-    assert inference.broken(inference.Row("mean", "normal", {3: share}), TRIALS)
+    assert simulations.broken(simulations.Row("mean", "normal", {3: share}), TRIALS)
 
 
 def uncorrected(groups: list[Floats]) -> list[MeanDifference]:
@@ -88,4 +81,4 @@ def test_an_uncorrected_comparison_would_break_the_promise(monkeypatch: pytest.M
     monkeypatch.setattr(inference, "SIZES", (5,))
     rows = [row for row in rows_of_verdicts(200) if "10 equal groups" in row.question]
     assert rows
-    assert all(inference.broken(row, 200) for row in rows)
+    assert all(simulations.broken(row, 200) for row in rows)

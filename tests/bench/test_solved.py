@@ -5,7 +5,7 @@ from collections.abc import Hashable, Sequence
 import numpy as np
 import pytest
 
-from bench import inference
+from bench import losses
 from bench.solved import END, GAMMA, WORLDS, KnownAgent, catch, chain
 from workers.contract.inference.losses import Bounds
 from workers.contract.inference.means import clustered_mean_error
@@ -54,7 +54,7 @@ def test_futures_have_the_exact_values() -> None:
 
 
 def test_known_agents_hold_the_promises() -> None:
-    rows = inference.rows_of_known_agents(TRIALS)
+    rows = losses.rows_of_known_agents(TRIALS)
     covered = [share for row in rows if not row.wrong for share in row.shares.values() if share is not None]
     wrong = [share for row in rows if row.wrong for share in row.shares.values() if share is not None]
     assert len(covered) == len(wrong) == 2 * len(WORLDS)

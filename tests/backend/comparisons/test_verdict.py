@@ -9,13 +9,13 @@ import numpy as np
 import pytest
 
 from backend.colors import PALETTE
-from backend.comparisons.scores import MIN_SEEDS, common_step
+from backend.comparisons.scores import common_step
 from backend.comparisons.verdict import format_count, format_difference
 from tests.backend.studies.conftest import Studies
 from tests.backend.studies.conftest import schedule as schedule
 from tests.backend.studies.conftest import studies as studies
 from tests.factories import CARTPOLE, Api, metrics
-from workers.contract.inference.means import t_interval, welch
+from workers.contract.inference.means import MIN_RUNS, t_interval, welch
 
 RATES = (0.001, 0.01)
 
@@ -115,7 +115,7 @@ def test_verdict_requires_three_seeds(api: Api) -> None:
     assert pair["text"].startswith(
         "No verdict on PAAC · CartPole · lr 0.01 and PAAC · CartPole · lr 0.001 at 100 steps:"
     )
-    assert pair["text"].endswith(f": n = 1 and 3, and each needs {MIN_SEEDS} seeds.")
+    assert pair["text"].endswith(f": n = 1 and 3, and each needs {MIN_RUNS} seeds.")
 
 
 def test_runs_that_ended_before_the_step_are_ignored(api: Api) -> None:

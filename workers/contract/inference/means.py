@@ -12,6 +12,8 @@ Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
 
 HIGH = 0.975
+# A mean of fewer runs has no interval, because it would cover less than 90 % if returns are not normal.
+MIN_RUNS = 3
 
 
 @cache
@@ -25,8 +27,8 @@ def student_quantile(probability: float, degrees: float) -> float:
 
 
 def t_interval(values: Sequence[float]) -> tuple[float, float] | None:
-    """Return the 95 % t-interval of a mean, or None for a single value (Student 1908)."""
-    if len(values) < 2:
+    """Return the 95 % t-interval of a mean, or None for too few values (Student 1908)."""
+    if len(values) < MIN_RUNS:
         return None
     mean = float(np.mean(values))
     half = student_quantile(HIGH, len(values) - 1) * float(np.std(values, ddof=1)) / math.sqrt(len(values))

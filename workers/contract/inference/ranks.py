@@ -93,8 +93,8 @@ def rank_correlation(parts: Sequence[Floats]) -> float:
 def critical_rank_z(values: Floats, parts: Sequence[Floats], gap: float, chance: float) -> float:
     """Return the `rank_sum_z` that parts of a series exceed by chance with this probability.
 
-    Values that resemble those before them make it larger, unless the gap between the parts is far larger than the usual
-    changes inside the series.
+    Autocorrelated values make it larger, unless the gap between the parts is far larger than the usual changes inside
+    the series.
     """
     level = critical_z(chance)
     is_jump = gap > LARGE_GAP * usual_change(values) * math.sqrt(len(parts[0]))
@@ -102,9 +102,9 @@ def critical_rank_z(values: Floats, parts: Sequence[Floats], gap: float, chance:
 
 
 def error_factor(parts: Sequence[Floats]) -> float:
-    """Return how many times as uncertain a mean is because values resemble those before them."""
-    likeness = rank_correlation(parts)
-    return math.sqrt((1 + likeness) / (1 - likeness))
+    """Return the factor by which autocorrelation inflates the standard error of a mean."""
+    correlation = rank_correlation(parts)
+    return math.sqrt((1 + correlation) / (1 - correlation))
 
 
 def rank_trend_z(values: Floats) -> float:

@@ -14,7 +14,7 @@ from typing import Literal, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from workers.contract.inference.means import HIGH, Floats, student_quantile
+from workers.contract.inference.means import HIGH, MIN_RUNS, Floats, student_quantile
 
 Center = Literal["mean", "iqm"]
 
@@ -32,11 +32,9 @@ MAX_TABLE_NUMBERS = 4_000_000
 MAX_CURVE_NUMBERS = 20_000_000
 # Up to this many runs, use every possible draw, so that the bootstrap is exact: 6,435 draws of 8 runs.
 MAX_EXACT_RUNS = 8
-# A mean of fewer runs has no interval, because it would cover less than 90 % if returns are not normal.
-MIN_MEAN_RUNS = 3
-# So has an interquartile mean of fewer runs per task.
+# An interquartile mean of fewer runs per task has no interval either.
 MIN_INTERQUARTILE_RUNS = 5
-# So has a probability of improvement of fewer runs in a group.
+# Nor has a probability of improvement of fewer runs in a group.
 MIN_IMPROVEMENT_RUNS = 10
 
 
@@ -143,7 +141,7 @@ def center_curve(scores: Floats, center: Center, draws: int = DRAWS, seed: int =
         middle[here] = weights @ ranked
         if center == "mean":
             error[here] = ranked.std(axis=0, ddof=1) / math.sqrt(runs) if runs > 1 else 0.0
-            half = student_quantile(HIGH, runs - 1) * error[here] if runs >= MIN_MEAN_RUNS else np.nan
+            half = student_quantile(HIGH, runs - 1) * error[here] if runs >= MIN_RUNS else np.nan
             ends = Interval(middle[here] - half, middle[here] + half)
         elif runs <= MAX_EXACT_RUNS:
             ends, error[here] = _exact_interval(weights, ranked)
@@ -242,7 +240,7 @@ def efficiency(tasks: Tasks, center: Center, draws: int = DRAWS, seed: int = SEE
 def over_tasks(
     tasks: Tasks, statistic: Callable[[Tasks], Floats], draws: int = DRAWS, seed: int = SEED
 ) -> tuple[Floats, Interval]:
-    """Return a statistic of tasks with its t-interval, or NaN if a task has a single run.
+    """Return a statistic of tasks with its t-interval, or NaN if a task has fewer than three runs.
 
     The interquartile mean is not smooth enough for a jackknife. It has a widened bootstrap.
 
@@ -252,7 +250,7 @@ def over_tasks(
     if statistic is interquartile_of_all:
         return _interquartile_over_tasks(tasks, draws, seed)
     value = statistic(tasks)
-    if min(map(len, tasks)) < 2:
+    if min(map(len, tasks)) < MIN_RUNS:
         return value, Interval(np.full(value.shape, np.nan), np.full(value.shape, np.nan))
     parts = np.array([_jackknife_variance(tasks, place, statistic) for place in range(len(tasks))])
     variance = parts.sum(axis=0)
