@@ -21,7 +21,7 @@ export default mergeConfig(
       // By default vitest leaves one core unused.
       maxWorkers: "100%",
       // Typing in a simulated browser is slow on a busy computer.
-      testTimeout: 60_000,
+      testTimeout: 150_000,
       projects: [
         // Most tests without components need no simulated browser, whose setup is slow. Those that need a document start
         // with @vitest-environment jsdom.

@@ -3,7 +3,7 @@
 import asyncio
 import logging
 import secrets
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection
 from contextlib import asynccontextmanager
 
 from redis.asyncio import Redis
@@ -13,12 +13,25 @@ from backend.failure_log import FailureLog
 
 log = logging.getLogger(__name__)
 
-RETRY_SECONDS = 1.0
+RETRY_SECONDS = CANCEL_SECONDS = 1.0
 SOCKET_SECONDS = 5.0
 # Room for the origin in front of a message.
 ORIGIN_BYTES = 100
 
 Receive = Callable[[str, bytes], None]
+
+
+async def cancel_all(tasks: Collection[asyncio.Task[None]]) -> None:
+    """Cancel tasks until they have ended.
+
+    Before Python 3.12, `asyncio.wait_for` loses a cancellation that comes together with its result. The client of Redis
+    uses it, so a task could run forever.
+    """
+    pending = set(tasks)
+    while pending:
+        for task in pending:
+            task.cancel()
+        _, pending = await asyncio.wait(pending, timeout=CANCEL_SECONDS)
 
 
 class Channel:
@@ -64,9 +77,7 @@ class Channel:
         try:
             yield
         finally:
-            for task in tasks:
-                task.cancel()
-            await asyncio.gather(*tasks, return_exceptions=True)
+            await cancel_all(tasks)
 
     async def _repeat(self, work: Callable[[], Awaitable[None]], after_failure: Callable[[], None]) -> None:
         """Restart the work after every failure, even an unexpected one: otherwise all later messages would be lost."""

@@ -16,6 +16,7 @@ from backend.database.tables import Job
 from backend.failure_log import FailureLog
 from backend.jobs import service as jobs
 from backend.jobs.queue import LIVE_GAMES
+from backend.live.channel import cancel_all
 from backend.live.notices import current_hub
 from backend.live_games.stage import Stage
 from backend.live_games.stages import Stages
@@ -33,8 +34,7 @@ async def cancel_unwatched_games(db: Database, stages: Stages) -> AsyncIterator[
     try:
         yield
     finally:
-        task.cancel()
-        await asyncio.gather(task, return_exceptions=True)
+        await cancel_all([task])
 
 
 class QueuedGames:

@@ -4,7 +4,7 @@ import time
 from collections.abc import Callable
 
 # With a load of 15 on two cores, a process takes half a minute to load torch. A test may wait for several processes.
-PATIENCE_SECONDS = 240.0
+PATIENCE_SECONDS = 480.0
 
 
 def wait_until(condition: Callable[[], object], seconds: float = PATIENCE_SECONDS) -> None:

@@ -11,7 +11,7 @@ afterEach(() => {
 });
 
 // On a busy machine a page takes longer to appear than the default timeout of one second.
-configure({ asyncUtilTimeout: 20_000 });
+configure({ asyncUtilTimeout: 50_000 });
 
 cacheComputedStyles();
 

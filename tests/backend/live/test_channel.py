@@ -1,6 +1,7 @@
 """Notices between processes over a real Redis that is killed and restarted."""
 
 import asyncio
+import contextlib
 from collections.abc import Callable, Coroutine, Iterator
 from pathlib import Path
 from typing import Any
@@ -96,6 +97,21 @@ def test_invalid_messages_are_ignored(redis_server: RedisServer) -> None:
                     stranger.publish(notices.CHANNEL, b'x {"name": "run.changed", "payload": {"run_id": 3}}')
 
                 await heard(stream, lambda notice: notice.payload == {"run_id": 3}, speak)
+
+    run(work())
+
+
+def test_a_task_that_loses_its_cancellation_is_cancelled_again() -> None:
+    async def lose_first() -> None:
+        with contextlib.suppress(asyncio.CancelledError):
+            await asyncio.Event().wait()
+        await asyncio.Event().wait()
+
+    async def work() -> None:
+        tasks = [asyncio.create_task(lose_first()) for _ in range(2)]
+        await asyncio.sleep(0)
+        await channel.cancel_all(tasks)
+        assert all(task.cancelled() for task in tasks)
 
     run(work())
 
