@@ -6,14 +6,16 @@ from bench.tables.cells import NONE, group, listing, number, show
 from bench.tables.data import Lines, Row, Rows, table
 
 
-def products(rows: Rows, cell: Callable[[Row], str], lower: Callable[[str], bool]) -> Lines:
-    """Return a table with a column for each product. The best value of a line is bold, if several have one."""
+def products(rows: Rows, field: str, cell: Callable[[Row], str], higher: str | None = None) -> Lines:
+    """Return a table with a column for each product. The best value of a line is bold, if several have one.
+
+    Lower values of the field are better, except in the line `higher`.
+    """
     names = [str(name) for (name,) in group(rows, "product")]
     lines = [["", *names]]
     for (what,), found in group(rows, "what").items():
-        field = "median" if "median" in found[0] else "median_ms" if "median_ms" in found[0] else "value"
         measured = {str(row["product"]): number(row[field]) for row in found if row[field] is not None}
-        best = (min if lower(str(what)) else max)(measured.values()) if len(measured) > 1 else None
+        best = (max if what == higher else min)(measured.values()) if len(measured) > 1 else None
         shown = [(cell(row), row[field] is not None and row[field] == best) for row in found]
         lines.append([str(what), *(f"**{text}**" if bold else text for text, bold in shown)])
     return lines
@@ -26,7 +28,7 @@ def peers_requests(rows: Rows) -> Lines:
             return "no such request"
         return f"{row['median_ms']:,} ms (p95 {row['p95_ms']:,})"
 
-    return products(rows, cell, lambda _: True)
+    return products(rows, "median_ms", cell)
 
 
 @table("peers-requests.csv")
@@ -50,12 +52,12 @@ def peers_run_tables(rows: Rows) -> Lines:
         remark = "" if row["remark"] is None else f", {row['remark']}"
         return f"{row['median']:,} ms (max {row['maximum']:,}){remark}"
 
-    return products(rows, cell, lambda what: "frames" not in what)
+    return products(rows, "median", cell, higher="frames per second while it scrolls")
 
 
 @table("peers-live.csv")
 def peers_live(rows: Rows) -> Lines:
-    return products(rows, lambda row: show(number(row["value"])), lambda what: what != "open pages")
+    return products(rows, "value", lambda row: show(number(row["value"])))
 
 
 @table("peers-logging.csv")
@@ -64,7 +66,7 @@ def peers_logging(rows: Rows) -> Lines:
         digits = 1 if "CPU" in str(row["what"]) else 0
         return show(number(row["value"]), digits)
 
-    return products(rows, cell, lambda what: what != "values stored per second")
+    return products(rows, "value", cell, higher="values stored per second")
 
 
 @table("peers-ways.csv")
