@@ -6,6 +6,7 @@ import { LinkedFigure } from "@/charts/AddressFigure";
 import { panelEmbedAddress } from "@/charts/embed";
 import { titleOf } from "@/charts/figureTitle";
 import { usePanelAddress } from "@/charts/usePanelAddress";
+import { MenuAction } from "@/ui/MenuAction";
 import classes from "./board.module.css";
 import { ResizeCorner } from "./ResizeCorner";
 
@@ -123,12 +124,8 @@ function Tools({
         </Menu.Target>
         <Menu.Dropdown>
           <Menu.Item onClick={onCopy}>Duplicate</Menu.Item>
-          <Menu.Item disabled={isFirst} onClick={() => onMove(-1)}>
-            Move earlier
-          </Menu.Item>
-          <Menu.Item disabled={isLast} onClick={() => onMove(1)}>
-            Move later
-          </Menu.Item>
+          <MenuAction label="Move earlier" disabled={isFirst} onClick={() => onMove(-1)} />
+          <MenuAction label="Move later" disabled={isLast} onClick={() => onMove(1)} />
           <Menu.Item color="red" onClick={() => onReplace([])}>
             Remove
           </Menu.Item>

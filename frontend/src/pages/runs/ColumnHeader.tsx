@@ -1,6 +1,7 @@
 import { ActionIcon, Menu, UnstyledButton } from "@mantine/core";
 import { IconArrowDown, IconArrowUp, IconDotsVertical, IconPinFilled } from "@tabler/icons-react";
 import { type CSSProperties, useState } from "react";
+import { MenuAction } from "@/ui/MenuAction";
 import { RUN_COLUMN, type RunColumn } from "./columns";
 import { updateColumn, moveColumn, WIDTH_STEP, removeColumn } from "./columnSpecs";
 import { ResizeHandle } from "./ResizeHandle";
@@ -170,12 +171,16 @@ function PositionItems({ column, before, after, columns, onColumns }: PositionIt
   const { id, pinned = false } = column;
   return (
     <>
-      <Menu.Item disabled={!before} onClick={() => before && onColumns(moveColumn(columns, id, before.id))}>
-        Move left
-      </Menu.Item>
-      <Menu.Item disabled={!after} onClick={() => after && onColumns(moveColumn(columns, id, after.id))}>
-        Move right
-      </Menu.Item>
+      <MenuAction
+        label="Move left"
+        disabled={!before}
+        onClick={() => before && onColumns(moveColumn(columns, id, before.id))}
+      />
+      <MenuAction
+        label="Move right"
+        disabled={!after}
+        onClick={() => after && onColumns(moveColumn(columns, id, after.id))}
+      />
       <Menu.Item onClick={() => onColumns(updateColumn(columns, id, { pinned: !pinned }))}>
         {pinned ? "Unpin" : "Pin left"}
       </Menu.Item>

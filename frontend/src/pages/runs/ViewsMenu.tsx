@@ -13,6 +13,7 @@ import { useState } from "react";
 import { MAIN_PROJECT } from "@/api/projects";
 import { useDeleteView, useEditView } from "@/api/views";
 import { ConfirmModal } from "@/ui/ConfirmModal";
+import { MenuAction } from "@/ui/MenuAction";
 import { notifyDone, notifyProblem } from "@/ui/notify";
 import classes from "./ChartPanel.module.css";
 import type { SavedViews } from "./useSavedViews";
@@ -86,16 +87,18 @@ export function ViewsMenu({ saved, project }: ViewsMenuProps) {
           </Menu.Item>
           {opened && (
             <>
-              <Menu.Item leftSection={<IconDeviceFloppy size={16} />} disabled={!isChanged} onClick={update}>
-                Update “{opened.name}”
-              </Menu.Item>
-              <Menu.Item
-                leftSection={<IconRestore size={16} />}
+              <MenuAction
+                Icon={IconDeviceFloppy}
+                label={`Update “${opened.name}”`}
+                disabled={!isChanged}
+                onClick={update}
+              />
+              <MenuAction
+                Icon={IconRestore}
+                label="Discard changes"
                 disabled={!isChanged}
                 onClick={() => saved.open(opened)}
-              >
-                Discard changes
-              </Menu.Item>
+              />
               <Menu.Item leftSection={<IconPencil size={16} />} onClick={() => setDialog("rename")}>
                 Rename…
               </Menu.Item>
