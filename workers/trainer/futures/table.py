@@ -30,19 +30,20 @@ def with_interval(mean: float, interval: Interval | None) -> str:
 
 
 def verdict(document: FuturesDocument) -> str:
-    """Return what the futures say about the critic, or how they compare with it after forced actions.
+    """Return what the futures say about the critic, or how they compare with V if it did not foresee them.
 
     Futures that end in the critic's own estimate show an error only if that estimate is right.
     """
     if document.interval is None:
         return "unknown"
     low, high = document.interval
+    is_altered = bool(document.first) or document.temperature != 1
     if low == high:
         return "all futures have the same return, so they have no interval"
     if low <= document.value <= high:
-        return "no difference from V is shown" if document.first else "no error of the critic is shown"
+        return "no difference from V is shown" if is_altered else "no error of the critic is shown"
     is_low = document.value < low
-    if document.first:
+    if is_altered:
         conclusion = f"these futures return {'more' if is_low else 'less'} than V"
     else:
         conclusion = f"the critic is too {'low' if is_low else 'high'}"

@@ -26,7 +26,10 @@ describe("the conclusion", () => {
     expect(conclude(aFuturesDocument({ value: 1 }))).toBe("No error of the critic is shown.");
   });
 
-  it("does not judge the critic by forced actions", () => {
+  it("does not judge the critic by forced actions or another temperature", () => {
+    expect(conclude(aFuturesDocument({ value: 3, temperature: 2 }))).toContain(
+      "These futures return less than V",
+    );
     const document = aFuturesDocument({ first: ["LEFT", "LEFT"] });
     expect(conclude(document)).toBe(
       "These futures return more than V if the critic's estimates at the end of 4 of 8 futures are right.",

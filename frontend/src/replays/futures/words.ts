@@ -23,23 +23,23 @@ export const formatActions = (names: readonly string[]) =>
     .join(", ");
 
 /**
- * Return the conclusion about the critic. It did not foresee forced actions, so their futures are only compared with V. Futures that
- * end in the critic's own estimate show an error of V only if that estimate is right.
+ * Return the conclusion about the critic. It did not foresee forced actions or another temperature, so such
+ * futures are only compared with V. Futures that end in the critic's own estimate show an error of V only if that estimate is right.
  */
 export function conclude(document: FuturesDocument): string {
-  const { value, first, count, bootstrapped } = document;
+  const { value, first, temperature, count, bootstrapped } = document;
   if (!document.interval) return "Too few futures for an interval.";
   const [low, high] = document.interval;
   if (low === high) return "All futures have the same return, so they have no interval.";
-  const forced = first.length > 0;
+  const altered = first.length > 0 || temperature !== 1;
   if (value >= low && value <= high)
-    return forced ? "No difference from V is shown." : "No error of the critic is shown.";
-  const owner = forced ? "the critic's" : "its";
+    return altered ? "No difference from V is shown." : "No error of the critic is shown.";
+  const owner = altered ? "the critic's" : "its";
   const condition =
     bootstrapped.count > 0
       ? ` if ${owner} estimates at the end of ${bootstrapped.count} of ${count} futures are right`
       : "";
-  if (forced) return `These futures return ${value < low ? "more" : "less"} than V${condition}.`;
+  if (altered) return `These futures return ${value < low ? "more" : "less"} than V${condition}.`;
   return `The critic is too ${value < low ? "low" : "high"}${condition}.`;
 }
 

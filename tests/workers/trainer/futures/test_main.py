@@ -139,6 +139,7 @@ def test_the_table_says_whether_the_critic_is_right(run: Path, capsys: pytest.Ca
         ({"value": 3}, "the critic is too high"),
         ({"value": 3, "first": ["left"]}, "these futures return less than V"),
         ({"value": 1.5, "first": ["left"]}, "no difference from V is shown"),
+        ({"value": 0.5, "temperature": 2}, "these futures return more than V"),
         ({"interval": (2, 2)}, "all futures have the same return, so they have no interval"),
         ({"interval": None}, "unknown"),
     ],
