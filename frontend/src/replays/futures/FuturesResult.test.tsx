@@ -98,7 +98,7 @@ describe("a simulation", () => {
     expect(within(select).getAllByRole("option")).toHaveLength(2);
     await userEvent.selectOptions(select, "Run 3 at 2 k steps");
     expect(
-      await screen.findByText("Run 3 at 2 k steps: 8 futures average 2.5 (95 % 2.0 to 3.0), V = 0.5."),
+      await screen.findByText("Run 3 at 2 k steps: 8 futures average 2.5 (95 % 2 to 3), V = 0.5."),
     ).toBeTruthy();
   });
 
