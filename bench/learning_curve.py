@@ -115,7 +115,7 @@ def tell(curve: Curve, threshold: float | None) -> str:
 
 
 def row_of(directory: Path, curve: Curve, threshold: float | None) -> dict[str, object]:
-    """Return the raw values of a run: its steps, seconds of training, and means of 100 episodes, if it had so many."""
+    """Return the raw values of a run. The means are empty if it had fewer than 100 episodes."""
     events = list(read_events(directory))
     reached = None if threshold is None else curve.reached(threshold)
     means = curve.means if len(curve.returns) >= WINDOW else None

@@ -45,7 +45,7 @@ class World:
 
     @property
     def actions(self) -> int:
-        """The number of actions, the same in every state."""
+        """Return the number of actions, which is the same in every state."""
         return len(self.outcomes[0])
 
     def expected(self) -> tuple[Floats, Floats, Floats]:

@@ -76,7 +76,7 @@ def start_frontend(output: IO[bytes]) -> subprocess.Popen[bytes]:
         sys.exit("npm is not on PATH. Use `make test`, which finds it.")
     reporters = ["--reporter=default", "--reporter=json", f"--outputFile.json={REPORTS / 'vitest.json'}"]
     command = [npm, "test", "--", "--maxWorkers=1", *reporters]
-    # A group of its own, because npm does not end its children.
+    # In its own process group, so that a signal also reaches the children of npm.
     return subprocess.Popen(
         command, cwd=ROOT / "frontend", stdout=output, stderr=subprocess.STDOUT, start_new_session=True
     )

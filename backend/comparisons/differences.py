@@ -22,8 +22,8 @@ def provenance_differences(provenances: Mapping[int, StoredProvenance]) -> list[
     """Return the facts in which the provenances of these runs differ, those that can change results first."""
     values = {run_id: comparable_values(provenance) for run_id, provenance in provenances.items()}
     fill_gaps(values)
-    fields = sorted(TITLES | {field: "" for each in values.values() for field in each}, key=listing_order)
-    differences = field_differences(values, {field: title_of(field) for field in fields})
+    fields = dict.fromkeys([*TITLES, *(field for each in values.values() for field in each)])
+    differences = field_differences(values, {field: title_of(field) for field in sorted(fields, key=listing_order)})
     return [difference for difference in differences if not difference.same]
 
 

@@ -20,7 +20,6 @@ from backend.metrics.visibility import RunView, load_run_views
 from workers.contract.inference.means import MIN_RUNS, Floats
 from workers.contract.metrics import EPISODE_RETURN
 
-# With fewer seeds, their variance cannot be estimated.
 # A run's score at a step is its mean return over this last share of the steps before it.
 SCORE_WINDOW = 0.1
 # A run that ended within this share of the step counts as having reached it.

@@ -13,7 +13,9 @@ from backend.failure_log import FailureLog
 
 log = logging.getLogger(__name__)
 
-RETRY_SECONDS = CANCEL_SECONDS = 1.0
+RETRY_SECONDS = 1.0
+# A task that has not ended after this time is cancelled again.
+CANCEL_SECONDS = 1.0
 SOCKET_SECONDS = 5.0
 # Room for the origin in front of a message.
 ORIGIN_BYTES = 100

@@ -40,7 +40,7 @@ def read_track(session: Session, replay: Replay) -> Track:
 
 
 def _why_unknown(head: TrackHead) -> str | None:
-    """Return why a track does not fit this installation: the file may have any names."""
+    """Return why this installation does not know the environment or protocol of a track. A file may name any."""
     if head.env not in ENVIRONMENTS:
         return f"The track of this replay is of the environment {head.env}, which is not known here."
     if head.protocol not in PROTOCOLS:

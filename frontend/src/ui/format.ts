@@ -72,7 +72,7 @@ export const decimalsFor = (width: number): number | null =>
   width > 0 && Number.isFinite(width) ? Math.min(6, Math.max(0, 1 - Math.floor(Math.log10(width)))) : null;
 
 /** Return a number with this many decimals, or as a score if they are not known or too few to show its sign. */
-export function fixed(value: MetricValue | null, decimals: number | null): string {
+export function formatDecimals(value: MetricValue | null, decimals: number | null): string {
   if (value === null || decimals === null || !Number.isFinite(Number(value))) return score(value);
   const text = Number(value).toFixed(decimals);
   const isLost = Number(text) === 0 && Number(value) !== 0;
@@ -86,12 +86,14 @@ export function formatInterval(ends: Ends, decimals?: number | null): string {
   const [low, high] = ends.map(Number) as [number, number];
   const size = Math.max(Math.abs(low), Math.abs(high));
   if (decimals !== undefined || !(high - low > 0 && Number.isFinite(size)))
-    return ends.map((end) => fixed(end, decimals ?? null)).join(" to ");
+    return ends.map((end) => formatDecimals(end, decimals ?? null)).join(" to ");
   const isLarge = size >= 100_000;
   const [unit, letter] = (isLarge && SCALES.find(([scale]) => size >= scale)) || [1, ""];
   const isWhole = !isLarge && Number.isInteger(low) && Number.isInteger(high);
   const places = isWhole ? 0 : decimalsFor((high - low) / unit);
-  return [low, high].map((end) => `${fixed(end / unit, places)}${letter && ` ${letter}`}`).join(" to ");
+  return [low, high]
+    .map((end) => `${formatDecimals(end / unit, places)}${letter && ` ${letter}`}`)
+    .join(" to ");
 }
 
 /** Return a percentage of a human score: 75.3 %, −4 %. */

@@ -1,6 +1,6 @@
 import { Badge, Table, Text, Title, VisuallyHidden } from "@mantine/core";
 import type { ActionFutures, Challenge } from "@/api/types";
-import { decimalsFor, fixed, formatInterval, score } from "@/ui/format";
+import { decimalsFor, formatDecimals, formatInterval, score } from "@/ui/format";
 import { WideTable } from "@/ui/WideTable";
 import { type Domain, domainOf, placeOn } from "../scale";
 import thoughts from "../thoughts.module.css";
@@ -90,7 +90,7 @@ function ActionRow({ action, domain, taken, better }: ActionRowProps) {
       <Table.Td ta="right">
         {probability === null ? score(action_value) : `${(probability * 100).toFixed(1)} %`}
       </Table.Td>
-      <Table.Td ta="right">{fixed(mean, decimalsFor(domain[1] - domain[0]))}</Table.Td>
+      <Table.Td ta="right">{formatDecimals(mean, decimalsFor(domain[1] - domain[0]))}</Table.Td>
       <Table.Td>
         <Interval action={action} domain={domain} />
       </Table.Td>

@@ -1,7 +1,16 @@
 /** Sentences about futures. */
 
 import type { Challenge, FuturesDocument, FuturesSummary, KeptGame } from "@/api/types";
-import { capitalize, decimalsFor, exact, fixed, formatInterval, plural, score, short } from "@/ui/format";
+import {
+  capitalize,
+  decimalsFor,
+  exact,
+  formatDecimals,
+  formatInterval,
+  plural,
+  score,
+  short,
+} from "@/ui/format";
 import type { PlayableReplay } from "../places";
 import { formatRepeated, mergeRepeated } from "./draft";
 
@@ -13,7 +22,7 @@ type Estimate = Pick<FuturesDocument, "mean" | "interval">;
 export function formatEstimate({ mean, interval }: Estimate): string {
   if (!interval) return score(mean);
   if (widthOf(interval) === 0) return `${score(mean)} (all equal)`;
-  return `${fixed(mean, decimalsFor(widthOf(interval)))} (95 % ${formatInterval(interval)})`;
+  return `${formatDecimals(mean, decimalsFor(widthOf(interval)))} (95 % ${formatInterval(interval)})`;
 }
 
 /** Return a list of actions in short: "LEFT × 10, FIRE". */
@@ -50,7 +59,7 @@ export function conclude(document: FuturesDocument): string {
 export function summarize(document: FuturesDocument, agent: string | null = null): string {
   const { value, count, first, interval } = document;
   const forced = first.length > 0 ? ` that begin with ${formatActions(first)}` : "";
-  const estimate = interval ? fixed(value, decimalsFor(widthOf(interval))) : score(value);
+  const estimate = interval ? formatDecimals(value, decimalsFor(widthOf(interval))) : score(value);
   const by = agent === null ? "" : ` by ${agent}`;
   return `V = ${estimate}. ${plural(count, "future")}${by}${forced} average ${formatEstimate(document)}.`;
 }
@@ -104,8 +113,8 @@ export function compareWithGames(
   const of = same.length > 1 ? ` (best of ${same.length})` : "";
   const width = interval ? widthOf(interval) : 0;
   const decimals = decimalsFor(width);
-  const spread = decimals === null ? "" : ` ± ${fixed(width / 2, decimals)}`;
-  return `${you}: ${score(best.score)}${of}; agent from here: ${fixed(mean, decimals)}${spread}`;
+  const spread = decimals === null ? "" : ` ± ${formatDecimals(width / 2, decimals)}`;
+  return `${you}: ${score(best.score)}${of}; agent from here: ${formatDecimals(mean, decimals)}${spread}`;
 }
 
 export const nameDecision = (decision: number) => `decision ${exact(decision + 1)}`;

@@ -1,7 +1,7 @@
 /** Texts that describe calibrations. */
 
 import type { Calibration, CalibrationErrors } from "@/api/types";
-import { decimalsFor, exact, fixed, formatInterval, plural, score, short } from "@/ui/format";
+import { decimalsFor, exact, formatDecimals, formatInterval, plural, score, short } from "@/ui/format";
 
 type Interval = readonly [number, number];
 
@@ -10,7 +10,7 @@ export const calibrationName = ({ step }: Pick<Calibration, "step">) => short(st
 
 /** Format a mean as precisely as its interval allows. */
 export const formatMeasure = (value: number, interval: Interval | null) =>
-  fixed(value, interval && decimalsFor(interval[1] - interval[0]));
+  formatDecimals(value, interval && decimalsFor(interval[1] - interval[0]));
 
 const within = (interval: Interval | null) => (interval ? ` (95 % ${formatInterval(interval)})` : "");
 
@@ -69,7 +69,7 @@ export function describeRegret({ regret }: CalibrationErrors): string {
   if (interval === null)
     return `By one episode, the chosen action loses ${formatInterval([at_least, at_most])} on average against the best. More episodes give an interval.`;
   if (interval[0] <= 0)
-    return `No loss by the chosen action is shown: it is at most ${fixed(interval[1], decimalsFor(interval[1]))} on average against the best (95 %). More futures lower this bound.`;
+    return `No loss by the chosen action is shown: it is at most ${formatDecimals(interval[1], decimalsFor(interval[1]))} on average against the best (95 %). More futures lower this bound.`;
   return `The chosen action loses ${formatInterval(interval)} on average against the best (95 %).`;
 }
 
