@@ -87,7 +87,7 @@ KINDS = {
     "heavy tails": Kind(
         "ALE/Qbert-v5", lambda random, skill: (100 + 900 * skill) * random.lognormal(0, 1.5, len(skill))
     ),
-    "like those before": Kind(
+    "autocorrelated": Kind(
         "ALE/Breakout-v5",
         lambda random, skill: np.maximum(0, 100 * skill + 20 * autocorrelated_noise(random, len(skill), 0.95)),
     ),
