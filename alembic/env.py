@@ -3,7 +3,7 @@
 from sqlalchemy import JSON, Connection
 
 import backend.database.tables
-import backend.metrics.models
+import backend.metrics.points
 from alembic import context
 from backend.config import Settings
 from backend.database.engine import migration_engine

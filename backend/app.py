@@ -11,73 +11,69 @@ from backend import errors
 from backend.agents.routes import router as agents
 from backend.alerts.delivery import AlertDeliverer
 from backend.alerts.routes import router as alerts
-from backend.aliases.routes import router as aliases
+from backend.aliases import router as aliases
 from backend.archives.routes import router as archives
 from backend.artifacts.routes import router as artifacts
-from backend.boards.routes import router as boards
-from backend.calibrations.routes import router as calibrations
-from backend.changes.routes import router as changes
+from backend.boards import router as boards
+from backend.calibrations import router as calibrations
+from backend.changes import router as changes
 from backend.checkpoints.routes import router as checkpoints
 from backend.comparisons.routes import router as comparisons
 from backend.config import Settings, refuse_unsafe_binding
-from backend.configuration.routes import router as configuration
+from backend.configuration import router as configuration
 from backend.database.engine import open_database
 from backend.database.migrations import migrate
-from backend.diagnosis.routes import router as diagnosis
+from backend.diagnosis import router as diagnosis
 from backend.doorbell import Doorbell
 from backend.evaluations.routes import router as evaluations
-from backend.examples.routes import router as examples
+from backend.examples import router as examples
 from backend.figures.routes import router as figures
-from backend.files.ownership import read_identity
 from backend.files.routes import router as files
 from backend.files.service import sweep
-from backend.futures.routes import router as futures
+from backend.files.storage import read_identity
+from backend.futures import router as futures
 from backend.games.routes import router as games
 from backend.health import router as health
-from backend.kept_games.routes import router as kept_games
-from backend.lineage.routes import router as lineage
+from backend.kept_games import router as kept_games
+from backend.lineage import router as lineage
 from backend.live import notices
 from backend.live.routes import router as live
 from backend.live_games.routes import router as watching
-from backend.live_games.sockets import router as sockets
-from backend.live_games.stages import Stages
-from backend.live_games.unwatched import cancel_unwatched_games
-from backend.logs.service import router as logs
+from backend.live_games.routes import socket_router as sockets
+from backend.live_games.stages import Stages, cancel_unwatched_games
+from backend.logs import router as logs
 from backend.marks.routes import router as marks
 from backend.metrics.export import router as export
 from backend.metrics.routes import router as metrics
 from backend.papers.routes import router as papers
-from backend.plugins.routes import router as plugins
-from backend.plugins.service import load_plugins
+from backend.plugins import load_plugins
+from backend.plugins import router as plugins
 from backend.projects.routes import router as projects
-from backend.provenance.routes import router as provenance
-from backend.recordings.routes import router as recordings
+from backend.provenance import router as provenance
+from backend.recordings import router as recordings
 from backend.replays.routes import router as replays
 from backend.reported.routes import router as reported
 from backend.reports.routes import router as reports
-from backend.reports.shared_routes import router as shared
+from backend.reports.routes import shared_router as shared
 from backend.runs.routes import router as runs
-from backend.saliency.routes import router as saliency
-from backend.start_sets.routes import router as start_points
+from backend.saliency import router as saliency
+from backend.start_sets import router as start_points
 from backend.studies.routes import router as studies
 from backend.studies.scheduler import StudyScheduler
 from backend.suites.routes import router as suites
-from backend.views.routes import router as views
-from backend.web import idempotency, waiting, write_slots
-from backend.web.allow import AllowedMethods, MethodNotAllowed
-from backend.web.api_reference.routes import serve_reference
-from backend.web.client_wheels import serve_client
-from backend.web.compression import Compression
-from backend.web.frontend import serve_frontend
+from backend.views import router as views
+from backend.web import idempotency, lookup, middleware
+from backend.web.api_reference.page import serve_reference
+from backend.web.formats import refuse_unknown_parameters
+from backend.web.frontend import serve_client, serve_frontend
 from backend.web.mcp import McpEndpoint, serve_mcp
-from backend.web.parameters import refuse_unknown_parameters
-from backend.web.rate_limit import WrongTokenLimit
+from backend.web.middleware import AllowedMethods, Compression, MethodNotAllowed
 from backend.web.security import API, Perimeter, describe_access, guard, guard_socket
-from backend.web.sessions import SessionStore
+from backend.web.sessions import SessionStore, WrongTokenLimit
 from backend.web.sign_in import router as session
 from backend.worker_api.routes import router as workers
+from backend.worker_api.routes import transfer_router as transfers
 from backend.worker_api.sweeper import Sweeper
-from backend.worker_api.transfers import router as transfers
 
 ROUTERS = (
     runs,
@@ -138,8 +134,8 @@ def create_app(settings: Settings) -> FastAPI:
         load_plugins(settings)
         migrate(settings)
         app.state.database = open_database(settings)
-        app.state.write_slots = write_slots.new_write_slots()
-        app.state.check_limiter = waiting.new_check_limiter()
+        app.state.write_slots = middleware.new_write_slots()
+        app.state.check_limiter = lookup.new_check_limiter()
         sweep(app.state.database)
         app.state.installation = read_identity(app.state.database)
         app.state.sessions = SessionStore(app.state.database)
@@ -178,7 +174,7 @@ def create_app(settings: Settings) -> FastAPI:
     app.state.user_token_limit = WrongTokenLimit()
     app.state.worker_token_limit = WrongTokenLimit("wrong worker token")
     errors.install(app)
-    write_slots.install(app)
+    middleware.install(app)
     idempotency.install(app)
     allowed = AllowedMethods(API, ROUTERS)
     allowed.install(app)
@@ -203,7 +199,7 @@ def _api(app: FastAPI, allowed: AllowedMethods) -> APIRouter:
         Depends(guard),
         Depends(allowed.check_literal_path),
         Depends(refuse_unknown_parameters),
-        Depends(write_slots.hold_write_slot, scope="function"),
+        Depends(middleware.hold_write_slot, scope="function"),
     ]
     api = APIRouter(prefix=API, dependencies=every_route, responses={"default": {"model": errors.ProblemDocument}})
     for router in ROUTERS:

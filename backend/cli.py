@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING
 
 from pydantic import ValidationError
 
-from backend.refusals import RefusedError
-from workers.contract.places import default_data_dir
-from workers.contract.plugins.allowed import allowed_plugins, name_in_environment, read_file
+from backend.config import RefusedError
+from workers.contract.layout import default_data_dir
+from workers.contract.plugins.discovery import allowed_plugins, name_in_environment, read_file
 
 if TYPE_CHECKING:
     from backend.config import Settings
@@ -85,8 +85,7 @@ def parse_arguments(arguments: list[str]) -> argparse.Namespace:
 def read_settings(options: argparse.Namespace) -> Settings:
     """Read the settings. Raise RefusedError if they are invalid."""
     from backend.config import Settings
-    from workers.contract.secret_files import SecretFileError
-    from workers.contract.settings_in_common import unknown_settings
+    from workers.contract.settings import SecretFileError, unknown_settings
 
     if unknown := unknown_settings(os.environ):
         raise RefusedError(unknown)
@@ -124,11 +123,10 @@ def serve(settings: Settings) -> int:
     import uvicorn
 
     from backend.app import create_app
-    from backend.startup.checks import make_ready
-    from backend.startup.listening import refuse_taken_port
-    from backend.web.log_limits import limit_log_lines
+    from backend.startup.checks import make_ready, refuse_taken_port
+    from backend.web.middleware import limit_log_lines
     from backend.web.serving import QuietServer, server_options
-    from workers.contract.log_lines import log_to_standard_output
+    from workers.contract.layout import log_to_standard_output
 
     log_to_standard_output()
     for noisy in ("alembic", "httpx"):
@@ -146,7 +144,7 @@ def serve(settings: Settings) -> int:
 def start_all(settings: Settings, workers: int) -> int:
     """Run the whole installation on this machine."""
     from backend.config import refuse_unsafe_binding
-    from backend.startup.embedded.up import up
+    from backend.startup.up import up
 
     refuse_unsafe_binding(settings)
     if not settings.plugins and (elsewhere := read_file(default_data_dir())):

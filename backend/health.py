@@ -12,8 +12,7 @@ from sqlalchemy.exc import SQLAlchemyError
 
 from backend.config import CurrentSettings, Settings
 from backend.database.engine import Database, Db
-from backend.database.migrations import newest_schema
-from backend.database.space import free_bytes
+from backend.database.migrations import free_bytes, newest_schema
 from backend.errors import DISK_FULL
 from backend.worker_api import registry
 from workers.contract.build import build

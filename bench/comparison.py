@@ -10,7 +10,7 @@ import numpy as np
 from fastapi.testclient import TestClient
 
 from backend.app import create_app
-from backend.comparisons.selection import MAX_RUNS
+from backend.comparisons.routes import MAX_RUNS
 from backend.config import Settings
 from bench.arguments import read_arguments
 

@@ -19,7 +19,7 @@ from pathlib import Path
 
 import numpy as np
 
-from backend.examples.service import EXAMPLES
+from backend.examples import EXAMPLES
 from backend.marks.anomalies import SLOW_SECONDS, SPEED_AFTER, SPEED_BEFORE
 from backend.marks.rules import METRICS, RULES, find_anomalies
 from backend.marks.signals import Anomaly, Samples, Signals

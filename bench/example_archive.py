@@ -21,10 +21,10 @@ from typing import Any
 import numpy as np
 
 from backend.archives.format import MANIFEST
-from backend.archives.spool import content_hash
-from workers.contract import saliency, tracks
+from backend.archives.run_writing import content_hash
+from workers.contract import tracks
 from workers.contract.agents import weights
-from workers.contract.checkpoint_metadata import METADATA, WEIGHTS_ONLY, CheckpointMetadata
+from workers.contract.layout import METADATA, WEIGHTS_ONLY, CheckpointMetadata
 
 Members = dict[str, bytes]
 
@@ -182,11 +182,12 @@ def _rename_in_tracks(members: Members, folder: str, renamed: Mapping[str, str])
         path = f"{folder}files/{row['sha256']}"
         if row["kind"] not in ("track", "saliency") or path not in members:
             continue
-        module = tracks if row["kind"] == "track" else saliency
-        read = module.read(io.BytesIO(members[path]))
+        file = io.BytesIO(members[path])
+        read = tracks.read(file) if row["kind"] == "track" else tracks.read_saliency(file)
         if read.head.checkpoint_sha256 in renamed:
-            head = read.head.model_copy(update={"checkpoint_sha256": renamed[read.head.checkpoint_sha256]})
-            content = module.packed(replace(read, head=head))
+            head: Any = read.head.model_copy(update={"checkpoint_sha256": renamed[read.head.checkpoint_sha256]})
+            renewed: Any = replace(read, head=head)
+            content = (tracks.packed if row["kind"] == "track" else tracks.packed_saliency)(renewed)
             del members[path]
             again[row["sha256"]] = _sha256(content)
             members[f"{folder}files/{again[row['sha256']]}"] = content

@@ -19,8 +19,8 @@ from workers.trainer.evaluation import evaluating
 from workers.trainer.evaluation import request as requests
 from workers.trainer.evaluation.report import JobReport
 from workers.trainer.games import emulator, subjects
-from workers.trainer.games.screens import Screen, shrunk
-from workers.trainer.methods.trained_networks import Action
+from workers.trainer.games.video import Screen, shrunk
+from workers.trainer.methods.trainer import Action
 
 GAMES = ("ALE/Pong-v5", "ALE/Breakout-v5", "ALE/Seaquest-v5", "ALE/SpaceInvaders-v5")
 FRAMES_PER_STEP = 4

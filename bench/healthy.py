@@ -10,10 +10,9 @@ from math import log
 
 import numpy as np
 
-from backend.marks import faults as rules
+from backend.marks import anomalies as rules
 from backend.marks.anomalies import ENTROPY, GRADIENT_NORM, POLICY_LOSS, VALUE_LOSS
-from backend.marks.schemas import RuleName
-from backend.marks.signals import Samples, Signals
+from backend.marks.signals import RuleName, Samples, Signals
 from workers.contract.inference.means import Floats
 from workers.contract.metrics import DEAD_UNITS, EPISODE_LENGTH, EPISODE_RETURN, STEPS_PER_SECOND
 

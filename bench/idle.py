@@ -16,7 +16,7 @@ from pathlib import Path
 
 import psutil
 
-from backend.startup.embedded.redis_server import free_port
+from backend.startup.parts import free_port
 from bench.raw_values import add_csv_option, write_rows
 from tests.processes import command_line
 

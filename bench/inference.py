@@ -15,7 +15,7 @@ import numpy as np
 from backend.suites.aggregates import estimated_median, optimality_gap
 from bench.losses import rows_of_actions, rows_of_known_agents, rows_of_losses
 from bench.simulations import SEED, Ends, Row, broken, compact_table, covered, table
-from workers.contract.calibrations import JudgedMoment
+from workers.contract.futures import JudgedMoment
 from workers.contract.inference.elimination import eliminate
 from workers.contract.inference.means import (
     MIN_RUNS,

@@ -23,7 +23,7 @@ from websockets.sync.client import connect
 from bench.live_page import drawn, watching_page
 from tests.installation import Installation
 from workers.contract import live
-from workers.contract.orders import SEEN_EVERY
+from workers.contract.live import SEEN_EVERY
 
 PONG: dict[str, Any] = {
     "algorithm": "paac",

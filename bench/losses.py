@@ -6,7 +6,7 @@ import numpy as np
 
 from bench.simulations import SEED, Ends, Row, covered
 from bench.solved import AGENTS, WORLDS, KnownAgent
-from workers.contract.calibrations import USUAL_FUTURES
+from workers.contract.futures import USUAL_CALIBRATION_FUTURES
 from workers.contract.futures import USUAL_FUTURES as SCREEN
 from workers.contract.inference.losses import (
     DECISIVE,
@@ -91,13 +91,15 @@ def rows_of_known_agents(trials: int) -> list[Row]:
             scores = f"{world}: {name} agent, {actions} actions"
             share = covered(trials, SEED, partial(_known_regret, agent))
             wrong = float(np.mean([_falsely_better(agent, seed) for seed in range(trials)]))
-            found.append(Row("regret in a solved environment", scores, {USUAL_FUTURES: share}, min_coverage=0.93))
+            found.append(
+                Row("regret in a solved environment", scores, {USUAL_CALIBRATION_FUTURES: share}, min_coverage=0.93)
+            )
             found.append(Row("an action is better, in a solved environment", scores, {SCREEN: wrong}, wrong=True))
     return found
 
 
 def _known_regret(agent: KnownAgent, random: np.random.Generator) -> tuple[Ends, float]:
-    regret = agent.regret(int(random.integers(2**32)), USUAL_FUTURES)
+    regret = agent.regret(int(random.integers(2**32)), USUAL_CALIBRATION_FUTURES)
     # Sums of rewards are rounded. Where no future differs, the interval is a point.
     return regret.interval if regret else None, round(agent.true_regret, 12)
 

@@ -12,7 +12,7 @@ import torch
 
 from bench.arguments import read_arguments
 from workers.contract.config import A3cConfig, Ga3cConfig, NStepQConfig, PaacConfig, RunConfig, SynchronousFields
-from workers.trainer.environments import ceiling as environments_alone
+from workers.trainer.environments import episodes as environments_alone
 from workers.trainer.host import devices
 from workers.trainer.methods import TRAINERS
 from workers.trainer.run.run import NullRun

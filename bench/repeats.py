@@ -22,7 +22,7 @@ from bench.raw_values import add_csv_option, write_rows
 from workers.contract.config import PaacConfig
 from workers.trainer.host import devices
 from workers.trainer.methods import TRAINERS
-from workers.trainer.networks.precision import body_dtype
+from workers.trainer.networks.gradients import body_dtype
 from workers.trainer.run.run import NullRun, TrainingState
 from workers.trainer.session import fix_seeds
 

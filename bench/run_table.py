@@ -20,7 +20,7 @@ from backend.config import Settings
 from backend.database.columns import utc_now
 from backend.database.engine import Database
 from backend.database.tables import Run, RunTag
-from backend.metrics.models import MetricClock, MetricSeries
+from backend.metrics.points import MetricClock, MetricSeries
 from bench.arguments import read_csv_option
 from bench.raw_values import joined, write_rows
 from workers.contract.presets import PRESETS

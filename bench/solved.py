@@ -13,16 +13,14 @@ from typing import cast
 import numpy as np
 import numpy.typing as npt
 
-from workers.contract.calibrations import USUAL_EPISODES, JudgedMoment, LossBounds, Regret
 from workers.contract.config import PaacConfig
-from workers.contract.futures import USUAL_HORIZON, Challenge
+from workers.contract.futures import USUAL_EPISODES, USUAL_HORIZON, Challenge, JudgedMoment, LossBounds, Regret
 from workers.contract.inference.losses import bound_loss
 from workers.contract.inference.means import Floats
 from workers.trainer.calibration.calibrating import mean_regret
-from workers.trainer.environments.worlds.catch import COLUMNS, ROWS
-from workers.trainer.futures.challenge import challenge
-from workers.trainer.futures.players import Player
-from workers.trainer.futures.simulating import Branch, Plan
+from workers.trainer.environments.worlds.puzzles import COLUMNS, ROWS
+from workers.trainer.futures.experiment import challenge
+from workers.trainer.futures.simulating import Branch, Plan, Player
 
 Ints = npt.NDArray[np.int64]
 

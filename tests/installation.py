@@ -14,8 +14,7 @@ from typing import Any
 import httpx
 import psutil
 
-from backend.startup.embedded.part import die_with_parent
-from backend.startup.embedded.redis_server import free_port
+from backend.startup.parts import die_with_parent, free_port
 from tests.journals import Journals, assert_kept
 from tests.processes import command_line, trains
 from tests.workers.redis_server import RedisServer

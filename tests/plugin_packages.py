@@ -13,7 +13,7 @@ from textwrap import dedent
 
 import pytest
 
-from workers.contract.plugins import scaffold
+from workers.contract.plugins import trial
 from workers.contract.plugins.loading import PLUGINS, unload
 
 # Installed from the templates.
@@ -51,10 +51,10 @@ class Site:
         self._describe(name, version, points or {group: f"{module}:PARTS"})
         return name
 
-    def install_template(self, kind: scaffold.Kind, name: str, version: str = "0.1.0") -> str:
+    def install_template(self, kind: trial.Kind, name: str, version: str = "0.1.0") -> str:
         """Create a package from a template, and install it without its tests."""
         source = self.folder.parent / f"source-of-{name}"
-        scaffold.create(kind, name, source)
+        trial.create(kind, name, source)
         package = name.replace("-", "_")
         (source / package).rename(self.folder / package)
         groups = tomllib.loads((source / "pyproject.toml").read_text())["project"]["entry-points"]

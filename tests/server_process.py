@@ -8,8 +8,7 @@ from pathlib import Path
 
 import httpx
 
-from backend.startup.embedded.part import die_with_parent
-from backend.startup.embedded.redis_server import free_port
+from backend.startup.parts import die_with_parent, free_port
 from tests.workers.waiting import PATIENCE_SECONDS, wait_until
 
 SERVER = """

@@ -9,15 +9,14 @@ from typing import Any
 from pydantic import ValidationError
 
 from backend.agents import stable_baselines
-from backend.agents.problem import GUARDS, BadAgent
+from backend.agents.stable_baselines import GUARDS, BadAgent
 from workers.contract.agents import weights
-from workers.contract.agents.document import MANIFEST, VERSION, WEIGHTS, AgentDocument, AgentHeading
-from workers.contract.agents.shape import shape_of
+from workers.contract.agents.document import MANIFEST, VERSION, WEIGHTS, AgentDocument, AgentHeading, shape_of
 from workers.contract.agents.weights import Weights, WeightsError
-from workers.contract.checkpoint_metadata import TRAINED_BY
 from workers.contract.config import TrainingConfig, config_adapter
 from workers.contract.config.problems import problems_of
-from workers.contract.earlier_names import with_current_names
+from workers.contract.layout import TRAINED_BY
+from workers.contract.tracks import with_current_names
 
 
 @dataclass(frozen=True)

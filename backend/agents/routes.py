@@ -7,19 +7,18 @@ from fastapi import APIRouter, Query, Request, Response
 from fastapi.concurrency import run_in_threadpool
 
 from backend.agents import service
-from backend.agents.export import read_export
 from backend.agents.opening import OpenedAgent, open_agent
-from backend.agents.schemas import ImportedAgent
-from backend.checkpoints.choice import CheckpointChoice
+from backend.agents.service import ImportedAgent, read_export
+from backend.checkpoints.availability import CheckpointChoice
 from backend.config import CurrentSettings
 from backend.database.engine import Database, Db
 from backend.doorbell import Bell, Doorbell
 from backend.errors import Conflict, FieldError, Invalid
 from backend.files import storage
-from backend.files.receiving import BODY
-from backend.projects.schemas import ProjectName
+from backend.files.service import BODY
+from backend.projects.service import ProjectName
 from backend.web.lookup import PathRun
-from backend.web.write_slots import write_slot
+from backend.web.middleware import write_slot
 from workers.contract.agents.writing import NoAgentError, write_agent
 from workers.contract.games import id_of
 from workers.contract.values import ShortText, Text

@@ -6,24 +6,43 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+import numpy as np
+from pydantic import BaseModel, Field
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
+from backend import recordings
 from backend.agents.opening import OpenedAgent
+from backend.checkpoints.availability import find_chosen
 from backend.database.columns import utc_now
-from backend.database.tables import Attempt, Checkpoint, Job, Run
+from backend.database.tables import Attempt, Checkpoint, File, Job, Replay, Run
+from backend.errors import Conflict
+from backend.evaluations.service import list_finished
 from backend.files import service as files
-from backend.files.service import Maker
-from backend.files.storage import new_incoming_path
-from backend.logs.service import note
-from backend.projects.lookup import resolve_or_create
-from backend.recordings import service as recordings
-from backend.recordings.schemas import RecordingRequest
-from backend.runs.notices import announce_run
+from backend.files.service import Maker, files_root
+from backend.files.storage import new_incoming_path, stored_path
+from backend.logs import note
+from backend.metrics.points import MetricSeries, load_run_views
+from backend.metrics.queries import Window, read_curve
+from backend.projects.service import resolve_or_create
+from backend.recordings import RecordingRequest
+from backend.runs.states import announce_run
+from backend.web.lookup import refuse_without_agent
 from workers.contract import layout
 from workers.contract.agents import weights
-from workers.contract.checkpoint_metadata import METADATA, CheckpointMetadata
-from workers.contract.plugins.needs import needed_plugins
+from workers.contract.agents.document import MAX_POINTS, SUFFIX
+from workers.contract.agents.writing import AgentSource
+from workers.contract.layout import METADATA, CheckpointMetadata
+from workers.contract.plugins.loading import needed_plugins
+
+
+class ImportedAgent(BaseModel):
+    """The run that has an imported agent."""
+
+    run_id: int
+    checkpoint_id: int
+    already: bool = Field(description="Whether the same agent was imported before. Nothing was stored.")
+
 
 ATTEMPT = 1
 
@@ -123,3 +142,57 @@ def _add_run(session: Session, agent: OpenedAgent, name: str | None, project: st
     )
     session.flush()
     return run
+
+
+RETURNS = "episode/return"
+
+
+@dataclass(frozen=True)
+class AgentExport:
+    """The name of an agent file, and its content."""
+
+    file_name: str
+    source: AgentSource
+
+
+def read_export(session: Session, run: Run, choice: int | str) -> AgentExport:
+    """Read the content of a checkpoint's agent file. Raise Conflict if the run has no such checkpoint."""
+    refuse_without_agent(run, "export")
+    checkpoint = find_chosen(session, run, choice)
+    path = _path(session, checkpoint.file_id)
+    if path is None:
+        raise Conflict(f"The file of the checkpoint at step {checkpoint.step} is missing on the server's disk.")
+    source = AgentSource(
+        name=run.name,
+        checkpoint=path.read_bytes(),
+        evaluations=[document for row, document in list_finished(session, run) if row.checkpoint_id == checkpoint.id],
+        curve=_curve(session, run, checkpoint),
+        replay=_replay(session, checkpoint),
+    )
+    return AgentExport(f"run-{run.id}-step-{checkpoint.step}{SUFFIX}", source)
+
+
+def _path(session: Session, file_id: int | None) -> Path | None:
+    """Return the path of a stored file if it exists."""
+    if file_id is None:
+        return None
+    path = stored_path(files_root(session), session.get_one(File, file_id).stored_path)
+    return path if path.is_file() else None
+
+
+def _curve(session: Session, run: Run, checkpoint: Checkpoint) -> list[tuple[float, float]]:
+    """Return the mean returns of training episodes by frames, up to the checkpoint."""
+    series = session.scalar(select(MetricSeries).where(MetricSeries.run_id == run.id, MetricSeries.name == RETURNS))
+    if series is None:
+        return []
+    window = Window(axis="frames", high=checkpoint.frames, buckets=MAX_POINTS)
+    curve = read_curve(session, series, load_run_views(session, [run.id])[run.id], window)
+    drawn = np.isfinite(curve.mean)
+    return list(zip(curve.x[drawn].tolist(), curve.mean[drawn].tolist(), strict=True))
+
+
+def _replay(session: Session, checkpoint: Checkpoint) -> Path | None:
+    """Return the video of the checkpoint's newest replay."""
+    of_checkpoint = (Replay.run_id == checkpoint.run_id, Replay.checkpoint == checkpoint.file)
+    query = select(Replay.file_id).where(*of_checkpoint, Replay.file_id.is_not(None))
+    return _path(session, session.scalar(query.order_by(Replay.id.desc()).limit(1)))

@@ -2,31 +2,187 @@
 
 import os
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
+from itertools import islice
 from pathlib import Path
+from typing import Any
 
+from pydantic import ValidationError
 from sqlalchemy import select
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
 
-from backend.archives.format import ArchivedItem, ArchivedRun, Kind
-from backend.archives.hashing import hash_item
-from backend.archives.opening import Archive, BadArchive
-from backend.archives.origins import EarlierImport, find_imports, lock_imports, record_import
-from backend.archives.report_reading import ReportReader
+from backend.archives import rows as tables_of
+from backend.archives.block_ids import find_shown, replace_ids
+from backend.archives.format import (
+    GUARDS,
+    Archive,
+    ArchivedItem,
+    ArchivedRun,
+    BadArchive,
+    EarlierImport,
+    ImportResult,
+    Kind,
+    find_imports,
+    lock_imports,
+    record_import,
+    rows_of,
+    verify_run,
+    verify_study,
+)
+from backend.archives.rows import RowTable, read_row, read_rows
 from backend.archives.run_reading import RestoredRun, RunReader
-from backend.archives.schemas import ImportResult
-from backend.archives.study_reading import restore_deleted_runs, restore_study
-from backend.archives.verifying import verify_run, verify_study
+from backend.archives.writing import hash_item
+from backend.database.columns import utc_now
 from backend.database.engine import Database
-from backend.database.tables import Installation, Run
+from backend.database.tables import Installation, PaperStudy, Report, Run, Study, StudyPoint, StudyRun
 from backend.files.service import files_root
 from backend.files.storage import BLOCK_BYTES, link_or_copy, new_incoming_path, stored_path
 from backend.live.notices import publish
-from backend.logs.service import note
-from backend.projects.lookup import resolve_or_create
+from backend.logs import note
+from backend.projects.service import resolve_or_create
+from backend.reports import service
+from backend.reports.schemas import CreateReport
+from backend.studies.points import read_specification
+from backend.studies.service import announce_study
+from backend.studies.specification import MAX_SEED, find_errors
+from workers.contract.values import LARGEST_SMALL
+
+MAX_ROWS = 100_000
+
+
+def restore_study(session: Session, archive: Archive, entry: ArchivedItem, runs: Mapping[int, int]) -> Study:
+    """Store a study with its points and plan. A running one is stopped, since nobody requested its runs here."""
+    values = read_row(archive, tables_of.STUDY, rows_of("studies", entry.number, "study"))
+    if values["state"] == "running":
+        values |= {"state": "stopped", "state_reason": None, "finished_at": utc_now()}
+    study = Study(**values)
+    session.add(study)
+    session.flush()
+    of_study = {"study_id": study.id}
+    points = [StudyPoint(**each, **of_study) for each in _rows(archive, entry, tables_of.STUDY_POINTS)]
+    plan = [StudyRun(**each, **of_study) for each in _rows(archive, entry, tables_of.STUDY_RUNS)]
+    _check_plan(study, points, plan)
+    _relocate_diagnosis(study, runs)
+    for planned in plan:
+        planned.run_id = _local_id(planned.run_id, runs)
+    session.add_all([*points, *plan])
+    session.add_all(PaperStudy(**each, **of_study) for each in _rows(archive, entry, tables_of.PAPER_STUDY))
+    session.flush()
+    announce_study(session, study)
+    return study
+
+
+def restore_deleted_runs(
+    session: Session, archive: Archive, entry: ArchivedItem, study_id: int, runs: Mapping[int, int]
+) -> bool:
+    """Put imported runs in the places of runs of a study that were deleted here. Return True if there are any."""
+    changed = False
+    for values in _rows(archive, entry, tables_of.STUDY_RUNS):
+        planned = session.get(StudyRun, (study_id, values["point"], values["seed"]))
+        run_id = runs.get(values["run_id"])
+        if planned is None or planned.run_id is None or run_id is None or planned.run_id == run_id:
+            continue
+        if session.scalar(select(Run.id).where(Run.id == planned.run_id)) is None:
+            planned.run_id = run_id
+            changed = True
+    if changed:
+        announce_study(session, session.get_one(Study, study_id))
+    return changed
+
+
+def _rows(archive: Archive, entry: ArchivedItem, table: RowTable) -> list[dict[str, Any]]:
+    """Return the rows of a table of the study."""
+    path = rows_of("studies", entry.number, table.name)
+    found = list(islice(read_rows(archive, table, path), MAX_ROWS + 1))
+    if len(found) > MAX_ROWS:
+        raise BadArchive(f"{path} has more than the {MAX_ROWS:,} lines allowed.")
+    return found
+
+
+def _check_plan(study: Study, points: list[StudyPoint], plan: list[StudyRun]) -> None:
+    """Raise BadArchive unless each point has runs, as a study needs that is extended later."""
+    try:
+        errors = find_errors(read_specification(study))
+    except ValidationError as error:
+        raise GUARDS.invalid(f"The study {study.name[:100]!r}", error) from None
+    if errors:
+        raise BadArchive(f"The study {study.name[:100]!r} is not valid: {errors[0][0]}: {errors[0][1]}.")
+    numbers = [point.number for point in points]
+    planned = {(each.point, each.seed) for each in plan}
+    has_its_runs = {each.point for each in plan} == set(numbers) and len(planned) == len(plan)
+    if sorted(numbers) != list(range(len(numbers))) or not has_its_runs:
+        raise BadArchive(
+            f"The study {study.name[:100]!r} must have numbered points, each with runs of different seeds."
+        )
+    if not all(0 <= each.seed <= MAX_SEED for each in plan):
+        raise BadArchive(f"The study {study.name[:100]!r} has a seed that is not between 0 and {MAX_SEED:,}.")
+
+
+def _relocate_diagnosis(study: Study, runs: Mapping[int, int]) -> None:
+    """Refer to the imported run whose fix the study tests, or to none if the archive does not contain it."""
+    diagnosed = read_specification(study).diagnosis
+    if diagnosed is None:
+        return
+    run_id = runs.get(diagnosed.run_id)
+    local = None if run_id is None else {"run_id": run_id, "rule": diagnosed.rule}
+    study.specification = {**study.specification, "diagnosis": local}
+
+
+def _local_id(run_id: int | None, runs: Mapping[int, int]) -> int | None:
+    """Return the id here of a planned run. One that was purged before the export gets an id that no run here has."""
+    if run_id is None:
+        return None
+    return runs.get(run_id, -abs(run_id))
+
+
+class ReportReader:
+    """Reads one report of an archive. The maps have the ids here of its runs and studies."""
+
+    def __init__(
+        self,
+        session: Session,
+        archive: Archive,
+        entry: ArchivedItem,
+        runs: Mapping[int, int],
+        studies: Mapping[int, int],
+    ) -> None:
+        self._session, self._archive, self._entry = session, archive, entry
+        self._runs, self._studies = runs, studies
+        self._path = rows_of("reports", entry.number, tables_of.REPORT.name)
+        self._values: dict[str, Any] = read_row(archive, tables_of.REPORT, self._path)
+
+    def restore(self) -> Report:
+        """Store the report. Its blocks get the ids of this installation."""
+        report = service.create(self._session, self._content())
+        report.created_at, report.updated_at = self._values["created_at"], self._values["updated_at"]
+        report.version = min(max(1, self._values["version"]), LARGEST_SMALL)
+        self._session.flush()
+        return report
+
+    def refresh(self, report_id: int) -> bool:
+        """Show imported runs instead of those that were deleted here, unless the report was edited here."""
+        report = self._session.get_one(Report, report_id)
+        blocks = [block.model_dump(mode="json") for block in self._content().blocks]
+        if report.version != self._values["version"] or report.blocks == blocks:
+            return False
+        report.blocks = blocks
+        return True
+
+    def _content(self) -> CreateReport:
+        """Return the title and the blocks with the ids of this installation."""
+        new = find_shown(self._session, self._archive, self._entry.number, self._runs, self._studies)
+        title = self._values["title"]
+        try:
+            blocks = CreateReport.model_validate({"title": title, "blocks": self._values["blocks"]}).blocks
+            dumped = [block.model_dump() for block in replace_ids(blocks, new)]
+            # Validate again, because new ids may make a text or an address too long.
+            return CreateReport.model_validate({"title": title, "blocks": dumped})
+        except ValidationError as error:
+            raise GUARDS.invalid(self._path, error) from None
+
 
 # The time between two transactions of an import in which others can write.
 TURN_SECONDS = 0.1

@@ -1,24 +1,58 @@
 """Routes of archive files: export of runs, studies and reports, and import."""
 
+from collections.abc import Sequence
+from pathlib import Path
 from typing import Annotated
 
 from fastapi import APIRouter, Query, Request, Response
 from fastapi.concurrency import run_in_threadpool
 from fastapi.responses import StreamingResponse
+from sqlalchemy import select
+from sqlalchemy.orm import Session
 
-from backend.archives import service
-from backend.archives.format import MAX_RUNS, SUFFIX, FilesChoice
-from backend.archives.schemas import ImportResult
-from backend.archives.selecting import Wanted
-from backend.archives.writing import stream
-from backend.comparisons.selection import parse_ids
+from backend.archives.format import MAX_RUNS, SUFFIX, FilesChoice, ImportResult, open_archive
+from backend.archives.reading import import_opened
+from backend.archives.run_writing import spool_run
+from backend.archives.writing import Export, Wanted, new_spool, select_items, spool_report, spool_study, stream
+from backend.comparisons.routes import parse_ids
 from backend.config import CurrentSettings
-from backend.database.engine import Db
+from backend.database.engine import Database, Db
+from backend.database.tables import Installation
 from backend.errors import FieldError, Invalid
 from backend.files import storage
-from backend.files.receiving import BODY
-from backend.projects.schemas import ProjectName
-from backend.web.write_slots import write_slot
+from backend.files.service import BODY
+from backend.projects.service import ProjectName
+from backend.web.middleware import write_slot
+
+
+def export(database: Database, wanted: Wanted, files: FilesChoice) -> Export:
+    """Copy the rows and points of runs, studies and reports for an archive. Raise NotFound if one does not exist."""
+    spool = new_spool(database.files_dir)
+    with database.snapshot() as connection, Session(bind=connection, autoflush=False) as session:
+        identity = session.scalars(select(Installation.identity)).one()
+        selected = select_items(session, wanted)
+        runs = [spool_run(session, spool, run, number, files) for number, run in enumerate(selected.runs, 1)]
+        studies = [spool_study(session, spool, study, number) for number, study in enumerate(selected.studies, 1)]
+        reports = [spool_report(session, spool, report, number) for number, report in enumerate(selected.reports, 1)]
+    return Export(identity, files, spool, runs, studies, reports)
+
+
+def store_archive(
+    database: Database,
+    path: Path,
+    *,
+    max_file_bytes: int,
+    tags: Sequence[str] = (),
+    project: str | None = None,
+    all_or_nothing: bool = True,
+) -> ImportResult:
+    """Import an archive file, with additional tags for its runs. Raise BadArchive if it must not be imported.
+
+    Everything goes to the projects that the archive names, unless one is given. Missing projects are created.
+    """
+    with open_archive(path, max_file_bytes) as archive:
+        return import_opened(database, archive, tags, project, all_or_nothing=all_or_nothing)
+
 
 router = APIRouter(tags=["archives"])
 
@@ -55,13 +89,13 @@ def export_archive(
     included.
     """
     wanted = _parse_wanted(runs, studies, reports)
-    export = service.export(db, wanted, files)
+    exported = export(db, wanted, files)
     headers = {
         "Content-Disposition": f'attachment; filename="{_name(wanted)}{SUFFIX}"',
         # The length of the response is not known before its end. Clients show progress with this.
-        "Arcadia-Unpacked-Bytes": str(export.unpacked_bytes),
+        "Arcadia-Unpacked-Bytes": str(exported.unpacked_bytes),
     }
-    return StreamingResponse(stream(export, db.files_dir), headers=headers, media_type="application/octet-stream")
+    return StreamingResponse(stream(exported, db.files_dir), headers=headers, media_type="application/octet-stream")
 
 
 @router.post("/archives", status_code=201, openapi_extra=BODY)
@@ -74,7 +108,7 @@ async def import_archive(
     try:
         async with write_slot(request.app, IMPORT_WRITE_TIMEOUT_SECONDS):
             most = settings.max_file_bytes
-            return await run_in_threadpool(service.import_archive, db, received, max_file_bytes=most, project=project)
+            return await run_in_threadpool(store_archive, db, received, max_file_bytes=most, project=project)
     finally:
         received.unlink(missing_ok=True)
 

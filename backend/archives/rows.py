@@ -3,18 +3,21 @@
 A row refers to other rows of its run by their numbers in the archive, never by ids of the database.
 """
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from datetime import datetime
 from functools import cache
+from itertools import islice
 from types import NoneType, UnionType
-from typing import Annotated, Any, Union, get_args, get_origin, get_type_hints
+from typing import Annotated, Any, TypeVar, Union, get_args, get_origin, get_type_hints
 
-from pydantic import AwareDatetime, BaseModel, BeforeValidator, ConfigDict, Field, create_model
+from pydantic import AwareDatetime, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, create_model
 from sqlalchemy import BigInteger, inspect
 from sqlalchemy.sql.elements import NamedColumn
 
+from backend.archives.format import GUARDS, Archive, BadArchive
 from backend.database import tables
-from backend.metrics.models import MetricClock
+from backend.metrics.points import MetricClock
 from workers.contract.values import LARGEST, LARGEST_SMALL, NO_BOOLEAN, storable
 
 MAX_TEXT = 50_000_000
@@ -180,3 +183,29 @@ def _storable_json(value: Any) -> Any:
 
 
 _STORABLE = BeforeValidator(_storable_json)
+
+
+Line = TypeVar("Line", bound=BaseModel)
+
+
+def read_rows(archive: Archive, table: RowTable, path: str) -> Iterator[dict[str, Any]]:
+    """Yield the rows of a member as columns. A missing member has no rows."""
+    model: type[ArchivedRow] = row_model(table)
+    return (dict(row) for row in read_lines(archive, model, path))
+
+
+def read_lines(archive: Archive, model: type[Line], path: str) -> Iterator[Line]:
+    """Yield the lines of a member as a model. Raise BadArchive for the first invalid one."""
+    for number, line in enumerate(archive.lines(path), 1):
+        try:
+            yield model.model_validate(line)
+        except ValidationError as error:
+            raise GUARDS.invalid(f"Line {number} of {path}", error) from None
+
+
+def read_row(archive: Archive, table: RowTable, path: str) -> dict[str, Any]:
+    """Return the only row of a member as columns."""
+    rows = list(islice(read_rows(archive, table, path), 2))
+    if len(rows) != 1:
+        raise BadArchive(f"{path} must have exactly one line.")
+    return rows[0]

@@ -10,30 +10,60 @@ from pydantic import BaseModel, Field, TypeAdapter, ValidationError
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from backend.aliases.schemas import is_name
+from backend.aliases import is_name
 from backend.archives import rows as tables_of
-from backend.archives.format import ArchivedRun, file_of, points_of, rows_of
-from backend.archives.opening import GUARDS, Archive, BadArchive
-from backend.archives.row_reading import read_lines, read_row, read_rows
-from backend.archives.rows import JOB_KINDS, RowTable
-from backend.archives.start_sets import restore_start_set
+from backend.archives.format import GUARDS, Archive, ArchivedRun, BadArchive, file_of, points_of, rows_of
+from backend.archives.rows import JOB_KINDS, RowTable, read_lines, read_row, read_rows
 from backend.database import tables
 from backend.database.columns import utc_now
-from backend.files.download import MEDIA_TYPES
+from backend.database.tables import StartSet
+from backend.files.routes import MEDIA_TYPES
 from backend.files.service import new_stored_path
-from backend.logs.service import note
+from backend.logs import note
+from backend.metrics.export import SeriesRestorer
 from backend.metrics.points import POINT
-from backend.metrics.schemas import NAME_PATTERN
-from backend.metrics.series import MAX_SERIES
-from backend.metrics.transfer import SeriesRestorer
-from backend.projects.lookup import resolve_or_create
-from backend.provenance.service import store_document
-from backend.runs.notices import announce_run
+from backend.metrics.reading import MAX_SERIES, NAME_PATTERN
+from backend.projects.service import resolve_or_create
+from backend.provenance import store_document
+from backend.runs.states import announce_run
+from backend.start_sets import build_start_set
 from workers.contract.archives import ArchiveError, read_header
 from workers.contract.config import CONFIGURATIONS
 from workers.contract.games import ENVIRONMENTS
+from workers.contract.protocols.starts import StartSetFile
 from workers.contract.values import LARGEST_SMALL
 from workers.contract.worker_api import RunPath
+
+MAX_NAME = 100
+
+
+def restore_start_set(session: Session, values: Mapping[str, Any]) -> int:
+    """Return the id of a start set with this content. Store it under a free name if there is none."""
+    try:
+        points = StartSetFile.model_validate_json(values["content"])
+    except ValidationError as error:
+        raise GUARDS.invalid(f"The start set {values['name'][:100]!r}", error) from None
+    if points.sha256 != values["sha256"]:
+        raise BadArchive(f"The start set {values['name'][:100]!r} does not have its hash.")
+    found = session.scalar(select(StartSet.id).where(StartSet.sha256 == points.sha256))
+    if found is not None:
+        return found
+    names = set(session.scalars(select(StartSet.name).where(StartSet.env == points.env)))
+    stored = build_start_set(next(name for name in _names(values["name"]) if name not in names), points)
+    stored.created_at = values["created_at"]
+    session.add(stored)
+    session.flush()
+    return stored.id
+
+
+def _names(name: str) -> Iterator[str]:
+    """Yield the name, then the same with a number."""
+    yield name
+    number = 2
+    while True:
+        yield f"{name[: MAX_NAME - 12]} ({number})"
+        number += 1
+
 
 BATCH = 500
 UNENDED = ("queued", "starting", "running")

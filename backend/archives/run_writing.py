@@ -1,24 +1,78 @@
 """The rows and points of a run, written as members of an archive."""
 
+import hashlib
 import io
 import json
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, BinaryIO
 
 import numpy as np
 from sqlalchemy import Select, or_, select
 from sqlalchemy.orm import Session, undefer
 
-from backend.aliases.queries import current_changes
+from backend.aliases import current_changes
 from backend.archives import rows as tables_of
 from backend.archives.format import FilesChoice, file_of, points_of, rows_of
 from backend.archives.rows import JOB_KINDS, RowTable, to_line
-from backend.archives.spool import MemberSpool, SpooledItem, content_hash, encode_lines, hash_lines
 from backend.database import tables
-from backend.metrics.models import MetricClock
-from backend.metrics.points import POINT
-from backend.metrics.transfer import iterate_points, list_segments, list_series
+from backend.metrics.export import iterate_points, list_segments, list_series
+from backend.metrics.points import POINT, MetricClock
+
+
+@dataclass(frozen=True)
+class WrittenMember:
+    """A member in the temporary file, with its place there."""
+
+    path: str
+    offset: int
+    bytes: int
+    sha256: str
+
+
+class MemberSpool:
+    """Temporary file of members. The transaction that reads the rows ends before the download starts."""
+
+    def __init__(self, file: BinaryIO) -> None:
+        self.file = file
+        self.members: list[WrittenMember] = []
+
+    def write(self, path: str, blocks: Iterable[bytes]) -> int:
+        """Write a member, unless it would be empty. Return its size."""
+        digest, offset, size = hashlib.sha256(), self.file.tell(), 0
+        for block in blocks:
+            digest.update(block)
+            self.file.write(block)
+            size += len(block)
+        if size:
+            self.members.append(WrittenMember(path, offset, size, digest.hexdigest()))
+        return size
+
+
+@dataclass
+class SpooledItem:
+    """A run, study or report in the spool, with its id here, its number in the archive and its project."""
+
+    number: int
+    id: int
+    content_sha256: str = ""
+    project: str | None = None
+
+
+def hash_lines(members: Sequence[WrittenMember], folder: str) -> list[str]:
+    """Return the lines of a content hash for members, which do not depend on the number in their folder's name."""
+    return sorted(f"{each.path.removeprefix(folder)} {each.sha256}" for each in members)
+
+
+def content_hash(lines: Iterable[str]) -> str:
+    """Return the content hash of lines."""
+    return hashlib.sha256("\n".join(lines).encode()).hexdigest()
+
+
+def encode_lines(lines: Iterable[str]) -> Iterator[bytes]:
+    """Yield lines of JSON as bytes."""
+    return (f"{line}\n".encode() for line in lines)
+
 
 BATCH = 500
 

@@ -5,32 +5,152 @@ read while it is sent.
 """
 
 import hashlib
+import os
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any, BinaryIO, cast
 
+from sqlalchemy import Select, select
+from sqlalchemy.orm import Session
+
+from backend.archives import rows as tables_of
+from backend.archives.block_ids import BlockIds, describe, find_ids
 from backend.archives.format import (
     FORMAT,
     MANIFEST,
+    MAX_RUNS,
     RUNS_VERSION,
     VERSION,
     ArchivedItem,
     ArchivedRun,
     ArchiveManifest,
     FilesChoice,
+    Kind,
     file_of,
+    rows_of,
 )
-from backend.archives.run_writing import SpooledRun
-from backend.archives.spool import MemberSpool, SpooledItem
+from backend.archives.rows import RowTable, to_line
+from backend.archives.run_writing import (
+    MemberSpool,
+    SpooledItem,
+    SpooledRun,
+    content_hash,
+    encode_lines,
+    hash_lines,
+    spool_run,
+)
 from backend.database.columns import utc_now
-from backend.errors import NotFound
+from backend.database.tables import PaperStudy, Report, Run, Study, StudyPoint, StudyRun
+from backend.database.tables.base import Base
+from backend.errors import FieldError, Invalid, NotFound
 from backend.files.storage import BLOCK_BYTES, INCOMING, stored_path
-from backend.files.zip_stream import ZipStream
-from workers.contract.members import Member
+from backend.files.zip_files import ZipStream
+from backend.reports.schemas import read_blocks
+from backend.reports.service import find_report
+from backend.studies.service import find_study
+from backend.web.lookup import find_run
+from workers.contract.events import Member
+
+
+def spool_study(session: Session, spool: MemberSpool, study: Study, number: int) -> SpooledItem:
+    """Write the rows of a study: its specification, its points and the plan of its runs."""
+    first = len(spool.members)
+    queries: list[tuple[RowTable, Select[Any]]] = [
+        (tables_of.STUDY, select(Study).where(Study.id == study.id)),
+        (tables_of.STUDY_POINTS, select(StudyPoint).filter_by(study_id=study.id).order_by(StudyPoint.number)),
+        (
+            tables_of.STUDY_RUNS,
+            select(StudyRun).filter_by(study_id=study.id).order_by(StudyRun.point, StudyRun.seed),
+        ),
+        (tables_of.PAPER_STUDY, select(PaperStudy).filter_by(study_id=study.id)),
+    ]
+    for table, query in queries:
+        _write(spool, rows_of("studies", number, table.name), table, session.scalars(query))
+    hashed = content_hash(hash_lines(spool.members[first:], f"studies/{number}/"))
+    return SpooledItem(number, study.id, hashed, study.project)
+
+
+def spool_report(session: Session, spool: MemberSpool, report: Report, number: int) -> SpooledItem:
+    """Write the row of a report, and the descriptions of what it shows."""
+    first = len(spool.members)
+    _write(spool, rows_of("reports", number, tables_of.REPORT.name), tables_of.REPORT, [report])
+    hashed = content_hash(hash_lines(spool.members[first:], f"reports/{number}/"))
+    shown = describe(session, find_ids(read_blocks(report.blocks)))
+    for table, items in shown._asdict().items():
+        spool.write(rows_of("reports", number, table), encode_lines(each.model_dump_json() for each in items))
+    return SpooledItem(number, report.id, hashed, report.project)
+
+
+def _write(spool: MemberSpool, path: str, table: RowTable, found: Iterable[Base]) -> None:
+    spool.write(path, (to_line(table, row, 0, {}) for row in found))
+
+
+def hash_item(session: Session, kind: Kind, item_id: int, files: FilesChoice) -> str | None:
+    """Return the content hash of an item, or None if it does not exist."""
+    with Path(os.devnull).open("wb") as nowhere:
+        spool = MemberSpool(nowhere)
+        if kind == "runs":
+            run = session.get(Run, item_id)
+            return spool_run(session, spool, run, 1, files).content_sha256 if run else None
+        if kind == "studies":
+            study = session.get(Study, item_id)
+            return spool_study(session, spool, study, 1).content_sha256 if study else None
+        report = session.get(Report, item_id)
+        return spool_report(session, spool, report, 1).content_sha256 if report else None
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """Ids of what a user wants to export."""
+
+    runs: Sequence[int] = ()
+    studies: Sequence[int] = ()
+    reports: Sequence[int] = ()
+
+
+@dataclass(frozen=True)
+class Selection:
+    """What an archive will contain."""
+
+    runs: Sequence[Run]
+    studies: Sequence[Study]
+    reports: Sequence[Report]
+
+
+def select_items(session: Session, wanted: Wanted) -> Selection:
+    """Return what to export: a study with its runs, and a report with all that its blocks are about.
+
+    Raise NotFound if one of the wanted items does not exist, and Invalid if there would be too many runs.
+    """
+    reports = [find_report(session, each) for each in wanted.reports]
+    studies = [find_study(session, each) for each in wanted.studies]
+    runs = [find_run(session, each) for each in wanted.runs]
+    ids = [find_ids(read_blocks(each.blocks)) for each in reports]
+    studies += session.scalars(select(Study).where(Study.id.in_(_join(each.studies for each in ids))))
+    studies = list(dict.fromkeys(studies))
+    in_study = StudyRun.study_id.in_([each.id for each in studies])
+    of_studies = select(StudyRun.run_id).where(in_study, StudyRun.run_id.is_not(None))
+    runs += session.scalars(select(Run).where(Run.id.in_(of_studies)).order_by(Run.id))
+    runs += session.scalars(select(Run).where(Run.id.in_(_shown_runs(session, ids))).order_by(Run.id))
+    runs = list(dict.fromkeys(runs))
+    if len(runs) > MAX_RUNS:
+        message = f"the archive would have {len(runs):,} runs; it may have {MAX_RUNS:,}. Export fewer at once"
+        raise Invalid(FieldError(field="studies" if studies else "runs", message=message))
+    return Selection(runs, studies, reports)
+
+
+def _shown_runs(session: Session, ids: Sequence[BlockIds]) -> set[int]:
+    shown = _join(describe(session, each).runs for each in ids)
+    return shown | _join(each.runs for each in ids)
+
+
+def _join(ids: Iterable[Iterable[int]]) -> set[int]:
+    return {each for some in ids for each in some}
+
 
 # Small archives stay in memory.
 SPOOL_BYTES = 8_000_000

@@ -22,7 +22,7 @@ from backend.database.tables import (
     Run,
 )
 from backend.errors import FieldError, Invalid, NotFound
-from backend.projects.lookup import in_projects, resolve
+from backend.projects.service import in_projects, resolve
 
 _NUMBER = re.compile(r"v(\d{1,9})")
 _LISTED = 20

@@ -13,11 +13,10 @@ from backend.artifacts import queries, schemas, service
 from backend.config import CurrentSettings
 from backend.database.engine import Db
 from backend.errors import NotFound
-from backend.files.download import download
+from backend.files.routes import download
 from backend.files.storage import BLOCK_BYTES, stored_path
-from backend.files.zip_stream import ZipStream, read_blocks
-from backend.projects.lookup import Projects
-from backend.projects.schemas import ProjectName
+from backend.files.zip_files import ZipStream, read_blocks
+from backend.projects.service import ProjectName, Projects
 from backend.web.lookup import PathId, PathRun
 from workers.contract.values import Id, ShortText, Text
 

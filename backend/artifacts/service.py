@@ -29,7 +29,7 @@ from backend.database.tables import (
 from backend.errors import FieldError, Invalid, NotFound
 from backend.files.service import delete_files
 from backend.live.notices import publish
-from backend.projects.lookup import project_of
+from backend.projects.service import project_of
 
 # A script uploads files before the event that names them. If it dies between the two, they are deleted this much later.
 UNUSED_KEPT = timedelta(days=1)

@@ -9,19 +9,25 @@ from pathlib import Path
 
 from sqlalchemy import Connection, func, select
 
-from backend.backup.manifest import DATABASE, FILES, Content, Manifest, paths, read_manifest, verify
-from backend.backup.rows import copy_rows
-from backend.backup.tampering import refuse_tampered
-from backend.config import Settings
+from backend.backup.manifest import (
+    DATABASE,
+    FILES,
+    Content,
+    Manifest,
+    copy_rows,
+    paths,
+    read_manifest,
+    refuse_tampered,
+    verify,
+)
+from backend.config import RefusedError, Settings
 from backend.database.engine import Database, open_database
 from backend.database.migrations import migrate
 from backend.database.tables import MAIN_ID, Base, Installation, Project, Run
-from backend.files.ownership import write_mark
-from backend.files.storage import stored_files
-from backend.refusals import RefusedError
+from backend.files.storage import stored_files, write_mark
 from backend.startup.checks import database_refusals, make_ready
-from backend.startup.embedded.data_folder import lock
-from workers.contract.paths import path_inside
+from backend.startup.up import lock
+from workers.contract.layout import path_inside
 
 # Of the projects, only Main may be there.
 TABLES_OF_UNUSED = ("installation", "workers", "signed_in", "projects")

@@ -4,19 +4,53 @@ from datetime import datetime
 
 from fastapi import APIRouter
 from pydantic import BaseModel, ConfigDict, Field
-from sqlalchemy import select
+from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
-from backend.aliases.queries import names_of_checkpoints
+from backend.aliases import names_of_checkpoints
 from backend.checkpoints.availability import find_weights_only
-from backend.checkpoints.best import BestBy, evaluation_scores
-from backend.checkpoints.pruning import KeptAs, reasons_kept
-from backend.checkpoints.service import set_pinned
+from backend.checkpoints.service import BestBy, KeptAs, evaluation_scores, list_resumable, reasons_kept, set_pinned
 from backend.database import tables
 from backend.database.engine import Db
-from backend.web.json_numbers import JsonNumber
-from backend.web.lookup import PathId, PathRun, find_run
+from backend.database.tables import Calibration, Checkpoint, Evaluation, Job, Run
+from backend.jobs import UNFINISHED
+from backend.web.formats import JsonNumber
+from backend.web.lookup import PathId, PathRun, find_run, last_started_attempt
 from workers.contract.values import Truth
+
+# Limit unfinished scheduled evaluations of a run, and its calibrations, since each protects a checkpoint from pruning.
+MAX_SCHEDULED = 10
+
+
+def find_due(session: Session, run: Run, every: int, last_step: int) -> Checkpoint | None:
+    """Return the newest checkpoint if it is due, or None.
+
+    The first checkpoint at or after each multiple of `every` steps is due. `last_step` is the step of the last
+    scheduled checkpoint.
+    """
+    newest = next(iter(list_resumable(session, run)), None)
+    if newest is None or newest.step // every <= max(last_step, run.parent_step or 0) // every:
+        return None
+    return newest
+
+
+def has_room(session: Session, run: Run, table: type[Evaluation] | type[Calibration]) -> bool:
+    """Return True if a schedule may add an evaluation or a calibration of a run."""
+    return _count_scheduled(session, run, table) < MAX_SCHEDULED
+
+
+def can_catch_up(session: Session, run: Run, table: type[Evaluation] | type[Calibration]) -> bool:
+    """Return True if a schedule has just dropped below its limit and the run's last attempt has started."""
+    is_below = _count_scheduled(session, run, table) == MAX_SCHEDULED - 1
+    return is_below and last_started_attempt(session, run) is not None
+
+
+def _count_scheduled(session: Session, run: Run, table: type[Evaluation] | type[Calibration]) -> int:
+    """Return the number of unfinished scheduled evaluations or calibrations of a run."""
+    query = select(func.count()).select_from(table).join(Job, Job.id == table.job_id)
+    by_schedule = (table.run_id == run.id, table.origin == "schedule")
+    return session.scalar(query.where(*by_schedule, Job.state.in_(UNFINISHED))) or 0
+
 
 router = APIRouter(tags=["files"])
 

@@ -1,18 +1,205 @@
 """Checkpoints: store, pin, find for the next attempt, and copy for a fork."""
 
-from collections.abc import Sequence
+import math
+from collections.abc import Container, Sequence
+from typing import Any, Literal, NamedTuple
 
-from sqlalchemy import select
+from sqlalchemy import ColumnElement, select
 from sqlalchemy.orm import Session
 
-from backend.checkpoints.pruning import prune_checkpoints
+from backend.aliases import names_of_checkpoints
 from backend.database.engine import after_commit
-from backend.database.tables import Attempt, Checkpoint, File, Run
+from backend.database.tables import Attempt, Checkpoint, Evaluation, File, Job, Run
 from backend.errors import Conflict, FieldError, Invalid, NotFound
 from backend.files.service import Maker, copy_file, delete_files, find_reported
 from backend.live.notices import publish
-from backend.logs.service import note
+from backend.logs import note
+from backend.replays.service import delete_replays_of_checkpoints
+from backend.web.lookup import last_started_attempt
 from workers.contract import events as ev
+from workers.contract.config import CONFIGURATIONS
+from workers.contract.config.emulator import protocol_of
+from workers.contract.layout import DEFAULT_KEPT, prunable
+from workers.contract.protocols import PROTOCOLS
+from workers.contract.protocols.document import EPSILON_GREEDY, SAMPLED, Acting
+
+
+def usual_protocol_of(run: Run) -> str:
+    """Return the protocol of a run's evaluations and recordings."""
+    return protocol_of({"env": run.env, **run.config})
+
+
+def usual_acting_of(run: Run) -> Acting:
+    """Return how the agent of a run chooses actions, as in the paper of its method."""
+    configuration = CONFIGURATIONS.get(run.algorithm)
+    if configuration is not None:
+        return configuration.usual_acting
+    return EPSILON_GREEDY if run.config.get("learns") == "values" else SAMPLED
+
+
+def is_superseded() -> ColumnElement[bool]:
+    """Return the SQL condition that a later attempt resumed before the checkpoint of a query."""
+    later = (Attempt.run_id == Checkpoint.run_id, Attempt.attempt > Checkpoint.attempt)
+    return select(Attempt.attempt).where(*later, Attempt.resumed_step < Checkpoint.step).correlate(Checkpoint).exists()
+
+
+def superseded_ids(session: Session, run_id: int) -> set[int]:
+    """Return the ids of the superseded checkpoints of a run."""
+    return set(session.scalars(select(Checkpoint.id).where(Checkpoint.run_id == run_id, is_superseded())))
+
+
+BestBy = Literal["evaluation", "training"]
+
+
+def find_best(session: Session, run: Run, rows: Sequence[Checkpoint]) -> Checkpoint | None:
+    """Return the best of the checkpoints, or None if none has a score."""
+    scores = evaluation_scores(session, run)
+    if evaluated := [row for row in rows if row.id in scores]:
+        return max(evaluated, key=lambda row: (scores[row.id], row.step))
+    return max((row for row in rows if row.return_mean is not None), key=training_score, default=None)
+
+
+def evaluation_scores(session: Session, run: Run) -> dict[int, float]:
+    """Return the newest comparable score of each evaluated checkpoint."""
+    return {number: found.score for number, found in comparable_evaluations(session, run).items()}
+
+
+class EvaluationScore(NamedTuple):
+    """Score of an evaluation, with the step of its checkpoint."""
+
+    score: float
+    step: int
+    evaluation_id: int
+
+
+def comparable_evaluations(session: Session, run: Run) -> dict[int, EvaluationScore]:
+    """Return the newest finished evaluation of each checkpoint, if it was made as the run's schedule does it.
+
+    Only such evaluations are comparable: the run's protocol, the usual way to act, and all episodes.
+    """
+    return comparable_evaluations_of(session, [run])[run.id]
+
+
+def comparable_evaluations_of(session: Session, runs: Sequence[Run]) -> dict[int, dict[int, EvaluationScore]]:
+    """Return the comparable evaluations of each run, by checkpoint."""
+    with_agent = {run.id: run for run in runs if run.has_agent}
+    columns = (Evaluation.run_id, Evaluation.id, Evaluation.checkpoint_id, Evaluation.step, Evaluation.mean)
+    query = select(*columns, Evaluation.protocol, Evaluation.acting, Job.total)
+    query = query.join(Job).join(Checkpoint, Checkpoint.id == Evaluation.checkpoint_id)
+    # The result of an unfinished job may still be discarded.
+    finished = (~is_superseded(), Evaluation.mean.is_not(None), Job.state == "done")
+    query = query.where(Evaluation.run_id.in_(with_agent), *finished)
+    newest: dict[int, dict[int, EvaluationScore]] = {run.id: {} for run in runs}
+    for row in session.execute(query.order_by(Evaluation.id)):
+        if _is_comparable(with_agent[row.run_id], row):
+            newest[row.run_id][row.checkpoint_id] = EvaluationScore(row.mean, row.step, row.id)
+    return {
+        run_id: {number: found for number, found in each.items() if not math.isnan(found.score)}
+        for run_id, each in newest.items()
+    }
+
+
+def _is_comparable(run: Run, row: Any) -> bool:
+    """Return True if a row of an evaluation has the run's protocol, the usual way to act, and all episodes."""
+    if row.protocol != usual_protocol_of(run) or row.acting != usual_acting_of(run).model_dump(mode="json"):
+        return False
+    protocol = PROTOCOLS.get(row.protocol)
+    # A protocol of a missing plug-in has an unknown number of episodes.
+    return protocol is None or row.total >= protocol.episodes
+
+
+def training_score(row: Checkpoint) -> tuple[float, int]:
+    """Return the mean return in training and the step, to sort by."""
+    score = -math.inf if row.return_mean is None or math.isnan(row.return_mean) else row.return_mean
+    return score, row.step
+
+
+KeptAs = Literal["alias", "pinned", "best", "first", "last", "spread"]
+
+
+def prune_checkpoints(session: Session, run: Run) -> None:
+    """Delete the files and replays of checkpoints that the rule does not keep, and of superseded ones."""
+    rows = _by_step(session, run)
+    current = _current(session, run, rows)
+    best, trained = _mark_best(session, run, rows, current), max(current, key=training_score, default=None)
+    # These do not count toward the number of kept checkpoints.
+    named = names_of_checkpoints(session, [run.id]).keys()
+    extra = {row.id for row in current if row.pinned or row.id in named} | _needed_by_jobs(session, run)
+    protected = [place for place, row in enumerate(current) if row.id in extra or row in (best, trained)]
+    max_kept = run.config.get("checkpoints_kept", DEFAULT_KEPT) + sum(row.id in extra for row in current)
+    pruned = {current[place].id for place in prunable([row.step for row in current], max_kept, protected)}
+    superseded = {row.id for row in available(rows) if row not in current and row.id not in extra}
+    removed = (pruned | superseded) - named
+    _delete(session, run, [row for row in rows if row.id in removed and not row.pinned])
+
+
+def prune_after_job(session: Session, run: Run) -> None:
+    """Prune again after a job, unless the start step of the current attempt is still unknown."""
+    if last_started_attempt(session, run) is not None:
+        prune_checkpoints(session, run)
+
+
+def update_best(session: Session, run: Run) -> None:
+    """Choose the best checkpoint again, without pruning."""
+    if last_started_attempt(session, run) is not None:
+        rows = _by_step(session, run)
+        _mark_best(session, run, rows, _current(session, run, rows))
+
+
+def _by_step(session: Session, run: Run) -> Sequence[Checkpoint]:
+    query = select(Checkpoint).where(Checkpoint.run_id == run.id)
+    return session.scalars(query.order_by(Checkpoint.step, Checkpoint.id)).all()
+
+
+def _current(session: Session, run: Run, rows: Sequence[Checkpoint]) -> list[Checkpoint]:
+    """Return the checkpoints that have a file and are not superseded."""
+    superseded = superseded_ids(session, run.id)
+    return [row for row in available(rows) if row.id not in superseded]
+
+
+def _mark_best(
+    session: Session, run: Run, rows: Sequence[Checkpoint], current: Sequence[Checkpoint]
+) -> Checkpoint | None:
+    best = find_best(session, run, current)
+    for row in rows:
+        row.best = row is best
+    return best
+
+
+def _needed_by_jobs(session: Session, run: Run) -> set[int]:
+    """Return the ids of the checkpoints that unfinished jobs use."""
+    ids = select(Job.checkpoint_id).where(Job.run_id == run.id, Job.state.in_(("queued", "running")))
+    return set(session.scalars(ids))
+
+
+def available(rows: Sequence[Checkpoint]) -> list[Checkpoint]:
+    """Return the checkpoints that have a file."""
+    return [row for row in rows if row.file_id is not None]
+
+
+def reasons_kept(rows: Sequence[Checkpoint], named: Container[int]) -> dict[int, KeptAs]:
+    """Return why each checkpoint is kept.
+
+    The rows are all checkpoints of a run in order of their steps, and `named` has the ids of those with an alias.
+    """
+    kept = available(rows)
+    reasons: dict[int, KeptAs] = {row.id: "spread" for row in kept}
+    if kept:
+        reasons |= {kept[-1].id: "last", kept[0].id: "first"}
+    reasons |= {row.id: "best" for row in kept if row.best}
+    reasons |= {row.id: "pinned" for row in kept if row.pinned}
+    return reasons | {row.id: "alias" for row in kept if row.id in named}
+
+
+def _delete(session: Session, run: Run, rows: Sequence[Checkpoint]) -> None:
+    ids = [row.file_id for row in rows if row.file_id is not None]
+    for row in rows:
+        row.file_id = None
+    session.flush()
+    if ids:
+        delete_files(session, ids)
+        delete_replays_of_checkpoints(session, run, [row.file for row in rows])
+
 
 MAX_RESUMABLE = 10
 

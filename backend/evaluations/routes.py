@@ -1,22 +1,102 @@
 """Routes of evaluations: request, list, read, cancel, delete and export."""
 
-from typing import Annotated
+from typing import Annotated, get_args
 
 from fastapi import APIRouter, Depends, Query, Request, Response
 from fastapi.responses import StreamingResponse
+from pydantic import BaseModel, Field
+from sqlalchemy.orm import Session
 
-from backend.checkpoints.pruning import update_best
+from backend import jobs
+from backend.checkpoints.service import update_best, usual_acting_of, usual_protocol_of
 from backend.database.engine import Db
+from backend.database.tables import Run
 from backend.doorbell import Bell
-from backend.evaluations import queries, schemas, service
-from backend.evaluations.choices import EvaluationChoices, choices
-from backend.evaluations.csv_export import episode_lines, evaluation_lines
-from backend.evaluations.schedule import catch_up_schedule
-from backend.jobs import service as jobs
-from backend.web.csv_files import attachment
+from backend.evaluations import schemas, service
+from backend.evaluations.schemas import episode_lines, evaluation_lines
+from backend.evaluations.service import catch_up_schedule, missing_start_sets
+from backend.start_sets import StartSet, load_start_sets, to_schema
+from backend.web.formats import attachment
 from backend.web.idempotency import Idempotent
-from backend.web.lookup import PathId, PathRun, find_run
-from backend.web.waiting import DEFAULT_TIMEOUT, Timeout, Wait, job_in_progress, wait_while
+from backend.web.lookup import (
+    DEFAULT_TIMEOUT,
+    PathId,
+    PathRun,
+    Timeout,
+    Wait,
+    find_run,
+    job_in_progress,
+    refuse_without_agent,
+    wait_while,
+)
+from workers.contract.config.emulator import acting_unfit_because, unfit_because
+from workers.contract.protocols import PROTOCOLS, EvaluationProtocol
+from workers.contract.protocols.document import EPSILON_GREEDY, Acting, ActingName
+
+
+class ProtocolChoice(BaseModel):
+    """A protocol to choose."""
+
+    name: str
+    title: str
+    sentence: str = Field(description="Description of the protocol.")
+    source: str = Field(description="The paper and the place in it.")
+    episodes: int = Field(description="Default number of episodes.")
+    start_sets: list[StartSet] | None = Field(
+        description="Start sets to choose from, for protocols that begin at start points."
+    )
+    unfit_because: str | None = Field(description="Why the protocol is unavailable, and what to do. Null if available.")
+
+
+class ActingChoice(BaseModel):
+    """A way to choose actions."""
+
+    acting: Acting
+    unfit_because: str | None = Field(description="Why it is unavailable for this run. Null if it is available.")
+
+
+class EvaluationChoices(BaseModel):
+    """Protocols and ways to choose actions, with their defaults."""
+
+    protocols: list[ProtocolChoice]
+    usual_protocol: str
+    acting: list[ActingChoice]
+    usual_acting: Acting = Field(description="The default, as in the method's paper.")
+
+
+def choices(session: Session, run: Run) -> EvaluationChoices:
+    """Return the choices for an evaluation of a run."""
+    refuse_without_agent(run, "evaluate")
+    usual = usual_acting_of(run)
+    # Random play needs no checkpoint, so it is no choice for a run.
+    ways = [EPSILON_GREEDY if name == EPSILON_GREEDY.name else Acting(name=name) for name in get_args(ActingName)]
+    return EvaluationChoices(
+        protocols=[_protocol(session, run.env, protocol) for protocol in PROTOCOLS.values()],
+        usual_protocol=usual_protocol_of(run),
+        acting=[
+            ActingChoice(acting=way, unfit_because=acting_unfit_because(way, usual, run.env))
+            for way in ways
+            if way.name != "random"
+        ],
+        usual_acting=usual,
+    )
+
+
+def _protocol(session: Session, env: str, protocol: EvaluationProtocol) -> ProtocolChoice:
+    unfit, sets = unfit_because(protocol.name, env), None
+    if protocol.starts_from is not None and unfit is None:
+        unfit = missing_start_sets(session, env, protocol.name)
+        sets = [to_schema(stored) for stored in load_start_sets(session, env, protocol.starts_from)]
+    return ProtocolChoice(
+        name=protocol.name,
+        title=protocol.title,
+        sentence=protocol.sentence,
+        source=protocol.source,
+        episodes=protocol.episodes,
+        start_sets=sets,
+        unfit_because=unfit,
+    )
+
 
 router = APIRouter(tags=["evaluations"])
 
@@ -31,7 +111,7 @@ def create_evaluation(
         evaluation = service.request_evaluation(session, find_run(session, run_id, lock=True), request)
         evaluation, job = service.find_evaluation(session, evaluation.id)
         bell.ring_after_commit(session, job)
-        return once.store(session, queries.with_episodes(session, evaluation, job))
+        return once.store(session, service.with_episodes(session, evaluation, job))
 
 
 @router.get("/runs/{run_id}/evaluations")
@@ -43,7 +123,7 @@ def list_evaluations(
 ) -> schemas.EvaluationPage:
     """List the evaluations of a run without their episodes, newest first."""
     with db.read() as session:
-        return queries.read_page(session, run, limit, cursor)
+        return service.read_page(session, run, limit, cursor)
 
 
 @router.get("/runs/{run_id}/evaluation-choices")
@@ -67,7 +147,7 @@ async def wait_for_evaluation(
 def read_evaluation(db: Db, evaluation_id: PathId) -> schemas.EvaluationWithEpisodes:
     """Return an evaluation with its episodes, immediately or once it has ended."""
     with db.read() as session:
-        return queries.with_episodes(session, *service.find_evaluation(session, evaluation_id))
+        return service.with_episodes(session, *service.find_evaluation(session, evaluation_id))
 
 
 @router.post("/evaluations/{evaluation_id}/cancel")
@@ -77,7 +157,7 @@ def cancel_evaluation(db: Db, evaluation_id: PathId) -> schemas.EvaluationWithEp
         evaluation, job = service.find_evaluation(session, evaluation_id, lock=True)
         jobs.cancel(session, job)
         catch_up_schedule(session, find_run(session, evaluation.run_id))
-        return queries.with_episodes(session, evaluation, job)
+        return service.with_episodes(session, evaluation, job)
 
 
 @router.delete("/evaluations/{evaluation_id}", status_code=204)
@@ -97,7 +177,7 @@ def delete_evaluation(db: Db, evaluation_id: PathId) -> Response:
 def export_evaluation(db: Db, evaluation_id: PathId) -> StreamingResponse:
     """Export the episodes of an evaluation as CSV."""
     with db.read() as session:
-        found = queries.with_episodes(session, *service.find_evaluation(session, evaluation_id))
+        found = service.with_episodes(session, *service.find_evaluation(session, evaluation_id))
     return attachment(episode_lines(found), f"evaluation-{evaluation_id}.csv")
 
 
@@ -105,5 +185,5 @@ def export_evaluation(db: Db, evaluation_id: PathId) -> StreamingResponse:
 def export_evaluations(db: Db, run: PathRun) -> StreamingResponse:
     """Export all evaluations of a run as CSV, in order of their steps."""
     with db.read() as session:
-        found = queries.list_by_step(session, run)
+        found = service.list_by_step(session, run)
     return attachment(evaluation_lines(found), f"run-{run.id}-evaluations.csv")

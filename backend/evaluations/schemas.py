@@ -1,22 +1,35 @@
 """Schemas of the evaluations API."""
 
+from collections.abc import Iterable, Iterator
 from datetime import datetime
 from typing import Annotated
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from backend.checkpoints.choice import CheckpointChoice
+from backend.checkpoints.availability import CheckpointChoice
 from backend.database.tables import Origin
-from backend.start_sets.schemas import UsedStarts
-from backend.web.json_numbers import JsonNumber
-from workers.contract.protocols.acting import Acting
-from workers.contract.protocols.document import NormalizedBy, PlayedEpisode
+from backend.errors import Conflict
+from backend.web.formats import JsonNumber, csv_line
+from workers.contract.protocols.document import Acting, NormalizedBy, PlayedEpisode
+from workers.contract.protocols.protocol import StartPlayer
 from workers.contract.protocols.starts import MOST_STARTS
 from workers.contract.values import NO_BOOLEAN, Id, Seed, ShortText
 from workers.contract.worker_api import JobState
 
 # One episode from each point of the largest start set.
 MAX_EPISODES = MOST_STARTS
+
+
+class UsedStarts(BaseModel):
+    """The start set of an evaluation, as it was when the evaluation was requested."""
+
+    id: int
+    name: str
+    player: StartPlayer
+    source: str
+    points: int
+    sha256: str
+    kept: bool = Field(description="False if it was deleted.")
 
 
 class EvaluationRequest(BaseModel):
@@ -110,3 +123,36 @@ class EvaluationPage(BaseModel):
     best: RunEvaluation | None = Field(
         description="The best evaluation with the run's protocol. Only the newest of each checkpoint counts."
     )
+
+
+EPISODE_COLUMNS = ("episode", "score", "frames", "frames_before", "length", "ended")
+EVALUATION_COLUMNS = (
+    *("evaluation", "state", "superseded", "step", "frames", "protocol", "starts", "acting", "epsilon", "seed"),
+    *("episodes", "distinct", "mean", "median", "standard_error", "interval_low", "interval_high"),
+    *("human_normalized", "normalized_by", "checkpoint_sha256", "finished_at"),
+)
+
+
+def episode_lines(evaluation: EvaluationWithEpisodes) -> Iterator[str]:
+    """Return the CSV lines of all episodes. Raise Conflict if the evaluation is not done."""
+    if evaluation.state != "done":
+        raise Conflict("The evaluation is not done, so some of its episodes are missing.")
+    rows = ((e.number, e.score, e.frames, e.frames_before, e.length, e.ended) for e in evaluation.episodes)
+    return (csv_line(row) for row in (EPISODE_COLUMNS, *rows))
+
+
+def evaluation_lines(evaluations: Iterable[RunEvaluation]) -> Iterator[str]:
+    """Yield the CSV lines of evaluations with their results."""
+    yield csv_line(EVALUATION_COLUMNS)
+    for each in evaluations:
+        by = each.normalized_by
+        yield csv_line(
+            (
+                *(each.id, each.state, "true" if each.superseded else "false", each.step, each.frames, each.protocol),
+                *(each.start_set and each.start_set.sha256, each.acting.name, each.acting.epsilon, each.seed),
+                *(each.episodes_total, each.distinct, each.mean, each.median, each.standard_error),
+                *(each.interval or (None, None)),
+                *(each.human_normalized, by and f"{by.source}, {by.table}", each.checkpoint_sha256),
+                each.finished_at and each.finished_at.isoformat(),
+            )
+        )

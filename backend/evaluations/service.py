@@ -1,25 +1,119 @@
 """Evaluations: request one, and store its results."""
 
-from sqlalchemy import delete, select
+from collections.abc import Sequence
+
+from sqlalchemy import delete, func, select
 from sqlalchemy.orm import Session
 
-from backend.checkpoints.best import comparable_evaluations
-from backend.checkpoints.choice import find_chosen
-from backend.checkpoints.playing import usual_acting_of, usual_protocol_of
-from backend.checkpoints.superseded import is_superseded
+from backend import jobs
+from backend.checkpoints.availability import find_chosen
+from backend.checkpoints.routes import can_catch_up, find_due, has_room
+from backend.checkpoints.service import (
+    comparable_evaluations,
+    is_superseded,
+    superseded_ids,
+    usual_acting_of,
+    usual_protocol_of,
+)
 from backend.database.tables import Checkpoint, Evaluation, EvaluationEpisode, Job, Origin, Run, StartSet
 from backend.errors import FieldError, Invalid, NotFound
-from backend.evaluations.schemas import EvaluationRequest, ScoredEpisode
-from backend.evaluations.start_points import find_chosen_start_set
-from backend.jobs import service as jobs
-from backend.jobs.results import find_with_job, row_of_job, to_stored
-from backend.start_sets.service import to_reference
+from backend.evaluations.schemas import (
+    EvaluationPage,
+    EvaluationRequest,
+    EvaluationWithEpisodes,
+    RunEvaluation,
+    ScoredEpisode,
+    UsedStarts,
+)
+from backend.jobs import JobQueue, find_with_job, read_queue, row_of_job, state_reason, to_stored
+from backend.recordings import record_scheduled
+from backend.start_sets import find_start_set, load_start_sets, to_reference
 from backend.web.lookup import refuse_without_agent
 from workers.contract import events as ev
-from workers.contract.config.evaluation import acting_unfit_because, unfit_because
+from workers.contract.config.emulator import acting_unfit_because, unfit_because
+from workers.contract.games import ENVIRONMENTS
 from workers.contract.jobs import EvaluationParameters
 from workers.contract.protocols import PROTOCOLS
 from workers.contract.protocols.document import EvaluationDocument
+from workers.contract.protocols.starts import MOST_STARTS
+from workers.contract.worker_api import OfferedStarts
+
+
+def missing_start_sets(session: Session, env: str, protocol: str) -> str | None:
+    """Return a sentence if the protocol needs start points and the game has none, or else None."""
+    player = PROTOCOLS[protocol].starts_from
+    if player is None or load_start_sets(session, env, player):
+        return None
+    return f"{protocol} begins at start points, and {_none_yet(env, protocol)}"
+
+
+def find_chosen_start_set(
+    session: Session, env: str, protocol: str, number: int | None, episodes: int | None
+) -> StartSet | None:
+    """Return the start set that a request names, or None if the protocol needs none.
+
+    Raise Invalid if the set does not fit the game and the protocol.
+    """
+    player = PROTOCOLS[protocol].starts_from
+    if player is None:
+        if number is not None:
+            raise _unfit(f"{protocol} uses no start points: omit this, or use human-starts or agent-starts")
+        return None
+    if number is None:
+        raise _unfit(f"{protocol} needs a set of start points: {_choice(session, env, protocol)}")
+    # Lock it so that it is not deleted in the meantime.
+    stored = session.get(StartSet, number, with_for_update=True)
+    if stored is None:
+        raise _unfit(f"there is no such set: {_choice(session, env, protocol)}")
+    if (stored.env, stored.player) != (env, player):
+        other = f"{stored.player}-starts in {ENVIRONMENTS[stored.env].title}"
+        raise _unfit(f"{stored.name!r} is for {other}: {_choice(session, env, protocol)}")
+    if stored.points > MOST_STARTS:
+        # An earlier version allowed larger sets.
+        many = f"{stored.name!r} has {stored.points:,} start points, and an evaluation plays at most {MOST_STARTS:,}"
+        raise _unfit(f"{many}: export it, and import a part of it")
+    if episodes is not None and episodes > stored.points:
+        few = f"{stored.name!r} has {stored.points} start points, and an episode begins at each"
+        raise Invalid(FieldError(field="episodes", message=f"{few}: request at most as many episodes"))
+    return stored
+
+
+def offer_start_set(session: Session, job: Job) -> OfferedStarts | None:
+    """Return the start set that a worker must download for a job, or None if it needs none."""
+    if (number := _start_set_id(session, job)) is None:
+        return None
+    stored = find_start_set(session, number)
+    return OfferedStarts(sha256=stored.sha256, bytes=stored.bytes)
+
+
+def start_set_of_job(session: Session, job: Job) -> StartSet:
+    """Return the start set of a job's evaluation with its points. Raise NotFound if the job needs none."""
+    if (number := _start_set_id(session, job)) is None:
+        raise NotFound(f"Job {job.id} has no start points.")
+    return find_start_set(session, number, content=True)
+
+
+def _start_set_id(session: Session, job: Job) -> int | None:
+    return session.scalar(select(Evaluation.start_set_id).where(Evaluation.job_id == job.id))
+
+
+def _choice(session: Session, env: str, protocol: str) -> str:
+    """Return a hint with the available sets."""
+    sets = [f"{stored.id} ({stored.name})" for stored in load_start_sets(session, env, PROTOCOLS[protocol].starts_from)]
+    return f"use {' or '.join(sets[:5])}" if sets else _none_yet(env, protocol)
+
+
+def _none_yet(env: str, protocol: str) -> str:
+    title = ENVIRONMENTS[env].title
+    whose = "a person's" if PROTOCOLS[protocol].starts_from == "human" else "an agent's"
+    return (
+        f"there are none of {whose} play of {title} yet: import a set on the page of {title}, or POST it to /start-sets"
+    )
+
+
+def _unfit(message: str) -> Invalid:
+    return Invalid(FieldError(field="start_set", message=message))
+
 
 # Limit unfinished evaluations of a run. This is enough for all its checkpoints by two protocols.
 MAX_UNFINISHED = 50
@@ -136,3 +230,129 @@ def _delete_episodes(session: Session, evaluation: Evaluation) -> None:
 def has_result(session: Session, job: Job) -> bool:
     """Return True if the evaluation has a result."""
     return row_of_job(session, Evaluation, job).document is not None
+
+
+RESULT_FIELDS = (
+    "mean",
+    "median",
+    "distinct",
+    "standard_error",
+    "interval",
+    "human_normalized",
+    "normalized_by",
+    "not_normalized_because",
+)
+# Ids have at most this many digits.
+MAX_CURSOR_DIGITS = 16
+
+
+def read_page(session: Session, run: Run, limit: int, cursor: str | None) -> EvaluationPage:
+    """Return one page of a run's evaluations, newest first."""
+    of_run = Evaluation.run_id == run.id
+    query = select(Evaluation, Job).join(Job, Job.id == Evaluation.job_id).where(of_run)
+    if cursor is not None:
+        query = query.where(Evaluation.id < _read_cursor(cursor))
+    rows = [(row[0], row[1]) for row in session.execute(query.order_by(Evaluation.id.desc()).limit(limit + 1))]
+    best = find_best(session, run)
+    return EvaluationPage(
+        items=_to_schemas(session, run.id, rows[:limit]),
+        next_cursor=str(rows[limit - 1][0].id) if len(rows) > limit else None,
+        total=session.scalar(select(func.count()).select_from(Evaluation).where(of_run)) or 0,
+        best=_to_schemas(session, run.id, [find_evaluation(session, best)])[0] if best else None,
+    )
+
+
+def with_episodes(session: Session, evaluation: Evaluation, job: Job) -> EvaluationWithEpisodes:
+    """Return an evaluation with its episodes."""
+    (one,) = _to_schemas(session, evaluation.run_id, [(evaluation, job)])
+    return EvaluationWithEpisodes(**one.model_dump(), episodes=list_episodes(session, evaluation))
+
+
+def list_by_step(session: Session, run: Run) -> list[RunEvaluation]:
+    """Return all evaluations of a run in order of their steps."""
+    query = select(Evaluation, Job).join(Job, Job.id == Evaluation.job_id)
+    query = query.where(Evaluation.run_id == run.id).order_by(Evaluation.step, Evaluation.id)
+    return _to_schemas(session, run.id, [(row[0], row[1]) for row in session.execute(query)])
+
+
+def _to_schemas(session: Session, run_id: int, rows: Sequence[tuple[Evaluation, Job]]) -> list[RunEvaluation]:
+    waiting = any(job.state == "queued" for _, job in rows)
+    queue = read_queue(session) if waiting else None
+    starts = _used_start_sets(session, [evaluation for evaluation, _ in rows])
+    superseded = superseded_ids(session, run_id)
+    return [
+        _to_schema(evaluation, job, queue, starts.get(evaluation.id), superseded=evaluation.checkpoint_id in superseded)
+        for evaluation, job in rows
+    ]
+
+
+def _to_schema(
+    evaluation: Evaluation, job: Job, queue: JobQueue | None, starts: UsedStarts | None, *, superseded: bool
+) -> RunEvaluation:
+    # The result of an unfinished job may still be discarded.
+    ended = job.state == "done" and evaluation.document is not None
+    document = EvaluationDocument.model_validate(evaluation.document) if ended else None
+    copied = ("id", "run_id", "origin", "checkpoint_id", "step", "frames", "protocol", "acting", "seed")
+    return RunEvaluation.model_validate(
+        {name: getattr(evaluation, name) for name in copied}
+        | {name: getattr(job, name) for name in ("state", "traceback", "worker")}
+        | {name: getattr(job, name) for name in ("created_at", "started_at", "finished_at")}
+        | {name: getattr(document, name, None) for name in RESULT_FIELDS}
+        | {
+            "unlike_training": document.unlike_training if document else [],
+            "reason": state_reason(job, queue),
+            "start_set": starts,
+            "superseded": superseded,
+            "checkpoint_sha256": evaluation.sha256,
+            "episodes_done": job.done,
+            "episodes_total": job.total,
+        }
+    )
+
+
+def _read_cursor(cursor: str) -> int:
+    if cursor.isascii() and cursor.isdecimal() and len(cursor) < MAX_CURSOR_DIGITS:
+        return int(cursor)
+    raise Invalid(FieldError(field="cursor", message="not a cursor of this list; start again without one"))
+
+
+def schedule_evaluation(session: Session, run: Run) -> None:
+    """Request an evaluation of the newest checkpoint if one is due."""
+    every = run.config.get("evaluate_every_steps", 0)
+    checkpoint = find_due(session, run, every, _last_scheduled(session, run)) if every else None
+    if checkpoint is None or not has_room(session, run, Evaluation):
+        return
+    protocol, acting = usual_protocol_of(run), usual_acting_of(run)
+    if protocol not in PROTOCOLS:  # of a plug-in that is missing
+        return
+    episodes = PROTOCOLS[protocol].episodes
+    how = EvaluationParameters(protocol=protocol, acting=acting, seed=1, episodes=episodes)
+    checkpoint.scheduled = True
+    record_scheduled(session, run, create_evaluation(session, run, checkpoint, how, "schedule"))
+
+
+def catch_up_schedule(session: Session, run: Run) -> None:
+    """Request the evaluation that was skipped because too many others were unfinished, if there is room now.
+
+    This way the last checkpoint of a run is evaluated too, even if the workers are behind.
+    """
+    if can_catch_up(session, run, Evaluation):
+        schedule_evaluation(session, run)
+
+
+def _last_scheduled(session: Session, run: Run) -> int:
+    """Return the step of the last scheduled checkpoint that is not superseded."""
+    current = (Checkpoint.run_id == run.id, ~is_superseded())
+    query = select(func.max(Checkpoint.step)).where(*current, Checkpoint.scheduled)
+    return session.scalar(query) or 0
+
+
+def _used_start_sets(session: Session, evaluations: Sequence[Evaluation]) -> dict[int, UsedStarts]:
+    """Return the start set of each evaluation that has one, by evaluation id."""
+    ids = {row.start_set_id for row in evaluations if row.start_set_id is not None}
+    kept = set(session.scalars(select(StartSet.id).where(StartSet.id.in_(ids)))) if ids else set()
+    return {
+        row.id: UsedStarts(id=row.start_set_id, kept=row.start_set_id in kept, **row.starts)
+        for row in evaluations
+        if row.start_set_id is not None and row.starts is not None
+    }

@@ -1,21 +1,161 @@
 """Figure of one metric of some runs: a smoothed line over the faint raw one, in a band from minimum to maximum."""
 
-from collections.abc import Sequence
+import math
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 import plotly.graph_objects as go
+from sqlalchemy import select
+from sqlalchemy.orm import Session
 
 from backend.colors import Stroke
-from backend.figures.ancestry import Origin
-from backend.figures.drawing import Look, as_text, faint, to_figure, x_axis, y_axis
-from backend.figures.schemas import Figure
-from backend.figures.sizes import SIZE_SUFFIXES, format_size, format_value
-from backend.figures.smoothing import UNSMOOTHED, Smoothing, smooth
-from backend.metrics.buckets import NO_CURVE, Curve
-from backend.metrics.points import Bools, Floats
+from backend.database.tables import Run
+from backend.figures.drawing import (
+    SIZE_SUFFIXES,
+    Figure,
+    Look,
+    as_text,
+    faint,
+    format_size,
+    format_value,
+    to_figure,
+    x_axis,
+    y_axis,
+)
+from backend.metrics.points import NO_CURVE, Bools, Curve, Floats, MetricSeries, RunView, load_run_views, round_width
+from backend.metrics.queries import Extent, Window, read_curve, read_extent
 from workers.contract.metrics import named
+
+
+@dataclass(frozen=True)
+class Origin:
+    """An ancestor's points before the fork."""
+
+    run_id: int
+    step: int
+    curve: Curve
+    # False if the figure already has the ancestor's whole line.
+    drawn: bool
+
+
+def read_origins(session: Session, runs: Sequence[Run], metric: str, window: Window) -> dict[int, list[Origin]]:
+    """Return the ancestors of each run, oldest first. On the time axis return none, since every run starts at 0."""
+    lines = {} if window.axis == "time" else find_lineages(session, runs)
+    ancestors = {ancestor for line in lines.values() for ancestor, _step in line}
+    found = select(MetricSeries).where(MetricSeries.name == metric, MetricSeries.run_id.in_(ancestors))
+    every = {series.run_id: series for series in session.scalars(found)}
+    views = load_run_views(session, list(every))
+    shown = {run.id for run in runs}
+
+    def origin(ancestor: int, step: int) -> Origin:
+        view = RunView(np.minimum(views[ancestor].limits, step), views[ancestor].shifts)
+        return Origin(ancestor, step, read_curve(session, every[ancestor], view, window), ancestor not in shown)
+
+    return {run_id: [origin(*part) for part in reversed(line) if part[0] in every] for run_id, line in lines.items()}
+
+
+def find_lineages(session: Session, runs: Sequence[Run]) -> dict[int, list[tuple[int, int]]]:
+    """Return each run's ancestors with their last step before the fork, parent first. A purged run ends the line."""
+    parents = _find_parents(session, runs)
+    lines: dict[int, list[tuple[int, int]]] = {}
+    for run in runs:
+        lines[run.id] = line = []
+        parent, step = parents[run.id]
+        while parent in parents and step is not None:
+            line.append((parent, step))
+            parent, earlier = parents[parent]
+            step = None if earlier is None else min(step, earlier)
+    return lines
+
+
+def _find_parents(session: Session, runs: Sequence[Run]) -> Mapping[int | None, tuple[int | None, int | None]]:
+    """Return the parent and fork step of these runs and of all their ancestors."""
+    found: dict[int | None, tuple[int | None, int | None]] = {
+        run.id: (run.parent_run_id, run.parent_step) for run in runs
+    }
+    searched: set[int | None] = {None, *found}
+    while wanted := {parent for parent, _step in found.values()} - searched:
+        searched |= wanted
+        rows = session.execute(select(Run.id, Run.parent_run_id, Run.parent_step).where(Run.id.in_(wanted)))
+        found |= {run_id: (parent, step) for run_id, parent, step in rows}
+    return found
+
+
+# The weight of the past is multiplied by `weight` over each such part of the figure's longest series.
+PARTS = 400
+# Points with a smaller weight than this are not read.
+NEGLIGIBLE_WEIGHT = 1e-3
+
+
+@dataclass(frozen=True)
+class Smoothing:
+    """The decay of the past per unit of x, and the points before the visible part."""
+
+    weight: float = 0.0
+    unit: float = 1.0
+    before: Curve = NO_CURVE
+
+
+UNSMOOTHED = Smoothing()
+
+
+def smooth(curve: Curve, smoothing: Smoothing) -> Floats:
+    """Return the moving average of a curve. NaN and infinities stay in place and do not spread.
+
+    Dividing the weighted sum by the sum of the weights avoids a bias toward zero at the start.
+    """
+    result = np.array(curve.mean, np.float64)
+    if not smoothing.weight:
+        return result
+    total, weight, last = 0.0, 0.0, -math.inf
+    for part in (smoothing.before, curve):
+        for index, (x, mean, count) in enumerate(zip(part.x.tolist(), part.mean, part.count, strict=True)):
+            if not math.isfinite(mean):
+                continue
+            kept = smoothing.weight ** (max(0.0, x - last) / smoothing.unit)
+            total, weight, last = kept * total + count * mean, kept * weight + count, x
+            if part is curve:
+                result[index] = total / weight
+    return result
+
+
+def read_smoothed_curves(
+    session: Session, every: Sequence[MetricSeries], window: Window, weight: float
+) -> list[tuple[Curve, Smoothing]]:
+    """Return the curve of each series within the window, and how to smooth it.
+
+    All series share a unit, except those whose points are farther apart.
+    """
+    views = load_run_views(session, [*{series.run_id for series in every}])
+    how = [UNSMOOTHED] * len(every)
+    if weight:
+        extents = [read_extent(session, series, views[series.run_id], window.axis) for series in every]
+        spans = [max(0.0, each.high - each.low) for each in extents]
+        units = [_unit(span, each.count, max(spans) / PARTS) for span, each in zip(spans, extents, strict=True)]
+        how = [
+            Smoothing(weight, unit, _read_before(session, series, views[series.run_id], window, unit, weight, each))
+            for series, unit, each in zip(every, units, extents, strict=True)
+        ]
+    curves = [read_curve(session, series, views[series.run_id], window) for series in every]
+    return list(zip(curves, how, strict=True))
+
+
+def _unit(span: float, count: int, shared: float) -> float:
+    apart = span / (count - 1) if count > 1 else 0.0
+    return round_width(max(shared, apart)) or 1.0
+
+
+def _read_before(
+    session: Session, series: MetricSeries, view: RunView, window: Window, unit: float, weight: float, extent: Extent
+) -> Curve:
+    """Return the points before a zoom that still affect the average at its left edge."""
+    if window.low <= extent.low:
+        return NO_CURVE
+    reach = unit * math.log(NEGLIGIBLE_WEIGHT) / math.log(weight)
+    before = Window(window.axis, window.low - reach, math.nextafter(window.low, -math.inf), PARTS)
+    return read_curve(session, series, view, before)
 
 
 @dataclass(frozen=True)

@@ -9,12 +9,98 @@ from typing import Any
 
 import numpy as np
 import plotly.graph_objects as go
+from pydantic import BaseModel, Field
 
-from backend.figures.durations import duration_ticks
-from backend.figures.schemas import Figure
-from backend.figures.sizes import SIZE_SUFFIXES, size_ticks
 from backend.metrics.points import Floats
-from backend.metrics.schemas import Axis
+from backend.metrics.reading import Axis
+
+
+class FigureName(BaseModel):
+    """A figure that the API can draw."""
+
+    name: str
+    title: str
+
+
+class Figure(BaseModel):
+    """A Plotly figure for `Plotly.newPlot` and `plotly.graph_objects.Figure(data=…, layout=…)`.
+
+    With `after`, a response may be an update: `complete` is false and each of `data` is `{uid, keep, x, y, …}`. Keep
+    the first `keep` items of each list of that trace and append these.
+    """
+
+    data: list[dict[str, Any]]
+    layout: dict[str, Any]
+    cursor: str = Field(default="", description="Send it as `after` to get only what is new.")
+    complete: bool = Field(default=True, description="True if the traces are whole, false if they are updates.")
+    missing: list[int] = Field(default=[], description="Requested runs that do not exist. All others are drawn.")
+
+
+UNITS = ("B", "KiB", "MiB", "GiB", "TiB", "PiB")
+# The suffix of a size, for each unit in the metrics catalog that counts bytes.
+SIZE_SUFFIXES = {"bytes": "", "bytes/s": "/s"}
+MAX_TICKS = 8
+# Ticks are multiples of at least this part of the axis's unit: 1.0625 GiB, but 1056 MiB.
+SMALLEST_FRACTION = 16
+
+
+def size_ticks(low: float, high: float, unit: str = "bytes") -> dict[str, list[float] | list[str]]:
+    """Return the ticks of an axis of bytes with their labels."""
+    span = high - low
+    # An empty or absurdly large range gets Plotly's own ticks.
+    if not 0 < span < 2**60:
+        return {}
+    stride = 2 ** max(0, math.ceil(math.log2(span / MAX_TICKS)))
+    scale = _unit_index(stride * SMALLEST_FRACTION)
+    suffix = UNITS[scale] + SIZE_SUFFIXES[unit]
+    places = [float(n * stride) for n in range(math.ceil(low / stride), math.floor(high / stride) + 1)]
+    return {"tickvals": places, "ticktext": [f"{place / 1024**scale:.10g} {suffix}" for place in places]}
+
+
+def format_value(number: float, unit: str) -> str:
+    """Format a metric's value. Only sizes include a unit; the axis title has all others."""
+    return format_size(number, unit) if unit in SIZE_SUFFIXES else f"{number:.5g}"
+
+
+def format_size(count: float, unit: str = "bytes") -> str:
+    """Format a number of bytes, such as 681574400 as 650 MiB. Return an empty string for NaN and infinities."""
+    if not math.isfinite(count):
+        return ""
+    scale = _unit_index(abs(count))
+    return f"{count / 1024**scale:.4g} {UNITS[scale]}{SIZE_SUFFIXES[unit]}"
+
+
+def _unit_index(count: float) -> int:
+    """Return the index of the largest unit that is not more than this many bytes."""
+    return max(0, min(len(UNITS) - 1, int(math.log2(max(1.0, count)) // 10)))
+
+
+SECOND, MINUTE, HOUR, DAY = 1, 60, 3600, 86_400
+STRIDES = [
+    *(n * SECOND for n in (1, 2, 5, 10, 15, 30)),
+    *(n * MINUTE for n in (1, 2, 5, 10, 15, 30)),
+    *(n * HOUR for n in (1, 2, 4, 6, 12)),
+    *(n * DAY for n in (1, 2, 5, 10, 30)),
+]
+
+
+def duration_ticks(low: float, high: float) -> dict[str, list[int] | list[str]]:
+    """Return the ticks of an axis of seconds with their labels."""
+    fitting = (stride for stride in STRIDES if (high - low) / stride < MAX_TICKS)
+    stride = next(fitting, math.ceil((high - low) / MAX_TICKS / DAY) * DAY)
+    places = list(range(math.ceil(low / stride) * stride, math.floor(high) + 1, stride))
+    return {"tickvals": places, "ticktext": [format_duration(place) for place in places]}
+
+
+def format_duration(seconds: int) -> str:
+    """Format seconds in at most two units, such as 90 as 1 min 30 s."""
+    parts = []
+    for unit, name in ((DAY, "d"), (HOUR, "h"), (MINUTE, "min"), (SECOND, "s")):
+        count, seconds = divmod(seconds, unit)
+        if count:
+            parts.append(f"{count} {name}")
+    return " ".join(parts[:2]) or "0"
+
 
 X_TITLES: dict[Axis, str] = {
     "step": "agent steps",

@@ -6,7 +6,7 @@ where some runs end early.
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 import plotly.graph_objects as go
@@ -19,14 +19,11 @@ from backend.figures.curves_figure import (
     not_finite_trace,
     origin_traces,
     run_traces,
+    smooth,
 )
-from backend.figures.drawing import Look, to_figure
-from backend.figures.schemas import Figure
-from backend.figures.sizes import format_value
-from backend.figures.smoothing import smooth
-from backend.metrics.buckets import Curve, bins_over
-from backend.metrics.curves import Window
-from backend.metrics.points import Floats, Ints
+from backend.figures.drawing import Figure, Look, faint, format_value, to_figure
+from backend.metrics.points import Curve, Floats, Ints, bins_over
+from backend.metrics.queries import Window
 from workers.contract.inference.samples import Center, center_curve, sorted_means
 from workers.contract.metrics import named
 
@@ -224,4 +221,68 @@ def _hover(curve: Curve, samples: int, unit: str) -> list[str]:
     for y, low, high, n in zip(curve.mean, curve.min, curve.max, curve.count, strict=True):
         around = f" [{format_value(low, unit)}, {format_value(high, unit)}]" if n > 1 else ""
         texts.append(format_value(y, unit) + around + (f", n = {n} here" if n < samples else ""))
+    return texts
+
+
+PERCENTILES = (10, 25, 50, 75, 90)
+
+
+def percentiles_figure(groups: Sequence[RunGroup], metric: str, look: Look, window: Window) -> Figure:
+    """Return the figure of one metric. A group of one run is drawn as its curve."""
+    unit = named(metric).unit
+    parts: list[Curve] = []
+    traces: list[go.Scatter] = []
+    for group in groups:
+        first = group.runs[0]
+        if len(group.runs) == 1:
+            parts.append(first.curve)
+            traces.extend(run_traces(first, look, unit))
+        else:
+            lines = group.lines
+            x = shared_places(lines, window)
+            heights = heights_at(lines, x)
+            found = _percentiles(heights)
+            parts.append(Curve(False, len(x), x, found[2], found[0], found[-1], found[2], np.ones(len(x), np.int64)))
+            if len(x):
+                traces.extend(
+                    _percentile_traces(group, first, x, found, np.isfinite(heights).sum(axis=0).tolist(), unit)
+                )
+    layout = curves_layout(parts, metric, look, legend=True)
+    if any(len(group.runs) > 1 for group in groups):
+        layout.yaxis.title.text += ", median with 25–75 % and 10–90 % of the runs"
+    return to_figure(traces, layout)
+
+
+def _percentiles(heights: Floats) -> Floats:
+    """Return a row for each percentile. Runs count between their first and their last point."""
+    if not heights.size:
+        return np.empty((len(PERCENTILES), heights.shape[1]))
+    return np.asarray(np.nanpercentile(heights, PERCENTILES, axis=0))
+
+
+def _percentile_traces(
+    group: RunGroup, first: RunCurve, x: Floats, found: Floats, counts: Sequence[int], unit: str
+) -> list[go.Scatter]:
+    shared: dict[str, Any] = {"legendgroup": str(first.run_id)}
+    band = {**shared, "mode": "lines", "line": {"width": 0}, "hoverinfo": "skip", "showlegend": False}
+    filled = {"fill": "tonexty", "fillcolor": faint(first.stroke.color)}
+    meta = {"run_id": first.run_id, "group": [run.run_id for run in group.runs]}
+    traces = []
+    for low, high in ((0, -1), (1, -2)):
+        for row, more in ((low, {}), (high, filled)):
+            part = f"p{PERCENTILES[row]}"
+            uid = f"{first.run_id}-{part}"
+            traces.append(go.Scatter(x=x, y=found[row], uid=uid, meta={**meta, "part": part}, **more, **band))
+    hover = {"text": _percentile_hover(found, counts, len(group.samples), unit), "hovertemplate": "%{text}"}
+    line = line_trace(first, x, found[2], "line", name=group.name, **hover)
+    return [*traces, line.update(meta={**line.meta, **meta})]
+
+
+def _percentile_hover(found: Floats, counts: Sequence[int], samples: int, unit: str) -> list[str]:
+    """Return tooltips: the median, both bands, and n where some samples are missing."""
+    texts = []
+    for values, n in zip(found.T, counts, strict=True):
+        lowest, low, middle, high, highest = (format_value(value, unit) for value in values)
+        missing = f", n = {n} here" if n < samples else ""
+        texts.append(f"{middle} [{low}, {high}], 10–90 %: [{lowest}, {highest}]{missing}")
     return texts

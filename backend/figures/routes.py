@@ -10,28 +10,19 @@ from fastapi import APIRouter, Depends, Query
 
 from backend.colors import own_strokes, strokes
 from backend.comparisons.groups import parse_group_fields
-from backend.comparisons.selection import AtStep, GroupBy, RunIds, load_runs, missing_run_ids
+from backend.comparisons.routes import AtStep, GroupBy, RunIds, load_runs, missing_run_ids
 from backend.database.engine import Db
 from backend.database.tables import Run
 from backend.errors import FieldError, Invalid
 from backend.figures import service
-from backend.figures.action_shares_figure import draw_action_shares, find_tracks
-from backend.figures.calibration_figure import draw_calibration
-from backend.figures.calibrations_figure import Measure, draw_calibrations
-from backend.figures.drawing import Look
-from backend.figures.efficiency_figure import draw_efficiency
-from backend.figures.episode_histogram_figure import draw_episode_histogram
-from backend.figures.evaluations_figure import draw_evaluations
+from backend.figures.drawing import Figure, FigureName, Look
+from backend.figures.evaluation_figures import Measure, draw_calibration, draw_calibrations, draw_evaluations
 from backend.figures.groups import Band, Grouping
-from backend.figures.growth import MAX_CURSOR_LENGTH, add_cursor
-from backend.figures.metric_by_metric_figure import draw_metric_by_metric
-from backend.figures.profile_figure import draw_profile
-from backend.figures.scatter_figure import draw_scatter
-from backend.figures.schemas import Figure, FigureName
-from backend.figures.scores_figure import draw_evaluation_scores
-from backend.figures.together_figure import draw_together
-from backend.metrics.curves import Window
-from backend.metrics.schemas import MAX_BUCKETS, NAME_PATTERN, Axis, split_names
+from backend.figures.metric_figures import draw_metric_by_metric, draw_scatter, draw_together
+from backend.figures.run_figures import MAX_CURSOR_LENGTH, add_cursor, draw_action_shares, draw_efficiency, find_tracks
+from backend.figures.score_figures import draw_episode_histogram, draw_evaluation_scores, draw_profile
+from backend.metrics.queries import Window
+from backend.metrics.reading import MAX_BUCKETS, NAME_PATTERN, Axis, split_names
 from backend.runs.expressions.parsing import MAX_LENGTH
 from workers.contract.inference.samples import Center
 from workers.contract.metrics import EPISODE_RETURN

@@ -6,20 +6,14 @@ from dataclasses import replace
 from sqlalchemy.orm import Session
 
 from backend.colors import Stroke, strokes
-from backend.comparisons.groups import group_runs, group_samples, strokes_by_run
-from backend.comparisons.labels import group_labels, run_labels
+from backend.comparisons.groups import group_labels, group_runs, group_samples, run_labels, strokes_by_run
 from backend.database.tables import Run
-from backend.figures.ancestry import Origin, read_origins
-from backend.figures.curves_figure import RunCurve, curves_figure
-from backend.figures.drawing import Look
-from backend.figures.groups import Grouping, RunGroup, grouped_figure, widen
-from backend.figures.percentiles_figure import percentiles_figure
-from backend.figures.schemas import Figure, FigureName
-from backend.figures.smoothing import read_smoothed_curves
-from backend.metrics.curves import Window
-from backend.metrics.models import MetricSeries
-from backend.metrics.queries import UNFINISHED, UnknownMetric
-from backend.metrics.series import find_shared_series
+from backend.figures.curves_figure import Origin, RunCurve, curves_figure, read_origins, read_smoothed_curves
+from backend.figures.drawing import Figure, FigureName, Look
+from backend.figures.groups import Grouping, RunGroup, grouped_figure, percentiles_figure, widen
+from backend.metrics.points import MetricSeries
+from backend.metrics.queries import UNFINISHED, UnknownMetric, Window
+from backend.metrics.reading import find_shared_series
 
 FIGURES = [
     FigureName(name="curves", title="A metric of several runs during training"),

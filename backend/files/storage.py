@@ -2,19 +2,29 @@
 
 import contextlib
 import errno
+import fcntl
 import hashlib
 import logging
 import os
 import secrets
 import shutil
+import threading
 import time
-from collections.abc import AsyncIterator, Set
+from collections import defaultdict
+from collections.abc import AsyncIterator, Iterator, Set
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 from fastapi.concurrency import run_in_threadpool
+from sqlalchemy import select, text
+from sqlalchemy.orm import Session
 
+from backend.config import NotNowError
+from backend.database.engine import Database
+from backend.database.tables import File, Installation
 from backend.errors import FieldError, Invalid, NotFound, Problem
-from workers.contract.paths import OutsideFolderError, path_inside
+from backend.failure_log import FailureLog
+from workers.contract.layout import OutsideFolderError, path_inside
 
 log = logging.getLogger(__name__)
 
@@ -188,5 +198,140 @@ def _sync_folder(folder: Path) -> None:
     descriptor = os.open(folder, os.O_RDONLY)
     try:
         os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+MARK = ".installation"
+
+
+def check_owner(database: Database, root: Path) -> str | None:
+    """Return a warning if the folder belongs to another database. Mark a folder that has no owner yet."""
+    with database.write() as session:
+        row = {"identity": secrets.token_hex(16)}
+        # If several backends start together, one adds the row, and the others wait for its commit.
+        added = session.execute(
+            text("INSERT INTO installation (id, identity) VALUES (1, :identity) ON CONFLICT (id) DO NOTHING"), row
+        )
+        ours = session.get_one(Installation, 1)
+        _claim_folder(session, root, ours, is_new=added.rowcount == 1)  # type: ignore[attr-defined]
+        if read_mark(root) == ours.identity:
+            return None
+        return (
+            f"{root} belongs to another database, so its files are not swept. Start with the right database, or "
+            f"with another data folder. If the two do belong together, write {ours.identity} into {root / MARK}."
+        )
+
+
+def read_identity(database: Database) -> str:
+    """Return the identity of the database. Call `check_owner` first, which creates it."""
+    with database.read() as session:
+        return session.get_one(Installation, 1).identity
+
+
+def _claim_folder(session: Session, root: Path, ours: Installation, *, is_new: bool) -> None:
+    marked = read_mark(root)
+    if not stored_files(root):
+        write_mark(root, ours.identity)
+    elif is_new and _has_file_in(session, root):
+        ours.identity = marked or ours.identity
+        write_mark(root, ours.identity)
+
+
+def read_mark(root: Path) -> str | None:
+    """Return the identity of a files folder, or None."""
+    try:
+        return (root / MARK).read_text().strip() or None
+    except FileNotFoundError:
+        return None
+
+
+def write_mark(root: Path, identity: str) -> None:
+    """Write the identity of a files folder."""
+    root.mkdir(parents=True, exist_ok=True)
+    fresh = root / f"{MARK}.new"
+    with fresh.open("w") as file:
+        file.write(f"{identity}\n")
+        file.flush()
+        os.fsync(file.fileno())
+    fresh.replace(root / MARK)
+
+
+def _has_file_in(session: Session, root: Path) -> bool:
+    """Return True if the folder has one of the database's files. Paths are random, so this proves ownership."""
+    return any(_is_stored(root, place) for place in session.scalars(select(File.stored_path)))
+
+
+def _is_stored(root: Path, place: str) -> bool:
+    try:
+        return path_inside(root, place).is_file()
+    except OutsideFolderError:
+        return False
+
+
+HOLD = ".hold"
+# Locked by the running backup, which then waits for HOLD until a removal is done.
+BACKUP = ".backup"
+
+# Files to remove after the backup. After a crash the sweep at the next start finds them.
+_waiting: defaultdict[Path, set[str]] = defaultdict(set)
+_failures = FailureLog(log)
+_lock = threading.Lock()
+
+
+@contextmanager
+def hold(root: Path) -> Iterator[None]:
+    """Suspend the removal of files in all backends until the block ends. Raise NotNowError during another backup."""
+    with ExitStack() as stack:
+        try:
+            stack.enter_context(_locked(root / BACKUP, fcntl.LOCK_EX | fcntl.LOCK_NB))
+        except BlockingIOError:
+            raise NotNowError(f"Another backup of {root.parent} is running. Wait until it is done.") from None
+        stack.enter_context(_locked(root / HOLD, fcntl.LOCK_EX))
+        yield
+
+
+def remove(root: Path, stored: str) -> None:
+    """Remove a file now, or after the running backup. Ignore a missing file."""
+    with _lock:
+        _waiting[root].add(stored)
+    remove_waiting(root)
+
+
+def remove_waiting(root: Path) -> None:
+    """Remove the waiting files, unless a backup is running."""
+    with _lock:
+        if not _waiting[root]:
+            return
+        try:
+            with _locked(root / HOLD, fcntl.LOCK_SH | fcntl.LOCK_NB):
+                _waiting[root] = {stored for stored in _waiting[root] if not _removed(root, stored)}
+        except BlockingIOError:
+            return
+
+
+def _removed(root: Path, stored: str) -> bool:
+    """Remove one file. Return False to try again later."""
+    try:
+        path = path_inside(root, stored)
+    except OutsideFolderError as error:
+        log.warning("A deleted file is left on disk: %s", error)
+        return True
+    try:
+        path.unlink(missing_ok=True)
+    except OSError as error:
+        _failures.failed(f"Cannot remove {path}. Will retry", error, traceback=False, level=logging.WARNING)
+        return False
+    _failures.recovered(f"Cannot remove {path}. Will retry")
+    return True
+
+
+@contextmanager
+def _locked(file: Path, how: int) -> Iterator[None]:
+    file.parent.mkdir(parents=True, exist_ok=True)
+    descriptor = os.open(file, os.O_RDWR | os.O_CREAT, 0o600)
+    try:
+        fcntl.flock(descriptor, how)
+        yield
     finally:
         os.close(descriptor)

@@ -5,9 +5,8 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from backend.web.json_numbers import JsonNumber
-from workers.contract.protocols.acting import Acting
-from workers.contract.protocols.document import NormalizedBy
+from backend.web.formats import JsonNumber
+from workers.contract.protocols.document import Acting, NormalizedBy
 from workers.contract.worker_api import State
 
 

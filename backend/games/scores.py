@@ -13,19 +13,18 @@ import numpy as np
 from sqlalchemy import Select, case, null, select
 from sqlalchemy.orm import Session
 
-from backend.checkpoints.superseded import is_superseded
+from backend.checkpoints.service import is_superseded
 from backend.colors import color_of
 from backend.database.tables import Checkpoint, Evaluation, Job, Run
 from backend.games import schemas
-from backend.projects.lookup import in_projects
+from backend.projects.service import in_projects
+from workers.contract import published
 from workers.contract.config import CONFIGURATIONS
 from workers.contract.config.problems import title_of
 from workers.contract.environment_families import ATARI
 from workers.contract.inference.means import t_interval
 from workers.contract.protocols import PROTOCOLS, fitting_protocols
-from workers.contract.protocols.acting import Acting
-from workers.contract.protocols.document import NormalizedBy
-from workers.contract.published import normalizing
+from workers.contract.protocols.document import Acting, NormalizedBy
 
 # Protocols whose scores are comparable only from the same start set.
 OWN_STARTS = [protocol.name for protocol in PROTOCOLS.values() if protocol.starts_from == "agent"]
@@ -222,9 +221,9 @@ def _to_schema(found: FinishedEvaluation, row: Any) -> schemas.RunScore:
 @cache
 def reference(env: str, protocol: str) -> NormalizedBy | str:
     """Return the random and human scores for normalization, or why there are none."""
-    return normalizing.reference(env, protocol)
+    return published.reference(env, protocol)
 
 
 def normalized(score: float, by: NormalizedBy | str) -> float | None:
     """Return a human-normalized score in percent, or None if there is no human score."""
-    return normalizing.normalized(score, by) if isinstance(by, NormalizedBy) else None
+    return published.normalized(score, by) if isinstance(by, NormalizedBy) else None

@@ -1,15 +1,68 @@
 """Score tables of a game: methods and papers ranked by protocol, unranked scores of papers, and the best runs."""
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import cache
 
 from sqlalchemy.orm import Session
 
 from backend.games import schemas
-from backend.games.published import PublishedScore, published_scores
+from backend.games.schemas import BestScore, GameCard, ScoreTable, TableRow
 from backend.games.scores import FinishedEvaluation, TableKey, normalized, reference, to_schemas
-from backend.kept_games.service import best_score
+from backend.kept_games import best_score
+from backend.web.formats import csv_line
+from workers.contract import published
 from workers.contract.protocols import PROTOCOLS
+from workers.contract.published import Score
+
+
+@dataclass
+class PublishedScore:
+    """A player's score in a game, with the rows that print it."""
+
+    protocol: str
+    player: str
+    score: float
+    note: str | None
+    rows: list[Score] = field(default_factory=list)
+
+
+@cache
+def published_scores(env: str) -> Sequence[PublishedScore]:
+    """Return the published scores of a game. A citation of another paper's score is the same score."""
+    found: list[PublishedScore] = []
+    for row in published.scores():
+        if row.env != env:
+            continue
+        protocol, note = _protocol_and_note(row.protocol)
+        same = next((one for one in found if one.protocol == protocol and _cites(row, one.rows)), None)
+        if same is None:
+            same = PublishedScore(protocol, row.player, row.score, note)
+            found.append(same)
+        same.rows.append(row)
+    return found
+
+
+def _protocol_and_note(written: str) -> tuple[str, str | None]:
+    """Split a row's protocol into the protocol and a note on the row."""
+    protocol, _, note = written.partition("; ")
+    return (written, None) if written in PROTOCOLS else (protocol, note or None)
+
+
+def _cites(row: Score, rows: Sequence[Score]) -> bool:
+    """Return True if a row prints the same score as these, such as A3C's 264 for the 263.9 of A3C FF."""
+    return all(
+        row.source != other.source
+        and row.player.split()[0] == other.player.split()[0]
+        and abs(row.score - other.score) <= 0.5 * 10.0 ** -min(_decimals(row.score), _decimals(other.score)) + 1e-9
+        for other in rows
+    )
+
+
+def _decimals(score: float) -> int:
+    return 0 if score == int(score) else len(f"{score!r}".partition(".")[2])
+
 
 # Runs in a table, besides all published scores.
 MAX_RUNS = 100
@@ -182,3 +235,64 @@ def _ranked(rows: Iterable[schemas.TableRow], *, is_comparable: bool) -> list[sc
 
 def _sorted(rows: Iterable[schemas.TableRow]) -> list[schemas.TableRow]:
     return sorted(rows, key=lambda row: (row.unranked_because is not None, math.isnan(row.score), -row.score))
+
+
+GAME_COLUMNS = (
+    *("protocol", "starts", "start_set", "rank", "player", "runs", "run", "method", "evaluation", "score"),
+    *("interval_low", "interval_high", "episodes", "step", "frames", "acting", "human_normalized", "normalized_by"),
+    *("published_in", "note"),
+)
+OVERVIEW_COLUMNS = (
+    *("game", "env", "protocol", "start_set", "run", "name", "method", "evaluation", "score", "interval_low"),
+    *("interval_high", "episodes", "step", "frames", "acting", "human_normalized", "normalized_by", "finished_at"),
+    "note",
+)
+
+
+def game_csv(tables: Iterable[ScoreTable]) -> Iterator[str]:
+    """Yield CSV lines with all scores of these tables."""
+    yield csv_line(GAME_COLUMNS)
+    for table in tables:
+        for row in (*table.rows, *table.runs):
+            yield csv_line(_row_cells(table, row))
+
+
+def overview_csv(cards: Iterable[GameCard]) -> Iterator[str]:
+    """Yield CSV lines with the best score of each game by each protocol."""
+    yield csv_line(OVERVIEW_COLUMNS)
+    for card in cards:
+        for score in card.best:
+            yield csv_line(_best_cells(card, score))
+
+
+def _row_cells(table: ScoreTable, row: TableRow) -> tuple[object, ...]:
+    ours, by = row.ours, table.normalized_by
+    method = row.method
+    low, high = (ours and ours.interval) or (method and method.interval) or (None, None)
+    return (
+        *(table.protocol, table.starts, ours and ours.start_set, row.rank, row.player, method and method.runs),
+        ours and ours.run.id,
+        *(
+            ours.run.method if ours else method and method.method,
+            ours and ours.evaluation_id,
+            row.score,
+            low,
+            high,
+            ours and ours.episodes,
+            ours and ours.step,
+            ours and ours.frames,
+        ),
+        *(ours and str(ours.acting), row.human_normalized, by and f"{by.source}, {by.table}"),
+        "; ".join(f"{each.source}, {each.table}" for each in row.sources),
+        row.note or row.unranked_because,
+    )
+
+
+def _best_cells(card: GameCard, score: BestScore) -> tuple[object, ...]:
+    run, by = score.run, score.normalized_by
+    return (
+        *(card.name, card.env, score.protocol, score.start_set, run.id, run.name, run.method, score.evaluation_id),
+        *(score.mean, *(score.interval or (None, None)), score.episodes, score.step, score.frames, str(score.acting)),
+        *(score.human_normalized, by and f"{by.source}, {by.table}"),
+        *(score.finished_at and score.finished_at.isoformat(), unranked_because(score)),
+    )

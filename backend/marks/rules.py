@@ -3,9 +3,8 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from backend.marks import anomalies, faults
-from backend.marks.schemas import AnomalyRule
-from backend.marks.signals import Anomaly, FindAnomalies, Signals
+from backend.marks import anomalies
+from backend.marks.signals import Anomaly, AnomalyRule, FindAnomalies, Signals
 from workers.contract.metrics import DEAD_UNITS, EPISODE_LENGTH, EPISODE_RETURN, STEPS_PER_SECOND
 
 MAX_ANOMALIES_PER_RULE = 5
@@ -89,51 +88,51 @@ RULES: tuple[Rule, ...] = (
         AnomalyRule(
             name="return_stalled",
             title="Return stalled",
-            explanation=f"The return has not improved after {faults.STALLED_SHARE:.0%} of the steps.",
+            explanation=f"The return has not improved after {anomalies.STALLED_SHARE:.0%} of the steps.",
             cause="The agent learns nothing. Most often the learning rate does not suit the environment.",
         ),
-        faults.find_stalled_return,
+        anomalies.find_stalled_return,
         (EPISODE_RETURN,),
     ),
     Rule(
         AnomalyRule(
             name="value_uninformative",
             title="Value explains nothing",
-            explanation=f"The values explain less than {faults.UNEXPLAINED_VARIANCE:.0%} of the variance of the "
+            explanation=f"The values explain less than {anomalies.UNEXPLAINED_VARIANCE:.0%} of the variance of the "
             "returns, and the return does not improve.",
             cause="The values are almost the same in every state, so advantages are noise.",
         ),
-        faults.find_uninformative_value,
+        anomalies.find_uninformative_value,
     ),
     Rule(
         AnomalyRule(
             name="layer_dead",
             title="Layer is dead",
-            explanation=f"At least {faults.DEAD_SHARE:.0%} of a layer's units are inactive in every recent state.",
+            explanation=f"At least {anomalies.DEAD_SHARE:.0%} of a layer's units are inactive in every recent state.",
             cause="Large updates closed all units of the layer. No later update can open them again.",
         ),
-        faults.find_dead_layers,
+        anomalies.find_dead_layers,
     ),
     Rule(
         AnomalyRule(
             name="gradient_exploded",
             title="Gradients exploded",
-            explanation=f"The gradient norm stays above {faults.EXPLODED_GRADIENT:,.0f} times its first values and "
-            f"{faults.EXPLODED_LIMITS:.0f} times its limit.",
+            explanation=f"The gradient norm stays above {anomalies.EXPLODED_GRADIENT:,.0f} times its first values and "
+            f"{anomalies.EXPLODED_LIMITS:.0f} times its limit.",
             cause="The losses grow without bound, because updates are too large.",
         ),
-        faults.find_exploded_gradients,
+        anomalies.find_exploded_gradients,
         (anomalies.GRADIENT_NORM,),
     ),
     Rule(
         AnomalyRule(
             name="policy_lag",
             title="Policy lags",
-            explanation=f"Experiences are more than {faults.MIN_LAG:.0f} updates old, and {faults.USUAL_LAGS:.0f} "
-            "times as old as usual.",
+            explanation=f"Experiences are more than {anomalies.MIN_LAG:.0f} updates old, and "
+            f"{anomalies.USUAL_LAGS:.0f} times as old as usual.",
             cause="Experiences wait too long before they are learned from, so gradients belong to an old policy.",
         ),
-        faults.find_policy_lag,
+        anomalies.find_policy_lag,
     ),
     Rule(
         AnomalyRule(
@@ -142,40 +141,40 @@ RULES: tuple[Rule, ...] = (
             explanation="The learning rate decays to zero while the return still rises.",
             cause="Learning stopped because the learning rate ran out, not because the agent was done.",
         ),
-        faults.find_spent_learning_rate,
-        (faults.LEARNING_RATE, EPISODE_RETURN),
+        anomalies.find_spent_learning_rate,
+        (anomalies.LEARNING_RATE, EPISODE_RETURN),
     ),
     Rule(
         AnomalyRule(
             name="throughput_lost",
             title="Throughput lost",
-            explanation=f"The speed stays below {faults.LOST_SPEED:.0%} of its usual value, after the first minute.",
+            explanation=f"The speed stays below {anomalies.LOST_SPEED:.0%} of its usual value, after the first minute.",
             cause="Other programs use the host, or it has too little memory. The System tab shows its use.",
         ),
-        faults.find_lost_throughput,
+        anomalies.find_lost_throughput,
         (STEPS_PER_SECOND,),
     ),
     Rule(
         AnomalyRule(
             name="reward_scale",
             title="Reward scale",
-            explanation=f"Clipped rewards are larger than {faults.CLIPPED_REWARD:g} per step on average, except on "
-            f"Atari, or unclipped ones larger than {faults.LARGE_REWARD:g}.",
+            explanation=f"Clipped rewards are larger than {anomalies.CLIPPED_REWARD:g} per step on average, except on "
+            f"Atari, or unclipped ones larger than {anomalies.LARGE_REWARD:g}.",
             cause="The scale of the rewards does not fit the setting that clips them.",
         ),
-        faults.find_reward_scale,
+        anomalies.find_reward_scale,
         (EPISODE_RETURN, EPISODE_LENGTH),
     ),
     Rule(
         AnomalyRule(
             name="epsilon_stuck",
             title="ε is stuck",
-            explanation=f"More than {faults.STUCK_EPSILON:.0%} of the actions are random after "
-            f"{faults.STALLED_SHARE:.0%} of the steps.",
+            explanation=f"More than {anomalies.STUCK_EPSILON:.0%} of the actions are random after "
+            f"{anomalies.STALLED_SHARE:.0%} of the steps.",
             cause="ε falls too slowly for the length of this run, so the agent acts at random.",
         ),
-        faults.find_stuck_epsilon,
-        (faults.EPSILON,),
+        anomalies.find_stuck_epsilon,
+        (anomalies.EPSILON,),
     ),
 )
 
@@ -185,13 +184,13 @@ METRICS = (
     EPISODE_LENGTH,
     STEPS_PER_SECOND,
     *anomalies.LEARNING,
-    faults.EXPLAINED_VARIANCE,
-    faults.VALUE_SPREAD,
-    faults.LEARNING_RATE,
-    faults.EPSILON,
-    faults.POLICY_LAG,
-    faults.GA3C_LAG,
-    faults.GA3C_BATCH,
+    anomalies.EXPLAINED_VARIANCE,
+    anomalies.VALUE_SPREAD,
+    anomalies.LEARNING_RATE,
+    anomalies.EPSILON,
+    anomalies.POLICY_LAG,
+    anomalies.GA3C_LAG,
+    anomalies.GA3C_BATCH,
     *(metric.name for metric in DEAD_UNITS),
 )
 

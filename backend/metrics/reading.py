@@ -1,16 +1,92 @@
 """Reads of one series from the database: summaries of finished chunks, and points with their visibility."""
 
-from collections.abc import Iterator, Sequence
-from typing import NamedTuple
+import csv
+import re
+from collections.abc import Collection, Iterator, Sequence
+from typing import Literal, NamedTuple
 
 import numpy as np
-from sqlalchemy import select
+from pydantic import BaseModel, ConfigDict, Field
+from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
-from backend.metrics.buckets import Points
-from backend.metrics.models import MetricChunk, MetricPage, MetricSeries
-from backend.metrics.points import NO_POINTS, NO_SUMMARIES, POINT, SUMMARY, Array, Bools, Floats, Ints, summarize
-from backend.metrics.visibility import RunView
+from backend.errors import FieldError, Invalid, Problem
+from backend.metrics.points import (
+    NO_POINTS,
+    NO_SUMMARIES,
+    POINT,
+    SUMMARY,
+    Array,
+    Bools,
+    Floats,
+    Ints,
+    MetricChunk,
+    MetricPage,
+    MetricSeries,
+    Points,
+    RunView,
+    summarize,
+)
+from backend.web.formats import JsonNumber
+from workers.contract.metrics import EPISODE_RETURN, MEAN_RETURN
+
+MAX_BUCKETS = 5_000
+# Any text of one line. The server stores only printable names, without spaces around them.
+NAME_PATTERN = r"^[^\x00-\x1f\x7f]{1,200}$"
+_CONTROL_CHARACTER = re.compile(r"[\x00-\x1f\x7f]")
+
+Axis = Literal["step", "frames", "time", "epoch"]
+
+
+def split_names(text: str, field: str = "names") -> list[str]:
+    """Return the metric names of a query parameter, which are separated by commas.
+
+    A name with a comma is in double quotes, as in CSV: "loss, mean",accuracy. Raise Invalid for control characters.
+    """
+    if _CONTROL_CHARACTER.search(text):
+        message = "list names such as ga3c/agents,ga3c/trainers, without line breaks or other control characters"
+        raise Invalid(FieldError(field=field, message=message))
+    return [name for row in csv.reader([text]) for name in row if name]
+
+
+class SeriesPoints(BaseModel):
+    """One series. Each place is a point, or all points of a bucket. NaN and the infinities are strings."""
+
+    model_config = ConfigDict(ser_json_inf_nan="strings")
+
+    resolution: Literal["raw", "buckets"]
+    total: int
+    x: list[float]
+    mean: list[JsonNumber]
+    min: list[JsonNumber]
+    max: list[JsonNumber]
+    last: list[JsonNumber]
+    count: list[int]
+
+
+class Sparkline(BaseModel):
+    """A small curve: the means of a metric in equal parts of the steps so far, null for a part without points."""
+
+    run_id: int
+    values: list[float | None]
+
+
+class RunMetrics(BaseModel):
+    """Series of one run.
+
+    `complete` is true if the response has every point of the range: none is merged into a bucket, and none is left out
+    because an earlier response had it.
+    """
+
+    run_id: int
+    x: Axis
+    cursor: str
+    complete: bool
+    continues: bool = Field(
+        description="True if the points follow those of the earlier response, false if they replace it."
+    )
+    series: dict[str, SeriesPoints]
+
 
 # Chunks per query: 2 MB of points.
 CHUNKS_PER_READ = 256
@@ -128,3 +204,59 @@ def last_values(session: Session, series: MetricSeries, limits: Ints, count: int
         if sum(map(len, found)) >= count:
             break
     return np.concatenate([np.empty(0), *found])[-count:]
+
+
+# Lists of metrics, and tables of their last values, stay usable up to about this number.
+MAX_SERIES = 10_000
+
+
+class UnstorableMetric(Problem):
+    """A metric with an invalid name, or one more than a run may have."""
+
+    status = 422
+    kind = "unstorable-metric"
+    title = "Metric cannot be stored"
+
+
+def find_shared_series(session: Session, run_ids: Collection[int], name: str) -> dict[int, MetricSeries]:
+    """Return a series of each run that has it. A run without episodes has mean returns instead of returns."""
+    names = (name, MEAN_RETURN) if name == EPISODE_RETURN else (name,)
+    found = session.scalars(
+        select(MetricSeries).where(MetricSeries.run_id.in_(run_ids), MetricSeries.name.in_(names))
+    ).all()
+    means = {series.run_id: series for series in found if series.name != name}
+    return means | {series.run_id: series for series in found if series.name == name}
+
+
+def find_series(session: Session, run_id: int, names: Collection[str]) -> dict[str, MetricSeries]:
+    """Return the run's series of these names, without the missing ones."""
+    wanted = select(MetricSeries).where(MetricSeries.run_id == run_id, MetricSeries.name.in_(names))
+    return {series.name: series for series in session.scalars(wanted)}
+
+
+def remaining_series(session: Session, run_id: int) -> int:
+    """Return how many more series the run may have."""
+    count = session.scalar(select(func.count()).select_from(MetricSeries).where(MetricSeries.run_id == run_id)) or 0
+    return max(0, MAX_SERIES - count)
+
+
+def add_series(session: Session, run_id: int, names: Sequence[str]) -> dict[str, MetricSeries]:
+    """Add empty series to a run."""
+    added = {
+        name: MetricSeries(run_id=run_id, name=name, count=0, recent=b"", stored=0, chunks=0, tail=0) for name in names
+    }
+    session.add_all(added.values())
+    session.flush()
+    return added
+
+
+def find_or_add_series(session: Session, run_id: int, names: Collection[str]) -> dict[str, MetricSeries]:
+    """Return the run's series of these names. Raise UnstorableMetric if a missing one cannot be added."""
+    for name in names:
+        if not re.fullmatch(NAME_PATTERN, name):
+            raise UnstorableMetric(f"{name[:200]!r} cannot name a metric: use 1 to 200 printable characters.")
+    found = find_series(session, run_id, names)
+    new = [name for name in names if name not in found]
+    if new and len(new) > (room := remaining_series(session, run_id)):
+        raise UnstorableMetric(f"A run may have {MAX_SERIES:,} metrics; this one would have {len(new) - room:,} more.")
+    return found | add_series(session, run_id, new)

@@ -7,9 +7,9 @@ from fastapi import APIRouter, Query
 
 from backend.database.engine import Db
 from backend.errors import FieldError, Invalid
-from backend.metrics import queries, sparklines
-from backend.metrics.curves import Window
-from backend.metrics.schemas import MAX_BUCKETS, NAME_PATTERN, Axis, RunMetrics, Sparkline, split_names
+from backend.metrics import queries
+from backend.metrics.queries import Window
+from backend.metrics.reading import MAX_BUCKETS, NAME_PATTERN, Axis, RunMetrics, Sparkline, split_names
 from backend.web.lookup import PathRun
 from workers.contract.metrics import CATALOG, EPISODE_RETURN, MetricSection
 from workers.contract.values import Id
@@ -50,7 +50,7 @@ def read_sparklines(
 ) -> list[Sparkline]:
     """Return a small curve of a metric for each of these runs that has reported it."""
     with db.read() as session:
-        return sparklines.read_sparklines(session, run, metric)
+        return queries.read_sparklines(session, run, metric)
 
 
 @router.get("/runs/{run_id}/metric-names")

@@ -7,7 +7,6 @@ from sqlalchemy import select, tuple_
 from sqlalchemy.orm import Session
 
 from backend.database.tables import Run
-from backend.metrics.models import MetricChunk, MetricClock, MetricPage, MetricSeries
 from backend.metrics.points import (
     CHUNK,
     NO_SUMMARIES,
@@ -17,12 +16,16 @@ from backend.metrics.points import (
     Array,
     Floats,
     Ints,
+    MetricChunk,
+    MetricClock,
+    MetricPage,
+    MetricSeries,
+    limits_after,
+    load_resumed_steps,
     pack_events,
     summarize,
 )
-from backend.metrics.reading import last_values, visible_summaries, visible_values
-from backend.metrics.series import find_or_add_series
-from backend.metrics.visibility import limits_after, load_resumed_steps
+from backend.metrics.reading import find_or_add_series, last_values, visible_summaries, visible_values
 from workers.contract.events import Metrics
 from workers.contract.metrics import EPISODE_RETURN, MEAN_RETURN
 

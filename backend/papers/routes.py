@@ -1,21 +1,128 @@
 """Routes of papers, their tables and figures, and the studies started from them."""
 
-from typing import Annotated
+import math
+from collections.abc import Mapping, Sequence
+from typing import Annotated, Any
 
 from fastapi import APIRouter, Path, Query
+from sqlalchemy import select
+from sqlalchemy.orm import Session
 
 from backend.config import CurrentSettings
 from backend.database.engine import Db
+from backend.database.tables import Run
 from backend.doorbell import Bell
-from backend.errors import NotFound
-from backend.figures.schemas import Figure
+from backend.errors import FieldError, Invalid, NotFound
+from backend.figures.drawing import Figure
+from backend.metrics.points import MetricSeries
 from backend.papers import schemas, service, view
-from backend.papers.catalog import every_paper, find_item, find_paper, find_part
-from backend.papers.cost import configs_of, preview
-from backend.papers.diagram_view import fill_diagram
-from backend.studies import measurements, planning, run_queue
+from backend.papers.definition import Box, MethodDiagram, Reading
+from backend.papers.service import every_paper, find_item, find_paper, find_part
+from backend.papers.view import configs_of, preview
+from backend.studies import planning, scheduler
+from backend.studies.service import queue_next_runs
 from backend.web.idempotency import Idempotent
+from backend.web.lookup import find_run
+from workers.contract.metrics import named
 from workers.contract.values import Id
+
+# The newest runs that the user can choose from.
+MAX_CHOICES = 50
+
+
+def fill_diagram(session: Session, diagram: MethodDiagram, run_id: int | None) -> schemas.Diagram:
+    """Return the diagram with the numbers of this run. By default, use the newest started run."""
+    choices = _choices(session, diagram)
+    run = _find_run_of_method(session, diagram, run_id) if run_id is not None else next(iter(choices), None)
+    if run is not None and run not in choices:
+        choices.append(run)
+    series = _read_series(session, run)
+    return schemas.Diagram(
+        name=diagram.name,
+        title=diagram.title,
+        preset=diagram.preset,
+        run=None if run is None else _run(run),
+        runs=[_run(choice) for choice in choices],
+        boxes=[_box(box, run, series) for box in diagram.boxes],
+        arrows=[schemas.DiagramArrow(**vars(arrow)) for arrow in diagram.arrows],
+        groups=[
+            schemas.DiagramGroup(title=group.title, boxes=list(group.boxes))
+            for group in diagram.groups
+            if run is not None and all(run.config.get(field) == value for field, value in group.only.items())
+        ],
+    )
+
+
+def _choices(session: Session, diagram: MethodDiagram) -> list[Run]:
+    newest = (
+        select(Run)
+        .where(
+            Run.origin == "trained",
+            Run.algorithm.in_(diagram.methods),
+            Run.started_at.is_not(None),
+            Run.archived_at.is_(None),
+        )
+        .order_by(Run.id.desc())
+        .limit(MAX_CHOICES)
+    )
+    return list(session.scalars(newest))
+
+
+def _find_run_of_method(session: Session, diagram: MethodDiagram, run_id: int) -> Run:
+    run = find_run(session, run_id)
+    if run.algorithm not in diagram.methods:
+        message = f"run {run_id} uses {run.algorithm}, but the diagram shows {' or '.join(diagram.methods)}"
+        raise Invalid(FieldError(field="run", message=message))
+    return run
+
+
+def _read_series(session: Session, run: Run | None) -> dict[str, MetricSeries]:
+    if run is None:
+        return {}
+    return {found.name: found for found in session.scalars(select(MetricSeries).where(MetricSeries.run_id == run.id))}
+
+
+def _run(run: Run) -> schemas.DiagramRun:
+    return schemas.DiagramRun(id=run.id, name=run.name, state=run.state)
+
+
+def _box(box: Box, run: Run | None, series: Mapping[str, MetricSeries]) -> schemas.DiagramBox:
+    return schemas.DiagramBox(
+        name=box.name,
+        title=box.title,
+        kind=box.kind,
+        does=box.does,
+        column=box.column,
+        row=box.row,
+        rows=box.rows,
+        many=box.many,
+        learned=box.learned,
+        readings=[_reading(reading, run, series) for reading in box.readings],
+    )
+
+
+def _reading(reading: Reading, run: Run | None, series: Mapping[str, MetricSeries]) -> schemas.DiagramReading:
+    found = series.get(reading.metric or "")
+    value: float | str | None
+    if found is not None:
+        value = found.last if reading.counts else found.recent_mean
+        unit = reading.unit or named(found.name).unit
+    else:
+        value = None if run is None else _configured(run.config, reading.fields)
+        unit = reading.unit or (named(reading.metric).unit if reading.metric else "")
+    if isinstance(value, float) and not math.isfinite(value):
+        value = None
+    return schemas.DiagramReading(label=reading.label, value=value, unit=unit, measured=found is not None)
+
+
+def _configured(config: Mapping[str, Any], fields: Sequence[str]) -> float | str | None:
+    values = [config.get(field) for field in fields]
+    if not values or None in values:
+        return None
+    if len(values) == 1 and isinstance(values[0], str):
+        return values[0]
+    return float(math.prod(float(value) for value in values if value is not None))
+
 
 router = APIRouter(tags=["papers"])
 
@@ -128,7 +235,7 @@ def start_item(
     with once.write(db) as session:
         for part, drawn in zip(parts, draws, strict=True):
             study = service.start(session, found_paper, found, part, wanted.share, drawn, wanted.project)
-            for run in run_queue.queue_next_runs(session, study):
+            for run in queue_next_runs(session, study):
                 bell.ring_after_commit(session, run)
             session.flush()
         started = service.find_started(session, found_paper, found)[: len(parts)]
@@ -145,10 +252,10 @@ def measure_item(
     """
     parts = service.choose_parts(find_item(find_paper(paper), item), wanted.parts)
     with once.write(db) as session:
-        found = measurements.queue_measurements(session, [config for part in parts for config in configs_of(part)])
+        found = scheduler.queue_measurements(session, [config for part in parts for config in configs_of(part)])
         for run in found:
             bell.ring_after_commit(session, run)
         queued = [
-            schemas.Measurement(run_id=run.id, kind=run.name.removeprefix(measurements.NAME_PREFIX)) for run in found
+            schemas.Measurement(run_id=run.id, kind=run.name.removeprefix(scheduler.NAME_PREFIX)) for run in found
         ]
         return once.store(session, queued)

@@ -5,7 +5,7 @@ from typing import Annotated
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
 from backend.papers.definition import SHARES
-from backend.projects.schemas import ProjectName
+from backend.projects.service import ProjectName
 from backend.studies.schemas import ConfirmSteps, StudySummary
 from workers.contract.worker_api import State
 

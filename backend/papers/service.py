@@ -1,19 +1,76 @@
 """Studies of papers: choose parts, start their studies, and find started ones."""
 
-from collections.abc import Sequence
+import pkgutil
+import re
+from collections.abc import Iterator, Sequence
+from importlib import import_module
 
 from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
+from backend import papers
 from backend.database.tables import PaperStudy, Study
-from backend.errors import Conflict, FieldError, Invalid
-from backend.papers.catalog import find_part
+from backend.errors import Conflict, FieldError, Invalid, NotFound
 from backend.papers.definition import Item, Paper, StartedStudy, StudyPart
 from backend.papers.schemas import PaperPreview
-from backend.studies import cost_limits
+from backend.studies import planning
 from backend.studies import service as studies
 from backend.studies.points import Draw
 from backend.studies.specification import Specification
+from workers.contract.plugins.discovery import PAPERS
+from workers.contract.plugins.loading import Group
+
+# Papers of plug-ins by name.
+ADDED: dict[str, Paper] = {}
+
+
+def built_in_names() -> list[str]:
+    """Return the names of Arcadia's own papers."""
+    return [module.name for module in pkgutil.iter_modules(papers.__path__) if module.ispkg]
+
+
+def every_paper() -> list[Paper]:
+    """Return the papers by year, then by name."""
+    found: list[Paper] = [import_module(f"backend.papers.{name}").PAPER for name in built_in_names()]
+    return sorted([*found, *ADDED.values()], key=lambda paper: (paper.year, paper.name))
+
+
+def find_paper(name: str) -> Paper:
+    """Return the paper. Raise NotFound, which lists the papers, if there is none."""
+    known = {paper.name: paper for paper in every_paper()}
+    if name not in known:
+        raise NotFound(f"There is no paper {name[:80]!r}. Use one of {', '.join(known)}.")
+    return known[name]
+
+
+def find_item(paper: Paper, name: str) -> Item:
+    """Return the table or figure. Raise NotFound, which lists the paper's items, if there is none."""
+    known = {item.name: item for item in paper.items}
+    if name not in known:
+        raise NotFound(f"{paper.title} has no {name[:80]!r}. It has {', '.join(known)}.")
+    return known[name]
+
+
+def find_part(item: Item, name: str) -> StudyPart | None:
+    """Return the part, or None if the item no longer has it."""
+    return next((part for part in item.parts if part.name == name), None)
+
+
+_NAME = re.compile(r"[a-z][a-z0-9-]{0,49}")
+
+
+def _problems(paper: Paper) -> Iterator[str]:
+    if not _NAME.fullmatch(paper.name):
+        yield "its name must be lower-case letters, digits and dashes"
+    if paper.name in built_in_names():
+        yield "Arcadia itself already has this paper"
+    if not (paper.title and paper.full_title and paper.authors and paper.shows):
+        yield "it lacks a title, its authors or what it shows"
+
+
+GROUP = Group(PAPERS, "paper", Paper, ADDED, lambda paper: paper.name, _problems)
+# For the trial of packages.
+REFERENCE = f"{__name__}:GROUP"
 
 
 def choose_parts(item: Item, names: Sequence[str] | None) -> list[StudyPart]:
@@ -41,7 +98,7 @@ def require_confirmation(preview: PaperPreview, confirmed_steps: int | None) -> 
     """Raise a problem if the cost is refused, or must be confirmed and is not."""
     if preview.refused:
         raise Invalid(FieldError(field="parts", message=preview.refused))
-    cost_limits.require_confirmation(preview.runs, preview.steps, preview.confirm, confirmed_steps)
+    planning.require_confirmation(preview.runs, preview.steps, preview.confirm, confirmed_steps)
 
 
 def name_study(paper: Paper, item: Item, part: StudyPart, share: float) -> Specification:

@@ -22,8 +22,7 @@ from backend.database.tables import (
     name_key,
 )
 from backend.errors import Conflict, FieldError, Invalid
-from backend.projects.lookup import announce_projects, find_project, resolve
-from backend.projects.schemas import MAX_TEXT
+from backend.projects.service import MAX_TEXT, announce_projects, find_project, resolve
 
 # Leaves room for a space and a number.
 MAX_NUMBERED_NAME = 90

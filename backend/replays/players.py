@@ -15,13 +15,13 @@ from backend.database.tables import Checkpoint, File, Replay, Run
 from backend.errors import Conflict, FieldError, Invalid
 from backend.files.service import files_root
 from backend.files.storage import stored_path
-from backend.replays import schemas
+from backend.replays import service
 from backend.replays.service import find_track
 from backend.web.lookup import why_no_agent
 from workers.contract import tracks
 from workers.contract.config.emulator import ActionSet
 from workers.contract.games import ENVIRONMENTS
-from workers.contract.keys import are_playable
+from workers.contract.live import are_playable
 from workers.contract.protocols import PROTOCOLS
 from workers.contract.tracks import Track, TrackHead
 
@@ -107,14 +107,14 @@ def why_no_start_points(head: TrackHead) -> str | None:
     return None
 
 
-def with_actions(session: Session, run: Run, replays: Sequence[Replay]) -> list[schemas.Replay]:
+def with_actions(session: Session, run: Run, replays: Sequence[Replay]) -> list[service.Replay]:
     """Return replays of a run as the API shows them, with the actions that are possible now."""
     kept = select(Checkpoint.sha256).where(Checkpoint.run_id == run.id, Checkpoint.file_id.is_not(None))
     hashes = set(session.scalars(kept))
     tracks_of = {file.id: file for file in session.scalars(select(File).where(File.id.in_(_track_ids(replays))))}
     root = files_root(session)
 
-    def actions(replay: Replay) -> schemas.ReplayActions:
+    def actions(replay: Replay) -> service.ReplayActions:
         if (clause := why_no_agent(run)) is not None:
             return _none_because(f"Its agent cannot play here, because {clause}.")
         file = tracks_of.get(replay.track_file_id or 0)
@@ -127,16 +127,16 @@ def with_actions(session: Session, run: Run, replays: Sequence[Replay]) -> list[
         if (unknown := _why_unknown(head)) is not None:
             return _none_because(unknown)
         deleted = None if head.checkpoint_sha256 in hashes else _player_deleted(head)
-        return schemas.ReplayActions(
+        return service.ReplayActions(
             simulate=deleted,
             play=why_person_cannot_play(head) or deleted,
             saliency=why_no_saliency(run.env) or deleted,
             start_points=why_no_start_points(head),
         )
 
-    columns = [name for name in schemas.Replay.model_fields if name != "actions"]
+    columns = [name for name in service.Replay.model_fields if name != "actions"]
     return [
-        schemas.Replay.model_validate({name: getattr(replay, name) for name in columns} | {"actions": actions(replay)})
+        service.Replay.model_validate({name: getattr(replay, name) for name in columns} | {"actions": actions(replay)})
         for replay in replays
     ]
 
@@ -145,8 +145,8 @@ def _track_ids(replays: Sequence[Replay]) -> list[int]:
     return [replay.track_file_id for replay in replays if replay.track_file_id is not None]
 
 
-def _none_because(reason: str) -> schemas.ReplayActions:
-    return schemas.ReplayActions.model_validate(dict.fromkeys(schemas.ReplayActions.model_fields, reason))
+def _none_because(reason: str) -> service.ReplayActions:
+    return service.ReplayActions.model_validate(dict.fromkeys(service.ReplayActions.model_fields, reason))
 
 
 @lru_cache(maxsize=CACHED_HEADS)

@@ -15,21 +15,18 @@ from backend.alerts.service import MAX_SCRIPT_ALERTS, NewAlert, count_script_ale
 from backend.config import Settings
 from backend.database.tables import Attempt, LogLine, Run
 from backend.errors import FieldError, Invalid, field_errors
-from backend.events.repeats import digest_of, take_unstored
-from backend.events.sequence import to_datetime
-from backend.logs.service import note, note_conflicts
+from backend.events import digest_of, take_unstored, to_datetime
+from backend.logs import note, note_conflicts
 from backend.metrics import service as metrics
-from backend.metrics.series import MAX_SERIES, add_series, find_series, remaining_series
-from backend.provenance.service import store_provenance
-from backend.reported import artifacts, states
+from backend.metrics.reading import MAX_SERIES, add_series, find_series, remaining_series
+from backend.provenance import store_provenance
+from backend.reported import contents, service
 from backend.reported import events as ev
-from backend.reported.media import store_media
-from backend.reported.points import PointBuffer
-from backend.reported.problems import Omissions
+from backend.reported.contents import PointBuffer, store_media
+from backend.reported.events import Omissions, change_tags, merge_config, quote
 from backend.reported.schemas import LoggedEvents
 from backend.reported.service import describe, find_writer
-from backend.reported.values import change_tags, merge_config, quote
-from backend.runs.notices import announce_run
+from backend.runs.states import announce_run
 from workers.contract.games import ENVIRONMENTS
 from workers.contract.values import LARGEST, LARGEST_SMALL, LONGEST_MESSAGE, storable
 
@@ -45,7 +42,7 @@ def ingest(session: Session, settings: Settings, run_id: int, batch: LoggedEvent
     run, attempt = find_writer(session, run_id, batch.writer, lock=True)
     unstored = take_unstored(session, attempt, digests)
     # A repeated report of a killed script must not let its run continue.
-    if (unstored.indexes or batch.killed_at is None) and states.hear(settings, run, attempt):
+    if (unstored.indexes or batch.killed_at is None) and service.hear(settings, run, attempt):
         note(session, run, "Its script was heard again.")
         announce_run(session, run.id, "run.changed", "run.log")
     if unstored.conflicts:
@@ -53,7 +50,7 @@ def ingest(session: Session, settings: Settings, run_id: int, batch: LoggedEvent
     if unstored.indexes:
         _Batch(session, run, attempt).store([events[index] for index in unstored.indexes])
     if batch.killed_at is not None:
-        states.end_killed(session, run, attempt, batch.killed_at)
+        service.end_killed(session, run, attempt, batch.killed_at)
     return run, attempt
 
 
@@ -130,8 +127,8 @@ class _Batch:
             reason = f"{wrong.field}: {wrong.message}"
             self._omissions.add(f"event {kind}", f"Left out an event of the kind {kind}: {reason}.")
             return
-        if isinstance(logged, artifacts.ArtifactEvent):
-            artifacts.store_event(self._session, self._run, logged, self._omissions)
+        if isinstance(logged, contents.ArtifactEvent):
+            contents.store_event(self._session, self._run, logged, self._omissions)
         else:
             self._apply(logged)
 
@@ -157,7 +154,7 @@ class _Batch:
                 store_media(self._session, self._attempt, event, self._omissions)
             case ev.LoggedEnd():
                 self._advance_clock(event.time)
-                states.end(self._session, run, self._attempt, event)
+                service.end(self._session, run, self._attempt, event)
 
     def _advance_clock(self, time: float) -> None:
         """Count the time from the start of a script to its end, also if it logs only one point."""

@@ -1,20 +1,23 @@
 """Routes of reported runs, and of the media of runs."""
 
-from typing import Annotated
+import zlib
+from collections.abc import Callable, Coroutine
+from typing import Annotated, Any
 
 from fastapi import APIRouter, Path, Query, Request, Response
+from fastapi.concurrency import run_in_threadpool
+from fastapi.routing import APIRoute
 from sqlalchemy.orm import Session
 
 from backend.artifacts import service as artifacts
 from backend.artifacts.schemas import KnownFiles, MissingFiles
-from backend.config import CurrentSettings
+from backend.config import CurrentSettings, Settings
 from backend.database.engine import Db
 from backend.database.tables import Attempt, File, MediaKind, Run
-from backend.files.receiving import BODY, Upload, receive_upload
-from backend.files.service import Maker
-from backend.reported import media, service
-from backend.reported.compressed_body import GzipRoute
-from backend.reported.file_types import media_suffix
+from backend.errors import FieldError, Invalid
+from backend.files.service import BODY, Maker, Upload, receive_upload
+from backend.files.storage import TooLarge
+from backend.reported import contents, service
 from backend.reported.ingest import ingest
 from backend.reported.schemas import (
     Key,
@@ -25,10 +28,53 @@ from backend.reported.schemas import (
     ReportRun,
     ScriptAnswer,
 )
+from backend.reported.service import media_suffix
 from backend.web.lookup import PathId, PathRun
 from workers.contract.events import Sha256
 from workers.contract.values import Text
 from workers.contract.worker_api import UploadedFile
+
+_GZIP = 16 + zlib.MAX_WBITS
+
+
+class GzipRoute(APIRoute):
+    """A route whose request bodies may have the header `Content-Encoding: gzip`."""
+
+    def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
+        """Return the handler of the route, which gets the decompressed body."""
+        handle = super().get_route_handler()
+
+        async def handle_decompressed(request: Request) -> Response:
+            if request.headers.get("content-encoding", "").lower() == "gzip":
+                settings: Settings = request.app.state.settings
+                body = await run_in_threadpool(decompress, await request.body(), settings.max_body_bytes)
+                request = _DecompressedRequest(request, body)
+            return await handle(request)
+
+        return handle_decompressed
+
+
+class _DecompressedRequest(Request):
+    """A request with another body."""
+
+    def __init__(self, request: Request, body: bytes) -> None:
+        super().__init__(request.scope, request.receive)
+        self._body = body
+
+
+def decompress(body: bytes, limit: int) -> bytes:
+    """Return a gzip body decompressed. Raise TooLarge beyond the limit, and Invalid if it is damaged."""
+    stream = zlib.decompressobj(_GZIP)
+    try:
+        content = stream.decompress(body, limit + 1)
+    except zlib.error:
+        raise Invalid(FieldError(field="body", message="not gzip, although Content-Encoding says so")) from None
+    if len(content) > limit:
+        raise TooLarge(f"The decompressed body is larger than the {limit:,} bytes allowed. Send fewer events.")
+    if not stream.eof:
+        raise Invalid(FieldError(field="body", message="the gzip stream is cut off"))
+    return content
+
 
 router = APIRouter(tags=["reported runs"], route_class=GzipRoute)
 
@@ -87,7 +133,7 @@ async def upload_media(
         return Maker(run_id, attempt.attempt)
 
     def find_twin(session: Session, made_by: Maker) -> File | None:
-        return media.find_media_file(session, run_id, made_by.attempt, sha256)
+        return contents.find_media_file(session, run_id, made_by.attempt, sha256)
 
     upload = Upload(find_maker, find_twin, "media", sha256)
     choose_path = lambda received: f"media/{sha256}{media_suffix(received)}"  # noqa: E731
@@ -135,14 +181,14 @@ def list_media(
 ) -> MediaPage:
     """Return images, videos, histograms and tables that a run logged, in the order of their steps."""
     with db.read() as session:
-        return media.list_media(session, run.id, name, kind, cursor, limit)
+        return contents.list_media(session, run.id, name, kind, cursor, limit)
 
 
 @router.get("/runs/{run_id}/media/names")
 def list_media_names(db: Db, run: PathRun) -> list[MediaSeries]:
     """List the names of the media that a run logged."""
     with db.read() as session:
-        return media.list_media_series(session, run.id)
+        return contents.list_media_series(session, run.id)
 
 
 def _to_answer(run: Run, attempt: Attempt) -> ScriptAnswer:

@@ -1,26 +1,130 @@
 """Reported runs: create one, let a writer resume or join it, and find its writers."""
 
+from datetime import datetime, timedelta
+from pathlib import Path
+
 from sqlalchemy import func, select
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
 
+from backend.alerts.service import raise_run_end
 from backend.config import Settings
 from backend.database.columns import utc_now
 from backend.database.tables import Attempt, Run
-from backend.errors import Conflict, NotFound
-from backend.events.repeats import digest_of, is_other_registration
-from backend.logs.service import note
-from backend.projects.lookup import resolve_or_create
-from backend.reported import states
-from backend.reported.events import MAX_NAME, LoggedDescription
-from backend.reported.problems import Omissions
+from backend.errors import Conflict, FieldError, Invalid, NotFound
+from backend.events import digest_of, is_other_registration, to_datetime
+from backend.logs import note
+from backend.projects.service import resolve_or_create
+from backend.reported.events import (
+    MAX_CHOICE,
+    MAX_NAME,
+    LoggedDescription,
+    LoggedEnd,
+    Omissions,
+    change_tags,
+    described_env,
+    described_method,
+    merge_config,
+)
 from backend.reported.schemas import ReportRun
-from backend.reported.values import MAX_CHOICE, change_tags, described_env, described_method, merge_config
-from backend.runs.notices import announce_run
+from backend.runs.states import announce_run
 from backend.web.lookup import find_run
 from workers.contract.config.problems import title_of
 from workers.contract.games import env_title
 from workers.contract.values import LONGEST_MESSAGE
+from workers.contract.worker_api import ENDED
+
+_SENTENCES = {"finished": "Finished.", "stopped": "Stopped.", "paused": "Paused."}
+KILLED = "The script ended without finishing the run. It was probably killed; its output may say why."
+_DEFAULT_FAILURE = "The script failed without an error message."
+
+
+def lead(settings: Settings, run: Run, attempt: Attempt) -> None:
+    """Let a new writer lead the run, which runs again."""
+    run.attempt, run.desired = attempt.attempt, "run"
+    _run(settings, run)
+
+
+def hear(settings: Settings, run: Run, attempt: Attempt) -> bool:
+    """Record that a writer was heard. Return True if a run that failed by silence runs again."""
+    if run.state == "running":
+        run.lease_expires_at = _silence_ends(settings)
+        return False
+    if run.lease_expires_at is None or not (attempt.joins or attempt.attempt == run.attempt):
+        return False
+    attempt.outcome = attempt.ended_at = attempt.failure_message = None
+    _run(settings, run)
+    return True
+
+
+def end(session: Session, run: Run, attempt: Attempt, event: LoggedEnd) -> None:
+    """End an attempt. The run gets the outcome if the attempt leads it."""
+    attempt.ended_at = to_datetime(event.time)
+    attempt.outcome = "stopped" if event.outcome == "paused" else event.outcome
+    has_failed = event.outcome == "failed"
+    # An earlier end may have been reported by mistake, as for a script that was taken for killed.
+    attempt.failure_message = (event.message or _DEFAULT_FAILURE) if has_failed else None
+    attempt.failure_traceback = event.traceback if has_failed else None
+    if attempt.attempt != run.attempt:
+        return
+    run.state, run.state_reason, run.lease_expires_at = event.outcome, None, None
+    run.finished_at = attempt.ended_at if event.outcome in ENDED else None
+    run.failure_message, run.failure_traceback = attempt.failure_message, attempt.failure_traceback
+    if has_failed:
+        run.state_reason = run.failure_message
+        note(session, run, f"Failed: {run.failure_message}", "error")
+    else:
+        note(session, run, " ".join(part for part in (_SENTENCES[event.outcome], event.message) if part))
+    raise_run_end(session, run)
+    announce_run(session, run.id, "run.log")
+
+
+def end_killed(session: Session, run: Run, attempt: Attempt, time: float) -> None:
+    """End the attempt of a script that ended without an `end` event. A repeated call changes nothing.
+
+    This is not an event of the script. If more of its events arrive, it was not killed, and the run continues.
+    """
+    if attempt.outcome not in (None, "lost") or attempt.failure_message == KILLED:
+        return
+    attempt.outcome, attempt.ended_at, attempt.failure_message = "lost", to_datetime(time), KILLED
+    if attempt.attempt != run.attempt:
+        return
+    is_news = run.state == "running"
+    run.state, run.state_reason, run.failure_message = "failed", KILLED, KILLED
+    run.finished_at = attempt.ended_at
+    note(session, run, f"Failed: {KILLED}", "error")
+    if is_news:
+        raise_run_end(session, run)
+    announce_run(session, run.id, "run.changed", "run.log")
+
+
+def fail_silent(session: Session, settings: Settings, run: Run) -> None:
+    """Fail a run whose script is silent. Keep its lease, which marks that the script may still continue."""
+    attempt = session.get_one(Attempt, (run.id, run.attempt))
+    attempt.outcome, attempt.ended_at = "lost", utc_now()
+    message = f"Nothing was heard from its script for {_duration(settings.reported_silence_seconds)}."
+    run.state, run.state_reason, run.failure_message = "failed", message, message
+    run.finished_at = attempt.ended_at
+    note(session, run, f"Failed: {message}", "error")
+    raise_run_end(session, run)
+    announce_run(session, run.id, "run.changed", "run.log")
+
+
+def _run(settings: Settings, run: Run) -> None:
+    run.state, run.state_reason, run.finished_at, run.archived_at = "running", None, None, None
+    run.failure_message = run.failure_traceback = None
+    run.lease_expires_at = _silence_ends(settings)
+
+
+def _silence_ends(settings: Settings) -> datetime:
+    return utc_now() + timedelta(seconds=settings.reported_silence_seconds)
+
+
+def _duration(seconds: float) -> str:
+    if seconds < 120:
+        return f"{seconds:g} seconds"
+    return f"{seconds / 60:.3g} minutes"
+
 
 # A script that is started again with the same writer may require that the run exists.
 _UNCOMPARED = {"resume"}
@@ -152,9 +256,9 @@ def _add_writer(session: Session, settings: Settings, run: Run, request: ReportR
     run.notes = request.notes or run.notes
     run.command = request.command or run.command
     if attempt.joins:
-        states.hear(settings, run, attempt)
+        hear(settings, run, attempt)
     else:
-        states.lead(settings, run, attempt)
+        lead(settings, run, attempt)
     _note_writer(session, run, attempt)
     announce_run(session, run.id, "run.changed", "run.log")
     return attempt
@@ -168,3 +272,33 @@ def _note_writer(session: Session, run: Run, attempt: Attempt) -> None:
         note(session, run, f"{label}{on_host} {verb}.")
     elif not attempt.joins:
         note(session, run, f"Imported from {run.origin_label or 'files'}.")
+
+
+HEAD_BYTES = 64
+
+
+def media_suffix(received: Path) -> str:
+    """Return the suffix of a received file by its content. Raise Invalid if it is not an image or a video."""
+    with received.open("rb") as file:
+        head = file.read(HEAD_BYTES)
+    suffix = _suffix_of(head)
+    if suffix is None:
+        raise Invalid(FieldError(field="body", message="send a PNG, JPEG, GIF, WebP, MP4 or WebM file"))
+    return suffix
+
+
+def _suffix_of(head: bytes) -> str | None:
+    for magic, suffix in (
+        (b"\x89PNG\r\n\x1a\n", ".png"),
+        (b"\xff\xd8\xff", ".jpg"),
+        (b"GIF87a", ".gif"),
+        (b"GIF89a", ".gif"),
+    ):
+        if head.startswith(magic):
+            return suffix
+    if head[:4] == b"RIFF" and head[8:12] == b"WEBP":
+        return ".webp"
+    if head[4:8] == b"ftyp":
+        return ".mp4"
+    # Matroska has the same magic number, but another document type.
+    return ".webm" if head.startswith(b"\x1a\x45\xdf\xa3") and b"webm" in head else None

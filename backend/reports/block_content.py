@@ -1,18 +1,114 @@
 """Current content of report blocks."""
 
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
+from typing import Any
 
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
+from backend.comparisons.groups import run_labels
 from backend.database.engine import Database
 from backend.database.tables import Run
 from backend.errors import NotFound, Problem
+from backend.evaluations.service import list_finished
 from backend.replays.service import find_replay
-from backend.reports.blocks import AnyBlock, ChartBlock, ReplayBlock, TableBlock, TextBlock
-from backend.reports.figures import draw_figure, replace_runs, run_ids_in
-from backend.reports.schemas import BlockContent, ReplayContent
-from backend.reports.tables import build_table, describe_missing_runs
+from backend.reports.schemas import (
+    AnyBlock,
+    BlockContent,
+    ChartBlock,
+    ReplayBlock,
+    ReplayContent,
+    ReportTable,
+    TableBlock,
+    TextBlock,
+    draw_figure,
+    replace_runs,
+    run_ids_in,
+)
+from backend.runs.names import field_titles, format_value
+from backend.studies.queries import to_schema
+from backend.studies.service import find_study
+from workers.contract.config.problems import title_of
+from workers.contract.games import env_title
+
+TITLES = {
+    "name": "Run",
+    "method": "Method",
+    "env": "Game",
+    "state": "State",
+    "step": "Steps",
+    "frames": "Frames",
+    "episodes": "Episodes",
+    "last_return": "Last return",
+    "best_return": "Best return",
+    "steps_per_second": "Steps/s",
+}
+EVALUATION_HEADER = ["Run", "Step", "Protocol", "Episodes", "Mean", "95 % from", "95 % to", "Human-normalized %"]
+POINT_HEADER = ["Point", "Finished runs", "Mean return", "95 % from", "95 % to"]
+CONFIG_PREFIX = "config."
+
+Cell = str | int | float | None
+
+
+def build_table(session: Session, block: TableBlock) -> tuple[ReportTable, str | None]:
+    """Return the current table, and a sentence about its deleted runs."""
+    if block.of == "study":
+        points = to_schema(session, find_study(session, block.numbers[0])).table
+        rows: list[list[Cell]] = [[each.label, each.n, each.mean, each.low, each.high] for each in points]
+        return ReportTable(header=POINT_HEADER, rows=rows), None
+    numbers = list(dict.fromkeys(block.numbers))
+    found = {run.id: run for run in session.scalars(select(Run).where(Run.id.in_(numbers)))}
+    runs, missing = [found[number] for number in numbers if number in found], describe_missing_runs(numbers, found)
+    if block.of == "evaluations":
+        return ReportTable(header=EVALUATION_HEADER, rows=_evaluation_rows(session, runs)), missing
+    titles = TITLES | {CONFIG_PREFIX + name: title for name, title in field_titles().items()}
+    names = _run_names(runs)
+    rows = [[names[run.id] if column == "name" else _cell(run, column) for column in block.columns] for run in runs]
+    return ReportTable(header=[titles.get(column, column) for column in block.columns], rows=rows), missing
+
+
+def _evaluation_rows(session: Session, runs: Sequence[Run]) -> list[list[Cell]]:
+    names = _run_names(runs)
+    return [
+        [
+            names[run.id],
+            evaluation.step,
+            evaluation.protocol,
+            len(found.scores),
+            found.mean,
+            *(found.interval or (None, None)),
+            found.human_normalized,
+        ]
+        for run in runs
+        for evaluation, found in list_finished(session, run)
+    ]
+
+
+def _run_names(runs: Sequence[Run]) -> dict[int, str]:
+    """Return the label of each run, with its id even if there is only one run."""
+    return run_labels(runs) if len(runs) > 1 else {run.id: f"{run.name} #{run.id}" for run in runs}
+
+
+def describe_missing_runs(numbers: Sequence[int], found: Container[int]) -> str | None:
+    """Return a sentence that lists the deleted runs, or None."""
+    missing = [str(number) for number in numbers if number not in found]
+    if not missing:
+        return None
+    return f"Run {missing[0]} was deleted." if len(missing) == 1 else f"Runs {', '.join(missing)} were deleted."
+
+
+def _cell(run: Run, column: str) -> Cell:
+    if column.startswith(CONFIG_PREFIX):
+        value: Any = run.config.get(column.removeprefix(CONFIG_PREFIX))
+        return None if value is None else value if _is_number(value) else format_value(value)
+    if column == "method":
+        return title_of(run.algorithm)
+    cell: Cell = env_title(run.env) if column == "env" else getattr(run, column)
+    return cell
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
 
 
 def read_content(db: Database, block: AnyBlock) -> BlockContent:

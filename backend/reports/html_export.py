@@ -14,11 +14,18 @@ from sqlalchemy.orm import Session
 from backend.database.columns import utc_now
 from backend.database.tables import File, Report
 from backend.files.service import files_root
-from backend.reports.blocks import ChartBlock, FinishedBlock, ReplayBlock, TextBlock
 from backend.reports.markdown import to_html
-from backend.reports.schemas import BlockContent, ReplayContent, ReportTable
-from backend.web.json_numbers import spelled
-from workers.contract.paths import OutsideFolderError, path_inside
+from backend.reports.schemas import (
+    BlockContent,
+    ChartBlock,
+    FinishedBlock,
+    ReplayBlock,
+    ReplayContent,
+    ReportTable,
+    TextBlock,
+)
+from backend.web.formats import spelled
+from workers.contract.layout import OutsideFolderError, path_inside
 
 # A larger video is replaced by its thumbnail.
 MAX_VIDEO_BYTES = 8_000_000

@@ -9,11 +9,18 @@ from sqlalchemy.orm import Session
 from backend.database.columns import utc_now
 from backend.database.tables import File, Replay, Report
 from backend.errors import Conflict, NotFound
-from backend.projects.lookup import assign, in_projects, resolve
+from backend.projects.service import assign, in_projects, resolve
 from backend.replays.service import pin
-from backend.reports.blocks import AnyBlock, ReplayBlock, TextBlock, read_blocks
 from backend.reports.markdown import image_files
-from backend.reports.schemas import CreateReport, EditReport, ReportSummary
+from backend.reports.schemas import (
+    AnyBlock,
+    CreateReport,
+    EditReport,
+    ReplayBlock,
+    ReportSummary,
+    TextBlock,
+    read_blocks,
+)
 
 
 def list_reports(session: Session, projects: Sequence[str] = ()) -> list[ReportSummary]:

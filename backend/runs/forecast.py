@@ -1,20 +1,118 @@
 """Forecast of a run before its launch: what it needs, what the workers have, and when it starts."""
 
 import heapq
+from collections.abc import Sequence
 from dataclasses import dataclass, field
+from statistics import median
 
 from pydantic import BaseModel, Field
 from sqlalchemy import ColumnElement, func, select
 from sqlalchemy.orm import Session
 
-from backend.configuration.configs import queue_for
+from backend.configuration import queue_for
 from backend.database.columns import utc_now
-from backend.database.tables import Run, Worker
-from backend.runs import speed
-from backend.workers.presence import connected_workers
+from backend.database.tables import ArchiveImport, Attempt, Run, Worker
+from backend.metrics.points import MetricSeries, training_seconds
+from backend.workers import connected_workers
 from workers.contract.config import RunConfig
 from workers.contract.config.problems import title_of
+from workers.contract.config.shared import CeilingFields
+from workers.contract.games import ENVIRONMENTS, env_title
 from workers.contract.worker_api import QueueName
+
+# Number of newest runs that a rate is measured from.
+MAX_MEASURED_RUNS = 20
+MEMORY, PROCESSOR, GPU_MEMORY = "system/rss_bytes", "system/cpu_percent", "system/gpu_memory_bytes"
+
+# A method and an environment.
+RunKind = tuple[str, str]
+
+
+@dataclass(frozen=True)
+class Measured:
+    """Measurements of earlier runs of a kind."""
+
+    run_ids: tuple[int, ...]
+    steps_per_second: float
+    # False if they trained in similar environments.
+    is_exact: bool
+
+
+def _similar_environments(env: str) -> list[str]:
+    """Return the environments of the same family with similar observations. Their steps take about as long."""
+    like = ENVIRONMENTS.get(env)
+    if like is None:
+        return [env]
+    kind = like.family, like.observations
+    return [name for name, each in ENVIRONMENTS.items() if (each.family, each.observations) == kind]
+
+
+def kind_label(kind: RunKind) -> str:
+    """Name a method and its environment."""
+    return f"{title_of(kind[0])} on {env_title(kind[1])}"
+
+
+def measure(session: Session, algorithm: str, env: str, queue: QueueName | None = None) -> Measured | None:
+    """Return what runs of a method reached in an environment, or else in similar ones. None if there are no runs."""
+    exact = _measure(session, algorithm, [env], queue, is_exact=True)
+    return exact or _measure(session, algorithm, _similar_environments(env), queue, is_exact=False)
+
+
+def _measure(
+    session: Session, algorithm: str, envs: Sequence[str], queue: QueueName | None, *, is_exact: bool
+) -> Measured | None:
+    trained = [*_trained_here(algorithm), Run.env.in_(envs), Run.step > 0]
+    if queue is not None:
+        trained.append(Run.queue == queue)
+    query = select(Run.id, Run.step, Run.parent_step).where(*trained)
+    rows = session.execute(query.order_by(Run.id.desc()).limit(MAX_MEASURED_RUNS)).all()
+    seconds = sum(training_seconds(session, [row.id for row in rows]).values())
+    steps = sum(row.step - (row.parent_step or 0) for row in rows)
+    if seconds <= 0 or steps <= 0:
+        return None
+    return Measured(tuple(row.id for row in rows), steps / seconds, is_exact)
+
+
+def startup_seconds(session: Session, algorithm: str) -> float | None:
+    """Return the median time that finished runs of a method held a worker without training, or None without any."""
+    query = (
+        select(Run.id, Run.config, Attempt.claimed_at, Attempt.ended_at)
+        .join(Attempt, Attempt.run_id == Run.id)
+        .where(*_trained_here(algorithm), Run.state == "finished", Run.attempt == 1)
+        .where(Attempt.ended_at.is_not(None))
+    )
+    rows = session.execute(query.order_by(Run.id.desc()).limit(MAX_MEASURED_RUNS)).all()
+    trained = training_seconds(session, [row.id for row in rows])
+    others = [
+        (row.ended_at - row.claimed_at).total_seconds() - trained[row.id] - row.config.get("ceiling_seconds", 0)
+        for row in rows
+    ]
+    return median(max(0.0, seconds) for seconds in others) if others else None
+
+
+def _trained_here(algorithm: str) -> list[ColumnElement[bool]]:
+    """Return the conditions for runs of a method that trained on this installation's hosts."""
+    imported = select(ArchiveImport.run_id)
+    return [Run.origin == "trained", Run.algorithm == algorithm, Run.id.not_in(imported)]
+
+
+def seconds_before_training(config: RunConfig) -> float:
+    """Return the seconds that a run measures its environments before training."""
+    return config.ceiling_seconds if isinstance(config, CeilingFields) else 0.0
+
+
+def peak(session: Session, run_ids: Sequence[int], metric: str) -> float | None:
+    """Return the largest value of a metric in these runs, or None if none reported it."""
+    series = (MetricSeries.run_id.in_(run_ids), MetricSeries.name == metric)
+    return session.scalar(select(func.max(MetricSeries.max)).where(*series))
+
+
+def typical(session: Session, run_ids: Sequence[int], metric: str) -> float | None:
+    """Return the median over runs of the recent mean of a metric, or None if none reported it."""
+    series = (MetricSeries.run_id.in_(run_ids), MetricSeries.name == metric, MetricSeries.recent_mean.is_not(None))
+    found = [value for value in session.scalars(select(MetricSeries.recent_mean).where(*series)) if value is not None]
+    return median(found) if found else None
+
 
 # Longest queue whose runs are placed on workers one by one.
 MAX_PLACED_RUNS = 500
@@ -52,10 +150,10 @@ def forecast(session: Session, config: RunConfig, queue: QueueName | None, prior
     """Return the forecast of a new run at the end of its priority in the queue."""
     queue = queue or queue_for(config)
     algorithm, env = config.algorithm, config.env
-    measured = speed.measure(session, algorithm, env, queue)
+    measured = measure(session, algorithm, env, queue)
     run_ids = measured.run_ids if measured else ()
-    startup = speed.startup_seconds(session, algorithm) if measured else None
-    cores = speed.typical(session, run_ids, speed.PROCESSOR)
+    startup = startup_seconds(session, algorithm) if measured else None
+    cores = typical(session, run_ids, PROCESSOR)
     workers = [worker for worker in connected_workers(session, utc_now()) if worker.queue == queue]
     queued = _Queue(session, queue, workers)
     ahead = queued.count_ahead(priority)
@@ -67,9 +165,9 @@ def forecast(session: Session, config: RunConfig, queue: QueueName | None, prior
         steps_per_second=measured.steps_per_second if measured else None,
         startup_seconds=startup,
         seconds=_duration(config, measured, startup),
-        memory_bytes=speed.peak(session, run_ids, speed.MEMORY),
+        memory_bytes=peak(session, run_ids, MEMORY),
         cores=None if cores is None else cores / 100,
-        gpu_memory_bytes=speed.peak(session, run_ids, speed.GPU_MEMORY),
+        gpu_memory_bytes=peak(session, run_ids, GPU_MEMORY),
         capacity=_capacity(workers),
         runs_ahead=ahead,
         starts_in_seconds=starts_in,
@@ -77,17 +175,17 @@ def forecast(session: Session, config: RunConfig, queue: QueueName | None, prior
     )
 
 
-def _label(config: RunConfig, measured: speed.Measured) -> str:
+def _label(config: RunConfig, measured: Measured) -> str:
     if measured.is_exact:
-        return speed.kind_label((config.algorithm, config.env))
+        return kind_label((config.algorithm, config.env))
     return f"{title_of(config.algorithm)} on similar environments"
 
 
-def _duration(config: RunConfig, measured: speed.Measured | None, startup: float | None) -> float | None:
+def _duration(config: RunConfig, measured: Measured | None, startup: float | None) -> float | None:
     if measured is None:
         return None
     training = config.total_steps / measured.steps_per_second
-    return training + (startup or 0.0) + speed.seconds_before_training(config)
+    return training + (startup or 0.0) + seconds_before_training(config)
 
 
 def _capacity(workers: list[Worker]) -> WorkerCapacity:
@@ -107,7 +205,7 @@ class _Queue:
     session: Session
     queue: QueueName
     workers: list[Worker]
-    _seconds: dict[speed.RunKind, tuple[float | None, float]] = field(default_factory=dict)
+    _seconds: dict[RunKind, tuple[float | None, float]] = field(default_factory=dict)
 
     def count_ahead(self, priority: int) -> int:
         """Return the number of queued runs that start before a new one."""
@@ -159,11 +257,11 @@ class _Queue:
             return run.seconds_left
         return self._run_seconds((run.algorithm, run.env), (run.total_steps or 0) - run.step)
 
-    def _run_seconds(self, kind: speed.RunKind, steps: int) -> float | None:
+    def _run_seconds(self, kind: RunKind, steps: int) -> float | None:
         if kind not in self._seconds:
             algorithm, env = kind
-            measured = speed.measure(self.session, algorithm, env, self.queue)
-            startup = speed.startup_seconds(self.session, algorithm) or 0.0
+            measured = measure(self.session, algorithm, env, self.queue)
+            startup = startup_seconds(self.session, algorithm) or 0.0
             self._seconds[kind] = (measured.steps_per_second if measured else None, startup)
         rate, startup = self._seconds[kind]
         return None if rate is None else max(0, steps) / rate + startup

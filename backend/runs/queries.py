@@ -1,8 +1,9 @@
 """Queries that build the run schemas of the API."""
 
 import math
-from collections.abc import Iterable, Sequence
-from datetime import timedelta
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime, timedelta
 from typing import Any
 
 from sqlalchemy import select
@@ -12,15 +13,111 @@ from backend.checkpoints.availability import NO_CHECKPOINTS, CheckpointCount, co
 from backend.colors import color_of
 from backend.database import tables
 from backend.database.columns import utc_now
-from backend.metrics.visibility import training_seconds
-from backend.runs import schemas, start_steps
+from backend.database.tables import Attempt, Run
+from backend.errors import FieldError, Invalid
+from backend.metrics.points import training_seconds
+from backend.runs import schemas
+from backend.runs.expressions.completion import read_number
+from backend.runs.expressions.nodes import COLUMN_BY_NAME, Value
+from backend.runs.expressions.sql import Translator
+from backend.runs.schemas import RunStartStep
 from backend.runs.states import to_actions
-from backend.workers.plugins import has_plugins, missing_reason
-from backend.workers.presence import connected_workers
+from backend.workers import connected_workers, has_plugins, missing_reason
 from workers.contract.config.problems import title_of
 from workers.contract.events import RolePlace
-from workers.contract.plugins.needs import missing_plugins
+from workers.contract.plugins.loading import missing_plugins
 from workers.contract.worker_api import ACTIVE, QueueName
+
+MAX_COMPUTED = 10
+_COMPUTED = re.compile(r"\s*([^\W\d]\w{0,49})\s*=", re.ASCII)
+
+
+def read_computed(session: Session, columns: Sequence[str]) -> dict[str, Value]:
+    """Parse definitions such as `efficiency = best_return / hours`. Raise a problem if one is wrong."""
+    found: dict[str, Value] = {}
+    for column in columns:
+        name = _COMPUTED.match(column)
+        if name is None or name[1].lower() in COLUMN_BY_NAME or name[1] in found:
+            message = "write NAME = EXPRESSION, with a name that has no other meaning"
+            raise Invalid(FieldError(field="compute", message=message))
+        found[name[1]] = read_number(session, column[name.end() :], "compute", name.end())
+    return found
+
+
+def computed_values(
+    session: Session, run_ids: Sequence[int], computed: Mapping[str, Value]
+) -> dict[int, dict[str, float | None]]:
+    """Return the computed columns of each run."""
+    translator = Translator(session)
+    columns = [translator.number(value) for value in computed.values()]
+    rows = session.execute(select(Run.id, *columns).where(Run.id.in_(run_ids)))
+    return {run_id: dict(zip(computed, values, strict=True)) for run_id, *values in rows}
+
+
+WAITING = "Waiting for a worker"
+MAX_STEPS = 30
+
+
+def record_claim(run: Run, attempt: Attempt, time: datetime) -> None:
+    """Record the wait in the queue and the claim. Show the claim as the state reason."""
+    if run.queued_at is not None:
+        begin_step(run, attempt, WAITING, run.queued_at)
+    begin_step(run, attempt, _claim_step(attempt), time)
+
+
+def begin_step(run: Run, attempt: Attempt, name: str, time: datetime) -> None:
+    """End the current step and begin the next one. Host clocks differ, so never end a step before it began."""
+    steps = _steps(attempt)
+    if len(steps) >= MAX_STEPS:
+        return
+    _store(attempt, [*_ended(steps, time), RunStartStep(name=name, began_at=_after(steps, time), ended_at=None)])
+    run.state_reason = name
+
+
+def end_step(run: Run, attempt: Attempt, time: datetime) -> None:
+    """End the last step."""
+    steps = _steps(attempt)
+    if steps and run.state_reason == steps[-1].name:
+        run.state_reason = None
+    _store(attempt, _ended(steps, time))
+
+
+def has_trainer_steps(attempt: Attempt) -> bool:
+    """Return True if the trainer reports its steps. Earlier versions do not."""
+    steps = _steps(attempt)
+    return bool(steps) and steps[-1].name not in (WAITING, _claim_step(attempt))
+
+
+def current_steps(run: Run, attempt: Attempt | None) -> list[RunStartStep]:
+    """Return the steps of the current attempt, or the wait in the queue."""
+    if run.state == "queued":
+        return [RunStartStep(name=WAITING, began_at=run.queued_at, ended_at=None)] if run.queued_at else []
+    if attempt is None or run.state not in ACTIVE:
+        return []
+    return _steps(attempt)
+
+
+def _claim_step(attempt: Attempt) -> str:
+    return f"Worker {attempt.worker} took the run"
+
+
+def _after(steps: list[RunStartStep], time: datetime) -> datetime:
+    return max(time, steps[-1].began_at) if steps else time
+
+
+def _ended(steps: list[RunStartStep], time: datetime) -> list[RunStartStep]:
+    if not steps or steps[-1].ended_at is not None:
+        return steps
+    return [*steps[:-1], steps[-1].model_copy(update={"ended_at": _after(steps, time)})]
+
+
+def _steps(attempt: Attempt) -> list[RunStartStep]:
+    return [RunStartStep.model_validate(step) for step in attempt.start_steps or []]
+
+
+def _store(attempt: Attempt, steps: list[RunStartStep]) -> None:
+    attempt.start_steps = [step.model_dump(mode="json") for step in steps]
+
 
 MAX_WARNINGS = 5
 # A free worker should claim a run within this time.
@@ -48,7 +145,7 @@ def to_schema(session: Session, run: tables.Run) -> schemas.Run:
     attempt = session.get(tables.Attempt, (run.id, run.attempt))
     one.warnings = _warnings(session, run)
     one.roles = [RolePlace.model_validate(role) for role in (attempt.roles if attempt else None) or []]
-    one.start_steps = start_steps.current_steps(run, attempt)
+    one.start_steps = current_steps(run, attempt)
     return one
 
 

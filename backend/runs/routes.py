@@ -5,33 +5,29 @@ from typing import Annotated
 from fastapi import APIRouter, Depends, Query, Request, Response
 from pydantic import StringConstraints
 
-from backend.configuration.configs import build_config
+from backend.configuration import build_config
 from backend.database.engine import Database, Db
 from backend.database.tables import RunOrigin
 from backend.doorbell import Bell, Doorbell
 from backend.metrics.queries import MAX_NAMES
-from backend.metrics.schemas import NAME_PATTERN
-from backend.projects.lookup import Projects
-from backend.runs import (
-    computed,
-    differing_settings,
-    facets,
-    failures,
-    filters,
-    grouping,
-    list_query,
-    listed_runs,
-    queries,
-    schemas,
-    service,
-)
-from backend.runs.expressions.completion import ExpressionKind
+from backend.metrics.reading import NAME_PATTERN
+from backend.projects.service import Projects
+from backend.runs import grouping, list_query, queries, schemas, service
+from backend.runs.expressions.completion import CheckedExpression, ExpressionKind, FilterText, check
 from backend.runs.expressions.parsing import MAX_LENGTH
-from backend.runs.expressions.requests import CheckedExpression, FilterText, check
+from backend.runs.filters import (
+    MAX_SEARCH_LENGTH,
+    Facets,
+    FailureGroup,
+    Filters,
+    RunSettings,
+    count_facets,
+    group_failures,
+    read_settings,
+)
 from backend.runs.forecast import RunForecast, forecast
 from backend.web.idempotency import Idempotent
-from backend.web.lookup import PathId, PathRun, find_run
-from backend.web.waiting import DEFAULT_TIMEOUT, Timeout, Wait, run_in_progress, wait_while
+from backend.web.lookup import DEFAULT_TIMEOUT, PathId, PathRun, Timeout, Wait, find_run, run_in_progress, wait_while
 from workers.contract.values import Id, Text
 from workers.contract.worker_api import State
 
@@ -69,7 +65,7 @@ def parse_filters(
     text: Annotated[
         Text,
         Query(
-            max_length=filters.MAX_SEARCH_LENGTH,
+            max_length=MAX_SEARCH_LENGTH,
             description="Search name, notes, project, tags, environment, method, failure message and id.",
         ),
     ] = "",
@@ -82,14 +78,12 @@ def parse_filters(
     origin: Annotated[list[RunOrigin], Query(description="Any of these values.")] = [],  # noqa: B006
     project: Projects = [],  # noqa: B006
     filter: FilterText = "",  # noqa: A002 - the parameter's name in the API
-) -> filters.Filters:
+) -> Filters:
     """Return the filters in the query parameters."""
-    return filters.Filters(
-        [*state], tag, algorithm, env, text.strip(), archived, study, id, name, [*origin], project, filter
-    )
+    return Filters([*state], tag, algorithm, env, text.strip(), archived, study, id, name, [*origin], project, filter)
 
 
-RunFilters = Annotated[filters.Filters, Depends(parse_filters)]
+RunFilters = Annotated[Filters, Depends(parse_filters)]
 
 
 @router.get("/runs", response_model_exclude_unset=True)
@@ -111,13 +105,13 @@ def list_runs(
         TextValues,
         Query(
             description="Further fields to include for each run: config.FIELD for one field of the configuration, or "
-            f"{', '.join(listed_runs.DETAILS)}."
+            f"{', '.join(list_query.DETAILS)}."
         ),
     ] = [],  # noqa: B006
     compute: Annotated[
         list[Annotated[Text, StringConstraints(max_length=MAX_LENGTH)]],
         Query(
-            max_length=computed.MAX_COMPUTED,
+            max_length=queries.MAX_COMPUTED,
             description="Columns to compute for each run, such as `efficiency = best_return / hours`.",
         ),
     ] = [],  # noqa: B006
@@ -128,12 +122,12 @@ def list_runs(
 
     `GET /runs/{run_id}` returns all fields of a run.
     """
-    details = listed_runs.parse_details(include)
+    details = list_query.parse_details(include)
     with db.read() as session:
-        columns = computed.read_computed(session, compute)
+        columns = queries.read_computed(session, compute)
         page = list_query.PageRequest(sort, limit, cursor)
         rows = list_query.list_runs(session, filters, page, columns, details.fields)
-        return listed_runs.to_page(session, rows, metric, details, columns)
+        return list_query.to_page(session, rows, metric, details, columns)
 
 
 @router.get("/run-failures")
@@ -141,10 +135,10 @@ def list_failures(
     db: Db,
     filters: RunFilters,
     min_runs: Annotated[int, Query(ge=1, le=1_000_000, description="Smallest group to return.")] = 3,
-) -> list[failures.FailureGroup]:
+) -> list[FailureGroup]:
     """Return the failures that several runs share, over all pages of the list."""
     with db.read() as session:
-        return failures.group_failures(session, filters, min_runs)
+        return group_failures(session, filters, min_runs)
 
 
 @router.get("/run-groups")
@@ -180,10 +174,10 @@ def list_settings(
     db: Db,
     filters: RunFilters,
     every: Annotated[bool, Query(description="Return also the fields with one value.")] = False,
-) -> differing_settings.RunSettings:
+) -> RunSettings:
     """Return the configuration fields that differ between the runs of the list."""
     with db.read() as session:
-        return differing_settings.read_settings(session, filters, every=every)
+        return read_settings(session, filters, every=every)
 
 
 @router.get("/run-facets")
@@ -192,10 +186,10 @@ def list_facets(
     archived: Annotated[bool, Query(description="Count archived runs instead of the others.")] = False,
     project: Projects = [],  # noqa: B006
     filter: FilterText = "",  # noqa: A002 - the parameter's name in the API
-) -> facets.Facets:
+) -> Facets:
     """Return the filter choices of the run list, over all runs, or over those of some projects and of a filter."""
     with db.read() as session:
-        return facets.count_facets(session, archived=archived, projects=project, expression=filter)
+        return count_facets(session, archived=archived, projects=project, expression=filter)
 
 
 @router.get("/run-expression")

@@ -5,10 +5,10 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, model_validator
 
-from backend.checkpoints.choice import CheckpointChoice
+from backend.checkpoints.availability import CheckpointChoice
 from backend.database.tables import RunOrigin
-from backend.projects.schemas import ProjectName
-from backend.web.json_numbers import JsonNumber
+from backend.projects.service import ProjectName
+from backend.web.formats import JsonNumber
 from workers.contract.events import RolePlace
 from workers.contract.values import NO_BOOLEAN, STORABLE, Id
 from workers.contract.worker_api import Desired, QueueName, State

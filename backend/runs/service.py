@@ -7,23 +7,22 @@ from typing import Any
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from backend.checkpoints.choice import find_chosen
+from backend import configuration
+from backend.checkpoints.availability import find_chosen
 from backend.checkpoints.service import copy_checkpoint
-from backend.configuration import configs
 from backend.database.columns import utc_now
 from backend.database.engine import after_commit
 from backend.database.tables import Run, RunTag
 from backend.errors import Conflict
 from backend.files.service import delete_run_files
 from backend.live.notices import publish
-from backend.logs.service import note
-from backend.projects.lookup import assign, project_of, resolve
-from backend.provenance.service import delete_unused_documents, document_hashes
-from backend.replays.pruning import forget_analyses, list_replays
+from backend.logs import note
+from backend.projects.service import assign, project_of, resolve
+from backend.provenance import delete_unused_documents, document_hashes
+from backend.replays.service import forget_analyses, list_replays
 from backend.runs.names import name_for_copy
-from backend.runs.notices import announce_run
 from backend.runs.schemas import MAX_TAGS, Action, BulkRequest, CloneRun, CreateRun, EditRun, ForkRun
-from backend.runs.states import Already, Change, Refusal, decide, queue_on_request
+from backend.runs.states import Already, Change, Refusal, announce_run, decide, queue_on_request
 from backend.web.lookup import refuse_reported
 from workers.contract.config import RunConfig
 from workers.contract.worker_api import QueueName
@@ -33,7 +32,7 @@ _LOG_MESSAGES: dict[Action, str] = {"stop": "Stop requested.", "pause": "Pause r
 
 def create(session: Session, new: CreateRun) -> Run:
     """Create a run and queue it."""
-    config = configs.build_config(new.config, new.preset, new.overrides or {})
+    config = configuration.build_config(new.config, new.preset, new.overrides or {})
     columns = {"priority": new.priority, "notes": new.notes, "project_id": resolve(session, new.project)}
     return add_to_queue(session, config, name=new.name, queue=new.queue, tags=new.tags, **columns)
 
@@ -89,8 +88,8 @@ def act(session: Session, run: Run, action: Action) -> None:
 def clone(session: Session, run: Run, changes: CloneRun) -> Run:
     """Queue a new run with the same configuration, except for some fields."""
     refuse_reported(run, "clone")
-    config = configs.override(run.config, changes.overrides)
-    name = changes.name or name_for_copy(run, configs.to_document(config))
+    config = configuration.override(run.config, changes.overrides)
+    name = changes.name or name_for_copy(run, configuration.to_document(config))
     return add_to_queue(session, config, name=name, **_for_copy(session, run, config, changes.project))
 
 
@@ -98,9 +97,9 @@ def fork(session: Session, run: Run, changes: ForkRun) -> Run:
     """Queue a run that continues from one of this run's checkpoints. It gets its own copy of the file."""
     refuse_reported(run, "fork")
     checkpoint = find_chosen(session, run, changes.checkpoint_id, field="checkpoint_id", action="fork")
-    config = configs.override(run.config, changes.overrides)
-    configs.refuse_other_shape(config, configs.override(run.config, {}))
-    configs.refuse_no_steps(config, checkpoint.step)
+    config = configuration.override(run.config, changes.overrides)
+    configuration.refuse_other_shape(config, configuration.override(run.config, {}))
+    configuration.refuse_no_steps(config, checkpoint.step)
     columns = _for_copy(session, run, config, changes.project)
     child = add_to_queue(session, config, name=changes.name or run.name, **columns)
     child.parent_run_id, child.parent_checkpoint_id, child.parent_step = run.id, checkpoint.id, checkpoint.step
@@ -143,7 +142,7 @@ def add_to_queue(
     tags = dict.fromkeys(columns.pop("tags", []))
     run = Run(
         tags=[RunTag(tag=tag) for tag in tags],
-        **configs.to_run_columns(config, name, queue),
+        **configuration.to_run_columns(config, name, queue),
         **columns,
     )
     session.add(run)
@@ -189,4 +188,4 @@ def _for_copy(session: Session, run: Run, config: RunConfig, project: str | None
 def _queue_for_copy(run: Run, config: RunConfig) -> QueueName:
     """Return the queue of the original run, unless the copy trains on another device."""
     is_same_device = config.device == run.config.get("device")
-    return run.queue if run.queue is not None and is_same_device else configs.queue_for(config)
+    return run.queue if run.queue is not None and is_same_device else configuration.queue_for(config)

@@ -4,9 +4,13 @@ from dataclasses import dataclass, replace
 from functools import cache
 from typing import Literal
 
+from sqlalchemy.orm import Session
+
 from backend.checkpoints.availability import CheckpointCount, why_not_changeable, why_not_playable
 from backend.database.columns import utc_now
+from backend.database.engine import after_commit
 from backend.database.tables import Run
+from backend.live.notices import publish
 from backend.runs.schemas import Action, RunActions
 from workers.contract.worker_api import ACTIVE, Desired, State
 
@@ -179,3 +183,9 @@ def queue_on_request(run: Run) -> None:
     """Queue a run that its user wants to continue. Forget its lost workers, and restore it from the archive."""
     queue_again(run)
     run.requeues, run.archived_at = 0, None
+
+
+def announce_run(session: Session, run_id: int, *names: str) -> None:
+    """Publish notices about a run after the commit, for example run.changed."""
+    for name in names:
+        after_commit(session, lambda name=name: publish(name, {"run_id": run_id}))  # type: ignore[misc]

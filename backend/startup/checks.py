@@ -1,15 +1,50 @@
 """Checks before a start, whose errors are sentences for the user."""
 
+import errno
+import logging
+import socket
+import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 
 from sqlalchemy import make_url
 from sqlalchemy.exc import ArgumentError, DBAPIError, OperationalError
 
-from backend.config import Settings
+from backend.config import NotNowError, RefusedError, Settings
 from backend.database.migrations import migrate
-from backend.refusals import NotNowError, RefusedError
-from backend.startup.embedded.data_folder import make_private_folder
+
+log = logging.getLogger(__name__)
+
+
+def make_private_folder(folder: Path) -> None:
+    """Create a folder that only its owner can read. Raise RefusedError if it is not writable."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryFile(dir=folder):
+            pass
+    except OSError as error:
+        raise RefusedError(f"Cannot write to the folder {folder.resolve()}: {error.strerror}.") from None
+    try:
+        folder.chmod(0o700)
+    except PermissionError:
+        log.warning("Other users may be able to read %s. This user does not own it, so its permissions stay.", folder)
+
+
+def refuse_taken_port(host: str, port: int, command: str) -> None:
+    """Raise RefusedError if another program uses the port, or if this one may not use it."""
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    with socket.socket(family) as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind((host, port))
+        except OSError as error:
+            kind = NotNowError if error.errno == errno.EADDRINUSE else RefusedError
+            raise kind(
+                f"Cannot listen on {host}, port {port}: {error.strerror}. "
+                f"If another program uses that port, choose a free one: arcadia {command} --port {port + 1}"
+            ) from None
+
 
 _INVALID_URL = "ARCADIA_DATABASE_URL is not a database URL such as postgresql://user:password@host/name."
 

@@ -1,20 +1,142 @@
 """The plan of a study: its points, their seeds, and its number of runs."""
 
 import math
+from collections import Counter
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
 from itertools import islice
 
 from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
+from backend.configuration import queue_for
+from backend.database.columns import utc_now
 from backend.database.tables import Study, StudyPoint, StudyRun
 from backend.errors import FieldError, Invalid
+from backend.runs.forecast import RunKind, kind_label, measure, seconds_before_training, startup_seconds
 from backend.studies import points
-from backend.studies.cost import Cost, estimate_cost
-from backend.studies.cost_limits import confirmation_reason, cost_refusal, require_confirmation
-from backend.studies.points import Draw
-from backend.studies.sampling import random_draws
+from backend.studies.points import Draw, point_config, random_draws
 from backend.studies.specification import MAX_SEED, Seeds, Specification
+from backend.workers import connected_workers
+from workers.contract.config import RunConfig
+
+# Points in the sample that the cost is estimated from.
+MAX_SAMPLED_POINTS = 200
+# Default for the time that a run holds a worker before and after its training.
+DEFAULT_OVERHEAD_SECONDS = 15.0
+
+
+@dataclass(frozen=True)
+class Cost:
+    """Cost of all runs. `seconds` is elapsed time, or None if some kind of run was never measured here."""
+
+    points: int
+    runs: int
+    steps: int
+    seconds: float | None
+    concurrent_runs: int
+    # Labels of run kinds that have not trained here yet.
+    unmeasured: list[str]
+    # Labels of run kinds whose rate is taken from similar environments.
+    estimated: list[str] = field(default_factory=list)
+
+    def __str__(self) -> str:
+        time = "" if self.seconds is None else f" and about {_duration(self.seconds)}"
+        return f"{self.runs:,} runs with {self.steps:,} steps{time}"
+
+
+def estimate_cost(session: Session, spec: Specification, draws: Sequence[Draw], points: int) -> Cost:
+    """Estimate the largest cost of this number of points from a sample of them."""
+    sample = draws[:: max(1, len(draws) // MAX_SAMPLED_POINTS)]
+    found = [point_config(spec, draw, spec.seeds[0]) for draw in sample]
+    runs = points * spec.seed_limit
+    steps: Counter[RunKind] = Counter()
+    for config in found:
+        steps[config.algorithm, config.env] += config.total_steps
+    measured = {(algorithm, env): measure(session, algorithm, env) for algorithm, env in steps}
+    rates = {kind: each.steps_per_second for kind, each in measured.items() if each}
+    concurrent = _concurrent_runs(session, found, spec.max_concurrent_runs)
+    seconds = None
+    if len(rates) == len(steps):
+        overheads = {algorithm: _overhead(session, algorithm) for algorithm, _ in steps}
+        training = sum(count / rates[kind] for kind, count in steps.items())
+        overhead = sum(seconds_before_training(config) + overheads[config.algorithm] for config in found)
+        seconds = (training + overhead) * runs / len(found) / concurrent
+    unmeasured = [kind_label(kind) for kind, each in measured.items() if each is None]
+    estimated = [kind_label(kind) for kind, each in measured.items() if each and not each.is_exact]
+    return Cost(points, runs, steps.total() * runs // len(found), seconds, concurrent, unmeasured, estimated)
+
+
+def _overhead(session: Session, algorithm: str) -> float:
+    seconds = startup_seconds(session, algorithm)
+    return DEFAULT_OVERHEAD_SECONDS if seconds is None else seconds
+
+
+def _concurrent_runs(session: Session, configs: Iterable[RunConfig], max_concurrent_runs: int) -> int:
+    """Return how many runs can train concurrently, limited by the connected workers of their queues."""
+    queues = {queue_for(config) for config in configs}
+    here = [worker for worker in connected_workers(session, utc_now()) if worker.queue in queues]
+    return max(1, min(max_concurrent_runs, len(here)))
+
+
+def _duration(seconds: float) -> str:
+    if seconds < 5_400:
+        return f"{max(1, round(seconds / 60)):,} min"
+    return f"{seconds / 3_600:,.1f} h" if seconds < 360_000 else f"{seconds / 86_400:,.0f} days"
+
+
+MAX_STUDY_SECONDS = 366 * 86_400.0
+# The total of steps must be confirmed above these limits, or if the duration is unknown.
+CONFIRM_ABOVE_SECONDS = 86_400.0
+CONFIRM_ABOVE_STEPS = 1_000_000_000
+# More steps are rejected while the duration is unknown.
+MAX_UNMEASURED_STEPS = 10_000_000_000
+# Run kinds listed in a message.
+MAX_LISTED_KINDS = 3
+
+
+def confirmation_reason(steps: int, seconds: float | None, unmeasured: Sequence[str]) -> str | None:
+    """Return why the total of steps must be confirmed, or None."""
+    if seconds is None:
+        return f"the duration is unknown: {name_kinds(unmeasured)} has not trained here yet"
+    if steps > CONFIRM_ABOVE_STEPS:
+        return f"that is more than {CONFIRM_ABOVE_STEPS:,} steps"
+    if seconds > CONFIRM_ABOVE_SECONDS:
+        return f"that takes about {seconds / 86_400:,.1f} days"
+    return None
+
+
+def cost_refusal(steps: int, seconds: float, unmeasured: Sequence[str], *, measure: str, reduce: str) -> str | None:
+    """Return why a cost is rejected even if confirmed, or None.
+
+    `measure` and `reduce` are parts of the message: how to measure the duration, and how to reduce the cost.
+    """
+    if seconds > MAX_STUDY_SECONDS:
+        years = seconds / (365.25 * 86_400)
+        return f"that would take about {years:,.1f} years at the rate measured here: {reduce}"
+    if unmeasured and steps > MAX_UNMEASURED_STEPS:
+        return (
+            f"{steps:,} steps are too many while the duration is unknown: {measure} "
+            f"{name_kinds(unmeasured)} first, or {reduce}"
+        )
+    return None
+
+
+def require_confirmation(runs: int, steps: int, confirm: str | None, confirmed_steps: int | None) -> None:
+    """Raise Invalid if the total of steps must be confirmed and is not, or if the confirmed total differs."""
+    total = f"{'1 run trains' if runs == 1 else f'{runs:,} runs train'} {steps:,} steps"
+    if confirmed_steps is not None and confirmed_steps != steps:
+        message = f"{total}, not {confirmed_steps:,}: send {steps}"
+        raise Invalid(FieldError(field="confirm_steps", message=message))
+    if confirm and confirmed_steps is None:
+        message = f'{total}, and {confirm}; send "confirm_steps": {steps} to start them'
+        raise Invalid(FieldError(field="confirm_steps", message=message))
+
+
+def name_kinds(kinds: Sequence[str]) -> str:
+    """List the first run kinds, and the number of the others."""
+    more = len(kinds) - MAX_LISTED_KINDS
+    return ", ".join(kinds[:MAX_LISTED_KINDS]) + (f" and {more:,} more" if more > 0 else "")
 
 
 def initial_draws(spec: Specification, limit: int) -> list[Draw]:

@@ -3,15 +3,24 @@
 A draw has one number per axis: an index into its values, or a number from its range.
 """
 
+from __future__ import annotations
+
 import itertools
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from backend.configuration import configs
+from backend import configuration
 from backend.database.tables import Study
 from backend.errors import FieldError, Invalid
+from backend.studies.results import Point
 from backend.studies.specification import Axis, Specification, find_errors
 from workers.contract.config import RunConfig
+
+if TYPE_CHECKING:
+    from optuna.distributions import BaseDistribution
+    from optuna.samplers import BaseSampler
+    from optuna.study import Study as OptunaStudy
+
 
 Draw = Sequence[float]
 
@@ -43,8 +52,8 @@ def _config(spec: Specification, values: dict[str, Any], seed: int) -> RunConfig
     if spec.total_steps is not None:
         changes["total_steps"] = spec.total_steps
     if preset is None:
-        return configs.validate(spec.config or {}, changes)
-    return configs.from_preset(str(preset), changes)
+        return configuration.validate(spec.config or {}, changes)
+    return configuration.from_preset(str(preset), changes)
 
 
 def grid(spec: Specification) -> Iterator[Draw]:
@@ -67,7 +76,7 @@ def _base_config(spec: Specification) -> dict[str, Any]:
     first = [0.0] * len(spec.axes)
     drawn = {field for axis in spec.axes if axis.values is None for field in axis.fields}
     values = {field: value for field, value in point_values(spec, first).items() if field not in drawn}
-    return configs.to_document(_config(spec, values, spec.seeds[0]))
+    return configuration.to_document(_config(spec, values, spec.seeds[0]))
 
 
 def validate(spec: Specification) -> None:
@@ -140,3 +149,74 @@ def _relocate(spec: Specification, error: FieldError, field: str) -> FieldError:
         return FieldError(field=f"changes.{name}", message=error.message)
     # Report conflicts between values at the given field.
     return FieldError(field=field or error.field, message=f"{name}: {error.message}" if field else error.message)
+
+
+def random_draws(spec: Specification, first: int, count: int) -> list[Draw]:
+    """Return random points from index `first` on. They are deterministic for a specification."""
+    import optuna
+
+    study = _study(optuna.samplers.RandomSampler(seed=spec.seeds[0]))
+    space = _space(spec)
+    drawn = [study.ask(space).params for _ in range(first + count)]
+    return [_draw(params) for params in drawn[first:]]
+
+
+def next_draw(spec: Specification, points: Sequence[Point]) -> Draw:
+    """Return the next point of the tree-structured Parzen estimator, from the results so far."""
+    import optuna
+
+    # Unfinished points count as bad ones, so that concurrent points are not close together.
+    study = _study(optuna.samplers.TPESampler(seed=spec.seeds[0] + len(points), constant_liar=True))
+    space = _space(spec)
+    for point in points:
+        study.add_trial(
+            optuna.trial.create_trial(
+                params={name: _place(space[name], place) for name, place in zip(space, point.draw, strict=True)},
+                distributions=space,
+                **trial_outcome(point),
+            )
+        )
+    return _draw(study.ask(space).params)
+
+
+def trial_outcome(point: Point) -> dict[str, Any]:
+    """Return state and value of a point as an Optuna trial. The value is the mean of its finished runs."""
+    from optuna.trial import TrialState
+
+    if not all(run.has_ended for run in point.runs):
+        return {"state": TrialState.RUNNING}
+    scores = [run.score for run in point.runs if run.is_scored and run.score is not None]
+    return {"state": TrialState.COMPLETE, "value": sum(scores) / len(scores)} if scores else {"state": TrialState.FAIL}
+
+
+def _study(sampler: BaseSampler) -> OptunaStudy:
+    import optuna
+
+    optuna.logging.set_verbosity(optuna.logging.WARNING)
+    return optuna.create_study(direction="maximize", sampler=sampler)
+
+
+def _space(spec: Specification) -> dict[str, BaseDistribution]:
+    return {str(number): _distribution(spec, axis) for number, axis in enumerate(spec.axes)}
+
+
+def _distribution(spec: Specification, axis: Axis) -> BaseDistribution:
+    from optuna.distributions import CategoricalDistribution, FloatDistribution, IntDistribution
+
+    if axis.values is not None:
+        return CategoricalDistribution(range(len(axis.values)))
+    low, high = axis.bounds
+    if is_integer_field(spec, axis):
+        ends = [int(round_to_field(spec, axis, end)) for end in (low, high)]
+        return IntDistribution(max(ends[0], 1) if axis.log else ends[0], ends[1], log=axis.log)
+    return FloatDistribution(low, high, log=axis.log)
+
+
+def _place(distribution: BaseDistribution, place: float) -> float:
+    from optuna.distributions import FloatDistribution
+
+    return place if isinstance(distribution, FloatDistribution) else int(place)
+
+
+def _draw(params: dict[str, Any]) -> Draw:
+    return [float(place) for place in params.values()]

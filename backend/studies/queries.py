@@ -1,20 +1,26 @@
 """Queries that build the study schemas of the API."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import timedelta
 
 from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
+from backend.alerts.rules import is_enabled
+from backend.alerts.service import NewAlert, raise_alert
+from backend.comparisons.verdict import judge
 from backend.database import tables
-from backend.projects.lookup import in_projects
-from backend.studies import certainty, schemas
-from backend.studies.labels import axis_title, point_label
+from backend.database.columns import utc_now
+from backend.database.engine import Database
+from backend.database.tables import Alert, Run, Study, StudyRun
+from backend.projects.service import in_projects
+from backend.studies import results, schemas
 from backend.studies.planning import remaining_run_count
 from backend.studies.points import point_values, read_specification
-from backend.studies.results import PlannedRun, Point, best_means, load_points
-from backend.studies.run_queue import count_runs_by_state
-from backend.studies.service import why_not_allowed
-from backend.studies.specification import Specification
+from backend.studies.results import PlannedRun, Point, best_means, best_points, load_points
+from backend.studies.service import count_runs_by_state, why_not_allowed
+from backend.studies.specification import Specification, axis_title, point_label
 
 ZERO_COUNTS = dict.fromkeys(schemas.RunCounts.model_fields, 0)
 
@@ -34,7 +40,7 @@ def to_schema(session: Session, study: tables.Study) -> schemas.Study:
     """Return the schema of a study with its points."""
     points = load_points(session, study)
     spec = read_specification(study)
-    decisions = certainty.decide(spec, {point.number: point.runs for point in points}) if spec.until else {}
+    decisions = results.decide(spec, {point.number: point.runs for point in points}) if spec.until else {}
     table = [_to_point(spec, point, decisions.get(point.number)) for point in points]
     return schemas.Study(
         **to_summaries(session, [study])[0].model_dump(),
@@ -47,7 +53,7 @@ def to_schema(session: Session, study: tables.Study) -> schemas.Study:
             for axis in spec.axes
         ],
         table=table,
-        verdict=certainty.describe(spec, decisions, {row.number: row.label for row in table}) if decisions else None,
+        verdict=results.describe(spec, decisions, {row.number: row.label for row in table}) if decisions else None,
     )
 
 
@@ -86,7 +92,7 @@ def to_summaries(session: Session, studies: Sequence[tables.Study]) -> list[sche
     ]
 
 
-def _to_point(spec: Specification, point: Point, decision: certainty.Decision | None) -> schemas.StudyPoint:
+def _to_point(spec: Specification, point: Point, decision: results.Decision | None) -> schemas.StudyPoint:
     values = point_values(spec, point.draw)
     return schemas.StudyPoint(
         number=point.number,
@@ -101,7 +107,7 @@ def _to_point(spec: Specification, point: Point, decision: certainty.Decision | 
     )
 
 
-def _to_decision(decision: certainty.Decision) -> schemas.PointDecision:
+def _to_decision(decision: results.Decision) -> schemas.PointDecision:
     evidence = decision.evidence
     return schemas.PointDecision(
         state=decision.state,
@@ -116,3 +122,58 @@ def _to_run(run: PlannedRun) -> schemas.StudyRun:
     return schemas.StudyRun(
         seed=run.seed, run_id=run.run_id, state=state, step=run.step, total_steps=run.total_steps, score=run.score
     )
+
+
+# Verdicts are announced soon after a study has finished. The first start after an upgrade announces none of old ones.
+PERIOD = timedelta(days=1)
+# The best points decide the verdict. A study may have hundreds.
+MAX_POINTS, MAX_PAIRS = 5, 3
+
+
+@dataclass(frozen=True)
+class StudyVerdict:
+    """Verdict on a study: its best points, or all points if it runs until certain."""
+
+    text: str
+    is_decided: bool
+
+
+def announce_verdicts(database: Database) -> None:
+    """Raise an alert for each study that has just finished."""
+    with database.read() as session:
+        is_announced = (Alert.study_id == Study.id) & (Alert.kind == "study_verdict")
+        known = select(Alert.id).where(is_announced, Alert.created_at >= Study.finished_at).exists()
+        recent = (Study.state == "finished", Study.finished_at > utc_now() - PERIOD)
+        studies = session.scalars(select(Study).where(*recent, ~known)).all()
+        if not studies or not is_enabled(session, "study_verdict"):
+            return
+        # The bootstrap takes a while, so it happens outside of a transaction.
+        alerts = [_describe(session, study) for study in studies]
+    with database.write() as session:
+        for alert in alerts:
+            raise_alert(session, alert)
+
+
+def read_verdict(session: Session, study: Study) -> StudyVerdict:
+    """Return the verdict on a study: its best points, or all points if it runs until certain."""
+    if read_specification(study).until is not None:
+        found = to_schema(session, study)
+        is_decided = any(point.decision and point.decision.beaten_by is not None for point in found.table)
+        return StudyVerdict(found.verdict or "", is_decided)
+    points = best_points(session, study, MAX_POINTS)
+    ids = select(StudyRun.run_id).where(StudyRun.study_id == study.id, StudyRun.point.in_(points))
+    runs = session.scalars(select(Run).where(Run.id.in_(ids), Run.state == "finished").order_by(Run.id)).all()
+    if not runs:
+        return StudyVerdict("None of its runs has finished with a score.", is_decided=False)
+    verdict = judge(session, runs, None)
+    pairs = verdict.pairs[:MAX_PAIRS]
+    text = verdict.message or " ".join(f"{pair.text} {pair.warning}".strip() for pair in pairs)
+    return StudyVerdict(text, is_decided=any(pair.difference for pair in pairs))
+
+
+def _describe(session: Session, study: Study) -> NewAlert:
+    verdict = read_verdict(session, study)
+    outcome = "has a verdict" if verdict.is_decided else "finished without a verdict"
+    finished = study.finished_at.isoformat() if study.finished_at else ""
+    key = f"study_verdict:{study.id}:{finished}"
+    return NewAlert("study_verdict", f"{study.name} {outcome}", verdict.text, study_id=study.id, key=key)

@@ -10,19 +10,16 @@ from backend.database.engine import Database, Db
 from backend.database.tables import Study
 from backend.doorbell import Bell, Doorbell
 from backend.errors import NotFound
-from backend.figures.schemas import Figure
-from backend.projects.lookup import Projects
-from backend.studies import planning, queries, run_queue, schemas, service
-from backend.studies.cost_limits import confirmation_reason
-from backend.studies.importance_figure import importance_figure
-from backend.studies.parallel_figure import parallel_figure
+from backend.figures.drawing import Figure
+from backend.projects.service import Projects
+from backend.studies import planning, queries, schemas, service
+from backend.studies.figures import importance_figure, parallel_figure, scatter_figure
+from backend.studies.planning import confirmation_reason
 from backend.studies.points import read_specification
 from backend.studies.results import load_points
-from backend.studies.scatter_figure import scatter_figure
 from backend.studies.specification import Specification
 from backend.web.idempotency import Idempotent
-from backend.web.lookup import PathId
-from backend.web.waiting import DEFAULT_TIMEOUT, Timeout, Wait, wait_while
+from backend.web.lookup import DEFAULT_TIMEOUT, PathId, Timeout, Wait, wait_while
 from workers.contract.values import Id
 
 router = APIRouter(tags=["studies"])
@@ -168,6 +165,6 @@ def _act(db: Database, bell: Doorbell, study_id: int, action: schemas.SteerActio
 
 def _queue_next_runs(session: Session, bell: Doorbell, study: Study) -> None:
     session.flush()
-    for run in run_queue.queue_next_runs(session, study):
+    for run in service.queue_next_runs(session, study):
         bell.ring_after_commit(session, run)
     session.flush()

@@ -2,24 +2,91 @@
 
 import logging
 import math
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
+from datetime import timedelta
 
 from sqlalchemy import select
+from sqlalchemy.orm import Session
 
 from backend.config import Settings
+from backend.database.columns import utc_now
 from backend.database.engine import Database
-from backend.database.tables import Study
+from backend.database.tables import Attempt, Measurement, Run, Study
 from backend.doorbell import Doorbell
 from backend.errors import NotFound
 from backend.failure_log import FailureLog
-from backend.live.background import BackgroundThread
-from backend.studies import measurements, planning, run_queue
-from backend.studies.points import read_specification
+from backend.live.notices import BackgroundThread
+from backend.metrics.points import training_seconds
+from backend.runs import service as runs
+from backend.runs.forecast import kind_label, measure
+from backend.studies import planning, service
+from backend.studies.points import next_draw, read_specification
 from backend.studies.pruning import StudyPruner
+from backend.studies.queries import announce_verdicts
 from backend.studies.results import load_points
-from backend.studies.sampling import next_draw
 from backend.studies.service import find_study
-from backend.studies.verdicts import announce_verdicts
+from workers.contract.config import RunConfig
+from workers.contract.worker_api import ACTIVE, ENDED
+
+NAME_PREFIX = "Measure "
+MIN_TRAINING_SECONDS = 30.0
+# Stop measurements that report nothing for this long after the claim.
+MAX_DURATION = timedelta(minutes=5)
+
+
+def queue_measurements(session: Session, configs: Iterable[RunConfig]) -> list[Run]:
+    """Queue a run for each method with unknown speed, unless a measurement is already queued or active."""
+    wanted: dict[str, RunConfig] = {}
+    for config in configs:
+        if measure(session, config.algorithm, config.env) is None:
+            wanted.setdefault(config.algorithm, config)
+    unfinished = select(Run.algorithm).join(Measurement, Measurement.run_id == Run.id).where(Run.state.not_in(ENDED))
+    for algorithm in session.scalars(unfinished):
+        wanted.pop(algorithm, None)
+    return [_queue(session, config) for config in wanted.values()]
+
+
+def _queue(session: Session, config: RunConfig) -> Run:
+    config_without_evaluations = config.model_copy(update={"evaluate_every_steps": 0, "calibrate_every_steps": 0})
+    run = runs.add_to_queue(
+        session, config_without_evaluations, name=NAME_PREFIX + kind_label((config.algorithm, config.env))
+    )
+    session.add(Measurement(run_id=run.id))
+    session.flush()
+    return run
+
+
+def has_work(session: Session) -> bool:
+    """Return True if a measurement must be stopped or archived."""
+    found = _open(session)
+    return any(run.state in ENDED for run in found) or bool(_stoppable(session, found))
+
+
+def end_measurements(session: Session) -> None:
+    """Stop measurements that have trained long enough, and archive those that have ended."""
+    found = _open(session, lock=True)
+    for run in _stoppable(session, found):
+        runs.act(session, run, "stop")
+    for run in found:
+        if run.state in ENDED:
+            runs.act(session, run, "archive")
+
+
+def _open(session: Session, *, lock: bool = False) -> Sequence[Run]:
+    query = select(Run).join(Measurement, Measurement.run_id == Run.id).where(Run.archived_at.is_(None))
+    query = query.order_by(Run.id)
+    return session.scalars(query.with_for_update(of=Run) if lock else query).all()
+
+
+def _stoppable(session: Session, found: Sequence[Run]) -> list[Run]:
+    running = [run for run in found if run.state in ACTIVE and run.desired == "run"]
+    ids = [run.id for run in running]
+    trained = training_seconds(session, ids)
+    claimed = select(Attempt.run_id).where(Attempt.run_id.in_(ids), Attempt.claimed_at < utc_now() - MAX_DURATION)
+    overdue = {*session.scalars(claimed)}
+    return [run for run in running if trained[run.id] >= MIN_TRAINING_SECONDS or run.id in overdue]
+
 
 log = logging.getLogger(__name__)
 
@@ -59,10 +126,10 @@ class StudyScheduler:
 
     def _end_measurements(self) -> None:
         with self._database.read() as session:
-            due = measurements.has_work(session)
+            due = has_work(session)
         if due:
             with self._database.write() as session:
-                measurements.end_measurements(session)
+                end_measurements(session)
 
     def _schedule_studies(self) -> None:
         with self._database.read() as session:
@@ -78,10 +145,10 @@ class StudyScheduler:
     def _schedule(self, study: Study) -> None:
         self._draw_points(study)
         with self._database.read() as session:
-            due = run_queue.has_work(session, study)
+            due = service.has_work(session, study)
         if due:
             with self._database.write() as session, suppress(NotFound):
-                for run in run_queue.queue_next_runs(session, find_study(session, study.id, lock=True)):
+                for run in service.queue_next_runs(session, find_study(session, study.id, lock=True)):
                     self._doorbell.ring_after_commit(session, run)
 
     def _draw_points(self, study: Study) -> None:
@@ -89,7 +156,7 @@ class StudyScheduler:
         spec = read_specification(study)
         while spec.sampler == "tpe":
             with self._database.read() as session:
-                if not run_queue.needs_point(session, study):
+                if not service.needs_point(session, study):
                     return
                 known = load_points(session, study)
             draw = next_draw(spec, known)
@@ -99,7 +166,7 @@ class StudyScheduler:
                 if locked is None or locked.state != "running" or len(load_points(session, locked)) != len(known):
                     return
                 planning.add_points(session, locked, [draw], spec.seeds)
-                run_queue.announce_study(session, locked)
+                service.announce_study(session, locked)
 
     def _work(self) -> float:
         """Schedule. Everything that makes a study continue is announced by a notice, but a failure is not."""

@@ -6,9 +6,9 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, ConfigDict, Field
 
 from backend.database.tables import StudyState
-from backend.projects.schemas import ProjectName
+from backend.projects.service import ProjectName
 from backend.runs.schemas import Notes
-from backend.studies.certainty import DecisionState
+from backend.studies.results import DecisionState
 from backend.studies.specification import MAX_SEEDS, Name, Specification
 from workers.contract.values import NO_BOOLEAN
 from workers.contract.worker_api import State

@@ -2,11 +2,13 @@
 
 import math
 import re
+from collections.abc import Mapping
 from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, JsonValue, StringConstraints
 
-from backend.marks.schemas import RuleName
+from backend.marks.signals import RuleName
+from backend.runs.names import field_titles, format_field, format_value
 from workers.contract.values import NO_BOOLEAN, STORABLE, Id
 
 Sampler = Literal["grid", "random", "tpe"]
@@ -248,3 +250,27 @@ def _sampler_errors(spec: Specification) -> list[tuple[str, str]]:
     if not spec.axes:
         return [("axes", f"{spec.sampler} requires an axis; use grid to vary only the seed")]
     return [("points", f"give the number of points for {spec.sampler}")] if spec.points is None else []
+
+
+def axis_title(axis: Axis) -> str:
+    """Return the titles of the fields of an axis."""
+    return ", ".join(_title(field) for field in axis.fields)
+
+
+def point_label(values: Mapping[str, Any]) -> str:
+    """Return the label of a point: its fields with their values."""
+    return " · ".join(_field_label(field, value) for field, value in values.items()) or "base configuration"
+
+
+def axis_value_label(axis: Axis, place: float) -> str:
+    """Format the value of an axis at a position."""
+    value = place if axis.values is None else axis.values[int(place)]
+    return ", ".join(map(format_value, value)) if isinstance(value, list) else format_value(value)
+
+
+def _title(field: str) -> str:
+    return "Preset" if field == "preset" else field_titles().get(field, field)
+
+
+def _field_label(field: str, value: Any) -> str:
+    return format_value(value) if field == "preset" else f"{_title(field)} {format_field(field, value)}"

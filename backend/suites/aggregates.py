@@ -12,22 +12,21 @@ import numpy as np
 from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
-from backend.checkpoints.best import comparable_evaluations_of
+from backend.checkpoints.service import comparable_evaluations_of
 from backend.comparisons.schemas import Estimate
-from backend.configuration.configs import to_document
+from backend.configuration import to_document
 from backend.database.tables import Evaluation, Job, Run, Study
 from backend.errors import NotFound
-from backend.games.catalog import ATARI, slug_of
 from backend.games.schemas import Source
 from backend.games.scores import normalized, reference
-from backend.jobs.service import UNFINISHED
-from backend.studies.labels import point_label
+from backend.games.service import ATARI, slug_of
+from backend.jobs import UNFINISHED
 from backend.studies.points import point_config, point_values, read_specification
 from backend.studies.results import Point, load_points
-from backend.studies.specification import Specification
-from backend.suites import schemas
+from backend.studies.specification import Specification, point_label
+from backend.suites import service
 from workers.contract import published
-from workers.contract.config.evaluation import protocol_of
+from workers.contract.config.emulator import protocol_of
 from workers.contract.config.problems import title_of
 from workers.contract.games import env_title
 from workers.contract.inference.means import Floats
@@ -55,7 +54,7 @@ class RunScores:
     under_way: Mapping[int, tuple[int, int]]
 
 
-def read_aggregates(session: Session, study: Study) -> schemas.Aggregates:
+def read_aggregates(session: Session, study: Study) -> service.Aggregates:
     """Return the results of a study over its games. Raise NotFound if it does not vary the game."""
     spec = read_specification(study)
     if not varies_game(spec):
@@ -68,7 +67,7 @@ def read_aggregates(session: Session, study: Study) -> schemas.Aggregates:
         env = str(values.pop("env"))
         groups.setdefault(point_label(values) if values else "", []).append((env, point))
     first = published.atari_5_weights()[0]
-    return schemas.Aggregates(
+    return service.Aggregates(
         results=[_result(spec, label, group, scores) for label, group in groups.items()],
         estimate_source=Source(source=first.source, table=first.table),
     )
@@ -98,11 +97,11 @@ def _load_scores(session: Session, run_ids: Sequence[int]) -> RunScores:
 
 def _result(
     spec: Specification, label: str, group: Sequence[tuple[str, Point]], scores: RunScores
-) -> schemas.SuiteResult:
+) -> service.SuiteResult:
     config = point_config(spec, group[0][1].draw, spec.seeds[0])
     protocol = protocol_of(to_document(config))
     percents: dict[str, Floats] = {}
-    games: list[schemas.SuiteGame] = []
+    games: list[service.SuiteGame] = []
     tables: dict[tuple[str, str], Source] = {}
     for env, point in group:
         by = reference(env, protocol)
@@ -113,7 +112,7 @@ def _result(
         if isinstance(by, NormalizedBy):
             tables[by.source, by.table] = Source(source=by.source, table=by.table)
         games.append(_game(env, point, found, shares, by, scores.under_way))
-    return schemas.SuiteResult(
+    return service.SuiteResult(
         label=label or title_of(config.algorithm),
         protocol=protocol,
         protocol_title=PROTOCOLS[protocol].title,
@@ -132,9 +131,9 @@ def _game(
     shares: Sequence[float],
     by: NormalizedBy | str,
     under_way: Mapping[int, tuple[int, int]],
-) -> schemas.SuiteGame:
+) -> service.SuiteGame:
     playing = [under_way[run_id] for run_id in _run_ids([point]) if run_id in under_way]
-    return schemas.SuiteGame(
+    return service.SuiteGame(
         env=env,
         name=env_title(env),
         slug=slug_of(env),

@@ -15,8 +15,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from backend.config import LOOPBACK_NAMES, Settings
 from backend.errors import NoSuchPath, Problem, respond, unexpected
-from backend.web.rate_limit import WrongTokenLimit
-from backend.web.sessions import SessionStore, proof_of
+from backend.web.sessions import SessionStore, WrongTokenLimit, proof_of
 from workers.contract.live import ticket
 from workers.contract.worker_api import INSTALLATION_HEADER, OTHER_INSTALLATION
 

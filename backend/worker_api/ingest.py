@@ -5,20 +5,18 @@ from typing import Any
 
 from sqlalchemy.orm import Session
 
-from backend.calibrations.schedule import schedule_calibration
-from backend.changes.service import store_applied
-from backend.checkpoints.pruning import update_best
-from backend.checkpoints.service import frames_at_step, store_checkpoint
+from backend.calibrations import schedule_calibration
+from backend.changes import store_applied
+from backend.checkpoints.service import frames_at_step, store_checkpoint, update_best
 from backend.database.tables import Attempt, LogLine, Run
-from backend.evaluations.schedule import schedule_evaluation
-from backend.events.repeats import digest_of_event, take_unstored
-from backend.events.sequence import refuse_other_kinds, to_datetime
-from backend.logs.service import note_conflicts
+from backend.evaluations.service import schedule_evaluation
+from backend.events import digest_of_event, refuse_other_kinds, take_unstored, to_datetime
+from backend.logs import note_conflicts
 from backend.metrics import service as metrics
-from backend.provenance.service import store_provenance
+from backend.provenance import store_provenance
 from backend.replays.service import keep_replay
-from backend.runs import start_steps
-from backend.runs.notices import announce_run
+from backend.runs import queries
+from backend.runs.states import announce_run
 from backend.worker_api.runs import current_run
 from workers.contract import events as ev
 from workers.contract.worker_api import EventBatch
@@ -67,10 +65,10 @@ def _start(session: Session, run: Run, attempt: Attempt, event: ev.Started) -> N
     attempt.resumed_step = event.resumed_from or 0
     attempt.host, attempt.device = event.host[:255], event.device[:255]
     attempt.precision, attempt.seed = event.precision[:32], event.seed
-    if start_steps.has_trainer_steps(attempt):
+    if queries.has_trainer_steps(attempt):
         run.state = "running"
     else:
-        start_steps.end_step(run, attempt, attempt.started_at)
+        queries.end_step(run, attempt, attempt.started_at)
         run.state, run.state_reason = "running", None
     run.started_at = run.started_at or attempt.started_at
     run.versions, run.command = event.versions, event.command
@@ -86,9 +84,9 @@ def _store_provenance(session: Session, _run: Run, attempt: Attempt, event: ev.P
 
 def _start_step(_session: Session, run: Run, attempt: Attempt, event: ev.StartStep) -> None:
     if event.name is None:
-        start_steps.end_step(run, attempt, to_datetime(event.time))
+        queries.end_step(run, attempt, to_datetime(event.time))
     else:
-        start_steps.begin_step(run, attempt, event.name, to_datetime(event.time))
+        queries.begin_step(run, attempt, event.name, to_datetime(event.time))
 
 
 def _log(session: Session, run: Run, attempt: Attempt, event: ev.Log) -> None:

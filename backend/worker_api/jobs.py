@@ -6,27 +6,21 @@ from typing import Any
 
 from sqlalchemy.orm import Session
 
-from backend.calibrations import schedule as calibration_schedule
-from backend.calibrations import service as calibrations
-from backend.checkpoints.pruning import prune_after_job
+from backend import calibrations, futures, jobs, kept_games, saliency, start_sets
+from backend import calibrations as calibration_schedule
+from backend.checkpoints.service import prune_after_job
 from backend.config import Settings
 from backend.database.tables import Checkpoint, Job, Run
-from backend.evaluations import schedule as evaluation_schedule
+from backend.evaluations import service as evaluation_schedule
 from backend.evaluations import service as evaluations
-from backend.evaluations.start_points import offer_start_set
-from backend.events.repeats import EventConflict, digest_of_event, take_unstored
-from backend.events.sequence import refuse_other_kinds, to_datetime
-from backend.futures import service as futures
-from backend.jobs import service
-from backend.jobs.queue import ORDER
-from backend.kept_games import service as kept_games
-from backend.logs.service import note
+from backend.evaluations.service import offer_start_set
+from backend.events import EventConflict, digest_of_event, refuse_other_kinds, take_unstored, to_datetime
+from backend.jobs import ORDER
+from backend.logs import note
 from backend.replays.service import discard_recording, has_recording, keep_recording
-from backend.saliency import service as saliency
-from backend.start_sets import from_replays
 from backend.web.lookup import find_job
-from backend.worker_api.assignments import claim_first, count_loss, offer, read_installation_id, stale_attempt
-from backend.workers.plugins import can_be_done_by
+from backend.worker_api.runs import claim_first, count_loss, offer, read_installation_id, stale_attempt
+from backend.workers import can_be_done_by
 from workers.contract import events as ev
 from workers.contract.worker_api import EventBatch, JobClaim, JobKind, Outcome, Release
 
@@ -39,9 +33,9 @@ def claim(session: Session, settings: Settings, worker: str) -> JobClaim | None:
     job = claim_first(session, settings, Job, waiting, ORDER, worker, fresh)
     if job is None:
         return None
-    service.delete_job_files(session, job)
+    jobs.delete_job_files(session, job)
     _RESULTS[job.kind].discard(session, job)
-    service.announce(session, job)
+    jobs.announce(session, job)
     return JobClaim(
         job_id=job.id,
         attempt=job.attempt,
@@ -80,7 +74,7 @@ def continue_if_silent(session: Session, job: Job) -> None:
     """Return a job to the worker that fell silent but still runs it."""
     if _may_continue(job):
         job.state, job.outcome, job.message = "running", None, None
-        service.announce(session, job)
+        jobs.announce(session, job)
 
 
 def ingest(session: Session, job_id: int, batch: EventBatch) -> int:
@@ -98,7 +92,7 @@ def ingest(session: Session, job_id: int, batch: EventBatch) -> int:
     refuse_other_kinds(events, handlers)
     for event in events:
         handlers[type(event)](session, job, event)
-    service.announce(session, job)
+    jobs.announce(session, job)
     return job.last_seq
 
 
@@ -137,17 +131,17 @@ def conclude(session: Session, settings: Settings, job: Job, outcome: Outcome, m
         # The process reported how it ended before its worker was lost.
         outcome = job.outcome
     if outcome == "finished" and not _RESULTS[job.kind].exists(session, job):
-        service.set_state(session, job, "failed", job.message or "Its process ended without a result.")
+        jobs.set_state(session, job, "failed", job.message or "Its process ended without a result.")
     elif outcome == "finished":
-        service.set_state(session, job, "done")
+        jobs.set_state(session, job, "done")
     elif outcome == "failed":
-        service.set_state(session, job, "failed", message or job.message or "It failed without an error message.")
+        jobs.set_state(session, job, "failed", message or job.message or "It failed without an error message.")
     elif job.desired == "cancel":
-        service.set_state(session, job, "cancelled")
+        jobs.set_state(session, job, "cancelled")
     elif outcome == "lost":
         _requeue_or_fail(session, settings, job, message or f"Worker {job.worker} fell silent.")
     else:
-        service.set_state(session, job, "queued", message or f"Worker {job.worker} was shut down.")
+        jobs.set_state(session, job, "queued", message or f"Worker {job.worker} was shut down.")
     if job.run_id is not None:
         run = session.get_one(Run, job.run_id)
         # The evaluated checkpoint may be the best now, and checkpoints that were kept for the job may be deleted.
@@ -158,7 +152,7 @@ def conclude(session: Session, settings: Settings, job: Job, outcome: Outcome, m
 
 def _requeue_or_fail(session: Session, settings: Settings, job: Job, reason: str) -> None:
     may_requeue, message = count_loss(job, settings, reason)
-    service.set_state(session, job, "queued" if may_requeue else "failed", message)
+    jobs.set_state(session, job, "queued" if may_requeue else "failed", message)
 
 
 def _start(_session: Session, job: Job, event: ev.Started) -> None:
@@ -207,7 +201,7 @@ _RESULTS: dict[JobKind, _Results] = {
         {ev.Advanced: _advance, ev.Film: kept_games.keep_film}, kept_games.has_film, kept_games.discard_film
     ),
     # An evaluation may already use the set of an earlier attempt, which has the same points, so it is not discarded.
-    "start_points": _Results({ev.Advanced: _advance, ev.StartPointsEvent: from_replays.keep}, from_replays.has_result),
+    "start_points": _Results({ev.Advanced: _advance, ev.StartPointsEvent: start_sets.keep}, start_sets.has_result),
     "recording": _Results({ev.ReplayEvent: keep_recording}, has_recording, discard_recording),
     # An earlier attempt has left only its file, which the claim deletes.
     "saliency": _Results({ev.Advanced: _advance, ev.SaliencyEvent: saliency.keep}, saliency.has_arrived),

@@ -9,20 +9,19 @@ from typing import Any
 from sqlalchemy import delete, select
 from sqlalchemy.orm import Session
 
-from backend.changes.queries import list_requested
+from backend import workers
+from backend.changes import list_requested
 from backend.config import Settings
 from backend.database.columns import utc_now
 from backend.database.engine import Database
 from backend.database.tables import Job, Run, Worker
 from backend.errors import NotFound, Problem
-from backend.worker_api.assignments import StaleAttempt
 from backend.worker_api.jobs import continue_if_silent, is_current
-from backend.worker_api.runs import current_run
-from backend.workers import schemas
-from backend.workers.presence import announce_worker, is_connected
+from backend.worker_api.runs import StaleAttempt, current_run
+from backend.workers import announce_worker, is_connected
 from workers.contract import worker_api
 from workers.contract.build import build, differ
-from workers.contract.changes import RequestedChange
+from workers.contract.events import RequestedChange
 from workers.contract.plugins.loading import loaded_versions
 from workers.contract.worker_api import NAME_TAKEN, Desired, WantedJob
 
@@ -110,12 +109,12 @@ def leave(session: Session, name: str) -> None:
         announce_worker(session, name)
 
 
-def list_workers(session: Session) -> list[schemas.Worker]:
+def list_workers(session: Session) -> list[workers.Worker]:
     """Return the workers by name."""
     now = utc_now()
     query = select(Worker).where(Worker.last_seen_at > now - DELETED_AFTER).order_by(Worker.name)
     return [
-        schemas.Worker(
+        workers.Worker(
             name=worker.name,
             host=worker.host,
             queue=worker.queue,
@@ -129,7 +128,7 @@ def list_workers(session: Session) -> list[schemas.Worker]:
             cores=worker.cores,
             memory_bytes=worker.memory_bytes,
             pid=worker.pid,
-            plugins=[schemas.WorkerPlugin(**plugin, differs=_differs(plugin)) for plugin in worker.plugins],
+            plugins=[workers.WorkerPlugin(**plugin, differs=_differs(plugin)) for plugin in worker.plugins],
         )
         for worker in session.scalars(query)
     ]

@@ -6,7 +6,7 @@ It rings on the private queue of a free worker, since a busy worker might receiv
 import logging
 import math
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -17,28 +17,62 @@ from typing import Any
 from sqlalchemy import ColumnElement, select
 from sqlalchemy.orm import Session
 
-from backend.alerts.conditions import ConditionChecker
-from backend.alerts.service import delete_old_alerts
+from backend.alerts.service import ConditionChecker, delete_old_alerts
 from backend.artifacts.service import delete_unused_files
 from backend.config import Settings
 from backend.database.columns import utc_now
 from backend.database.engine import Database, after_commit
-from backend.database.space import release_free_space
+from backend.database.migrations import release_free_space
 from backend.database.tables import Job, Run
 from backend.doorbell import Doorbell
 from backend.errors import NotFound
 from backend.failure_log import FailureLog
-from backend.files.removal import remove_waiting
-from backend.live.background import BackgroundThread
-from backend.live.notices import has_pages, publish
-from backend.reported.states import fail_silent
+from backend.files.storage import remove_waiting
+from backend.live.notices import BackgroundThread, has_pages, publish
+from backend.reported.service import fail_silent
 from backend.web.idempotency import delete_expired_keys
 from backend.web.lookup import find_job, find_run
 from backend.worker_api import jobs, runs
 from backend.worker_api.registry import delete_gone_workers
-from backend.worker_api.silence import Held, SilenceDetector
-from backend.workers.presence import connected_workers, free_job_slots
+from backend.workers import connected_workers, free_job_slots
 from workers.contract.worker_api import ACTIVE, LOOK_FOR_JOBS_TASK, LOOK_TASK, QueueName, private_queue
+
+Held = tuple[int, int]  # id of the run or job, and attempt
+
+
+class SilenceDetector:
+    """Record of how long one sweeper has seen each lease unchanged."""
+
+    def __init__(self, lease_seconds: float, sweep_seconds: float, clock: Callable[[], float]) -> None:
+        self._lease_limit, self._expired_limit, self._clock = lease_seconds, lease_seconds / 4, clock
+        # After a longer gap this process was suspended itself, so its observations are worthless.
+        self._longest_gap = sweep_seconds + self._expired_limit
+        self._last_check = clock()
+        self._since: dict[Held, tuple[datetime, float]] = {}
+
+    @property
+    def is_watching(self) -> bool:
+        """True if there was a lease at the last check."""
+        return bool(self._since)
+
+    def silent(self, leases: Mapping[Held, datetime], now: datetime) -> list[Held]:
+        """Record all current leases, and return the attempts to end."""
+        monotonic = self._clock()
+        if monotonic - self._last_check > self._longest_gap:
+            self._since.clear()
+        self._last_check = monotonic
+        before = self._since
+        self._since = {held: _first_seen(before.get(held), end, monotonic) for held, end in leases.items()}
+        return [
+            held
+            for held, (end, since) in self._since.items()
+            if monotonic - since >= (self._expired_limit if end < now else self._lease_limit)
+        ]
+
+
+def _first_seen(before: tuple[datetime, float] | None, end: datetime, monotonic: float) -> tuple[datetime, float]:
+    return before if before is not None and before[0] == end else (end, monotonic)
+
 
 log = logging.getLogger(__name__)
 

@@ -12,7 +12,7 @@ from arcadia.cli.added import SERVER_COMMANDS
 from backend.cli import PROGRAMS, parse_arguments, read_settings, start_all
 from tests.workers.waiting import PATIENCE_SECONDS
 from workers.contract.build import build
-from workers.contract.plugins.allowed import allow
+from workers.contract.plugins.discovery import allow
 
 WITHOUT = """
 import sys
@@ -79,7 +79,7 @@ def test_up_warns_of_plug_ins_that_another_data_folder_allows(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.delenv("ARCADIA_PLUGINS", raising=False)
-    monkeypatch.setattr("backend.startup.embedded.up.up", lambda *_: 0)
+    monkeypatch.setattr("backend.startup.up.up", lambda *_: 0)
     monkeypatch.chdir(tmp_path)
     allow("arcadia-toy", Path("data"))
     start_all(read_settings(parse_arguments(["up", "--data", "other"])), 1)

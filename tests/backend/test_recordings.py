@@ -6,11 +6,11 @@ import pytest
 from sqlalchemy import delete, func, update
 from sqlalchemy.orm import Session
 
+from backend import recordings
 from backend.config import Settings
 from backend.database.engine import Database
 from backend.database.tables import Job, Replay, Run
 from backend.files.storage import stored_files
-from backend.recordings import service
 from backend.web.lookup import find_run
 from tests.factories import CARTPOLE, Api, checkpoint_path, evaluation, event, sha256, started, video
 
@@ -154,7 +154,7 @@ def test_a_recording_removed_by_a_concurrent_request_is_not_found(
         session.execute(delete(Job).execution_options(synchronize_session=False))
         return find_run(session, run_id, lock=lock)
 
-    monkeypatch.setattr(service, "find_run", lock_late)
+    monkeypatch.setattr(recordings, "find_run", lock_late)
     answer = api.user.request(method, f"/api/v1/recordings/{asked}{path}")
     assert (answer.status_code, answer.json()["detail"]) == (404, f"Recording {asked} does not exist.")
 
@@ -178,7 +178,7 @@ def test_invalid_recordings_are_refused_with_the_reason(api: Api, run: int, monk
     assert ask(api, run, 422, episode=True)
     empty = api.launch()["id"]
     assert "no checkpoint yet" in ask(api, empty, 409)["detail"]
-    monkeypatch.setattr(service, "MAX_WAITING_JOBS", 1)
+    monkeypatch.setattr(recordings, "MAX_WAITING_JOBS", 1)
     ask(api, run)
     assert "already wait" in ask(api, run, 409)["detail"]
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from tests.factories import Api, video
-from workers.contract.protocols.acting import SAMPLED
+from workers.contract.protocols.document import SAMPLED
 from workers.contract.tracks import Track, TrackHead, packed
 
 

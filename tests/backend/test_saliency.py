@@ -7,15 +7,14 @@ from typing import Any
 import numpy as np
 import pytest
 
+from backend import saliency
 from backend.config import Settings
 from backend.files.storage import stored_files
-from backend.saliency import service
 from tests.backend.test_recordings import film
 from tests.factories import Api, checkpoint, checkpoint_path, event, sha256, started, video
 from workers.contract.archives import Column
-from workers.contract.protocols.acting import SAMPLED
-from workers.contract.saliency import Saliency, SaliencyHead, packed
-from workers.contract.tracks import Track, TrackHead
+from workers.contract.protocols.document import SAMPLED
+from workers.contract.tracks import Saliency, SaliencyHead, Track, TrackHead, packed_saliency
 from workers.contract.tracks import packed as packed_track
 
 WEIGHTS = b"weights"
@@ -70,7 +69,7 @@ def made_saliency() -> bytes:
     maps = np.arange(240, 252, dtype=np.uint8).reshape(DECISIONS, SIDE, SIDE)
     peaks = np.array([0.5, np.nan, 2.0], dtype=np.float32)
     columns: dict[str, Column] = {"policy": maps, "policy_peak": peaks, "value": maps + 1, "value_peak": peaks}
-    return packed(Saliency(head, columns))
+    return packed_saliency(Saliency(head, columns))
 
 
 def replay(api: Api, config: dict[str, Any] = PONG, track: bytes | None = None) -> tuple[int, int]:
@@ -232,6 +231,6 @@ def test_invalid_saliency_requests_are_refused_with_the_reason(api: Api, monkeyp
     assert "cannot be read" in ask(api, broken, 409)["detail"]
     _, pruned = replay(api, track=made_track(played_by=b"other weights"))
     assert "was deleted" in ask(api, pruned, 409)["detail"]
-    monkeypatch.setattr(service, "MAX_WAITING_JOBS", 0)
+    monkeypatch.setattr(saliency, "MAX_WAITING_JOBS", 0)
     _, replay_id = replay(api)
     assert "already wait" in ask(api, replay_id, 409)["detail"]

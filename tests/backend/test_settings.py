@@ -9,9 +9,8 @@ from pydantic import ValidationError
 from pydantic_settings import BaseSettings
 
 from backend.config import Settings
-from workers.contract.secret_files import SecretFileError
-from workers.contract.settings_in_common import NAMES, SECRETS, unknown_settings
-from workers.worker.settings import WorkerSettings
+from workers.contract.settings import NAMES, SECRETS, SecretFileError, unknown_settings
+from workers.worker.machine import WorkerSettings
 
 DOCUMENT = Path(__file__).parents[2] / "docs" / "settings.md"
 

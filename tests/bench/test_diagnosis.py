@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from backend.marks import anomalies, faults
+from backend.marks import anomalies
 from backend.marks.rules import RULES
 from backend.marks.signals import Samples, Signals
 from backend.metrics.points import POINT
@@ -69,7 +69,7 @@ def test_a_rule_that_is_too_eager_breaks_its_promise(
     rule: str, settings: dict[str, Any], healthy: list[Signals], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for name, value in settings.items():
-        monkeypatch.setattr(anomalies if hasattr(anomalies, name) else faults, name, value)
+        monkeypatch.setattr(anomalies, name, value)
     eager = next(each for each in RULES if each.info.name == rule)
     assert np.mean([any(True for _ in eager.find(signals.finite())) for signals in healthy]) > 2 * MAX_FALSE
 

@@ -15,7 +15,7 @@ from tests.factories import Api, checkpoint_path, event, metrics, sha256, video
 from tests.provenance import PROVENANCE
 from workers.contract import tracks
 from workers.contract.agents import weights
-from workers.contract.checkpoint_metadata import METADATA, CheckpointMetadata
+from workers.contract.layout import METADATA, CheckpointMetadata
 
 FOLDER = "/home/somebody/arcadia"
 

@@ -10,8 +10,8 @@ from bench.solved import END, GAMMA, WORLDS, KnownAgent, catch, chain
 from workers.contract.inference.losses import Bounds
 from workers.contract.inference.means import clustered_mean_error
 from workers.trainer.calibration import calibrating
-from workers.trainer.environments.worlds.catch import COLUMNS, ROWS, Catch
-from workers.trainer.futures import challenge
+from workers.trainer.environments.worlds.puzzles import COLUMNS, ROWS, Catch
+from workers.trainer.futures import experiment
 
 TRIALS = 8
 
@@ -78,7 +78,7 @@ def test_the_lower_estimate_alone_would_break_the_promise(monkeypatch: pytest.Mo
 
 
 def test_an_action_that_merely_looks_better_would_break_the_promise(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(challenge, "DECISIVE", 1.0)
+    monkeypatch.setattr(experiment, "DECISIVE", 1.0)
     world = WORLDS["chain of 6 actions", "equal"]
     agent = KnownAgent(world, world.perfect())
     assert np.mean([agent.challenge(seed, 16)[0].is_better for seed in range(20)]) > 0.05

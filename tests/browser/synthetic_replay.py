@@ -7,11 +7,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tests.factories import Api, sha256, video, weights
-from workers.contract import saliency
+from workers.contract import tracks
 from workers.contract.archives import Column
-from workers.contract.protocols.acting import SAMPLED
-from workers.contract.saliency import Saliency, SaliencyHead
-from workers.contract.tracks import Track, TrackHead, packed
+from workers.contract.protocols.document import SAMPLED
+from workers.contract.tracks import Saliency, SaliencyHead, Track, TrackHead, packed
 from workers.trainer.games.video import VideoWriter, write_png
 
 ACTIONS = ("NOOP", "FIRE", "RIGHT", "LEFT")
@@ -95,7 +94,7 @@ def synthetic_saliency(step: int, played_by: str) -> bytes:
         columns[name] = np.zeros((DECISIONS, PLACES, PLACES), np.uint8)
         columns[name][:, row, column] = 255
         columns[f"{name}_peak"] = np.ones(DECISIONS, np.float32)
-    return saliency.packed(Saliency(head, columns))
+    return tracks.packed_saliency(Saliency(head, columns))
 
 
 def report_replay(api: Api, run: tuple[int, int], seq: int, step: int, folder: Path) -> None:

@@ -12,7 +12,7 @@ from tests.browser.plugin_pages import PluginRun
 from tests.browser.plugin_pages import installation as installation
 from tests.installation import REPOSITORY, Installation
 from tests.plugin_packages import ENVIRONMENT, METHOD, Site, open_site
-from workers.contract.plugins import scaffold
+from workers.contract.plugins import trial
 
 # Nightly, because test_plugins.py tests the same with packages from templates, without pip.
 pytestmark = [pytest.mark.nightly, pytest.mark.timeout(1_800)]
@@ -29,8 +29,8 @@ PRESETS: dict[str, tuple[dict[str, object], float]] = {
 
 def sources(folder: Path) -> Iterator[Path]:
     """Create the packages of the templates, and copy the examples."""
-    scaffold.create("method", METHOD, folder / METHOD)
-    scaffold.create("environment", ENVIRONMENT, folder / ENVIRONMENT)
+    trial.create("method", METHOD, folder / METHOD)
+    trial.create("environment", ENVIRONMENT, folder / ENVIRONMENT)
     yield from (folder / METHOD, folder / ENVIRONMENT)
     for name in EXAMPLES:
         yield shutil.copytree(REPOSITORY / "examples" / "plugins" / name, folder / name)

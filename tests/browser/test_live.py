@@ -13,7 +13,7 @@ from playwright.sync_api import Page, expect
 from tests.installation import SAVING, Installation
 from tests.processes import does_a_job
 from workers.contract.protocols.starts import StartSetFile
-from workers.trainer.games import openings
+from workers.trainer.games import playing
 from workers.trainer.games.emulator import AtariGame
 
 pytestmark = pytest.mark.nightly
@@ -117,7 +117,7 @@ def test_a_played_game_can_be_kept_and_used_as_start_points(page: Page, installa
     assert len(points.starts) == 100
     again = AtariGame(points.env, cap_frames=None, frames_per_step=1)
     for start in points.starts:
-        openings.arrive(again, start)
+        playing.arrive(again, start)
         assert again.screen_hash() == start.screen
     installation.wait_until(lambda: installation.read(f"games/pong/play/{number}")["state"] == "done")
 

@@ -14,7 +14,7 @@ from pydantic import SecretStr
 
 from backend.app import describe_api
 from backend.config import Settings
-from backend.web.rate_limit import WrongTokenLimit
+from backend.web.sessions import WrongTokenLimit
 from tests.conftest import WORKER_TOKEN
 from tests.door import HANGS_SECONDS, listening
 from tests.factories import Api

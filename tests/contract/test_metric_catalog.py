@@ -12,16 +12,16 @@ import torch
 from arcadia.integrations.standard_names import STANDARD_NAMES
 
 from backend.metrics.points import pack_events
-from backend.metrics.schemas import NAME_PATTERN
+from backend.metrics.reading import NAME_PATTERN
 from tests.factories import metrics as metrics_event
+from workers.contract.action_names import Discrete
 from workers.contract.config import A3cConfig, PaacConfig
 from workers.contract.events import Metrics
 from workers.contract.metrics import CATALOG, METRICS, named
-from workers.contract.spaces import Discrete
 from workers.trainer.methods.gorila.reporter import histogram
-from workers.trainer.methods.paac.time_shares import TimeShares
+from workers.trainer.methods.paac.framework import TimeShares
 from workers.trainer.networks import networks
-from workers.trainer.networks.dead_units import measured
+from workers.trainer.networks.networks import measured
 from workers.trainer.run.run import NullRun
 
 SYSTEM_METRICS = Path(arcadia.__file__).parent / "reporting" / "system_metrics"

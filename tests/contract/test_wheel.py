@@ -23,7 +23,7 @@ SHOW = """
 import arcadia_server
 arcadia_server.use_application()
 from backend.database.migrations import SCRIPTS
-from backend.web.client_wheels import WHEELS
+from backend.web.frontend import WHEELS
 from backend.web.frontend import DIST
 for path in (SCRIPTS / "env.py", WHEELS / {wheel!r}, DIST / "index.html"):
     print(path, path.is_file())

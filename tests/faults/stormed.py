@@ -10,7 +10,7 @@ from pathlib import Path
 import httpx
 import psutil
 
-from backend.startup.embedded.up import WORKER_NAME
+from backend.startup.up import WORKER_NAME
 from tests.faults.gusts import GUEST, WORKERS, Part
 from tests.faults.scripts import Scripts
 from tests.installation import Installation

@@ -8,8 +8,7 @@ from sqlalchemy import select
 
 from backend.database.engine import Database
 from backend.database.tables import Attempt
-from backend.metrics.models import MetricChunk
-from backend.metrics.points import POINT
+from backend.metrics.points import POINT, MetricChunk
 from tests import factories
 from tests.factories import Api
 from tests.faults.gusts import PARTS, gusts

@@ -14,7 +14,7 @@ import httpx
 import psutil
 import pytest
 
-from backend.startup.embedded.redis_server import free_port
+from backend.startup.parts import free_port
 from tests.processes import has_ended
 from tests.workers.waiting import wait_until
 

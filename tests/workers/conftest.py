@@ -11,8 +11,8 @@ import pytest
 from tests.workers.fake_trainer import GATE
 from tests.workers.waiting import PATIENCE_SECONDS
 from tests.workers.worker_api import TOKEN, WorkerApi
+from workers.worker.attempt_directory import CheckpointStore
 from workers.worker.backend_client import BackendClient
-from workers.worker.checkpoint_store import CheckpointStore
 from workers.worker.heartbeat import HeartbeatThread
 from workers.worker.machine import machine_facts
 from workers.worker.supervisor import Supervisor
@@ -102,6 +102,6 @@ def claim(run: int = 7, attempt: int = 1, **config: Any) -> dict[str, Any]:
 @pytest.fixture
 def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
     """Shorten the pauses between retries."""
-    monkeypatch.setattr("workers.worker.backoff.FIRST_SECONDS", 0.01)
-    monkeypatch.setattr("workers.worker.backoff.MAX_SECONDS", 0.01)
+    monkeypatch.setattr("workers.worker.answers.FIRST_SECONDS", 0.01)
+    monkeypatch.setattr("workers.worker.answers.MAX_SECONDS", 0.01)
     monkeypatch.setattr("workers.worker.heartbeat.HELD_SECONDS", 0.01)

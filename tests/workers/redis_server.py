@@ -6,8 +6,7 @@ from pathlib import Path
 
 import redis
 
-from backend.startup.embedded.part import die_with_parent
-from backend.startup.embedded.redis_server import free_port, redis_program
+from backend.startup.parts import die_with_parent, free_port, redis_program
 from tests.workers.waiting import wait_until
 
 

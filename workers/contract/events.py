@@ -1,15 +1,60 @@
 """Events of a trainer, one JSON object per line."""
 
+from collections.abc import Mapping
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, JsonValue, StringConstraints, TypeAdapter
+from pydantic import BaseModel, ConfigDict, Field, JsonValue, StringConstraints, TypeAdapter, ValidationError
 
-from workers.contract.calibrations import CalibrationDocument
-from workers.contract.futures import FuturesDocument
+from workers.contract.config import TrainingConfig
+from workers.contract.config.problems import FieldProblem, problems_of
+from workers.contract.futures import CalibrationDocument, FuturesDocument
 from workers.contract.protocols.document import EvaluationDocument, PlayedEpisode
 from workers.contract.protocols.starts import CAP_FRAMES, SEEDS, Held
 from workers.contract.provenance import Provenance
 from workers.contract.values import Count, Integer, Message, Ordinal, ShortText, SmallCount, Text, Traceback, Truth
+
+MAX_FIELDS = 50
+ChangedFields = Annotated[dict[Text, JsonValue], Field(min_length=1, max_length=MAX_FIELDS)]
+
+
+class RequestedChange(BaseModel):
+    """A requested change. Its number identifies it within the run, so that it is applied once."""
+
+    model_config = ConfigDict(extra="ignore")
+
+    number: Ordinal
+    fields: ChangedFields
+    step: Count = Field(default=0, description="It is applied at the first update at or after this step.")
+
+
+changes_adapter: TypeAdapter[list[RequestedChange]] = TypeAdapter(list[RequestedChange])
+
+
+def changeable_fields(config: type[TrainingConfig]) -> dict[str, str]:
+    """Return the fields that a live run of a method can change, each with the reason why that is safe."""
+    extras = {name: field.json_schema_extra for name, field in config.model_fields.items()}
+    return {
+        name: str(extra["changeable"])
+        for name, extra in extras.items()
+        if isinstance(extra, dict) and "changeable" in extra
+    }
+
+
+def changed(config: TrainingConfig, fields: Mapping[str, object]) -> TrainingConfig | list[FieldProblem]:
+    """Return the configuration with the changed fields, or the problems with them."""
+    known, allowed = type(config).model_fields, changeable_fields(type(config))
+    problems = [FieldProblem(name, _FORK) for name in fields if name in known and name not in allowed]
+    if problems:
+        return problems
+    try:
+        # Through JSON, because the model's validators take plain values.
+        return type(config).model_validate({**config.model_dump(mode="json"), **fields})
+    except ValidationError as error:
+        return problems_of(error, config.algorithm)
+
+
+_FORK = "a run cannot change this while it trains: fork the run from a checkpoint to change it"
+
 
 # A line of the event file must fit into a request body of at most 4 MB.
 LONGEST_LINE = 3_000_000
@@ -289,3 +334,19 @@ Event = Annotated[
 ]
 
 event_adapter: TypeAdapter[Event] = TypeAdapter(Event)
+
+
+class Member(BaseModel):
+    """A member of a zip file with its hash and size, as the file's manifest lists it."""
+
+    path: Annotated[str, StringConstraints(max_length=200)]
+    sha256: Sha256
+    bytes: Count
+
+
+class ManifestHeading(BaseModel):
+    """The part of a manifest that every version has."""
+
+    format: str
+    version: Ordinal
+    arcadia_version: Annotated[str, StringConstraints(max_length=50)]

@@ -4,12 +4,11 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from workers.contract.calibrations import CalibrationOptions
 from workers.contract.config.emulator import ActionSet
-from workers.contract.futures import FuturesOptions
+from workers.contract.futures import CalibrationOptions, FuturesOptions
 from workers.contract.games import EnvironmentId
 from workers.contract.live import LiveAddress
-from workers.contract.protocols.acting import Acting
+from workers.contract.protocols.document import Acting
 from workers.contract.protocols.starts import Held
 from workers.contract.values import Count
 from workers.contract.worker_api import JobKind

@@ -9,15 +9,162 @@ newer checkpoint with `newer`, followed by its bytes in binary messages.
 import hashlib
 import hmac
 import json
-from typing import Annotated, Literal
+from collections.abc import Collection, Sequence
+from typing import Annotated, Literal, get_args
 
-from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints, TypeAdapter
 
 from workers.contract.events import CheckpointFile
 from workers.contract.games import EnvironmentId
-from workers.contract.orders import Order
+from workers.contract.protocols.starts import MAX_ACTION
 from workers.contract.tracks import Numbers
-from workers.contract.values import Count, Id
+from workers.contract.values import NO_BOOLEAN, Count, Id
+
+# The largest message of a page.
+LARGEST_ORDER = 1_000
+# Number of pictures per acknowledgment. Pictures stop while too many are unacknowledged.
+SEEN_EVERY = 8
+
+# The keys of a person who plays.
+Key = Literal["up", "down", "left", "right", "fire"]
+KEYS: tuple[Key, ...] = get_args(Key)
+# A person who is silent for this long has left. Pages send a message every second.
+SILENT_HANDS_SECONDS = 5.0
+
+
+class _Order(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+
+    # Returned with the first picture after the order was applied, so that the page can measure the delay.
+    id: Annotated[str, StringConstraints(max_length=20)] = ""
+
+
+class Ping(_Order):
+    order: Literal["ping"]
+
+
+class Pause(_Order):
+    order: Literal["pause"]
+
+
+class Go(_Order):
+    order: Literal["go"]
+
+
+class Step(_Order):
+    """Take one decision, and pause."""
+
+    order: Literal["step"]
+
+
+class NewGame(_Order):
+    order: Literal["new game"]
+
+
+class SetTemperature(_Order):
+    order: Literal["temperature"]
+    value: Annotated[float, Field(ge=0, le=1), NO_BOOLEAN]
+
+
+class TakeOver(_Order):
+    """Play instead of the agent. Only one viewer can play."""
+
+    order: Literal["take over"] = "take over"
+
+
+class HandBack(_Order):
+    """Stop playing."""
+
+    order: Literal["hand back"] = "hand back"
+
+
+class LetAgentPlay(_Order):
+    """Stop playing, and let the agent continue a game that waits for a person."""
+
+    order: Literal["let agent play"] = "let agent play"
+
+
+class Keys(_Order):
+    """Hold exactly these keys down. Only the viewer who plays may send this."""
+
+    order: Literal["keys"] = "keys"
+    held: Annotated[list[Key], Field(max_length=len(KEYS))]
+
+
+class Keep(_Order):
+    """Save this game as far as it is played. An agent may only have played it if it continues a replay."""
+
+    order: Literal["keep"] = "keep"
+
+
+class Seen(_Order):
+    """Acknowledge SEEN_EVERY pictures. The backend does not pass this on."""
+
+    order: Literal["seen"]
+
+
+Order = Annotated[
+    Ping | Pause | Go | Step | NewGame | SetTemperature | TakeOver | HandBack | LetAgentPlay | Keys | Keep | Seen,
+    Field(discriminator="order"),
+]
+
+order_adapter: TypeAdapter[Order] = TypeAdapter(Order)
+
+
+NO_ACTION = "NOOP"
+
+Meaning = tuple[int, int, int]
+"""Joystick state: right (1) or left (−1), up (1) or down (−1), and fire (1)."""
+
+NO_KEY: Meaning = (0, 0, 0)
+
+# Parts of action names for each key. The torque belongs to Acrobot.
+_WORDS: dict[Key, tuple[str, ...]] = {
+    "right": ("right", "torque +1"),
+    "left": ("left", "torque −1"),
+    "up": ("up", "forward", "main engine", "gas"),
+    "down": ("down", "backward", "brake"),
+    "fire": ("fire", "step "),
+}
+
+
+def meaning(name: str) -> Meaning:
+    """Return the joystick state that an action's name describes."""
+    meant = {key for key, words in _WORDS.items() if any(word in name.lower() for word in words)}
+    return ("right" in meant) - ("left" in meant), ("up" in meant) - ("down" in meant), int("fire" in meant)
+
+
+def are_playable(names: Sequence[str]) -> bool:
+    """Return True if each of these actions has its own combination of keys."""
+    return len(names) <= MAX_ACTION + 1 and len({meaning(name) for name in names}) == len(names) > 1
+
+
+def allow_rest(names: Sequence[str]) -> bool:
+    """Return True if one of these actions needs no key, so that a person can do nothing."""
+    return any(meaning(name) == NO_KEY for name in names)
+
+
+def use_fire(names: Sequence[str]) -> bool:
+    """Return True if one of these actions needs the fire key."""
+    return any(meaning(name)[2] for name in names)
+
+
+def nearest(held: Collection[Key], names: Sequence[str]) -> str:
+    """Return the action that is closest to the held keys; the first one if several are.
+
+    A person can always do nothing. If the action set has no such action, the result is NO_ACTION.
+    """
+    across, up = ("right" in held) - ("left" in held), ("up" in held) - ("down" in held)
+    meant = {name: meaning(name) for name in names}
+    # Pong's paddle moves up with RIGHT. If a game uses one axis only, the keys of the other axis work too.
+    if not any(each[1] for each in meant.values()):
+        across, up = across or up, 0
+    elif not any(each[0] for each in meant.values()):
+        across, up = 0, up or across
+    wish = (across, up, int("fire" in held))
+    choices = meant if allow_rest(names) else {NO_ACTION: NO_KEY} | meant
+    return min(choices, key=lambda name: sum(abs(a - b) for a, b in zip(choices[name], wish, strict=True)))
+
 
 LENGTH_BYTES = 4
 # The largest message of the process.

@@ -19,15 +19,35 @@ observation   readings that the agent saw, unless it saw pictures
 import io
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from workers.contract import archives
 from workers.contract.archives import ArchiveError, Column
-from workers.contract.earlier_names import with_current_names
-from workers.contract.protocols.acting import Acting
+from workers.contract.protocols.document import Acting
+
+# Configuration fields, a value of the field `optimizer`, and fields of evaluation documents and recordings.
+RENAMED = {
+    "centred_inputs": "centered_inputs",
+    "centred_rmsprop": "centered_rmsprop",
+    "initialisation": "initialization",
+    "prioritised_replay": "prioritized_replay",
+    "learnt": "numbers_kind",
+    "human_normalised": "human_normalized",
+    "normalised_by": "normalized_by",
+    "not_normalised_because": "not_normalized_because",
+}
+
+
+def with_current_names(document: dict[str, Any]) -> dict[str, Any]:
+    """Return a configuration, evaluation document or head of a recording with the current names."""
+    return {
+        RENAMED.get(name, name): RENAMED.get(value, value) if isinstance(value, str) else value
+        for name, value in document.items()
+    }
+
 
 VERSION = 1
 # The columns that every track has, with their kinds of NumPy types and numbers of dimensions.
@@ -133,3 +153,67 @@ def _check(head: TrackHead, columns: dict[str, Column]) -> None:
         is_possible = action.dtype.kind in "iu" and bool(((action >= 0) & (action < 2**31)).all())
     if not is_possible:
         raise TrackError("it has actions that no agent can choose")
+
+
+# The columns, with their numbers of dimensions.
+_DIMENSIONS = {"policy": 3, "policy_peak": 1, "value": 3, "value_peak": 1}
+
+
+class SaliencyError(Exception):
+    """A file is not a saliency that this version can read."""
+
+
+class SaliencyHead(BaseModel):
+    """The recording of a saliency, and how the saliency was computed."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    format: Literal["arcadia-saliency"] = "arcadia-saliency"
+    version: Literal[1] = 1
+    env: str
+    algorithm: str
+    checkpoint_step: int
+    checkpoint_sha256: str
+    # The network's numbers: logits of a policy, action values, or the numbers of a Gaussian.
+    numbers_kind: Numbers
+    side: int
+    first: int
+    spacing: int
+    sigma: float
+    blur_sigma: float
+
+
+@dataclass(frozen=True)
+class Saliency:
+    """A saliency in memory."""
+
+    head: SaliencyHead
+    columns: dict[str, Column]
+
+    def __len__(self) -> int:
+        return len(self.columns["policy"])
+
+
+def packed_saliency(saliency: Saliency) -> bytes:
+    """Return the bytes of the file. Equal saliencies give equal bytes."""
+    return archives.packed(saliency.head, saliency.columns)
+
+
+def read_saliency(file: Path | io.BytesIO) -> Saliency:
+    """Read a saliency from its file."""
+    try:
+        head, columns = archives.unpacked(file)
+    except ArchiveError as error:
+        raise SaliencyError(f"this is not a saliency file: {error}") from error
+    if head.get("version") != VERSION:
+        raise SaliencyError(f"the saliency has version {head.get('version')}; this version of Arcadia reads {VERSION}")
+    try:
+        validated = SaliencyHead.model_validate(with_current_names(head))
+    except ValidationError as error:
+        raise SaliencyError(f"its head is not valid: {error.errors()[0]['msg']}") from error
+    for name, dimensions in _DIMENSIONS.items():
+        if name not in columns or columns[name].ndim != dimensions or columns[name].dtype.kind not in "biuf":
+            raise SaliencyError(f"its column {name} is missing, or is not a list of numbers")
+    if len({len(columns[name]) for name in _DIMENSIONS}) != 1:
+        raise SaliencyError("its columns do not have the same length")
+    return Saliency(validated, columns)

@@ -8,8 +8,7 @@ from typing import Annotated, Any, Literal, get_args
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 
-from workers.contract.changes import RequestedChange
-from workers.contract.events import CheckpointFile, Event, Sha256
+from workers.contract.events import CheckpointFile, Event, RequestedChange, Sha256
 from workers.contract.values import NO_BOOLEAN, STORABLE, Id, Message, Ordinal, ShortText, SmallCount, Traceback
 
 State = Literal["queued", "starting", "running", "finished", "failed", "paused", "stopped"]

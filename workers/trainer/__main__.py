@@ -11,9 +11,9 @@ from pathlib import Path
 from workers.contract import events, layout
 from workers.contract.plugins.loading import load_named_in_environment
 from workers.trainer import launching
+from workers.trainer.errors import StopRequest
 from workers.trainer.launching import Launch, LaunchError
 from workers.trainer.run.journal import DirectoryBusyError, Journal
-from workers.trainer.stopping import StopRequest
 
 LOADING = "Loading PyTorch"
 

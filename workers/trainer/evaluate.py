@@ -8,13 +8,11 @@ from pathlib import Path
 
 from workers.contract.plugins.loading import load_named_in_environment
 from workers.contract.protocols.document import EvaluationDocument
-from workers.trainer.errors import TrainerError, show
+from workers.trainer.errors import StopRequest, TrainerError, show
 from workers.trainer.evaluation import request as requests
-from workers.trainer.evaluation.report import JobReport
+from workers.trainer.evaluation.report import JobReport, table
 from workers.trainer.evaluation.request import EvaluateRequest, RequestError
-from workers.trainer.evaluation.table import table
 from workers.trainer.run.journal import Journal
-from workers.trainer.stopping import StopRequest
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

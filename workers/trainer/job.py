@@ -23,16 +23,16 @@ from workers.contract.jobs import (
 from workers.contract.live import LiveAddress, PlayParameters
 from workers.contract.plugins.loading import load_named_in_environment
 from workers.contract.protocols import PROTOCOLS
-from workers.contract.saliency import packed
+from workers.contract.tracks import packed_saliency
 from workers.contract.worker_api import JobKind
-from workers.trainer.calibration.request import CalibrateRequest
+from workers.trainer.calibration import CalibrateRequest
+from workers.trainer.errors import StopRequest
 from workers.trainer.evaluate import run_evaluation
 from workers.trainer.evaluation.report import JobReport
 from workers.trainer.evaluation.request import EvaluateRequest
 from workers.trainer.futures.request import FuturesRequest
 from workers.trainer.run import durable_files
 from workers.trainer.run.journal import Journal
-from workers.trainer.stopping import StopRequest
 
 # On a desktop, each session gets a share of the cores regardless of niceness. This file sets the session's niceness.
 SESSION_NICENESS = Path("/proc/self/autogroup")
@@ -142,18 +142,18 @@ def compute_saliency(job: JobRequest, directory: Path, report: JobReport, stop: 
     report.started(checkpoint.file, which.seed)
     total = len(which.actions)
     found = salient(checkpoint, config, which, lambda done: report.advanced(done, total), stop.requested)
-    durable_files.write(directory / SALIENCY_FILE, packed(found))
+    durable_files.write(directory / SALIENCY_FILE, packed_saliency(found))
     report.salient(SALIENCY_FILE)
 
 
 def simulate_futures(job: JobRequest, directory: Path, report: JobReport, stop: StopRequest) -> None:
     """Simulate how a recorded episode could continue from one of its decisions."""
-    from workers.trainer.futures import experiment, players  # loads torch, which takes seconds
-    from workers.trainer.recording.repeating import recorded_actions
+    from workers.trainer.futures import experiment, simulating  # loads torch, which takes seconds
+    from workers.trainer.recording.retracing import recorded_actions
 
     stop.interrupts = False
     which = FuturesParameters.model_validate(job.parameters)
-    player = players.load(directory, job.step, which.protocol)
+    player = simulating.load(directory, job.step, which.protocol)
     report.started(player.checkpoint.file, which.seed)
     request = FuturesRequest(directory, job.step, which.protocol, which.seed, which.episode, which, videos=directory)
     actions = [*recorded_actions(which.actions)]
@@ -165,11 +165,11 @@ def simulate_futures(job: JobRequest, directory: Path, report: JobReport, stop: 
 def calibrate(job: JobRequest, directory: Path, report: JobReport, stop: StopRequest) -> None:
     """Compare the critic of a checkpoint with simulated futures."""
     from workers.trainer.calibration import calibrating  # loads torch, which takes seconds
-    from workers.trainer.futures import players
+    from workers.trainer.futures import simulating
 
     stop.interrupts = False
     which = CalibrationParameters.model_validate(job.parameters)
-    player = players.load(directory, job.step, which.protocol)
+    player = simulating.load(directory, job.step, which.protocol)
     report.started(player.checkpoint.file, which.seed, which.episodes)
     request = CalibrateRequest(directory, job.step, which.protocol, which.seed, which)
     report.calibrated(calibrating.calibration(request, player, report.advanced, stop.requested))
@@ -177,24 +177,24 @@ def calibrate(job: JobRequest, directory: Path, report: JobReport, stop: StopReq
 
 def film_kept_game(job: JobRequest, directory: Path, report: JobReport, stop: StopRequest) -> None:
     """Render the video of a game that a person played."""
-    from workers.trainer.recording import kept_games  # loads torch, which takes seconds
+    from workers.trainer.recording import replays  # loads torch, which takes seconds
 
     stop.interrupts = False
     which = FilmParameters.model_validate(job.parameters)
     report.started(None, which.seed)
-    kept_games.film(which, directory, lambda done: report.advanced(done, which.played), stop.requested)
-    report.filmed(kept_games.FILM, kept_games.POSTER)
+    replays.film(which, directory, lambda done: report.advanced(done, which.played), stop.requested)
+    report.filmed(replays.FILM, replays.POSTER)
 
 
 def save_start_points(job: JobRequest, _directory: Path, report: JobReport, stop: StopRequest) -> None:
     """Repeat a recorded episode and report start points at its decisions."""
-    from workers.trainer.recording import start_points  # loads torch, which takes seconds
+    from workers.trainer.recording import retracing  # loads torch, which takes seconds
 
     stop.interrupts = False
     which = StartPointsParameters.model_validate(job.parameters)
     report.started(None, which.seed)
     total = len(which.decisions)
-    report.saved(start_points.points(which, lambda done: report.advanced(done, total), stop.requested))
+    report.saved(retracing.points(which, lambda done: report.advanced(done, total), stop.requested))
 
 
 def address_of(job: JobRequest) -> LiveAddress:
@@ -208,7 +208,7 @@ def play_live(job: JobRequest, directory: Path, report: JobReport, stop: StopReq
     """Play in real time for viewers, by an agent or one of the viewers, until nobody watches."""
     from workers.trainer.games import subjects  # loads torch, which takes seconds
     from workers.trainer.host import devices
-    from workers.trainer.live import stagings
+    from workers.trainer.live import live_agent
     from workers.trainer.live.connection import LiveConnection
     from workers.trainer.live.show import Show
     from workers.trainer.recording.recording import StoppedError
@@ -217,15 +217,15 @@ def play_live(job: JobRequest, directory: Path, report: JobReport, stop: StopReq
     devices.compute_in(1)
     which = PlayParameters.model_validate(job.parameters) if job.kind == "play" else None
     if which and which.origin is None:
-        staging = stagings.of_people(which.env)
+        staging = live_agent.of_people(which.env)
         report.started(None, seed=0)
     else:
         checkpoint, config = subjects.read(directory, job.step)
         report.started(checkpoint.file, seed=0)
         if which and which.origin:
-            staging = stagings.of_replay(checkpoint, config, which.origin, stop.requested)
+            staging = live_agent.of_replay(checkpoint, config, which.origin, stop.requested)
         else:
-            staging = stagings.of_agent(checkpoint, config)
+            staging = live_agent.of_agent(checkpoint, config)
     with LiveConnection(address_of(job)) as line:
         ended = Show(line, staging, directory, report.kept).play(stop.requested)
     if stop.requested():

@@ -12,13 +12,12 @@ from pydantic import JsonValue, ValidationError
 from workers.contract import layout
 from workers.contract.config import RunConfig, TrainingConfig, config_adapter
 from workers.contract.config.problems import FieldProblem, problems_of
-from workers.contract.earlier_names import with_current_names
 from workers.contract.presets import PRESETS, refusal_of_other_method, unknown_preset
+from workers.contract.tracks import with_current_names
 from workers.trainer.errors import TrainerError
-from workers.trainer.run import durable_files, scheduled_changes
-from workers.trainer.run.config_changes import AppliedChanges, read_applied
+from workers.trainer.run import config_changes, durable_files
+from workers.trainer.run.config_changes import AppliedChanges, Change, read_applied
 from workers.trainer.run.journal import Journal
-from workers.trainer.run.scheduled_changes import Change
 
 
 class LaunchError(TrainerError):
@@ -78,7 +77,7 @@ def read(arguments: argparse.Namespace) -> Launch:
     if refusal := refusal_of_other_method(str(given.get("algorithm")), changes.get("algorithm")):
         raise LaunchError([_sentence(refusal)])
     config = validated({**given, **applied.fields, **changes})
-    if problems := scheduled_changes.check(config, scheduled):
+    if problems := config_changes.check(config, scheduled):
         raise LaunchError(problems)
     _refuse_another_run(arguments.directory, arguments.resume)
     _refuse_other_shape(arguments.directory, config)
@@ -193,10 +192,10 @@ def take_directory(launch: Launch) -> Journal:
             journal = taken.enter_context(Journal(directory))
             if not kept.exists() or _read_json(kept) != launch.config.model_dump(mode="json"):
                 durable_files.write(kept, launch.config.model_dump_json(indent=2).encode())
-            scheduled_changes.request(directory, launch.changes, launch.changes_applied)
+            config_changes.request(directory, launch.changes, launch.changes_applied)
         except OSError as error:
             raise LaunchError([f"{directory} cannot be used as a run directory: {error.strerror}"]) from error
-        except scheduled_changes.ScheduleError as error:
+        except config_changes.ScheduleError as error:
             raise LaunchError([str(error)]) from error
         taken.pop_all()
     return journal

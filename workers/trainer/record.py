@@ -6,12 +6,11 @@ from collections.abc import Sequence
 
 from workers.contract.plugins.loading import load_named_in_environment
 from workers.contract.tracks import TrackHead
-from workers.trainer.errors import TrainerError, show
+from workers.trainer.errors import StopRequest, TrainerError, show
+from workers.trainer.evaluation.report import rounded
 from workers.trainer.evaluation.request import RequestError, check_fit
-from workers.trainer.evaluation.table import rounded
 from workers.trainer.recording import request as requests
 from workers.trainer.recording.request import RecordRequest
-from workers.trainer.stopping import StopRequest
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -46,11 +45,10 @@ def recorded(request: RecordRequest, stop: StopRequest) -> TrackHead:
     """Record the requested episode."""
     os.environ.setdefault("OMP_NUM_THREADS", "1")
     os.environ.setdefault("SDL_VIDEODRIVER", "dummy")
-    from workers.contract.config.evaluation import protocol_of
+    from workers.contract.config.emulator import protocol_of
     from workers.contract.protocols import PROTOCOLS
     from workers.trainer.games import subjects  # loads torch, which takes seconds
-    from workers.trainer.recording.files import files_in
-    from workers.trainer.recording.recording import RecordedEpisode, record
+    from workers.trainer.recording.recording import RecordedEpisode, files_in, record
 
     stop.interrupts = False
     checkpoint, config = subjects.read(request.run_directory, request.step)

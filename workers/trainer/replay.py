@@ -10,7 +10,7 @@ from dataclasses import asdict
 from pathlib import Path
 
 from workers.contract.config import config_adapter
-from workers.contract.paths import path_inside
+from workers.contract.layout import path_inside
 from workers.contract.plugins.loading import load_named_in_environment
 from workers.trainer.recording.replays import of_training, record_replay
 from workers.trainer.run import checkpoints

@@ -11,22 +11,20 @@ import torch
 
 from workers.contract import events, layout
 from workers.contract.config import TrainingConfig
-from workers.contract.config.ceiling import CeilingFields
-from workers.trainer.environments import ceiling, roms
-from workers.trainer.errors import TrainerError, reason, show, stack
+from workers.contract.config.shared import CeilingFields
+from workers.trainer.environments import environments, episodes
+from workers.trainer.errors import StopRequest, TrainerError, reason, show, stack
 from workers.trainer.host import devices, memory
 from workers.trainer.launching import Launch
 from workers.trainer.methods import TRAINERS
-from workers.trainer.networks.precision import body_dtype
-from workers.trainer.provenance.collecting import trainer_command
-from workers.trainer.run import checkpoints, durable_files, versions
+from workers.trainer.networks.gradients import body_dtype
+from workers.trainer.run import checkpoints, durable_files
 from workers.trainer.run.directory_run import DirectoryRun
 from workers.trainer.run.journal import Journal
-from workers.trainer.run.progress_bar import ProgressBar
-from workers.trainer.run.provenance_report import LAST_SECONDS, ProvenanceReport
+from workers.trainer.run.progress import ProgressBar
+from workers.trainer.run.provenance import LAST_SECONDS, ProvenanceReport, captured, trainer_command
 from workers.trainer.run.recorder import Recorder
 from workers.trainer.run.run import TrainingRun
-from workers.trainer.stopping import StopRequest
 
 
 def train(launch: Launch, journal: Journal, stop: StopRequest) -> int:
@@ -63,7 +61,7 @@ def measure_ceiling(config: TrainingConfig, run: TrainingRun) -> None:
     if not isinstance(config, CeilingFields) or not config.ceiling_seconds:
         return
     run.start_step("Measuring the environments alone")
-    rate = ceiling.measure(config, config.ceiling_seconds, run.should_stop)
+    rate = episodes.measure(config, config.ceiling_seconds, run.should_stop)
     if rate is not None:
         run.metrics({"throughput/ceiling_steps_per_second": rate})
 
@@ -80,20 +78,20 @@ def begin(launch: Launch, journal: Journal, stop: StopRequest, provenance: Prove
     config, directory = launch.config, launch.directory
     device = devices.resolve(config.wanted_device)
     devices.set_threads(config, device)
-    roms.check(config.env)
+    environments.check(config.env)
     memory.check(TRAINERS[config.algorithm].needs(config, device))
     fix_seeds(config.seed)
     durable_files.remove_temporary(directory / layout.REPLAYS)
     checkpoints.tidy(directory)
     warnings: list[str] = []
     newest = checkpoints.newest(directory, warnings.append) if launch.resume else None
-    captured = versions.captured(config.model_dump())
+    versions = captured(config.model_dump())
     run = DirectoryRun(
         directory,
         config,
         journal,
         device,
-        captured,
+        versions,
         newest.state if newest else None,
         stop.requested,
         Recorder(directory),
@@ -110,7 +108,7 @@ def begin(launch: Launch, journal: Journal, stop: StopRequest, provenance: Prove
         device=devices.describe(device),
         precision=str(body_dtype(config, device)).removeprefix("torch."),
         command=trainer_command(),
-        versions=captured,
+        versions=versions,
         host=socket.gethostname(),
     )
     for warning in warnings:

@@ -15,25 +15,20 @@ from pathlib import Path
 from celery import signals
 from pydantic import ValidationError
 
-from workers.contract.log_lines import log_to_standard_output
-from workers.contract.plugins.allowed import allowed_plugins, name_in_environment
+from workers.contract.layout import log_to_standard_output
+from workers.contract.plugins.discovery import allowed_plugins, name_in_environment
 from workers.contract.plugins.loading import PLUGINS, loaded_versions
 from workers.contract.plugins.trial import load_after_trial
-from workers.contract.secret_files import SecretFileError
-from workers.contract.settings_in_common import unknown_settings
+from workers.contract.settings import SecretFileError, unknown_settings
 from workers.contract.worker_api import JOBS_QUEUE, MOST_JOBS, QUEUES, private_queue
 from workers.worker.answers import BackendError, WrongTokenError
+from workers.worker.attempt_directory import CheckpointStore
 from workers.worker.backend_client import BackendClient
-from workers.worker.celery_app import make_app
-from workers.worker.checkpoint_store import CheckpointStore
-from workers.worker.gpu import gpu_problem
+from workers.worker.celery_app import make_app, register
 from workers.worker.heartbeat import HeartbeatThread
-from workers.worker.machine import machine_facts
-from workers.worker.place import occupy, take_name
-from workers.worker.settings import WorkerSettings
+from workers.worker.machine import WorkerSettings, gpu_problem, machine_facts, occupy, take_name
 from workers.worker.supervisor import Supervisor
-from workers.worker.tasks import register
-from workers.worker.warm import WarmProcess
+from workers.worker.trainer_process import WarmProcess
 from workers.worker.work import TRAINER, Jobs, Training, Work
 
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")

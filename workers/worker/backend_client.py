@@ -43,8 +43,7 @@ from workers.worker.answers import (
     not_the_backend,
     raise_problem,
 )
-from workers.worker.assignment import Assignment
-from workers.worker.endings import Ending
+from workers.worker.assignment import Assignment, Ending
 
 LOOPBACK = {"localhost", "127.0.0.1", "::1"}
 # Limits for responses. The backend's are far smaller, but a proxy may send more.

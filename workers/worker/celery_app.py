@@ -5,6 +5,9 @@ from collections.abc import Sequence
 from celery import Celery
 from kombu.entity import Exchange, Queue
 
+from workers.contract.worker_api import LOOK_FOR_JOBS_TASK, LOOK_TASK
+from workers.worker.supervisor import Supervisor
+
 SOCKET_TIMEOUT_SECONDS = 5.0
 HEALTH_CHECK_SECONDS = 15
 
@@ -39,3 +42,15 @@ def make_app(broker_url: str, queues: Sequence[str]) -> Celery:
 
 def _queue(name: str) -> Queue:
     return Queue(name, Exchange(""), routing_key=name)  # type: ignore[no-untyped-call]
+
+
+def register(app: Celery, training: Supervisor, jobs: Supervisor) -> None:
+    """Register the tasks. They claim the best waiting run or job, not the one in the message."""
+
+    @app.task(name=LOOK_TASK, shared=False)  # type: ignore[untyped-decorator]
+    def look(run_id: int) -> None:  # noqa: ARG001
+        training.work_until_idle()
+
+    @app.task(name=LOOK_FOR_JOBS_TASK, shared=False)  # type: ignore[untyped-decorator]
+    def look_for_jobs(job_id: int) -> None:  # noqa: ARG001
+        jobs.work_until_idle()

@@ -1,15 +1,30 @@
 """Facts about the machine of a worker."""
 
+import fcntl
+import logging
 import os
 import shutil
 import socket
 import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from itertools import count
+from pathlib import Path
+from typing import Annotated
+from urllib.parse import SplitResult, urlsplit
 
 import psutil
+from pydantic import AfterValidator, Field, SecretStr, field_validator
+from pydantic_settings import SettingsConfigDict
 
 from workers.contract.build import build
+from workers.contract.layout import default_data_dir
 from workers.contract.plugins.loading import PLUGINS
-from workers.contract.worker_api import MachineFacts, ReportedPlugin
+from workers.contract.settings import SettingsWithSecretFiles, in_one_word, of_a_redis
+from workers.contract.worker_api import MOST_JOBS, MachineFacts, ReportedPlugin
+from workers.worker.answers import BackendError, NameTakenError, WrongTokenError
 
 
 def gpu_name() -> str | None:
@@ -50,3 +65,172 @@ def machine_facts(replaces: int | None = None) -> MachineFacts:
         ],
         replaces=replaces,
     )
+
+
+CHECK_SECONDS = 120
+# A separate process: the worker needs neither torch's memory nor a CUDA context.
+CHECK = "import torch; print(torch.version.cuda is not None, torch.cuda.is_available())"
+INSTEAD = "For a worker without a GPU, use --queue cpu."
+
+
+def gpu_problem(check: str = CHECK) -> str | None:
+    """Return why runs of the GPU queue cannot train here and how to fix it, or None if they can."""
+    try:
+        result = subprocess.run(
+            [sys.executable, "-c", check], capture_output=True, text=True, timeout=CHECK_SECONDS, check=True
+        )
+    except subprocess.CalledProcessError as error:
+        last = (error.stderr.strip().splitlines() or ["no output"])[-1]
+        return f"PyTorch does not start: {last}. Install Arcadia's packages for training again."
+    except subprocess.TimeoutExpired:
+        return f"PyTorch did not answer within {CHECK_SECONDS} s. Check the GPU with nvidia-smi."
+    built_for_cuda, available = (word == "True" for word in result.stdout.split()[-2:])
+    if available:
+        return None
+    if not built_for_cuda:
+        return (
+            "The queue is gpu, but the installed PyTorch is a CPU build. Install a build with CUDA; for Docker, "
+            f"build the service worker-gpu, which does so. {INSTEAD}"
+        )
+    return (
+        "The queue is gpu, but PyTorch finds no GPU. Check that nvidia-smi lists one on the host. In a container, "
+        "install the NVIDIA container toolkit and start the worker with: docker compose --profile gpu up. "
+        f"{INSTEAD}"
+    )
+
+
+# A killed worker's leash releases the directory as soon as its trainer is dead.
+LOCK_SECONDS = 10.0
+# The backend considers a worker gone after 15 seconds of silence.
+NAME_SECONDS = 20.0
+RETRY_SECONDS = 0.5
+
+log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True)
+class Place:
+    """A locked directory, with the descriptor of the lock and the previous holder's process id."""
+
+    directory: Path
+    descriptor: int
+    predecessor: int | None
+
+
+def occupy(directory: Path, *, shared: bool) -> Place:
+    """Lock the directory for this process and its trainers, or a free subfolder if it is shared."""
+    deadline = time.monotonic() + LOCK_SECONDS
+    while (place := _try_lock(directory)) is None:
+        if time.monotonic() > deadline:
+            if not shared:
+                sys.exit(f"arcadia worker: another worker uses {directory}. Choose another --worker-dir.")
+            return next(place for number in count(2) if (place := _try_lock(directory / f"worker-{number}")))
+        time.sleep(0.1)
+    return place
+
+
+def _try_lock(directory: Path) -> Place | None:
+    directory.mkdir(parents=True, exist_ok=True)
+    descriptor = os.open(directory / "lock", os.O_RDWR | os.O_CREAT, 0o600)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        os.close(descriptor)
+        return None
+    noted = os.pread(descriptor, 20, 0)
+    os.ftruncate(descriptor, 0)
+    os.pwrite(descriptor, str(os.getpid()).encode(), 0)
+    return Place(directory, descriptor, int(noted) if noted.isdigit() else None)
+
+
+def candidates(given: str | None, host: str) -> Iterator[str]:
+    """Yield the names to try: only the given one, or the host's name with increasing numbers."""
+    if given is not None:
+        yield given
+        return
+    yield host
+    for number in count(2):
+        yield f"{host}-{number}"
+
+
+def take_name(given: str | None, host: str, register: Callable[[str], object]) -> str:
+    """Register this worker under an unused name, or exit. Raise WrongTokenError if the backend rejects the token."""
+    deadline = time.monotonic() + NAME_SECONDS
+    for name in candidates(given, host):
+        while True:
+            try:
+                register(name)
+            except NameTakenError as error:
+                if given is None:
+                    break
+                if time.monotonic() > deadline:
+                    sys.exit(f"arcadia worker: {error} Choose another --name, or omit --name.")
+                time.sleep(RETRY_SECONDS)
+            except WrongTokenError:
+                raise
+            except BackendError as error:
+                log.warning("The worker is not registered yet: %s", error)  # heartbeats retry
+                return name
+            else:
+                return name
+    raise AssertionError("there is always another name")
+
+
+class WorkerSettings(SettingsWithSecretFiles):
+    """Settings of a worker."""
+
+    model_config = SettingsConfigDict(env_prefix="ARCADIA_", extra="ignore", env_ignore_empty=True)
+
+    backend_url: str = Field(default="http://127.0.0.1:8000", description="Address of the backend.")
+    worker_token: Annotated[SecretStr, AfterValidator(in_one_word)] = Field(
+        description="The token that workers send to the backend."
+    )
+    broker_url: Annotated[SecretStr, AfterValidator(of_a_redis)] = Field(
+        description="The Redis of the doorbell, such as redis://:password@host:6379/0."
+    )
+    worker_dir: Path | None = Field(
+        default=None, description="Folder for run directories. Default: workers/NAME in the data folder."
+    )
+    worker_alive_file: Path | None = Field(
+        default=None, description="File to touch after each successful heartbeat, for health checks."
+    )
+    jobs: int = Field(default=1, ge=0, le=MOST_JOBS, description="Number of concurrent jobs in addition to training.")
+    job_niceness: int = Field(
+        default=5,
+        ge=0,
+        le=19,
+        description="Niceness of jobs, from 0 to 19. Higher values yield more to training and other programs.",
+    )
+    keep_ready: bool = Field(
+        default=True,
+        description="Keep an idle trainer and an idle job process that have loaded PyTorch, about 300 MB each.",
+    )
+    stop_grace_seconds: float = Field(
+        default=30.0,
+        gt=0,
+        le=86_400,
+        description="Time a trainer has to save a checkpoint and exit before it is killed.",
+    )
+
+    @field_validator("backend_url")
+    @classmethod
+    def check_address(cls, value: str) -> str:
+        """Reject invalid addresses, and addresses with passwords, because messages repeat the address."""
+        parts = urlsplit(value)
+        if parts.scheme not in ("http", "https") or not parts.hostname or not _is_valid(parts):
+            raise ValueError("must be an address such as http://arcadia.example:8000")
+        if parts.username is not None or parts.password is not None:
+            raise ValueError("must not contain a user or password; set ARCADIA_WORKER_TOKEN instead")
+        return value
+
+    def directory(self, name: str) -> Path:
+        """Return the directory of this worker."""
+        return (self.worker_dir or default_data_dir() / "workers" / name).resolve()
+
+
+def _is_valid(parts: SplitResult) -> bool:
+    """Return True if host and port are valid."""
+    try:
+        return parts.port != 0 and bool((parts.hostname or "").encode("idna"))
+    except ValueError:
+        return False

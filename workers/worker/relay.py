@@ -5,9 +5,10 @@ import threading
 from typing import Any
 
 from workers.contract.events import LogLevel
-from workers.contract.paths import OutsideFolderError, path_inside
+from workers.contract.layout import OutsideFolderError, path_inside
 from workers.contract.worker_api import FileKind
 from workers.worker.answers import (
+    Backoff,
     ElsewhereError,
     FailingError,
     LaterError,
@@ -19,9 +20,7 @@ from workers.worker.answers import (
 )
 from workers.worker.assignment import Assignment
 from workers.worker.backend_client import BackendClient
-from workers.worker.backoff import Backoff
-from workers.worker.failing_events import FailingEvents, FailingUploads
-from workers.worker.spool import Batch, BrokenSpoolError, Spool
+from workers.worker.spool import Batch, BrokenSpoolError, FailingEvents, FailingUploads, Spool
 
 POLL_SECONDS = 0.1
 

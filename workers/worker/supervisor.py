@@ -11,27 +11,24 @@ from pydantic import TypeAdapter, ValidationError
 
 from workers.contract.worker_api import MOST_JOBS
 from workers.worker import attempt_directory
-from workers.worker.answers import BackendError, FailingError, StaleAttemptError, UnreachableError
-from workers.worker.assignment import Held, leftovers
-from workers.worker.attempt_directory import MissingFileError
-from workers.worker.backend_client import BackendClient
-from workers.worker.backoff import Backoff, retry
-from workers.worker.change_requests import ChangeRequests
-from workers.worker.endings import (
+from workers.worker.answers import BackendError, Backoff, FailingError, StaleAttemptError, UnreachableError, retry
+from workers.worker.assignment import (
     Ending,
+    Held,
     StopReason,
     ending_of_full_disk,
     ending_of_leftover,
     ending_of_trainer,
     is_disk_full,
+    leftovers,
 )
+from workers.worker.attempt_directory import ChangeRequests, MissingFileError
+from workers.worker.backend_client import BackendClient
 from workers.worker.heartbeat import HeartbeatThread
 from workers.worker.relay import Relay
-from workers.worker.slots import Slots
 from workers.worker.spool import Spool
-from workers.worker.trainer_process import TrainerProcess
-from workers.worker.warm import WarmProcess
-from workers.worker.work import Claimed, Work
+from workers.worker.trainer_process import TrainerProcess, WarmProcess
+from workers.worker.work import Claimed, Slots, Work
 
 WATCH_SECONDS = 0.1
 DRAIN_SECONDS = 15.0  # after this time, a stopping worker leaves undelivered events for its next start

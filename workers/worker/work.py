@@ -1,7 +1,9 @@
 """The two kinds of work, runs and jobs, with the code to claim, prepare and start them."""
 
 import sys
-from collections.abc import Callable, Mapping, Sequence
+import threading
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -12,8 +14,62 @@ from workers.contract.jobs import JobRequest
 from workers.contract.worker_api import JobKind, Noun
 from workers.worker import attempt_directory
 from workers.worker.assignment import Assignment
+from workers.worker.attempt_directory import CheckpointStore
 from workers.worker.backend_client import BackendClient
-from workers.worker.checkpoint_store import CheckpointStore
+
+
+class Slots:
+    """A fixed number of slots for threads.
+
+    A thread that finds no free slot returns. A thread with a slot then checks for work again, so no doorbell is lost.
+    """
+
+    def __init__(self, count: int) -> None:
+        self.count = count
+        self._changed = threading.Condition()
+        self._used = 0
+        self._closed = False
+        self._rung = False
+
+    def enter(self) -> bool:
+        """Record a doorbell. Return True if the thread got a slot."""
+        with self._changed:
+            self._rung = True
+            if self._closed or self._used == self.count:
+                return False
+            self._used += 1
+            return True
+
+    def should_check_again(self) -> bool:
+        """Return True if the doorbell rang since the last check. Otherwise release the slot."""
+        with self._changed:
+            if self._rung and not self._closed:
+                self._rung = False
+                return True
+            self._leave()
+            return False
+
+    def leave(self) -> None:
+        """Release a slot."""
+        with self._changed:
+            self._leave()
+
+    def _leave(self) -> None:
+        self._used -= 1
+        self._changed.notify_all()
+
+    @contextmanager
+    def closed(self) -> Iterator[None]:
+        """Wait until all slots are free, and keep them free during the block."""
+        with self._changed:
+            self._closed = True
+            self._changed.wait_for(lambda: self._used == 0)
+        try:
+            yield
+        finally:
+            with self._changed:
+                self._closed = False
+
 
 TRAINER = (sys.executable, "-m", "workers.trainer")
 JOB = (sys.executable, "-m", "workers.trainer.job")

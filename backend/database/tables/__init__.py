@@ -1,9 +1,15 @@
-"""Tables of the database, one module per noun. Those of metrics are in backend/metrics/models.py."""
+"""Tables of the database, one module per noun. Those of metrics are in backend/metrics/points.py."""
 
 from backend.database.tables.alerts import Alert, AlertChannel, AlertDelivery, AlertRule, ScoreRule
-from backend.database.tables.aliases import AliasChange
-from backend.database.tables.archive_imports import ArchiveImport, ReportImport, StudyImport
-from backend.database.tables.artifacts import Artifact, ArtifactAlias, ArtifactEntry, ArtifactLink, ArtifactVersion
+from backend.database.tables.artifacts import (
+    Artifact,
+    ArtifactAlias,
+    ArtifactEntry,
+    ArtifactLink,
+    ArtifactVersion,
+    File,
+    Media,
+)
 from backend.database.tables.base import (
     AlertKind,
     AlertRuleKind,
@@ -19,29 +25,48 @@ from backend.database.tables.base import (
     StoredKind,
     StudyState,
 )
-from backend.database.tables.boards import MAX_PANEL_KEY, MAX_PANELS, Board, MovedPanel
-from backend.database.tables.calibrations import Calibration
-from backend.database.tables.changes import RunChange
-from backend.database.tables.checkpoints import Checkpoint
-from backend.database.tables.evaluations import Evaluation, EvaluationEpisode
-from backend.database.tables.event_digests import EventDigests
-from backend.database.tables.files import File
-from backend.database.tables.futures import Futures
-from backend.database.tables.idempotency import IdempotencyKey
-from backend.database.tables.installation import Installation
-from backend.database.tables.jobs import Job
-from backend.database.tables.kept_games import KeptGame
-from backend.database.tables.media import Media
-from backend.database.tables.projects import MAIN, MAIN_ID, Project, name_key
-from backend.database.tables.provenance import ProvenanceDocument
-from backend.database.tables.replays import Replay
-from backend.database.tables.reports import Report
-from backend.database.tables.runs import Attempt, LogLine, Measurement, Run, RunTag
-from backend.database.tables.sessions import SignInSession
-from backend.database.tables.start_sets import StartSet
-from backend.database.tables.studies import PaperStudy, Study, StudyPoint, StudyRun
-from backend.database.tables.views import SavedView
-from backend.database.tables.workers import Worker
+from backend.database.tables.installation import IdempotencyKey, Installation, SignInSession, Worker
+from backend.database.tables.jobs import (
+    Calibration,
+    Evaluation,
+    EvaluationEpisode,
+    Futures,
+    Job,
+    KeptGame,
+    Replay,
+    StartSet,
+)
+from backend.database.tables.runs import (
+    AliasChange,
+    Attempt,
+    Checkpoint,
+    EventDigests,
+    LogLine,
+    Measurement,
+    ProvenanceDocument,
+    Run,
+    RunChange,
+    RunTag,
+)
+from backend.database.tables.workspace import (
+    MAIN,
+    MAIN_ID,
+    MAX_PANEL_KEY,
+    MAX_PANELS,
+    ArchiveImport,
+    Board,
+    MovedPanel,
+    PaperStudy,
+    Project,
+    Report,
+    ReportImport,
+    SavedView,
+    Study,
+    StudyImport,
+    StudyPoint,
+    StudyRun,
+    name_key,
+)
 
 __all__ = [
     "MAIN",

@@ -3,12 +3,12 @@
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import BigInteger, ForeignKey, Index, String, UniqueConstraint, select
+from sqlalchemy import BigInteger, ForeignKey, Index, String, Text, UniqueConstraint, select
 from sqlalchemy.orm import Mapped, column_property, mapped_column
 
 from backend.database.columns import utc_now
-from backend.database.tables.base import ArtifactRole, Base, Id
-from backend.database.tables.projects import Project
+from backend.database.tables.base import ArtifactRole, Base, Id, MediaKind, StoredKind, unique_where
+from backend.database.tables.workspace import Project
 
 
 class Artifact(Base):
@@ -84,3 +84,49 @@ class ArtifactLink(Base):
     version_id: Mapped[int] = mapped_column(ForeignKey("artifact_versions.id", ondelete="CASCADE"), primary_key=True)
     role: Mapped[ArtifactRole] = mapped_column(primary_key=True)
     linked_at: Mapped[datetime] = mapped_column(default=utc_now)
+
+
+class Media(Base):
+    """An image, a video, a histogram or a table that a run logged at a step."""
+
+    __tablename__ = "media"
+    __table_args__ = (Index("ix_media_listed", "run_id", "name", "step", "id"), {"sqlite_autoincrement": True})
+
+    id: Mapped[int] = mapped_column(Id, primary_key=True)
+    run_id: Mapped[int] = mapped_column(ForeignKey("runs.id", ondelete="CASCADE"))
+    attempt: Mapped[int]
+    name: Mapped[str] = mapped_column(String(200))
+    kind: Mapped[MediaKind]
+    step: Mapped[int] = mapped_column(BigInteger)
+    time: Mapped[datetime]
+    # Of images and videos.
+    file_id: Mapped[int | None] = mapped_column(ForeignKey("files.id", ondelete="CASCADE"), index=True)
+    # Of histograms and tables.
+    data: Mapped[dict[str, Any] | None]
+    caption: Mapped[str | None] = mapped_column(Text)
+
+
+class File(Base):
+    """A stored file. `path` is its path in the worker's directory, `stored_path` the one in the files folder."""
+
+    __tablename__ = "files"
+    __table_args__ = (
+        unique_where("uq_files_run_id_attempt_path", "run_id", "attempt", "path", where="job_id IS NULL"),
+        unique_where("uq_files_job_id_attempt_path", "job_id", "attempt", "path", where="job_id IS NOT NULL"),
+        # Equal files of artifacts are stored once.
+        unique_where("uq_files_sha256_artifact", "sha256", where="kind = 'artifact'"),
+        {"sqlite_autoincrement": True},
+    )
+
+    id: Mapped[int] = mapped_column(Id, primary_key=True)
+    # Empty if it was made by a job without a run, or belongs to artifacts.
+    run_id: Mapped[int | None] = mapped_column(ForeignKey("runs.id", ondelete="CASCADE"))
+    # The job that made it, if any. The attempt is then the job's.
+    job_id: Mapped[int | None] = mapped_column(ForeignKey("jobs.id", ondelete="CASCADE"))
+    attempt: Mapped[int]
+    kind: Mapped[StoredKind]
+    path: Mapped[str] = mapped_column(String(255))
+    stored_path: Mapped[str] = mapped_column(String(255))
+    sha256: Mapped[str] = mapped_column(String(64))
+    bytes: Mapped[int] = mapped_column(BigInteger)
+    created_at: Mapped[datetime] = mapped_column(default=utc_now)

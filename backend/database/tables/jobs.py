@@ -3,11 +3,12 @@
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import BigInteger, ForeignKey, Index, String, Text
+from sqlalchemy import BigInteger, ForeignKey, Index, String, Text, UniqueConstraint, false
 from sqlalchemy.orm import Mapped, mapped_column
 
 from backend.database.columns import utc_now
-from backend.database.tables.base import Base, Id
+from backend.database.tables.base import Base, GameEnd, Id, Origin
+from workers.contract.protocols.protocol import StartPlayer
 from workers.contract.worker_api import JobDesired, JobKind, JobState, Outcome
 
 
@@ -54,3 +55,164 @@ class Job(Base):
         if self.run_id is None:
             raise ValueError(f"Job {self.id} ({self.kind}) belongs to no run")
         return self.run_id
+
+
+class Evaluation(Base):
+    """An evaluation of a checkpoint by a protocol. It has a result when its job is done."""
+
+    __tablename__ = "evaluations"
+    __table_args__ = (Index("ix_evaluations_run_id_id", "run_id", "id"), {"sqlite_autoincrement": True})
+
+    id: Mapped[int] = mapped_column(Id, primary_key=True)
+    run_id: Mapped[int] = mapped_column(ForeignKey("runs.id", ondelete="CASCADE"))
+    job_id: Mapped[int] = mapped_column(ForeignKey("jobs.id", ondelete="CASCADE"), unique=True)
+    checkpoint_id: Mapped[int] = mapped_column(ForeignKey("checkpoints.id", ondelete="CASCADE"), index=True)
+    step: Mapped[int] = mapped_column(BigInteger)
+    frames: Mapped[int] = mapped_column(BigInteger)
+    sha256: Mapped[str] = mapped_column(String(64))
+    protocol: Mapped[str] = mapped_column(String(50))
+    acting: Mapped[dict[str, Any]]
+    seed: Mapped[int] = mapped_column(BigInteger)
+    origin: Mapped[Origin]
+
+    # The start set, with a copy of its description, since it may be deleted after the evaluation.
+    start_set_id: Mapped[int | None] = mapped_column(BigInteger)
+    starts: Mapped[dict[str, Any] | None]
+
+    # The result, as contract.protocols.EvaluationDocument, with a copy of its mean to sort by.
+    document: Mapped[dict[str, Any] | None]
+    mean: Mapped[float | None]
+
+
+class EvaluationEpisode(Base):
+    """A finished episode of a running evaluation. The final document contains all episodes."""
+
+    __tablename__ = "evaluation_episodes"
+
+    evaluation_id: Mapped[int] = mapped_column(ForeignKey("evaluations.id", ondelete="CASCADE"), primary_key=True)
+    number: Mapped[int] = mapped_column(BigInteger, primary_key=True, autoincrement=False)
+    score: Mapped[float]
+    frames: Mapped[int] = mapped_column(BigInteger)
+    frames_before: Mapped[int] = mapped_column(BigInteger)
+    length: Mapped[int] = mapped_column(BigInteger)
+    ended: Mapped[str] = mapped_column(String(16))
+
+
+class Calibration(Base):
+    """A calibration of a checkpoint's critic. It has a result when its job is done."""
+
+    __tablename__ = "calibrations"
+    __table_args__ = (Index("ix_calibrations_run_id_id", "run_id", "id"), {"sqlite_autoincrement": True})
+
+    id: Mapped[int] = mapped_column(Id, primary_key=True)
+    run_id: Mapped[int] = mapped_column(ForeignKey("runs.id", ondelete="CASCADE"))
+    job_id: Mapped[int] = mapped_column(ForeignKey("jobs.id", ondelete="CASCADE"), unique=True)
+    checkpoint_id: Mapped[int] = mapped_column(ForeignKey("checkpoints.id", ondelete="CASCADE"), index=True)
+    step: Mapped[int] = mapped_column(BigInteger)
+    frames: Mapped[int] = mapped_column(BigInteger)
+    sha256: Mapped[str] = mapped_column(String(64))
+    protocol: Mapped[str] = mapped_column(String(50))
+    seed: Mapped[int] = mapped_column(BigInteger)
+    origin: Mapped[Origin]
+    # As contract.calibrations.CalibrationOptions and CalibrationDocument.
+    options: Mapped[dict[str, Any]]
+    document: Mapped[dict[str, Any] | None]
+
+
+class Futures(Base):
+    """Futures of a decision of a replay. They have a result when their job is done."""
+
+    __tablename__ = "futures"
+    __table_args__ = ({"sqlite_autoincrement": True},)
+
+    id: Mapped[int] = mapped_column(Id, primary_key=True)
+    replay_id: Mapped[int] = mapped_column(ForeignKey("replays.id", ondelete="CASCADE"), index=True)
+    # A job of the run whose agent acts, which may be another one than that of the replay.
+    job_id: Mapped[int] = mapped_column(ForeignKey("jobs.id", ondelete="CASCADE"), unique=True)
+    # As contract.futures.FuturesOptions and FuturesDocument.
+    options: Mapped[dict[str, Any]]
+    document: Mapped[dict[str, Any] | None]
+
+
+class StartSet(Base):
+    """A named set of start points of a game."""
+
+    __tablename__ = "start_sets"
+    __table_args__ = (UniqueConstraint("env", "name"), {"sqlite_autoincrement": True})
+
+    id: Mapped[int] = mapped_column(Id, primary_key=True)
+    env: Mapped[str] = mapped_column(String(100))
+    name: Mapped[str] = mapped_column(String(100))
+    player: Mapped[StartPlayer]
+    source: Mapped[str] = mapped_column(Text)
+    emulator: Mapped[str] = mapped_column(String(100))
+    points: Mapped[int]
+    sha256: Mapped[str] = mapped_column(String(64), unique=True)
+    bytes: Mapped[int] = mapped_column(BigInteger)
+    # contract.protocols.StartSetFile as JSON. It may be megabytes, so it is loaded only on request.
+    content: Mapped[str] = mapped_column(Text, deferred=True)
+    created_at: Mapped[datetime] = mapped_column(default=utc_now)
+
+
+class Replay(Base):
+    """A replay: one episode played from a checkpoint."""
+
+    __tablename__ = "replays"
+    __table_args__ = (UniqueConstraint("run_id", "attempt", "file"), {"sqlite_autoincrement": True})
+
+    id: Mapped[int] = mapped_column(Id, primary_key=True)
+    run_id: Mapped[int] = mapped_column(ForeignKey("runs.id", ondelete="CASCADE"))
+    attempt: Mapped[int]
+    step: Mapped[int] = mapped_column(BigInteger)
+    frames: Mapped[int] = mapped_column(BigInteger)
+    file: Mapped[str] = mapped_column(String(255))
+    checkpoint: Mapped[str] = mapped_column(String(255))
+    file_id: Mapped[int | None] = mapped_column(ForeignKey("files.id", ondelete="SET NULL"), index=True)
+    poster_file_id: Mapped[int | None] = mapped_column(ForeignKey("files.id", ondelete="SET NULL"), index=True)
+    seen_file_id: Mapped[int | None] = mapped_column(ForeignKey("files.id", ondelete="SET NULL"), index=True)
+    track_file_id: Mapped[int | None] = mapped_column(ForeignKey("files.id", ondelete="SET NULL"), index=True)
+    # The job that recorded it. Replays that the trainer recorded have none.
+    job_id: Mapped[int | None] = mapped_column(ForeignKey("jobs.id", ondelete="CASCADE"), unique=True)
+    # The job that computes its saliency. The saliency file is found by it.
+    saliency_job_id: Mapped[int | None] = mapped_column(ForeignKey("jobs.id", ondelete="SET NULL"), index=True)
+    # Protected from pruning.
+    pinned: Mapped[bool] = mapped_column(default=False, server_default=false())
+    episode_return: Mapped[float]
+    length: Mapped[int]
+    seconds: Mapped[float]
+    created_at: Mapped[datetime] = mapped_column(default=utc_now)
+
+    @property
+    def saliency_asked(self) -> bool:
+        """True if its saliency exists or was requested."""
+        return self.saliency_job_id is not None
+
+
+class KeptGame(Base):
+    """A game that a person played, from its start or from a decision of a replay: its actions, and its video's job."""
+
+    __tablename__ = "kept_games"
+    __table_args__ = ({"sqlite_autoincrement": True},)
+
+    id: Mapped[int] = mapped_column(Id, primary_key=True)
+    env: Mapped[str] = mapped_column(String(100), index=True)
+    job_id: Mapped[int] = mapped_column(ForeignKey("jobs.id"), unique=True)
+    file_id: Mapped[int | None] = mapped_column(ForeignKey("files.id", ondelete="SET NULL"), index=True)
+    poster_file_id: Mapped[int | None] = mapped_column(ForeignKey("files.id", ondelete="SET NULL"), index=True)
+    seed: Mapped[int] = mapped_column(BigInteger)
+    frames: Mapped[int]
+    score: Mapped[float]
+    ended: Mapped[GameEnd]
+    emulator: Mapped[str] = mapped_column(String(100))
+    start_points: Mapped[int]
+    # The replay that it continues, if any. The other columns stay when the replay is deleted.
+    replay_id: Mapped[int | None] = mapped_column(ForeignKey("replays.id", ondelete="SET NULL"), index=True)
+    decision: Mapped[int | None]
+    score_before: Mapped[float | None]
+    frames_before: Mapped[int | None]
+    # Frames since the decision in which the agent played.
+    agent_frames: Mapped[int | None]
+    # As in events.GameKept. They are long, so they are loaded only on request.
+    actions: Mapped[list[list[Any]]] = mapped_column(deferred=True)
+    screens: Mapped[list[list[Any]]] = mapped_column(deferred=True)
+    created_at: Mapped[datetime] = mapped_column(default=utc_now)

@@ -3,12 +3,12 @@
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import BigInteger, ForeignKey, Index, String, Text, UniqueConstraint, false, select
+from sqlalchemy import BigInteger, ForeignKey, Index, LargeBinary, String, Text, UniqueConstraint, false, select
 from sqlalchemy.orm import Mapped, column_property, mapped_column, relationship
 
 from backend.database.columns import utc_now
 from backend.database.tables.base import Base, Id, RunOrigin
-from backend.database.tables.projects import MAIN_ID, Project
+from backend.database.tables.workspace import MAIN_ID, Project
 from workers.contract.events import LogLevel
 from workers.contract.worker_api import Desired, Outcome, QueueName, State
 
@@ -171,3 +171,100 @@ class LogLine(Base):
     time: Mapped[datetime] = mapped_column(default=utc_now)
     level: Mapped[LogLevel] = mapped_column(default="info")
     message: Mapped[str] = mapped_column(Text)
+
+
+class RunChange(Base):
+    """A change of fields of a run's configuration. It waits until a trainer reports that it was applied."""
+
+    __tablename__ = "run_changes"
+
+    run_id: Mapped[int] = mapped_column(ForeignKey("runs.id", ondelete="CASCADE"), primary_key=True)
+    number: Mapped[int] = mapped_column(primary_key=True, autoincrement=False)
+    fields: Mapped[dict[str, Any]]
+    # The values before: as expected at the request, then as the trainer reported them.
+    previous: Mapped[dict[str, Any]]
+    requested_at: Mapped[datetime] = mapped_column(default=utc_now)
+    # As the request claims, so it proves nothing.
+    requested_by: Mapped[str | None] = mapped_column(String(100))
+    applied_at: Mapped[datetime | None]
+    applied_step: Mapped[int | None] = mapped_column(BigInteger)
+    attempt: Mapped[int | None]
+
+
+class ProvenanceDocument(Base):
+    """A diff, or a list of packages as JSON. Attempts with the same content share it."""
+
+    __tablename__ = "provenance_documents"
+
+    sha256: Mapped[str] = mapped_column(String(64), primary_key=True)
+    content: Mapped[str] = mapped_column(Text)
+
+
+class Checkpoint(Base):
+    """A saved training state. The first one of a fork is a copy of its parent's, under attempt 0."""
+
+    __tablename__ = "checkpoints"
+    __table_args__ = (UniqueConstraint("run_id", "attempt", "file"), {"sqlite_autoincrement": True})
+
+    id: Mapped[int] = mapped_column(Id, primary_key=True)
+    run_id: Mapped[int] = mapped_column(ForeignKey("runs.id", ondelete="CASCADE"))
+    attempt: Mapped[int]
+    step: Mapped[int] = mapped_column(BigInteger)
+    frames: Mapped[int] = mapped_column(BigInteger)
+    file: Mapped[str] = mapped_column(String(255))
+    sha256: Mapped[str] = mapped_column(String(64))
+    bytes: Mapped[int] = mapped_column(BigInteger)
+    # Empty after pruning deleted the file.
+    file_id: Mapped[int | None] = mapped_column(ForeignKey("files.id", ondelete="SET NULL"), index=True)
+    return_mean: Mapped[float | None]
+    best: Mapped[bool] = mapped_column(default=False)
+    # Protected from pruning.
+    pinned: Mapped[bool] = mapped_column(default=False, server_default=false())
+    # The run's schedule requested an evaluation, which may have been deleted since.
+    scheduled: Mapped[bool] = mapped_column(default=False, server_default=false())
+    # Of an imported agent: the hash of the checkpoint that it was exported from.
+    source_sha256: Mapped[str | None] = mapped_column(String(64), index=True)
+    created_at: Mapped[datetime] = mapped_column(default=utc_now)
+
+
+class EventDigests(Base):
+    """Digests of successive events of one attempt at a run or at a job, 8 bytes each.
+
+    Several rows may have the same numbers, because events that differ under one number are all stored.
+    """
+
+    __tablename__ = "event_digests"
+    __table_args__ = (
+        Index("ix_event_digests_run", "run_id", "attempt", "last_seq"),
+        Index("ix_event_digests_job", "job_id", "attempt", "last_seq"),
+    )
+
+    id: Mapped[int] = mapped_column(Id, primary_key=True)
+    run_id: Mapped[int | None] = mapped_column(ForeignKey("runs.id", ondelete="CASCADE"))
+    job_id: Mapped[int | None] = mapped_column(ForeignKey("jobs.id", ondelete="CASCADE"))
+    attempt: Mapped[int]
+    first_seq: Mapped[int]
+    last_seq: Mapped[int]
+    digests: Mapped[bytes] = mapped_column(LargeBinary)
+
+
+class AliasChange(Base):
+    """A change of an alias, such as pong/champion. The newest one of a name says which checkpoint it names now.
+
+    The history outlives runs and checkpoints, so these are not foreign keys.
+    """
+
+    __tablename__ = "alias_changes"
+    __table_args__ = (Index("ix_alias_changes_name_id", "name", "id"), {"sqlite_autoincrement": True})
+
+    id: Mapped[int] = mapped_column(Id, primary_key=True)
+    name: Mapped[str] = mapped_column(String(100))
+    # Empty if the alias was removed.
+    checkpoint_id: Mapped[int | None] = mapped_column(BigInteger, index=True)
+    run_id: Mapped[int | None] = mapped_column(BigInteger, index=True)
+    # Copies, for the history of deleted runs.
+    run_name: Mapped[str | None] = mapped_column(String(200))
+    step: Mapped[int | None] = mapped_column(BigInteger)
+    who: Mapped[str | None] = mapped_column(String(100))
+    why: Mapped[str] = mapped_column(Text, default="")
+    changed_at: Mapped[datetime] = mapped_column(default=utc_now)

@@ -5,8 +5,8 @@ from random import Random
 
 from sqlalchemy.orm import Session
 
-from backend.figures.schemas import Figure
-from backend.papers import drawing, measured
+from backend.figures.drawing import Figure
+from backend.papers import measured
 from backend.papers.a3c.figure_2 import HIGH, LOW, RATES, STEPS
 from backend.papers.a3c.games import BUDGET, FIVE_GAMES, PROCESSES, SCORES
 from backend.papers.a3c.table_2 import CARTPOLE_PRESETS, PAPERS_PRESETS
@@ -34,9 +34,9 @@ def draw(session: Session, started: Sequence[StartedStudy]) -> Figure:
             if curve is not None:
                 name = f"{title_of(PRESETS[preset].config.algorithm)}, best {len(best)} of {len(scored)}"
                 hover = [f"{name}: {y:,.6g}" for y in curve.mean]
-                color = drawing.color_at(place)
-                traces.append(drawing.line(name, color, curve.x.tolist(), curve.mean.tolist(), hover, mode="lines"))
-    return drawing.figure(traces, "seconds of training on this host")
+                color = measured.color_at(place)
+                traces.append(measured.line(name, color, curve.x.tolist(), curve.mean.tolist(), hover, mode="lines"))
+    return measured.figure(traces, "seconds of training on this host")
 
 
 def _part(

@@ -4,8 +4,8 @@ from collections.abc import Sequence
 
 from sqlalchemy.orm import Session
 
-from backend.figures.schemas import Figure
-from backend.papers import drawing
+from backend.figures.drawing import Figure
+from backend.papers import measured
 from backend.papers.a3c.games import BUDGET, FIVE_GAMES, PROCESSES, SCORES
 from backend.papers.definition import Item, PaperDifference, StartedStudy, StudyPart
 from backend.studies.results import load_points
@@ -26,16 +26,16 @@ def draw(session: Session, started: Sequence[StartedStudy]) -> Figure:
             if run.score is not None
         ]
         traces.append(
-            drawing.dots(
+            measured.dots(
                 each.part.title,
-                drawing.color_at(place),
+                measured.color_at(place),
                 [rate for rate, _ in found],
                 [run.score or 0.0 for _, run in found],
                 [f"rate {rate:.3g}: {run.score:,.6g} ({run.state}, run {run.run_id})" for rate, run in found],
                 symbol=["circle" if run.is_scored else "circle-open" for _, run in found],
             )
         )
-    return drawing.figure(traces, "learning rate", {"type": "log", "dtick": 1, "range": [-4.05, -1.95]})
+    return measured.figure(traces, "learning rate", {"type": "log", "dtick": 1, "range": [-4.05, -1.95]})
 
 
 def rates_part(name: str, title: str, preset: str, env: str, steps: int, *, stands_in: bool = False) -> StudyPart:

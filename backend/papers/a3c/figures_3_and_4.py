@@ -4,9 +4,9 @@ from collections.abc import Mapping, Sequence
 
 from sqlalchemy.orm import Session
 
-from backend.figures.schemas import Figure
-from backend.metrics.schemas import Axis
-from backend.papers import drawing, measured
+from backend.figures.drawing import Figure
+from backend.metrics.reading import Axis
+from backend.papers import measured
 from backend.papers.a3c.games import BUDGET, PROCESSES, SCORES
 from backend.papers.a3c.table_2 import PARTS, THREADS, method_of
 from backend.papers.definition import Item, PaperDifference, StartedStudy
@@ -35,12 +35,12 @@ def curves(session: Session, started: Sequence[StartedStudy], axis: Axis, dashes
             method, threads = method_of(str(point.values["preset"])), point.values["num_actors"]
             curve = measured.curve(session, point.run_ids, axis) if method in dashes else None
             if curve is not None:
-                name, color = f"{method}, {threads}", drawing.color_at(THREADS.index(threads))
+                name, color = f"{method}, {threads}", measured.color_at(THREADS.index(threads))
                 hover = [f"{name} processes: {y:,.6g}" for y in curve.mean]
                 line = {"color": color, "width": 2, "dash": dashes[method]}
                 x, y = curve.x.tolist(), curve.mean.tolist()
-                traces.append(drawing.line(name, color, x, y, hover, mode="lines", line=line))
-    return drawing.figure(traces, X_TITLES[axis])
+                traces.append(measured.line(name, color, x, y, hover, mode="lines", line=line))
+    return measured.figure(traces, X_TITLES[axis])
 
 
 OURS = "Plots the mean return of training episodes in the runs of table 2. Either page starts them."

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from sqlalchemy.orm import Session
 
-from backend.figures.schemas import Figure
+from backend.figures.drawing import Figure
 from backend.papers.a3c.figures_3_and_4 import LEARNING_RATES, OURS, curves
 from backend.papers.a3c.games import BUDGET, FIVE_GAMES, PROCESSES, SCORES
 from backend.papers.a3c.table_2 import METHODS, PARTS

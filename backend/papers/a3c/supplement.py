@@ -4,8 +4,8 @@ from collections.abc import Sequence
 
 from sqlalchemy.orm import Session
 
-from backend.figures.schemas import Figure
-from backend.papers import drawing, measured
+from backend.figures.drawing import Figure
+from backend.papers import measured
 from backend.papers.a3c.games import BUDGET, FIVE_GAMES, PROCESSES, SCORES
 from backend.papers.definition import Item, PaperDifference, PrintedNumber, StartedStudy, StudyPart
 from backend.studies.specification import Axis, Specification
@@ -28,13 +28,13 @@ def by_rate(session: Session, started: Sequence[StartedStudy]) -> Figure:
             ]
             hover = [f"{optimizer}, rate {rate:g}: {mean:,.6g}" for rate, mean in found]
             x, y = [rate for rate, _ in found], [mean for _, mean in found]
-            traces.append(drawing.line(optimizer, drawing.color_at(place), x, y, hover))
-    return drawing.figure(traces, "learning rate", {"type": "log", "dtick": 1})
+            traces.append(measured.line(optimizer, measured.color_at(place), x, y, hover))
+    return measured.figure(traces, "learning rate", {"type": "log", "dtick": 1})
 
 
 def by_time(session: Session, started: Sequence[StartedStudy]) -> Figure:
     """Draw a curve for each part against training time on this host."""
-    return drawing.curves(session, started, "time", "seconds of training on this host")
+    return measured.curves(session, started, "time", "seconds of training on this host")
 
 
 def _optimizers(name: str, title: str, preset: str, env: str, steps: int, *, stands_in: bool = False) -> StudyPart:

@@ -4,8 +4,8 @@ from collections.abc import Sequence
 
 from sqlalchemy.orm import Session
 
-from backend.figures.schemas import Figure
-from backend.papers import drawing
+from backend.figures.drawing import Figure
+from backend.papers import measured
 from backend.papers.a3c.games import BUDGET, PROCESSES
 from backend.papers.definition import Item, PaperDifference, PrintedNumber, StartedStudy, StudyPart
 from backend.studies.specification import Axis, Specification
@@ -25,9 +25,11 @@ def draw(_session: Session, _started: Sequence[StartedStudy]) -> Figure:
         ("median", [row.median_percent for row in rows], "diamond-open"),
     ):
         hover = [f"{row}: {name} {value:g} %" for row, value in zip(names, values, strict=True)]
-        traces.append(drawing.dots(f"{name}, the paper", drawing.THEIRS, values, names, hover, symbol=symbol, size=10))
+        traces.append(
+            measured.dots(f"{name}, the paper", measured.THEIRS, values, names, hover, symbol=symbol, size=10)
+        )
     order = {"type": "category", "autorange": "reversed"}
-    return drawing.figure(traces, "human-normalized score, %", yaxis=order)
+    return measured.figure(traces, "human-normalized score, %", yaxis=order)
 
 
 def _part(name: str, title: str, preset: str) -> StudyPart:

@@ -6,10 +6,10 @@ from statistics import fmean
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from backend.comparisons.score_records import ScoreRecords, common_score, load_score_records, median_reached
+from backend.comparisons.time_to_score import ScoreRecords, common_score, load_score_records, median_reached
 from backend.database.tables import Run
-from backend.figures.schemas import Figure
-from backend.papers import drawing, measured
+from backend.figures.drawing import Figure
+from backend.papers import measured
 from backend.papers.a3c.games import BUDGET, FIVE_GAMES, PROCESSES
 from backend.papers.definition import Item, PaperDifference, PrintedNumber, StartedStudy, StudyPart
 from backend.studies.specification import Axis, Specification
@@ -17,7 +17,7 @@ from workers.contract import published
 from workers.contract.presets import PRESETS
 
 METHODS = {"one_step_q": "1-step Q", "one_step_sarsa": "1-step SARSA", "n_step_q": "n-step Q", "a3c": "A3C"}
-COLORS = dict(zip(METHODS.values(), map(drawing.color_at, range(4)), strict=True))
+COLORS = dict(zip(METHODS.values(), map(measured.color_at, range(4)), strict=True))
 THREADS = (1, 2, 4, 8, 16)
 SEVEN_GAMES = FIVE_GAMES | {"enduro": ("Enduro", "ALE/Enduro-v5"), "seaquest": ("Seaquest", "ALE/Seaquest-v5")}
 PAPERS_PRESETS = ("one-step-q", "one-step-sarsa", "n-step-q", "a3c-paper-ff")
@@ -33,17 +33,17 @@ def draw(session: Session, started: Sequence[StartedStudy]) -> Figure:
         hover = [f"The paper, {method}, {row.threads} threads: {row.speedup:g} times" for row in rows]
         x, y = [row.threads for row in rows], [row.speedup for row in rows]
         line = {"color": color, "width": 1.5, "dash": "dot"}
-        traces.append(drawing.line(f"{method}, the paper", color, x, y, hover, line=line, opacity=0.6))
+        traces.append(measured.line(f"{method}, the paper", color, x, y, hover, line=line, opacity=0.6))
     for method, found in speedups(session, started).items():
         hover = [
             f"Ours, {method}, {threads} processes: {fmean(ratios):.3g} times, games: {len(ratios)}"
             for threads, ratios in found.items()
         ]
         y = [fmean(ratios) for ratios in found.values()]
-        traces.append(drawing.line(f"{method}, ours", COLORS[method], [*found], y, hover))
+        traces.append(measured.line(f"{method}, ours", COLORS[method], [*found], y, hover))
     # A linear speed-up is a straight line on two logarithmic axes.
     ticks = {"type": "log", "tickmode": "array", "tickvals": [*THREADS], "ticktext": [*map(str, THREADS)]}
-    return drawing.figure(traces, "actor-learners", ticks, yaxis=ticks)
+    return measured.figure(traces, "actor-learners", ticks, yaxis=ticks)
 
 
 def method_of(preset: str) -> str:

@@ -1,7 +1,6 @@
 """Figure 1: the architectures of A3C and of GA3C."""
 
-from backend.papers.definition import Item, PaperDifference, PrintedNumber
-from backend.papers.diagram import Arrow, Box, MethodDiagram, Reading
+from backend.papers.definition import Arrow, Box, Item, MethodDiagram, PaperDifference, PrintedNumber, Reading
 from workers.contract.metrics import STEPS_PER_SECOND
 
 UPDATES = "throughput/updates_per_second"

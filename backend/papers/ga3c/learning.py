@@ -5,8 +5,8 @@ from typing import Any
 
 from sqlalchemy.orm import Session
 
-from backend.figures.schemas import Figure
-from backend.papers import drawing
+from backend.figures.drawing import Figure
+from backend.papers import measured
 from backend.papers.definition import Item, PaperDifference, StartedStudy, StudyPart
 from backend.studies.specification import Axis, Seeds, Specification
 
@@ -33,12 +33,12 @@ HOST = PaperDifference(
 
 def by_time(session: Session, started: Sequence[StartedStudy]) -> Figure:
     """Draw a curve for each setting against training time."""
-    return drawing.curves(session, started, "time", "seconds of training on this host")
+    return measured.curves(session, started, "time", "seconds of training on this host")
 
 
 def by_epoch(session: Session, started: Sequence[StartedStudy]) -> Figure:
     """Draw a curve for each setting against epochs."""
-    return drawing.curves(session, started, "epoch", "epoch (4 M frames)")
+    return measured.curves(session, started, "epoch", "epoch (4 M frames)")
 
 
 def _parts(axes: Sequence[Axis], seeds: Seeds) -> tuple[StudyPart, ...]:

@@ -5,11 +5,10 @@ from collections.abc import Sequence
 import plotly.graph_objects as go
 from sqlalchemy.orm import Session
 
-from backend.figures.schemas import Figure
-from backend.papers import drawing, measured
+from backend.figures.drawing import Figure
+from backend.papers import measured
 from backend.papers.definition import Item, PaperDifference, StartedStudy, StudyPart
-from backend.papers.measured import MeasuredPoint
-from backend.papers.speeds import MEASURE_CEILING
+from backend.papers.measured import MEASURE_CEILING, MeasuredPoint
 from backend.studies.specification import Axis, Specification
 
 AGENTS = (16, 32, 64, 128)
@@ -36,9 +35,9 @@ def adjusting(session: Session, started: Sequence[StartedStudy]) -> Figure:
             curve = measured.curve(session, ids, "time", f"ga3c/{role}")
             if curve is not None:
                 hover = [f"{y:.3g} {role} after {x:,.0f} s" for x, y in zip(curve.x, curve.mean, strict=True)]
-                x, y, color = curve.x.tolist(), curve.mean.tolist(), drawing.color_at(place)
-                traces.append(drawing.line(role.capitalize(), color, x, y, hover, mode="lines"))
-    return drawing.figure(traces, "seconds of training on this host")
+                x, y, color = curve.x.tolist(), curve.mean.tolist(), measured.color_at(place)
+                traces.append(measured.line(role.capitalize(), color, x, y, hover, mode="lines"))
+    return measured.figure(traces, "seconds of training on this host")
 
 
 def fastest(session: Session, points: Sequence[MeasuredPoint]) -> list[tuple[MeasuredPoint, float]]:
@@ -71,10 +70,10 @@ def _marks(series: Sequence[tuple[str, list[tuple[MeasuredPoint, float]]]], writ
         hover = [f"{_setting(point)}: {written.format(value)} ({name})" for point, value in found]
         x = [str(point.values["num_agents"]) for point, _ in found]
         traces.append(
-            drawing.dots(name.capitalize(), drawing.color_at(place), x, [y for _, y in found], hover, size=10)
+            measured.dots(name.capitalize(), measured.color_at(place), x, [y for _, y in found], hover, size=10)
         )
     order = {"type": "category", "categoryorder": "array", "categoryarray": [*map(str, AGENTS)]}
-    return drawing.figure(traces, "agents, N_A", order)
+    return measured.figure(traces, "agents, N_A", order)
 
 
 def _setting(point: MeasuredPoint) -> str:

@@ -5,8 +5,8 @@ from collections.abc import Mapping, Sequence
 import plotly.graph_objects as go
 from sqlalchemy.orm import Session
 
-from backend.figures.schemas import Figure
-from backend.papers import drawing, measured, speeds
+from backend.figures.drawing import Figure
+from backend.papers import measured
 from backend.papers.definition import Item, PaperDifference, PrintedNumber, StartedStudy, StudyPart
 from backend.studies.specification import Axis, Specification
 from workers.contract import published
@@ -20,7 +20,7 @@ NETWORKS = {
 }
 STEPS = 100_000
 TITLES = {"ga3c": "GA3C", "a3c": "A3C"}
-COLORS = {"ga3c": drawing.color_at(0), "a3c": drawing.color_at(3)}
+COLORS = {"ga3c": measured.color_at(0), "a3c": measured.color_at(3)}
 
 
 def draw(session: Session, started: Sequence[StartedStudy]) -> Figure:
@@ -38,7 +38,7 @@ def draw(session: Session, started: Sequence[StartedStudy]) -> Figure:
         name = f"{TITLES[each.part.name]}, this host"
         traces.append(_trace(name, COLORS[each.part.name], _speeds(session, each), "steps", dash="solid"))
     order = {"type": "category", "categoryorder": "array", "categoryarray": [*NETWORKS.values()]}
-    return drawing.figure(traces, "network", order)
+    return measured.figure(traces, "network", order)
 
 
 def _speeds(session: Session, started: StartedStudy) -> dict[str, float]:
@@ -57,7 +57,7 @@ def _trace(name: str, color: str, speeds: Mapping[str, float], unit: str, dash: 
     hover = [
         f"{name}, {network}: {share:.0%} of the small network's {unit} per second" for network, share in shown.items()
     ]
-    return drawing.line(
+    return measured.line(
         name, color, [*shown], [*shown.values()], hover, line={"color": color, "width": 2, "dash": dash}
     )
 
@@ -66,7 +66,7 @@ def _part(name: str, title: str, preset: str, changes: dict[str, object]) -> Stu
     asked = Specification(
         name=title,
         preset=preset,
-        changes={"evaluate_every_steps": 0, **speeds.MEASURE_CEILING, **changes},
+        changes={"evaluate_every_steps": 0, **measured.MEASURE_CEILING, **changes},
         axes=[Axis(field="network", values=[*NETWORKS])],
         total_steps=STEPS,
         max_concurrent_runs=1,

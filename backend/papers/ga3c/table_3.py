@@ -1,7 +1,7 @@
 """Table 3: scores in nine games."""
 
 from backend.papers.definition import Item, PaperDifference, StudyPart
-from backend.papers.scores import number_of
+from backend.papers.measured import number_of
 from backend.studies.specification import Axis, Specification
 from workers.contract import published
 

@@ -1,7 +1,7 @@
 """Gorila: massively parallel methods (Nair et al. 2015)."""
 
 from backend.papers.definition import Paper
-from backend.papers.gorila import figure_5, figures_1_and_2, tables
+from backend.papers.gorila import figures, tables
 
 PAPER = Paper(
     name="gorila",
@@ -11,5 +11,5 @@ PAPER = Paper(
     "Legg, Mnih, Kavukcuoglu, Silver",
     year=2015,
     shows="DQN on many machines, with actors, replay memories, learners and a sharded parameter server.",
-    items=(figures_1_and_2.FIGURE_1, figures_1_and_2.FIGURE_2, *tables.ITEMS, figure_5.ITEM),
+    items=(figures.FIGURE_1, figures.FIGURE_2, *tables.ITEMS, figures.ITEM),
 )

@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 from backend.papers.definition import Item, PaperDifference, StudyPart
-from backend.papers.scores import human_normalized, number_of, percent_of
+from backend.papers.measured import human_normalized, number_of, percent_of
 from backend.studies.specification import Axis, Specification
 from workers.contract import published
 

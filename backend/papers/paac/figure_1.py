@@ -1,7 +1,6 @@
 """Figure 1: the architecture of the parallel framework."""
 
-from backend.papers.definition import Item, PaperDifference, PrintedNumber
-from backend.papers.diagram import Arrow, Box, MethodDiagram, Reading
+from backend.papers.definition import Arrow, Box, Item, MethodDiagram, PaperDifference, PrintedNumber, Reading
 from backend.papers.paac.source import ENVIRONMENTS, SOURCE
 from workers.contract.metrics import STEPS_PER_SECOND
 

@@ -5,15 +5,15 @@ from collections.abc import Sequence
 import plotly.graph_objects as go
 from sqlalchemy.orm import Session
 
-from backend.figures.schemas import Figure
-from backend.papers import drawing, measured, speeds
+from backend.figures.drawing import Figure
+from backend.papers import measured
 from backend.papers.definition import Item, PaperDifference, PrintedNumber, StartedStudy, StudyPart
 from backend.papers.paac.source import ENVIRONMENTS, HOST, SIZES, SOURCE
 from backend.studies.specification import Axis, Specification
 
 ACTIVITIES = {"environment": "#0072b2", "selection": "#e69f00", "learning": "#009e73"}
 STEPS = 1_000_000
-EDGE = {"width": 2, "color": drawing.THEIRS}
+EDGE = {"width": 2, "color": measured.THEIRS}
 HOW = "share of training time, Pong, on a GTX 980 Ti"
 PRINTED_AT, PRINTED = "arch_nips, n_e 32", 50.0
 
@@ -24,13 +24,13 @@ def draw(session: Session, started: Sequence[StartedStudy]) -> Figure:
     if any(each.part.name == "nips" for each in started):
         mark = {"symbol": "diamond", "size": 13, "opacity": 1, "line": EDGE}
         hover = [f"The paper, {PRINTED_AT}: about {PRINTED:g} % environment"]
-        traces.append(drawing.dots("The paper, environment", "#ffffff", ["32"], [PRINTED], hover, **mark))
-    return drawing.figure(traces, "n_e, environments", {"type": "category"}, barmode="stack")
+        traces.append(measured.dots("The paper, environment", "#ffffff", ["32"], [PRINTED], hover, **mark))
+    return measured.figure(traces, "n_e, environments", {"type": "category"}, barmode="stack")
 
 
 def _bars(session: Session, started: StartedStudy) -> list[go.Bar]:
     points = measured.measured_points(session, started)
-    speed = {point.values["num_envs"]: speeds.describe_share(session, point) for point in points}
+    speed = {point.values["num_envs"]: measured.describe_share(session, point) for point in points}
     bars = []
     for activity, color in ACTIVITIES.items():
         shares = {
@@ -55,7 +55,7 @@ def _part(network: str) -> StudyPart:
     asked = Specification(
         name=network,
         preset=f"paac-paper-{network}",
-        changes={"evaluate_every_steps": 0, **speeds.MEASURE_CEILING},
+        changes={"evaluate_every_steps": 0, **measured.MEASURE_CEILING},
         axes=[Axis(field="num_envs", values=[*SIZES])],
         total_steps=STEPS,
         max_concurrent_runs=1,

@@ -4,8 +4,8 @@ from collections.abc import Sequence
 
 from sqlalchemy.orm import Session
 
-from backend.figures.schemas import Figure
-from backend.papers import drawing
+from backend.figures.drawing import Figure
+from backend.papers import measured
 from backend.papers.definition import Item, PaperDifference, StartedStudy, StudyPart
 from backend.papers.paac.source import HOST, PREPROCESSING, RATE, SIZES
 from backend.studies.specification import Axis, Specification
@@ -39,12 +39,12 @@ DIFFERS = (
 
 def by_epoch(session: Session, started: Sequence[StartedStudy]) -> Figure:
     """Draw a curve for each n_e against epochs of 4 million frames."""
-    return drawing.curves(session, started, "epoch", "epoch (4 M frames)")
+    return measured.curves(session, started, "epoch", "epoch (4 M frames)")
 
 
 def by_time(session: Session, started: Sequence[StartedStudy]) -> Figure:
     """Draw a curve for each n_e against training time on this host."""
-    return drawing.curves(session, started, "time", "seconds of training on this host")
+    return measured.curves(session, started, "time", "seconds of training on this host")
 
 
 def _part(name: str, title: str, preset: str, env: str, steps: int, *, stands_in: bool = False) -> StudyPart:

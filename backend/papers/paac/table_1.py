@@ -1,8 +1,8 @@
 """Table 1: scores in twelve games."""
 
 from backend.papers.definition import Item, PaperDifference, StudyPart
+from backend.papers.measured import number_of
 from backend.papers.paac.source import HOST, PREPROCESSING, RATE, SOURCE
-from backend.papers.scores import number_of
 from backend.studies.specification import Axis, Specification
 from workers.contract import published
 

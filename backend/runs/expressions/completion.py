@@ -1,28 +1,120 @@
 """Completions of an expression at a position."""
 
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
+from fastapi import Query
 from pydantic import BaseModel, Field
-from sqlalchemy import Select, select
+from sqlalchemy import ColumnElement, Select, exists, select
 from sqlalchemy.orm import Session
 
+from backend.database.columns import utc_now
 from backend.database.tables import Project, Run, RunTag, Study
-from backend.runs.expressions.choices import CLOSED
-from backend.runs.expressions.comparing import operators
-from backend.runs.expressions.known_names import metric_titles, setting_names
-from backend.runs.expressions.names import COLUMN_BY_NAME, COLUMNS, Column, setting_kinds, setting_title
-from backend.runs.expressions.nodes import Setting
-from backend.runs.expressions.parsing import FUNCTIONS, KEYWORDS, STATISTICS, parse_filter, parse_value
-from backend.runs.expressions.problems import Expected, ExpressionError
+from backend.metrics.points import MetricSeries
+from backend.runs.expressions.comparing import CLOSED, operators
+from backend.runs.expressions.nodes import (
+    COLUMN_BY_NAME,
+    COLUMNS,
+    Column,
+    Condition,
+    Expected,
+    ExpressionError,
+    InvalidExpression,
+    Setting,
+    Span,
+    Value,
+    did_you_mean,
+    setting_kinds,
+    setting_title,
+    shortened,
+    similar,
+)
+from backend.runs.expressions.parsing import (
+    FUNCTIONS,
+    KEYWORDS,
+    MAX_LENGTH,
+    STATISTICS,
+    Parsed,
+    parse_filter,
+    parse_number,
+    parse_value,
+)
 from backend.runs.expressions.sql import Translator
-from backend.runs.expressions.writing import written_metric, written_setting, written_text
 from workers.contract.config import CONFIGURATIONS
 from workers.contract.config.problems import title_of
 from workers.contract.games import env_title
+from workers.contract.metrics import CATALOG
+from workers.contract.values import Text
+
+_PLAIN = re.compile(r"[^\W\d][\w./+-]*")
+_ESCAPED = re.compile(r'(["\\])')
+_NAME = re.compile(r"[^\W\d][\w.]*")
+
+
+def quoted(text: str) -> str:
+    """Return a text in quotes."""
+    return f'"{_ESCAPED.sub(_escape, text)}"'
+
+
+def written_text(text: str) -> str:
+    """Return a text, in quotes if it needs them."""
+    is_word = _PLAIN.fullmatch(text) and text.lower() not in ("true", "false")
+    return text if is_word else quoted(text)
+
+
+def written_setting(name: str, is_reserved: bool) -> str:
+    """Return a field of the configuration. A name that means something else is inside of config()."""
+    return name if _NAME.fullmatch(name) and not is_reserved else f"config({written_text(name)})"
+
+
+def written_metric(statistic: str, name: str) -> str:
+    """Return a statistic of a metric."""
+    return f"{statistic}({written_text(name)})"
+
+
+def _escape(found: re.Match[str]) -> str:
+    return f"\\{found[1]}"
+
+
+# The newest reported runs, in which suggestions are looked for.
+EXAMINED_RUNS = 200
+CATALOG_TITLES = {metric.name: metric.title for section in CATALOG for metric in section.all_metrics}
+
+
+def require_known(session: Session, parsed: Parsed) -> None:
+    """Raise ExpressionError if no run has a field or a metric of the expression."""
+    settings = Translator(session).settings
+    for setting, span in parsed.settings:
+        if not session.scalar(select(exists().where(~settings.is_missing(setting.name)))):
+            close = similar(setting.name, [*COLUMN_BY_NAME, *setting_names(session)])
+            message = f"no run has a value {shortened(setting.name)!r}{did_you_mean(close)}"
+            raise ExpressionError(message, span, close)
+    for metric, span in parsed.metrics:
+        if metric.name in CATALOG_TITLES or session.scalar(select(exists().where(MetricSeries.name == metric.name))):
+            continue
+        close = similar(metric.name, metric_titles(session))
+        message = f"no run has a metric {shortened(metric.name)!r}{did_you_mean(close)}"
+        raise ExpressionError(message, span, [f"{metric.statistic}({name})" for name in close])
+
+
+def setting_names(session: Session) -> list[str]:
+    """Return the fields of all methods, then those of the newest reported runs."""
+    newest = select(Run.config).where(Run.origin != "trained").order_by(Run.id.desc()).limit(EXAMINED_RUNS)
+    reported = (name for config in session.scalars(newest) for name in config)
+    return list(dict.fromkeys([*setting_kinds(), *reported]))
+
+
+def metric_titles(session: Session) -> dict[str, str]:
+    """Return the titles of the metrics of the catalog, then of those of the newest reported runs."""
+    newest = select(Run.id).where(Run.origin != "trained").order_by(Run.id.desc()).limit(EXAMINED_RUNS)
+    stored: Iterable[str] = session.scalars(
+        select(MetricSeries.name).where(MetricSeries.run_id.in_(newest)).distinct().order_by(MetricSeries.name)
+    )
+    return CATALOG_TITLES | {name: name for name in stored if name not in CATALOG_TITLES}
+
 
 ExpressionKind = Literal["condition", "value"]
 MAX_COMPLETIONS, MAX_VALUES = 50, 500
@@ -157,3 +249,85 @@ def _matching(choices: Iterable[Completion], word: str) -> list[Completion]:
     found = [each for each in choices if wanted in each.text.lower() or wanted in each.title.lower()]
     found.sort(key=lambda each: not each.text.lower().startswith(wanted))
     return found[:MAX_COMPLETIONS]
+
+
+FilterText = Annotated[
+    Text,
+    Query(
+        max_length=MAX_LENGTH,
+        description="Expression that selects runs, such as `learning_rate < 1e-3 and best_return > 15`.",
+    ),
+]
+
+
+class ExpressionProblem(BaseModel):
+    """An error in an expression. Positions count Unicode characters from 0."""
+
+    message: str
+    position: int
+    length: int
+    suggestions: list[str] = Field(description="Texts that can replace the wrong part.")
+
+
+class CheckedExpression(BaseModel):
+    """The error of an expression, and its completions."""
+
+    error: ExpressionProblem | None = Field(description="Null if the expression is right.")
+    position: int = Field(description="Start of the word that a completion replaces.")
+    length: int
+    completions: list[Completion]
+
+
+def read_filter(session: Session, text: str, now: datetime | None = None) -> Condition:
+    """Parse a filter. Raise ExpressionError if it is wrong, or names something that no run has."""
+    condition, parsed = parse_filter(text, now or utc_now())
+    require_known(session, parsed)
+    return condition
+
+
+def check(session: Session, text: str, kind: ExpressionKind, cursor: int | None) -> CheckedExpression:
+    """Return whether an expression is right, and the completions at the cursor, which is at the end by default."""
+    now, error = utc_now(), None
+    try:
+        _condition_or_value, parsed = (parse_filter if kind == "condition" else parse_number)(text, now)
+        require_known(session, parsed)
+    except ExpressionError as wrong:
+        span = wrong.span
+        error = ExpressionProblem(
+            message=wrong.message, position=span.start, length=span.end - span.start, suggestions=wrong.suggestions
+        )
+    place = len(text) if cursor is None else min(cursor, len(text))
+    found = complete(session, text, place, kind, now)
+    return CheckedExpression(
+        error=error, position=found.position, length=place - found.position, completions=found.completions
+    )
+
+
+def filter_sql(session: Session, text: str, field: str = "filter") -> ColumnElement[bool]:
+    """Return a filter as SQL. Raise InvalidExpression if it is wrong."""
+    try:
+        return Translator(session).condition(read_filter(session, text))
+    except ExpressionError as error:
+        raise InvalidExpression(field, error) from None
+
+
+def read_value(session: Session, text: str, field: str) -> Value:
+    """Parse a value to sort by. Raise InvalidExpression if it is wrong."""
+    return _read(session, parse_value, text, field, 0)
+
+
+def read_number(session: Session, text: str, field: str, offset: int = 0) -> Value:
+    """Parse a number that starts at an offset in a field. Raise InvalidExpression if it is wrong."""
+    return _read(session, parse_number, text, field, offset)
+
+
+def _read(
+    session: Session, parse: Callable[[str, datetime], tuple[Value, Parsed]], text: str, field: str, offset: int
+) -> Value:
+    try:
+        value, parsed = parse(text, utc_now())
+        require_known(session, parsed)
+    except ExpressionError as error:
+        span = Span(error.span.start + offset, error.span.end + offset)
+        raise InvalidExpression(field, ExpressionError(error.message, span, error.suggestions)) from None
+    return value

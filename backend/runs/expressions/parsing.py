@@ -7,16 +7,17 @@ from datetime import datetime
 from typing import TypeVar, get_args
 
 from backend.runs.expressions.comparing import ValueReader
-from backend.runs.expressions.literals import read_number, starts_number
-from backend.runs.expressions.magnitude import exponents
-from backend.runs.expressions.names import COLUMN_BY_NAME, Column, setting_kinds
 from backend.runs.expressions.nodes import (
+    COLUMN_BY_NAME,
     Arithmetic,
     Both,
     Call,
+    Column,
     Condition,
     Constant,
     Either,
+    Expected,
+    ExpressionError,
     FunctionName,
     MetricStatistic,
     Missing,
@@ -24,11 +25,12 @@ from backend.runs.expressions.nodes import (
     Node,
     Not,
     Setting,
+    Span,
     Statistic,
     Value,
+    setting_kinds,
 )
-from backend.runs.expressions.problems import Expected, ExpressionError, Span
-from backend.runs.expressions.scanner import Scanner
+from backend.runs.expressions.scanner import Scanner, exponents, read_number, starts_number
 
 MAX_LENGTH, MAX_DEPTH, MAX_VALUES, MAX_METRICS = 2_000, 20, 40, 10
 

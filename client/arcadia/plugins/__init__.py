@@ -21,10 +21,7 @@ from arcadia.plugins import _server as _server  # makes the server's packages im
 
 # isort: split
 from workers.contract.config import CONFIGURATIONS, METHODS, Method, TrainingConfig, config_adapter
-from workers.contract.config.actor_critic import ActorCriticFields, AgentFields
-from workers.contract.config.ceiling import CeilingFields, Stepping
-from workers.contract.config.centered import CenteredFields
-from workers.contract.config.changeable import DECAYING, LENGTH, NEXT_UPDATE, SCHEDULE, changeable
+from workers.contract.config.emulator import DECAYING, LENGTH, NEXT_UPDATE, SCHEDULE, changeable
 from workers.contract.config.fields import (
     DECAY,
     ENVIRONMENT,
@@ -40,9 +37,18 @@ from workers.contract.config.fields import (
     Device,
     grouped,
 )
-from workers.contract.config.optimizers import AdamFields, RmsPropFields
+from workers.contract.config.shared import (
+    ActionValueConfig,
+    ActorCriticFields,
+    AdamFields,
+    AgentFields,
+    CeilingFields,
+    CenteredFields,
+    RmsPropFields,
+    Stepping,
+    ValueBasedFields,
+)
 from workers.contract.config.synchronous import LockstepFields, SynchronousFields
-from workers.contract.config.value_based import ActionValueConfig, ValueBasedFields
 from workers.contract.environment_families import (
     BOX2D,
     CLASSIC_CONTROL,
@@ -50,14 +56,13 @@ from workers.contract.environment_families import (
     MUJOCO,
     EnvironmentFamily,
 )
-from workers.contract.games import ENVIRONMENTS, ActionKind, Environment, ObservationKind
+from workers.contract.games import ENVIRONMENTS, NETWORKS, ActionKind, Environment, Network, ObservationKind
 from workers.contract.metrics import Metric
-from workers.contract.networks import NETWORKS, Network
-from workers.contract.plugins.interface import VERSION, Plugin
+from workers.contract.plugins.discovery import VERSION, Plugin
 from workers.contract.plugins.loading import PLUGINS, load
 from workers.contract.presets import PRESETS, Preset
 from workers.contract.protocols import PROTOCOLS, EvaluationProtocol
-from workers.contract.protocols.acting import EPSILON_GREEDY, GREEDY, SAMPLED, Acting
+from workers.contract.protocols.document import EPSILON_GREEDY, GREEDY, SAMPLED, Acting
 
 __all__ = [
     "BOX2D",

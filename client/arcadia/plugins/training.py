@@ -3,41 +3,44 @@
 from arcadia.plugins import _server as _server  # makes the server's packages importable
 
 # isort: split
-from workers.contract.spaces import ActionSpace, Continuous, Discrete, number_of_actions
+from workers.contract.action_names import ActionSpace, Continuous, Discrete, number_of_actions
 from workers.trainer.environments.environments import Environments, EnvironmentStep, make
 from workers.trainer.environments.episodes import EpisodeBook
 from workers.trainer.environments.own_environment import OwnEnvironment, interface
 from workers.trainer.errors import TrainerError
 from workers.trainer.host.devices import compute_in, restore_generator
 from workers.trainer.host.memory import Need, outputs_size, prepared_size, row_size, state_size
-from workers.trainer.learning.decay import decayed
-from workers.trainer.learning.exploration import EpsilonGreedy, annealed
 from workers.trainer.learning.optimizers import Adam, FlatParameters, Optimizer, RMSProp, clip_to_norm
-from workers.trainer.learning.policies import Categorical, Gaussian, Policy, RolloutSampler, policy_over
-from workers.trainer.learning.returns import generalized_advantages, n_step_returns
+from workers.trainer.learning.policies import (
+    Categorical,
+    EpsilonGreedy,
+    Gaussian,
+    Policy,
+    RolloutSampler,
+    annealed,
+    policy_over,
+)
+from workers.trainer.learning.returns import decayed, generalized_advantages, n_step_returns
 from workers.trainer.methods import TRAINERS
-from workers.trainer.methods.paac.framework import Framework, Updater
-from workers.trainer.methods.paac.memory_needs import needs as framework_needs
-from workers.trainer.methods.paac.rollouts import Actors, Rollout, pick
-from workers.trainer.methods.trained_networks import (
+from workers.trainer.methods.paac import needs as framework_needs
+from workers.trainer.methods.paac.framework import Actors, Framework, Rollout, Updater, pick
+from workers.trainer.methods.trainer import (
     NetworkOutput,
     TrainedActionValues,
     TrainedAgent,
     TrainedNetwork,
     TrainedPolicy,
+    Trainer,
     load_action_values,
     load_policy,
     load_weights,
 )
-from workers.trainer.methods.trainer import Trainer
 from workers.trainer.networks.agents import Agent, BatchTape, GaussianHead, Memory
 from workers.trainer.networks.bodies import PixelBody, ReadingsFilter, VectorBody, build_body
-from workers.trainer.networks.initialization import initialized
+from workers.trainer.networks.gradients import ALONE, SideBySide, body_dtype, initialized
 from workers.trainer.networks.lstm import Lstm, cleared
 from workers.trainer.networks.networks import ActionValues, ActorCritic, build, build_action_values
-from workers.trainer.networks.precision import body_dtype
-from workers.trainer.networks.side_by_side import ALONE, SideBySide
-from workers.trainer.networks.tapes import Tape
+from workers.trainer.networks.outputs import Tape
 from workers.trainer.run.run import FIRST_UPDATE, NullRun, TrainingRun, TrainingState, prefixed, starting
 
 __all__ = [

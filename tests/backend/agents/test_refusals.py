@@ -6,7 +6,7 @@ import struct
 import numpy as np
 import pytest
 
-from backend.files import zip_guards
+from backend.files import zip_files
 from tests.backend.agents.conftest import Agents, Members, edited, pack, unpack
 from workers.contract.agents import weights
 
@@ -60,7 +60,7 @@ def test_a_pickle_that_crashes_its_parser_is_refused(agents: Agents) -> None:
 
 
 def test_a_zip_bomb_is_refused(agents: Agents, members: Members, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(zip_guards, "FREE_BYTES", 1_000_000)
+    monkeypatch.setattr(zip_files, "FREE_BYTES", 1_000_000)
     assert "made to fill disks" in agents.refusal(edited({**members, "agent.onnx": bytes(50_000_000)}))
 
 

@@ -14,10 +14,10 @@ from stable_baselines3.common.torch_layers import BaseFeaturesExtractor
 
 from backend.agents.opening import open_agent
 from backend.agents.service import to_checkpoint
-from backend.agents.torch_files import read_tensors
+from backend.agents.stable_baselines import read_tensors
 from tests.backend.agents.conftest import Agents, pack, unpack
+from workers.contract.action_names import Continuous, Discrete
 from workers.contract.config import config_adapter
-from workers.contract.spaces import Continuous, Discrete
 from workers.trainer.methods import TRAINERS
 from workers.trainer.run import checkpoints
 

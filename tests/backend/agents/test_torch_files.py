@@ -11,8 +11,7 @@ from typing import Any
 import pytest
 import torch
 
-from backend.agents.problem import BadAgent
-from backend.agents.torch_files import read_tensors
+from backend.agents.stable_baselines import BadAgent, read_tensors
 from backend.untrusted import reading
 
 

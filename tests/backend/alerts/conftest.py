@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from backend.alerts.conditions import ConditionChecker
 from backend.alerts.delivery import AlertDeliverer
+from backend.alerts.service import ConditionChecker
 from backend.config import Settings
 from backend.database.columns import utc_now
 from backend.database.engine import Database

@@ -9,7 +9,7 @@ from backend.config import Settings
 from backend.database.columns import utc_now
 from backend.database.engine import Database
 from backend.database.tables import Measurement, Run
-from backend.reported.states import fail_silent
+from backend.reported.service import fail_silent
 from tests.backend.alerts.conftest import Alerts
 from tests.backend.reported.conftest import Script
 from tests.factories import Api, event, metrics

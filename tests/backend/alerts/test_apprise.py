@@ -15,8 +15,8 @@ from apprise.plugins.slack import NotifySlack
 from apprise.plugins.zulip import NotifyZulip
 from apprise.utils.parse import parse_url
 
-from backend.alerts import apprise_urls
-from backend.alerts.apprise_urls import FIXED_SERVICES, SELF_HOSTED, check_apprise_url
+from backend.alerts import addresses
+from backend.alerts.addresses import FIXED_SERVICES, SELF_HOSTED, check_apprise_url
 from tests.backend.alerts.conftest import Alerts
 from tests.factories import Api
 
@@ -198,7 +198,7 @@ def test_a_fixed_service_is_contacted_at_its_own_address(monkeypatch: pytest.Mon
         return answering(500)
 
     monkeypatch.setattr(requests.Session, "request", refuse)
-    outcome = apprise_urls.send(url, "Title", "Text", level, allow_private=False)
+    outcome = addresses.send(url, "Title", "Text", level, allow_private=False)
     assert outcome.error is not None
     assert set(requested) == {(HOSTS[url], False)}
 
@@ -211,12 +211,12 @@ def test_every_fixed_service_has_a_tested_url() -> None:
 def test_an_alert_reaches_opsgenie_at_every_level(monkeypatch: pytest.MonkeyPatch, level: str) -> None:
     monkeypatch.setattr(requests, "post", lambda *_, **__: answering(202, b'{"requestId": "1"}'))
     url = "opsgenie://aaaaaaaa-bbbb-cccc-dddd-eeeeeeeeeeee"
-    assert apprise_urls.send(url, "Title", "Text", level, allow_private=False).error is None
+    assert addresses.send(url, "Title", "Text", level, allow_private=False).error is None
 
 
 def test_a_message_that_was_never_sent_is_not_delivered(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(NotifySlack, "send", lambda *_, **__: True)
-    outcome = apprise_urls.send(SLACK, "Title", "Text", "info", allow_private=False)
+    outcome = addresses.send(SLACK, "Title", "Text", "info", allow_private=False)
     assert outcome.error is not None
     assert "did not contact the service" in outcome.error
 
@@ -236,7 +236,7 @@ def test_simultaneous_deliveries_keep_their_own_errors(monkeypatch: pytest.Monke
     urls = {"NotifySlack": SLACK, "NotifyZulip": f"zulip://bot@arcadia/{32 * 'a'}/stream"}
     with ThreadPoolExecutor() as pool:
         outcomes = {
-            name: pool.submit(apprise_urls.send, url, "Title", "Text", "info", allow_private=False)
+            name: pool.submit(addresses.send, url, "Title", "Text", "info", allow_private=False)
             for name, url in urls.items()
         }
         errors = {name: outcome.result().error for name, outcome in outcomes.items()}
@@ -244,7 +244,7 @@ def test_simultaneous_deliveries_keep_their_own_errors(monkeypatch: pytest.Monke
 
 
 def test_fixed_services_have_no_host_in_their_urls() -> None:
-    found = {schema: apprise_urls.load_service(schema) for schema in FIXED_SERVICES | SELF_HOSTED}
+    found = {schema: addresses.load_service(schema) for schema in FIXED_SERVICES | SELF_HOSTED}
     named = {schema for schema, plugin in found.items() if any("{host}" in form for form in plugin.templates)}
     assert named & FIXED_SERVICES == set()
     assert named >= SELF_HOSTED

@@ -7,7 +7,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from backend.alerts.conditions import ConditionChecker
+from backend.alerts.service import ConditionChecker
 from backend.database.engine import Database
 from backend.database.tables import Run
 from tests.backend.alerts.conftest import Alerts

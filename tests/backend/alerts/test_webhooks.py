@@ -14,9 +14,9 @@ from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
 
-from backend.alerts import webhooks
-from backend.alerts.attempts import Attempted
-from backend.alerts.webhooks import Webhook
+from backend.alerts import delivery
+from backend.alerts.addresses import Attempted
+from backend.alerts.delivery import Webhook
 
 HOST = "hooks.example.org"
 
@@ -69,8 +69,8 @@ def names(certificate: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[
     thread = threading.Thread(target=server.serve_forever, args=(0.01,))
     thread.start()
     trusted = ssl.create_default_context(cafile=certificate)
-    monkeypatch.setattr(webhooks, "_certificates", lambda: trusted)
-    monkeypatch.setattr(webhooks, "resolve", lambda *_, **__: ["127.0.0.1"])
+    monkeypatch.setattr(delivery, "_certificates", lambda: trusted)
+    monkeypatch.setattr(delivery, "resolve", lambda *_, **__: ["127.0.0.1"])
     yield server.server_port, asked
     server.shutdown()
     thread.join()
@@ -79,7 +79,7 @@ def names(certificate: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[
 
 def post(host: str, port: int) -> Attempted:
     hook = Webhook(f"https://{host}:{port}/hook", "secret", allow_private=True)
-    return webhooks.post(hook, "key", 1, b"{}")
+    return delivery.post(hook, "key", 1, b"{}")
 
 
 def test_the_certificate_is_verified_for_the_host_name(names: tuple[int, list[str | None]]) -> None:

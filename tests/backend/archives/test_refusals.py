@@ -11,9 +11,10 @@ import numpy as np
 import pytest
 from fastapi.testclient import TestClient
 
-from backend.archives import opening, reading
+from backend.archives import format as archive_format
+from backend.archives import reading
 from backend.config import Settings
-from backend.files import zip_guards
+from backend.files import zip_files
 from tests.backend.archives.conftest import Archives
 from tests.factories import Api, metrics
 
@@ -145,16 +146,16 @@ def test_a_changed_member_is_refused(archives: Archives, members: Members) -> No
 def test_too_many_members_are_refused_before_they_are_read(
     archives: Archives, members: Members, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(zip_guards, "MAX_MEMBERS", 5)
+    monkeypatch.setattr(zip_files, "MAX_MEMBERS", 5)
     assert "more than the 5 members" in archives.refusal(packed(members))
     huge = bytearray(packed(members))
-    monkeypatch.setattr(zip_guards, "MAX_MEMBERS", 100_000)
+    monkeypatch.setattr(zip_files, "MAX_MEMBERS", 100_000)
     struct.pack_into("<L", huge, huge.rindex(b"PK\5\6") + 12, 40_000_000)
     assert "more than the 100,000 members" in archives.refusal(bytes(huge))
 
 
 def test_a_zip_bomb_is_refused(archives: Archives, members: Members, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(zip_guards, "FREE_BYTES", 1_000_000)
+    monkeypatch.setattr(zip_files, "FREE_BYTES", 1_000_000)
     zeros = bytes(10_000_000)
     bomb = {**members, f"runs/1/files/{hashlib.sha256(zeros).hexdigest()}": zeros}
     assert "Such files are made to fill disks" in archives.refusal(packed(bomb))
@@ -202,7 +203,7 @@ def test_json_that_cannot_be_read_is_refused(archives: Archives, members: Member
 
 
 def test_a_long_line_is_refused(archives: Archives, members: Members, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(opening, "MAX_LINE_BYTES", 100)
+    monkeypatch.setattr(archive_format, "MAX_LINE_BYTES", 100)
     assert "is longer than 100 bytes" in archives.refusal(packed(members))
 
 

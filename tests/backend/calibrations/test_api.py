@@ -5,10 +5,10 @@ from typing import Any
 
 import pytest
 
-from backend.calibrations import service
+from backend import calibrations
 from tests.factories import CARTPOLE, Api, changed, event, started
-from workers.contract.calibrations import CalibrationBin, CalibrationDocument, JudgedMoment, LossBounds, Regret
-from workers.contract.protocols.acting import SAMPLED
+from workers.contract.futures import CalibrationBin, CalibrationDocument, JudgedMoment, LossBounds, Regret
+from workers.contract.protocols.document import SAMPLED
 
 SCHEDULED = {**CARTPOLE, "total_steps": 100_000, "calibrate_every_steps": 1_000}
 
@@ -181,7 +181,7 @@ def test_invalid_requests_are_refused_with_the_reason(api: Api, monkeypatch: pyt
         assert message in errors[0]["message"], errors
     without, _ = api.running()
     assert "checkpoint" in request(api, without, 409)["detail"]
-    monkeypatch.setattr(service, "MAX_UNFINISHED", 0)
+    monkeypatch.setattr(calibrations, "MAX_UNFINISHED", 0)
     assert "unfinished calibrations" in request(api, run_id, 409)["detail"]
 
 

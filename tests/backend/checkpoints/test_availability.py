@@ -10,7 +10,7 @@ from tests.backend.test_saliency import made_track, replay
 from tests.factories import CARTPOLE, PONG, Api
 from workers.contract import archives
 from workers.contract.agents import weights
-from workers.contract.checkpoint_metadata import METADATA, CheckpointMetadata
+from workers.contract.layout import METADATA, CheckpointMetadata
 from workers.contract.tracks import TrackHead
 
 REQUESTS: dict[str, dict[str, Any]] = {

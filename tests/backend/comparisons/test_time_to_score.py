@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from backend.comparisons.score_records import (
+from backend.comparisons.time_to_score import (
     EPISODES,
     NOT_REACHED,
     ScoreRecords,

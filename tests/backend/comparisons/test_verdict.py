@@ -9,8 +9,7 @@ import numpy as np
 import pytest
 
 from backend.colors import PALETTE
-from backend.comparisons.scores import common_step
-from backend.comparisons.verdict import format_count, format_difference
+from backend.comparisons.verdict import common_step, format_count, format_difference
 from tests.backend.studies.conftest import Studies
 from tests.backend.studies.conftest import schedule as schedule
 from tests.backend.studies.conftest import studies as studies

@@ -4,8 +4,7 @@ from typing import Any
 
 import pytest
 
-from backend.configuration.configs import from_preset, to_document
-from backend.configuration.pasted import MAX_UNKNOWN, ParsedText, parse_text
+from backend.configuration import MAX_UNKNOWN, ParsedText, from_preset, parse_text, to_document
 from backend.untrusted import reading
 from tests.factories import Api
 

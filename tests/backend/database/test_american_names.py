@@ -11,7 +11,7 @@ from alembic import command
 from backend.config import Settings
 from backend.database.engine import migration_engine
 from backend.database.migrations import alembic_config, migrate
-from backend.reports.blocks import read_blocks
+from backend.reports.schemas import read_blocks
 from backend.studies.specification import Specification
 from workers.contract.config import GorilaConfig, PaacConfig
 from workers.contract.protocols.document import EvaluationDocument

@@ -8,8 +8,7 @@ from sqlalchemy import delete, select
 
 from backend.config import Settings
 from backend.database.engine import Database, open_database
-from backend.database.migrations import migrate
-from backend.database.space import RESERVED_PAGES, release_free_space
+from backend.database.migrations import RESERVED_PAGES, migrate, release_free_space
 from backend.database.tables import LogLine, Run
 
 

@@ -4,10 +4,10 @@ from typing import Any
 
 import pytest
 
-from backend.configuration import configs
-from backend.diagnosis.fixes import suggest
+from backend import configuration
+from backend.diagnosis import suggest
 from backend.marks.rules import RULES
-from backend.marks.schemas import RuleName
+from backend.marks.signals import RuleName
 from workers.contract.presets import PRESETS
 
 DIAGNOSED = [rule.info.name for rule in RULES if rule.info.cause]
@@ -15,17 +15,17 @@ DIAGNOSED = [rule.info.name for rule in RULES if rule.info.cause]
 
 def suggested(rule: RuleName, preset: str, **changes: Any) -> dict[str, Any]:
     """Return the settings suggested for a changed preset."""
-    return suggest(rule, configs.from_preset(preset, changes))
+    return suggest(rule, configuration.from_preset(preset, changes))
 
 
 @pytest.mark.parametrize("rule", DIAGNOSED)
 def test_every_suggestion_is_a_valid_change_of_the_method(rule: RuleName) -> None:
     for preset in PRESETS.values():
-        document = configs.to_document(preset.config)
+        document = configuration.to_document(preset.config)
         changes = suggest(rule, preset.config)
         assert changes.keys() <= document.keys()
         assert all(document[field] != value for field, value in changes.items())
-        changed = configs.to_document(configs.override(document, changes))
+        changed = configuration.to_document(configuration.override(document, changes))
         assert {field: changed[field] for field in changes} == changes
 
 

@@ -7,9 +7,9 @@ import pytest
 from sqlalchemy import delete
 from sqlalchemy.orm import Session
 
+from backend import jobs
 from backend.database.tables import Job, Run
 from backend.evaluations import service
-from backend.jobs import results
 from backend.web.lookup import find_run
 from tests.factories import PONG, Api, evaluated_episode, evaluation, event, sha256, start_set, started
 
@@ -267,7 +267,7 @@ def test_an_evaluation_removed_by_a_concurrent_request_is_not_found(
         session.execute(delete(Job).execution_options(synchronize_session=False))
         return find_run(session, run_id, lock=lock)
 
-    monkeypatch.setattr(results, "find_run", lock_late)
+    monkeypatch.setattr(jobs, "find_run", lock_late)
     answer = api.user.request(method, f"/api/v1/evaluations/{asked}{path}")
     assert (answer.status_code, answer.json()["detail"]) == (404, f"There is no evaluation {asked}.")
 

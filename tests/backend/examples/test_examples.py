@@ -6,9 +6,9 @@ from typing import Any
 import pytest
 from sqlalchemy import text
 
+from backend import examples as shipped
 from backend.archives import reading
 from backend.database.engine import Database
-from backend.examples import service
 from tests.factories import Api, metrics
 
 
@@ -22,7 +22,7 @@ def examples(api: Api, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     report = api.user.post("/api/v1/reports", json={"title": "Welcome", "blocks": [table]}).json()["id"]
     archive = api.user.get("/api/v1/archives", params={"reports": report}).content
     (tmp_path / "examples.arcadia").write_bytes(archive)
-    monkeypatch.setattr(service, "EXAMPLES", tmp_path / "examples.arcadia")
+    monkeypatch.setattr(shipped, "EXAMPLES", tmp_path / "examples.arcadia")
     for path in (f"reports/{report}", f"runs/{run}"):
         api.user.delete(f"/api/v1/{path}").raise_for_status()
 
@@ -72,7 +72,7 @@ def test_others_can_write_while_the_examples_are_imported(
 
 
 def test_a_build_without_examples_says_so(api: Api, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(service, "EXAMPLES", tmp_path / "examples.arcadia")
+    monkeypatch.setattr(shipped, "EXAMPLES", tmp_path / "examples.arcadia")
     answer = api.user.post("/api/v1/examples")
     assert (answer.status_code, "missing from this build" in answer.json()["detail"]) == (404, True)
 

@@ -8,10 +8,9 @@ import plotly.graph_objects as go
 import pytest
 
 from backend.colors import Stroke
-from backend.figures.curves_figure import RunCurve, curves_figure
+from backend.figures.curves_figure import RunCurve, Smoothing, curves_figure
 from backend.figures.drawing import Look, as_text, significant, y_axis
-from backend.figures.smoothing import Smoothing
-from backend.metrics.buckets import Curve
+from backend.metrics.points import Curve
 
 
 def curve(mean: list[float], spread: float = 0.0, x: list[float] | None = None) -> Curve:

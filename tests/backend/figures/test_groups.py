@@ -12,13 +12,12 @@ import numpy as np
 import pytest
 
 from backend.colors import Stroke
-from backend.comparisons.groups import group_runs, group_runs_over_games, group_samples
-from backend.comparisons.labels import group_labels
+from backend.comparisons.groups import group_labels, group_runs, group_runs_over_games, group_samples
 from backend.database.tables import Run
 from backend.figures.curves_figure import RunCurve
 from backend.figures.groups import Band, Grouping, RunGroup, SmoothedLine, middle_curve, shared_places, widen
-from backend.metrics.buckets import Curve
-from backend.metrics.curves import Window
+from backend.metrics.points import Curve
+from backend.metrics.queries import Window
 from tests.backend.figures.test_growth import merged
 from tests.factories import CARTPOLE, Api, metrics, started
 from workers.contract.inference.means import t_interval

@@ -4,8 +4,8 @@ import math
 
 import pytest
 
-from backend.figures.schemas import Figure
-from backend.figures.scores_figure import scores_figure
+from backend.figures.drawing import Figure
+from backend.figures.score_figures import scores_figure
 from tests.factories import evaluation
 from workers.contract.protocols.document import EvaluationDocument
 

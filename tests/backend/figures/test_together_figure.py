@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from backend.figures.drawing import Look
-from backend.figures.together_figure import MetricCurve, short_titles, together_figure
-from backend.metrics.buckets import Curve
+from backend.figures.metric_figures import MetricCurve, short_titles, together_figure
+from backend.metrics.points import Curve
 
 
 @pytest.mark.parametrize(

@@ -6,13 +6,12 @@ import pytest
 from fastapi import FastAPI
 from sqlalchemy import update
 
+from backend import saliency
 from backend.backup.making import back_up
-from backend.config import Settings
+from backend.config import RefusedError, Settings
 from backend.database.tables import File
 from backend.errors import NotFound
-from backend.refusals import RefusedError
-from backend.replays import tracks
-from backend.saliency import maps
+from backend.replays import routes
 from tests.factories import Api
 
 SECRET = b"secret of the server"
@@ -78,6 +77,6 @@ def test_a_track_outside_is_not_read(api: Api, app: FastAPI, place: str) -> None
     send_out(app, file_id, place)
     with app.state.database.read() as session:
         file = session.get_one(File, file_id)
-        for read in (tracks.read, maps.read):
+        for read in (routes.read, saliency.read):
             with pytest.raises(NotFound, match="outside the data folder"):
                 read(file, app.state.settings.files_dir)

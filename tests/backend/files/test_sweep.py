@@ -13,8 +13,7 @@ from backend.config import Settings
 from backend.database.engine import open_database
 from backend.database.migrations import migrate
 from backend.database.tables import Installation
-from backend.files.ownership import MARK, read_mark
-from backend.files.storage import TRASH, TRASH_SECONDS, stored_files, sweep
+from backend.files.storage import MARK, TRASH, TRASH_SECONDS, read_mark, stored_files, sweep
 from tests.factories import Api
 
 LONG_AGO = time.time() - 3_600

@@ -5,11 +5,11 @@ from typing import Any
 
 import pytest
 
-from backend.futures import service
+from backend import futures
 from tests.backend.test_saliency import PONG, WEIGHTS, made_track, replay
 from tests.factories import Api, checkpoint, checkpoint_path, event, sha256, started
 from workers.contract.futures import ActionFutures, Future, FuturesDocument, FuturesVideo, MeanReturn
-from workers.contract.protocols.acting import SAMPLED
+from workers.contract.protocols.document import SAMPLED
 
 PART = MeanReturn(count=2, mean=0.5, interval=(0.1, 0.9))
 MADE = FuturesDocument(
@@ -231,7 +231,7 @@ def test_invalid_requests_are_refused_with_the_reason(api: Api, monkeypatch: pyt
     assert "was deleted" in request(api, pruned, 409)["detail"]
     _, broken = replay(api, track=b"no archive")
     assert "cannot be read" in request(api, broken, 409)["detail"]
-    monkeypatch.setattr(service, "MAX_KEPT", 0)
+    monkeypatch.setattr(futures, "MAX_KEPT", 0)
     assert "Delete some first" in request(api, replay_id, 409)["detail"]
-    monkeypatch.setattr(service, "MAX_WAITING_JOBS", 0)
+    monkeypatch.setattr(futures, "MAX_WAITING_JOBS", 0)
     assert "already wait" in request(api, replay_id, 409)["detail"]

@@ -12,7 +12,7 @@ from sqlalchemy.orm import Session
 from backend.database.columns import utc_now
 from backend.database.engine import Database
 from backend.database.tables import Base, Checkpoint, Evaluation, Job, Run
-from backend.games.overview import list_games
+from backend.games.routes import load_games
 from backend.games.service import read_game
 from tests.backend.games.conftest import Scorer
 from tests.factories import Api, video
@@ -176,7 +176,7 @@ def queries(database: Database, read: Callable[[Session], Any]) -> tuple[int, An
 
 def pong_in_the_list(session: Session) -> Any:
     """Return Pong in the list of all games."""
-    return next(each for each in list_games(session).games if each.slug == "pong")
+    return next(each for each in load_games(session).games if each.slug == "pong")
 
 
 def pong(session: Session) -> Any:

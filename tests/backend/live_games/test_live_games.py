@@ -12,7 +12,7 @@ from starlette.websockets import WebSocketDisconnect
 
 from backend.app import create_app
 from backend.config import Settings
-from backend.live_games import sockets
+from backend.live_games import routes
 from backend.live_games.stage import BEAT_SECONDS
 from tests.conftest import WORKER_TOKEN
 from tests.factories import Api, checkpoint_path, event, started
@@ -113,7 +113,7 @@ def test_a_newer_checkpoint_is_sent_to_the_process(api: Api, client: TestClient,
 
 
 def test_a_chosen_checkpoint_is_kept(api: Api, client: TestClient, run: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sockets, "CHECKPOINT_POLL_SECONDS", 0.01)
+    monkeypatch.setattr(routes, "CHECKPOINT_POLL_SECONDS", 0.01)
     (checkpoint,) = api.user.get(f"/api/v1/runs/{run}/checkpoints").json()
     number = ask(api, run, checkpoint=checkpoint["id"])["id"]
     assert api.claim_job()["parameters"] == {"follows": False}

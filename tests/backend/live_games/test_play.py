@@ -6,7 +6,7 @@ import pytest
 from fastapi import FastAPI
 from fastapi.testclient import TestClient
 
-from backend.live_games import unwatched
+from backend.live_games import stages
 from tests.backend.futures.test_futures import read as read_futures
 from tests.backend.futures.test_futures import request as request_futures
 from tests.backend.live_games.test_live_games import ADDRESS, appear, closing, playing, reported, watching
@@ -22,8 +22,8 @@ pytestmark = pytest.mark.parametrize("database_url", ["sqlite"], indirect=True)
 @pytest.fixture(autouse=True)
 def _looks_soon(monkeypatch: pytest.MonkeyPatch) -> None:
     """Shorten the interval of the check for unwatched games."""
-    monkeypatch.setattr(unwatched, "CHECK_SECONDS", 0.05)
-    monkeypatch.setattr(unwatched, "IDLE_SECONDS", 0.05)
+    monkeypatch.setattr(stages, "CHECK_SECONDS", 0.05)
+    monkeypatch.setattr(stages, "IDLE_SECONDS", 0.05)
 
 
 def ask(api: Api, slug: str = "pong", status: int = 201) -> dict[str, Any]:
@@ -110,7 +110,7 @@ def test_cancelling_unwatched_games_continues_after_an_unexpected_error(
     api: Api, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     with monkeypatch.context() as broken:
-        broken.setattr(unwatched, "_queued", None)
+        broken.setattr(stages, "_queued", None)
         wait_until(lambda: "Cancelling unwatched live games failed and will be retried" in caplog.text)
     monkeypatch.setattr("backend.live_games.stage.ALONE_SECONDS", 0.1)
     number = ask(api)["id"]

@@ -5,17 +5,19 @@ from contextlib import ExitStack
 
 import pytest
 
-from backend.live_games.stage import BEAT_SECONDS, SILENT_SECONDS, MessageKind, Stage
-from backend.live_games.viewer import (
+from backend.live_games.stage import (
+    BEAT_SECONDS,
     MAX_QUEUED_MESSAGES,
     MAX_UNSEEN_PICTURES,
     ORDERS_PER_SECOND,
+    SILENT_SECONDS,
     EndError,
+    MessageKind,
     Outbox,
+    Stage,
     Viewer,
 )
-from workers.contract.live import ALONE_SECONDS, AWAY, LARGEST_PICTURE
-from workers.contract.orders import LARGEST_ORDER, SEEN_EVERY
+from workers.contract.live import ALONE_SECONDS, AWAY, LARGEST_ORDER, LARGEST_PICTURE, SEEN_EVERY
 
 SCENE = '{"kind":"scene"}'
 

@@ -5,7 +5,7 @@ from typing import Any
 from sqlalchemy import func, select
 
 from backend.database.engine import Database
-from backend.metrics.models import MetricChunk, MetricClock, MetricPage, MetricSeries
+from backend.metrics.points import MetricChunk, MetricClock, MetricPage, MetricSeries
 from tests.factories import Api, metrics, started
 
 ALL = "/api/v1/runs/{}/metrics"

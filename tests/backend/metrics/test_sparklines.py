@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from backend.metrics.points import CHUNK
-from backend.metrics.sparklines import BINS, FEW_CHUNKS
+from backend.metrics.queries import BINS, FEW_CHUNKS
 from tests.backend.reported.conftest import Script
 from tests.factories import Api, metrics
 

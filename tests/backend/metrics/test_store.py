@@ -13,12 +13,10 @@ from sqlalchemy.orm import Session
 from backend.database.engine import Database
 from backend.database.tables import Attempt, Run
 from backend.metrics import reading, service
-from backend.metrics import series as stored_series
-from backend.metrics.buckets import Curve
-from backend.metrics.curves import FRAMES_PER_EPOCH, Window, read_curve
-from backend.metrics.models import MetricSeries
-from backend.metrics.schemas import Axis
-from backend.metrics.visibility import load_run_views
+from backend.metrics import reading as stored_series
+from backend.metrics.points import Curve, MetricSeries, load_run_views
+from backend.metrics.queries import FRAMES_PER_EPOCH, Window, read_curve
+from backend.metrics.reading import Axis
 from workers.contract.events import Episode, Metrics
 
 NAME = "train/entropy"
@@ -263,7 +261,7 @@ def test_a_long_series_is_read_from_summaries(database: Database, monkeypatch: p
         opened.append(len(numbers))
         return read_points(session, series, chunks, numbers)
 
-    monkeypatch.setattr("backend.metrics.curves.read_points", counted)
+    monkeypatch.setattr("backend.metrics.queries.read_points", counted)
     curve = read(database, run_id, Window("step", buckets=25))
     assert curve is not None
     assert opened == [0]

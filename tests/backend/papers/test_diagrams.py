@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from backend.papers.catalog import every_paper
-from backend.papers.diagram import MethodDiagram
+from backend.papers.definition import MethodDiagram
+from backend.papers.service import every_paper
 from tests.factories import Api, event, metrics
 from workers.contract.config import CONFIGURATIONS
 from workers.contract.metrics import METRICS

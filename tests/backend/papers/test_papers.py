@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from backend import papers
-from backend.papers.catalog import every_paper, find_item, find_paper
+from backend.papers.service import every_paper, find_item, find_paper
 from backend.studies.planning import initial_draws
 from backend.studies.points import validate, validate_draw
 from tests.backend.calibrations.test_api import judge
@@ -18,7 +18,7 @@ BEGUN = 1_700_000_000.0
 FIGURE_2 = "/api/v1/papers/a3c/figure-2"
 FIFTH_PAPER = """
 from backend.papers.definition import Item, Paper
-from backend.papers.drawing import figure
+from backend.papers.measured import figure
 
 
 def draw(session, started):

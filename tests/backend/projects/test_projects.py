@@ -7,7 +7,7 @@ from sqlalchemy import text
 
 from backend.database.engine import Database
 from backend.projects import merging
-from backend.projects.lookup import find_project
+from backend.projects.service import find_project
 from tests.backend.projects.conftest import Projects
 from tests.factories import PONG, Api, Response, event, metrics
 from tests.workers.waiting import wait_until

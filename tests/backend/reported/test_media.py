@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from backend.reported import media
+from backend.reported import contents
 from tests.backend.reported.conftest import PNG, Script
 from tests.factories import Api, sha256
 
@@ -94,7 +94,7 @@ def test_media_that_do_not_fit_are_left_out_with_a_warning(
 def test_a_run_has_a_limited_number_of_media(
     api: Api, reported: Script, warnings: Warnings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(media, "MAX_NAMES", 2)
+    monkeypatch.setattr(contents, "MAX_NAMES", 2)
     table = {"columns": ["a"], "rows": [[1]]}
     for name in ("a", "b", "c", "a"):
         reported.log("media", step=1, name=name, media="table", data=table)

@@ -9,8 +9,7 @@ from xml.etree import ElementTree
 
 import pytest
 
-from backend.reports.formulas import MAX_FORMULA_LENGTH, to_mathml
-from backend.reports.markdown import image_files, to_html
+from backend.reports.markdown import MAX_FORMULA_LENGTH, image_files, to_html, to_mathml
 
 FIXTURES = Path(__file__).parents[2] / "fixtures"
 # frontend/src/ui/Markdown.test.tsx tests the page with the same files.

@@ -8,7 +8,7 @@ import pytest
 from fastapi.testclient import TestClient
 
 from backend.config import Settings
-from backend.reports.blocks import MAX_BLOCKS
+from backend.reports.schemas import MAX_BLOCKS
 from tests.factories import Api, metrics, video
 
 CURVES = "/api/v1/figures/curves?runs={}"

@@ -7,7 +7,7 @@ import pytest
 
 from backend.database.engine import Database
 from backend.database.tables import Run, Study, StudyRun
-from backend.metrics.models import MetricSeries
+from backend.metrics.points import MetricSeries
 from tests.factories import CARTPOLE, PONG, Api
 
 

@@ -9,8 +9,8 @@ import pytest
 
 from backend.database.engine import Database
 from backend.database.tables import Run
-from backend.metrics.models import MetricSeries
-from backend.runs.sorting import SORTABLE
+from backend.metrics.points import MetricSeries
+from backend.runs.list_query import SORTABLE
 from tests.factories import CARTPOLE, Api, metrics
 
 PONG = {"algorithm": "paac", "env": "ALE/Pong-v5"}

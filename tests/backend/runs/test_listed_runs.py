@@ -5,7 +5,7 @@ from typing import Any, get_args
 
 import pytest
 
-from backend.runs.listed_runs import DETAILS
+from backend.runs.list_query import DETAILS
 from backend.runs.schemas import Action, ListedRun, Run
 from tests.factories import Api, event, metrics, started
 

@@ -8,7 +8,7 @@ import pytest
 
 from backend.database.engine import Database
 from backend.database.tables import Run
-from backend.metrics.models import MetricClock, MetricSeries
+from backend.metrics.points import MetricClock, MetricSeries
 from tests.factories import CARTPOLE, Api
 
 RUNS = 17

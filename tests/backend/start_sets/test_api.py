@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
+from backend import start_sets
 from backend.database.engine import Database
 from backend.database.tables import StartSet
-from backend.start_sets import service
 from tests.factories import PONG, Api, start_set
 from workers.contract.protocols.starts import StartSetFile
 
@@ -54,7 +54,7 @@ def test_stored_points_and_taken_names_are_refused(api: Api) -> None:
 
 
 def test_a_game_has_a_limited_number_of_sets(api: Api, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(service, "MAX_SETS", 1)
+    monkeypatch.setattr(start_sets, "MAX_SETS", 1)
     api.import_starts(start_set("human"), name="one")
     assert "already has 1 start sets, which is the limit" in refusal(api, start_set("agent"), 409)["detail"]
     api.import_starts(start_set("human", env="ALE/Breakout-v5"), name="one")

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from backend.start_sets import from_replays
+from backend import start_sets
 from tests.backend.test_saliency import made_track, replay
 from tests.factories import CARTPOLE, Api, event, sha256, start_set, started
 from workers.contract import tracks
@@ -145,7 +145,7 @@ def test_impossible_requests_are_refused_with_the_reason(api: Api, monkeypatch: 
     assert ask(api, replay_id, 422, every=0)["errors"][0]["field"] == "every"
     api.import_starts(start_set("agent"), name="rally")
     assert "already has a start set named 'rally'" in ask(api, replay_id, 409)["detail"]
-    monkeypatch.setattr(from_replays, "MAX_WAITING_JOBS", 0)
+    monkeypatch.setattr(start_sets, "MAX_WAITING_JOBS", 0)
     assert "0 sets of run" in ask(api, replay_id, 409, name="another")["detail"]
 
 

@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 
 from backend.studies import scheduler
-from backend.studies.pruning_rules import LearningCurve, runs_to_prune
+from backend.studies.points import trial_outcome
+from backend.studies.pruning import LearningCurve, runs_to_prune
 from backend.studies.results import PlannedRun, Point
-from backend.studies.sampling import trial_outcome
 from backend.studies.specification import Specification
 from tests.backend.studies.conftest import Studies
 from tests.factories import metrics, started

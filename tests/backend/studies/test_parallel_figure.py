@@ -2,7 +2,7 @@
 
 import pytest
 
-from backend.studies.parallel_figure import parallel_figure
+from backend.studies.figures import parallel_figure
 from backend.studies.results import Point
 from backend.studies.specification import Axis, Specification
 

@@ -9,7 +9,7 @@ from fastapi import FastAPI
 from fastapi.testclient import TestClient
 
 from backend.studies import planning, service
-from backend.studies.importance_figure import omega_squared
+from backend.studies.figures import omega_squared
 from tests.backend.studies.conftest import RATES, Studies
 from tests.conftest import WORKER_TOKEN
 from tests.factories import Api

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from backend.studies import run_queue
+from backend.studies import service
 from tests.backend.studies.conftest import Studies
 from tests.backend.studies.test_verdicts import alerts_of
 
@@ -119,7 +119,7 @@ def test_a_failure_between_seeds_and_runs_stores_neither(
     studies.train(by_rate)
     studies.train(by_rate)
     with monkeypatch.context() as killed:
-        killed.setattr(run_queue, "_create_runs", lambda *_: 1 / 0)
+        killed.setattr(service, "_create_runs", lambda *_: 1 / 0)
         schedule()
     assert [seeds for _, _, seeds in decisions_of(studies.read(study["id"]))] == [1, 1]
     schedule()

@@ -4,7 +4,7 @@ import pytest
 from arcadia.version import user_agent
 from starlette.requests import Request
 
-from backend.web.caller import MAX_LENGTH, describe_caller
+from backend.web.idempotency import MAX_LENGTH, describe_caller
 
 FIREFOX = "Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0"
 

@@ -10,8 +10,7 @@ from pydantic import SecretStr
 
 from backend import errors
 from backend.web.api_reference.page import page_of
-from backend.web.client_wheels import install_commands, serve_client
-from backend.web.frontend import serve_frontend
+from backend.web.frontend import install_commands, serve_client, serve_frontend
 
 CLIENT, DEPENDENCY = "arcadia_client-0.1.0-py3-none-any.whl", "httpx-0.28.1-py3-none-any.whl"
 

@@ -5,7 +5,7 @@ from typing import Any
 
 from starlette.types import Message, Receive, Scope, Send
 
-from backend.web.compression import Compression
+from backend.web.middleware import Compression
 from tests.factories import Api, metrics
 
 

@@ -14,9 +14,9 @@ from fastapi.testclient import TestClient
 from mcp.client.streamable_http import streamable_http_client
 from pydantic import SecretStr
 
+from backend import jobs
 from backend.config import Settings
 from backend.database.tables import Job
-from backend.jobs import service as jobs
 from tests.backend.calibrations.test_api import judge
 from tests.backend.calibrations.test_api import request as request_calibration
 from tests.backend.test_saliency import replay

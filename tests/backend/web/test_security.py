@@ -18,8 +18,8 @@ from starlette.routing import BaseRoute, Route
 from backend.app import create_app, describe_api
 from backend.config import Settings, UnsafeBindingError
 from backend.web import sessions
-from backend.web.rate_limit import MAX_WRONG_TOKENS, WrongTokenLimit
 from backend.web.security import API, COOKIE, PUBLIC, SHARED_REPORTS, is_public
+from backend.web.sessions import MAX_WRONG_TOKENS, WrongTokenLimit
 from tests.door import listening
 from tests.factories import Response
 from tests.workers.waiting import PATIENCE_SECONDS

@@ -19,7 +19,7 @@ from backend.database.engine import Database
 from backend.database.tables import Run
 from backend.live import notices
 from backend.live.notices import Topic, current_hub, publish, running
-from backend.web import waiting
+from backend.web import lookup
 from tests.factories import Api, event
 from tests.server_process import Server
 from tests.workers.waiting import PATIENCE_SECONDS, wait_until
@@ -31,7 +31,7 @@ WAIT: dict[str, Any] = {"wait": "finished", "timeout": 60}
 @pytest.fixture
 def _notices_only(monkeypatch: pytest.MonkeyPatch) -> None:
     """Make waiting requests check only after a notice."""
-    monkeypatch.setattr(waiting, "CHECK_SECONDS", HOURS)
+    monkeypatch.setattr(lookup, "CHECK_SECONDS", HOURS)
 
 
 @contextmanager
@@ -77,7 +77,7 @@ def test_the_response_arrives_when_the_trainer_finishes(api: Api) -> None:
 
 
 def test_a_change_without_a_notice_is_found(api: Api, app: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(waiting, "CHECK_SECONDS", 0.05)
+    monkeypatch.setattr(lookup, "CHECK_SECONDS", 0.05)
     run_id, database = api.launch()["id"], app.state.database
     assert isinstance(database, Database)
     with waits(api, f"/runs/{run_id}", **WAIT) as answer:
@@ -153,11 +153,11 @@ def test_a_wait_ends_when_the_client_disconnects(tmp_path: Path) -> None:
             return {"type": "http.disconnect"}
 
         state = SimpleNamespace(
-            database=Database(f"sqlite:///{tmp_path / 'empty.db'}", tmp_path), check_limiter=waiting.new_check_limiter()
+            database=Database(f"sqlite:///{tmp_path / 'empty.db'}", tmp_path), check_limiter=lookup.new_check_limiter()
         )
         request = Request({"type": "http", "app": SimpleNamespace(state=state)}, receive)
         async with running(""):
-            wait = asyncio.create_task(waiting.wait_while(pending, request, HOURS))
+            wait = asyncio.create_task(lookup.wait_while(pending, request, HOURS))
             while not checks.is_set():
                 await asyncio.sleep(0)
             disconnect.set()

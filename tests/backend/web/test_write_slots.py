@@ -11,7 +11,7 @@ from fastapi.testclient import TestClient
 
 from backend.config import Settings
 from backend.files.storage import stored_files
-from backend.web import write_slots
+from backend.web import middleware
 from tests.backend.worker_api.test_transfers import put
 from tests.conftest import WORKER_TOKEN
 from tests.factories import Api, Response
@@ -48,7 +48,7 @@ def occupied(app: FastAPI) -> int:
 @pytest.fixture
 def _patient(monkeypatch: pytest.MonkeyPatch) -> None:
     """Extend the timeouts so that no writer gives up during a test."""
-    monkeypatch.setattr(write_slots, "WRITE_TIMEOUT_SECONDS", 100.0)
+    monkeypatch.setattr(middleware, "WRITE_TIMEOUT_SECONDS", 100.0)
     monkeypatch.setattr("backend.database.engine.LOCK_TIMEOUT_SECONDS", 100)
 
 
@@ -58,7 +58,7 @@ def test_reads_are_answered_while_sixty_workers_wait_to_write(api: Api, app: Fas
     with ThreadPoolExecutor(WORKERS) as pool:
         with locked_by_another_program(settings):
             beats: list[Future[Response]] = [pool.submit(api.beat, f"w{number}") for number in range(WORKERS)]
-            wait_until(lambda: occupied(app) == write_slots.MAX_CONCURRENT_WRITES)
+            wait_until(lambda: occupied(app) == middleware.MAX_CONCURRENT_WRITES)
             assert api.user.get("/api/v1/runs").json()["total"] == 1
             assert api.user.get("/api/v1/health").json()["database"]["ok"]
             assert not any(beat.done() for beat in beats), "both reads finish before any write"
@@ -76,12 +76,12 @@ def test_a_request_without_a_write_slot_must_retry(
     api: Api, app: FastAPI, settings: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     run_id, _attempt = api.running()
-    monkeypatch.setattr(write_slots, "WRITE_TIMEOUT_SECONDS", 0.05)
-    monkeypatch.setattr("backend.files.receiving.UPLOAD_WRITE_TIMEOUT_SECONDS", 0.05)
-    with ThreadPoolExecutor(write_slots.MAX_CONCURRENT_WRITES) as pool:
+    monkeypatch.setattr(middleware, "WRITE_TIMEOUT_SECONDS", 0.05)
+    monkeypatch.setattr("backend.files.service.UPLOAD_WRITE_TIMEOUT_SECONDS", 0.05)
+    with ThreadPoolExecutor(middleware.MAX_CONCURRENT_WRITES) as pool:
         with locked_by_another_program(settings):
-            beats = [pool.submit(api.beat, f"w{number}") for number in range(write_slots.MAX_CONCURRENT_WRITES)]
-            wait_until(lambda: occupied(app) == write_slots.MAX_CONCURRENT_WRITES)
+            beats = [pool.submit(api.beat, f"w{number}") for number in range(middleware.MAX_CONCURRENT_WRITES)]
+            wait_until(lambda: occupied(app) == middleware.MAX_CONCURRENT_WRITES)
             assert_must_retry(api.beat("late"))
             assert_must_retry(put(api, run_id))
             assert stored_files(settings.files_dir) == []

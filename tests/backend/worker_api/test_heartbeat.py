@@ -10,7 +10,7 @@ from backend.database.columns import utc_now
 from backend.database.engine import Database
 from backend.database.tables import Run, Worker
 from backend.worker_api import registry
-from backend.workers.presence import GONE_AFTER
+from backend.workers import GONE_AFTER
 from tests.factories import Api
 
 

@@ -131,7 +131,7 @@ def test_a_run_lists_the_newest_warnings_of_its_latest_attempt(api: Api) -> None
 def test_pages_are_notified_when_roles_move(api: Api, monkeypatch: pytest.MonkeyPatch) -> None:
     run_id, attempt = api.running()
     heard: list[tuple[str, dict[str, Any]]] = []
-    monkeypatch.setattr("backend.runs.notices.publish", lambda *notice: heard.append(notice))
+    monkeypatch.setattr("backend.runs.states.publish", lambda *notice: heard.append(notice))
     api.send(run_id, attempt, event(2, "roles", roles=[role("shard", 0)]))
     assert heard == [("run.changed", {"run_id": run_id})]
 

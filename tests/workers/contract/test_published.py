@@ -8,8 +8,7 @@ import pytest
 from workers.contract import published
 from workers.contract.games import ENVIRONMENTS, GAMES_OF_THE_PAPERS
 from workers.contract.protocols import PROTOCOLS
-from workers.contract.published.normalizing import normalized, reference
-from workers.contract.published.rows import NormalizedScore, Row, Score
+from workers.contract.published import NormalizedScore, Row, Score, normalized, reference
 
 FOLDER = Path(published.__file__).parent
 PAPERS = {

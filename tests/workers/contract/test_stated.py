@@ -6,7 +6,7 @@ import pytest
 
 from workers.contract.config.fields import MLP_FIELDS, TrainingConfig
 from workers.contract.presets import PRESETS
-from workers.contract.presets.stated import stated_for, written
+from workers.contract.presets.preset import stated_for, written
 
 # Fields that no paper specifies.
 HOUSE = {

@@ -10,7 +10,7 @@ from workers.contract.config import CONFIGURATIONS, TrainingConfig
 from workers.contract.games import ActionKind
 from workers.trainer.environments import own_environment
 from workers.trainer.host.memory import Need
-from workers.trainer.methods import TRAINERS, trained_networks
+from workers.trainer.methods import TRAINERS, trainer
 from workers.trainer.methods.trainer import Trainer
 from workers.trainer.networks import networks
 from workers.trainer.run.run import TrainingRun, TrainingState
@@ -41,7 +41,7 @@ def needs(config: StillConfig, _device: torch.device) -> list[Need]:
     return [Need("the network", 1000.0, "hidden_units")] if config.total_steps else []
 
 
-STILL = Trainer(config=StillConfig, train=train, needs=needs, load_network=trained_networks.load_policy)
+STILL = Trainer(config=StillConfig, train=train, needs=needs, load_network=trainer.load_policy)
 
 
 def register(monkeypatch: pytest.MonkeyPatch, method: Trainer[StillConfig] = STILL) -> None:

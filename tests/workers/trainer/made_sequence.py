@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from workers.contract.spaces import Discrete
+from workers.contract.action_names import Discrete
 from workers.trainer.environments.environments import Actions
 from workers.trainer.environments.own_environment import FinishedEpisode, Outcome, OwnEnvironment
 

@@ -10,9 +10,9 @@ import safetensors.torch
 
 from tests.earlier_installation import unpack
 from workers.contract import layout
-from workers.contract.checkpoint_metadata import METADATA
 from workers.contract.config import GorilaConfig, PaacConfig, config_adapter
-from workers.contract.earlier_names import RENAMED
+from workers.contract.layout import METADATA
+from workers.contract.tracks import RENAMED
 from workers.trainer import evaluate, launching, replay
 from workers.trainer.environments import own_environment
 from workers.trainer.learning.optimizers import FlatParameters

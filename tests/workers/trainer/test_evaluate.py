@@ -24,7 +24,7 @@ from workers.contract.protocols import PROTOCOLS
 from workers.contract.protocols.document import EvaluationDocument
 from workers.trainer.evaluate import main
 from workers.trainer.games.emulator import game_of
-from workers.trainer.games.openings import StartPointError
+from workers.trainer.games.playing import StartPointError
 from workers.trainer.run import checkpoints
 
 CARTPOLE = PaacConfig(env="CartPole-v1", seed=1)
@@ -239,7 +239,7 @@ def test_a_failure_during_the_evaluation_is_an_event(
     def fail(*_: object) -> None:
         raise StartPointError("start point 0 leads to a different screen")
 
-    monkeypatch.setattr("workers.trainer.evaluation.verdict.document", fail)
+    monkeypatch.setattr("workers.trainer.evaluation.evaluating.document", fail)
     folder = run.parent / "events"
     asked = ("--run-dir", run, "--protocol", "episodes", "--episodes", 1, "--dir", folder)
     said = refused(capsys, *asked, status=1)

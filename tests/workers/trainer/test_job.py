@@ -12,22 +12,21 @@ import pytest
 
 from tests.workers.trainer.evaluation import made_checkpoint
 from tests.workers.worker_api import WorkerApi
-from workers.contract import saliency, tracks
-from workers.contract.calibrations import CalibrationDocument
+from workers.contract import tracks
 from workers.contract.config import PaacConfig, RunConfig
-from workers.contract.futures import FuturesDocument
+from workers.contract.futures import CalibrationDocument, FuturesDocument
 from workers.contract.jobs import FilmParameters
 from workers.contract.protocols import PROTOCOLS
-from workers.contract.protocols.acting import EPSILON_GREEDY, SAMPLED, Acting
+from workers.contract.protocols.document import EPSILON_GREEDY, SAMPLED, Acting
 from workers.trainer import job
 from workers.trainer.evaluate import main
-from workers.trainer.evaluation import starts
+from workers.trainer.evaluation import evaluating
 from workers.trainer.games.emulator import AtariGame
 from workers.trainer.record import main as record
-from workers.trainer.recording import kept_games, replays
-from workers.trainer.recording.kept_games import OtherGameError
+from workers.trainer.recording import replays
+from workers.trainer.recording.replays import OtherGameError
+from workers.worker.attempt_directory import CheckpointStore
 from workers.worker.backend_client import BackendClient
-from workers.worker.checkpoint_store import CheckpointStore
 from workers.worker.heartbeat import HeartbeatThread
 from workers.worker.machine import machine_facts
 from workers.worker.supervisor import Supervisor
@@ -141,7 +140,7 @@ def test_an_evaluation_job_with_start_points_matches_arcadia_evaluate(
     by_random = ("--random", "--game", "ms_pacman", "--protocol", "no-op-5min", "--episodes", "1", "--json")
     assert main([*by_random, "--save-starts", str(points)]) == 0
     capsys.readouterr()
-    stored = starts.read(points, PROTOCOLS["agent-starts"], "ALE/MsPacman-v5")
+    stored = evaluating.read_starts(points, PROTOCOLS["agent-starts"], "ALE/MsPacman-v5")
     api.starts, api.starts_hash = stored.content, stored.sha256
     how = {"protocol": "agent-starts", "acting": SAMPLED.model_dump(), "seed": SEED, "episodes": EPISODES}
     named = {"sha256": stored.sha256, "bytes": len(stored.content)}
@@ -199,7 +198,7 @@ def test_a_job_computes_the_saliency_of_a_recording(api: WorkerApi, client: Back
     assert [event["kind"] for event in reported if event["kind"] != "advanced"] == ["started", "saliency", "finished"]
     last = [event for event in reported if event["kind"] == "advanced"][-1]
     assert (last["done"], last["total"]) == (len(actions), len(actions))
-    found = saliency.read(io.BytesIO(api.files[reported[-2]["file"]]))
+    found = tracks.read_saliency(io.BytesIO(api.files[reported[-2]["file"]]))
     assert len(found) == len(actions)
     assert found.head.checkpoint_sha256 == head.checkpoint_sha256
 
@@ -281,8 +280,8 @@ def test_a_job_saves_start_points_of_a_replay(api: WorkerApi, client: BackendCli
 def test_a_kept_game_of_another_emulator_is_not_recorded(tmp_path: Path) -> None:
     which = FilmParameters(env="ALE/Pong-v5", seed=7, actions=[(0, 10)], played=10, score=5)
     with pytest.raises(OtherGameError, match="led to 0 points in 10 frames"):
-        kept_games.film(which, tmp_path, lambda _done: None, lambda: False)
-    assert not (tmp_path / kept_games.FILM).exists()
+        replays.film(which, tmp_path, lambda _done: None, lambda: False)
+    assert not (tmp_path / replays.FILM).exists()
 
 
 def test_a_ready_process_reads_its_arguments_from_a_pipe(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

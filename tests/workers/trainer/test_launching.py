@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from workers.contract.changes import changes_adapter
 from workers.contract.config import CONFIGURATIONS, PaacConfig
+from workers.contract.events import changes_adapter
 from workers.contract.presets import PRESETS
 from workers.trainer import launching
 from workers.trainer.launching import Launch, LaunchError, take_directory

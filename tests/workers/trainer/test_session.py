@@ -11,10 +11,9 @@ from tests.workers.trainer.made_method import STILL, StillConfig
 from workers.contract import events
 from workers.contract.events import Failed
 from workers.trainer import session
-from workers.trainer.errors import TrainerError
+from workers.trainer.errors import StopRequest, TrainerError
 from workers.trainer.host.devices import DeviceError
-from workers.trainer.host.memory import MemoryShortageError
-from workers.trainer.host.open_files import TooManyProcessesError
+from workers.trainer.host.memory import MemoryShortageError, TooManyProcessesError
 from workers.trainer.host.processes import ActorCrashed, ActorFailed
 from workers.trainer.launching import Launch
 from workers.trainer.methods.ga3c.experiences import SharedMemoryError
@@ -23,7 +22,6 @@ from workers.trainer.run.checkpoints import CheckpointError
 from workers.trainer.run.directory_run import DivergedError
 from workers.trainer.run.journal import Journal
 from workers.trainer.run.run import TrainingRun
-from workers.trainer.stopping import StopRequest
 
 
 def failed_with(error: Exception, directory: Path, monkeypatch: pytest.MonkeyPatch) -> Failed:

@@ -11,18 +11,20 @@ from tests.workers.worker_api import TOKEN, Answer, WorkerApi, problem
 from workers.contract.values import LONGEST_MESSAGE, LONGEST_TRACEBACK
 from workers.contract.worker_api import OfferedCheckpoint
 from workers.worker.answers import (
+    MAX_INTERNAL_ERRORS,
+    MAX_SECONDS,
     BackendError,
+    Backoff,
     FailingError,
     RejectedError,
     SequenceGapError,
     StaleAttemptError,
     UnreachableError,
     WrongTokenError,
+    retry,
 )
-from workers.worker.assignment import Assignment
+from workers.worker.assignment import Assignment, Ending
 from workers.worker.backend_client import BackendClient
-from workers.worker.backoff import MAX_INTERNAL_ERRORS, MAX_SECONDS, Backoff, retry
-from workers.worker.endings import Ending
 from workers.worker.machine import machine_facts
 
 RUN = Assignment("runs", 1, 1)
@@ -214,7 +216,7 @@ def test_a_response_that_never_ends_times_out(
 
 
 def test_retries_stop_after_repeated_failures(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("workers.worker.backoff.MAX_SECONDS", 0.001)
+    monkeypatch.setattr("workers.worker.answers.MAX_SECONDS", 0.001)
     tries: list[int] = []
 
     def call() -> None:

@@ -8,8 +8,8 @@ from pathlib import Path
 from tests.workers.worker_api import WorkerApi
 from workers.contract.worker_api import OfferedCheckpoint
 from workers.worker.assignment import Assignment
+from workers.worker.attempt_directory import CheckpointStore
 from workers.worker.backend_client import BackendClient
-from workers.worker.checkpoint_store import CheckpointStore
 
 RUN = Assignment("runs", 1, 1)
 

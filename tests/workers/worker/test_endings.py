@@ -5,7 +5,7 @@ import os
 import pytest
 
 from workers.contract.worker_api import Outcome
-from workers.worker.endings import Ending, StopReason, ending_of_leftover, ending_of_trainer
+from workers.worker.assignment import Ending, StopReason, ending_of_leftover, ending_of_trainer
 
 FAILED = {"kind": "failed", "message": "it broke", "traceback": "here"}
 

@@ -14,7 +14,7 @@ import pytest
 from tests.workers.conftest import Slot, claim
 from tests.workers.waiting import PATIENCE_SECONDS, wait_until
 from tests.workers.worker_api import WorkerApi
-from workers.worker.backoff import Backoff
+from workers.worker.answers import Backoff
 
 WEIGHTS = b"weights" * 1000
 

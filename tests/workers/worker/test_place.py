@@ -6,15 +6,15 @@ from pathlib import Path
 
 import pytest
 
-from workers.worker import place
+from workers.worker import machine
 from workers.worker.answers import NameTakenError, UnreachableError
-from workers.worker.place import occupy, take_name
+from workers.worker.machine import occupy, take_name
 
 
 @pytest.fixture(autouse=True)
 def _at_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(place, "LOCK_SECONDS", 0.0)
-    monkeypatch.setattr(place, "NAME_SECONDS", 0.0)
+    monkeypatch.setattr(machine, "LOCK_SECONDS", 0.0)
+    monkeypatch.setattr(machine, "NAME_SECONDS", 0.0)
 
 
 def refusing(*taken: str) -> Callable[[str], object]:

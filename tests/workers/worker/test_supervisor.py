@@ -16,7 +16,7 @@ from tests.processes import has_ended
 from tests.workers.conftest import Slot, claim
 from tests.workers.waiting import wait_until
 from tests.workers.worker_api import WorkerApi
-from workers.worker import change_requests
+from workers.worker import attempt_directory
 from workers.worker.heartbeat import HELD_SECONDS
 from workers.worker.trainer_process import TrainerProcess
 
@@ -100,7 +100,7 @@ def test_a_change_waits_until_the_disk_has_space(
         raise OSError(errno.ENOSPC, "No space left on device")
 
     with monkeypatch.context() as full:
-        full.setattr(change_requests, "write_changes", fail)
+        full.setattr(attempt_directory, "write_changes", fail)
         api.claims.append(claim(points=10**6, interval=0.01))
         api.changes = [{"number": 1, "fields": {"learning_rate": 0.5}}]
         slot.look()

@@ -10,7 +10,7 @@ import pytest
 
 from tests.workers.waiting import PATIENCE_SECONDS, wait_until
 from workers.worker import leash
-from workers.worker.endings import ending_of_trainer
+from workers.worker.assignment import ending_of_trainer
 from workers.worker.trainer_process import TrainerProcess
 
 # Starts a grandchild in a separate session, which a signal to the process group does not reach.

@@ -7,9 +7,8 @@ from pathlib import Path
 import pytest
 
 from tests.workers.waiting import PATIENCE_SECONDS, wait_until
-from workers.worker import warm
-from workers.worker.trainer_process import TrainerProcess
-from workers.worker.warm import WarmProcess
+from workers.worker import trainer_process
+from workers.worker.trainer_process import TrainerProcess, WarmProcess
 
 SAYS = (
     "import json, pathlib, sys; assert sys.argv[1] == '--wait-for-arguments'; "
@@ -20,7 +19,7 @@ PROGRAM = [sys.executable, "-c", SAYS]
 
 @pytest.fixture
 def kept_ready(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[WarmProcess]:
-    monkeypatch.setattr(warm, "MIN_AVAILABLE_BYTES", 0)
+    monkeypatch.setattr(trainer_process, "MIN_AVAILABLE_BYTES", 0)
     process = WarmProcess(PROGRAM, tmp_path, {})
     yield process
     process.close()
@@ -37,7 +36,7 @@ def test_the_ready_process_does_the_assignment_with_its_arguments(kept_ready: Wa
 def test_another_process_is_prepared_once_one_is_taken(
     kept_ready: WarmProcess, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(warm, "WARM_AFTER_SECONDS", 0.0)
+    monkeypatch.setattr(trainer_process, "WARM_AFTER_SECONDS", 0.0)
     kept_ready.prepare()
     first = kept_ready.take([*PROGRAM, str(tmp_path / "first")])
     taken: list[TrainerProcess] = []
@@ -58,7 +57,7 @@ def test_no_process_is_ready_before_preparation_or_for_another_program(kept_read
 
 
 def test_no_process_is_kept_ready_if_memory_is_low(kept_ready: WarmProcess, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(warm, "MIN_AVAILABLE_BYTES", 1 << 62)
+    monkeypatch.setattr(trainer_process, "MIN_AVAILABLE_BYTES", 1 << 62)
     kept_ready.prepare()
     assert kept_ready.take([*PROGRAM, "x"]) is None
 
@@ -66,7 +65,7 @@ def test_no_process_is_kept_ready_if_memory_is_low(kept_ready: WarmProcess, monk
 def test_an_assignment_handed_over_early_is_done_while_the_next_process_is_prepared(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(warm, "MIN_AVAILABLE_BYTES", 0)
+    monkeypatch.setattr(trainer_process, "MIN_AVAILABLE_BYTES", 0)
     loaded = tmp_path / "loaded"
     loads = f"import os, time\nwhile not os.path.exists({str(loaded)!r}): time.sleep(0.01)\n"
     program = [sys.executable, "-c", loads + SAYS]

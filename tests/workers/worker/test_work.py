@@ -9,8 +9,8 @@ from workers.contract import layout
 from workers.contract.jobs import JobRequest
 from workers.contract.live import LiveAddress
 from workers.contract.worker_api import JobKind
+from workers.worker.attempt_directory import CheckpointStore
 from workers.worker.backend_client import BackendClient
-from workers.worker.checkpoint_store import CheckpointStore
 from workers.worker.work import Jobs
 
 

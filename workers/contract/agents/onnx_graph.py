@@ -13,7 +13,7 @@ import onnx
 from numpy.typing import NDArray
 from onnx import TensorProto, helper, numpy_helper
 
-from workers.contract.agents.shape import FILTER_EPSILON, FILTER_LIMIT, NetworkShape
+from workers.contract.agents.document import FILTER_EPSILON, FILTER_LIMIT, NetworkShape
 from workers.contract.agents.weights import Weights
 
 # Old enough for every runtime that is in use.

@@ -14,21 +14,18 @@ from pydantic import ValidationError
 from workers.contract.action_names import NAMES
 from workers.contract.agents import document as names
 from workers.contract.agents import weights
-from workers.contract.agents.card import to_card
-from workers.contract.agents.curve import to_svg
-from workers.contract.agents.document import AgentDocument, PlayedEnvironment, TrainingMethod
+from workers.contract.agents.document import AgentDocument, PlayedEnvironment, TrainingMethod, shape_of, to_card, to_svg
 from workers.contract.agents.onnx_graph import to_onnx
-from workers.contract.agents.shape import shape_of
 from workers.contract.agents.weights import Weights, WeightsError
-from workers.contract.checkpoint_metadata import METADATA, CheckpointMetadata, algorithm_of
 from workers.contract.config import TrainingConfig, config_adapter
-from workers.contract.config.evaluation import choosable_protocols, protocol_of
+from workers.contract.config.emulator import choosable_protocols, protocol_of
 from workers.contract.config.problems import problems_of, title_of
-from workers.contract.earlier_names import with_current_names
+from workers.contract.events import Member
 from workers.contract.games import rom_of
-from workers.contract.members import Member
+from workers.contract.layout import METADATA, CheckpointMetadata, algorithm_of
 from workers.contract.protocols import PROTOCOLS, fitting_protocols
 from workers.contract.protocols.document import EvaluationDocument
+from workers.contract.tracks import with_current_names
 
 # The earliest time that a zip file can express: equal contents make equal files.
 _NO_TIME = (1980, 1, 1, 0, 0, 0)

@@ -1,7 +1,5 @@
 """The configuration of a run: one model for each method, selected by `algorithm`."""
 
-from workers.contract.config.actor_critic import ActorCriticFields, AgentFields
-from workers.contract.config.adapter import RunConfig, config_adapter
 from workers.contract.config.asynchronous import (
     A3cConfig,
     AsynchronousFields,
@@ -12,10 +10,15 @@ from workers.contract.config.asynchronous import (
 from workers.contract.config.fields import Activation, Device, Precision, TrainingConfig
 from workers.contract.config.ga3c import Ga3cConfig
 from workers.contract.config.gorila import GorilaConfig
-from workers.contract.config.methods import CONFIGURATIONS, METHODS, Method, methods_for
-from workers.contract.config.optimizers import AdamFields
+from workers.contract.config.methods import CONFIGURATIONS, METHODS, Method, RunConfig, config_adapter, methods_for
+from workers.contract.config.shared import (
+    ActionValueConfig,
+    ActorCriticFields,
+    AdamFields,
+    AgentFields,
+    ValueBasedFields,
+)
 from workers.contract.config.synchronous import LockstepFields, PaacConfig, PaacQConfig, SynchronousFields
-from workers.contract.config.value_based import ActionValueConfig, ValueBasedFields
 
 __all__ = [
     "CONFIGURATIONS",

@@ -5,20 +5,23 @@ from typing import Any, ClassVar, Literal, get_args
 from pydantic import BaseModel, ConfigDict, Field, JsonValue, ValidationInfo, field_validator, model_validator
 from pydantic_core import PydanticCustomError
 
-from workers.contract.config.changeable import DECAYING, LENGTH, NEXT_UPDATE, SCHEDULE
 from workers.contract.config.emulator import (
+    DECAYING,
+    LENGTH,
+    NEXT_UPDATE,
+    SCHEDULE,
     ActionSet,
     CapFrames,
     FireAtReset,
     MaxNoops,
     MinNoops,
     RepeatActionProbability,
+    choosable_protocols,
+    unfit_without_starts_because,
 )
-from workers.contract.config.evaluation import choosable_protocols, unfit_without_starts_because
-from workers.contract.games import ENVIRONMENTS, ActionKind, Environment, known
-from workers.contract.networks import NETWORKS
-from workers.contract.protocols.acting import SAMPLED, Acting
-from workers.contract.pruning import DEFAULT_KEPT, DEFAULT_REPLAYS_MEGABYTES, MIN_KEPT
+from workers.contract.games import ENVIRONMENTS, NETWORKS, ActionKind, Environment, known
+from workers.contract.layout import DEFAULT_KEPT, DEFAULT_REPLAYS_MEGABYTES, MIN_KEPT
+from workers.contract.protocols.document import SAMPLED, Acting
 
 Device = Literal["auto", "cpu", "cuda"]
 Precision = Literal["auto", "float32", "bfloat16"]

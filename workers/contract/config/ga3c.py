@@ -4,12 +4,9 @@ from typing import Literal
 
 from pydantic import ConfigDict, Field, field_validator
 
-from workers.contract.config.actor_critic import ActorCriticFields
-from workers.contract.config.ceiling import Stepping
-from workers.contract.config.centered import CenteredFields
-from workers.contract.config.changeable import DECAYING, NEXT_UPDATE
+from workers.contract.config.emulator import DECAYING, NEXT_UPDATE
 from workers.contract.config.fields import ESSENTIAL, OPTIMIZATION, ROLLOUT, RUN
-from workers.contract.config.optimizers import RmsPropFields
+from workers.contract.config.shared import ActorCriticFields, CenteredFields, RmsPropFields, Stepping
 
 
 class Ga3cConfig(CenteredFields, ActorCriticFields, RmsPropFields):

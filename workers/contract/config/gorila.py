@@ -4,7 +4,7 @@ from typing import ClassVar, Literal
 
 from pydantic import ConfigDict, Field, ValidationInfo, field_validator
 
-from workers.contract.config.changeable import DECAYING
+from workers.contract.config.emulator import DECAYING
 from workers.contract.config.fields import (
     DECAY,
     ESSENTIAL,
@@ -18,8 +18,7 @@ from workers.contract.config.fields import (
     Decay,
     TrainingConfig,
 )
-from workers.contract.config.optimizers import RmsPropFields
-from workers.contract.config.value_based import ActionValueConfig
+from workers.contract.config.shared import ActionValueConfig, RmsPropFields
 
 
 class GorilaConfig(ActionValueConfig, RmsPropFields):

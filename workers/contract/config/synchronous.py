@@ -4,13 +4,9 @@ from typing import Literal
 
 from pydantic import ConfigDict, Field
 
-from workers.contract.config.actor_critic import ActorCriticFields
-from workers.contract.config.ceiling import Stepping
-from workers.contract.config.centered import CenteredFields
-from workers.contract.config.changeable import DECAYING, LENGTH, NEXT_UPDATE
+from workers.contract.config.emulator import DECAYING, LENGTH, NEXT_UPDATE
 from workers.contract.config.fields import ESSENTIAL, OPTIMIZATION, ROLLOUT, RUN
-from workers.contract.config.optimizers import RmsPropFields
-from workers.contract.config.value_based import ValueBasedFields
+from workers.contract.config.shared import ActorCriticFields, CenteredFields, RmsPropFields, Stepping, ValueBasedFields
 
 
 class LockstepFields(CenteredFields):

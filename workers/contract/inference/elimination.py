@@ -12,8 +12,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from workers.contract.inference.means import Floats
-from workers.contract.inference.ranks import ALPHA, e_values
+from workers.contract.inference.means import ALPHA, Floats, e_values
 
 Indices = npt.NDArray[np.int64]
 

@@ -10,8 +10,7 @@ from typing import NamedTuple, Protocol
 
 import numpy as np
 
-from workers.contract.inference.means import Floats, clustered_mean_error
-from workers.contract.inference.ranks import ALPHA
+from workers.contract.inference.means import ALPHA, Floats, clustered_mean_error
 
 # An e-value at this level shows a loss.
 DECISIVE = 1 / ALPHA

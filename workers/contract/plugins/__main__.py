@@ -8,11 +8,18 @@ from collections.abc import Sequence
 from importlib.util import find_spec
 from pathlib import Path
 
-from workers.contract.places import default_data_dir
-from workers.contract.plugins import scaffold
-from workers.contract.plugins.allowed import FILE, SETTING, allow, allowed_plugins, read_file
-from workers.contract.plugins.discovery import canonical, installed
-from workers.contract.plugins.interface import VERSION
+from workers.contract.layout import default_data_dir
+from workers.contract.plugins import trial
+from workers.contract.plugins.discovery import (
+    FILE,
+    SETTING,
+    VERSION,
+    allow,
+    allowed_plugins,
+    canonical,
+    installed,
+    read_file,
+)
 from workers.contract.plugins.loading import NOT_INSTALLED, PLUGINS, LoadedPlugin
 from workers.contract.plugins.trial import find_problems, load_after_trial
 
@@ -32,7 +39,7 @@ def parser() -> argparse.ArgumentParser:
     for command in (listing, check, allowing):
         command.add_argument("--data", type=Path, help=f"the data folder (default: {default_data_dir()})")
     new = commands.add_parser("new", help="create a package from a template, with tests")
-    new.add_argument("kind", choices=scaffold.KINDS)
+    new.add_argument("kind", choices=trial.KINDS)
     new.add_argument("name", help="name of the package, such as arcadia-ppo")
     new.add_argument("--dir", type=Path, required=True, help="a new folder")
     return parser
@@ -43,8 +50,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = parser().parse_args(arguments)
     if options.command == "new":
         try:
-            print(scaffold.create(options.kind, options.name, options.dir))
-        except scaffold.ScaffoldError as error:
+            print(trial.create(options.kind, options.name, options.dir))
+        except trial.ScaffoldError as error:
             print(f"arcadia plugins: {error}", file=sys.stderr)
             return 1
         return 0

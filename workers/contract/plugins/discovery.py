@@ -1,9 +1,34 @@
 """The installed packages that have entry points of plug-ins."""
 
+import os
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from importlib import import_module
 from importlib.metadata import Distribution, EntryPoint, distributions
+from pathlib import Path
+from typing import Any
+
+from workers.contract.layout import default_data_dir
+
+
+def resolve(reference: str) -> Any:
+    """Import the object of a reference."""
+    module, _, name = reference.partition(":")
+    return getattr(import_module(module), name)
+
+
+# Increment it when packages written for the last version stop working.
+VERSION = 1
+
+
+@dataclass(frozen=True)
+class Plugin:
+    """The parts that one entry point provides, and the version of the interface that they were written for."""
+
+    interface: int
+    provides: Sequence[object]
+
 
 GROUP_PREFIX = "arcadia."
 # In this order, so that presets can name methods and environments.
@@ -49,3 +74,34 @@ def _entry_points(distribution: Distribution) -> tuple[EntryPoint, ...]:
 
 def _in_order(points: Iterable[EntryPoint]) -> list[EntryPoint]:
     return sorted(points, key=lambda point: (GROUP_NAMES.index(point.group), point.name))
+
+
+SETTING = "ARCADIA_PLUGINS"
+FILE = "plugins.txt"
+
+
+def allowed_plugins(data_dir: Path | None = None) -> tuple[str, ...]:
+    """Return the names in the setting. If it is not set, return those in the data folder's file."""
+    if setting := os.environ.get(SETTING):
+        return allowed_names(setting)
+    return read_file(data_dir or default_data_dir())
+
+
+def read_file(data_dir: Path) -> tuple[str, ...]:
+    """Return the names in the file of a data folder."""
+    try:
+        return allowed_names((data_dir / FILE).read_text().replace("\n", ","))
+    except FileNotFoundError:
+        return ()
+
+
+def allow(name: str, data_dir: Path) -> None:
+    """Add a package to the file of a data folder."""
+    names = dict.fromkeys([*read_file(data_dir), canonical(name)])
+    data_dir.mkdir(parents=True, exist_ok=True)
+    (data_dir / FILE).write_text("\n".join(names) + "\n")
+
+
+def name_in_environment(names: Iterable[str]) -> None:
+    """Set the environment variable to these names, for child processes."""
+    os.environ[SETTING] = ",".join(names)

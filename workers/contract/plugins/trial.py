@@ -3,6 +3,7 @@
 import contextlib
 import json
 import os
+import re
 import selectors
 import signal
 import subprocess
@@ -10,11 +11,52 @@ import sys
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
+from string import Template
+from typing import Literal, get_args
 
-from workers.contract.plugins.discovery import installed
-from workers.contract.plugins.groups import GROUPS, Group
-from workers.contract.plugins.loading import MAX_OUTPUT, PLUGINS, TOO_MUCH_OUTPUT, LoadedPlugin, load
-from workers.contract.plugins.references import resolve
+from workers.contract.plugins.discovery import VERSION, installed, resolve
+from workers.contract.plugins.loading import GROUPS, MAX_OUTPUT, PLUGINS, TOO_MUCH_OUTPUT, Group, LoadedPlugin, load
+
+Kind = Literal["environment", "method"]
+KINDS: tuple[Kind, ...] = get_args(Kind)
+TEMPLATES = Path(__file__).with_name("templates")
+SUFFIX = ".template"
+NAME = re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)*")
+PREFIX = "arcadia-"
+
+
+class ScaffoldError(Exception):
+    """The package cannot be created. The message says why."""
+
+
+def create(kind: Kind, name: str, folder: Path) -> str:
+    """Create a package in a new folder. Return what to do next."""
+    if not NAME.fullmatch(name):
+        raise ScaffoldError(f"{name!r} is not a name for a package. Use lower-case words with dashes, such as my-maze.")
+    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+        raise ScaffoldError(f"{folder} exists and is not empty. Choose a new folder.")
+    short = name.removeprefix(PREFIX)
+    words = {
+        "name": name,
+        "package": name.replace("-", "_"),
+        "short": short,
+        "algorithm": short.replace("-", "_"),
+        "title": short.replace("-", " ").capitalize(),
+        "type": "".join(word.capitalize() for word in short.split("-")),
+        "version": str(VERSION),
+    }
+    source = TEMPLATES / kind
+    for template in sorted(source.rglob(f"*{SUFFIX}")):
+        relative = str(template.relative_to(source)).removesuffix(SUFFIX).replace("PACKAGE", words["package"])
+        target = folder / relative
+        target.parent.mkdir(parents=True, exist_ok=True)
+        target.write_text(Template(template.read_text()).substitute(words))
+    return f"""Created {folder}. Install it, run its tests, and allow it:
+  pip install -e {folder}
+  pytest {folder}
+  arcadia plugins allow {name}"""
+
 
 # The longest time that a package may take to load. A busy host is slow.
 LOAD_SECONDS = 30.0

@@ -6,19 +6,19 @@ from pydantic import JsonValue
 
 from workers.contract.config import CONFIGURATIONS
 from workers.contract.config.problems import FieldProblem, title_of
-from workers.contract.presets import first_steps, gorila, modern, mujoco, papers, poles, two_cores
+from workers.contract.presets import modern, papers, poles, two_cores
 from workers.contract.presets.preset import Preset as Preset
 
 PRESETS: dict[str, Preset] = {
     preset.name: preset
     for preset in (
         *poles.PRESETS,
-        *first_steps.PRESETS,
-        *mujoco.PRESETS,
+        *modern.FIRST_STEPS_PRESETS,
+        *modern.MUJOCO_PRESETS,
         *two_cores.PRESETS,
         *modern.PRESETS,
         *papers.PRESETS,
-        *gorila.PRESETS,
+        *papers.GORILA_PRESETS,
     )
 }
 

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from workers.contract.config import PaacConfig
+from workers.contract.config import A3cConfig, PaacConfig
 from workers.contract.presets.preset import Preset
 
 # The emulator settings of sticky-30min, so that training episodes are like those of the protocol.
@@ -59,5 +59,78 @@ PRESETS = (
             fire_at_reset=False,
             min_noops=1,
         ),
+    ),
+)
+
+
+# The paper's agent (section 9) with two actor-learners. With the paper's RMSProp ε of 0.1 it learns more slowly.
+PAPERS_AGENT: dict[str, Any] = {
+    "num_actors": 2,
+    "t_max": 1_000,
+    "bootstrap": False,
+    "rmsprop_epsilon": 1e-4,
+    "value_cost": 0.25,
+    "hidden_units": 200,
+    "hidden_layers": 1,
+    "activation": "relu",
+    "lstm_units": 128,
+    "entropy_cost": 0.0001,
+    "clip_rewards": False,
+}
+SOURCE = (
+    "Tuned here for two cores from a3c-continuous: section 9 of the A3C paper, with two actor-learners instead of 16 "
+    "and an RMSProp ε of 0.0001 instead of 0.1."
+)
+
+MUJOCO_PRESETS = (
+    Preset(
+        name="a3c-lstm-inverted-pendulum",
+        title="A3C with memory balances MuJoCo's pole",
+        shows="The paper's continuous agent, with 128 LSTM cells and a Gaussian policy, learns from whole episodes.",
+        source=SOURCE,
+        config=A3cConfig(**PAPERS_AGENT, env="InvertedPendulum-v5", total_steps=300_000),
+    ),
+    Preset(
+        name="a3c-lstm-double-pendulum",
+        title="A3C with memory balances two poles",
+        shows="The paper's continuous agent balances MuJoCo's two poles, one on top of the other.",
+        source=SOURCE,
+        config=A3cConfig(**PAPERS_AGENT, env="InvertedDoublePendulum-v5", total_steps=400_000),
+    ),
+    Preset(
+        name="a3c-lstm-reacher",
+        title="A3C with memory moves MuJoCo's arm",
+        shows="The paper's continuous agent moves the tip of a two-link arm to a point.",
+        source=SOURCE,
+        config=A3cConfig(**PAPERS_AGENT, env="Reacher-v5", total_steps=400_000),
+    ),
+)
+
+
+SMALL_WORLD: dict[str, Any] = {
+    "checkpoint_seconds": 5,
+    "num_envs": 16,
+    "t_max": 5,
+    "rmsprop_epsilon": 1e-5,
+    "max_grad_norm": 0.5,
+    "entropy_cost": 0.01,
+    "value_cost": 0.5,
+    "clip_rewards": False,
+}
+
+FIRST_STEPS_PRESETS = (
+    Preset(
+        name="paac-catch",
+        title="PAAC learns Catch in seconds",
+        shows="A paddle learns to catch every ball: from a return of −0.6 to 1 within 150,000 steps.",
+        source="Tuned here; the method is PAAC's algorithm 1.",
+        config=PaacConfig(**SMALL_WORLD, env="Arcadia/Catch-v0", total_steps=150_000, gamma=0.98, learning_rate=0.003),
+    ),
+    Preset(
+        name="paac-identity",
+        title="PAAC learns Identity in seconds",
+        shows="The agent learns to choose the shown action: from a return of −5 to 10 within 100,000 steps.",
+        source="Tuned here; the method is PAAC's algorithm 1. Rewards are immediate, so γ is small.",
+        config=PaacConfig(**SMALL_WORLD, env="Arcadia/Identity-v0", total_steps=100_000, gamma=0.5, learning_rate=0.01),
     ),
 )

@@ -4,16 +4,15 @@ import argparse
 import sys
 from collections.abc import Sequence
 
-from workers.contract.calibrations import CalibrationDocument
-from workers.trainer.calibration.request import parser, read
-from workers.trainer.calibration.table import table
-from workers.trainer.futures import program
-from workers.trainer.stopping import StopRequest
+from workers.contract.futures import CalibrationDocument
+from workers.trainer.calibration import parser, read, table
+from workers.trainer.errors import StopRequest
+from workers.trainer.futures.request import run_program
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line. Return the exit status."""
-    return program.main(parser().parse_args(arguments), compute, table)
+    return run_program(parser().parse_args(arguments), compute, table)
 
 
 def compute(options: argparse.Namespace, stop: StopRequest) -> CalibrationDocument:

@@ -2,11 +2,13 @@
 
 import math
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
 
-from workers.contract.calibrations import (
+from workers.contract.action_names import Discrete
+from workers.contract.config import RunConfig
+from workers.contract.futures import (
     MAX_BINS,
     MAX_MOMENTS,
     MAX_WORST,
@@ -14,22 +16,64 @@ from workers.contract.calibrations import (
     CalibrationBin,
     CalibrationDocument,
     CalibrationErrors,
+    Future,
+    Interval,
     JudgedMoment,
+    LossBounds,
     Regret,
 )
-from workers.contract.config import RunConfig
-from workers.contract.futures import Interval
-from workers.contract.inference.losses import loss_interval
-from workers.contract.inference.means import clustered_mean_error, jackknife_interval
+from workers.contract.inference.losses import bound_loss, loss_interval
+from workers.contract.inference.means import clustered_mean_error, jackknife_interval, t_interval
 from workers.contract.protocols import EvaluationProtocol
-from workers.contract.protocols.acting import Acting
-from workers.trainer.calibration.judging import judged_moments
-from workers.trainer.calibration.request import CalibrateRequest
+from workers.contract.protocols.document import Acting
+from workers.trainer.calibration import CalibrateRequest
 from workers.trainer.evaluation.request import RequestError
-from workers.trainer.futures.moments import moments
-from workers.trainer.futures.players import Player, load
+from workers.trainer.futures.simulating import Moment, Plan, Player, draws, future, load, moments, simulate
 from workers.trainer.host import devices
 from workers.trainer.recording.recording import StoppedError
+
+
+def judged_moments(
+    player: Player, episode: int, every: int, request: CalibrateRequest, should_stop: Callable[[], bool]
+) -> Iterator[JudgedMoment]:
+    """Play an episode and judge every k-th decision."""
+    for moment in moments(player.subject, player.protocol, request.seed, episode):
+        if moment.decision % every == 0:
+            yield judged(player, moment, episode, request, should_stop)
+
+
+def judged(
+    player: Player, moment: Moment, episode: int, request: CalibrateRequest, should_stop: Callable[[], bool]
+) -> JudgedMoment:
+    """Simulate the futures of a decision. They are those of `arcadia futures` with the same options."""
+    drawn = draws(request.seed, episode, moment.decision, range(request.options.futures))
+
+    def simulated(*first: int) -> list[Future]:
+        branches = simulate(player.subject, moment, drawn, Plan(request.options.horizon, first=first), should_stop)
+        return [future(branch, player.config) for branch in branches]
+
+    def returns(*first: int) -> list[float]:
+        return [each.discounted_return for each in simulated(*first)]
+
+    futures = simulated()
+    found = [each.discounted_return for each in futures]
+    mean = float(np.mean(found))
+    regret = None
+    if request.options.measure_regret and isinstance(moment.game.actions, Discrete):
+        of_actions = np.array([returns(action) for action in range(moment.game.actions.count)])
+        regret = LossBounds(**bound_loss(of_actions, int(moment.action))._asdict())
+    weights = [player.config.gamma**each.decisions * (each.bootstrap is not None) for each in futures]
+    return JudgedMoment(
+        episode=episode,
+        decision=moment.decision,
+        value=float(moment.output.values[0]),
+        mean=mean,
+        interval=t_interval(found) or (mean, mean),
+        standard_error=float(np.std(found, ddof=1) / len(found) ** 0.5),
+        regret=regret,
+        bootstrap_weight=float(np.mean(weights)),
+    )
+
 
 Advance = Callable[[int, int], None]
 """Reports how many decisions are judged, and how many will be."""

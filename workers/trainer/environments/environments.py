@@ -1,25 +1,72 @@
 """Batches of environments behind one interface: send actions, then receive the step they led to."""
 
+import contextlib
+import io
+import os
 from dataclasses import dataclass
 from functools import cache, partial
 from importlib import import_module
+from pathlib import Path
 from typing import Any, Protocol, cast
 
 import ale_py
 import gymnasium
 import numpy as np
+from ale_py.roms import get_rom_path
 from ale_py.vector_env import AtariVectorEnv
 from gymnasium.vector import AutoresetMode, VectorEnv
 from numpy.typing import NDArray
 
+from workers.contract.action_names import ActionSpace, Continuous, Discrete, number_of_actions
 from workers.contract.config import TrainingConfig
 from workers.contract.games import ENVIRONMENTS, rom_of
 from workers.contract.plugins.loading import PROVIDERS
-from workers.contract.spaces import ActionSpace, Continuous, Discrete, number_of_actions
-from workers.trainer.environments import roms
 from workers.trainer.environments import worlds as worlds  # registers Arcadia's environments with gymnasium
 from workers.trainer.errors import TrainerError
 from workers.trainer.host import devices
+
+
+class MissingGameError(TrainerError):
+    """The ROM of the game was not found."""
+
+
+def check(env: str) -> None:
+    """Raise if an Atari game's ROM is missing."""
+    if ENVIRONMENTS[env].family.simulator == "ale":
+        path_of(env)
+
+
+def path_of(env: str) -> Path:
+    """Return the path of a game's ROM."""
+    try:
+        # ale-py prints the folder, but standard output may contain a document.
+        with contextlib.redirect_stdout(io.StringIO()):
+            path = get_rom_path(rom_of(env))
+    except OSError as error:
+        raise _missing(env, error) from error
+    if path is None:
+        raise MissingGameError(f"ale-py does not know {env}: choose another game")
+    return path
+
+
+def _missing(env: str, error: OSError) -> MissingGameError:
+    """Return an error message with the searched folder, the problem and the fix."""
+    file = f"{rom_of(env)}.bin"
+    if isinstance(error, NotADirectoryError):
+        wrong = "is no folder"
+    elif isinstance(error, FileNotFoundError):
+        wrong = f"has no {file}"
+    elif error.strerror:
+        wrong = f"has a {file} that cannot be read ({error.strerror})"
+    else:  # has another hash
+        wrong = f"has a {file} that is not the game's"
+    if folder := os.environ.get("ALE_ROMS_DIR"):
+        return MissingGameError(
+            f"{env} is missing: ALE_ROMS_DIR is {folder}, which {wrong}. "
+            f"Unset it to play the games that come with ale-py, or put the game's {file} there"
+        )
+    return MissingGameError(f"{env} is missing: this installation of ale-py {wrong}. Install ale-py again")
+
 
 Floats = NDArray[np.float32]
 Flags = NDArray[np.bool_]
@@ -127,7 +174,7 @@ def starting_frames(env: str) -> int:
     ale_py.ALEInterface.setLoggerMode(ale_py.LoggerMode.Error)
     emulator = ale_py.ALEInterface()
     emulator.setFloat("repeat_action_probability", 0.0)  # otherwise Double Dunk's menu sometimes takes longer
-    emulator.loadROM(roms.path_of(env))
+    emulator.loadROM(path_of(env))
     return emulator.getEpisodeFrameNumber()
 
 

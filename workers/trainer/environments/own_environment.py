@@ -4,8 +4,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from workers.contract.action_names import ActionSpace, Continuous
 from workers.contract.config import TrainingConfig
-from workers.contract.spaces import ActionSpace, Continuous
 from workers.trainer.environments import environments
 from workers.trainer.environments.environments import Actions, Observations
 

@@ -10,7 +10,7 @@ from pydantic import ValidationError
 from workers.contract import layout
 from workers.contract.games import ENVIRONMENTS, id_of
 from workers.contract.protocols import PROTOCOLS, EvaluationProtocol, fitting_protocols
-from workers.contract.protocols.acting import USUAL_EPSILON, Acting
+from workers.contract.protocols.document import USUAL_EPSILON, Acting
 from workers.trainer.errors import TrainerError
 
 LARGEST_SEED = 2**63 - 1

@@ -5,15 +5,13 @@ import sys
 from collections.abc import Sequence
 
 from workers.contract.futures import FuturesDocument
-from workers.trainer.futures import program
-from workers.trainer.futures.request import parser, read
-from workers.trainer.futures.table import table
-from workers.trainer.stopping import StopRequest
+from workers.trainer.errors import StopRequest
+from workers.trainer.futures.request import parser, read, run_program, table
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line. Return the exit status."""
-    return program.main(parser().parse_args(arguments), compute, table)
+    return run_program(parser().parse_args(arguments), compute, table)
 
 
 def compute(options: argparse.Namespace, stop: StopRequest) -> FuturesDocument:

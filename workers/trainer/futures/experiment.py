@@ -1,29 +1,194 @@
 """Futures of one decision, from the checkpoint to the document."""
 
+import math
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, closing, nullcontext
 from dataclasses import dataclass, replace
 from functools import partial
+from itertools import count
 from pathlib import Path
 
-from workers.contract.futures import ActionFutures, Challenge, FuturesDocument, FuturesOptions, FuturesVideo
-from workers.contract.spaces import Continuous
+import numpy as np
+
+from workers.contract.action_names import Continuous
+from workers.contract.config import RunConfig
+from workers.contract.futures import (
+    MAX_PAIRS,
+    ActionFutures,
+    Challenge,
+    Future,
+    FuturesDocument,
+    FuturesOptions,
+    FuturesVideo,
+    Shown,
+)
+from workers.contract.inference.losses import DECISIVE, loss_evidence, pairs_needed
+from workers.trainer.errors import TrainerError
 from workers.trainer.evaluation.request import RequestError
-from workers.trainer.futures.challenge import challenge
-from workers.trainer.futures.films import film_some
-from workers.trainer.futures.ghosts import Ghosts
-from workers.trainer.futures.moments import Moment, moments
-from workers.trainer.futures.players import Player, load, load_other
 from workers.trainer.futures.request import FuturesRequest, parsed_actions
-from workers.trainer.futures.returns import estimate, future, score_fan, survival
-from workers.trainer.futures.simulating import Branch, FutureSeeds, Plan, draws, simulate
+from workers.trainer.futures.simulating import (
+    Branch,
+    FutureSeeds,
+    Ghosts,
+    Moment,
+    Plan,
+    Player,
+    draws,
+    estimate,
+    future,
+    load,
+    load_other,
+    moments,
+    score_fan,
+    simulate,
+    survival,
+)
 from workers.trainer.games.emulator import AtariGame
 from workers.trainer.games.games import PlayableGame
+from workers.trainer.games.video import Frame, VideoWriter
 from workers.trainer.host import devices
-from workers.trainer.methods.trained_networks import Action
-from workers.trainer.recording.diary import displayed_numbers
-from workers.trainer.recording.recording import StoppedError
+from workers.trainer.methods.trainer import Action
+from workers.trainer.recording.recording import StoppedError, displayed_numbers
+
+# Pairs are simulated in blocks until a loss is shown, or is unlikely after some of them.
+BLOCK = 32
+FEWEST_PAIRS, HOPELESS = 64, 0.2
+
+Simulate = Callable[[Plan, range], list[Branch]]
+"""Simulates the futures of these numbers by a plan."""
+
+
+def outcome(branch: Branch, config: RunConfig) -> float:
+    """Return the discounted reward of a future without the value of its last state."""
+    rewards = np.asarray(branch.rewards)
+    if config.clip_rewards:
+        ends = np.flatnonzero((rewards != 0) | np.asarray(branch.lives_lost))
+        rewards = np.clip(rewards[: ends[0] + 1] if len(ends) else rewards, -1, 1)
+    return float(rewards @ config.gamma ** np.arange(len(rewards)))
+
+
+@dataclass
+class Challenger:
+    """The action with the best outcomes in the screen, against the taken one."""
+
+    acting: Player
+    plan: Plan
+    simulate: Simulate
+    action: int
+    taken: int
+    scale: float
+
+    def differences(self, futures: range) -> list[float]:
+        """Return how much better the outcome is in each of these futures."""
+        plan = replace(self.plan, until="outcome" if self.acting.config.clip_rewards else "horizon")
+        one, other = (self.simulate(replace(plan, first=(action,)), futures) for action in (self.action, self.taken))
+        return [self._limited(a) - self._limited(b) for a, b in zip(one, other, strict=True)]
+
+    def _limited(self, branch: Branch) -> float:
+        return float(np.clip(outcome(branch, self.acting.config), -self.scale, self.scale))
+
+
+def challenge(
+    acting: Player,
+    plan: Plan,
+    simulate: Simulate,
+    screen: Sequence[Sequence[Branch]],
+    taken: int,
+    names: Sequence[str],
+) -> Challenge:
+    """Choose the action with the best outcomes in the screen, and test it with fresh futures."""
+    outcomes = np.array([[outcome(branch, acting.config) for branch in branches] for branches in screen])
+    scale = 1.0 if acting.config.clip_rewards else float(np.abs(outcomes).max()) or 1.0
+    means = outcomes.mean(axis=1)
+    if means[taken] == means.max():
+        return Challenge(taken=names[taken], action=None, scale=scale)
+    challenger = Challenger(acting, plan, simulate, int(means.argmax()), taken, scale)
+    first = len(screen[0])
+    found: list[float] = []
+    evidence = 1.0
+    while evidence < DECISIVE and len(found) < MAX_PAIRS and (len(found) < FEWEST_PAIRS or evidence >= HOPELESS):
+        found += challenger.differences(range(first + len(found), first + len(found) + BLOCK))
+        evidence = loss_evidence(found, scale)
+    is_better = evidence >= DECISIVE
+    # The pairs that show a loss overstate it, so it is measured with others.
+    last = first + len(found)
+    measured = challenger.differences(range(last, last + FEWEST_PAIRS)) if is_better else []
+    return Challenge(
+        taken=names[taken],
+        action=names[challenger.action],
+        scale=scale,
+        pairs=len(found),
+        e_value=evidence,
+        is_better=is_better,
+        pairs_needed=None if is_better else pairs_needed(found, scale),
+        loss=estimate(measured) if is_better else None,
+    )
+
+
+# Fewer pictures keep the files small. An agent of an Atari game decides 15 times per second.
+LEAST_PICTURES_PER_SECOND = 15
+
+
+class OtherFutureError(TrainerError):
+    """The actions of a future do not lead to the same score again."""
+
+
+def film_some(
+    directory: Path,
+    moment: Moment,
+    branches: Sequence[Branch],
+    drawn: Sequence[FutureSeeds],
+    futures: Sequence[Future],
+    should_stop: Callable[[], bool] = lambda: False,
+) -> list[FuturesVideo]:
+    """Render the futures with the best, median and worst return."""
+    order = np.argsort([each.discounted_return for each in futures], kind="stable")
+    chosen: dict[Shown, int] = {"best": order[-1], "median": order[len(order) // 2], "worst": order[0]}
+    videos = []
+    for shows, number in chosen.items():
+        file = f"future-{shows}.mp4"
+        film(directory / file, moment, branches[number], drawn[number].game_seed, should_stop)
+        videos.append(FuturesVideo(shows=shows, future=int(number), file=file))
+    return videos
+
+
+def film(path: Path, moment: Moment, branch: Branch, game_seed: int, should_stop: Callable[[], bool]) -> None:
+    """Render a future, from the picture of the decision to its end."""
+    game = moment.game.filmed_branch(game_seed)
+    stride, rate = thinned(game.pictures_per_second)
+    numbers = count()
+    try:
+        with VideoWriter(path, rate, game.scale) as video:
+
+            def show(picture: Frame) -> None:
+                if next(numbers) % stride == 0:
+                    video.add(picture)
+
+            game.show(show)
+            for action in branch.actions:
+                if should_stop():
+                    raise StoppedError("the futures were stopped")
+                game.step(action)
+            if not math.isclose(game.score, branch.game.score, rel_tol=1e-6, abs_tol=1e-6):
+                raise OtherFutureError(
+                    f"the actions of a future led to {game.score:g} points in its video, not {branch.game.score:g}: "
+                    "simulate without videos"
+                )
+    finally:
+        game.close()
+
+
+def thinned(pictures_per_second: int) -> tuple[int, int]:
+    """Return the distance between kept pictures, and their number per second: at least 15 if possible."""
+    strides = [
+        stride
+        for stride in range(1, pictures_per_second + 1)
+        if pictures_per_second % stride == 0 and pictures_per_second // stride >= LEAST_PICTURES_PER_SECOND
+    ]
+    stride = max(strides, default=1)
+    return stride, pictures_per_second // stride
+
 
 GHOSTS_FILE = "future-ghosts.mp4"
 Advance = Callable[[int, int], None]

@@ -8,15 +8,14 @@ from pathlib import Path
 import ale_py
 import numpy as np
 
+from workers.contract.action_names import ActionSpace, Discrete
 from workers.contract.config.emulator import ActionSet
 from workers.contract.protocols.starts import Held
-from workers.contract.spaces import ActionSpace, Discrete
-from workers.trainer.environments import roms
+from workers.trainer.environments import environments
 from workers.trainer.environments.environments import Observations
 from workers.trainer.games.games import NO_LIVES, Watch
-from workers.trainer.games.screens import SIDE, Screen, shrunk
-from workers.trainer.games.video import Frame
-from workers.trainer.methods.trained_networks import Action
+from workers.trainer.games.video import SIDE, Frame, Screen, shrunk
+from workers.trainer.methods.trainer import Action
 
 STACK = 4
 EMULATOR = f"ale-py {ale_py.__version__}"
@@ -26,7 +25,7 @@ EMULATOR = f"ale-py {ale_py.__version__}"
 def game_of(env: str, action_set: ActionSet = "minimal") -> tuple[Path, tuple[ale_py.Action, ...]]:
     """Return the ROM of a game and one of its action sets."""
     ale_py.ALEInterface.setLoggerMode(ale_py.LoggerMode.Error)
-    rom = roms.path_of(env)
+    rom = environments.path_of(env)
     emulator = ale_py.ALEInterface()
     emulator.loadROM(rom)
     legal = emulator.getMinimalActionSet() if action_set == "minimal" else emulator.getLegalActionSet()

@@ -9,12 +9,11 @@ from typing import Any, Protocol, cast
 import gymnasium
 import numpy as np
 
-from workers.contract import keys
-from workers.contract.action_names import action_names
+from workers.contract import live
+from workers.contract.action_names import ActionSpace, Continuous, action_names
 from workers.contract.games import ENVIRONMENTS
 from workers.contract.plugins.loading import PROVIDERS
 from workers.contract.protocols.starts import Held
-from workers.contract.spaces import ActionSpace, Continuous
 from workers.trainer.environments.environments import (
     Observations,
     action_space,
@@ -23,7 +22,7 @@ from workers.trainer.environments.environments import (
     registered,
 )
 from workers.trainer.games.video import Frame, drop
-from workers.trainer.methods.trained_networks import Action
+from workers.trainer.methods.trainer import Action
 
 Watch = Callable[[Frame], None]
 """Receives each picture of a game."""
@@ -118,7 +117,7 @@ class GymnasiumGame:
         self.actions = action_space(env, self._env.action_space)
         self.action_names = action_names(env, self.actions)
         self.observation_shape = self._env.observation_space.shape or ()
-        self.can_rest = keys.allow_rest(self.action_names)
+        self.can_rest = live.allow_rest(self.action_names)
         self.frames_per_step = ENVIRONMENTS[env].frames_per_step
         self.pictures_per_second = int(self._env.metadata.get("render_fps") or USUAL_PICTURES_PER_SECOND)
         self._watch: Watch | None = None

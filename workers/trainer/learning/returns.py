@@ -1,9 +1,12 @@
 """Returns and targets: tensors (t_max, n_e) for n_e environments, plain numbers for one."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import torch
 from torch import Tensor
+
+from workers.contract.config.fields import Decay
 
 
 def n_step_returns(
@@ -60,3 +63,24 @@ def returns_of_one(rewards: Sequence[float], bootstrap: float, gamma: float) -> 
 def one_step_targets(rewards: Sequence[float], following: Sequence[float], gamma: float) -> list[float]:
     """Return y ← r + γQ(s', ·; θ⁻). `following` is Q(s', ·; θ⁻), 0 for terminal s' (Mnih et al. 2016, algorithm 1)."""
     return [reward + gamma * value for reward, value in zip(rewards, following, strict=True)]
+
+
+@dataclass(frozen=True)
+class Losses:
+    """Loss of one update, summed over its steps, and its terms."""
+
+    total: Tensor
+    policy: Tensor
+    value: Tensor
+    entropy: Tensor
+
+    def detached(self) -> "Losses":
+        """Return the losses without autograd's graph. As long as it exists, no backward pass fits in a CUDA graph."""
+        return Losses(self.total.detach(), self.policy.detach(), self.value.detach(), self.entropy.detach())
+
+
+def decayed(initial: float, decay: Decay, step: int, total_steps: int) -> float:
+    """Return a setting's value at a step. It falls linearly to zero over all steps or over the last third."""
+    left = max(0.0, 1 - step / total_steps)
+    shares = {"linear": left, "late": min(1.0, 3 * left), "none": 1.0}
+    return initial * shares[decay]

@@ -1,18 +1,105 @@
 """Connection from a live game's process to the backend. It reconnects when it breaks."""
 
 import contextlib
+import io
 import queue
 import sys
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Sequence
 from typing import Self
 from urllib.parse import urlsplit
 
+from PIL import Image
 from websockets.exceptions import ConnectionClosed, InvalidStatus, WebSocketException
 from websockets.sync.client import ClientConnection, connect
 
-from workers.contract.live import ENDED, NO_SUCH_GAME, STALE, LiveAddress
+from workers.contract.live import ENDED, NO_ACTION, NO_SUCH_GAME, SILENT_HANDS_SECONDS, STALE, Key, LiveAddress, nearest
+from workers.trainer.games.video import Frame
+
+# Fast, and small for pictures with few colors.
+PNG_LEVEL = 1
+
+
+def png(picture: Frame) -> bytes:
+    """Return a picture as PNG."""
+    file = io.BytesIO()
+    Image.fromarray(picture).save(file, "PNG", compress_level=PNG_LEVEL)
+    return file.getvalue()
+
+
+# If a game is further behind than this, it does not try to catch up.
+LATE_SECONDS = 0.1
+
+
+class Pace:
+    """Timer that waits after each picture until the next one is due."""
+
+    def __init__(
+        self,
+        pictures_per_second: int,
+        clock: Callable[[], float] = time.monotonic,
+        sleep: Callable[[float], None] = time.sleep,
+    ) -> None:
+        self._seconds, self._clock, self._sleep = 1 / pictures_per_second, clock, sleep
+        self._due = clock()
+
+    def wait(self) -> None:
+        """Wait until the next picture is due."""
+        now = self._clock()
+        self._due = max(self._due + self._seconds, now - LATE_SECONDS)
+        if self._due > now:
+            self._sleep(self._due - now)
+
+
+class Hands:
+    """The viewer who plays, if any, and the keys that they hold."""
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        self._clock = clock
+        self.free()
+
+    def free(self) -> None:
+        """Remove the playing viewer."""
+        self.viewer: str | None = None
+        self._held: frozenset[Key] = frozenset()
+        self._pressed: frozenset[Key] = frozenset()
+
+    def take(self, viewer: str) -> None:
+        """Let a viewer play unless another one does."""
+        if self.viewer is None:
+            self.viewer = viewer
+            self.hear(viewer)
+
+    def hear(self, viewer: str) -> None:
+        """Record that a viewer is still connected."""
+        if viewer == self.viewer:
+            self._heard = self._clock()
+
+    @property
+    def silent(self) -> bool:
+        """True if the playing viewer has been silent for too long."""
+        return self.viewer is not None and self._clock() - self._heard > SILENT_HANDS_SECONDS
+
+    def hold(self, viewer: str, keys: Collection[Key]) -> None:
+        """Set the held keys if this viewer plays."""
+        if viewer == self.viewer:
+            self._pressed |= frozenset(keys) - self._held
+            self._held = frozenset(keys)
+
+    def action(self, names: Sequence[str]) -> str:
+        """Return the action for the next frame. A short key press counts for at least one frame."""
+        action = self._wish(names)
+        self._pressed = frozenset()
+        return action
+
+    def mean_action(self, names: Sequence[str]) -> bool:
+        """Return True if the keys mean an action other than none."""
+        return self._wish(names) != NO_ACTION
+
+    def _wish(self, names: Sequence[str]) -> str:
+        return nearest(self._held | self._pressed, names)
+
 
 LOOPBACK = {"localhost", "127.0.0.1", "::1"}
 RETRY_SECONDS = 1.0

@@ -3,7 +3,8 @@
 import json
 import secrets
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
@@ -13,20 +14,29 @@ from torch import Tensor
 from torch.nn.functional import softplus
 
 from workers.contract import layout
+from workers.contract.action_names import ActionSpace, Continuous
 from workers.contract.config import RunConfig
 from workers.contract.events import CheckpointFile
-from workers.contract.live import AgentOnStage
-from workers.contract.protocols.acting import Acting
-from workers.contract.spaces import ActionSpace, Continuous
+from workers.contract.live import AgentOnStage, OriginOnStage, ReplayOrigin
+from workers.contract.protocols import PROTOCOLS, EvaluationProtocol, fitting_protocols
+from workers.contract.protocols.document import Acting
+from workers.contract.protocols.starts import CAP_FRAMES, SEEDS
+from workers.trainer.futures.experiment import moment_at
+from workers.trainer.futures.simulating import Moment, moments
+from workers.trainer.games import playing
+from workers.trainer.games.emulator import AtariGame
 from workers.trainer.games.games import PlayableGame
+from workers.trainer.games.subjects import agent_subject, opener
+from workers.trainer.games.video import drop
 from workers.trainer.methods import TRAINERS
-from workers.trainer.methods.trained_networks import Action, action_of
+from workers.trainer.methods.trainer import Action, action_of
 from workers.trainer.networks.agents import Memory
-from workers.trainer.recording.diary import displayed_numbers, kind_of_numbers
+from workers.trainer.recording import retracing
+from workers.trainer.recording.recording import displayed_numbers, kind_of_numbers
 from workers.trainer.run import checkpoints
 from workers.trainer.run.checkpoints import CheckpointError, LoadedCheckpoint
 
-SEEDS = 2**31
+TORCH_SEEDS = 2**31
 
 # The meaning of a temperature between 0 and 1. policy: π to the power of its inverse. random: the share of random
 # actions. noise: the share of the policy's standard deviation.
@@ -42,7 +52,7 @@ class LiveAgent:
     def __init__(self, checkpoint: LoadedCheckpoint, config: RunConfig, game: PlayableGame) -> None:
         self._config, self._shape, self.actions = config, game.observation_shape, game.actions
         self.temperature = usual_temperature(config.usual_acting)
-        self._random = torch.Generator().manual_seed(secrets.randbelow(SEEDS))
+        self._random = torch.Generator().manual_seed(secrets.randbelow(TORCH_SEEDS))
         self._loaded = 0
         self.load(checkpoint)
 
@@ -155,3 +165,86 @@ class CheckpointReceiver:
             path.unlink()
             path.with_suffix(".json").unlink()
         self._then(arrived)
+
+
+@dataclass(frozen=True)
+class Staging:
+    """Environment, start of its games by number, and the agent, if any.
+
+    With an origin, games begin at a decision of a replay and wait there for a person.
+    """
+
+    env: str
+    game: PlayableGame
+    open: Callable[[int], None]
+    agent: LiveAgent | None
+    origin: OriginOnStage | None = None
+    # Held because it closes the game when it is collected.
+    episode: Iterable[Moment] = ()
+
+
+def of_agent(checkpoint: LoadedCheckpoint, config: RunConfig) -> Staging:
+    """Return the setup for a checkpoint's agent, with the starts and ends of its longest evaluation."""
+    protocol = protocol_of(config)
+    frames = config.environment.frames_per_step
+    game = opener(config.env, protocol, frames, config.action_set, filmed=True)()
+    begin = playing.opening(protocol, None)
+
+    def open_game(number: int) -> None:
+        begin(game, number, playing.draws(protocol, secrets.randbelow(SEEDS), number))
+
+    return Staging(config.env, game, open_game, LiveAgent(checkpoint, config, game))
+
+
+def of_people(env: str) -> Staging:
+    """Return the setup for people: an Atari game from its reset, with the protocols' time limit."""
+    game = AtariGame(env, CAP_FRAMES, frames_per_step=1)
+    return Staging(env, game, lambda _number: game.begin(secrets.randbelow(SEEDS)), None)
+
+
+def of_replay(
+    checkpoint: LoadedCheckpoint,
+    config: RunConfig,
+    origin: ReplayOrigin,
+    should_stop: Callable[[], bool] = lambda: False,
+) -> Staging:
+    """Return the setup for a person who continues a replay, whose agent watches and can play."""
+    protocol = PROTOCOLS[origin.protocol]
+    subject = agent_subject(checkpoint, config, protocol, None, filmed=True)
+    episode = moments(subject, protocol, origin.seed, origin.episode, actions=origin.actions)
+    moment = moment_at(_without_pictures(episode), origin.decision, should_stop)
+    game = moment.game
+    retracing.check_score(game, origin.score, when=" before the decision")
+    agent = LiveAgent(checkpoint, config, game)
+
+    def open_game(number: int) -> None:
+        if number > 1:
+            game.show(drop)
+            retracing.begin(game, protocol, origin.seed, origin.episode)
+            for action in origin.actions:
+                game.step(action)
+        agent.remember(moment.memory)
+
+    where = OriginOnStage(decision=origin.decision, score=game.score, frames=game.frames)
+    return Staging(config.env, game, open_game, agent, where, episode)
+
+
+def _without_pictures(episode: Iterable[Moment]) -> Iterator[Moment]:
+    """Yield the moments of an episode, and drop its pictures, which would fill the memory."""
+    for moment in episode:
+        if moment.decision == 0:
+            moment.game.show(drop)
+        yield moment
+
+
+def protocol_of(config: RunConfig) -> EvaluationProtocol:
+    """Return the protocol of a live game: the longest evaluation without start points.
+
+    Prefer a protocol that repeats actions with the same probability as training.
+    """
+    fitting = [PROTOCOLS[name] for name in fitting_protocols(config.environment.family)]
+    repeats = config.repeat_action_probability
+    return max(
+        (each for each in fitting if each.opening != "starts"),
+        key=lambda each: (each.repeat_action_probability == repeats, each.cap_frames or 0),
+    )

@@ -6,8 +6,8 @@
 from typing import Any
 
 from workers.contract.config import METHODS
+from workers.contract.plugins.discovery import resolve
 from workers.contract.plugins.loading import PROVIDERS
-from workers.contract.plugins.references import resolve
 from workers.trainer.errors import TrainerError
 from workers.trainer.methods.trainer import Trainer
 

@@ -6,14 +6,12 @@ from typing import cast
 import torch
 from torch import Tensor, nn
 
+from workers.contract.action_names import ActionSpace, Continuous
 from workers.contract.config import AgentFields
-from workers.contract.spaces import ActionSpace, Continuous
 from workers.trainer.networks.bodies import Body, build_body
-from workers.trainer.networks.gradients import write_linear
-from workers.trainer.networks.initialization import initialized
+from workers.trainer.networks.gradients import ALONE, SideBySide, initialized, write_linear
 from workers.trainer.networks.lstm import Cells, Lstm, LstmTape
-from workers.trainer.networks.side_by_side import ALONE, SideBySide
-from workers.trainer.networks.tapes import Tape
+from workers.trainer.networks.outputs import Tape
 
 Memory = tuple[Cells, ...]
 """The state of each LSTM; empty in a feed-forward agent."""

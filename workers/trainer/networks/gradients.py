@@ -3,11 +3,19 @@
 For the few states of a rollout, autograd costs more than the arithmetic, and its results would need a copy.
 """
 
-from typing import cast
+import os
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor, wait
+from itertools import pairwise, zip_longest
+from math import sqrt
+from pathlib import Path
+from typing import TypeVar, cast
 
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
+
+from workers.contract.config import TrainingConfig
 
 
 def write_linear(layer: nn.Linear, gradient: Tensor, x: Tensor) -> None:
@@ -90,3 +98,87 @@ def _convolution_backward(
         output_gradient, x, weight, [len(weight)], stride, zeros, ones, False, zeros, 1, wanted
     )
     return found
+
+
+Item = TypeVar("Item")
+Result = TypeVar("Result")
+
+
+class SideBySide:
+    """Pool of threads, optionally pinned to shares of the cores. A single item runs in the caller's thread."""
+
+    def __init__(self, threads: int, shares: Sequence[set[int] | None] = ()) -> None:
+        torch_threads = torch.get_num_threads()
+        self._threads = [
+            ThreadPoolExecutor(1, f"side-by-side-{i}", initializer=_begin, initargs=(torch_threads, share))
+            for i, share in zip_longest(range(threads), shares)
+        ]
+
+    def __call__(self, work: Callable[[slice], Result], rows: int) -> list[Result]:
+        """Run the work on equal shares of rows. Return the results in the order of the rows."""
+        threads = min(len(self._threads), rows)
+        return self.each(work, [slice(*pair) for pair in pairwise(rows * i // threads for i in range(threads + 1))])
+
+    def each(self, work: Callable[[Item], Result], items: Sequence[Item]) -> list[Result]:
+        """Run the work on each item, always in the same thread. Return the results in order."""
+        if len(items) == 1:
+            return [work(items[0])]
+        begun = [thread.submit(work, item) for thread, item in zip(self._threads[: len(items)], items, strict=True)]
+        wait(begun)  # if one fails, all must end before the caller sees the error
+        return [one.result() for one in begun]
+
+
+def _begin(torch_threads: int, cores: set[int] | None) -> None:
+    # Without this, torch would use every core in a new thread.
+    torch.set_num_threads(torch_threads)
+    if cores:
+        os.sched_setaffinity(0, cores)
+
+
+ALONE = SideBySide(threads=1)
+
+
+Network = TypeVar("Network", bound=nn.Module)
+
+# The heads' gains in OpenAI's A2C: the policy starts near uniform, values start near 0.
+HEAD_GAINS = {"policy": 0.01, "value": 1.0, "values": 1.0, "advantages": 1.0}
+
+
+def initialized(network: Network, config: TrainingConfig) -> Network:
+    """Initialize a fresh network's weights as configured."""
+    if config.initialization == "orthogonal":
+        make_orthogonal(network)
+    return network
+
+
+@torch.no_grad()
+def make_orthogonal(network: nn.Module) -> None:
+    """Make all weights orthogonal, with gain √2 below the heads, and all biases zero."""
+    for name, layer in network.named_modules():
+        if isinstance(layer, nn.Conv2d | nn.Linear):
+            # The QR decomposition needs float32, even if the layer computes in another format.
+            weight = torch.empty(layer.weight.shape)
+            nn.init.orthogonal_(weight, HEAD_GAINS.get(name, sqrt(2)))
+            layer.weight.copy_(weight)
+            if layer.bias is not None:
+                layer.bias.zero_()
+
+
+def fast_bfloat16(device: torch.device, cpuinfo: Path = Path("/proc/cpuinfo")) -> bool:
+    """Return True if the device multiplies bfloat16 faster than float32.
+
+    Intel CPUs do so with tiles, AMD CPUs with vector instructions. Intel's vector instruction for bfloat16 takes twice
+    as long as for float32.
+    """
+    if device.type == "cuda":
+        return bool(torch.cuda.is_bf16_supported(including_emulation=False))
+    words = set(cpuinfo.read_text().split()) if cpuinfo.exists() else set[str]()
+    return "amx_bf16" in words or {"avx512_bf16", "AuthenticAMD"} <= words
+
+
+def body_dtype(config: TrainingConfig, device: torch.device) -> torch.dtype:
+    """Resolve the field `precision`, which applies to convolutions. Layers over vectors compute in float32."""
+    if not config.environment.shows_pixels:
+        return torch.float32
+    pays = config.precision == "auto" and config.auto_bfloat16 and fast_bfloat16(device)
+    return torch.bfloat16 if pays or config.precision == "bfloat16" else torch.float32

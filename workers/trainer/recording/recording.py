@@ -3,24 +3,195 @@
 It plays the same episode as an evaluation with the same protocol, seed and number, in the same lane of `playing`.
 """
 
-from collections.abc import Callable
+from collections import deque
+from collections.abc import Callable, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass
-from typing import Literal
+from pathlib import Path
+from types import TracebackType
+from typing import Literal, Self
 
+import numpy as np
+import torch
+from numpy.typing import DTypeLike, NDArray
+from torch import Tensor
+from torch.nn.functional import softplus
+
+from workers.contract.action_names import ActionSpace, Continuous
+from workers.contract.archives import Column
 from workers.contract.config import RunConfig
 from workers.contract.protocols import EvaluationProtocol
-from workers.contract.tracks import Track, TrackHead, packed
+from workers.contract.tracks import Numbers, Track, TrackHead, packed
+from workers.trainer.environments.environments import Observations
 from workers.trainer.errors import TrainerError
-from workers.trainer.games import openings, subjects
+from workers.trainer.games import playing, subjects
 from workers.trainer.games.games import PlayableGame
-from workers.trainer.games.openings import Open
-from workers.trainer.games.playing import Lane, Seat
+from workers.trainer.games.playing import Lane, Open, Seat
 from workers.trainer.games.subjects import Subject
+from workers.trainer.games.video import Frame, VideoWriter, write_png
 from workers.trainer.host import devices
-from workers.trainer.recording.diary import Diary, kind_of_numbers
-from workers.trainer.recording.files import Files, RecordingVideos
+from workers.trainer.methods.trainer import Action, NetworkOutput, OutputKind
 from workers.trainer.run import durable_files
 from workers.trainer.run.checkpoints import LoadedCheckpoint
+
+TYPES: dict[str, DTypeLike] = {
+    "picture": np.int32,
+    "numbers": np.float32,
+    "value": np.float32,
+    "score": np.float64,
+    "lives": np.int16,
+    "observation": np.float32,
+    "reward": np.float64,
+    "life_lost": np.bool_,
+}
+
+
+def kind_of_numbers(output_kind: OutputKind, actions: ActionSpace) -> Numbers:
+    """Return the kind of a network's numbers."""
+    return "gaussian" if isinstance(actions, Continuous) else output_kind
+
+
+def displayed_numbers(numbers: Tensor, output_kind: OutputKind, actions: ActionSpace) -> Tensor:
+    """Convert a network's numbers for display: logits to probabilities, x to σ²."""
+    if isinstance(actions, Continuous):
+        return torch.cat([numbers[..., : actions.size], softplus(numbers[..., actions.size :])], dim=-1)
+    return torch.softmax(numbers, dim=-1) if output_kind == "policy" else numbers
+
+
+def discounted(rewards: Sequence[float], ends: Sequence[bool], gamma: float, after: float) -> NDArray[np.float64]:
+    """Return Gₜ = rₜ + γ Gₜ₊₁ of each decision, starting from `after` and from 0 after an end."""
+    returns = np.zeros(len(rewards))
+    following = after
+    for t in reversed(range(len(rewards))):
+        returns[t] = following = rewards[t] + gamma * (0.0 if ends[t] else following)
+    return returns
+
+
+class Diary:
+    """The rows of an episode so far."""
+
+    def __init__(self, output_kind: OutputKind, actions: ActionSpace, *, keeps_observations: bool) -> None:
+        self._output_kind, self._actions, self._keeps_observations = output_kind, actions, keeps_observations
+        self._rows: list[dict[str, object]] = []
+
+    @property
+    def empty(self) -> bool:
+        """True if there is no decision yet."""
+        return not self._rows
+
+    def decide(self, picture: int, output: NetworkOutput, score: float, lives: int, observation: Observations) -> None:
+        """Add what the agent sees and the network's output before it acts."""
+        row: dict[str, object] = {
+            "picture": picture,
+            "numbers": displayed_numbers(output.numbers[0], self._output_kind, self._actions).numpy(),
+            "value": float(output.values[0]),
+            "score": score,
+            "lives": lives,
+        }
+        if self._keeps_observations:
+            row["observation"] = observation.copy()
+        self._rows.append(row)
+
+    def act(self, action: Action, reward: float, *, life_lost: bool) -> None:
+        """Add the agent's action and its result."""
+        self._rows[-1] |= {"action": action, "reward": reward, "life_lost": life_lost}
+
+    def columns(self, head: TrackHead, after: float) -> dict[str, Column]:
+        """Return all columns. `after` is the value at the end of the recording, or 0 if the episode ended."""
+        columns = {name: np.array([row[name] for row in self._rows], dtype=TYPES.get(name)) for name in self._rows[0]}
+        rewards = np.clip(columns["reward"], -1, 1) if head.clip_rewards else columns["reward"]
+        ends = columns["life_lost"] if head.life_loss_ends_episode else np.zeros(len(rewards), dtype=np.bool_)
+        behind = after if head.bootstraps or head.ended == "unfinished" else 0.0
+        columns["obtained"] = discounted(rewards.tolist(), ends.tolist(), head.gamma, behind).astype(np.float32)
+        return columns
+
+
+COLORS = 3
+
+
+@dataclass(frozen=True)
+class Files:
+    """Paths of a recording's files. `seen` is written only if the network sees pixels."""
+
+    video: Path
+    seen: Path
+    track: Path
+    poster: Path
+
+
+def files_in(folder: Path) -> Files:
+    """Return the paths of a recording in its own folder."""
+    return Files(folder / "recording.mp4", folder / "seen.mp4", folder / "track.npz", folder / "poster.png")
+
+
+class RecordingVideos:
+    """Writer of both videos. A picture of the second one is repeated until the agent sees another.
+
+    The files appear at the end, the game's video last. If it exists, the recording is complete.
+    """
+
+    def __init__(self, files: Files, game: PlayableGame, *, sees_pixels: bool) -> None:
+        self._files, self._scale = files, game.scale
+        self._video = VideoWriter(files.video, game.pictures_per_second, game.scale)
+        self._seen = VideoWriter(files.seen, game.pictures_per_second, 1) if sees_pixels else None
+        self._screen: Frame | None = None
+        self._posters: deque[Frame] = deque(maxlen=2)
+
+    @property
+    def pictures(self) -> int:
+        """The number of pictures in the video so far."""
+        return self._video.frames
+
+    @property
+    def seconds(self) -> float:
+        """The length of the video so far."""
+        return self._video.seconds
+
+    def show(self, picture: Frame) -> None:
+        """Add one picture of the game."""
+        self._video.add(picture)
+        if self._video.frames.bit_count() == 1:
+            # The emulator may reuse the array.
+            self._posters.append(picture.copy())
+
+    def see(self, observation: Observations) -> None:
+        """Add what the network sees from now on."""
+        if self._seen is None:
+            return
+        while self._screen is not None and self._seen.frames < self._video.frames - 1:
+            self._seen.add(self._screen)
+        self._screen = seen_picture(observation)
+        # Some environments draw fewer pictures than the agent sees.
+        if self._seen.frames < self._video.frames:
+            self._seen.add(self._screen)
+
+    def __enter__(self) -> Self:
+        self._open = ExitStack()
+        self._open.enter_context(self._video)
+        if self._seen:
+            self._open.enter_context(self._seen)
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._open.__exit__(kind, error, trace)
+
+    def write_poster(self) -> None:
+        """Write a picture from the second quarter of the episode: its last one often shows a failure.
+
+        The length is known only at the end, so the candidates are the pictures 1, 2, 4, 8 and so on.
+        """
+        write_png(self._files.poster, self._posters[0], self._scale)
+
+
+def seen_picture(observation: Observations) -> Frame:
+    """Return the newest picture: the last of stacked gray ones, or the color picture."""
+    planes = observation.astype(np.uint8)
+    if len(planes) == COLORS:
+        return np.ascontiguousarray(planes.transpose(1, 2, 0))
+    return np.ascontiguousarray(np.repeat(planes[-1][:, :, None], COLORS, axis=2))
+
 
 Ended = Literal["over", "cut off", "unfinished"]
 
@@ -54,7 +225,7 @@ def record(
     diary = Diary(output_kind, game.actions, keeps_observations=not config.environment.shows_pixels)
     try:
         with RecordingVideos(files, game, sees_pixels=config.environment.shows_pixels) as films:
-            begin = openings.opening(wanted.protocol, None)
+            begin = playing.opening(wanted.protocol, None)
             ended, after = _play(subject, game, wanted, begin, films, diary, should_stop)
             head = TrackHead(
                 env=config.env,

@@ -3,19 +3,20 @@
 import contextlib
 import hashlib
 import json
+import math
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 import safetensors.torch
-from pydantic import JsonValue, ValidationError
+from pydantic import BaseModel, ConfigDict, JsonValue, ValidationError
 from safetensors import SafetensorError
 
 from workers.contract import layout
-from workers.contract.checkpoint_metadata import METADATA, CheckpointMetadata, algorithm_of
 from workers.contract.config import TrainingConfig
-from workers.contract.earlier_names import with_current_names
 from workers.contract.events import CheckpointFile
+from workers.contract.layout import METADATA, CheckpointMetadata, algorithm_of, prunable
+from workers.contract.tracks import with_current_names
 from workers.trainer.errors import TrainerError
 from workers.trainer.run import durable_files
 from workers.trainer.run.run import TrainingState
@@ -153,3 +154,50 @@ def _parse(content: bytes) -> tuple[TrainingState, dict[str, JsonValue]]:
     metadata = CheckpointMetadata.model_validate_json(header["__metadata__"][METADATA])
     state = TrainingState(metadata.step, metadata.frames, safetensors.torch.load(content), metadata.facts)
     return state, with_current_names(metadata.config)
+
+
+RETURN_WINDOW = 100
+
+
+class Retention(BaseModel):
+    """The best checkpoint of a run. Each checkpoint stores it, so it survives a resume."""
+
+    model_config = ConfigDict(frozen=True)
+
+    best: str | None = None
+    # Whether the window is full, and the mean. A mean of few episodes never beats one of a hundred.
+    best_score: tuple[bool, float] | None = None
+
+    @property
+    def full_window_best(self) -> float | None:
+        """The best mean of a full window; None before the first."""
+        return self.best_score[1] if self.best_score and self.best_score[0] else None
+
+    def after(self, file: str, returns: list[float]) -> "Retention":
+        """Return the retention after a checkpoint whose last episodes had these returns."""
+        mean = sum(returns) / len(returns) if returns else math.nan
+        if not math.isnan(mean):
+            score = (len(returns) >= RETURN_WINDOW, mean)
+            if self.best_score is None or score >= self.best_score:
+                return Retention(best=file, best_score=score)
+        return self
+
+
+def kept(directory: Path, last: int, most: int, best: str | None) -> list[str]:
+    """Return the files to keep, oldest first, after the checkpoint of step `last`.
+
+    Files of later steps are not kept: the run continued from an earlier step.
+    """
+    steps = [step for step in layout.saved_steps(directory) if step <= last]
+    files = [layout.checkpoint_file(step) for step in steps]
+    gone = prunable(steps, most, [place for place, file in enumerate(files) if file == best])
+    return [file for place, file in enumerate(files) if place not in gone]
+
+
+class RunFacts(BaseModel):
+    """Facts that the run stores in a checkpoint in addition to the method's state."""
+
+    model_config = ConfigDict(frozen=True, ser_json_inf_nan="strings")
+
+    returns: tuple[float, ...] = ()
+    retention: Retention = Retention()

@@ -7,16 +7,18 @@ before it takes effect, so that a killed trainer has either reported it or not u
 import contextlib
 import json
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, field
+from itertools import count
 from pathlib import Path
 
 from pydantic import JsonValue, ValidationError
 
 from workers.contract import events, layout
-from workers.contract.changes import RequestedChange, changed, changes_adapter
 from workers.contract.config import TrainingConfig
-from workers.contract.events import LogLevel
+from workers.contract.events import LogLevel, RequestedChange, changed, changes_adapter
+from workers.trainer.errors import TrainerError
+from workers.trainer.run import durable_files
 from workers.trainer.run.journal import Journal
 
 # The interval of checks of the file of requested changes.
@@ -114,3 +116,50 @@ class ConfigChanges:
             return
         waiting = [change for change in requested if change.number not in self._done]
         self._waiting = sorted(waiting, key=lambda change: (change.step, change.number))
+
+
+Change = tuple[int, str, JsonValue]
+"""A step, a field and its new value."""
+
+
+class ScheduleError(TrainerError):
+    """A requested change is not possible."""
+
+
+def schedule(changes: Iterable[Change]) -> list[tuple[int, dict[str, JsonValue]]]:
+    """Return the changed fields of each step, in order."""
+    steps: dict[int, dict[str, JsonValue]] = {}
+    for step, name, value in changes:
+        steps.setdefault(step, {})[name] = value
+    return sorted(steps.items())
+
+
+def check(config: TrainingConfig, changes: Iterable[Change]) -> list[str]:
+    """Return why the changes are not possible, one after the other, or an empty list."""
+    for step, fields in schedule(changes):
+        found = changed(config, fields)
+        if isinstance(found, list):
+            return [f"--change {step}:{problem.field}: {problem.message}" for problem in found]
+        config = found
+    return []
+
+
+def request(directory: Path, changes: Iterable[Change], taken: Collection[int]) -> None:
+    """Add the changes to the run directory's requests, except for those that it already has."""
+    path = directory / layout.CHANGES
+    requested = _read(path)
+    known = [(change.step, change.fields) for change in requested]
+    numbers = count(max([0, *taken, *(change.number for change in requested)]) + 1)
+    new = [each for each in schedule(changes) if each not in known]
+    if new:
+        requested += [RequestedChange(number=next(numbers), fields=fields, step=step) for step, fields in new]
+        durable_files.write(path, changes_adapter.dump_json(requested, indent=2))
+
+
+def _read(path: Path) -> list[RequestedChange]:
+    try:
+        return changes_adapter.validate_json(path.read_bytes())
+    except FileNotFoundError:
+        return []
+    except ValidationError as error:
+        raise ScheduleError(f"{path} is not a list of changes: repair or delete it") from error

@@ -15,19 +15,15 @@ from workers.contract import events, layout
 from workers.contract.config import TrainingConfig
 from workers.contract.events import CheckpointFile, LogLevel, RolePlace
 from workers.trainer.errors import TrainerError
-from workers.trainer.host.system_meter import SystemMeter
+from workers.trainer.host.meters import SystemMeter
 from workers.trainer.run import checkpoints
-from workers.trainer.run.alarms import DeadLayerAlarm
-from workers.trainer.run.checkpoints import CheckpointError
+from workers.trainer.run.checkpoints import RETURN_WINDOW, CheckpointError, Retention, RunFacts, kept
 from workers.trainer.run.config_changes import ConfigChanges
 from workers.trainer.run.journal import Journal
-from workers.trainer.run.milestones import Milestones
-from workers.trainer.run.progress_bar import ProgressBar, RunProgress, duration
-from workers.trainer.run.provenance_report import LAST_SECONDS, ProvenanceReport
+from workers.trainer.run.progress import DeadLayerAlarm, Milestones, ProgressBar, RateMeter, RunProgress, duration
+from workers.trainer.run.provenance import LAST_SECONDS, ProvenanceReport
 from workers.trainer.run.recorder import Recorder, RecordingResult
-from workers.trainer.run.retention import RETURN_WINDOW, Retention, RunFacts, kept
 from workers.trainer.run.run import TrainingState, snapshot
-from workers.trainer.run.throughput import RateMeter
 
 TICK_SECONDS = 0.25
 METRICS_SECONDS = 0.35

@@ -7,10 +7,9 @@ from typing import Protocol
 import torch
 from pydantic import JsonValue
 
-from workers.contract.changes import RequestedChange
-from workers.contract.checkpoint_metadata import WEIGHTS_ONLY
 from workers.contract.config import TrainingConfig
-from workers.contract.events import LogLevel, RolePlace
+from workers.contract.events import LogLevel, RequestedChange, RolePlace
+from workers.contract.layout import WEIGHTS_ONLY
 from workers.contract.metrics import METRICS
 
 

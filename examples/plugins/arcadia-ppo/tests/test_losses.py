@@ -15,7 +15,7 @@ from arcadia_ppo.ppo import STEP_FIELDS, Experience, Learner, Settings, Shuffle,
 from stable_baselines3.common import logger
 from torch import Tensor
 
-from workers.contract.spaces import ActionSpace, Continuous, Discrete
+from workers.contract.action_names import ActionSpace, Continuous, Discrete
 from workers.trainer.learning.policies import policy_over
 from workers.trainer.learning.returns import generalized_advantages
 from workers.trainer.networks.agents import Agent, BatchTape

@@ -13,11 +13,11 @@ from workers.contract.games import ENVIRONMENTS
 from workers.contract.protocols import PROTOCOLS
 from workers.contract.tracks import read
 from workers.trainer import replay, session
-from workers.trainer.games import openings, subjects
+from workers.trainer.errors import StopRequest
+from workers.trainer.games import playing, subjects
 from workers.trainer.games.playing import play
 from workers.trainer.launching import Launch
 from workers.trainer.run.journal import Journal
-from workers.trainer.stopping import StopRequest
 
 OWN = [name for name, preset in PRESETS.items() if preset.config.algorithm == "ppo"]
 FEW = {"num_envs": 2, "t_max": 8, "minibatch_size": 8, "checkpoint_seconds": 60}
@@ -61,5 +61,5 @@ def test_an_agent_is_trained_recorded_and_evaluated(fields: dict[str, object], t
     checkpoint, read_config = subjects.read(tmp_path, None)
     protocol = PROTOCOLS["episodes"]
     subject = subjects.agent_subject(checkpoint, read_config, protocol, None)
-    played = list(play(subject, protocol, 1, [0, 1], openings.opening(protocol, None)))
+    played = list(play(subject, protocol, 1, [0, 1], playing.opening(protocol, None)))
     assert len(played) == 2

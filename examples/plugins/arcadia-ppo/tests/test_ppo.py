@@ -12,8 +12,8 @@ from arcadia_ppo.config import PpoConfig
 from arcadia_ppo.ppo import Learner, Settings, Shuffle
 from arcadia_ppo.trainer import PPO
 
-from workers.contract.changes import RequestedChange
-from workers.contract.spaces import Continuous, Discrete
+from workers.contract.action_names import Continuous, Discrete
+from workers.contract.events import RequestedChange
 from workers.trainer.host.memory import row_size
 from workers.trainer.learning.policies import policy_over
 from workers.trainer.networks.agents import BatchTape

@@ -6,7 +6,7 @@ import pytest
 
 from backend.database.engine import Database
 from backend.database.tables import Run
-from backend.metrics.models import MetricSeries
+from backend.metrics.points import MetricSeries
 from backend.runs.expressions.parsing import MAX_DEPTH
 from tests.factories import CARTPOLE, PONG, Api
 

@@ -14,14 +14,15 @@ from backend.runs.expressions.nodes import (
     Constant,
     Contains,
     Either,
+    ExpressionError,
     IsTrue,
     MetricStatistic,
     Not,
     OneOf,
     Setting,
+    Span,
 )
 from backend.runs.expressions.parsing import MAX_DEPTH, MAX_LENGTH, MAX_METRICS, MAX_VALUES, parse_filter, parse_value
-from backend.runs.expressions.problems import ExpressionError, Span
 
 NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
 

@@ -10,7 +10,7 @@ from sqlalchemy import select
 
 from backend.database.engine import Database
 from backend.database.tables import MAIN, MAIN_ID, Project, Run, RunTag, Study, StudyRun, name_key
-from backend.metrics.models import MetricClock, MetricSeries
+from backend.metrics.points import MetricClock, MetricSeries
 from backend.runs.expressions.parsing import parse_filter
 from backend.runs.expressions.sql import Translator
 

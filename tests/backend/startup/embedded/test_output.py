@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from backend.startup.embedded import output
-from backend.startup.embedded.output import Output
+from backend.startup import parts
+from backend.startup.parts import Output
 from tests.workers.waiting import PATIENCE_SECONDS
 
 
@@ -54,12 +54,12 @@ def test_with_a_log_only_problems_are_shown_and_all_lines_are_kept(tmp_path: Pat
 
 
 def test_a_reader_that_stalls_blocks_nobody(pipe: tuple[int, int], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(output, "CLOSE_TIMEOUT_SECONDS", 0.01)
+    monkeypatch.setattr(parts, "CLOSE_TIMEOUT_SECONDS", 0.01)
     reading, writing = pipe
     stalled = Output(writing)
 
     def say_much() -> None:
-        for _ in range(2 * output.MAX_WAITING_LINES):
+        for _ in range(2 * parts.MAX_WAITING_LINES):
             stalled.say("backend", "x" * 100)
         stalled.close()
 

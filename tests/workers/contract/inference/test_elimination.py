@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 
 from workers.contract.inference.elimination import eliminate
-from workers.contract.inference.means import Floats
-from workers.contract.inference.ranks import e_values
+from workers.contract.inference.means import Floats, e_values
 
 STUDIES = 2_000
 LIMIT = 20

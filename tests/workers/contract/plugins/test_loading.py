@@ -7,11 +7,9 @@ from pydantic import ValidationError
 
 from tests.plugin_packages import ENVIRONMENT, METHOD, Site
 from workers.contract.config import CONFIGURATIONS, METHODS, config_adapter
-from workers.contract.games import ENVIRONMENTS
-from workers.contract.networks import NETWORKS
+from workers.contract.games import ENVIRONMENTS, NETWORKS
 from workers.contract.plugins.discovery import allowed_names, installed
-from workers.contract.plugins.loading import PLUGINS, load, loaded_versions, unload
-from workers.contract.plugins.needs import missing_plugins, needed_plugins
+from workers.contract.plugins.loading import PLUGINS, load, loaded_versions, missing_plugins, needed_plugins, unload
 from workers.contract.presets import PRESETS
 from workers.contract.protocols import PROTOCOLS
 

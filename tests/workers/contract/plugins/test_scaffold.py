@@ -7,14 +7,14 @@ from pathlib import Path
 import pytest
 
 from tests.plugin_packages import ENVIRONMENT, METHOD, Site
-from workers.contract.plugins import scaffold
-from workers.contract.plugins.scaffold import ScaffoldError
+from workers.contract.plugins import trial
+from workers.contract.plugins.trial import ScaffoldError
 
 
 @pytest.mark.parametrize(
     ("kind", "name"), [("environment", ENVIRONMENT), pytest.param("method", METHOD, marks=pytest.mark.nightly)]
 )
-def test_the_tests_of_a_new_package_pass(site: Site, kind: scaffold.Kind, name: str) -> None:
+def test_the_tests_of_a_new_package_pass(site: Site, kind: trial.Kind, name: str) -> None:
     site.install_template(kind, name)
     tests = site.folder.parent / f"source-of-{name}" / "tests"
     command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", str(tests)]
@@ -25,10 +25,10 @@ def test_the_tests_of_a_new_package_pass(site: Site, kind: scaffold.Kind, name: 
 def test_a_new_package_does_not_overwrite_files(tmp_path: Path) -> None:
     (tmp_path / "mine.txt").touch()
     with pytest.raises(ScaffoldError, match="is not empty"):
-        scaffold.create("method", METHOD, tmp_path)
+        trial.create("method", METHOD, tmp_path)
 
 
 @pytest.mark.parametrize("name", ["Toy", "toy/../x", "toy_", "1toy", ""])
 def test_only_valid_package_names_are_accepted(tmp_path: Path, name: str) -> None:
     with pytest.raises(ScaffoldError, match="is not a name for a package"):
-        scaffold.create("method", name, tmp_path / "new")
+        trial.create("method", name, tmp_path / "new")

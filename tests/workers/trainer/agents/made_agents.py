@@ -15,7 +15,7 @@ from workers.contract.agents import document as names
 from workers.contract.agents.writing import AgentSource, write_agent
 from workers.contract.config import RunConfig, TrainingConfig, config_adapter
 from workers.contract.protocols import PROTOCOLS, EvaluationProtocol
-from workers.trainer.games import openings, subjects
+from workers.trainer.games import playing, subjects
 from workers.trainer.games.playing import play
 
 STEP, FRAMES = 1_000, 4_000
@@ -96,7 +96,7 @@ def evaluate(
     """Return the scores of an evaluation in Arcadia."""
     checkpoint, config = subjects.read(directory, None)
     subject = subjects.agent_subject(checkpoint, config, protocol, acting)
-    played = play(subject, protocol, seed, range(episodes), openings.opening(protocol, None))
+    played = play(subject, protocol, seed, range(episodes), playing.opening(protocol, None))
     return [one.episode.score for one in sorted(played, key=lambda one: one.episode.number)]
 
 

@@ -17,9 +17,8 @@ from workers.contract import layout
 from workers.contract.agents import document as names
 from workers.contract.agents import weights
 from workers.contract.agents.document import AgentDocument
-from workers.contract.protocols.acting import SAMPLED
-from workers.contract.protocols.document import EvaluationDocument
-from workers.trainer.agents.__main__ import main
+from workers.contract.protocols.document import SAMPLED, EvaluationDocument
+from workers.trainer.agents import main
 from workers.trainer.run import checkpoints
 
 

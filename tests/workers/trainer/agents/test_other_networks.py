@@ -9,10 +9,10 @@ import onnxruntime
 import torch
 
 from tests.workers.trainer.agents.made_agents import config_of, random_states, unpacked
+from workers.contract.action_names import Continuous
 from workers.contract.agents import weights
+from workers.contract.agents.document import shape_of
 from workers.contract.agents.onnx_graph import to_onnx
-from workers.contract.agents.shape import shape_of
-from workers.contract.spaces import Continuous
 from workers.trainer.networks import agents
 from workers.trainer.networks.bodies import ReadingsFilter, VectorBody
 

@@ -7,7 +7,7 @@ import pytest
 
 from tests.workers.trainer.agents.made_agents import config_of, evaluate, names_of_protocols, unpacked
 from workers.contract.protocols import PROTOCOLS
-from workers.contract.protocols.acting import GREEDY, Acting
+from workers.contract.protocols.document import GREEDY, Acting
 
 CAP_FRAMES = 600
 

@@ -6,11 +6,10 @@ import numpy as np
 import pytest
 
 from tests.workers.trainer.evaluation import made_checkpoint
-from workers.contract.calibrations import CalibrationDocument, JudgedMoment
 from workers.contract.config import A3cConfig, PaacConfig
-from workers.contract.futures import FuturesDocument
+from workers.contract.futures import CalibrationDocument, FuturesDocument, JudgedMoment
 from workers.contract.protocols import PROTOCOLS
-from workers.contract.protocols.acting import EPSILON_GREEDY, SAMPLED
+from workers.contract.protocols.document import EPSILON_GREEDY, SAMPLED
 from workers.trainer.calibration import calibrating
 from workers.trainer.calibration.__main__ import main
 from workers.trainer.evaluation.request import RequestError

@@ -3,9 +3,8 @@
 import gymnasium
 import pytest
 
-from workers.contract.action_names import MUJOCO_JOINTS, NAMES, action_names
+from workers.contract.action_names import MUJOCO_JOINTS, NAMES, Continuous, action_names
 from workers.contract.games import ENVIRONMENTS, MUJOCO_TASKS
-from workers.contract.spaces import Continuous
 from workers.trainer.environments.worlds.physics import redirect_warnings
 
 

@@ -9,15 +9,15 @@ from typing import Any, cast
 import numpy as np
 import pytest
 
+from workers.contract.action_names import Continuous, Discrete
 from workers.contract.config import A3cConfig, Ga3cConfig, PaacConfig
-from workers.contract.config.ceiling import Stepping
-from workers.contract.spaces import Continuous, Discrete
+from workers.contract.config.shared import Stepping
 from workers.trainer import session
-from workers.trainer.environments import ceiling, environments
+from workers.trainer.environments import environments, episodes
+from workers.trainer.errors import StopRequest
 from workers.trainer.host.processes import Link
 from workers.trainer.launching import Launch
 from workers.trainer.run.journal import Journal
-from workers.trainer.stopping import StopRequest
 
 CEILING = "throughput/ceiling_steps_per_second"
 
@@ -51,18 +51,18 @@ def test_rates_are_summed_from_the_time_when_all_processes_step(monkeypatch: pyt
         [(0, (13.0, 10_000)), (1, (21.0, 407))],
         [(1, (22.0, 507))],
     )
-    monkeypatch.setattr(ceiling, "Processes", lambda: processes)
-    rate = ceiling.measure(A3cConfig(env="CartPole-v1", num_actors=2), 2.0, lambda: False)
+    monkeypatch.setattr(episodes, "Processes", lambda: processes)
+    rate = episodes.measure(A3cConfig(env="CartPole-v1", num_actors=2), 2.0, lambda: False)
     assert rate == pytest.approx(1_000 / 2 + 500 / 2)
     assert processes.started == 2
 
 
 def test_the_limit_of_open_files_is_raised_before_the_first_process_starts(monkeypatch: pytest.MonkeyPatch) -> None:
     processes, raised = RecordedProcesses(), list[tuple[int, int]]()
-    monkeypatch.setattr(ceiling, "Processes", lambda: processes)
+    monkeypatch.setattr(episodes, "Processes", lambda: processes)
     monkeypatch.setattr(resource, "getrlimit", lambda _: (1024, 20_000))
     monkeypatch.setattr(resource, "setrlimit", lambda _, limits: raised.append((processes.started, limits[0])))
-    ceiling.measure(Ga3cConfig(env="CartPole-v1", num_agents=1000), 2.0, lambda: True)
+    episodes.measure(Ga3cConfig(env="CartPole-v1", num_agents=1000), 2.0, lambda: True)
     ((started, limit),) = raised
     assert started == 0
     assert limit > 3 * processes.started == 3 * 1000
@@ -98,14 +98,14 @@ class Resetting:
 def test_a_new_episode_does_not_count_as_a_step(monkeypatch: pytest.MonkeyPatch) -> None:
     both = Resetting()
     monkeypatch.setattr(environments, "make", lambda *_: both)
-    monkeypatch.setattr(ceiling, "TELL_SECONDS", 0.0)
-    ceiling.step(cast(Link, both), PaacConfig(), Stepping(processes=1, envs=3), seed=1)
+    monkeypatch.setattr(episodes, "TELL_SECONDS", 0.0)
+    episodes.step(cast(Link, both), PaacConfig(), Stepping(processes=1, envs=3), seed=1)
     assert both.reported[-1] == 2 * both.received
 
 
 def test_a_stopping_run_ends_its_measurement(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(ceiling, "Processes", RecordedProcesses)
-    assert ceiling.measure(PaacConfig(env="CartPole-v1"), 2.0, lambda: True) is None
+    monkeypatch.setattr(episodes, "Processes", RecordedProcesses)
+    assert episodes.measure(PaacConfig(env="CartPole-v1"), 2.0, lambda: True) is None
 
 
 @pytest.mark.parametrize(
@@ -122,9 +122,9 @@ def test_environments_step_as_they_do_in_training(config: Any, stepping: Steppin
 
 
 def test_random_actions_are_valid_in_the_environment() -> None:
-    chosen = ceiling.drawn(Discrete(3), 5, seed=1)
+    chosen = episodes.drawn(Discrete(3), 5, seed=1)
     assert (chosen.shape[1], set(np.unique(chosen))) == (5, {0, 1, 2})
-    numbers = ceiling.drawn(Continuous((-1.0, 2.0), (0.0, 3.0)), 5, seed=1)
+    numbers = episodes.drawn(Continuous((-1.0, 2.0), (0.0, 3.0)), 5, seed=1)
     assert numbers.shape[1:] == (5, 2)
     assert (numbers[..., 0].min() >= -1, numbers[..., 0].max() <= 0, numbers[..., 1].min() >= 2) == (True,) * 3
 

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from workers.contract.action_names import Discrete
 from workers.contract.config import PaacConfig
-from workers.contract.spaces import Discrete
 from workers.trainer.environments.environments import AtariEnvironments
 
 

@@ -5,10 +5,10 @@ import numpy as np
 import pytest
 from ale_py import roms
 
+from workers.contract.action_names import Continuous, number_of_actions
 from workers.contract.config import A3cConfig
 from workers.contract.environment_families import ATARI
 from workers.contract.games import ENVIRONMENTS, GAMES_OF_THE_PAPERS, rom_of
-from workers.contract.spaces import Continuous, number_of_actions
 from workers.trainer.environments import environments
 from workers.trainer.environments.environments import Actions, AtariEnvironments, Environments, GymnasiumEnvironments
 

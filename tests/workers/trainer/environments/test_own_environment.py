@@ -5,8 +5,8 @@ from collections.abc import Iterator
 import numpy as np
 import pytest
 
+from workers.contract.action_names import Continuous, Discrete
 from workers.contract.config import A3cConfig, TrainingConfig
-from workers.contract.spaces import Continuous, Discrete
 from workers.trainer.environments.environments import Actions
 from workers.trainer.environments.own_environment import OwnEnvironment, interface
 

@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 from ale_py.roms import get_rom_path
 
-from workers.trainer.environments import roms
-from workers.trainer.environments.roms import MissingGameError
+from workers.trainer.environments import environments
+from workers.trainer.environments.environments import MissingGameError
 
 PONG = "ALE/Pong-v5"
 
@@ -15,7 +15,7 @@ PONG = "ALE/Pong-v5"
 def refusal(env: str) -> str:
     """Look up a missing game and return the error message."""
     with pytest.raises(MissingGameError) as refused:
-        roms.path_of(env)
+        environments.path_of(env)
     return str(refused.value)
 
 
@@ -23,11 +23,11 @@ def test_a_game_is_found_in_ale_py_or_in_the_configured_folder(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.delenv("ALE_ROMS_DIR", raising=False)
-    shipped = roms.path_of(PONG)
+    shipped = environments.path_of(PONG)
     assert shipped == get_rom_path("pong")
     shutil.copy(shipped, tmp_path)
     monkeypatch.setenv("ALE_ROMS_DIR", str(tmp_path))
-    assert roms.path_of(PONG) == tmp_path / "pong.bin"
+    assert environments.path_of(PONG) == tmp_path / "pong.bin"
     assert capsys.readouterr().out == ""
 
 
@@ -55,12 +55,12 @@ def test_an_incomplete_installation_is_reported_with_a_solution(monkeypatch: pyt
         raise FileNotFoundError(2, "No such file or directory")
 
     monkeypatch.delenv("ALE_ROMS_DIR", raising=False)
-    monkeypatch.setattr(roms, "get_rom_path", look)
+    monkeypatch.setattr(environments, "get_rom_path", look)
     assert refusal(PONG) == f"{PONG} is missing: this installation of ale-py has no pong.bin. Install ale-py again"
 
 
 def test_only_atari_games_need_a_rom(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("ALE_ROMS_DIR", str(tmp_path))
-    roms.check("CartPole-v1")
+    environments.check("CartPole-v1")
     with pytest.raises(MissingGameError):
-        roms.check(PONG)
+        environments.check(PONG)

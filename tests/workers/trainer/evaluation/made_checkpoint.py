@@ -6,7 +6,7 @@ import torch
 
 from workers.contract.config import A3cConfig, ActionValueConfig, RunConfig
 from workers.contract.protocols import EvaluationProtocol
-from workers.contract.protocols.acting import Acting
+from workers.contract.protocols.document import Acting
 from workers.trainer.environments import own_environment
 from workers.trainer.games import subjects
 from workers.trainer.games.subjects import Subject

@@ -12,10 +12,9 @@ from tests.workers.trainer.evaluation import literal, made_checkpoint
 from tests.workers.trainer.evaluation.literal import Result
 from workers.contract.config import A3cConfig, GorilaConfig, PaacConfig
 from workers.contract.protocols import PROTOCOLS, EvaluationProtocol
-from workers.contract.protocols.acting import GREEDY, Acting
-from workers.contract.protocols.document import PlayedEpisode
-from workers.trainer.evaluation import starts
-from workers.trainer.games import openings, subjects
+from workers.contract.protocols.document import GREEDY, Acting, PlayedEpisode
+from workers.trainer.evaluation import evaluating
+from workers.trainer.games import playing, subjects
 from workers.trainer.games.playing import LANES, ActionTrail, play
 from workers.trainer.games.subjects import Subject
 
@@ -23,12 +22,10 @@ SEED = 3
 
 
 def results(
-    subject: Subject, protocol: EvaluationProtocol, numbers: list[int], begin: openings.Open | None = None
+    subject: Subject, protocol: EvaluationProtocol, numbers: list[int], begin: playing.Open | None = None
 ) -> list[Result]:
     """Play episodes with the code under test."""
-    episodes = [
-        one.episode for one in play(subject, protocol, SEED, numbers, begin or openings.opening(protocol, None))
-    ]
+    episodes = [one.episode for one in play(subject, protocol, SEED, numbers, begin or playing.opening(protocol, None))]
     ordered: list[PlayedEpisode] = sorted(episodes, key=lambda episode: numbers.index(episode.number))
     return [Result(int(e.score), e.frames, e.length) for e in ordered]
 
@@ -47,7 +44,7 @@ def test_noop_starts_give_the_scores_of_the_literal_loop(name: str, game: str, a
     subject = subjects.random_subject(f"ALE/{game.title()}-v5", protocol)
     literally = []
     for number in range(3):
-        drawn = openings.draws(protocol, SEED, number)
+        drawn = playing.draws(protocol, SEED, number)
         assert 1 <= drawn.noops <= 30
         begun = literal.after_noops(game, drawn.emulator_seed, drawn.noops)
         choose = uniformly(drawn.acting_seed, actions)
@@ -62,8 +59,8 @@ def test_noop_starts_give_the_scores_of_the_literal_loop(name: str, game: str, a
 def test_the_cap_includes_noops_and_can_end_an_episode_within_a_decision(cap: int, env: str, rom: str) -> None:
     protocol = replace(PROTOCOLS["no-op-5min"], cap_frames=cap)
     subject = subjects.random_subject(env, protocol)
-    (one,) = play(subject, protocol, SEED, [0], openings.opening(protocol, None))
-    drawn = openings.draws(protocol, SEED, 0)
+    (one,) = play(subject, protocol, SEED, [0], playing.opening(protocol, None))
+    drawn = playing.draws(protocol, SEED, 0)
     assert one.episode.frames_before == drawn.noops
     assert (one.episode.frames, one.episode.ended) == (cap, "cut off")
     begun = literal.after_noops(rom, drawn.emulator_seed, drawn.noops)
@@ -82,7 +79,7 @@ def test_an_agent_sees_and_acts_as_in_the_literal_loop(tmp_path: Path) -> None:
         chosen.append(int(subject.network.predict(batch, ())[0].numbers[0].argmax()))
         return chosen[-1]
 
-    drawn = openings.draws(protocol, SEED, 0)
+    drawn = playing.draws(protocol, SEED, 0)
     begun = literal.after_noops("pong", drawn.emulator_seed, drawn.noops)
     expected = literal.play(begun, 1000, frames_per_action=4, choose=greedily)
     assert results(subject, protocol, [0]) == [expected]
@@ -94,7 +91,7 @@ def random_trails(game: str, episodes: int) -> list[ActionTrail]:
     """Return the action trails of the random policy."""
     protocol = replace(PROTOCOLS["no-op-30min"], cap_frames=1500)
     subject = subjects.random_subject(game, protocol)
-    played = play(subject, protocol, SEED, range(episodes), openings.opening(protocol, None))
+    played = play(subject, protocol, SEED, range(episodes), playing.opening(protocol, None))
     return [one.trail for one in played if one.trail]
 
 
@@ -103,17 +100,18 @@ def random_trails(game: str, episodes: int) -> list[ActionTrail]:
 def test_starts_give_the_scores_of_the_literal_loop_without_points_before_the_start(name: str) -> None:
     env, protocol = "ALE/Seaquest-v5", replace(PROTOCOLS[name], cap_frames=1600)
     assert protocol.starts_from
-    points = starts.cut(env, random_trails(env, 3), 4, seed=1, player=protocol.starts_from, source="the random policy")
+    trails, source = random_trails(env, 3), "the random policy"
+    points = evaluating.cut(env, trails, 4, seed=1, player=protocol.starts_from, source=source)
     literally, points_before = [], 0
     for number, start in enumerate(points.starts):
         begun = literal.at_start_point("seaquest", start.seed, start.actions)
         points_before += begun.score
-        choose = uniformly(openings.draws(protocol, SEED, number).acting_seed, 18)
+        choose = uniformly(playing.draws(protocol, SEED, number).acting_seed, 18)
         literally.append(literal.play(begun, 1600, 6, choose, own_points_only=True))
     assert points_before > 0
     assert 1600 in {result.frames for result in literally}  # includes the frames before the start
     subject = subjects.random_subject(env, protocol)
-    assert results(subject, protocol, list(range(4)), openings.opening(protocol, points)) == literally
+    assert results(subject, protocol, list(range(4)), playing.opening(protocol, points)) == literally
 
 
 def test_plain_episodes_give_the_scores_of_a_gymnasium_loop() -> None:
@@ -122,7 +120,7 @@ def test_plain_episodes_give_the_scores_of_a_gymnasium_loop() -> None:
     protocol = PROTOCOLS["episodes"]
     literally = []
     for number in range(10):
-        drawn = openings.draws(protocol, SEED, number)
+        drawn = playing.draws(protocol, SEED, number)
         env, choose, score, over = gymnasium.make("CartPole-v1"), np.random.default_rng(drawn.acting_seed), 0.0, False
         env.reset(seed=drawn.emulator_seed)
         while not over:

@@ -8,12 +8,11 @@ import pytest
 
 from workers.contract.protocols import PROTOCOLS
 from workers.contract.protocols.starts import Start, StartSetFile, before
-from workers.trainer.evaluation import starts
-from workers.trainer.evaluation.starts import StartsError, after
-from workers.trainer.games import openings, subjects
+from workers.trainer.evaluation import evaluating
+from workers.trainer.evaluation.evaluating import StartsError, after
+from workers.trainer.games import playing, subjects
 from workers.trainer.games.emulator import AtariGame
-from workers.trainer.games.openings import StartPointError
-from workers.trainer.games.playing import ActionTrail, play
+from workers.trainer.games.playing import ActionTrail, StartPointError, play
 
 PONG = "ALE/Pong-v5"
 AGENT = PROTOCOLS["agent-starts"]
@@ -24,25 +23,25 @@ def trails() -> list[ActionTrail]:
     """Return the action trails of two episodes."""
     protocol = replace(PROTOCOLS["no-op-30min"], cap_frames=400)
     subject = subjects.random_subject(PONG, protocol)
-    played = play(subject, protocol, 1, range(2), openings.opening(protocol, None))
+    played = play(subject, protocol, 1, range(2), playing.opening(protocol, None))
     return [one.trail for one in played if one.trail]
 
 
 @pytest.fixture
 def points(trails: list[ActionTrail]) -> StartSetFile:
-    return starts.cut(PONG, trails, 5, seed=1, player="agent", source="the random policy")
+    return evaluating.cut(PONG, trails, 5, seed=1, player="agent", source="the random policy")
 
 
 @pytest.mark.nightly
 def test_start_points_come_from_all_frames_of_the_play(trails: list[ActionTrail]) -> None:
-    every = starts.cut(PONG, trails, 2 * 399, seed=1, player="agent", source="")
+    every = evaluating.cut(PONG, trails, 2 * 399, seed=1, player="agent", source="")
     assert [start.frames for start in every.starts] == 2 * list(range(1, 400))
     assert {start.seed for start in every.starts} == {trail.seed for trail in trails}
-    some = starts.cut(PONG, trails, 5, seed=1, player="agent", source="")
-    assert some == starts.cut(PONG, trails, 5, seed=1, player="agent", source="")
-    assert some != starts.cut(PONG, trails, 5, seed=2, player="agent", source="")
+    some = evaluating.cut(PONG, trails, 5, seed=1, player="agent", source="")
+    assert some == evaluating.cut(PONG, trails, 5, seed=1, player="agent", source="")
+    assert some != evaluating.cut(PONG, trails, 5, seed=2, player="agent", source="")
     with pytest.raises(StartsError, match="too short for 799 start points"):
-        starts.cut(PONG, trails, 799, seed=1, player="agent", source="")
+        evaluating.cut(PONG, trails, 799, seed=1, player="agent", source="")
 
 
 def test_actions_are_split_at_a_frame() -> None:
@@ -54,24 +53,24 @@ def test_actions_are_split_at_a_frame() -> None:
 
 
 def test_every_start_point_can_be_reached(points: StartSetFile) -> None:
-    begin, game = openings.opening(AGENT, points), AtariGame(PONG, 108_000, 4)
+    begin, game = playing.opening(AGENT, points), AtariGame(PONG, 108_000, 4)
     for number, start in enumerate(points.starts):
-        begin(game, number, openings.draws(AGENT, 1, number))
+        begin(game, number, playing.draws(AGENT, 1, number))
         assert (game.frames, game.screen_hash(), game.over) == (start.frames, start.screen, False)
 
 
 def test_a_start_point_with_another_screen_is_refused(points: StartSetFile) -> None:
     last = points.starts[-1]
     wrong = last.model_copy(update={"actions": (*last.actions, (3, 30))})
-    begin = openings.opening(AGENT, points.model_copy(update={"starts": (wrong,)}))
+    begin = playing.opening(AGENT, points.model_copy(update={"starts": (wrong,)}))
     with pytest.raises(StartPointError, match=r"start point 0 of ALE/Pong-v5 leads to a different screen.*ale-py"):
-        begin(AtariGame(PONG, 108_000, 4), 0, openings.draws(AGENT, 1, 0))
+        begin(AtariGame(PONG, 108_000, 4), 0, playing.draws(AGENT, 1, 0))
 
 
 def test_a_start_set_is_unchanged_after_writing_and_reading(points: StartSetFile, tmp_path: Path) -> None:
     file = tmp_path / "starts.json"
-    starts.write(file, points)
-    assert starts.read(file, AGENT, PONG) == points
+    evaluating.write(file, points)
+    assert evaluating.read_starts(file, AGENT, PONG) == points
     stored = json.loads(file.read_text())
     assert (stored["format"], stored["version"], stored["env"], stored["player"]) == (
         "arcadia-starts",
@@ -80,13 +79,13 @@ def test_a_start_set_is_unchanged_after_writing_and_reading(points: StartSetFile
         "agent",
     )
     file.write_text(json.dumps(stored, indent=4))
-    assert starts.read(file, AGENT, PONG).sha256 == points.sha256
+    assert evaluating.read_starts(file, AGENT, PONG).sha256 == points.sha256
 
 
 def test_a_start_set_of_an_agent_cannot_be_used_as_a_persons(points: StartSetFile, tmp_path: Path) -> None:
-    starts.write(tmp_path / "starts.json", points)
+    evaluating.write(tmp_path / "starts.json", points)
     with pytest.raises(StartsError, match=r"an agent's play, but human-starts starts from a person's play"):
-        starts.read(tmp_path / "starts.json", PROTOCOLS["human-starts"], PONG)
+        evaluating.read_starts(tmp_path / "starts.json", PROTOCOLS["human-starts"], PONG)
 
 
 @pytest.mark.parametrize(
@@ -103,14 +102,14 @@ def test_an_invalid_file_is_refused_with_a_message(content: str, said: str, tmp_
     file = tmp_path / "starts.json"
     file.write_text(content)
     with pytest.raises(StartsError, match=said) as refused:
-        starts.read(file, AGENT, PONG)
+        evaluating.read_starts(file, AGENT, PONG)
     assert "\n" not in str(refused.value)
 
 
 def test_a_start_set_with_duplicates_is_refused(points: StartSetFile, tmp_path: Path) -> None:
-    starts.write(tmp_path / "starts.json", points.model_copy(update={"starts": points.starts * 2}))
+    evaluating.write(tmp_path / "starts.json", points.model_copy(update={"starts": points.starts * 2}))
     with pytest.raises(StartsError, match=r"starts: .*starts\.0 and starts\.5 have the same seed and actions"):
-        starts.read(tmp_path / "starts.json", AGENT, PONG)
+        evaluating.read_starts(tmp_path / "starts.json", AGENT, PONG)
 
 
 def test_a_start_set_of_another_game_is_refused(tmp_path: Path) -> None:
@@ -121,10 +120,10 @@ def test_a_start_set_of_another_game_is_refused(tmp_path: Path) -> None:
         emulator="",
         starts=(Start(seed=1, actions=((0, 1),), screen="0" * 64),),
     )
-    starts.write(tmp_path / "starts.json", other)
+    evaluating.write(tmp_path / "starts.json", other)
     with pytest.raises(StartsError, match=r"start points of ALE/Breakout-v5, but the game is ALE/Pong-v5"):
-        starts.read(tmp_path / "starts.json", AGENT, PONG)
+        evaluating.read_starts(tmp_path / "starts.json", AGENT, PONG)
     with pytest.raises(StartsError, match="cannot be read: No such file"):
-        starts.read(tmp_path / "none.json", AGENT, PONG)
+        evaluating.read_starts(tmp_path / "none.json", AGENT, PONG)
     with pytest.raises(StartsError, match="cannot be written"):
-        starts.write(tmp_path / "nowhere" / "starts.json", other)
+        evaluating.write(tmp_path / "nowhere" / "starts.json", other)

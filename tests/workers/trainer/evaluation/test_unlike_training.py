@@ -8,9 +8,8 @@ from tests.workers.trainer.evaluation import made_checkpoint
 from workers.contract.config import PaacConfig
 from workers.contract.protocols import PROTOCOLS
 from workers.trainer.evaluation import evaluating, request
-from workers.trainer.evaluation.report import JobReport
-from workers.trainer.evaluation.table import table
-from workers.trainer.evaluation.unlike_training import differences, fire_opens
+from workers.trainer.evaluation.evaluating import differences, fire_opens
+from workers.trainer.evaluation.report import JobReport, table
 
 
 def reported(env: str, protocol: str, **settings: object) -> tuple[str, ...]:

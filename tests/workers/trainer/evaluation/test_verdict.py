@@ -7,8 +7,8 @@ import pytest
 from workers.contract.inference.means import t_interval
 from workers.contract.protocols import PROTOCOLS
 from workers.contract.protocols.document import EvaluationDocument, PlayedEpisode
-from workers.trainer.evaluation import verdict
-from workers.trainer.evaluation.table import table
+from workers.trainer.evaluation import evaluating
+from workers.trainer.evaluation.report import table
 from workers.trainer.games import subjects
 
 
@@ -18,7 +18,7 @@ def document(env: str, protocol: str, *scores: float, plays: Sequence[str | None
         PlayedEpisode(number=number, score=score, frames=10, frames_before=1, length=2, ended="over", play=play)
         for number, (score, play) in enumerate(zip(scores, plays or [None] * len(scores), strict=True))
     ]
-    return verdict.document(subject, PROTOCOLS[protocol], 1, None, list(reversed(episodes)))
+    return evaluating.document(subject, PROTOCOLS[protocol], 1, None, list(reversed(episodes)))
 
 
 def test_the_interval_is_students_if_all_episodes_are_distinct() -> None:

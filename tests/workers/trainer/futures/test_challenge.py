@@ -9,9 +9,8 @@ import pytest
 
 from workers.contract.config import PaacConfig
 from workers.contract.futures import Challenge
-from workers.trainer.futures.challenge import challenge, outcome
-from workers.trainer.futures.players import Player
-from workers.trainer.futures.simulating import Branch, Plan
+from workers.trainer.futures.experiment import challenge, outcome
+from workers.trainer.futures.simulating import Branch, Plan, Player
 
 CLIPPED = PaacConfig(env="ALE/Pong-v5", gamma=0.5)
 UNCLIPPED = PaacConfig(env="CartPole-v1", gamma=0.5, clip_rewards=False)

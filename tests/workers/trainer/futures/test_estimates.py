@@ -9,20 +9,18 @@ import pytest
 import torch
 
 from tests.workers.trainer.evaluation import made_checkpoint
+from workers.contract.action_names import ActionSpace, Discrete
 from workers.contract.config import PaacConfig, RunConfig
 from workers.contract.futures import Until
 from workers.contract.protocols import PROTOCOLS
-from workers.contract.protocols.acting import SAMPLED
+from workers.contract.protocols.document import SAMPLED
 from workers.contract.protocols.starts import Held
-from workers.contract.spaces import ActionSpace, Discrete
 from workers.trainer.environments.environments import Observations
-from workers.trainer.environments.worlds.catch import COLUMNS, ROWS
-from workers.trainer.futures.moments import Moment, moments
-from workers.trainer.futures.returns import estimate, future
-from workers.trainer.futures.simulating import Plan, draws, simulate
+from workers.trainer.environments.worlds.puzzles import COLUMNS, ROWS
+from workers.trainer.futures.simulating import Moment, Plan, draws, estimate, future, moments, simulate
 from workers.trainer.games.games import NO_LIVES, Watch
 from workers.trainer.games.subjects import Subject
-from workers.trainer.methods.trained_networks import Action, NetworkOutput, OutputKind
+from workers.trainer.methods.trainer import Action, NetworkOutput, OutputKind
 from workers.trainer.networks.agents import Memory
 
 CATCH = PaacConfig(env="Arcadia/Catch-v0", gamma=0.9)

@@ -10,15 +10,14 @@ import pytest
 
 from tests.workers.trainer.evaluation import made_checkpoint
 from tests.workers.trainer.recording.test_recording import protocol_of
+from workers.contract.action_names import Continuous
 from workers.contract.config import A3cConfig, PaacConfig, RunConfig
-from workers.contract.spaces import Continuous
 from workers.trainer.futures.experiment import moment_at
-from workers.trainer.futures.moments import Moment, moments
-from workers.trainer.futures.simulating import Plan, draws, simulate
+from workers.trainer.futures.simulating import Moment, Plan, draws, moments, simulate
 from workers.trainer.games.emulator import AtariGame
 from workers.trainer.games.games import PlayableGame
 from workers.trainer.games.subjects import Subject
-from workers.trainer.methods.trained_networks import Action
+from workers.trainer.methods.trainer import Action
 
 GAMES = (
     "Pong Breakout Boxing Freeway Qbert Tetris Seaquest SpaceInvaders MontezumaRevenge MsPacman DoubleDunk Pitfall"

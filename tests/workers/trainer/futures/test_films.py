@@ -11,14 +11,21 @@ from tests.workers.trainer.evaluation import made_checkpoint
 from tests.workers.trainer.recording.test_recording import protocol_of
 from workers.contract.config import A3cConfig, PaacConfig, RunConfig
 from workers.contract.futures import FuturesDocument, FuturesOptions
-from workers.trainer.futures import films
-from workers.trainer.futures.experiment import simulated
-from workers.trainer.futures.films import OtherFutureError, thinned
-from workers.trainer.futures.ghosts import blended
-from workers.trainer.futures.moments import Moment, moments
-from workers.trainer.futures.players import Player, load
+from workers.trainer.futures import experiment
+from workers.trainer.futures.experiment import OtherFutureError, simulated, thinned
 from workers.trainer.futures.request import FuturesRequest
-from workers.trainer.futures.simulating import Branch, FutureSeeds, Plan, draws, simulate
+from workers.trainer.futures.simulating import (
+    Branch,
+    FutureSeeds,
+    Moment,
+    Plan,
+    Player,
+    blended,
+    draws,
+    load,
+    moments,
+    simulate,
+)
 
 DECISION, HORIZON, FUTURES = 30, 40, 8
 
@@ -121,7 +128,7 @@ def test_a_video_with_another_score_is_refused(tmp_path: Path) -> None:
     moment, branches, drawn = replayed(player, 3)
     branches[0].actions.pop()
     with pytest.raises(OtherFutureError, match="simulate without videos"):
-        films.film(tmp_path / "other.mp4", moment, branches[0], drawn[0].game_seed, lambda: False)
+        experiment.film(tmp_path / "other.mp4", moment, branches[0], drawn[0].game_seed, lambda: False)
     assert not (tmp_path / "other.mp4").exists()
 
 

@@ -12,10 +12,8 @@ from workers.contract.futures import FuturesDocument, FuturesOptions
 from workers.contract.protocols import PROTOCOLS
 from workers.trainer.futures.__main__ import main
 from workers.trainer.futures.experiment import simulated
-from workers.trainer.futures.moments import moments
-from workers.trainer.futures.players import load
-from workers.trainer.futures.request import FuturesRequest
-from workers.trainer.futures.table import verdict
+from workers.trainer.futures.request import FuturesRequest, verdict
+from workers.trainer.futures.simulating import load, moments
 
 CARTPOLE = PaacConfig(env="CartPole-v1", seed=1)
 SMALL = ("--decision", 2, "--futures", 8, "--horizon", 5)

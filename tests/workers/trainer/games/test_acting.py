@@ -5,10 +5,10 @@ import pytest
 import torch
 from pydantic import ValidationError
 
+from workers.contract.action_names import Continuous, Discrete
 from workers.contract.config import CONFIGURATIONS
-from workers.contract.protocols.acting import EPSILON_GREEDY, GREEDY, RANDOM, SAMPLED, Acting
-from workers.contract.spaces import Continuous, Discrete
-from workers.trainer.games.acting import ActingError, check, chooser
+from workers.contract.protocols.document import EPSILON_GREEDY, GREEDY, RANDOM, SAMPLED, Acting
+from workers.trainer.games.subjects import ActingError, check, chooser
 
 THREE, BOX = Discrete(3), Continuous((-1.0, -2.0), (1.0, 2.0))
 

@@ -4,14 +4,14 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from workers.contract.action_names import ActionSpace, Continuous
 from workers.contract.config import A3cConfig
 from workers.contract.games import ENVIRONMENTS
-from workers.contract.spaces import ActionSpace, Continuous
 from workers.trainer.environments import environments
 from workers.trainer.games.emulator import AtariGame
 from workers.trainer.games.games import KEEP_THEIR_WORLD, NO_LIVES, GymnasiumGame, PlayableGame
 from workers.trainer.games.video import Frame
-from workers.trainer.methods.trained_networks import Action
+from workers.trainer.methods.trainer import Action
 
 # Frames per second of one environment of every kind: emulator, vectorized or not, pictures or readings, discrete or
 # continuous actions, repeated or not.

@@ -13,11 +13,11 @@ from workers.contract.config import PaacConfig, RunConfig, config_adapter
 from workers.contract.presets import PRESETS
 from workers.contract.protocols import PROTOCOLS
 from workers.trainer.environments.environments import AtariEnvironments
-from workers.trainer.evaluation.unlike_training import differences
-from workers.trainer.games import openings, subjects
+from workers.trainer.evaluation.evaluating import differences
+from workers.trainer.games import playing, subjects
 from workers.trainer.games.emulator import AtariGame
 from workers.trainer.games.playing import play
-from workers.trainer.live import stagings
+from workers.trainer.live import live_agent
 from workers.trainer.recording import replays
 
 STICKY = PROTOCOLS["sticky-30min"]
@@ -96,7 +96,7 @@ def test_training_is_reproducible_by_its_seed() -> None:
 def test_a_lost_life_does_not_end_the_game_and_all_actions_are_available(tmp_path: Path) -> None:
     protocol = replace(STICKY, cap_frames=8_000)
     subject = made_checkpoint.subject(tmp_path, modern(), protocol)
-    (one,) = play(subject, protocol, 1, [0], openings.opening(protocol, None))
+    (one,) = play(subject, protocol, 1, [0], playing.opening(protocol, None))
     assert one.episode.frames_before == 0
     game = subject.open_game()
     assert isinstance(game, AtariGame)
@@ -116,10 +116,10 @@ def test_the_random_policy_chooses_among_all_actions() -> None:
 
 def test_replays_and_live_games_repeat_actions_like_training() -> None:
     assert replays.of_training(modern()).protocol == "sticky-30min"
-    assert stagings.protocol_of(modern()).name == "sticky-30min"
+    assert live_agent.protocol_of(modern()).name == "sticky-30min"
     plain = PaacConfig(env="ALE/Breakout-v5")
     assert replays.of_training(plain).protocol == "no-op-5min"
-    assert stagings.protocol_of(plain).name == "no-op-30min"
+    assert live_agent.protocol_of(plain).name == "no-op-30min"
 
 
 def test_the_preset_matches_the_protocol() -> None:

@@ -9,11 +9,11 @@ import pytest
 import torch
 from pydantic import JsonValue
 
-from workers.contract.changes import RequestedChange
+from workers.contract.action_names import Discrete
 from workers.contract.config import Ga3cConfig, PaacConfig
-from workers.contract.spaces import Discrete
+from workers.contract.events import RequestedChange
 from workers.trainer.host import devices
-from workers.trainer.host.cuda_graphs import WARM_UP_CALLS, graphed
+from workers.trainer.host.devices import WARM_UP_CALLS, graphed
 from workers.trainer.methods.ga3c import model as ga3c
 from workers.trainer.methods.ga3c.experiences import Experiences, Submission
 from workers.trainer.methods.ga3c.model import Model, TrainingBatch

@@ -6,8 +6,8 @@ from types import SimpleNamespace
 import psutil
 import pytest
 
-from workers.trainer.host import traffic
-from workers.trainer.host.traffic import TrafficMeter
+from workers.trainer.host import meters
+from workers.trainer.host.meters import TrafficMeter
 
 
 class FakeHost:
@@ -19,7 +19,7 @@ class FakeHost:
         self.now = 100.0
         (folder / "sda" / "device").mkdir(parents=True)
         (folder / "dm-0").mkdir()
-        monkeypatch.setattr(traffic, "BLOCK_DEVICES", folder)
+        monkeypatch.setattr(meters, "BLOCK_DEVICES", folder)
         monkeypatch.setattr(psutil, "disk_io_counters", self._disk_counters)
         monkeypatch.setattr(psutil, "net_io_counters", self._network_counters)
 
@@ -57,7 +57,7 @@ def test_rates_come_from_the_bytes_since_the_last_sample(host: FakeHost) -> None
 
 
 def test_a_disk_that_is_removed_gives_no_negative_rate(host: FakeHost) -> None:
-    (traffic.BLOCK_DEVICES / "sdb" / "device").mkdir(parents=True)
+    (meters.BLOCK_DEVICES / "sdb" / "device").mkdir(parents=True)
     host.disks["sdb"] = (10_000, 10_000)
     meter = TrafficMeter(host.clock)
     host.now += 1
@@ -73,4 +73,4 @@ def test_a_host_without_disks_and_networks_reports_neither(host: FakeHost) -> No
 
 
 def test_the_counters_of_this_host_can_be_read() -> None:
-    assert all(count >= 0 for count in traffic.count_bytes().values())
+    assert all(count >= 0 for count in meters.count_bytes().values())

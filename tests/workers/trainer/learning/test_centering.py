@@ -5,16 +5,14 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
+from workers.contract.action_names import Discrete
 from workers.contract.config import PaacConfig
-from workers.contract.spaces import Discrete
-from workers.trainer.learning.centering import STATES_OF_A_MEAN, Centering
-from workers.trainer.learning.optimizers import FlatParameters, RMSProp
+from workers.trainer.learning.optimizers import STATES_OF_A_MEAN, Centering, FlatParameters, RMSProp
 from workers.trainer.methods.paac import paac
-from workers.trainer.methods.paac.rollouts import Rollout
+from workers.trainer.methods.paac.framework import Rollout
 from workers.trainer.networks import networks
-from workers.trainer.networks.dead_units import measured
-from workers.trainer.networks.networks import ActorCritic
-from workers.trainer.networks.tapes import Tape
+from workers.trainer.networks.networks import ActorCritic, measured
+from workers.trainer.networks.outputs import Tape
 from workers.trainer.run.run import NullRun
 
 BACKGROUND, RATE = 87, 0.001

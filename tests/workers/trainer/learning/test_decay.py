@@ -6,9 +6,9 @@ import pytest
 import torch
 from torch import Tensor
 
+from workers.contract.action_names import Discrete
 from workers.contract.config import A3cConfig, Ga3cConfig, PaacConfig
-from workers.contract.spaces import Discrete
-from workers.trainer.learning.decay import decayed
+from workers.trainer.learning.returns import decayed
 from workers.trainer.methods.asynchronous import a3c
 from workers.trainer.methods.ga3c.experiences import Experiences, Submission
 from workers.trainer.methods.ga3c.model import Model, TrainingBatch

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from workers.contract.config import NStepQConfig
-from workers.trainer.learning.exploration import EpsilonGreedy, FinalEpsilons, annealed
+from workers.trainer.learning.policies import EpsilonGreedy, FinalEpsilons, annealed
 
 CPU = torch.device("cpu")
 EPSILONS = st.lists(st.floats(0, 1), min_size=1, max_size=5).map(np.array)

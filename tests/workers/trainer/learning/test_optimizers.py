@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from torch import nn
 
 from workers.trainer.learning.optimizers import Adam, FlatParameters, MomentumSGD, RMSProp, clip_to_norm
-from workers.trainer.networks.side_by_side import SideBySide
+from workers.trainer.networks.gradients import SideBySide
 
 
 def test_rmsprop_follows_equation_1() -> None:

@@ -5,7 +5,7 @@ import math
 import pytest
 import torch
 
-from workers.contract.spaces import ActionSpace, Continuous, Discrete
+from workers.contract.action_names import ActionSpace, Continuous, Discrete
 from workers.trainer.learning.policies import Categorical, Gaussian, RolloutSampler, policy_over
 
 

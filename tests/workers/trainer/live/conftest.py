@@ -3,7 +3,7 @@
 import pytest
 
 from workers.trainer.live import show
-from workers.trainer.live.pacing import Pace
+from workers.trainer.live.connection import Pace
 
 
 @pytest.fixture(autouse=True)

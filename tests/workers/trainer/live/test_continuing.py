@@ -13,15 +13,14 @@ from workers.contract.config import A3cConfig, PaacConfig, RunConfig
 from workers.contract.jobs import FilmParameters
 from workers.contract.live import ReplayOrigin
 from workers.trainer.evaluation.report import KeptPlay
-from workers.trainer.futures.moments import moments
+from workers.trainer.futures.simulating import moments
 from workers.trainer.games import subjects
 from workers.trainer.games.games import PlayableGame
-from workers.trainer.live import stagings
-from workers.trainer.live.live_agent import LiveAgent
+from workers.trainer.live import live_agent
+from workers.trainer.live.live_agent import LiveAgent, Staging
 from workers.trainer.live.show import Show
-from workers.trainer.live.stagings import Staging
-from workers.trainer.recording import kept_games
-from workers.trainer.recording.repeating import OtherEpisodeError
+from workers.trainer.recording import replays
+from workers.trainer.recording.retracing import OtherEpisodeError
 
 DECISION, LATER = 4, 7
 CASES: dict[str, RunConfig] = {
@@ -66,7 +65,7 @@ class Recorded:
             actions=self.actions[:decision],
             score=self.scores[decision] if score is None else score,
         )
-        return stagings.of_replay(*subjects.read(self.directory, None), origin)
+        return live_agent.of_replay(*subjects.read(self.directory, None), origin)
 
 
 def state(game: PlayableGame) -> tuple[object, ...]:
@@ -167,7 +166,7 @@ def test_a_kept_game_lists_the_agents_actions_and_is_recorded_from_the_decision(
         skipped=game.continued.frames,
     )
     shown: list[int] = []
-    kept_games.film(which, tmp_path, shown.append, lambda: False)
+    replays.film(which, tmp_path, shown.append, lambda: False)
     assert (shown[0], shown[-1]) == (game.continued.frames, game.played)
 
 

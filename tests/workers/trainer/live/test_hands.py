@@ -6,10 +6,9 @@ import pytest
 
 from workers.contract.action_names import NAMES
 from workers.contract.games import ENVIRONMENTS
-from workers.contract.keys import allow_rest, are_playable, nearest, use_fire
-from workers.contract.orders import KEYS, Key
+from workers.contract.live import KEYS, Key, allow_rest, are_playable, nearest, use_fire
 from workers.trainer.games.emulator import game_of
-from workers.trainer.live.hands import Hands
+from workers.trainer.live.connection import Hands
 
 ATARI = [env for env in ENVIRONMENTS if env.startswith("ALE/")]
 

@@ -10,11 +10,10 @@ from tests.workers.trainer.live.fake_line import FakeLine, after, at, keys
 from workers.contract.config import PaacConfig
 from workers.contract.protocols.starts import Start, before
 from workers.trainer.evaluation.report import KeptPlay
-from workers.trainer.games import openings, subjects
+from workers.trainer.games import playing, subjects
 from workers.trainer.games.emulator import AtariGame
-from workers.trainer.live import stagings
-from workers.trainer.live.keeping import spread
-from workers.trainer.live.show import Show
+from workers.trainer.live import live_agent
+from workers.trainer.live.show import Show, spread
 
 PONG = PaacConfig(env="ALE/Pong-v5")
 
@@ -24,7 +23,7 @@ def test_a_kept_game_reproduces_its_screens(tmp_path: Path) -> None:
     orders: dict[int, list[object]] = {1: ["take over", keys("up")], 30: [keys("down", "fire")], 150: ["keep", "keep"]}
     line = FakeLine(160, at(orders))
     kept: list[KeptPlay] = []
-    Show(line, stagings.of_people("ALE/Pong-v5"), tmp_path, kept.append).play(lambda: False)  # type: ignore[arg-type]
+    Show(line, live_agent.of_people("ALE/Pong-v5"), tmp_path, kept.append).play(lambda: False)  # type: ignore[arg-type]
     (game,) = kept
     assert (game.played, game.ended) == (149, "unfinished")
     assert sum(frames for _, frames in game.actions) == 149
@@ -33,14 +32,14 @@ def test_a_kept_game_reproduces_its_screens(tmp_path: Path) -> None:
     assert (frames[0], frames[-1]) == (1, 148)
     again = AtariGame("ALE/Pong-v5", None, 1)
     for frame, screen in game.screens[::9]:
-        openings.arrive(again, Start(seed=game.seed, actions=before(game.actions, frame), screen=screen))
+        playing.arrive(again, Start(seed=game.seed, actions=before(game.actions, frame), screen=screen))
         assert (again.frames, again.screen_hash()) == (frame, screen)
 
 
 def test_a_game_played_by_an_agent_is_not_kept(tmp_path: Path) -> None:
     made_checkpoint.write(tmp_path, PONG, step=5)
     kept: list[KeptPlay] = []
-    staging = stagings.of_agent(*subjects.read(tmp_path, None))
+    staging = live_agent.of_agent(*subjects.read(tmp_path, None))
     Show(FakeLine(9, after(3, "take over", "keep")), staging, tmp_path, kept.append).play(lambda: False)  # type: ignore[arg-type]
     assert kept == []
 

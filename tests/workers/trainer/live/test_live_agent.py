@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 import torch
 
-from workers.contract.protocols.acting import EPSILON_GREEDY, GREEDY, SAMPLED
-from workers.contract.spaces import Continuous, Discrete
+from workers.contract.action_names import Continuous, Discrete
+from workers.contract.protocols.document import EPSILON_GREEDY, GREEDY, SAMPLED
 from workers.trainer.live.live_agent import choose, usual_temperature
 
 

@@ -14,7 +14,7 @@ from tests.workers.trainer.live.fake_line import FakeLine, after, at, keys
 from workers.contract.config import GorilaConfig, PaacConfig, RunConfig
 from workers.contract.live import Newer
 from workers.trainer.games import subjects
-from workers.trainer.live import stagings
+from workers.trainer.live import live_agent
 from workers.trainer.live.show import Show
 
 CARTPOLE = PaacConfig(env="CartPole-v1")
@@ -27,7 +27,7 @@ def play(
     """Play until this number of pictures was sent. `orders` gives the orders after each picture."""
     made_checkpoint.write(directory, config, step=5)
     line = FakeLine(pictures, orders)
-    staging = stagings.of_agent(*subjects.read(directory, None))
+    staging = live_agent.of_agent(*subjects.read(directory, None))
     assert Show(line, staging, directory).play(lambda: False) == "enough was seen"  # type: ignore[arg-type]
     return line
 
@@ -65,7 +65,7 @@ def test_a_paused_game_can_be_stepped_by_single_decisions(tmp_path: Path, monkey
         line.say("step")
 
     monkeypatch.setattr(time, "sleep", wait)
-    reported = Show(line, stagings.of_agent(*subjects.read(tmp_path, None)), tmp_path).play(lambda: False)  # type: ignore[arg-type]
+    reported = Show(line, live_agent.of_agent(*subjects.read(tmp_path, None)), tmp_path).play(lambda: False)  # type: ignore[arg-type]
     assert reported == "enough was seen"
     assert line.scenes[-1].paused
     # The decision during which the game was paused is completed. Then each step is one decision of four frames.
@@ -103,7 +103,7 @@ def test_a_newer_checkpoint_is_loaded_during_the_game(tmp_path: Path) -> None:
     made_checkpoint.write(tmp_path / "run", CARTPOLE, step=5)
     # Parts of another checkpoint, whose head was lost with the connection, arrive first.
     line = FakeLine(10, lambda seen: [b"a lost one's"] if seen == 1 else newer if seen == 3 else [])
-    Show(line, stagings.of_agent(*subjects.read(tmp_path / "run", None)), tmp_path / "run").play(lambda: False)  # type: ignore[arg-type]
+    Show(line, live_agent.of_agent(*subjects.read(tmp_path / "run", None)), tmp_path / "run").play(lambda: False)  # type: ignore[arg-type]
     reported = [(agent.step, agent.loaded) for agent in line.agents]
     assert (reported[0], reported[-1]) == ((5, 1), (50, 2))
     assert not (tmp_path / "run" / found.file.file).exists(), "no file is kept"
@@ -126,14 +126,14 @@ def test_a_new_connection_receives_the_current_scene(tmp_path: Path) -> None:
     made_checkpoint.write(tmp_path, CARTPOLE, step=5)
     line = FakeLine(3, lambda _: [])
     line.heard.put(None)
-    Show(line, stagings.of_agent(*subjects.read(tmp_path, None)), tmp_path).play(lambda: False)  # type: ignore[arg-type]
+    Show(line, live_agent.of_agent(*subjects.read(tmp_path, None)), tmp_path).play(lambda: False)  # type: ignore[arg-type]
     assert len([scene for scene in line.scenes if scene.game == 1]) == 2
 
 
 def by_hand(directory: Path, env: str, pictures: int, orders: Callable[[int], list[object]]) -> FakeLine:
     """Play a game without an agent."""
     line = FakeLine(pictures, orders)
-    reported = Show(line, stagings.of_people(env), directory).play(lambda: False)  # type: ignore[arg-type]
+    reported = Show(line, live_agent.of_people(env), directory).play(lambda: False)  # type: ignore[arg-type]
     assert reported == "enough was seen"
     return line
 
@@ -174,7 +174,7 @@ def test_a_game_without_a_player_waits(tmp_path: Path, monkeypatch: pytest.Monke
         line.say("take over")
 
     monkeypatch.setattr(time, "sleep", wait)
-    Show(line, stagings.of_people("ALE/Pong-v5"), tmp_path).play(lambda: False)  # type: ignore[arg-type]
+    Show(line, live_agent.of_people("ALE/Pong-v5"), tmp_path).play(lambda: False)  # type: ignore[arg-type]
     assert stood == [1, 3]
 
 
@@ -197,7 +197,7 @@ def test_only_one_viewer_plays_and_the_others_watch(tmp_path: Path) -> None:
 
 
 def test_a_silent_viewer_loses_control(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("workers.trainer.live.hands.SILENT_HANDS_SECONDS", -1)
+    monkeypatch.setattr("workers.trainer.live.connection.SILENT_HANDS_SECONDS", -1)
     line = play(tmp_path, PONG, 20, after(1, "take over"))
     assert line.scenes[-1].hands is None
     assert line.heads[-1].value is not None
@@ -213,7 +213,7 @@ def test_a_new_connection_frees_the_controls(tmp_path: Path) -> None:
 def test_a_game_that_ended_under_a_persons_control_waits_for_the_next_one(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(stagings, "CAP_FRAMES", 5)
+    monkeypatch.setattr(live_agent, "CAP_FRAMES", 5)
     line = FakeLine(10, after(1, "take over"))
     stood: list[int] = []
 
@@ -223,7 +223,7 @@ def test_a_game_that_ended_under_a_persons_control_waits_for_the_next_one(
             line.say("new game")
 
     monkeypatch.setattr(time, "sleep", wait)
-    Show(line, stagings.of_people("ALE/Pong-v5"), tmp_path).play(lambda: False)  # type: ignore[arg-type]
+    Show(line, live_agent.of_people("ALE/Pong-v5"), tmp_path).play(lambda: False)  # type: ignore[arg-type]
     assert [head.game for head in line.heads] == [*[1] * 6, *[2] * 4]
     assert 6 in stood
 
@@ -243,7 +243,7 @@ def test_a_game_without_a_no_op_moves_only_while_a_key_is_held(tmp_path: Path, m
         line.say(keys("right"))
 
     monkeypatch.setattr(time, "sleep", wait)
-    Show(line, stagings.of_agent(*subjects.read(tmp_path, None)), tmp_path).play(lambda: False)  # type: ignore[arg-type]
+    Show(line, live_agent.of_agent(*subjects.read(tmp_path, None)), tmp_path).play(lambda: False)  # type: ignore[arg-type]
     assert stood == [3]
     assert actions(line)[-3:] == ["left", "right", "right"]
 
@@ -251,7 +251,8 @@ def test_a_game_without_a_no_op_moves_only_while_a_key_is_held(tmp_path: Path, m
 def test_the_game_stops_on_request(tmp_path: Path) -> None:
     made_checkpoint.write(tmp_path, CARTPOLE, step=5)
     line = FakeLine(10**6, lambda _: [])
-    reported = Show(line, stagings.of_agent(*subjects.read(tmp_path, None)), tmp_path).play(lambda: len(line.heads) > 5)  # type: ignore[arg-type]
+    show = Show(line, live_agent.of_agent(*subjects.read(tmp_path, None)), tmp_path)  # type: ignore[arg-type]
+    reported = show.play(lambda: len(line.heads) > 5)
     assert reported == "it was stopped"
 
 

@@ -6,7 +6,6 @@ from math import inf, isclose, nan
 
 import pytest
 
-from workers.contract.changes import RequestedChange
 from workers.contract.config import (
     A3cConfig,
     Ga3cConfig,
@@ -18,6 +17,7 @@ from workers.contract.config import (
     PaacQConfig,
     TrainingConfig,
 )
+from workers.contract.events import RequestedChange
 from workers.trainer.methods import TRAINERS
 from workers.trainer.run.run import NullRun
 

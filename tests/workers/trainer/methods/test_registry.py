@@ -14,10 +14,10 @@ from workers.contract.config.problems import title_of
 from workers.contract.events import event_adapter
 from workers.contract.games import ENVIRONMENTS
 from workers.trainer import replay, session
+from workers.trainer.errors import StopRequest
 from workers.trainer.launching import Launch
 from workers.trainer.methods import TRAINERS
 from workers.trainer.run.journal import Journal
-from workers.trainer.stopping import StopRequest
 
 ROOT = Path(__file__).parents[4]
 OF_METHODS = "workers/trainer/methods/"
@@ -32,7 +32,7 @@ def sources() -> list[Path]:
         if not str(path.relative_to(ROOT)).startswith(OF_METHODS)
     ]
     contract = [ROOT / "workers/contract" / name for name in IN_THE_CONTRACT]
-    return [*trainer, *contract, ROOT / "backend/configuration/configs.py", ROOT / "backend/configuration/routes.py"]
+    return [*trainer, *contract, ROOT / "backend/configuration.py", ROOT / "backend/configuration.py"]
 
 
 def test_every_configuration_has_its_method() -> None:

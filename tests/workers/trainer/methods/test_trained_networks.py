@@ -18,7 +18,7 @@ from workers.contract.config import (
 )
 from workers.trainer.environments import own_environment
 from workers.trainer.methods import TRAINERS
-from workers.trainer.methods.trained_networks import TrainedNetwork
+from workers.trainer.methods.trainer import TrainedNetwork
 from workers.trainer.networks import agents, networks
 from workers.trainer.run.run import TrainingState
 

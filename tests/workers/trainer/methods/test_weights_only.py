@@ -5,8 +5,8 @@ from typing import Any
 import pytest
 import torch
 
-from workers.contract.checkpoint_metadata import WEIGHTS_ONLY
 from workers.contract.config import config_adapter
+from workers.contract.layout import WEIGHTS_ONLY
 from workers.trainer.methods import TRAINERS
 from workers.trainer.run.run import NullRun, TrainingState
 

@@ -5,9 +5,9 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from workers.contract.networks import ARCHITECTURES
+from workers.contract.games import ARCHITECTURES
 from workers.trainer.networks.bodies import PixelBody, ReadingsFilter, VectorBody
-from workers.trainer.networks.tapes import Tape
+from workers.trainer.networks.outputs import Tape
 
 
 def body_of(streams: int) -> PixelBody:

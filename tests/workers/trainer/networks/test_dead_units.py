@@ -4,13 +4,12 @@ import pytest
 import torch
 from torch import Tensor
 
+from workers.contract.action_names import Discrete
 from workers.contract.config import A3cConfig, GorilaConfig, PaacConfig, TrainingConfig
-from workers.contract.spaces import Discrete
 from workers.trainer.networks import agents, networks
 from workers.trainer.networks.agents import Agent
-from workers.trainer.networks.dead_units import STATES, NetworkWatch, StateSample, measured
 from workers.trainer.networks.lstm import Lstm
-from workers.trainer.networks.networks import ActionValues, ActorCritic
+from workers.trainer.networks.networks import STATES, ActionValues, ActorCritic, NetworkWatch, StateSample, measured
 
 PIXELS = (4, 84, 84)
 

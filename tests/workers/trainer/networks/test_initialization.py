@@ -3,8 +3,8 @@
 import pytest
 import torch
 
+from workers.contract.action_names import Discrete
 from workers.contract.config import PaacConfig
-from workers.contract.spaces import Discrete
 from workers.trainer.networks import networks
 
 

@@ -6,8 +6,8 @@ import pytest
 import torch
 
 from workers.contract.config import A3cConfig, PaacConfig, TrainingConfig
-from workers.trainer.networks import precision
-from workers.trainer.networks.precision import body_dtype, fast_bfloat16
+from workers.trainer.networks import gradients
+from workers.trainer.networks.gradients import body_dtype, fast_bfloat16
 
 
 @pytest.mark.parametrize(
@@ -26,7 +26,7 @@ from workers.trainer.networks.precision import body_dtype, fast_bfloat16
 def test_auto_chooses_bfloat16_if_it_is_faster(
     monkeypatch: pytest.MonkeyPatch, config: TrainingConfig, native: bool, dtype: torch.dtype
 ) -> None:
-    monkeypatch.setattr(precision, "fast_bfloat16", lambda _device: native)
+    monkeypatch.setattr(gradients, "fast_bfloat16", lambda _device: native)
     assert body_dtype(config, torch.device("cpu")) is dtype
 
 

@@ -8,7 +8,7 @@ import pytest
 import torch
 
 from workers.trainer.host import devices
-from workers.trainer.networks.side_by_side import SideBySide
+from workers.trainer.networks.gradients import SideBySide
 
 needs_affinity = pytest.mark.skipif(not hasattr(os, "sched_setaffinity"), reason="this system does not pin threads")
 

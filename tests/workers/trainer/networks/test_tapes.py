@@ -7,11 +7,11 @@ import torch
 from torch import Tensor
 
 from workers.contract.config import Activation
-from workers.contract.networks import ARCHITECTURES
+from workers.contract.games import ARCHITECTURES
 from workers.trainer.learning.optimizers import FlatParameters
 from workers.trainer.networks.bodies import PixelBody, VectorBody
-from workers.trainer.networks.side_by_side import ALONE, SideBySide
-from workers.trainer.networks.tapes import Tape
+from workers.trainer.networks.gradients import ALONE, SideBySide
+from workers.trainer.networks.outputs import Tape
 
 ROWS = 12
 

@@ -10,8 +10,8 @@ from arcadia.reporting.provenance.checkout import CheckoutState
 from arcadia.reporting.provenance.hardware import Gpu, GpuFacts
 
 from workers.contract import provenance
-from workers.trainer.provenance import collecting
-from workers.trainer.provenance.collecting import collect_provenance
+from workers.trainer.run import provenance as collecting
+from workers.trainer.run.provenance import collect_provenance
 
 
 def test_this_process_is_described(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

@@ -12,12 +12,10 @@ from tests.workers.trainer.evaluation import made_checkpoint
 from workers.contract.config import A3cConfig, GorilaConfig, PaacConfig, RunConfig
 from workers.contract.protocols import PROTOCOLS, EvaluationProtocol
 from workers.contract.tracks import Track, read
-from workers.trainer.games import openings, subjects
+from workers.trainer.games import playing, subjects
 from workers.trainer.games.playing import play
 from workers.trainer.recording import recording
-from workers.trainer.recording.diary import discounted
-from workers.trainer.recording.files import files_in, seen_picture
-from workers.trainer.recording.recording import RecordedEpisode, StoppedError
+from workers.trainer.recording.recording import RecordedEpisode, StoppedError, discounted, files_in, seen_picture
 
 SHORT = replace(PROTOCOLS["no-op-5min"], cap_frames=400)
 STICKY = replace(PROTOCOLS["sticky-30min"], cap_frames=400)
@@ -114,7 +112,7 @@ def test_a_recording_is_the_episode_that_an_evaluation_plays(kind: str, tmp_path
     protocol = protocol_of(config)
     subject = subjects.agent_subject(checkpoint, config, protocol, None)
     numbers = [0, 9, 10]
-    for one in play(subject, protocol, 3, numbers, openings.opening(protocol, None)):
+    for one in play(subject, protocol, 3, numbers, playing.opening(protocol, None)):
         number = one.episode.number
         track = recorded(tmp_path, tmp_path / str(number), episode=number, seconds=60)
         assert (track.head.score, len(track), track.head.ended) == (

@@ -10,21 +10,18 @@ from numpy.typing import NDArray
 
 from tests.workers.trainer.evaluation import made_checkpoint
 from tests.workers.trainer.recording.test_recording import KINDS, SHORT, protocol_of, recorded
-from workers.contract import saliency as contract
+from workers.contract import tracks as contract
 from workers.contract.config import RunConfig
 from workers.contract.jobs import SaliencyParameters
-from workers.contract.protocols.acting import GREEDY
-from workers.contract.saliency import SaliencyError
-from workers.contract.tracks import Track
-from workers.trainer.games import openings, subjects
+from workers.contract.protocols.document import GREEDY
+from workers.contract.tracks import SaliencyError, Track
+from workers.trainer.games import playing, subjects
 from workers.trainer.games.video import Frame
-from workers.trainer.methods.trained_networks import TrainedNetwork
+from workers.trainer.methods.trainer import TrainedNetwork
 from workers.trainer.networks.agents import Memory
 from workers.trainer.recording import retracing
 from workers.trainer.recording.recording import StoppedError
-from workers.trainer.recording.repeating import OtherEpisodeError
-from workers.trainer.recording.retracing import salient
-from workers.trainer.recording.saliency import masks, places, saliency
+from workers.trainer.recording.retracing import OtherEpisodeError, masks, places, saliency, salient
 
 PONG = Path(__file__).parents[3] / "fixtures" / "pong-paac"
 SIDE = 84
@@ -128,8 +125,8 @@ def scenes(decisions: int, every: int) -> list[Scene]:
     checkpoint, config = subjects.read(PONG, None)
     subject = subjects.agent_subject(checkpoint, config, SHORT, GREEDY, filmed=True)
     game = subject.open_game()
-    begin = openings.opening(SHORT, None)
-    begin(game, 0, openings.draws(SHORT, 1, 0))
+    begin = playing.opening(SHORT, None)
+    begin(game, 0, playing.draws(SHORT, 1, 0))
     shown: list[Frame] = []
     game.show(shown.append)
     found = []
@@ -207,8 +204,8 @@ def test_the_saliency_of_a_recording_comes_from_the_same_episode(
     assert (found.columns["value_peak"] > 0).all()
     assert found.head.numbers_kind == track.head.numbers_kind
     file = tmp_path / "saliency.npz"
-    file.write_bytes(contract.packed(found))
-    again = contract.read(file)
+    file.write_bytes(contract.packed_saliency(found))
+    again = contract.read_saliency(file)
     assert again.head == found.head
     assert all((again.columns[name] == found.columns[name]).all() for name in found.columns)
 
@@ -244,7 +241,7 @@ def test_a_file_of_another_kind_is_explained(tmp_path: Path) -> None:
     for content in (b"no archive", b"PK\x03\x04 cut off"):
         file.write_bytes(content)
         with pytest.raises(SaliencyError, match="not a saliency file"):
-            contract.read(file)
+            contract.read_saliency(file)
 
 
 def test_a_diverged_network_is_an_error() -> None:

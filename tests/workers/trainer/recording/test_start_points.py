@@ -11,14 +11,14 @@ from workers.contract.config import PaacConfig
 from workers.contract.jobs import StartPointsParameters
 from workers.contract.protocols import PROTOCOLS
 from workers.contract.protocols.starts import StartSetFile, starts_at
+from workers.trainer.evaluation.evaluating import StartsError
 from workers.trainer.evaluation.report import SavedPoints
-from workers.trainer.evaluation.starts import StartsError
-from workers.trainer.futures.moments import moments
-from workers.trainer.games import openings
+from workers.trainer.futures.simulating import moments
+from workers.trainer.games import playing
 from workers.trainer.games.emulator import AtariGame
-from workers.trainer.recording import start_points
+from workers.trainer.recording import retracing
 from workers.trainer.recording.recording import StoppedError
-from workers.trainer.recording.repeating import OtherEpisodeError
+from workers.trainer.recording.retracing import OtherEpisodeError
 
 PONG, PROTOCOL, SEED, EPISODE = PaacConfig(env="ALE/Pong-v5"), PROTOCOLS["no-op-5min"], 3, 1
 DECISIONS = [0, 20, 40]
@@ -31,7 +31,7 @@ def recorded(tmp_path_factory: pytest.TempPathFactory) -> tuple[list[int], list[
     subject = made_checkpoint.subject(tmp_path_factory.mktemp("run"), PONG, PROTOCOL)
     with closing(moments(subject, PROTOCOL, SEED, EPISODE)) as episode:
         for moment in episode:
-            game = openings.emulated(moment.game)
+            game = playing.emulated(moment.game)
             actions.append(int(moment.action))
             screens.append((game.frames, game.screen_hash()))
             scores.append(game.score)
@@ -71,13 +71,13 @@ def test_an_evaluation_begins_at_the_screens_of_the_replay(
 ) -> None:
     actions, screens, scores = recorded
     done: list[int] = []
-    points = start_points.points(parameters(actions, scores[-1]), done.append)
+    points = retracing.points(parameters(actions, scores[-1]), done.append)
     assert (list(points.screens), done) == ([screens[decision] for decision in DECISIONS], [1, 2, 3])
     protocol = PROTOCOLS["agent-starts"]
-    begin = openings.opening(protocol, set_of(points))
+    begin = playing.opening(protocol, set_of(points))
     game = AtariGame(PONG.env, protocol.cap_frames, PONG.environment.frames_per_step)
     for number, decision in enumerate(DECISIONS):
-        begin(game, number, openings.draws(protocol, 1, number))
+        begin(game, number, playing.draws(protocol, 1, number))
         assert (game.frames, game.screen_hash()) == screens[decision]
         game.step(actions[decision])
         if decision + 1 < len(screens):
@@ -89,29 +89,29 @@ def test_an_episode_with_another_score_is_refused(
 ) -> None:
     actions, _, scores = recorded
     with pytest.raises(OtherEpisodeError, match="before the last start point, not"):
-        start_points.points(parameters(actions, scores[-1] + 1), lambda _: None)
+        retracing.points(parameters(actions, scores[-1] + 1), lambda _: None)
 
 
 def test_an_episode_that_ends_earlier_is_refused() -> None:
     which = parameters([0] * 5_000, 0, decisions=[5_000])
     with pytest.raises(OtherEpisodeError, match="ended here before decision 5001"):
-        start_points.points(which, lambda _: None)
+        retracing.points(which, lambda _: None)
 
 
 def test_a_decision_before_the_first_frame_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(PROTOCOLS, PROTOCOL.name, replace(PROTOCOL, noops=(0, 0)))
     with pytest.raises(StartsError, match="choose a later one"):
-        start_points.points(parameters([], 0, decisions=[0]), lambda _: None)
+        retracing.points(parameters([], 0, decisions=[0]), lambda _: None)
 
 
 def test_a_set_that_is_too_large_is_refused() -> None:
     which = parameters([0, 2, 3, 2], 0, decisions=[1, 4])
-    size = len(set_of(start_points.points(which, lambda _: None)).content)
-    start_points.points(which.model_copy(update={"max_bytes": size}), lambda _: None)
+    size = len(set_of(retracing.points(which, lambda _: None)).content)
+    retracing.points(which.model_copy(update={"max_bytes": size}), lambda _: None)
     with pytest.raises(StartsError, match=f"take {size} bytes, more than the limit of {size - 1}"):
-        start_points.points(which.model_copy(update={"max_bytes": size - 1}), lambda _: None)
+        retracing.points(which.model_copy(update={"max_bytes": size - 1}), lambda _: None)
 
 
 def test_saving_start_points_can_be_stopped() -> None:
     with pytest.raises(StoppedError):
-        start_points.points(parameters([0] * 40, 0), lambda _: None, lambda: True)
+        retracing.points(parameters([0] * 40, 0), lambda _: None, lambda: True)

@@ -11,7 +11,7 @@ import torch
 from safetensors.torch import load_file
 
 from workers.contract import layout
-from workers.contract.checkpoint_metadata import METADATA
+from workers.contract.layout import METADATA
 from workers.contract.presets import PRESETS
 from workers.trainer.run import checkpoints
 from workers.trainer.run.checkpoints import CheckpointError

@@ -8,8 +8,8 @@ import pytest
 
 from tests.workers.trainer.trainers import of_kind
 from workers.contract import events, layout
-from workers.contract.changes import RequestedChange, changes_adapter
 from workers.contract.config import PaacConfig
+from workers.contract.events import RequestedChange, changes_adapter
 from workers.trainer.run import config_changes
 from workers.trainer.run.config_changes import ConfigChanges, read_applied
 from workers.trainer.run.journal import Journal

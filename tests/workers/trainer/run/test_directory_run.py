@@ -19,7 +19,7 @@ from workers.trainer.run import checkpoints, directory_run, durable_files
 from workers.trainer.run.checkpoints import CheckpointError
 from workers.trainer.run.directory_run import DirectoryRun, DivergedError
 from workers.trainer.run.journal import Journal
-from workers.trainer.run.provenance_report import ProvenanceReport
+from workers.trainer.run.provenance import ProvenanceReport
 from workers.trainer.run.recorder import Recorder
 from workers.trainer.run.run import NullRun, TrainingRun, TrainingState, snapshot
 

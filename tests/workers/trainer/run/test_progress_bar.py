@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from workers.trainer.run import progress_bar
-from workers.trainer.run.progress_bar import ProgressBar, RunProgress, duration, in_words, with_bar
+from workers.trainer.run import progress
+from workers.trainer.run.progress import ProgressBar, RunProgress, duration, in_words, with_bar
 
 HALFWAY = RunProgress(step=5_000, total_steps=10_000, steps_per_second=1000, frames_per_second=4000, return_mean=-20.25)
 
@@ -23,8 +23,8 @@ class Terminal(io.StringIO):
 @pytest.fixture
 def _always_due(monkeypatch: pytest.MonkeyPatch) -> None:
     """Show every update, however soon after the last one."""
-    monkeypatch.setattr(progress_bar, "TERMINAL_SECONDS", 0)
-    monkeypatch.setattr(progress_bar, "PLAIN_LINE_SECONDS", 0)
+    monkeypatch.setattr(progress, "TERMINAL_SECONDS", 0)
+    monkeypatch.setattr(progress, "PLAIN_LINE_SECONDS", 0)
 
 
 def test_the_text_has_steps_rates_return_and_remaining_time() -> None:

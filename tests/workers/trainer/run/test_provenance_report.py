@@ -12,7 +12,7 @@ from tests.workers.waiting import PATIENCE_SECONDS
 from workers.contract import events
 from workers.contract.provenance import MAX_DIFF_BYTES, Provenance
 from workers.trainer.run.journal import Journal
-from workers.trainer.run.provenance_report import ProvenanceReport
+from workers.trainer.run.provenance import ProvenanceReport
 
 
 @pytest.fixture

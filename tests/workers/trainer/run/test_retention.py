@@ -4,7 +4,7 @@ import math
 from pathlib import Path
 
 from workers.contract import layout
-from workers.trainer.run.retention import RETURN_WINDOW, Retention, RunFacts, kept
+from workers.trainer.run.checkpoints import RETURN_WINDOW, Retention, RunFacts, kept
 
 
 def after(means: list[float], episodes: int = RETURN_WINDOW) -> Retention:

@@ -5,24 +5,25 @@ from dataclasses import dataclass, field
 import torch
 from torch import Tensor
 
+from workers.contract.action_names import ActionSpace, Continuous
 from workers.contract.config import A3cConfig
-from workers.contract.spaces import ActionSpace, Continuous
 from workers.trainer.environments import own_environment
 from workers.trainer.environments.own_environment import OwnEnvironment
 from workers.trainer.host.processes import Link
-from workers.trainer.learning.centering import Centering
-from workers.trainer.learning.decay import decayed
-from workers.trainer.learning.losses import Losses
-from workers.trainer.learning.optimizers import FlatParameters, clip_to_norm
+from workers.trainer.learning.optimizers import Centering, FlatParameters, clip_to_norm
 from workers.trainer.learning.policies import Policy, policy_over
-from workers.trainer.learning.returns import returns_of_one
-from workers.trainer.methods.asynchronous import actor_learners
-from workers.trainer.methods.asynchronous.rollout_states import RolloutStates
-from workers.trainer.methods.asynchronous.shared_state import ActorLearnerOptimizer, Participant, SharedState
-from workers.trainer.methods.trained_networks import TrainedAgent, load_weights
+from workers.trainer.learning.returns import Losses, decayed, returns_of_one
+from workers.trainer.methods.asynchronous import shared_state
+from workers.trainer.methods.asynchronous.shared_state import (
+    ActorLearnerOptimizer,
+    Participant,
+    RolloutStates,
+    SharedState,
+)
+from workers.trainer.methods.trainer import TrainedAgent, load_weights
 from workers.trainer.networks import agents
 from workers.trainer.networks.agents import Agent, AgentTape
-from workers.trainer.networks.precision import body_dtype
+from workers.trainer.networks.gradients import body_dtype
 from workers.trainer.run.run import TrainingRun, TrainingState
 
 LOG_DEVIATION = "network.policy.log_deviation"
@@ -165,4 +166,4 @@ def train(config: A3cConfig, run: TrainingRun) -> None:
     """Start the actor-learners and watch them until training ends."""
     torch.manual_seed(config.seed)
     agent = build(config, *own_environment.interface(config))
-    actor_learners.train(config, run, agent, actor_learner, MEASURES)
+    shared_state.train(config, run, agent, actor_learner, MEASURES)

@@ -9,22 +9,20 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from workers.contract.action_names import ActionSpace, number_of_actions
 from workers.contract.config import NStepQConfig, OneStepQConfig, OneStepSarsaConfig
-from workers.contract.spaces import ActionSpace, number_of_actions
 from workers.trainer.environments import own_environment
 from workers.trainer.environments.own_environment import OwnEnvironment
 from workers.trainer.host.processes import Link
-from workers.trainer.learning.centering import Centering
-from workers.trainer.learning.exploration import FinalEpsilons, annealed
-from workers.trainer.learning.optimizers import FlatParameters, clip_to_norm
+from workers.trainer.learning.optimizers import Centering, FlatParameters, clip_to_norm
+from workers.trainer.learning.policies import FinalEpsilons, annealed
 from workers.trainer.learning.returns import one_step_targets, returns_of_one
-from workers.trainer.methods.asynchronous import actor_learners
-from workers.trainer.methods.asynchronous.rollout_states import RolloutStates
-from workers.trainer.methods.asynchronous.shared_state import Participant, SharedState
+from workers.trainer.methods.asynchronous import shared_state
+from workers.trainer.methods.asynchronous.shared_state import Participant, RolloutStates, SharedState
 from workers.trainer.networks import networks
+from workers.trainer.networks.gradients import body_dtype
 from workers.trainer.networks.networks import ActionValues
-from workers.trainer.networks.precision import body_dtype
-from workers.trainer.networks.tapes import Tape
+from workers.trainer.networks.outputs import Tape
 from workers.trainer.run.run import TrainingRun
 
 Config = OneStepQConfig | OneStepSarsaConfig | NStepQConfig
@@ -253,4 +251,4 @@ def train(config: Config, run: TrainingRun) -> None:
         parameters.load(run.restored.component("network"))
     target = {"target.values": parameters.values, "target.since": torch.zeros(1, dtype=torch.int64)}
     actor_learner: Callable[[Link, Any, SharedState], None] = n_step if config.algorithm == "n_step_q" else one_step
-    actor_learners.train(config, run, network, actor_learner, MEASURES, target)
+    shared_state.train(config, run, network, actor_learner, MEASURES, target)

@@ -19,6 +19,7 @@ from workers.contract.config import Ga3cConfig
 from workers.trainer.environments.environments import Observations
 from workers.trainer.environments.own_environment import FinishedEpisode
 from workers.trainer.errors import TrainerError
+from workers.trainer.host.memory import MEBIBYTE, Need, outputs_size, prepared_size, state_size
 from workers.trainer.learning.returns import returns_of_one
 from workers.trainer.methods.ga3c.record_queues import Reader, Writer, open_queue
 
@@ -326,3 +327,19 @@ class Exchange:
         for line in self._lines.values():
             for _, writer in (line.answers, line.free):
                 writer.pipe.close()
+
+
+AGENT = 8 * MEBIBYTE
+
+
+def needs(config: Ga3cConfig, device: torch.device) -> list[Need]:
+    """Return the memory needs of the agents with their rollouts and of the trainers' batches."""
+    each = AGENT + rollouts_of_agent(config) * config.t_max * state_size(config)
+    rows = config.min_training_batch + config.t_max
+    # Each trainer collects a batch, but they take turns with the network.
+    batches = rows * config.num_trainers * (state_size(config) + prepared_size(config, device))
+    update = rows * outputs_size(config, device)
+    return [
+        Need(f"{config.num_agents:,} agents", config.num_agents * each, "num_agents or t_max"),
+        Need("training batches", batches + update, "min_training_batch or num_trainers"),
+    ]

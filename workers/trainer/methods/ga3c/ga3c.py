@@ -10,19 +10,18 @@ import numpy as np
 import torch
 from pydantic import JsonValue, TypeAdapter
 
+from workers.contract.action_names import number_of_actions
 from workers.contract.config import Ga3cConfig
-from workers.contract.spaces import number_of_actions
 from workers.trainer.environments.own_environment import OwnEnvironment, interface
-from workers.trainer.host import open_files
 from workers.trainer.host.devices import cores
+from workers.trainer.host.memory import room
 from workers.trainer.host.processes import Link, Processes
-from workers.trainer.methods.ga3c.adjustment import Adjustment, Counts
-from workers.trainer.methods.ga3c.crew import FILES_OF_AN_AGENT, Ga3cCrew
+from workers.trainer.methods.ga3c.crew import FILES_OF_AN_AGENT, Adjustment, Counts, Ga3cCrew
 from workers.trainer.methods.ga3c.experiences import Desk, Exchange, Experiences, bytes_of_agent, free_shared_memory
 from workers.trainer.methods.ga3c.model import Model, TrainingBatch
 from workers.trainer.methods.ga3c.record_queues import QueueClosed
 from workers.trainer.networks import networks
-from workers.trainer.networks.precision import body_dtype
+from workers.trainer.networks.gradients import body_dtype
 from workers.trainer.run.run import FIRST_UPDATE, TrainingRun, TrainingState, prefixed, starting
 
 TICK_SECONDS = 0.1
@@ -214,7 +213,7 @@ def largest(config: Ga3cConfig, observation_shape: tuple[int, ...]) -> Counts:
     if not config.dynamic_adjustment:
         return counts
     memory = free_shared_memory() / 4 / bytes_of_agent(config, observation_shape)
-    affordable = min(memory, open_files.room(FILES_OF_AN_AGENT))
+    affordable = min(memory, room(FILES_OF_AN_AGENT))
     wanted = min(max(2 * counts.agents, AGENTS_PER_CORE * cores()), MOST_AGENTS)
     return Counts(max(counts.agents, int(min(wanted, affordable))), MOST_THREADS, MOST_THREADS)
 

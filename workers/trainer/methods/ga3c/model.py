@@ -9,15 +9,12 @@ from torch import Tensor
 
 from workers.contract.config import Ga3cConfig
 from workers.trainer.environments.own_environment import FinishedEpisode
-from workers.trainer.host.cuda_graphs import graphed
-from workers.trainer.learning.centering import Centering
-from workers.trainer.learning.decay import decayed
-from workers.trainer.learning.losses import Losses
-from workers.trainer.learning.optimizers import FlatParameters, RMSProp, clip_to_norm
+from workers.trainer.host.devices import graphed
+from workers.trainer.learning.optimizers import Centering, FlatParameters, RMSProp, clip_to_norm
+from workers.trainer.learning.returns import Losses, decayed
 from workers.trainer.methods.ga3c.experiences import Experiences, Submission
-from workers.trainer.networks.dead_units import NetworkWatch
-from workers.trainer.networks.networks import ActorCritic
-from workers.trainer.networks.tapes import Tape
+from workers.trainer.networks.networks import ActorCritic, NetworkWatch
+from workers.trainer.networks.outputs import Tape
 
 
 def guarded_losses(

@@ -17,9 +17,9 @@ A module imports only modules below it. The path of a loss from the learner to t
 """
 
 from workers.contract.config import GorilaConfig
-from workers.trainer.methods import trained_networks
+from workers.trainer.methods import trainer
 from workers.trainer.methods.gorila import train
 from workers.trainer.methods.gorila.memory_needs import needs
 from workers.trainer.methods.trainer import Trainer
 
-GORILA = Trainer(config=GorilaConfig, train=train.train, needs=needs, load_network=trained_networks.load_action_values)
+GORILA = Trainer(config=GorilaConfig, train=train.train, needs=needs, load_network=trainer.load_action_values)

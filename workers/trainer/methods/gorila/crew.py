@@ -22,9 +22,9 @@ from workers.trainer.methods.gorila.gorila import Bundle, FreeActor, FreeLearner
 from workers.trainer.methods.gorila.memory_needs import check_replay
 from workers.trainer.methods.gorila.parameter_server import ShardState, ShardTally, joined, restored, split
 from workers.trainer.methods.gorila.ray_cluster import RayCluster, RayLostError
+from workers.trainer.methods.gorila.remote import WORKING, Answer, Role, Roster, is_lost
 from workers.trainer.methods.gorila.replay_memory import frames_of
 from workers.trainer.methods.gorila.reporter import CrewWork, Stock, WorkRecord
-from workers.trainer.methods.gorila.role import WORKING, Answer, Role, Roster, is_lost
 
 # The duration of an order. A stop request waits for its end, and a role waits for the trainer between orders.
 ORDER_SECONDS = 0.2

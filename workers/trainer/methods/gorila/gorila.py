@@ -13,12 +13,12 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
+from workers.contract.action_names import ActionSpace, number_of_actions
 from workers.contract.config import GorilaConfig
-from workers.contract.spaces import ActionSpace, number_of_actions
 from workers.trainer.environments.environments import Observations
 from workers.trainer.environments.own_environment import FinishedEpisode, OwnEnvironment
-from workers.trainer.learning.decay import decayed
 from workers.trainer.learning.optimizers import FlatParameters, clip_to_norm
+from workers.trainer.learning.returns import decayed
 from workers.trainer.methods.gorila.parameter_server import ParameterServer, Replica
 from workers.trainer.methods.gorila.replay_memory import (
     Minibatch,
@@ -30,9 +30,8 @@ from workers.trainer.methods.gorila.replay_memory import (
 )
 from workers.trainer.methods.gorila.reporter import WorkRecord
 from workers.trainer.networks import networks
-from workers.trainer.networks.dead_units import NetworkWatch
-from workers.trainer.networks.networks import ActionValues
-from workers.trainer.networks.precision import body_dtype
+from workers.trainer.networks.gradients import body_dtype
+from workers.trainer.networks.networks import ActionValues, NetworkWatch
 
 # The outlier test averages over the last HORIZON losses and skips the first WARM_UP.
 HORIZON, WARM_UP = 1000, 100

@@ -24,7 +24,7 @@ from typing import Any
 
 import psutil
 
-from workers.contract.places import IS_WHEEL
+from workers.contract.layout import IS_WHEEL
 from workers.trainer.errors import TrainerError
 from workers.trainer.methods.gorila import ray_watch
 

@@ -7,16 +7,15 @@ import torch
 from torch import Tensor
 
 from workers.contract.config import PaacConfig
-from workers.trainer.host.cuda_graphs import graphed
+from workers.trainer.host.devices import graphed
 from workers.trainer.learning.optimizers import FlatParameters, RMSProp
 from workers.trainer.learning.policies import Categorical, RolloutSampler
 from workers.trainer.learning.returns import n_step_returns
-from workers.trainer.methods.paac.framework import Framework, Updater, restore_random
-from workers.trainer.methods.paac.rollouts import Rollout
+from workers.trainer.methods.paac.framework import Framework, Rollout, Updater, restore_random
 from workers.trainer.networks import networks
+from workers.trainer.networks.gradients import body_dtype
 from workers.trainer.networks.networks import ActorCritic
-from workers.trainer.networks.precision import body_dtype
-from workers.trainer.networks.tapes import Tape
+from workers.trainer.networks.outputs import Tape
 from workers.trainer.run.run import TrainingRun
 
 

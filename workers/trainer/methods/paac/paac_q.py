@@ -6,17 +6,16 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
+from workers.contract.action_names import number_of_actions
 from workers.contract.config import PaacQConfig
-from workers.contract.spaces import number_of_actions
-from workers.trainer.learning.exploration import EpsilonGreedy, FinalEpsilons
 from workers.trainer.learning.optimizers import FlatParameters, RMSProp
+from workers.trainer.learning.policies import EpsilonGreedy, FinalEpsilons
 from workers.trainer.learning.returns import n_step_returns
-from workers.trainer.methods.paac.framework import Framework, Updater, restore_random
-from workers.trainer.methods.paac.rollouts import Rollout
+from workers.trainer.methods.paac.framework import Framework, Rollout, Updater, restore_random
 from workers.trainer.networks import networks
+from workers.trainer.networks.gradients import body_dtype
 from workers.trainer.networks.networks import ActionValues
-from workers.trainer.networks.precision import body_dtype
-from workers.trainer.networks.tapes import Tape
+from workers.trainer.networks.outputs import Tape
 from workers.trainer.run.run import TrainingRun, prefixed
 
 

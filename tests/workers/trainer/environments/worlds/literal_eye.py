@@ -5,7 +5,7 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from workers.trainer.environments.worlds.eye import (
+from workers.trainer.environments.worlds.labyrinth import (
     CEILING,
     DARK_SIDE,
     DIMMING,
@@ -15,9 +15,9 @@ from workers.trainer.environments.worlds.eye import (
     NEAREST,
     STRIPES,
     WALLS,
+    Maze,
     Placed,
 )
-from workers.trainer.environments.worlds.maze import Maze
 
 Color = NDArray[np.float64]
 

@@ -8,18 +8,23 @@ from numpy.typing import NDArray
 
 from tests.workers.trainer.environments.worlds import literal_eye
 from workers.trainer.environments.worlds import labyrinth
-from workers.trainer.environments.worlds.eye import APPLE, PORTAL, Eye, Placed
 from workers.trainer.environments.worlds.labyrinth import (
+    APPLE,
+    CELLS,
     FORWARD,
     GIRTH,
     MOVES,
+    PORTAL,
     STEPS,
     STRAFE_RIGHT,
     TURN_RIGHT,
+    Eye,
     Labyrinth,
+    Maze,
+    Placed,
     Pose,
+    dig,
 )
-from workers.trainer.environments.worlds.maze import CELLS, Maze, dig
 
 
 def reached(walls: NDArray[np.bool_]) -> int:

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from workers.trainer.environments.worlds import physics
-from workers.trainer.environments.worlds.camera import FLOOR, SKY, Camera, View
+from workers.trainer.environments.worlds.physics import FLOOR, SKY, Camera, View
 
 SCENE = """
 <mujoco>

@@ -7,12 +7,11 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from workers.contract.action_names import action_names
+from workers.contract.action_names import Continuous, action_names
 from workers.contract.config import A3cConfig
 from workers.contract.games import FIRST_STEPS
-from workers.contract.spaces import Continuous
 from workers.trainer.environments import environments
-from workers.trainer.environments.worlds.painting import LIGHT
+from workers.trainer.environments.worlds.puzzles import LIGHT
 
 Policy = Callable[[NDArray[np.float32]], int | NDArray[np.float32]]
 

@@ -12,13 +12,12 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
+from workers.contract.action_names import ActionSpace, Continuous, Discrete
 from workers.contract.config import A3cConfig
-from workers.contract.spaces import ActionSpace, Continuous, Discrete
 from workers.trainer.environments.environments import Actions
 from workers.trainer.environments.own_environment import FinishedEpisode, Outcome, OwnEnvironment
 from workers.trainer.host.processes import Link
-from workers.trainer.learning.centering import Centering
-from workers.trainer.learning.optimizers import Correction, FlatParameters
+from workers.trainer.learning.optimizers import Centering, Correction, FlatParameters
 from workers.trainer.methods.asynchronous import a3c
 from workers.trainer.methods.asynchronous.a3c import LEARNED, MEASURES, EpisodeRollout, PolicyActor
 from workers.trainer.methods.asynchronous.shared_state import ActorLearnerOptimizer, Participant, SharedState, lay_out

@@ -20,10 +20,10 @@ from tests.workers.waiting import PATIENCE_SECONDS, wait_until
 from workers.contract import events
 from workers.contract.config import A3cConfig
 from workers.trainer.environments.own_environment import FinishedEpisode
-from workers.trainer.host.open_files import TooManyProcessesError
+from workers.trainer.host.memory import TooManyProcessesError
 from workers.trainer.host.processes import ActorCrashed, ActorFailed, Link
 from workers.trainer.learning.optimizers import FlatParameters
-from workers.trainer.methods.asynchronous import actor_learners
+from workers.trainer.methods.asynchronous import shared_state
 from workers.trainer.methods.asynchronous.shared_state import Participant, SharedState, lay_out
 from workers.trainer.run.run import NullRun, TrainingState
 
@@ -75,12 +75,12 @@ def leave_a_rollout(link: Link, config: A3cConfig, shared: SharedState) -> None:
 def test_the_limit_of_open_files_is_raised_for_all_actor_learners(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(resource, "getrlimit", lambda _: (256, 512))
     with pytest.raises(TooManyProcessesError, match=r"200 actor-learners need 1000 open files, .* at most 78"):
-        actor_learners.train(config_of(num_actors=200), NullRun(), network(), count, MEASURES)
+        shared_state.train(config_of(num_actors=200), NullRun(), network(), count, MEASURES)
 
 
 def test_steps_are_counted_after_learning_from_them() -> None:
     run = NullRun(stop_at_step=40)
-    actor_learners.train(config_of(), run, network(), leave_a_rollout, MEASURES)
+    shared_state.train(config_of(), run, network(), leave_a_rollout, MEASURES)
     assert (run.step, run.frames) == (40, 160)
     assert run.episodes == []
     (state,) = run.saved
@@ -89,13 +89,13 @@ def test_steps_are_counted_after_learning_from_them() -> None:
 
 def test_no_step_is_lost_or_counted_twice() -> None:
     run = NullRun()
-    actor_learners.train(config_of(), run, network(), count, MEASURES)
+    shared_state.train(config_of(), run, network(), count, MEASURES)
     assert (run.step, run.frames) == (10_000, 40_000)
 
 
 def test_episodes_are_reported_with_the_learned_steps() -> None:
     run = NullRun()
-    actor_learners.train(config_of(), run, network(), count, MEASURES)
+    shared_state.train(config_of(), run, network(), count, MEASURES)
     assert len(run.episodes) == 10
     for step, frames, episode_return, length in run.episodes:
         assert episode_return <= step <= 5000 + episode_return
@@ -108,13 +108,13 @@ def test_metrics_are_means_over_all_updates_since_the_last_report() -> None:
             return self.updates == 10
 
     run = Once()
-    actor_learners.train(config_of(), run, network(), count, MEASURES)
+    shared_state.train(config_of(), run, network(), count, MEASURES)
     assert [(received["train/value_loss"], received["train/grad_norm"]) for received in run.reported] == [(15.0, 2.0)]
 
 
 def test_a_crash_ends_the_run_with_the_actor_learners_traceback() -> None:
     with pytest.raises(ActorCrashed, match=r"crash \d failed: ZeroDivisionError: nothing to divide by") as failure:
-        actor_learners.train(config_of(), NullRun(), network(), crash, MEASURES)
+        shared_state.train(config_of(), NullRun(), network(), crash, MEASURES)
     assert "in crash\n" in "".join(traceback.format_exception(failure.value))
 
 
@@ -136,12 +136,12 @@ def test_a_killed_actor_learner_fails_the_run_with_its_name() -> None:
                 next(actor for server in servers for actor in server.children()).kill()
 
     with pytest.raises(ActorFailed, match=r"go_on \d was killed by signal 9 \(SIGKILL\)"):
-        actor_learners.train(config_of(total_steps=10**9), Killing(), network(), go_on, MEASURES)
+        shared_state.train(config_of(total_steps=10**9), Killing(), network(), go_on, MEASURES)
 
 
 def test_a_run_that_stops_saves_t_and_all_shared_tensors() -> None:
     run = NullRun(stop_at_step=50)
-    actor_learners.train(config_of(), run, network(), go_on, MEASURES, {"target": torch.arange(3.0)})
+    shared_state.train(config_of(), run, network(), go_on, MEASURES, {"target": torch.arange(3.0)})
     saved = run.saved[-1]
     assert saved.step == run.step >= 50
     assert saved.tensors.keys() == {"network.weight", "network.bias", "optimizer.statistics", "target"}

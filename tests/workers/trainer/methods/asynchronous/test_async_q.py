@@ -12,11 +12,11 @@ from torch import Tensor, nn
 
 from tests.processes import command_line
 from tests.workers.trainer.made_sequence import ACTIONS, READINGS, MadeSequence
+from workers.contract.action_names import Discrete
 from workers.contract.config import NStepQConfig, OneStepQConfig, OneStepSarsaConfig
-from workers.contract.spaces import Discrete
 from workers.trainer.host.processes import ActorFailed, Link
-from workers.trainer.learning.exploration import FinalEpsilons
 from workers.trainer.learning.optimizers import FlatParameters
+from workers.trainer.learning.policies import FinalEpsilons
 from workers.trainer.methods.asynchronous import async_q, shared_state
 from workers.trainer.methods.asynchronous.shared_state import Participant, SharedState
 from workers.trainer.networks import networks

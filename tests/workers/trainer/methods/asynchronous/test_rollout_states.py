@@ -3,9 +3,9 @@
 import pytest
 import torch
 
-from workers.contract.networks import ARCHITECTURES
+from workers.contract.games import ARCHITECTURES
 from workers.trainer.environments.environments import Observations
-from workers.trainer.methods.asynchronous.rollout_states import RolloutStates
+from workers.trainer.methods.asynchronous.shared_state import RolloutStates
 from workers.trainer.networks.bodies import PixelBody, VectorBody
 
 STEPS = 3

@@ -14,8 +14,8 @@ import pytest
 import torch
 
 from tests.workers.trainer.methods.ga3c.learning import LEARNING
+from workers.contract.action_names import Discrete
 from workers.contract.config import Ga3cConfig
-from workers.contract.spaces import Discrete
 from workers.trainer.environments.environments import Actions, EnvironmentStep, Floats
 from workers.trainer.environments.own_environment import OwnEnvironment
 from workers.trainer.host.processes import ActorFailed

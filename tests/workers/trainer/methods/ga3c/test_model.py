@@ -4,10 +4,10 @@ import pytest
 import torch
 from torch import Tensor
 
+from workers.contract.action_names import Discrete
 from workers.contract.config import Ga3cConfig
-from workers.contract.spaces import Discrete
 from workers.trainer.environments.own_environment import FinishedEpisode
-from workers.trainer.learning.losses import Losses
+from workers.trainer.learning.returns import Losses
 from workers.trainer.methods.ga3c.experiences import Experiences, Submission
 from workers.trainer.methods.ga3c.model import Model, TrainingBatch, guarded_losses, padded
 from workers.trainer.networks import networks

@@ -10,9 +10,9 @@ from torch import Tensor, nn
 
 from tests.workers.trainer.local_server import LocalServer, server_for
 from tests.workers.trainer.made_sequence import ACTIONS, READINGS, MadeSequence
+from workers.contract.action_names import Discrete
 from workers.contract.config import GorilaConfig
 from workers.contract.presets import PRESETS
-from workers.contract.spaces import Discrete
 from workers.trainer.environments import own_environment
 from workers.trainer.methods.gorila import gorila
 from workers.trainer.methods.gorila.gorila import Bundle, LossWatch

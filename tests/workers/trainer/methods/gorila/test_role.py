@@ -16,8 +16,8 @@ from workers.trainer.learning.optimizers import FlatParameters
 from workers.trainer.methods.gorila.crew import GorilaCrew
 from workers.trainer.methods.gorila.gorila import build
 from workers.trainer.methods.gorila.ray_cluster import RayCluster, RayLostError
+from workers.trainer.methods.gorila.remote import MOST_LOSSES, Role
 from workers.trainer.methods.gorila.reporter import WorkRecord
-from workers.trainer.methods.gorila.role import MOST_LOSSES, Role
 from workers.trainer.methods.gorila.train import fresh
 
 CONFIG = GorilaConfig(env="Arcadia/Catch-v0", num_actors=3, num_learners=3, num_shards=1, hidden_units=16)

@@ -8,8 +8,8 @@ from pathlib import Path
 import numpy as np
 import torch
 
-from workers.contract.checkpoint_metadata import WEIGHTS_ONLY
 from workers.contract.config import GorilaConfig
+from workers.contract.layout import WEIGHTS_ONLY
 from workers.trainer.environments import own_environment
 from workers.trainer.learning.optimizers import FlatParameters
 from workers.trainer.methods import gorila

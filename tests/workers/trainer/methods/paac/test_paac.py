@@ -7,17 +7,17 @@ import pytest
 import torch
 from torch import Tensor
 
+from workers.contract.action_names import Discrete
 from workers.contract.config import PaacConfig
 from workers.contract.presets import PRESETS
-from workers.contract.spaces import Discrete
 from workers.trainer.learning.optimizers import FlatParameters, RMSProp, clip_to_norm
 from workers.trainer.methods.paac import paac
+from workers.trainer.methods.paac.framework import Rollout
 from workers.trainer.methods.paac.paac import WeightedLosses
-from workers.trainer.methods.paac.rollouts import Rollout
 from workers.trainer.networks import networks
+from workers.trainer.networks.gradients import SideBySide
 from workers.trainer.networks.networks import ActorCritic
-from workers.trainer.networks.side_by_side import SideBySide
-from workers.trainer.networks.tapes import Tape
+from workers.trainer.networks.outputs import Tape
 from workers.trainer.run.run import NullRun
 
 T_MAX, N_E = 4, 3

@@ -5,10 +5,10 @@ import pytest
 import torch
 from torch import Tensor
 
+from workers.contract.action_names import Discrete
 from workers.contract.config import PaacQConfig
-from workers.contract.spaces import Discrete
 from workers.trainer.methods.paac import paac_q
-from workers.trainer.methods.paac.rollouts import Rollout
+from workers.trainer.methods.paac.framework import Rollout
 from workers.trainer.networks import networks
 from workers.trainer.networks.networks import ActionValues
 from workers.trainer.run.run import NullRun, TrainingState

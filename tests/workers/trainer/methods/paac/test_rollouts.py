@@ -8,7 +8,7 @@ from workers.contract.config import PaacConfig
 from workers.trainer.environments.environments import AtariEnvironments
 from workers.trainer.environments.episodes import EpisodeBook
 from workers.trainer.host import devices
-from workers.trainer.methods.paac.rollouts import Actors, pick
+from workers.trainer.methods.paac.framework import Actors, pick
 from workers.trainer.run.run import NullRun
 
 CPU = torch.device("cpu")

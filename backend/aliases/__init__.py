@@ -1,1 +1,0 @@
-"""Aliases: names of checkpoints, such as pong/champion, with their history."""

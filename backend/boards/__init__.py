@@ -1,1 +1,0 @@
-"""Boards: the charts that a project's members arrange on one page."""

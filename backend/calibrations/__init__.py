@@ -1,1 +1,0 @@
-"""Calibrations: comparisons of a checkpoint's values with the returns of simulated futures, by a job."""

@@ -1,1 +1,0 @@
-"""Changes of the configuration of runs, from the request to the trainer's report."""

@@ -1,0 +1,308 @@
+"""Futures of replays: simulated continuations of an episode, computed by a job on request."""
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Any, Literal
+
+from fastapi import APIRouter, Depends, Request, Response
+from pydantic import BaseModel, ConfigDict, Field
+from sqlalchemy import func, select
+from sqlalchemy.orm import Session, defer
+
+from backend import jobs
+from backend.checkpoints.availability import CheckpointChoice, find_chosen
+from backend.checkpoints.service import usual_acting_of
+from backend.database import tables
+from backend.database.engine import Db, after_commit
+from backend.database.tables import Checkpoint, File, Job, Replay, Run
+from backend.doorbell import Bell
+from backend.errors import Conflict, FieldError, Invalid, NotFound
+from backend.files.service import Maker, find_reported
+from backend.jobs import find_with_job, read_queue, row_of_job, to_stored
+from backend.live.notices import publish
+from backend.replays.players import action_set, check_decision, find_player, read_track
+from backend.replays.service import find_replay
+from backend.web.idempotency import Idempotent
+from backend.web.lookup import (
+    DEFAULT_TIMEOUT,
+    PathId,
+    Timeout,
+    Wait,
+    find_run,
+    job_in_progress,
+    refuse_without_agent,
+    wait_while,
+)
+from workers.contract import events as ev
+from workers.contract.futures import FuturesDocument, FuturesOptions, Interval
+from workers.contract.jobs import FuturesParameters
+from workers.contract.tracks import Track
+from workers.contract.values import Id
+from workers.contract.worker_api import JobState
+
+
+class ActingAgent(BaseModel):
+    """The agent of another checkpoint."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    run_id: Id
+    checkpoint: CheckpointChoice = "best"
+
+
+class SimulateFutures(FuturesOptions):
+    """A request to simulate the futures of a decision."""
+
+    agent: ActingAgent | None = Field(
+        default=None,
+        description="The agent that acts in the futures. Default: the agent of the replay. It needs the same "
+        "environment and actions.",
+    )
+
+
+class FuturesSummary(FuturesOptions):
+    """Futures of a decision of a replay, and the main numbers of their result."""
+
+    # NaN and infinity are values. JSON has them as the strings "NaN", "Infinity" and "-Infinity".
+    model_config = ConfigDict(extra="forbid", ser_json_inf_nan="strings")
+
+    id: int
+    replay_id: int
+    run_id: int = Field(description="The run of the replay.")
+    agent_run_id: int = Field(description="The run whose agent acts in the futures.")
+    agent_step: int = Field(description="The step of the checkpoint that acts in them.")
+    state: JobState
+    reason: str | None = Field(description="Why they are waiting or have failed.")
+    traceback: str | None = Field(description="The traceback if they failed because of a bug.")
+    done: int = Field(description="Progress in decisions. Ended futures skip the rest of theirs.")
+    total: int
+    value: float | None = Field(description="V(s), or the highest Q(s, a), at the decision. Null until they are done.")
+    mean: float | None = Field(description="Mean discounted return. Null until they are done.")
+    interval: Interval | None = Field(description="The 95 % t-interval of the mean.")
+    created_at: datetime
+    finished_at: datetime | None
+
+
+class StoredVideo(BaseModel):
+    """Video that begins with the picture of the decision. GET /files/{file_id} downloads it."""
+
+    shows: Literal["best", "median", "worst", "ghosts"]
+    file_id: int
+
+
+class Futures(FuturesSummary):
+    """Futures of a decision of a replay, and their result when they are done."""
+
+    videos: list[StoredVideo] = Field(description="Videos of the best, median and worst future, and of all blended.")
+
+    document: FuturesDocument | None = Field(description="The result. Null until they are done.")
+
+
+# Limit per run whose agent acts.
+MAX_WAITING_JOBS = 10
+# Limit per replay.
+MAX_KEPT = 200
+# The numbers of a result that summaries have.
+NO_NUMBERS = {"value": None, "mean": None, "interval": None}
+
+
+def request(session: Session, replay_id: int, wanted: SimulateFutures) -> tuple[tables.Futures, Job]:
+    """Queue the futures of a decision of a replay."""
+    replay = find_replay(session, replay_id)
+    acting_run_id = wanted.agent.run_id if wanted.agent else replay.run_id
+    # Every transaction locks runs in the order of their ids.
+    runs = {run_id: find_run(session, run_id, lock=True) for run_id in sorted({replay.run_id, acting_run_id})}
+    # Read it again: it may have changed before the locks.
+    replay = find_replay(session, replay_id, lock=True)
+    run, acting_run = runs[replay.run_id], runs[acting_run_id]
+    refuse_without_agent(acting_run, "simulate futures of")
+    track = read_track(session, replay)
+    _check(track, run, acting_run, wanted)
+    checkpoint = (
+        find_chosen(session, acting_run, wanted.agent.checkpoint, field="agent.checkpoint")
+        if wanted.agent
+        else find_player(session, run, track)
+    )
+    _check_room(session, replay, acting_run)
+    options = FuturesOptions.model_validate(wanted.model_dump(exclude={"agent"}))
+    parameters = FuturesParameters(
+        **options.model_dump(),
+        protocol=track.head.protocol,
+        seed=track.head.seed,
+        episode=track.head.episode,
+        actions=track.columns["action"][: options.decision].tolist(),
+    )
+    total = options.work(len(track.head.action_names))
+    job = jobs.enqueue(session, acting_run, checkpoint, "futures", parameters.model_dump(mode="json"), total)
+    futures = tables.Futures(replay_id=replay.id, job_id=job.id, options=options.model_dump(mode="json"))
+    session.add(futures)
+    session.flush()
+    return futures, job
+
+
+def find(session: Session, futures_id: int, *, lock: bool = False) -> tuple[tables.Futures, Job]:
+    """Return futures with their job. Raise NotFound if they do not exist. With `lock`, lock the job's run first."""
+    found = find_with_job(session, tables.Futures, futures_id, lock=lock)
+    if found is None:
+        raise NotFound(f"There are no futures {futures_id}.")
+    return found
+
+
+def load_futures(session: Session, replay: Replay) -> list[FuturesSummary]:
+    """Return the summaries of a replay's futures, newest first."""
+    query = (
+        select(tables.Futures, Job)
+        .join(Job, Job.id == tables.Futures.job_id)
+        .where(tables.Futures.replay_id == replay.id)
+    )
+    rows = session.execute(query.options(defer(tables.Futures.document)).order_by(tables.Futures.id.desc())).all()
+    return _summarize(session, [(futures, job) for futures, job in rows])
+
+
+def to_schema(session: Session, futures: tables.Futures, job: Job) -> Futures:
+    """Convert futures to their API schema."""
+    summary = _summarize(session, [(futures, job)])[0]
+    document = futures.document if job.state == "done" else None
+    videos = _stored_videos(session, job, document) if document else []
+    return Futures.model_validate(summary.model_dump() | {"document": document, "videos": videos})
+
+
+def _stored_videos(session: Session, job: Job, document: dict[str, Any]) -> list[dict[str, Any]]:
+    query = select(File.path, File.id).where(File.job_id == job.id, File.attempt == job.attempt)
+    ids: dict[str, int] = dict(session.execute(query).all())
+    videos = document.get("videos", [])
+    return [{"shows": each["shows"], "file_id": ids[each["file"]]} for each in videos if each["file"] in ids]
+
+
+def _summarize(session: Session, found: Sequence[tuple[tables.Futures, Job]]) -> list[FuturesSummary]:
+    queue = read_queue(session) if any(job.state == "queued" for _, job in found) else None
+    at = Checkpoint.id.in_([job.checkpoint_id for _, job in found])
+    steps: dict[int | None, int] = dict(session.execute(select(Checkpoint.id, Checkpoint.step).where(at)).all())
+    of = Replay.id.in_([futures.replay_id for futures, _ in found])
+    runs: dict[int, int] = dict(session.execute(select(Replay.id, Replay.run_id).where(of)).all())
+    results = _read_numbers(session, [futures.id for futures, job in found if job.state == "done"])
+    same = ("state", "traceback", "done", "total", "created_at", "finished_at")
+    return [
+        FuturesSummary.model_validate(
+            futures.options
+            | {name: getattr(job, name) for name in same}
+            | {
+                "id": futures.id,
+                "replay_id": futures.replay_id,
+                "run_id": runs[futures.replay_id],
+                "agent_run_id": job.run_id,
+                "agent_step": steps[job.checkpoint_id],
+                "reason": jobs.state_reason(job, queue),
+            }
+            | results.get(futures.id, NO_NUMBERS)
+        )
+        for futures, job in found
+    ]
+
+
+def _read_numbers(session: Session, ids: Sequence[int]) -> dict[int, dict[str, Any]]:
+    """Return the main numbers of results, without loading the results."""
+    query = select(tables.Futures.id, *(tables.Futures.document[name] for name in NO_NUMBERS)).where(
+        tables.Futures.id.in_(ids)
+    )
+    return {futures_id: dict(zip(NO_NUMBERS, numbers, strict=True)) for futures_id, *numbers in session.execute(query)}
+
+
+def delete(session: Session, job: Job) -> None:
+    """Delete futures, and cancel their job if it is in progress."""
+    _announce(session, job)
+    jobs.remove(session, job)
+
+
+def store(session: Session, job: Job, event: ev.FuturesEvent) -> None:
+    """Store the result of a job. Check that its videos have arrived, which are found by their job."""
+    for video in event.document.videos:
+        find_reported(session, Maker(job.require_run_id(), job.attempt, job.id), video.file)
+    row_of_job(session, tables.Futures, job).document = to_stored(event.document)
+    _announce(session, job)
+
+
+def discard(session: Session, job: Job) -> None:
+    """Delete the result of an earlier attempt."""
+    row_of_job(session, tables.Futures, job).document = None
+
+
+def has_result(session: Session, job: Job) -> bool:
+    """Return True if the job has a result."""
+    return row_of_job(session, tables.Futures, job).document is not None
+
+
+def _check(track: Track, run: Run, acting_run: Run, wanted: SimulateFutures) -> None:
+    names = track.head.action_names
+    check_decision(track, wanted.decision)
+    if acting_run.env != run.env:
+        message = f"run {acting_run.id} plays {acting_run.env}, not {run.env}: name a run of the same environment"
+        raise Invalid(FieldError(field="agent.run_id", message=message))
+    if action_set(acting_run) != action_set(run):
+        message = f"run {acting_run.id} has another action set than run {run.id}: name a run with the same actions"
+        raise Invalid(FieldError(field="agent.run_id", message=message))
+    if wanted.temperature != 1 and usual_acting_of(acting_run).name != "sampled":
+        message = f"the agent of run {acting_run.id} acts by action values, not by a policy: leave the temperature at 1"
+        raise Invalid(FieldError(field="temperature", message=message))
+    if track.head.numbers_kind == "gaussian" and (wanted.first or wanted.each_action):
+        message = "only discrete actions can be forced, and those of this replay are numbers"
+        raise Invalid(FieldError(field="first", message=message))
+    for name in wanted.first:
+        if name not in names:
+            message = f"there is no action {name!r}: choose from {', '.join(names)}"
+            raise Invalid(FieldError(field="first", message=message))
+
+
+def _check_room(session: Session, replay: Replay, run: Run) -> None:
+    jobs.check_room(session, run, "futures", MAX_WAITING_JOBS, "simulations")
+    kept = session.scalar(select(func.count(tables.Futures.id)).where(tables.Futures.replay_id == replay.id)) or 0
+    if kept >= MAX_KEPT:
+        raise Conflict(f"Replay {replay.id} has {MAX_KEPT} futures, which is the limit. Delete some first.")
+
+
+def _announce(session: Session, job: Job) -> None:
+    """Notify pages of the replay's run, which may be another one than that of the job."""
+    notice = {"run_id": session.get_one(Replay, row_of_job(session, tables.Futures, job).replay_id).run_id}
+    after_commit(session, lambda: publish("run.files", notice))
+
+
+router = APIRouter(tags=["files"])
+
+
+@router.post("/replays/{replay_id}/futures", status_code=201)
+def request_futures(db: Db, bell: Bell, once: Idempotent, replay_id: PathId, wanted: SimulateFutures) -> Futures:
+    """Queue the simulation of how a replay could continue from one of its decisions."""
+    with once.write(db) as session:
+        futures, job = request(session, replay_id, wanted)
+        bell.ring_after_commit(session, job)
+        return once.store(session, to_schema(session, futures, job))
+
+
+@router.get("/replays/{replay_id}/futures")
+def list_futures(db: Db, replay_id: PathId) -> list[FuturesSummary]:
+    """List the futures of a replay without their results, newest first."""
+    with db.read() as session:
+        return load_futures(session, find_replay(session, replay_id))
+
+
+async def wait_for_futures(
+    request: Request, futures_id: PathId, wait: Wait = None, timeout: Timeout = DEFAULT_TIMEOUT
+) -> None:
+    """Wait until the simulation has ended, if requested."""
+    if wait is not None:
+        await wait_while(lambda session: job_in_progress(find(session, futures_id)[1]), request, timeout)
+
+
+@router.get("/futures/{futures_id}", dependencies=[Depends(wait_for_futures)])
+def read_futures(db: Db, futures_id: PathId) -> Futures:
+    """Return futures, immediately or once their simulation has ended."""
+    with db.read() as session:
+        return to_schema(session, *find(session, futures_id))
+
+
+@router.delete("/futures/{futures_id}", status_code=204)
+def delete_futures(db: Db, futures_id: PathId) -> Response:
+    """Delete futures. A simulation in progress is canceled."""
+    with db.write() as session:
+        delete(session, find(session, futures_id, lock=True)[1])
+    return Response(status_code=204)

@@ -1,1 +1,0 @@
-"""Futures of replays: simulated continuations of an episode, computed by a job on request."""

@@ -1,1 +1,0 @@
-"""Plug-ins: the packages that an administrator has allowed."""

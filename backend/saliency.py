@@ -1,0 +1,214 @@
+"""Saliency of replays: computed by a job on request, stored and deleted with the replay."""
+
+import base64
+from datetime import datetime
+from pathlib import Path
+from typing import Annotated
+
+from fastapi import APIRouter, Depends, Request, Response
+from pydantic import BaseModel, ConfigDict, Field
+from sqlalchemy import select
+from sqlalchemy.orm import Session
+
+from backend import jobs
+from backend.config import CurrentSettings
+from backend.database.engine import Db
+from backend.database.tables import File, Job, Replay
+from backend.doorbell import Bell
+from backend.errors import NotFound
+from backend.files.service import Maker, find_reported
+from backend.files.storage import stored_path
+from backend.jobs import read_queue
+from backend.replays.players import find_player, read_track, refuse, why_no_saliency
+from backend.replays.service import find_replay, prune_replays
+from backend.web.formats import JsonNumber
+from backend.web.lookup import (
+    DEFAULT_TIMEOUT,
+    PathId,
+    Timeout,
+    Wait,
+    find_run,
+    job_in_progress,
+    refuse_without_agent,
+    wait_while,
+)
+from workers.contract import events as ev
+from workers.contract import tracks
+from workers.contract.archives import Column
+from workers.contract.jobs import SaliencyParameters
+from workers.contract.tracks import SaliencyError, SaliencyHead
+from workers.contract.worker_api import JobState
+
+Maps = Annotated[str, Field(description="Base64 of one byte per cell: the rows of the grid, decision after decision.")]
+
+
+class ReplaySaliency(BaseModel):
+    """The state of a replay's saliency."""
+
+    replay_id: int
+    run_id: int
+    state: JobState
+    reason: str | None = Field(description="Why it is waiting or has failed.")
+    traceback: str | None = Field(description="The traceback if it failed because of a bug.")
+    done: int = Field(description="The number of decisions computed so far.")
+    total: int
+    file_id: int | None = Field(description="The result, an .npz file. Null until it is done.")
+    created_at: datetime
+    finished_at: datetime | None
+
+
+class SaliencyMaps(BaseModel):
+    """Saliency maps of the network's input, decision by decision."""
+
+    model_config = ConfigDict(ser_json_inf_nan="strings")
+
+    head: SaliencyHead
+    rows: int = Field(description="The number of rows of the grid, equal to its number of columns.")
+    policy: Maps
+    value: Maps
+    policy_peak: list[JsonNumber] = Field(description="The value that 255 stands for, per decision.")
+    value_peak: list[JsonNumber]
+
+
+def read(file: File, root: Path) -> SaliencyMaps:
+    """Read the saliency maps of a replay from its file."""
+    try:
+        found = tracks.read_saliency(stored_path(root, file.stored_path))
+    except SaliencyError as error:
+        raise NotFound(f"The saliency file of this replay cannot be read: {error}") from error
+    columns = found.columns
+    return SaliencyMaps(
+        head=found.head,
+        rows=columns["policy"].shape[1],
+        policy=_base64(columns["policy"]),
+        value=_base64(columns["value"]),
+        policy_peak=columns["policy_peak"].tolist(),
+        value_peak=columns["value_peak"].tolist(),
+    )
+
+
+def _base64(maps: Column) -> str:
+    """Encode maps as standard base64, which browsers decode."""
+    return base64.b64encode(maps.tobytes()).decode()
+
+
+MAX_WAITING_JOBS = 10
+
+
+def request(session: Session, replay_id: int) -> tuple[Replay, Job]:
+    """Queue the saliency of a replay, unless it exists or is in progress."""
+    replay = find_replay(session, replay_id, lock=True)
+    run, before = find_run(session, replay.run_id), _job_of(session, replay)
+    if before is not None and before.state in (*jobs.UNFINISHED, "done"):
+        return replay, before
+    refuse_without_agent(run, "compute the saliency of a replay of")
+    refuse(why_no_saliency(run.env))
+    track = read_track(session, replay)
+    checkpoint = find_player(session, run, track)
+    jobs.check_room(session, run, "saliency", MAX_WAITING_JOBS, "saliency jobs")
+    if before is not None:
+        jobs.remove(session, before)
+    parameters = SaliencyParameters(
+        protocol=track.head.protocol,
+        seed=track.head.seed,
+        episode=track.head.episode,
+        actions=track.columns["action"].tolist(),
+        score=track.head.score,
+    )
+    job = jobs.enqueue(session, run, checkpoint, "saliency", parameters.model_dump(mode="json"), total=len(track))
+    replay.saliency_job_id = job.id
+    session.flush()
+    return replay, job
+
+
+def find(session: Session, replay_id: int, *, lock: bool = False) -> tuple[Replay, Job]:
+    """Return a replay with its saliency job. Raise NotFound if none was requested."""
+    replay = find_replay(session, replay_id, lock=lock)
+    job = _job_of(session, replay)
+    if job is None:
+        raise NotFound(f"Replay {replay_id} has no saliency. Request it first.")
+    return replay, job
+
+
+def to_schema(session: Session, replay: Replay, job: Job) -> ReplaySaliency:
+    """Convert the state of a replay's saliency to its API schema."""
+    queue = read_queue(session) if job.state == "queued" else None
+    file = _file(session, job) if job.state == "done" else None
+    same = ("state", "traceback", "done", "total", "created_at", "finished_at")
+    fields = {name: getattr(job, name) for name in same}
+    fields |= {"replay_id": replay.id, "run_id": replay.run_id, "file_id": file.id if file else None}
+    return ReplaySaliency.model_validate(fields | {"reason": jobs.state_reason(job, queue)})
+
+
+def find_file(session: Session, replay_id: int) -> File:
+    """Return the saliency file of a replay. Raise NotFound if it is not ready."""
+    _, job = find(session, replay_id)
+    file = _file(session, job)
+    if file is None or job.state != "done":
+        raise NotFound(f"The saliency of replay {replay_id} is not ready. Its state is {job.state}.")
+    return file
+
+
+def keep(session: Session, job: Job, event: ev.SaliencyEvent) -> None:
+    """Check that the result file has arrived. It is found by its job."""
+    find_reported(session, Maker(job.require_run_id(), job.attempt, job.id), event.file)
+    replay = session.scalars(select(Replay).where(Replay.saliency_job_id == job.id)).one()
+    prune_replays(session, find_run(session, job.require_run_id()), replay)
+
+
+def has_arrived(session: Session, job: Job) -> bool:
+    """Return True if the job has produced a result."""
+    return _file(session, job) is not None
+
+
+def _job_of(session: Session, replay: Replay) -> Job | None:
+    return session.get(Job, replay.saliency_job_id) if replay.saliency_job_id else None
+
+
+def _file(session: Session, job: Job) -> File | None:
+    query = select(File).where(File.job_id == job.id, File.kind == "saliency", File.attempt == job.attempt)
+    return session.scalar(query)
+
+
+router = APIRouter(tags=["files"])
+
+
+@router.post("/replays/{replay_id}/saliency")
+def request_saliency(db: Db, bell: Bell, replay_id: PathId) -> ReplaySaliency:
+    """Queue the computation of a replay's saliency. Does nothing if it exists or is in progress."""
+    with db.write() as session:
+        replay, job = request(session, replay_id)
+        if job.state == "queued":
+            bell.ring_after_commit(session, job)
+        return to_schema(session, replay, job)
+
+
+async def wait_for_saliency(
+    request: Request, replay_id: PathId, wait: Wait = None, timeout: Timeout = DEFAULT_TIMEOUT
+) -> None:
+    """Wait until the computation of the saliency has ended, if requested."""
+    if wait is not None:
+        await wait_while(lambda session: job_in_progress(find(session, replay_id)[1]), request, timeout)
+
+
+@router.get("/replays/{replay_id}/saliency", dependencies=[Depends(wait_for_saliency)])
+def read_saliency(db: Db, replay_id: PathId) -> ReplaySaliency:
+    """Return the state of a replay's saliency, immediately or once its computation has ended."""
+    with db.read() as session:
+        return to_schema(session, *find(session, replay_id))
+
+
+@router.get("/replays/{replay_id}/saliency/maps")
+def read_saliency_maps(db: Db, settings: CurrentSettings, replay_id: PathId) -> SaliencyMaps:
+    """Return the saliency maps of a replay, decision by decision."""
+    with db.read() as session:
+        file = find_file(session, replay_id)
+    return read(file, settings.files_dir)
+
+
+@router.delete("/replays/{replay_id}/saliency", status_code=204)
+def delete_saliency(db: Db, replay_id: PathId) -> Response:
+    """Delete the saliency of a replay, and cancel its computation if it is in progress."""
+    with db.write() as session:
+        jobs.remove(session, find(session, replay_id, lock=True)[1])
+    return Response(status_code=204)

@@ -1,1 +1,0 @@
-"""`arcadia up`: Redis, the backend and CPU workers on one machine with one command."""

@@ -1,1 +1,0 @@
-"""Agent files of run directories. `workers.contract.agents` makes the files."""

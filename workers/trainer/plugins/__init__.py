@@ -1,1 +1,0 @@
-"""Check of plug-ins by the trainer."""

@@ -1,1 +1,0 @@
-"""Collection of an attempt's provenance: code, packages, host, command and environment variables."""
