@@ -2,7 +2,7 @@
 
 A package imports only packages from earlier lines. tests/contract/test_backend_order.py enforces this list:
 
-    colors, failure_log, untrusted
+    colors, failure_log, refusals, untrusted
     config, errors
     database, live
     configuration, doorbell, startup, web, workers

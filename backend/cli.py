@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from pydantic import ValidationError
 
-from backend.config import RefusedError
+from backend.refusals import RefusedError
 from workers.contract.layout import default_data_dir
 from workers.contract.plugins.discovery import allowed_plugins, name_in_environment, read_file
 

@@ -1,7 +1,6 @@
 """Settings of the backend, read from the environment as ARCADIA_*; docs/settings.md explains each."""
 
 import ipaddress
-import os
 import re
 from pathlib import Path
 from typing import Annotated
@@ -10,21 +9,9 @@ from fastapi import Depends, Request
 from pydantic import AfterValidator, Field, SecretStr, field_validator
 from pydantic_settings import NoDecode, SettingsConfigDict
 
+from backend.refusals import RefusedError
 from workers.contract.layout import default_data_dir
 from workers.contract.settings import SettingsWithSecretFiles, in_one_word, of_a_redis
-
-
-class RefusedError(Exception):
-    """The user must change something before the command can run."""
-
-    status = os.EX_CONFIG
-
-
-class NotNowError(RefusedError):
-    """The command may succeed later without a change."""
-
-    status = os.EX_TEMPFAIL
-
 
 LOOPBACK_NAMES = ("localhost", "127.0.0.1", "[::1]")
 

@@ -17,12 +17,13 @@ from sqlalchemy.engine import make_url
 from sqlalchemy.exc import OperationalError
 
 from backend.backup.manifest import DATABASE, FILES, Content, Manifest, copy_rows, hash_of, paths, verify
-from backend.config import RefusedError, Settings
+from backend.config import Settings
 from backend.database.columns import utc_now
 from backend.database.engine import Database
 from backend.database.migrations import is_current, migrate
 from backend.database.tables import File, Run
 from backend.files.storage import hold, link_or_copy
+from backend.refusals import RefusedError
 from backend.startup.checks import database_refusals, make_private_folder
 from workers.contract.layout import OutsideFolderError, path_inside
 

@@ -12,8 +12,8 @@ from pydantic import BaseModel, ValidationError
 from sqlalchemy import Connection, Table, func, select, text
 
 import backend.metrics.points  # noqa: F401 - its tables are copied too
-from backend.config import RefusedError
 from backend.database.tables import Base
+from backend.refusals import RefusedError
 from workers.contract.layout import OutsideFolderError, path_inside
 from workers.contract.worker_api import RUN_PATH, RunPath
 

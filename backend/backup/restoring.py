@@ -20,11 +20,12 @@ from backend.backup.manifest import (
     refuse_tampered,
     verify,
 )
-from backend.config import RefusedError, Settings
+from backend.config import Settings
 from backend.database.engine import Database, open_database
 from backend.database.migrations import migrate
 from backend.database.tables import MAIN_ID, Base, Installation, Project, Run
 from backend.files.storage import stored_files, write_mark
+from backend.refusals import RefusedError
 from backend.startup.checks import database_refusals, make_ready
 from backend.startup.up import lock
 from workers.contract.layout import path_inside

@@ -13,8 +13,9 @@ from alembic.script import ScriptDirectory
 from sqlalchemy import Connection, Engine, text
 
 from alembic import command
-from backend.config import RefusedError, Settings
+from backend.config import Settings
 from backend.database.engine import Database, migration_engine
+from backend.refusals import RefusedError
 
 log = logging.getLogger(__name__)
 

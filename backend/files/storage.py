@@ -19,11 +19,11 @@ from fastapi.concurrency import run_in_threadpool
 from sqlalchemy import select, text
 from sqlalchemy.orm import Session
 
-from backend.config import NotNowError
 from backend.database.engine import Database
 from backend.database.tables import File, Installation
 from backend.errors import FieldError, Invalid, NotFound, Problem
 from backend.failure_log import FailureLog
+from backend.refusals import NotNowError
 from workers.contract.layout import OutsideFolderError, path_inside
 
 log = logging.getLogger(__name__)

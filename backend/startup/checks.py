@@ -11,8 +11,9 @@ from pathlib import Path
 from sqlalchemy import make_url
 from sqlalchemy.exc import ArgumentError, DBAPIError, OperationalError
 
-from backend.config import NotNowError, RefusedError, Settings
+from backend.config import Settings
 from backend.database.migrations import migrate
+from backend.refusals import NotNowError, RefusedError
 
 log = logging.getLogger(__name__)
 

@@ -29,7 +29,7 @@ from pathlib import Path
 from redis import Redis
 from redis.exceptions import RedisError
 
-from backend.config import RefusedError
+from backend.refusals import RefusedError
 
 STANDARD_OUTPUT = 1
 MAX_WAITING_LINES = 10_000

@@ -12,7 +12,8 @@ from collections.abc import Callable, Mapping
 from http.client import HTTPException
 from pathlib import Path
 
-from backend.config import NotNowError, Settings
+from backend.config import Settings
+from backend.refusals import NotNowError
 from backend.startup.checks import make_private_folder, refuse_taken_port
 from backend.startup.parts import Output, PrivateRedis, SupervisedProcess, free_port, private_redis
 

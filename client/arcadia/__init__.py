@@ -14,27 +14,23 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from arcadia._async.alerts import AsyncAlertChannel
-    from arcadia._async.artifacts import AsyncArtifact, AsyncArtifactVersion
-    from arcadia._async.checkpoints import AsyncCheckpoint
+    from arcadia._async.artifacts import AsyncArtifact, AsyncArtifactVersion, AsyncCheckpoint
     from arcadia._async.client import AsyncClient
-    from arcadia._async.jobs import AsyncCalibration, AsyncEvaluation, AsyncFutures, AsyncJob, AsyncRecording
-    from arcadia._async.projects import AsyncProject
-    from arcadia._async.replays import AsyncReplay
-    from arcadia._async.reports import AsyncReport
+    from arcadia._async.jobs import (
+        AsyncCalibration,
+        AsyncEvaluation,
+        AsyncFutures,
+        AsyncJob,
+        AsyncRecording,
+        AsyncReplay,
+    )
     from arcadia._async.runs import AsyncRun
-    from arcadia._async.studies import AsyncStudy
-    from arcadia._sync.alerts import AlertChannel
-    from arcadia._sync.artifacts import Artifact, ArtifactVersion
-    from arcadia._sync.checkpoints import Checkpoint
+    from arcadia._async.studies import AsyncAlertChannel, AsyncProject, AsyncReport, AsyncStudy
+    from arcadia._sync.artifacts import Artifact, ArtifactVersion, Checkpoint
     from arcadia._sync.client import Client
-    from arcadia._sync.jobs import Calibration, Evaluation, Futures, Job, Recording
-    from arcadia._sync.projects import Project
-    from arcadia._sync.replays import Replay
-    from arcadia._sync.reports import Report
+    from arcadia._sync.jobs import Calibration, Evaluation, Futures, Job, Recording, Replay
     from arcadia._sync.runs import Run
-    from arcadia._sync.studies import Study
-    from arcadia.comparison import Comparison
+    from arcadia._sync.studies import AlertChannel, Project, Report, Study
     from arcadia.errors import (
         AmbiguousReferenceError,
         ApiError,
@@ -51,21 +47,15 @@ if TYPE_CHECKING:
         WaitTimeoutError,
     )
     from arcadia.figures import Figure
-    from arcadia.metrics import Metrics, Series
-    from arcadia.records.alert import Alert, AlertDelivery
-    from arcadia.records.alias import Alias
-    from arcadia.records.change import Change
-    from arcadia.records.finding import Finding
-    from arcadia.records.forecast import RunForecast
-    from arcadia.records.log_line import LogLine
-    from arcadia.records.project import MovedItems
-    from arcadia.records.server import Health, Preset, Worker
-    from arcadia.records.start_set import StartSet
+    from arcadia.records.artifact import Alias
+    from arcadia.records.job import StartSet
+    from arcadia.records.run import Change, Finding, LogLine, RunForecast
+    from arcadia.records.server import Alert, AlertDelivery, Health, MovedItems, Preset, SavedView, Worker
     from arcadia.records.study import StudyPoint, StudyPreview
-    from arcadia.records.view import SavedView
     from arcadia.reporting.initialization import init
     from arcadia.reporting.media import Histogram, Image, Table, Video
     from arcadia.reporting.run import ReportedRun
+    from arcadia.tables import Comparison, Metrics, Series
 
 __all__ = [
     "Alert",
@@ -140,43 +130,26 @@ __all__ = [
 ]
 # A module is imported when one of its names is used. A script that logs a run needs no HTTP library, for example.
 _NAMES_OF_MODULES = {
-    "arcadia._async.alerts": "AsyncAlertChannel",
-    "arcadia._async.artifacts": "AsyncArtifact AsyncArtifactVersion",
-    "arcadia._async.checkpoints": "AsyncCheckpoint",
+    "arcadia._async.studies": "AsyncAlertChannel AsyncProject AsyncReport AsyncStudy",
+    "arcadia._async.artifacts": "AsyncArtifact AsyncArtifactVersion AsyncCheckpoint",
     "arcadia._async.client": "AsyncClient",
-    "arcadia._async.jobs": "AsyncCalibration AsyncEvaluation AsyncFutures AsyncJob AsyncRecording",
-    "arcadia._async.projects": "AsyncProject",
-    "arcadia._async.replays": "AsyncReplay",
-    "arcadia._async.reports": "AsyncReport",
+    "arcadia._async.jobs": "AsyncCalibration AsyncEvaluation AsyncFutures AsyncJob AsyncRecording AsyncReplay",
     "arcadia._async.runs": "AsyncRun",
-    "arcadia._async.studies": "AsyncStudy",
-    "arcadia._sync.alerts": "AlertChannel",
-    "arcadia._sync.artifacts": "Artifact ArtifactVersion",
-    "arcadia._sync.checkpoints": "Checkpoint",
+    "arcadia._sync.studies": "AlertChannel Project Report Study",
+    "arcadia._sync.artifacts": "Artifact ArtifactVersion Checkpoint",
     "arcadia._sync.client": "Client",
-    "arcadia._sync.jobs": "Calibration Evaluation Futures Job Recording",
-    "arcadia._sync.projects": "Project",
-    "arcadia._sync.replays": "Replay",
-    "arcadia._sync.reports": "Report",
+    "arcadia._sync.jobs": "Calibration Evaluation Futures Job Recording Replay",
     "arcadia._sync.runs": "Run",
-    "arcadia._sync.studies": "Study",
-    "arcadia.comparison": "Comparison",
-    "arcadia.errors": "AmbiguousReferenceError ApiError ArcadiaError ConflictError DownloadError InvalidRequestError "
-    "JobFailedError MissingPackageError NotFoundError NotLoadedError ServerUnreachableError UnauthorizedError "
-    "WaitTimeoutError",
+    "arcadia.tables": "Comparison Metrics Series",
+    "arcadia.errors": "AmbiguousReferenceError ApiError ArcadiaError ConflictError DownloadError "
+    "InvalidRequestError JobFailedError MissingPackageError NotFoundError NotLoadedError "
+    "ServerUnreachableError UnauthorizedError WaitTimeoutError",
     "arcadia.figures": "Figure",
-    "arcadia.metrics": "Metrics Series",
-    "arcadia.records.alert": "Alert AlertDelivery",
-    "arcadia.records.alias": "Alias",
-    "arcadia.records.change": "Change",
-    "arcadia.records.finding": "Finding",
-    "arcadia.records.forecast": "RunForecast",
-    "arcadia.records.log_line": "LogLine",
-    "arcadia.records.project": "MovedItems",
-    "arcadia.records.server": "Health Preset Worker",
-    "arcadia.records.start_set": "StartSet",
+    "arcadia.records.server": "Alert AlertDelivery Health MovedItems Preset SavedView Worker",
+    "arcadia.records.artifact": "Alias",
+    "arcadia.records.run": "Change Finding LogLine RunForecast",
+    "arcadia.records.job": "StartSet",
     "arcadia.records.study": "StudyPoint StudyPreview",
-    "arcadia.records.view": "SavedView",
     "arcadia.reporting.initialization": "init",
     "arcadia.reporting.media": "Histogram Image Table Video",
     "arcadia.reporting.run": "ReportedRun",

@@ -15,9 +15,8 @@ from arcadia._async.client import AsyncClient
 from arcadia._async.references import find_run_id, find_run_ids
 from arcadia._async.transport import AsyncTransport
 from arcadia.errors import ArcadiaError
-from arcadia.images import to_image
-from arcadia.listed_runs import read_run_page
-from arcadia.names import joined_ids
+from arcadia.figures import to_image
+from arcadia.names import joined_ids, read_run_page
 from arcadia.version import client_version, local_user, user_agent
 
 # Yields a connection to the API with the rights of the caller.

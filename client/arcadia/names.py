@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from copy import copy
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Any, Protocol
 
 from arcadia.errors import AmbiguousReferenceError, NotFoundError
 
@@ -110,3 +111,34 @@ def _expand(text: str) -> Iterable[int]:
         if not 0 <= high - low < MAX_RANGE:
             raise AmbiguousReferenceError(f"{part.strip()} is not a range of at most {MAX_RANGE:,} runs, such as 7-12.")
         yield from range(low, high + 1)
+
+
+# Fields that the server leaves out of a listed run if they are null or empty.
+_EMPTY: Mapping[str, Any] = {
+    "origin_label": None,
+    "queue": None,
+    "tags": [],
+    "parent": None,
+    "started_at": None,
+    "finished_at": None,
+    "archived_at": None,
+    "state_reason": None,
+    "failure": None,
+    "worker": None,
+    "total_steps": None,
+    "steps_per_second": None,
+    "seconds_left": None,
+    "last_return": None,
+    "best_return": None,
+    "poster_file_id": None,
+    "metrics": {},
+}
+
+
+def read_run_page(page: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Return the runs of a page. Add the empty fields, and the actions, which runs of a page share."""
+    return [_complete(run) | {"actions": page["actions"][run["actions"]]} for run in page["items"]]
+
+
+def _complete(run: Mapping[str, Any]) -> dict[str, Any]:
+    return {**run, **{name: copy(value) for name, value in _EMPTY.items() if name not in run}}

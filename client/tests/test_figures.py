@@ -11,7 +11,7 @@ import pytest
 from fake_server import URL, FakeServer
 
 from arcadia import ArcadiaError, Client, Comparison, Figure, MissingPackageError, NotFoundError
-from arcadia.optional import import_optional
+from arcadia.tables import import_optional
 
 DATA: dict[str, Any] = {
     "data": [{"type": "scatter", "name": "a", "x": [1, 2], "y": [3, 4]}],

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from arcadia.errors import ArcadiaError
-from arcadia.images import to_image
+from arcadia.figures import to_image
 
 LOW = {"type": "scatter", "x": [0, 1, 2], "y": [0, 1, 2], "line": {"width": 0}, "showlegend": False}
 HIGH = {**LOW, "y": [2, 3, None], "fill": "tonexty", "fillcolor": "rgba(31,119,180,0.15)"}

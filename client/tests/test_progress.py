@@ -14,9 +14,10 @@ import pytest
 from fake_server import URL, FakeServer
 from rich.console import Console
 
-from arcadia import Client, progress
+from arcadia import Client
+from arcadia import notebook as progress
 from arcadia._sync.downloads import download
-from arcadia.progress import ProgressBar
+from arcadia.notebook import ProgressBar
 
 CONTENT = b"weights" * 1_000
 ETAG = f'"{hashlib.sha256(CONTENT).hexdigest()}"'

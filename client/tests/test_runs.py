@@ -245,7 +245,7 @@ def test_all_points_of_a_long_series_are_read_in_parts() -> None:
 
 
 def test_many_metrics_take_several_requests(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("arcadia._sync.run_metrics.NAMES_PER_REQUEST", 2)
+    monkeypatch.setattr("arcadia._sync.references.NAMES_PER_REQUEST", 2)
     raw = {**SERIES, "resolution": "raw", "total": 2}
     answers = [{"series": {"a": raw, "b": raw}}, {"series": {"c": raw}}]
     found, server = connect({"/runs/12/metric-names": [["a", "b", "c"]], "/runs/12/metrics": answers})

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from arcadia.records.view import SavedView
+from arcadia.records.server import SavedView
 
 
 @pytest.mark.parametrize(

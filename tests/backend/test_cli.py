@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from arcadia.cli.added import SERVER_COMMANDS
+from arcadia.cli.main import SERVER_COMMANDS
 
 from backend.cli import PROGRAMS, parse_arguments, read_settings, start_all
 from tests.workers.waiting import PATIENCE_SECONDS

@@ -19,8 +19,8 @@ import pytest
 import stable_baselines3
 from arcadia.errors import ArcadiaError
 from arcadia.importing import tables, tensorboard_files, wandb_files
-from arcadia.importing.source import SourceRun, read_events
-from arcadia.reporting import syncing
+from arcadia.importing.sending import SourceRun, read_events
+from arcadia.reporting import uploader
 from arcadia.reporting.connection import Connection, RejectedError
 from arcadia.reporting.layout import JournalDirectory
 from sqlalchemy import select
@@ -408,7 +408,7 @@ def journal() -> hostile.Members:
 @patient
 @on_sqlite
 def test_journals(scene: Scene, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(syncing, "Connection", InProcessConnection)
+    monkeypatch.setattr(uploader, "Connection", InProcessConnection)
     monkeypatch.setattr(InProcessConnection, "user", scene.api.user, raising=False)
     tally, valid = Tally("journals"), journal()
     for number in range(CASES or A_FEW):
@@ -417,7 +417,7 @@ def test_journals(scene: Scene, tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
             (folder / name).parent.mkdir(parents=True, exist_ok=True)
             (folder / name).write_bytes(content)
         try:
-            result = syncing.sync(JournalDirectory(folder), "http://server", "token")
+            result = uploader.sync(JournalDirectory(folder), "http://server", "token")
             tally.note(number, "refused" if result.problem else "uploaded")
         except Exception as error:
             tally.note(number, type(error).__name__, repr(error))

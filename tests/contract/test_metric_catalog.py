@@ -9,7 +9,7 @@ from pathlib import Path
 import arcadia
 import pytest
 import torch
-from arcadia.integrations.standard_names import STANDARD_NAMES
+from arcadia.integrations.attached import STANDARD_NAMES
 
 from backend.metrics.points import pack_events
 from backend.metrics.reading import NAME_PATTERN
@@ -24,7 +24,7 @@ from workers.trainer.networks import networks
 from workers.trainer.networks.networks import measured
 from workers.trainer.run.run import NullRun
 
-SYSTEM_METRICS = Path(arcadia.__file__).parent / "reporting" / "system_metrics"
+SYSTEM_METRICS = Path(arcadia.__file__).parent / "reporting" / "system_metrics.py"
 TRAINER = Path(__file__).parents[2] / "workers" / "trainer"
 # In the trainer's source, only names of metrics match this.
 NAME = re.compile(r"[a-z0-9]+/[a-z0-9_]+")
@@ -69,7 +69,7 @@ def of_episodes() -> set[str]:
 
 def of_scripts() -> set[str]:
     """Return the names that the client gives to metrics of other libraries and of a script's host."""
-    measured = {text for path in SYSTEM_METRICS.glob("*.py") for text in texts(ast.parse(path.read_text()))}
+    measured = texts(ast.parse(SYSTEM_METRICS.read_text()))
     return {*STANDARD_NAMES.values(), *(text for text in measured if NAME.fullmatch(text))}
 
 

@@ -14,6 +14,11 @@ from arcadia.records.artifact import ArtifactRecord, ArtifactVersionRecord
 
 if TYPE_CHECKING:
     from arcadia._async.client import AsyncClient
+import tempfile
+from typing import TYPE_CHECKING, Literal
+
+from arcadia.records.artifact import CheckpointRecord
+from arcadia.tables import import_optional
 
 
 class AsyncArtifact(ArtifactRecord):
@@ -100,3 +105,43 @@ def _place(folder: Path, path: str) -> Path:
     if not place.resolve().is_relative_to(folder.resolve()):
         raise DownloadError(f"The file {path!r} is not saved, because its path leaves the folder {folder}.")
     return place
+
+
+Framework = Literal["numpy", "torch"]
+
+
+class AsyncCheckpoint(CheckpointRecord):
+    """A checkpoint, the saved state of a training."""
+
+    def __init__(self, client: AsyncClient, run_id: int, data: Mapping[str, Any]) -> None:
+        super().__init__(data)
+        self._client, self.run_id = client, run_id
+
+    async def download(self, path: str | os.PathLike[str] | None = None, *, progress: bool = True) -> Path:
+        """Save the file, and return its path. Default: run-12-step-5000.safetensors in the working folder.
+
+        The file appears only when it is complete and its hash is right. An interrupted download continues.
+        A terminal or a notebook shows a progress bar.
+        """
+        if self.file_id is None:
+            raise DownloadError(
+                f"The checkpoint of run {self.run_id} at step {self.step:,} was pruned. "
+                "Choose one whose is_available is true."
+            )
+        name = f"run-{self.run_id}-step-{self.step}.safetensors"
+        return await download(self._client.transport, self.file_id, path, name, progress=progress)
+
+    async def load(self, framework: Framework = "numpy") -> dict[str, Any]:
+        """Return the tensors by name, as NumPy arrays or as tensors of torch. docs/client/checkpoints.md lists them."""
+        import_optional(framework, "Checkpoint.load")
+        loader = import_optional(f"safetensors.{framework}", "Checkpoint.load")
+        with tempfile.TemporaryDirectory() as folder:
+            path = await self.download(folder)
+            tensors: dict[str, Any] = loader.load_file(str(path))
+        return tensors
+
+    async def pin(self, pinned: bool = True) -> AsyncCheckpoint:
+        """Protect the file from pruning, or end its protection with `pinned=False`."""
+        path = f"/runs/{self.run_id}/checkpoints/{self.id}"
+        self.data = await self._client.transport.patch(path, {"pinned": pinned})
+        return self

@@ -11,34 +11,23 @@ from urllib.parse import quote
 
 import httpx
 
-from arcadia._async.alerts import AsyncAlertChannel
-from arcadia._async.archives import export_archive, import_agent, import_archive
-from arcadia._async.artifacts import AsyncArtifact, AsyncArtifactVersion, find_version
-from arcadia._async.checkpoints import AsyncCheckpoint
-from arcadia._async.jobs import AsyncFutures
-from arcadia._async.projects import AsyncProject, find_project
+from arcadia._async.artifacts import AsyncArtifact, AsyncArtifactVersion, AsyncCheckpoint, find_version
+from arcadia._async.downloads import export_archive, import_agent, import_archive
+from arcadia._async.jobs import AsyncFutures, AsyncReplay
 from arcadia._async.references import find_alias, find_run, find_run_ids, find_runs
-from arcadia._async.replays import AsyncReplay
-from arcadia._async.reports import AsyncReport
 from arcadia._async.runs import AsyncRun
-from arcadia._async.studies import AsyncStudy
+from arcadia._async.studies import AsyncAlertChannel, AsyncProject, AsyncReport, AsyncStudy, find_project
 from arcadia._async.transport import AsyncTransport
-from arcadia.comparison import Comparison
 from arcadia.errors import NotFoundError
 from arcadia.figures import Figure
-from arcadia.listed_runs import read_run_page
-from arcadia.names import RunReference, RunReferences, joined_ids, require_one_match
-from arcadia.records.alert import Alert, AlertDelivery
-from arcadia.records.alias import Alias
-from arcadia.records.archive import ExportedItems, FilesChoice, ImportResult
-from arcadia.records.forecast import RunForecast
-from arcadia.records.run_group import RunGroup
-from arcadia.records.server import Health, Preset, Worker
-from arcadia.records.start_set import StartSet
-from arcadia.records.study import Axes, StudyPreview, build_specification
-from arcadia.records.suite import GameList
-from arcadia.records.view import SavedView
+from arcadia.names import RunReference, RunReferences, joined_ids, read_run_page, require_one_match
+from arcadia.records.artifact import Alias, ExportedItems, FilesChoice, ImportResult
+from arcadia.records.job import StartSet
+from arcadia.records.run import RunForecast, RunGroup
+from arcadia.records.server import Alert, AlertDelivery, Health, Preset, SavedView, Worker
+from arcadia.records.study import Axes, GameList, StudyPreview, build_specification
 from arcadia.settings import resolve_project, resolve_token, resolve_url
+from arcadia.tables import Comparison
 
 
 class AsyncClient:

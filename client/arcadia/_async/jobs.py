@@ -2,15 +2,181 @@
 
 from __future__ import annotations
 
-from typing import TypeVar
+import math
+import time
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, TypeVar
 
-from arcadia._async.replays import AsyncReplay
-from arcadia._async.resource import AsyncResource
-from arcadia.errors import ArcadiaError, JobFailedError
-from arcadia.records.calibration import CalibrationRecord
-from arcadia.records.evaluation import EvaluationRecord
-from arcadia.records.futures import FuturesRecord
-from arcadia.records.job import JobRecord, RecordingRecord
+from arcadia.errors import WaitTimeoutError
+from arcadia.notebook import ProgressBar
+from arcadia.records.record import Record
+
+if TYPE_CHECKING:
+    from arcadia._async.client import AsyncClient
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from arcadia._async.downloads import download
+from arcadia.errors import ArcadiaError, DownloadError, JobFailedError
+from arcadia.notebook import read_picture, replay_card
+from arcadia.records.job import (
+    JOB_ENDED_STATES,
+    CalibrationRecord,
+    EvaluationRecord,
+    FuturesRecord,
+    JobRecord,
+    RecordingRecord,
+    ReplayRecord,
+    StartSet,
+)
+
+# Length of one waiting request. Proxies often end requests after a minute.
+WAIT_SECONDS = 25.0
+# With a progress bar, poll the server more often.
+PROGRESS_SECONDS = 1.0
+
+SomeResource = TypeVar("SomeResource", bound="AsyncResource")
+
+
+class AsyncResource(Record):
+    """An object of the server. Its properties show the state of the last response; `refresh()` reads it again."""
+
+    def __init__(self, client: AsyncClient, data: Mapping[str, Any]) -> None:
+        super().__init__(data)
+        self._client = client
+
+    @property
+    def _path(self) -> str:
+        """Path in the API."""
+        raise NotImplementedError
+
+    @property
+    def _title(self) -> str:
+        """Noun and number, for messages and the progress bar."""
+        raise NotImplementedError
+
+    @property
+    def _is_pending(self) -> bool:
+        """True while there is something to wait for."""
+        raise NotImplementedError
+
+    @property
+    def _share(self) -> float:
+        """Share that is done, from 0 to 1."""
+        raise NotImplementedError
+
+    @property
+    def _status(self) -> str:
+        """Text next to the progress bar."""
+        return str(self.data["state"])
+
+    async def refresh(self: SomeResource) -> SomeResource:
+        """Read the object again."""
+        self.data = await self._client.transport.get(self._path)
+        return self
+
+    async def wait(self: SomeResource, timeout: float | None = None, *, progress: bool = True) -> SomeResource:
+        """Wait until it has ended or is paused. Raise WaitTimeoutError after `timeout` seconds.
+
+        A terminal or a notebook shows a progress bar. While the server is unreachable, retry.
+        """
+        deadline = math.inf if timeout is None else time.monotonic() + timeout
+        with ProgressBar(self._title, wanted=progress) as bar:
+            longest = PROGRESS_SECONDS if bar.is_shown else WAIT_SECONDS
+            while self._is_pending:
+                seconds = min(longest, deadline - time.monotonic())
+                if seconds <= 0:
+                    state = self.data["state"]
+                    raise WaitTimeoutError(f"{self._title} is still {state} after {timeout:g} seconds. It continues.")
+                self.data = await self._client.transport.get_patiently(
+                    self._path, deadline, wait="finished", timeout=round(seconds, 3)
+                )
+                bar.update(self._share, self._status)
+        return self
+
+
+class AsyncReplay(ReplayRecord):
+    """A replay, the recording of one episode."""
+
+    def __init__(self, client: AsyncClient, data: Mapping[str, Any]) -> None:
+        super().__init__(data)
+        self._client = client
+
+    @property
+    def url(self) -> str:
+        """Address of the replay's page."""
+        return f"{self._client.url}/runs/{self.run_id}/replays/{self.id}"
+
+    async def download(self, path: str | os.PathLike[str] | None = None, *, progress: bool = True) -> Path:
+        """Save the video, and return its path. Default: run-12-step-5000-replay-3.mp4 in the working folder."""
+        return await self._download(self.file_id, path, "mp4", progress=progress)
+
+    async def download_track(self, path: str | os.PathLike[str] | None = None, *, progress: bool = True) -> Path:
+        """Save the track as NumPy arrays, and return its path. Default: the name of the video, with .npz."""
+        return await self._download(self.track_file_id, path, "npz", progress=progress)
+
+    async def track(self) -> dict[str, Any]:
+        """Return what the agent computed at each decision: values, probabilities and rewards, as lists."""
+        found: dict[str, Any] = await self._client.transport.get(f"/replays/{self.id}/track")
+        return found
+
+    async def pin(self, pinned: bool = True) -> AsyncReplay:
+        """Protect the replay from pruning, or end its protection with `pinned=False`."""
+        self.data = await self._client.transport.patch(f"/replays/{self.id}", {"pinned": pinned})
+        return self
+
+    async def save_start_points(
+        self, name: str, decision: int, *, every: int | None = None, timeout: float | None = None
+    ) -> StartSet:
+        """Save a decision as a start set, or with `every=k` also each k-th decision before and after it.
+
+        Wait until a worker has repeated the episode up to the last of them.
+        """
+        body = {"name": name, "decision": decision, "every": every}
+        data = await self._client.transport.post(f"/replays/{self.id}/start-points", body)
+        saving = await AsyncStartPoints(self._client, data).wait(timeout)
+        return StartSet(await self._client.transport.get(f"/start-sets/{saving.start_set_id}"))
+
+    async def _download(
+        self, file_id: int | None, path: str | os.PathLike[str] | None, ending: str, *, progress: bool
+    ) -> Path:
+        if file_id is None:
+            raise DownloadError(f"Replay {self.id} has no .{ending} file. It was pruned, or never made.")
+        name = f"run-{self.run_id}-step-{self.step}-replay-{self.id}.{ending}"
+        return await download(self._client.transport, file_id, path, name, progress=progress)
+
+    def _repr_html_(self) -> str:
+        """Return a picture with the return for a notebook."""
+        return replay_card(self, self.url, read_picture(self._client.transport, self.poster_file_id))
+
+
+class AsyncStartPoints(AsyncResource):
+    """A job that saves start points of a replay."""
+
+    @property
+    def start_set_id(self) -> int:
+        """Number of the start set. Raise JobFailedError if it was not saved."""
+        if (found := self._integer("start_set_id")) is None:
+            raise JobFailedError(f"{self._title} were not saved. {self.data['reason'] or ''}".rstrip())
+        return found
+
+    @property
+    def _path(self) -> str:
+        return f"/replays/{self.data['replay_id']}/start-points/{self.data['id']}"
+
+    @property
+    def _title(self) -> str:
+        return f"Start points {self.data['name']}"
+
+    @property
+    def _is_pending(self) -> bool:
+        return self.data["state"] not in JOB_ENDED_STATES
+
+    @property
+    def _share(self) -> float:
+        return self.data["done"] / self.data["total"] if self.data["total"] else 0.0
+
 
 SomeJob = TypeVar("SomeJob", bound="AsyncJob")
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Sequence
 from typing import Any
 
 from arcadia._async.transport import LOGGER, AsyncTransport
 from arcadia.errors import NotFoundError
-from arcadia.listed_runs import read_run_page
 from arcadia.names import (
     Last,
     Name,
@@ -16,10 +16,12 @@ from arcadia.names import (
     RunReferences,
     flatten_references,
     parse_reference,
+    read_run_page,
     require_one_id,
     require_one_match,
 )
-from arcadia.records.alias import Alias
+from arcadia.records.artifact import Alias
+from arcadia.tables import Metrics, Series, join_series, parse_series
 
 IDS_PER_REQUEST = 100
 
@@ -108,3 +110,45 @@ async def _find_numbered(transport: AsyncTransport, ids: Sequence[int], include:
                 )
                 found |= {run["id"]: run for run in read_run_page(page)}
     return [found[run_id] for run_id in ids if run_id in found]
+
+
+NAMES_PER_REQUEST = 20
+# Maximum number of points of a series that the API returns at once.
+POINTS_PER_REQUEST = 5_000
+
+
+async def read_metrics(
+    transport: AsyncTransport, run_id: int, names: Sequence[str], x: str, buckets: int | None
+) -> Metrics:
+    """Return some metrics of a run, or all if no names are given."""
+    if not names:
+        names = await transport.get(f"/runs/{run_id}/metric-names")
+    found: dict[str, Series] = {}
+    for start in range(0, len(names), NAMES_PER_REQUEST):
+        wanted = names[start : start + NAMES_PER_REQUEST]
+        found |= await _read(transport, run_id, wanted, x=x, buckets=buckets or POINTS_PER_REQUEST)
+    if buckets is None:
+        found = {name: await _complete(transport, run_id, series, x) for name, series in found.items()}
+    return Metrics(run_id, x, {name: found[name] for name in names if name in found})
+
+
+async def _complete(
+    transport: AsyncTransport, run_id: int, series: Series, x: str, low: float = -math.inf, high: float = math.inf
+) -> Series:
+    """Return all points of a thinned series from `low` to `high`: halve the range until each part fits."""
+    if not series.thinned or series.x[0] == series.x[-1]:
+        return series
+    # The halves meet between two neighboring numbers, so that no point is in both.
+    middle = (series.x[0] + series.x[-1]) / 2
+    halves = []
+    for start, end in ((low, middle), (math.nextafter(middle, math.inf), high)):
+        bounds = {name: value for name, value in (("from", start), ("to", end)) if math.isfinite(value)}
+        found = await _read(transport, run_id, [series.name], x=x, buckets=POINTS_PER_REQUEST, **bounds)
+        if part := found.get(series.name):
+            halves.append(await _complete(transport, run_id, part, x, start, end))
+    return join_series(halves)
+
+
+async def _read(transport: AsyncTransport, run_id: int, names: Sequence[str], **params: Any) -> dict[str, Series]:
+    found = await transport.get(f"/runs/{run_id}/metrics", names=",".join(names), **params)
+    return {name: parse_series(name, data) for name, data in found["series"].items()}

@@ -7,23 +7,23 @@ from collections.abc import AsyncIterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal
 
-from arcadia._async.archives import export_agent, export_archive
-from arcadia._async.artifacts import AsyncArtifactVersion
-from arcadia._async.checkpoints import AsyncCheckpoint
-from arcadia._async.jobs import AsyncCalibration, AsyncEvaluation, AsyncRecording
-from arcadia._async.replays import AsyncReplay
-from arcadia._async.resource import WAIT_SECONDS, AsyncResource
-from arcadia._async.run_metrics import read_metrics
+from arcadia._async.artifacts import AsyncArtifactVersion, AsyncCheckpoint
+from arcadia._async.downloads import export_agent, export_archive
+from arcadia._async.jobs import (
+    WAIT_SECONDS,
+    AsyncCalibration,
+    AsyncEvaluation,
+    AsyncRecording,
+    AsyncReplay,
+    AsyncResource,
+)
+from arcadia._async.references import read_metrics
 from arcadia.errors import ArcadiaError, NotLoadedError
 from arcadia.figures import Figure
-from arcadia.metrics import Metrics
-from arcadia.notebook import run_card
-from arcadia.preview import read_preview
-from arcadia.records.archive import ExportedItems, FilesChoice
-from arcadia.records.change import Change
-from arcadia.records.finding import Finding
-from arcadia.records.log_line import LogLine
-from arcadia.records.run import RunRecord, explain_missing
+from arcadia.notebook import read_preview, run_card
+from arcadia.records.artifact import ExportedItems, FilesChoice
+from arcadia.records.run import Change, Finding, LogLine, RunRecord, explain_missing
+from arcadia.tables import Metrics
 
 LOG_PAGE_SIZE = 5_000
 

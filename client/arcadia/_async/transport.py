@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 import math
 import random
@@ -13,10 +14,15 @@ from typing import Any
 
 import httpx
 
-from arcadia._async.sleeping import sleep
 from arcadia.errors import ApiError, ArcadiaError, ServerUnreachableError, UnauthorizedError, error_from_problem
 from arcadia.settings import DEFAULT_URL, describe_wrong_token
 from arcadia.version import local_user, user_agent
+
+
+async def sleep(seconds: float) -> None:
+    """Wait."""
+    await asyncio.sleep(seconds)
+
 
 API = "/api/v1"
 # Longer than the longest waiting request.

@@ -12,34 +12,23 @@ from urllib.parse import quote
 
 import httpx
 
-from arcadia._sync.alerts import AlertChannel
-from arcadia._sync.archives import export_archive, import_agent, import_archive
-from arcadia._sync.artifacts import Artifact, ArtifactVersion, find_version
-from arcadia._sync.checkpoints import Checkpoint
-from arcadia._sync.jobs import Futures
-from arcadia._sync.projects import Project, find_project
+from arcadia._sync.artifacts import Artifact, ArtifactVersion, Checkpoint, find_version
+from arcadia._sync.downloads import export_archive, import_agent, import_archive
+from arcadia._sync.jobs import Futures, Replay
 from arcadia._sync.references import find_alias, find_run, find_run_ids, find_runs
-from arcadia._sync.replays import Replay
-from arcadia._sync.reports import Report
 from arcadia._sync.runs import Run
-from arcadia._sync.studies import Study
+from arcadia._sync.studies import AlertChannel, Project, Report, Study, find_project
 from arcadia._sync.transport import Transport
-from arcadia.comparison import Comparison
 from arcadia.errors import NotFoundError
 from arcadia.figures import Figure
-from arcadia.listed_runs import read_run_page
-from arcadia.names import RunReference, RunReferences, joined_ids, require_one_match
-from arcadia.records.alert import Alert, AlertDelivery
-from arcadia.records.alias import Alias
-from arcadia.records.archive import ExportedItems, FilesChoice, ImportResult
-from arcadia.records.forecast import RunForecast
-from arcadia.records.run_group import RunGroup
-from arcadia.records.server import Health, Preset, Worker
-from arcadia.records.start_set import StartSet
-from arcadia.records.study import Axes, StudyPreview, build_specification
-from arcadia.records.suite import GameList
-from arcadia.records.view import SavedView
+from arcadia.names import RunReference, RunReferences, joined_ids, read_run_page, require_one_match
+from arcadia.records.artifact import Alias, ExportedItems, FilesChoice, ImportResult
+from arcadia.records.job import StartSet
+from arcadia.records.run import RunForecast, RunGroup
+from arcadia.records.server import Alert, AlertDelivery, Health, Preset, SavedView, Worker
+from arcadia.records.study import Axes, GameList, StudyPreview, build_specification
 from arcadia.settings import resolve_project, resolve_token, resolve_url
+from arcadia.tables import Comparison
 
 
 class Client:

@@ -8,23 +8,23 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal
 
-from arcadia._sync.archives import export_agent, export_archive
-from arcadia._sync.artifacts import ArtifactVersion
-from arcadia._sync.checkpoints import Checkpoint
-from arcadia._sync.jobs import Calibration, Evaluation, Recording
-from arcadia._sync.replays import Replay
-from arcadia._sync.resource import WAIT_SECONDS, Resource
-from arcadia._sync.run_metrics import read_metrics
+from arcadia._sync.artifacts import ArtifactVersion, Checkpoint
+from arcadia._sync.downloads import export_agent, export_archive
+from arcadia._sync.jobs import (
+    WAIT_SECONDS,
+    Calibration,
+    Evaluation,
+    Recording,
+    Replay,
+    Resource,
+)
+from arcadia._sync.references import read_metrics
 from arcadia.errors import ArcadiaError
 from arcadia.figures import Figure
-from arcadia.metrics import Metrics
-from arcadia.notebook import run_card
-from arcadia.preview import read_preview
-from arcadia.records.archive import ExportedItems, FilesChoice
-from arcadia.records.change import Change
-from arcadia.records.finding import Finding
-from arcadia.records.log_line import LogLine
-from arcadia.records.run import RunRecord, explain_missing
+from arcadia.notebook import read_preview, run_card
+from arcadia.records.artifact import ExportedItems, FilesChoice
+from arcadia.records.run import Change, Finding, LogLine, RunRecord, explain_missing
+from arcadia.tables import Metrics
 
 LOG_PAGE_SIZE = 5_000
 

@@ -7,15 +7,26 @@ from typing import Annotated
 import typer
 from rich.text import Text
 
-from arcadia._sync.alerts import AlertChannel
 from arcadia._sync.client import Client
-from arcadia.cli.connection import open_client
-from arcadia.cli.formats import age, clean, joined, local_time
-from arcadia.cli.options import Json, Yes
-from arcadia.cli.output import confirm, print_json, print_json_line, print_table, say, show, state
-from arcadia.cli.waiting import interruptible, refresh
+from arcadia._sync.studies import AlertChannel
+from arcadia.cli.options import Json, Yes, open_client
+from arcadia.cli.output import (
+    age,
+    clean,
+    confirm,
+    interruptible,
+    joined,
+    local_time,
+    print_json,
+    print_json_line,
+    print_table,
+    refresh,
+    say,
+    show,
+    state,
+)
 from arcadia.errors import ArcadiaError
-from arcadia.records.alert import Alert
+from arcadia.records.server import Alert
 
 FOLLOW_SECONDS = 2.0
 

@@ -4,21 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Annotated, Protocol
+from typing import Annotated, Protocol, cast
 
 import typer
 
-from arcadia._sync.checkpoints import Checkpoint
-from arcadia._sync.replays import Replay
+from arcadia._sync.artifacts import Checkpoint
+from arcadia._sync.jobs import Replay
 from arcadia._sync.runs import Run
-from arcadia.cli.chosen_checkpoints import choose
-from arcadia.cli.connection import open_client
-from arcadia.cli.formats import count, number
-from arcadia.cli.options import Json, RunReference
-from arcadia.cli.output import print_json, print_table, say, show
+from arcadia.cli import options
+from arcadia.cli.options import RUNS_HELP, Json, RunReference, choose, open_client
+from arcadia.cli.output import count, number, print_json, print_table, say, show
 from arcadia.errors import ArcadiaError
-from arcadia.progress import format_size
+from arcadia.notebook import format_size
+from arcadia.records.artifact import FilesChoice, ImportResult
 from arcadia.records.run import explain_missing
+from arcadia.settings import PROJECT_VARIABLE
 
 app = typer.Typer(help="Save checkpoints and replays as files.", no_args_is_help=True, rich_markup_mode=None)
 
@@ -122,3 +122,85 @@ def _list_checkpoints(run: Run, found: Sequence[Checkpoint]) -> None:
 def _list_replays(run: Run, found: Sequence[Replay]) -> None:
     rows = [[str(each.id), count(each.step), number(each.episode_return), f"{each.seconds:.1f} s"] for each in found]
     print_table(["ID>", "STEP>", "RETURN>", "LENGTH>"], rows, empty=explain_missing(run, "replay"))
+
+
+FILES_CHOICES = ("all", "best", "none")
+
+
+def export(
+    ctx: typer.Context,
+    runs: Annotated[
+        list[str] | None, typer.Argument(metavar="RUNS...", help=RUNS_HELP, autocompletion=options.complete_run)
+    ] = None,
+    studies: Annotated[
+        list[int] | None,
+        typer.Option("--study", metavar="STUDY", help="Study with its runs.", autocompletion=options.complete_study),
+    ] = None,
+    reports: Annotated[
+        list[int] | None, typer.Option("--report", metavar="REPORT", help="Report with the runs that it shows.")
+    ] = None,
+    out: Annotated[Path | None, typer.Option("--out", "-o", metavar="FILE", help="Archive file or folder.")] = None,
+    files: Annotated[
+        str,
+        typer.Option("--files", metavar="WHICH", help="all, none, or best: only the best and the newest checkpoint."),
+    ] = "all",
+    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace a file that exists.")] = False,
+    as_json: Json = False,
+) -> None:
+    """Save runs, studies and reports with all their data as one archive file."""
+    if not (runs or studies or reports):
+        raise typer.BadParameter("Name runs, or a study or a report: 7-12, --study 3 or --report 2")
+    if files not in FILES_CHOICES:
+        raise typer.BadParameter(f"{files!r} is none of {', '.join(FILES_CHOICES)}")
+    if out is not None and out.is_file() and not overwrite:
+        raise ArcadiaError(f"{out} exists. Replace it with --overwrite.")
+    choice = cast("FilesChoice", files)
+    path = open_client(ctx).export_archive(
+        *(runs or []), studies=studies or [], reports=reports or [], path=out, files=choice, progress=not as_json
+    )
+    print_json(str(path)) if as_json else show(str(path))
+
+
+def import_files(
+    ctx: typer.Context,
+    files: Annotated[
+        list[Path], typer.Argument(metavar="FILES...", help="Archive files.", exists=True, dir_okay=False)
+    ],
+    project: Annotated[
+        str | None,
+        typer.Option(
+            envvar=PROJECT_VARIABLE,
+            help="Project for everything. Default: the projects named in the files.",
+            autocompletion=options.complete_project,
+        ),
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """Import archive files. What is already there is not imported again."""
+    client = open_client(ctx)
+    given = project or None
+    results = {str(file): client.import_archive(file, project=given, progress=not as_json) for file in files}
+    if as_json:
+        print_json({name: result.data for name, result in results.items()})
+        return
+    for name, result in results.items():
+        _report(name, result)
+
+
+def _report(name: str, result: ImportResult) -> None:
+    for sentence in result.notes:
+        say(sentence)
+    there = (result.existing_run_ids, result.existing_study_ids, result.existing_report_ids)
+    if any(there):
+        say(f"{name}: already there: {_numbered(*there)}.")
+    imported = (result.run_ids, result.study_ids, result.report_ids)
+    if any(imported):
+        show(f"{name}: imported {_numbered(*imported)}.")
+
+
+def _numbered(runs: list[int], studies: list[int], reports: list[int]) -> str:
+    named = (("run", "runs", runs), ("study", "studies", studies), ("report", "reports", reports))
+    kinds = [
+        f"{one if len(ids) == 1 else several} {', '.join(map(str, sorted(ids)))}" for one, several, ids in named if ids
+    ]
+    return " and ".join(kinds)

@@ -2,17 +2,28 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
-from arcadia._sync.jobs import Evaluation
-from arcadia.cli.chosen_checkpoints import choose
-from arcadia.cli.connection import open_client
-from arcadia.cli.formats import count, interval, number
-from arcadia.cli.options import Checkpoint, Json, RunReference, Wait
-from arcadia.cli.output import print_fields, print_json, say, show, state
-from arcadia.cli.waiting import DONE, interruptible, wait_for_job
+from arcadia._sync.jobs import Evaluation, Recording
+from arcadia.cli.options import Checkpoint, Json, NewProject, RunReference, Wait, Yes, choose, open_client
+from arcadia.cli.output import (
+    DONE,
+    confirm,
+    count,
+    interruptible,
+    interval,
+    number,
+    print_fields,
+    print_json,
+    say,
+    show,
+    state,
+    wait_for_job,
+)
+from arcadia.errors import ArcadiaError
 
 
 def evaluate(
@@ -80,3 +91,87 @@ def _print_scores(found: Evaluation) -> None:
     )
     for sentence in found.data["unlike_training"]:
         say(sentence)
+
+
+def record(
+    ctx: typer.Context,
+    run: RunReference,
+    checkpoint: Checkpoint = "newest",
+    protocol: Annotated[str | None, typer.Option(help="Protocol. Default: the run's protocol.")] = None,
+    seed: Annotated[int, typer.Option(help="The same seed gives the same episode.")] = 1,
+    episode: Annotated[int, typer.Option(help="Index of the episode in an evaluation with this seed.")] = 0,
+    out: Annotated[
+        Path | None, typer.Option(metavar="FILE.mp4", help="Wait for the recording, and save its video here.")
+    ] = None,
+    wait: Wait = False,
+    yes: Yes = False,
+    as_json: Json = False,
+) -> None:
+    """Record an episode of a checkpoint on the server. With --run-dir, record a local run without a server."""
+    if out is not None and out.is_file():
+        confirm(f"{out} exists. Replace it?", yes)
+    client = open_client(ctx)
+    chosen, choice = choose(client, run, checkpoint)
+    found = chosen.record(protocol, checkpoint=choice, seed=seed, episode=episode, wait=False)
+    page = f"{client.url}/runs/{found.run_id}/replays"
+    if wait or out is not None:
+        with interruptible(f"Recording {found.id} continues: {page}"):
+            wait_for_job(found, progress=not as_json)
+    if out is not None and found.state == DONE:
+        say(f"Saved {found.replay().download(out, progress=not as_json)}.")
+    if as_json:
+        print_json(found.data)
+    else:
+        show(_describe(found, page))
+    if (wait or out is not None) and found.state != DONE:
+        raise typer.Exit(1)
+
+
+def _describe(recording: Recording, page: str) -> str:
+    if recording.replay_id is not None:
+        page += f"/{recording.replay_id}"
+    reason = f" {recording.reason}" if recording.reason else ""
+    return f"Recording {recording.id} of run {recording.run_id} is {recording.state}.{reason} {page}"
+
+
+agent_app = typer.Typer(help="Agents as files that play anywhere.", no_args_is_help=True, rich_markup_mode=None)
+
+
+@agent_app.command()
+def export(
+    ctx: typer.Context,
+    run: RunReference,
+    file: Annotated[
+        Path | None, typer.Argument(metavar="FILE", help="Agent file or folder. Default: run-12.agent.zip.")
+    ] = None,
+    checkpoint: Checkpoint = "newest",
+    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace a file that exists.")] = False,
+    as_json: Json = False,
+) -> None:
+    """Save a checkpoint's agent as one file. With --run-dir, export a local run without a server."""
+    if file is not None and file.is_file() and not overwrite:
+        raise ArcadiaError(f"{file} exists. Replace it with --overwrite.")
+    found, choice = choose(open_client(ctx), run, checkpoint)
+    path = found.export_agent(file, checkpoint=choice, progress=not as_json)
+    print_json(str(path)) if as_json else show(str(path))
+
+
+@agent_app.command("import")
+def import_file(
+    ctx: typer.Context,
+    file: Annotated[
+        Path,
+        typer.Argument(metavar="FILE", help="Agent file, or model of Stable-Baselines3.", exists=True, dir_okay=False),
+    ],
+    game: Annotated[
+        str | None,
+        typer.Option("--game", metavar="NAME", help="Environment of a model of Stable-Baselines3, such as pong."),
+    ] = None,
+    name: Annotated[str | None, typer.Option(help="Name of the run. Default: as in the file.")] = None,
+    project: NewProject = None,
+    as_json: Json = False,
+) -> None:
+    """Import an agent as a run with one checkpoint, to evaluate, record and watch it."""
+    client = open_client(ctx)
+    run = client.import_agent(file, env=game, name=name, project=project or None, progress=not as_json)
+    print_json(run.data) if as_json else show(f"{file}: run {run.id}, {run.url}")

@@ -10,13 +10,63 @@ from typing import Annotated, Any
 
 import typer
 
-from arcadia.cli import completion
-from arcadia.cli.connection import open_client
-from arcadia.cli.finishing import finish_new_runs
-from arcadia.cli.forecast import print_forecast
-from arcadia.cli.formats import name_with_seed
-from arcadia.cli.options import Changes, Json, NewProject, Quiet, Wait, parse_changes, parse_numbers
+from arcadia.cli import options
+from arcadia.cli.control import finish_new_runs
+from arcadia.cli.options import Changes, Json, NewProject, Quiet, Wait, open_client, parse_changes, parse_numbers
+from arcadia.cli.output import (
+    clean,
+    count,
+    duration,
+    name_with_seed,
+    number,
+    plural,
+    print_fields,
+    print_json,
+    print_table,
+    show,
+)
 from arcadia.errors import ArcadiaError
+from arcadia.notebook import format_size
+from arcadia.records.run import RunForecast
+
+
+def print_forecast(forecast: RunForecast, seeds: int, *, as_json: bool) -> None:
+    """Print what a run needs, and when it could start. It is the forecast of one run, also for several seeds."""
+    if as_json:
+        print_json(forecast.data)
+        return
+    memory, gpu_memory = forecast.memory_bytes, forecast.gpu_memory_bytes
+    print_fields(
+        [
+            ("Runs", f"{seeds}, with this forecast for each" if seeds > 1 else ""),
+            ("Duration", _duration(forecast)),
+            ("Memory", format_size(round(memory)) if memory else ""),
+            ("GPU memory", format_size(round(gpu_memory)) if gpu_memory else ""),
+            ("Cores", number(forecast.cores) if forecast.cores else ""),
+            ("Start", _start(forecast)),
+        ]
+    )
+
+
+def _duration(forecast: RunForecast) -> str:
+    if forecast.seconds is None:
+        return "unknown, because no run like it has been measured here"
+    measured = f"{plural(forecast.measured_runs, 'run')} of {forecast.measured_on}"
+    return f"about {duration(forecast.seconds)}, measured from {measured}"
+
+
+def _start(forecast: RunForecast) -> str:
+    worker = f"{forecast.queue.upper()} worker"
+    if forecast.workers == 0:
+        return f"unknown, because no {worker} is connected"
+    wait, ahead = forecast.starts_in_seconds, forecast.runs_ahead
+    if wait == 0 and ahead < forecast.idle_workers:
+        return f"immediately, because a {worker} is free"
+    position = f"after {plural(ahead, 'queued run')}" if ahead else "next in the queue"
+    if wait is None:
+        return f"{position}, at an unknown time. {forecast.start_unknown or ''}".strip()
+    return f"{position}, in about {duration(wait)}"
+
 
 if sys.version_info >= (3, 11):
     import tomllib
@@ -27,7 +77,7 @@ else:
 def launch(
     ctx: typer.Context,
     preset: Annotated[
-        str, typer.Argument(metavar="PRESET", help="Preset to start from.", autocompletion=completion.complete_preset)
+        str, typer.Argument(metavar="PRESET", help="Preset to start from.", autocompletion=options.complete_preset)
     ] = "",
     config: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Start from a configuration in a JSON or TOML file instead.")
@@ -82,3 +132,30 @@ def read_config(file: Path) -> dict[str, Any]:
     if not isinstance(found, dict):
         raise ArcadiaError(f"{file} has no configuration: it must be an object of fields and values.")
     return found
+
+
+def presets(
+    ctx: typer.Context,
+    name: Annotated[
+        str, typer.Argument(metavar="[PRESET]", help="Preset to show.", autocompletion=options.complete_preset)
+    ] = "",
+    as_json: Json = False,
+) -> None:
+    """List the presets, or show the configuration of one."""
+    found = [preset.data for preset in open_client(ctx).presets()]
+    if name:
+        chosen = [preset for preset in found if preset["name"] == name]
+        if not chosen:
+            raise ArcadiaError(f"There is no preset {name}. `arcadia presets` lists them.")
+        print_json(chosen[0]) if as_json else _print(chosen[0])
+    elif as_json:
+        print_json(found)
+    else:
+        rows = [[each["name"], each["title"], each["method"], count(each["config"]["total_steps"])] for each in found]
+        print_table(["NAME", "TITLE*", "METHOD", "STEPS>"], rows, empty="There are no presets.")
+
+
+def _print(preset: dict[str, Any]) -> None:
+    print_fields([("Preset", preset["name"]), ("Title", preset["title"]), ("Source", preset["source"])])
+    show("")
+    print_fields((field, clean(value)) for field, value in preset["config"].items())

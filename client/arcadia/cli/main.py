@@ -4,17 +4,115 @@ from __future__ import annotations
 
 import signal
 import sys
+from collections.abc import Iterator
+from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 from typer.core import TyperGroup
 
-from arcadia.cli.added import SERVER_COMMANDS, SERVER_MISSING, added_command, added_versions, describe_commands
-from arcadia.cli.commands import add_commands
-from arcadia.cli.connection import ConnectionOptions, describe_server, move_global_options
+from arcadia.cli import (
+    alerts,
+    artifacts,
+    control,
+    download,
+    evaluate,
+    launch,
+    metrics,
+    runs,
+    scripts,
+    server,
+    study,
+    suite,
+    watch,
+)
+from arcadia.cli.options import ConnectionOptions, describe_server, move_global_options
 from arcadia.errors import ArcadiaError
 from arcadia.version import client_build
+
+COMMANDS_GROUP, VERSIONS_GROUP = "arcadia.commands", "arcadia.versions"
+# Commands of the server's package, to explain what is missing if it is not installed. The client may have some too.
+SERVER_COMMANDS = tuple(
+    "up backend migrate backup restore worker train evaluate record futures calibrate agent plugins".split()
+)
+SERVER_MISSING = """`arcadia {name}` needs the server, which is not installed in this environment.
+Install both wheels, which `make wheel` builds in a copy of Arcadia's repository:
+  pip install dist/arcadia_client-*.whl dist/arcadia-*.whl"""
+
+
+def added_command(name: str) -> EntryPoint | None:
+    """Return the command of another package, or None."""
+    return next((entry for entry in entry_points(group=COMMANDS_GROUP) if entry.name == name), None)
+
+
+def describe_commands() -> dict[str, list[tuple[str, str]]]:
+    """Return the names and help texts of the added commands, by package."""
+    found: dict[str, list[tuple[str, str]]] = {}
+    for entry in entry_points(group=COMMANDS_GROUP):
+        package = entry.dist.name if entry.dist else entry.module
+        found.setdefault(package, []).append((entry.name, _help(entry)))
+    return found
+
+
+def added_versions() -> Iterator[str]:
+    """Yield the lines that other packages add to `arcadia --version`."""
+    for entry in entry_points(group=VERSIONS_GROUP):
+        yield str(entry.load()())
+
+
+def _help(entry: EntryPoint) -> str:
+    try:
+        text: str = entry.load().__doc__ or ""
+    except Exception as error:  # a broken package must not hide the other commands
+        return f"Cannot be loaded: {error!r}"
+    return text.strip().partition("\n")[0]
+
+
+def add_commands(app: typer.Typer) -> None:
+    """Add all commands."""
+    add = app.command
+    add("login")(server.login)
+    add("launch")(launch.launch)
+    add("runs")(runs.runs)
+    add("show")(runs.show)
+    add("watch")(watch.watch)
+    add("log")(watch.log)
+    add("metrics")(metrics.metrics)
+    add("stop")(control.stop)
+    add("pause")(control.pause)
+    add("resume")(control.resume)
+    add("change")(control.change)
+    add("fork")(control.fork)
+    add("clone")(control.clone)
+    add("tag")(runs.tag)
+    add("move")(server.move)
+    add("archive")(control.archive)
+    add("delete")(control.delete)
+    add("diagnose")(suite.diagnose)
+    add("compare")(metrics.compare)
+    add("figure")(metrics.figure)
+    add("evaluate")(evaluate.evaluate)
+    add("record")(evaluate.record)
+    app.add_typer(study.app, name="study")
+    app.add_typer(suite.app, name="suite")
+    app.add_typer(server.app, name="projects")
+    app.add_typer(download.app, name="download")
+    app.add_typer(evaluate.agent_app, name="agent")
+    app.add_typer(artifacts.alias_app, name="alias")
+    app.add_typer(artifacts.app, name="artifacts")
+    add("run", context_settings={"allow_interspersed_args": False})(scripts.run)
+    add("follow")(scripts.follow)
+    add("import-logs")(scripts.import_logs)
+    add("export")(download.export)
+    add("import")(download.import_files)
+    add("sync")(scripts.sync)
+    app.add_typer(alerts.app, name="alerts")
+    add("presets")(launch.presets)
+    add("workers")(server.workers)
+    add("open")(server.open_page)
+    add("mcp")(scripts.serve_mcp)
+
 
 # With these, `evaluate`, `record` and `agent` work on a folder or a policy of this machine.
 LOCAL_OPTIONS = ("--run-dir", "--random")

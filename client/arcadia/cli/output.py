@@ -3,16 +3,120 @@
 from __future__ import annotations
 
 import json
+import re
 import sys
-from collections.abc import Iterable, Sequence
-from typing import Any
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from datetime import datetime, timezone
+from typing import Any, TypeVar
 
 import typer
 from rich.console import Console, JustifyMethod
 from rich.table import Table
 from rich.text import Text
 
-from arcadia.cli.formats import clean
+from arcadia._sync.jobs import Job
+from arcadia._sync.runs import Run
+from arcadia.errors import JobFailedError, ServerUnreachableError
+
+MISSING = "–"
+_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
+_SEED = re.compile(r" seed \d+$")
+_UNITS = (("d", 86_400), ("h", 3_600), ("min", 60), ("s", 1))
+
+
+def clean(text: object) -> str:
+    """Return a text without control characters, which could change the terminal."""
+    return _CONTROL.sub("�", str(text))
+
+
+def to_float(value: Any) -> float | None:
+    """Return a number of the API. NaN and the infinities are strings there."""
+    return None if value is None else float(value)
+
+
+def number(value: Any) -> str:
+    """Return a number with four significant digits."""
+    found = to_float(value)
+    if found is None:
+        return MISSING
+    return f"{found:,.0f}" if abs(found) >= 1_000 and found == found else f"{found:.4g}"
+
+
+def count(value: int | None) -> str:
+    """Return a whole number with thousands separators."""
+    return MISSING if value is None else f"{value:,}"
+
+
+def steps(done: int, total: int | None) -> str:
+    """Return the number of finished steps, with the total if it is known."""
+    return count(done) if total is None else f"{count(done)} of {count(total)}"
+
+
+def duration(seconds: float | None) -> str:
+    """Return a duration in its two largest units."""
+    if seconds is None:
+        return MISSING
+    left = int(seconds)
+    parts: list[str] = []
+    for unit, length in _UNITS:
+        if left >= length and len(parts) < 2:
+            parts.append(f"{left // length} {unit}")
+        left %= length
+    return " ".join(parts) or "0 s"
+
+
+def age(moment: str | None) -> str:
+    """Return the time since a time of the API, in its largest unit."""
+    if moment is None:
+        return MISSING
+    seconds = (datetime.now(timezone.utc) - parse_time(moment)).total_seconds()
+    return " ".join(duration(max(0.0, seconds)).split(" ")[:2])
+
+
+def local_time(moment: str | None) -> str:
+    """Return a time of the API in the time zone of this machine."""
+    return MISSING if moment is None else f"{parse_time(moment).astimezone():%Y-%m-%d %H:%M:%S}"
+
+
+def parse_time(moment: str) -> datetime:
+    """Parse a time of the API. Python 3.10 does not know the suffix Z."""
+    found = datetime.fromisoformat(moment.replace("Z", "+00:00"))
+    return found if found.tzinfo else found.replace(tzinfo=timezone.utc)
+
+
+def percent(part: float, whole: float | None) -> str:
+    """Return a share as a percentage, rounded down so that 100 % means complete. A last update may exceed the goal."""
+    if whole is None:
+        return MISSING
+    return f"{min(100, int(100 * part / whole)) if whole else 0} %"
+
+
+def plural(amount: int, noun: str) -> str:
+    """Return an amount with its noun."""
+    return f"{amount:,} {noun}" if amount == 1 else f"{amount:,} {noun}s"
+
+
+def interval(low: Any, high: Any) -> str:
+    """Return an interval, or nothing if there is none."""
+    return "" if low is None or high is None else f"[{number(low)}, {number(high)}]"
+
+
+def name_with_seed(name: str, seed: int) -> str:
+    """Return a name with a seed at its end. It replaces the seed of the given name."""
+    return f"{_SEED.sub('', name)} seed {seed}"
+
+
+def counts(by_state: Mapping[str, int]) -> str:
+    """Return the states that occur, with their numbers."""
+    return ", ".join(f"{amount:,} {state}" for state, amount in by_state.items() if amount)
+
+
+def joined(texts: Iterable[object]) -> str:
+    """Return texts separated by commas."""
+    return ", ".join(clean(text) for text in texts) or MISSING
+
 
 STATE_STYLES = {
     "queued": "cyan",
@@ -118,3 +222,64 @@ def confirm(question: str, yes: bool) -> None:
         say(f"{question} Add --yes to confirm.")
         raise typer.Exit(2)
     typer.confirm(question, abort=True, err=True)
+
+
+INTERRUPTED = 130
+# State of a job that has succeeded.
+DONE = "done"
+
+T = TypeVar("T")
+
+
+@contextmanager
+def interruptible(message: str) -> Iterator[None]:
+    """Exit with status 130 on Ctrl-C, after a message about what continues."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        say(f"\n{message}")
+        raise typer.Exit(INTERRUPTED) from None
+
+
+def refresh(read: Callable[[], T], seconds: float) -> Iterator[T]:
+    """Yield the screen's content at an interval. If the server is unreachable, print one message and retry."""
+    reachable = True
+    while True:
+        try:
+            found = read()
+        except ServerUnreachableError as error:
+            if reachable:
+                say(f"{error} Trying again. Press Ctrl-C to stop.")
+            reachable = False
+        else:
+            if not reachable:
+                say("The server answers again.")
+            reachable = True
+            yield found
+        time.sleep(seconds)
+
+
+def wait_for_runs(runs: Sequence[Run], *, progress: bool) -> None:
+    """Wait until each run has ended or is paused, and report its state on stderr."""
+    for run in runs:
+        run.wait(progress=progress)
+        say(describe_change(run))
+
+
+def wait_for_job(job: Job, *, progress: bool) -> None:
+    """Wait until an evaluation or a recording has ended, and report a failure on stderr."""
+    try:
+        job.wait(progress=progress)
+    except JobFailedError as error:
+        say(f"arcadia: {error}")
+
+
+def describe_change(run: Run) -> str:
+    """Return a line about a run's new state."""
+    reason = f": {run.state_reason}" if run.state_reason else ""
+    return f"Run {run.id} {run.name} is {run.state}{reason}"
+
+
+def exit_status(runs: Sequence[Run]) -> int:
+    """Return 0 if every run is finished, otherwise 1."""
+    return 0 if all(run.state == "finished" for run in runs) else 1

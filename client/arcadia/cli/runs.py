@@ -3,20 +3,134 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping, Sequence
 from typing import Annotated, Any
 
 import typer
 
-from arcadia.cli import completion
-from arcadia.cli.connection import explain_empty, open_client
-from arcadia.cli.formats import MISSING, age, clean, joined, number, percent, plural
-from arcadia.cli.options import RUNS_HELP, Json, ProjectFilter, Quiet, RunReference, RunReferences
-from arcadia.cli.output import print_json, print_table, say, state
+from arcadia._sync.runs import Run
+from arcadia._sync.transport import Transport
+from arcadia.cli import options
+from arcadia.cli.options import (
+    RUNS_HELP,
+    Json,
+    ProjectFilter,
+    Quiet,
+    RunReference,
+    RunReferences,
+    explain_empty,
+    open_client,
+)
+from arcadia.cli.output import (
+    MISSING,
+    age,
+    clean,
+    count,
+    duration,
+    joined,
+    local_time,
+    number,
+    percent,
+    plural,
+    print_fields,
+    print_json,
+    print_table,
+    say,
+    state,
+    steps,
+)
 from arcadia.cli.output import show as show_text
-from arcadia.cli.run_details import print_details
-from arcadia.cli.run_groups import print_groups
-from arcadia.listed_runs import read_run_page
-from arcadia.records.view import SavedView
+from arcadia.names import read_run_page
+from arcadia.records.server import SavedView
+
+
+def print_details(run: Run) -> None:
+    """Print a run: one field per line."""
+    data = run.data
+    print_fields(
+        [
+            ("Run", f"{run.id} {run.name}"),
+            ("State", state(run.state)),
+            ("Reason", run.state_reason or ""),
+            ("Failure", run.failure or ""),
+            ("Method" if data["method"] else "Environment", " on ".join(filter(None, (data["method"], run.env)))),
+            ("Project", run.project),
+            ("Progress", _progress(run)),
+            ("Speed", _speed(run)),
+            ("Return", _returns(run)),
+            ("Worker", run.worker or ""),
+            ("Queue", f"{run.queue}, priority {run.priority}" if run.queue else ""),
+            ("Tags", joined(run.tags) if run.tags else ""),
+            ("Parent", _parent(run)),
+            ("Study", f"{data['study']['id']} {data['study']['name']}" if data["study"] else ""),
+            ("Created", local_time(data["created_at"])),
+            ("Started", local_time(data["started_at"]) if data["started_at"] else ""),
+            ("Finished", local_time(data["finished_at"]) if data["finished_at"] else ""),
+            ("Notes", run.notes),
+            ("Warnings", "\n".join(run.warnings)),
+            ("Page", run.url),
+        ]
+    )
+
+
+def _progress(run: Run) -> str:
+    share = "" if run.total_steps is None else f"{percent(run.step, run.total_steps)}: "
+    return f"{share}step {steps(run.step, run.total_steps)}, {count(run.frames)} frames"
+
+
+def _speed(run: Run) -> str:
+    trained = f"trained for {duration(run.trained_seconds)}" if run.trained_seconds else ""
+    speed = f"{run.steps_per_second:,.0f} steps/s" if run.steps_per_second else ""
+    left = f"{duration(run.seconds_left)} left" if run.seconds_left is not None else ""
+    return ", ".join(text for text in (speed, left, trained) if text)
+
+
+def _returns(run: Run) -> str:
+    if run.last_return is None:
+        return ""
+    return f"{number(run.last_return)} (best {number(run.best_return)}) after {count(run.episodes)} episodes"
+
+
+def _parent(run: Run) -> str:
+    parent = run.data["parent"]
+    return f"run {parent['run_id']} at step {count(parent['step'])}" if parent else ""
+
+
+def print_groups(
+    transport: Transport,
+    filters: Mapping[str, Any],
+    by: str,
+    values: Sequence[str],
+    sort: str,
+    limit: int,
+    *,
+    as_json: bool,
+) -> None:
+    """Print the groups of runs with equal values."""
+    page = transport.get("/run-groups", **filters, by=by, value=list(values), sort=sort, limit=limit)
+    groups: list[dict[str, Any]] = page["items"]
+    if as_json:
+        print_json(groups)
+        return
+    columns = ["GROUP*", "RUNS>", *(f"{value.upper()}>" for value in values), "AGE>"]
+    rows = [
+        [
+            group["label"],
+            str(group["runs"]),
+            *(_spread(group["statistics"][value]) for value in values),
+            age(group["newest"]),
+        ]
+        for group in groups
+    ]
+    print_table(columns, rows, empty="There are no such runs.")
+
+
+def _spread(statistic: Mapping[str, Any]) -> str:
+    if statistic["mean"] is None:
+        return MISSING
+    spread = "" if statistic["std"] is None else f" ± {number(statistic['std'])}"
+    return f"{number(statistic['mean'])}{spread}"
+
 
 MAIN_PROJECT = "Main"
 STATES = ("queued", "starting", "running", "paused", "finished", "failed", "stopped")
@@ -25,7 +139,7 @@ STATES = ("queued", "starting", "running", "paused", "finished", "failed", "stop
 def runs(
     ctx: typer.Context,
     references: Annotated[
-        list[str], typer.Argument(metavar="[RUNS...]", help=RUNS_HELP, autocompletion=completion.complete_run)
+        list[str], typer.Argument(metavar="[RUNS...]", help=RUNS_HELP, autocompletion=options.complete_run)
     ] = [],  # noqa: B006 - Typer copies it
     states: Annotated[list[str], typer.Option("--state", help="Only runs in this state. May be repeated.")] = [],  # noqa: B006
     tag: Annotated[list[str], typer.Option(help="Only runs with this tag. May be repeated.")] = [],  # noqa: B006
@@ -41,7 +155,7 @@ def runs(
             "--view",
             metavar="NAME",
             help="Use the filters, order, groups and columns of a saved view. Other options override or extend them.",
-            autocompletion=completion.complete_view,
+            autocompletion=options.complete_view,
         ),
     ] = "",
     filter: Annotated[  # noqa: A002 - the option's name
@@ -60,11 +174,11 @@ def runs(
         str, typer.Option(metavar="NAMES", help="Group runs by columns and fields, such as method,env,learning_rate.")
     ] = "",
     metric: Annotated[
-        list[str], typer.Option(help="Also show the last value of a metric.", autocompletion=completion.complete_metric)
+        list[str], typer.Option(help="Also show the last value of a metric.", autocompletion=options.complete_metric)
     ] = [],  # noqa: B006
     config: Annotated[
         list[str],
-        typer.Option(help="Also show a field of the configuration.", autocompletion=completion.complete_setting),
+        typer.Option(help="Also show a field of the configuration.", autocompletion=options.complete_setting),
     ] = [],  # noqa: B006
     compute: Annotated[
         list[str], typer.Option(metavar="NAME=EXPRESSION", help="Also show a calculation. May be repeated.")

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import json
+import re
+import sys
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -9,32 +12,92 @@ import typer
 
 from arcadia._sync.client import Client
 from arcadia._sync.studies import Study
-from arcadia.cli import completion
-from arcadia.cli.connection import open_client
-from arcadia.cli.formats import plural
-from arcadia.cli.options import Json, NewProject, ProjectFilter, StudyId, Wait, Yes, parse_numbers
-from arcadia.cli.output import confirm, print_json, say
+from arcadia.cli.options import (
+    Json,
+    NewProject,
+    ProjectFilter,
+    StudyId,
+    Wait,
+    Yes,
+    complete_field,
+    complete_preset,
+    open_client,
+    parse_numbers,
+    parse_value,
+)
+from arcadia.cli.output import confirm, interruptible, plural, print_json, say
 from arcadia.cli.output import show as show_text
-from arcadia.cli.study_request import build_request
-from arcadia.cli.study_views import format_cost, print_studies, print_study, summarize
-from arcadia.cli.study_watch import FINISHED, continues, watch
-from arcadia.cli.waiting import interruptible
+from arcadia.cli.study_watch import FINISHED, continues, format_cost, print_studies, print_study, summarize, watch
 from arcadia.errors import ArcadiaError
+
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    import tomli as tomllib
+
+_RANGE = re.compile(r"(log|uniform)\(\s*([^,()]+?)\s*,\s*([^,()]+?)\s*\)")
+
+
+def build_request(
+    *,
+    file: Path | None,
+    preset: str | None,
+    axes: list[str],
+    points: int | None,
+    seeds: str | None,
+    options: dict[str, Any],
+) -> dict[str, Any]:
+    """Return the specification. Options that are None keep the value of the file."""
+    if (file is None) == (preset is None):
+        raise ArcadiaError("Give either a file or --preset.")
+    given: dict[str, Any] = {"preset": preset, "name": preset}
+    found = given if file is None else read_specification(file)
+    if axes:
+        found["axes"] = [*found.get("axes", []), *map(parse_axis, axes)]
+    if seeds is not None:
+        found["seeds"] = int(seeds) if seeds.isdecimal() else seeds
+    if points is not None:
+        found |= {"sampler": "random", "points": points}
+    return found | {name: value for name, value in options.items() if value is not None}
+
+
+def read_specification(file: Path) -> dict[str, Any]:
+    """Return the content of a TOML file."""
+    try:
+        found: dict[str, Any] = tomllib.loads(file.read_text())
+        json.dumps(found)
+    except OSError as error:
+        raise ArcadiaError(f"{file} cannot be read: {error.strerror}") from None
+    except tomllib.TOMLDecodeError as error:
+        raise ArcadiaError(f"{file} is not TOML: {error}") from None
+    except (TypeError, UnicodeDecodeError) as error:
+        raise ArcadiaError(f"{file} contains values that no study can have, such as a date: {error}") from None
+    return found
+
+
+def parse_axis(text: str) -> dict[str, Any]:
+    """Return an axis from FIELD=VALUES, where values are a list or a range such as log(1e-4,1e-2)."""
+    field, equals, values = text.partition("=")
+    if not equals or not values.strip():
+        raise ArcadiaError(f"--axis {text}: give a field with its values, such as learning_rate=1e-4,3e-4")
+    if match := _RANGE.fullmatch(values.strip()):
+        kind = "log_uniform" if match[1] == "log" else "uniform"
+        return {"field": field.strip(), kind: [parse_value(match[2]), parse_value(match[3])]}
+    return {"field": field.strip(), "values": [parse_value(value.strip()) for value in values.split(",")]}
+
 
 app = typer.Typer(help="Start and control studies.", no_args_is_help=True, rich_markup_mode=None)
 app.command()(watch)
 
 File = Annotated[Path | None, typer.Argument(metavar="[FILE.toml]", help="Specification; see docs/studies.md.")]
-Preset = Annotated[
-    str | None, typer.Option(help="Base preset for all runs.", autocompletion=completion.complete_preset)
-]
+Preset = Annotated[str | None, typer.Option(help="Base preset for all runs.", autocompletion=complete_preset)]
 Axes = Annotated[
     list[str],
     typer.Option(
         "--axis",
         metavar="FIELD=VALUES",
         help="Values such as learning_rate=1e-4,3e-4. With --points also ranges: log(1e-4,1e-2), uniform(0.9,0.99).",
-        autocompletion=completion.complete_field,
+        autocompletion=complete_field,
     ),
 ]
 Points = Annotated[int | None, typer.Option(help="Number of points to draw if an axis is a range.")]

@@ -2,17 +2,104 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from collections.abc import Sequence
+from typing import Annotated, Any
 
 import typer
+from rich.console import Group, RenderableType
 from rich.live import Live
+from rich.text import Text
 
 from arcadia._sync.studies import Study
-from arcadia.cli.connection import open_client
-from arcadia.cli.options import StudyId
-from arcadia.cli.output import console, is_terminal, print_json_line, say
-from arcadia.cli.study_views import draw_study, print_study, summarize
-from arcadia.cli.waiting import interruptible, refresh
+from arcadia.cli.options import StudyId, open_client
+from arcadia.cli.output import (
+    MISSING,
+    clean,
+    console,
+    counts,
+    interruptible,
+    interval,
+    is_terminal,
+    number,
+    print_json_line,
+    print_table,
+    refresh,
+    say,
+    show,
+    state,
+    table,
+)
+
+COLUMNS = ["POINT>", "VALUES*", "MEAN>", "95 %", "N>"]
+
+
+def format_cost(preview: dict[str, Any]) -> str:
+    """Return the size and the cost of a study as one line."""
+    least, most = preview.get("min_runs", preview["runs"]), preview["runs"]
+    runs = f"{most:,}" if least == most else f"{least:,} to {most:,}"
+    workers = f"{preview['concurrent_runs']} worker{'s' if preview['concurrent_runs'] > 1 else ''}"
+    if preview["seconds"] is None:
+        unmeasured = " or ".join(preview["unmeasured"])
+        time = f"; the duration is unknown, since no run of {unmeasured} has trained here"
+    else:
+        time = f", about {preview['seconds'] / 3_600:,.1f} h on {workers} at the rate measured here"
+    return f"{preview['points']:,} points, {runs} runs, {preview['steps']:,} steps{time}"
+
+
+def summarize(study: Study) -> str:
+    """Return a study as one line."""
+    return f"Study {study.id} {study.name} is {study.state}: {counts(study.run_counts) or 'no runs'}"
+
+
+def print_studies(studies: Sequence[Study]) -> None:
+    """Print studies as a table."""
+    rows: list[list[Text | str]] = [
+        [
+            str(study.id),
+            study.name,
+            state(study.state),
+            f"{study.data['points']:,}",
+            counts(study.run_counts),
+            number(study.best_mean),
+        ]
+        for study in studies
+    ]
+    print_table(["ID>", "NAME*", "STATE", "POINTS>", "RUNS", "BEST>"], rows, empty="There are no studies.")
+
+
+def print_study(study: Study) -> None:
+    """Print a study with its points, the best first."""
+    show(summarize(study))
+    if study.state_reason:
+        show(study.state_reason)
+    if study.verdict:
+        show(study.verdict)
+    console().print(table(COLUMNS, point_rows(study)))
+
+
+def draw_study(study: Study, height: int) -> RenderableType:
+    """Return a study with as many of its best points as fit."""
+    heading = Text.assemble((f"Study {study.id} ", "bold"), clean(study.name), "  ", state(study.state))
+    rows = point_rows(study)
+    shown = rows[: max(1, height - 5)]
+    more = [Text(f"and {len(rows) - len(shown)} more points", style="dim")] if len(shown) < len(rows) else []
+    return Group(heading, Text(counts(study.run_counts)), table(COLUMNS, shown), *more)
+
+
+def point_rows(study: Study) -> list[list[str]]:
+    """Return the rows of the points, the best mean first."""
+    points = sorted(study.data["table"], key=lambda point: (point["mean"] is None, -(point["mean"] or 0)))
+    return [
+        [
+            str(point["number"]),
+            point["label"],
+            number(point["mean"]) if point["mean"] is not None else MISSING,
+            interval(point["low"], point["high"]),
+            str(point["n"]),
+        ]
+        for point in points
+    ]
+
 
 FINISHED = "finished"
 

@@ -7,13 +7,13 @@ from typing import Annotated, Any
 import typer
 
 from arcadia._sync.client import Client
-from arcadia.cli import completion
-from arcadia.cli.connection import open_client
-from arcadia.cli.formats import MISSING, count, interval, number
-from arcadia.cli.options import Json, NewProject, StudyId, Wait, parse_count
-from arcadia.cli.output import print_json, print_table, show
+from arcadia.cli import options
+from arcadia.cli.options import Json, NewProject, RunReference, StudyId, Wait, open_client, parse_count
+from arcadia.cli.output import MISSING, count, interval, number, print_fields, print_json, print_table, show
 from arcadia.cli.study import ConfirmSteps, preview_study, start_study
-from arcadia.records.suite import SuiteResult
+from arcadia.errors import ArcadiaError
+from arcadia.records.run import Finding
+from arcadia.records.study import SuiteResult
 
 app = typer.Typer(help="Run lists of games as studies.", no_args_is_help=True, rich_markup_mode=None)
 
@@ -30,12 +30,12 @@ Games = Annotated[
     typer.Argument(
         metavar="GAMES",
         help="A list such as atari-5, or games such as pong,breakout.",
-        autocompletion=completion.complete_game_list,
+        autocompletion=options.complete_game_list,
     ),
 ]
 Preset = Annotated[
     str | None,
-    typer.Option(help="Preset of all runs. Default: the list's.", autocompletion=completion.complete_preset),
+    typer.Option(help="Preset of all runs. Default: the list's.", autocompletion=options.complete_preset),
 ]
 Steps = Annotated[str | None, typer.Option(metavar="N", help="Steps of each run, such as 10M. Default: the list's.")]
 Seeds = Annotated[str, typer.Option(help="Number of seeds (5), or numbers such as 1-5.")]
@@ -144,3 +144,56 @@ def _print(result: SuiteResult) -> None:
         if (found := result.data[name]) is not None
     ]
     print_table(["STATISTIC", "VALUE>", "95 %"], statistics, empty="No run has a score yet.")
+
+
+def diagnose(
+    ctx: typer.Context,
+    run: RunReference,
+    test: Annotated[
+        str | None, typer.Option(metavar="RULE", help="Start a study that tests the settings suggested for this rule.")
+    ] = None,
+    confirm_steps: ConfirmSteps = None,
+    wait: Wait = False,
+    as_json: Json = False,
+) -> None:
+    """Show what is wrong with a run, and settings that may help."""
+    client = open_client(ctx)
+    found = client.run(run).diagnosis()
+    if test is not None:
+        body = _find_test(found, test)
+        start_study(client, body, confirm_steps=confirm_steps, project=None, wait=wait, as_json=as_json)
+    elif as_json:
+        print_json([finding.data for finding in found])
+    else:
+        _print_findings(found)
+
+
+def _find_test(found: list[Finding], rule: str) -> dict[str, object]:
+    tests = {finding.rule: finding.test for finding in found if finding.test}
+    if rule not in tests:
+        known = f"It has tests for {', '.join(tests)}." if tests else "It has no finding with a test."
+        raise ArcadiaError(f"The diagnosis of this run has no test for {rule}. {known}")
+    return tests[rule]
+
+
+def _print_findings(found: list[Finding]) -> None:
+    if not found:
+        show("No rule found a fault.")
+    for finding in found:
+        first, last = finding.steps
+        print_fields(
+            [
+                ("Finding", f"{finding.title} ({finding.rule})"),
+                ("Cause", finding.cause),
+                ("Evidence", f"{finding.metric}, steps {first:,} to {last:,}. {finding.detail}"),
+                ("Settings", _settings(finding)),
+                *((f"Study {study}", verdict or "not finished") for study, verdict in finding.verdicts.items()),
+            ]
+        )
+        show("")
+
+
+def _settings(finding: Finding) -> str:
+    return ", ".join(
+        f"{field}: {finding.current_settings[field]} → {value}" for field, value in finding.settings.items()
+    )

@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from arcadia.errors import ArcadiaError
-from arcadia.importing.source import DAMAGED, Event, SourceFile, SourceRun, describe_each, find_files, key_of, omission
-from arcadia.integrations.standard_names import with_standard_names
+from arcadia.importing.sending import DAMAGED, Event, SourceFile, SourceRun, describe_each, find_files, key_of, omission
+from arcadia.integrations.attached import with_standard_names
 
 MONITOR = "*monitor.csv"
 STEP_COLUMNS = ("step", "global_step", "_step", "time/total_timesteps", "total_timesteps", "timesteps", "iteration")

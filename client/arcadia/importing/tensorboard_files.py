@@ -4,17 +4,21 @@ from __future__ import annotations
 
 import math
 import re
+import secrets
 import struct
-from collections.abc import Iterator
+import sys
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 from arcadia.errors import ArcadiaError
 from arcadia.importing import wire
-from arcadia.importing.source import DAMAGED, Event, SourceFile, SourceRun, find_files, key_of
-from arcadia.integrations.standard_names import with_standard_names
+from arcadia.importing.sending import DAMAGED, Event, RunUpload, SourceFile, SourceRun, find_files, key_of
+from arcadia.integrations.attached import with_standard_names
+from arcadia.reporting.connection import Connection, UnavailableError
 from arcadia.reporting.media import MAX_BINS
-from arcadia.reporting.setting_values import read_settings_table, typed
+from arcadia.reporting.upload import HEARTBEAT_SECONDS
+from arcadia.reporting.values import read_settings_table, typed
 
 PATTERN = "*tfevents*"
 HEADER_BYTES, FOOTER_BYTES = 12, 4
@@ -183,3 +187,32 @@ def _settings(contents: list[bytes]) -> dict[str, Any]:
                 elif value.get(4):
                     found[wire.text(pair[1])] = bool(value[4][-1])
     return found
+
+
+class Follower:
+    """Upload of all runs in a folder, until it is closed."""
+
+    def __init__(self, connection: Connection, folder: Path, project: str | None, show: Callable[[str], None]) -> None:
+        self._connection, self._folder, self._project, self._show = connection, folder, project, show
+        self._leader = f"follow-{secrets.token_hex(6)}"
+        self._runs: dict[str, RunUpload] = {}
+
+    def send(self) -> int:
+        """Send new events and return their number. If the server is unavailable, the next call sends them."""
+        sent = 0
+        try:
+            for run in find_runs(self._folder):
+                if run.key not in self._runs:
+                    upload = self._runs[run.key] = RunUpload(self._connection, run, self._leader, self._project)
+                    self._show(f"{run.name} is at {self._connection.url}{upload.path}")
+                sent += self._runs[run.key].send(run.files)
+                self._runs[run.key].report_alive(HEARTBEAT_SECONDS)
+        except UnavailableError as error:
+            print(f"arcadia: {error} Trying again.", file=sys.stderr, flush=True)
+        return sent
+
+    def close(self) -> None:
+        """End the runs as finished. Following them again continues them."""
+        self.send()
+        for upload in self._runs.values():
+            upload.end()

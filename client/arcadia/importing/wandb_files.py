@@ -10,11 +10,10 @@ from typing import Any
 
 from arcadia.errors import ArcadiaError
 from arcadia.importing import wire
-from arcadia.importing.source import DAMAGED, Event, SourceRun, describe_each, find_files, is_inside, key_of, omission
-from arcadia.integrations.standard_names import WANDB_LEVELS, with_standard_names
+from arcadia.importing.sending import DAMAGED, Event, SourceRun, describe_each, find_files, is_inside, key_of, omission
+from arcadia.integrations.attached import WANDB_LEVELS, with_standard_names
 from arcadia.reporting.media import MAX_CELLS, Table
-from arcadia.reporting.setting_values import typed
-from arcadia.reporting.values import flatten
+from arcadia.reporting.values import flatten, typed
 
 # The file is a LevelDB log: blocks with records, which may be split into several parts.
 HEADER = b":W&B"

@@ -19,13 +19,13 @@ def _record_tensorboard(module: ModuleType) -> None:
 
 
 def _record_gymnasium_videos(module: ModuleType) -> None:
-    from arcadia.integrations.videos import record_gymnasium
+    from arcadia.integrations.sb3 import record_gymnasium
 
     record_gymnasium(module.RecordVideo)
 
 
 def _record_sb3_videos(module: ModuleType) -> None:
-    from arcadia.integrations.videos import record_sb3
+    from arcadia.integrations.sb3 import record_sb3
 
     record_sb3(module.VecVideoRecorder)
 
@@ -78,7 +78,7 @@ class _HookLoader(Loader):
 
     def exec_module(self, module: ModuleType) -> None:
         """Run the library's module, then the hook."""
-        from arcadia.integrations.warnings import not_stopping
+        from arcadia.integrations.attached import not_stopping
 
         self._loader.exec_module(module)
         with not_stopping(f"The output of {module.__name__}"):

@@ -12,9 +12,9 @@ from typing import Any
 from stable_baselines3.common.callbacks import BaseCallback, CallbackList, ConvertCallback, EventCallback
 from stable_baselines3.common.logger import KVWriter, TensorBoardOutputFormat
 
-from arcadia.integrations.attached import attached_run
-from arcadia.integrations.warnings import not_stopping, warn_once
+from arcadia.integrations.attached import attached_run, not_stopping, warn_once
 from arcadia.reporting.initialization import start_run
+from arcadia.reporting.media import Video
 from arcadia.reporting.run import ReportedRun
 from arcadia.reporting.run_options import RunOptions
 
@@ -179,3 +179,40 @@ def _env_name(model: Any) -> str:
 def _is_number(value: Any) -> bool:
     is_array = hasattr(value, "item") and getattr(value, "size", 1) == 1
     return isinstance(value, int | float) or is_array
+
+
+def record_gymnasium(kind: Any) -> None:
+    """Patch gymnasium's RecordVideo so that it also logs its videos."""
+    original = kind.stop_recording
+
+    @functools.wraps(original)
+    def stop_recording(self: Any, *arguments: Any, **named: Any) -> Any:
+        name = self._video_name
+        result = original(self, *arguments, **named)
+        with not_stopping("A video of RecordVideo"):
+            log_video(Path(self.video_folder) / f"{name}.mp4", getattr(self, "step_id", 0))
+        return result
+
+    kind.stop_recording = stop_recording
+
+
+def record_sb3(kind: Any) -> None:
+    """Patch Stable-Baselines3's VecVideoRecorder so that it also logs its videos."""
+    original = kind._stop_recording
+
+    @functools.wraps(original)
+    def stop_recording(self: Any, *arguments: Any, **named: Any) -> Any:
+        result = original(self, *arguments, **named)
+        with not_stopping("A video of VecVideoRecorder"):
+            log_video(Path(self.video_path), getattr(self, "step_id", 0))
+        return result
+
+    kind._stop_recording = stop_recording
+
+
+def log_video(file: Path, step: int) -> None:
+    """Log a video at the run's step. `step`, which counts one environment's steps, is for a run without any."""
+    run = attached_run()
+    if run is not None and file.is_file():
+        step = run.step if run.step >= 0 else step
+        run.log({f"video/{file.parent.name}": Video(file, caption=file.name)}, step=step)

@@ -10,13 +10,10 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-from arcadia.integrations.attached import attached_run
-from arcadia.integrations.standard_names import with_standard_names
-from arcadia.integrations.warnings import not_stopping
-from arcadia.reporting.media import Histogram, Image, Video
-from arcadia.reporting.pixels import to_array
+from arcadia.integrations.attached import attached_run, not_stopping, with_standard_names
+from arcadia.reporting.media import Histogram, Image, Video, to_array
 from arcadia.reporting.run import ReportedRun
-from arcadia.reporting.setting_values import read_settings_table
+from arcadia.reporting.values import read_settings_table
 
 MAX_IMAGES = 16
 

@@ -1,7 +1,5 @@
 """Papers of plug-ins. Only the backend imports them."""
 
-from arcadia.plugins import _server as _server  # makes the server's packages importable
-
 # isort: split
 from backend.papers.definition import (
     Item,

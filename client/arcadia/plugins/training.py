@@ -1,7 +1,5 @@
 """Building blocks for the trainer halves of plug-ins. It loads PyTorch, so only the trainer imports it."""
 
-from arcadia.plugins import _server as _server  # makes the server's packages importable
-
 # isort: split
 from workers.contract.action_names import ActionSpace, Continuous, Discrete, number_of_actions
 from workers.trainer.environments.environments import Environments, EnvironmentStep, make

@@ -2,45 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
+from typing import Any, Literal
 
+from arcadia.names import joined_ids
 from arcadia.records.record import Record
 
 
 class ArtifactRecord(Record):
     """An artifact with its newest version."""
 
-    @property
-    def id(self) -> int:
-        """Number of the artifact."""
-        return int(self.data["id"])
+    id: int
+    """Number of the artifact."""
 
-    @property
-    def name(self) -> str:
-        """The name."""
-        return str(self.data["name"])
+    name: str
+    """The name."""
 
-    @property
-    def project(self) -> str:
-        """Name of the project."""
-        return str(self.data["project"])
+    project: str
+    """Name of the project."""
 
-    @property
-    def kind(self) -> str:
-        """What it is, such as model or dataset."""
-        return str(self.data["kind"])
+    kind: str
+    """What it is, such as model or dataset."""
 
-    @property
-    def version_count(self) -> int:
-        """Number of versions."""
-        return int(self.data["version_count"])
+    version_count: int
+    """Number of versions."""
 
-    @property
-    def total_bytes(self) -> int:
-        """Size of all versions."""
-        return int(self.data["total_bytes"])
+    total_bytes: int
+    """Size of all versions."""
 
     def __repr__(self) -> str:
         return f"<Artifact {self.name} of {self.project}: {self.version_count} versions>"
@@ -49,25 +39,17 @@ class ArtifactRecord(Record):
 class ArtifactFile(Record):
     """A file of a version, or a reference to a file that is stored elsewhere."""
 
-    @property
-    def path(self) -> str:
-        """Path in the version."""
-        return str(self.data["path"])
+    path: str
+    """Path in the version."""
 
-    @property
-    def bytes(self) -> int:
-        """Size."""
-        return int(self.data["bytes"])
+    bytes: int
+    """Size."""
 
-    @property
-    def sha256(self) -> str | None:
-        """Hash of the content, or None for a reference."""
-        return self._text("sha256")
+    sha256: str | None
+    """Hash of the content, or None for a reference."""
 
-    @property
-    def uri(self) -> str | None:
-        """Address of a reference, or None for a file."""
-        return self._text("uri")
+    uri: str | None
+    """Address of a reference, or None for a file."""
 
     def __repr__(self) -> str:
         return f"<ArtifactFile {self.path}: {self.uri or f'{self.bytes:,} bytes'}>"
@@ -76,25 +58,17 @@ class ArtifactFile(Record):
 class ArtifactVersionRecord(Record):
     """A version of an artifact. Its contents never change."""
 
-    @property
-    def name(self) -> str:
-        """Name of the artifact."""
-        return str(self.data["name"])
+    name: str
+    """Name of the artifact."""
 
-    @property
-    def project(self) -> str:
-        """Name of the project."""
-        return str(self.data["project"])
+    project: str
+    """Name of the project."""
 
-    @property
-    def kind(self) -> str:
-        """What the artifact is, such as model or dataset."""
-        return str(self.data["kind"])
+    kind: str
+    """What the artifact is, such as model or dataset."""
 
-    @property
-    def version(self) -> int:
-        """Number of the version, from 0."""
-        return int(self.data["version"])
+    version: int
+    """Number of the version, from 0."""
 
     @property
     def reference(self) -> str:
@@ -106,40 +80,26 @@ class ArtifactVersionRecord(Record):
         """Names of the version, such as best. The newest version has the alias latest."""
         return [str(alias) for alias in self.data["aliases"]]
 
-    @property
-    def digest(self) -> str:
-        """Hash of the paths and contents."""
-        return str(self.data["digest"])
+    digest: str
+    """Hash of the paths and contents."""
 
-    @property
-    def bytes(self) -> int:
-        """Size of all files."""
-        return int(self.data["bytes"])
+    bytes: int
+    """Size of all files."""
 
-    @property
-    def file_count(self) -> int:
-        """Number of files and references."""
-        return int(self.data["file_count"])
+    file_count: int
+    """Number of files and references."""
 
-    @property
-    def metadata(self) -> dict[str, Any]:
-        """Facts that the script added, such as a score."""
-        return dict(self.data["metadata"])
+    metadata: dict[str, Any]
+    """Facts that the script added, such as a score."""
 
-    @property
-    def created_at(self) -> datetime:
-        """When it was logged."""
-        return self._required_time("created_at")
+    created_at: datetime
+    """When it was logged."""
 
-    @property
-    def run_id(self) -> int | None:
-        """Number of the run that made it first. The run may be deleted."""
-        return self._integer("run_id")
+    run_id: int | None
+    """Number of the run that made it first. The run may be deleted."""
 
-    @property
-    def run_name(self) -> str | None:
-        """Name of that run."""
-        return self._text("run_name")
+    run_name: str | None
+    """Name of that run."""
 
     @property
     def files(self) -> list[ArtifactFile]:
@@ -163,3 +123,154 @@ class ArtifactVersionRecord(Record):
 def _names(runs: Any) -> dict[int, str]:
     found: list[Mapping[str, Any]] = list(runs)
     return {int(run["id"]): str(run["name"]) for run in found}
+
+
+class CheckpointRecord(Record):
+    """The fields of a checkpoint."""
+
+    id: int
+    """Number of the checkpoint."""
+
+    step: int
+    """Agent steps of the training when it was saved."""
+
+    frames: int
+    """Emulator frames of the training when it was saved."""
+
+    attempt: int
+    """Attempt that saved it."""
+
+    file_id: int | None
+    """Number of the file. None if it was pruned."""
+
+    bytes: int
+    """Size of the file."""
+
+    return_mean: float | None
+    """Mean return of the last 100 training episodes before it was saved."""
+
+    @property
+    def is_best(self) -> bool:
+        """True for the best checkpoint of the run."""
+        return bool(self.data["best"])
+
+    @property
+    def is_available(self) -> bool:
+        """True if the file exists. Pruning deletes files, but not the entries."""
+        return bool(self.data["available"])
+
+    @property
+    def is_pinned(self) -> bool:
+        """True if pruning never deletes the file."""
+        return bool(self.data["pinned"])
+
+    @property
+    def aliases(self) -> list[str]:
+        """Aliases that name it. Servers of earlier versions have none."""
+        return list(self.data.get("aliases", ()))
+
+    created_at: datetime
+    """Time when it was saved."""
+
+    def __repr__(self) -> str:
+        notes = [word for word, said in (("best", self.is_best), ("pinned", self.is_pinned)) if said]
+        notes += [] if self.is_available else ["file pruned"]
+        return f"<Checkpoint of step {self.step:,}{': ' if notes else ''}{', '.join(notes)}>"
+
+
+class Alias(Record):
+    """A change of an alias such as pong/champion. The newest one is the current state of the alias."""
+
+    name: str
+    """The alias."""
+
+    run_id: int | None
+    """Number of the run."""
+
+    run_name: str | None
+    """Name of the run."""
+
+    checkpoint_id: int | None
+    """Number of the checkpoint. None if the alias was removed."""
+
+    step: int | None
+    """Step of the checkpoint."""
+
+    who: str | None
+    """Who changed it."""
+
+    why: str
+    """Why it was changed."""
+
+    changed_at: datetime
+    """Time of the change."""
+
+    def __repr__(self) -> str:
+        what = "removed" if self.checkpoint_id is None else f"run {self.run_id} at step {self.step or 0:,}"
+        return f"<Alias {self.name}: {what}>"
+
+
+FilesChoice = Literal["all", "best", "none"]
+"""Files of an archive: all, none, or all without checkpoints other than each run's best and newest."""
+
+
+@dataclass(frozen=True)
+class ExportedItems:
+    """Numbers of the items to export. A study includes its runs, and a report the items that it shows."""
+
+    runs: Sequence[int] = ()
+    studies: Sequence[int] = ()
+    reports: Sequence[int] = ()
+
+    @property
+    def file_name(self) -> str:
+        """Name of the archive file."""
+        named = (("run", "runs", self.runs), ("study", "studies", self.studies), ("report", "reports", self.reports))
+        kinds = [(one, several, ids) for one, several, ids in named if ids]
+        if len(kinds) != 1:
+            return "archive.arcadia"
+        ((one, several, ids),) = kinds
+        return f"{one}-{ids[0]}.arcadia" if len(ids) == 1 else f"{len(ids)}-{several}.arcadia"
+
+    @property
+    def parameters(self) -> dict[str, str]:
+        """Parameters of the request."""
+        given = {"runs": self.runs, "studies": self.studies, "reports": self.reports}
+        return {kind: joined_ids(ids) for kind, ids in given.items() if ids}
+
+
+class ImportResult(Record):
+    """Result of an import."""
+
+    @property
+    def run_ids(self) -> list[int]:
+        """Numbers of the imported runs."""
+        return list(self.data["runs"])
+
+    @property
+    def existing_run_ids(self) -> list[int]:
+        """Numbers of the runs that were already there."""
+        return list(self.data["already"])
+
+    @property
+    def study_ids(self) -> list[int]:
+        """Numbers of the imported studies."""
+        return list(self.data["studies"])
+
+    @property
+    def existing_study_ids(self) -> list[int]:
+        """Numbers of the studies that were already there."""
+        return list(self.data["already_studies"])
+
+    @property
+    def report_ids(self) -> list[int]:
+        """Numbers of the imported reports."""
+        return list(self.data["reports"])
+
+    @property
+    def existing_report_ids(self) -> list[int]:
+        """Numbers of the reports that were already there."""
+        return list(self.data["already_reports"])
+
+    notes: list[str]
+    """Sentences about differences from the archive."""

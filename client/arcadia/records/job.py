@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from datetime import datetime
+from typing import Any
 
-from arcadia.records.record import Record
+from arcadia.records.record import Record, parse_interval, parse_number
 
 JOB_ENDED_STATES = frozenset({"done", "failed", "cancelled"})
 
@@ -14,74 +15,50 @@ class JobRecord(Record):
 
     noun = "Job"
 
-    @property
-    def id(self) -> int:
-        """Number of the job's result."""
-        return int(self.data["id"])
+    id: int
+    """Number of the job's result."""
 
-    @property
-    def run_id(self) -> int:
-        """Number of the run."""
-        return int(self.data["run_id"])
+    run_id: int
+    """Number of the run."""
 
-    @property
-    def state(self) -> str:
-        """One of queued, running, done, failed and cancelled."""
-        return str(self.data["state"])
+    state: str
+    """One of queued, running, done, failed and cancelled."""
 
-    @property
-    def reason(self) -> str | None:
-        """Sentence that says why it waits or has failed."""
-        return self._text("reason")
+    reason: str | None
+    """Sentence that says why it waits or has failed."""
 
-    @property
-    def traceback(self) -> str | None:
-        """Traceback of an unexpected failure."""
-        return self._text("traceback")
+    traceback: str | None
+    """Traceback of an unexpected failure."""
 
     @property
     def has_ended(self) -> bool:
         """True if the job is done, failed or cancelled."""
         return self.state in JOB_ENDED_STATES
 
-    @property
-    def created_at(self) -> datetime:
-        """Time of the request."""
-        return self._required_time("created_at")
+    created_at: datetime
+    """Time of the request."""
 
-    @property
-    def finished_at(self) -> datetime | None:
-        """Time when it ended."""
-        return self._time("finished_at")
+    finished_at: datetime | None
+    """Time when it ended."""
 
 
 class EpisodesRecord(JobRecord):
     """The fields of a job that plays episodes of a checkpoint."""
 
-    @property
-    def checkpoint_id(self) -> int:
-        """Number of the checkpoint."""
-        return int(self.data["checkpoint_id"])
+    checkpoint_id: int
+    """Number of the checkpoint."""
 
-    @property
-    def step(self) -> int:
-        """Step of the checkpoint."""
-        return int(self.data["step"])
+    step: int
+    """Step of the checkpoint."""
 
-    @property
-    def protocol(self) -> str:
-        """Rules of the episodes, such as no-op-5min."""
-        return str(self.data["protocol"])
+    protocol: str
+    """Rules of the episodes, such as no-op-5min."""
 
-    @property
-    def seed(self) -> int:
-        """Seed of the episodes."""
-        return int(self.data["seed"])
+    seed: int
+    """Seed of the episodes."""
 
-    @property
-    def worker(self) -> str | None:
-        """Name of the worker."""
-        return self._text("worker")
+    worker: str | None
+    """Name of the worker."""
 
     def __repr__(self) -> str:
         return f"<{self.noun} {self.id} of run {self.run_id} at step {self.step:,}: {self.state}>"
@@ -92,12 +69,243 @@ class RecordingRecord(EpisodesRecord):
 
     noun = "Recording"
 
-    @property
-    def replay_id(self) -> int | None:
-        """Number of the replay. None until it is done."""
-        return self._integer("replay_id")
+    replay_id: int | None
+    """Number of the replay. None until it is done."""
+
+    episode: int
+    """Index of the episode in an evaluation with this seed, from 0."""
+
+
+class CalibrationRecord(EpisodesRecord):
+    """The fields of a calibration: values of a checkpoint's critic compared with the returns of futures."""
+
+    noun = "Calibration"
 
     @property
-    def episode(self) -> int:
-        """Index of the episode in an evaluation with this seed, from 0."""
-        return int(self.data["episode"])
+    def bias(self) -> float | None:
+        """Mean of value minus mean return: positive if the critic overestimates. None until it is done."""
+        return self._error("bias")
+
+    @property
+    def bias_interval(self) -> tuple[float, float] | None:
+        """95 % t-interval of the bias."""
+        return parse_interval((self.data["errors"] or {}).get("bias_interval"))
+
+    @property
+    def rmse(self) -> float | None:
+        """Root mean square error of the values, corrected for the noise of the mean returns."""
+        return self._error("rmse")
+
+    @property
+    def correlation(self) -> float | None:
+        """Correlation of values and mean returns. None if one of them is constant."""
+        return self._error("correlation")
+
+    @property
+    def skill(self) -> float | None:
+        """1 if all values are right, 0 if they are no better than always predicting the mean return."""
+        return self._error("skill")
+
+    @property
+    def bootstrap_weight(self) -> float | None:
+        """Mean weight of the critic's own values in the returns, which hide that share of a bias."""
+        return self._error("bootstrap_weight")
+
+    @property
+    def regret_interval(self) -> tuple[float, float] | None:
+        """95 % interval of the mean return that the chosen action loses against the best one.
+
+        None if it was not measured, or for a single episode.
+        """
+        regret = (self.data["errors"] or {}).get("regret")
+        return None if regret is None else parse_interval(regret["interval"])
+
+    moments_done: int
+    """Number of judged decisions."""
+
+    moments_total: int
+    """Number of decisions to judge. 0 until the episodes have been played."""
+
+    @property
+    def bins(self) -> list[dict[str, Any]]:
+        """Groups of decisions with similar values. Lists of calibrations leave them out."""
+        return list((self.data.get("document") or {}).get("bins", []))
+
+    @property
+    def worst(self) -> list[dict[str, Any]]:
+        """The decisions with the largest errors. Lists of calibrations leave them out."""
+        return list((self.data.get("document") or {}).get("worst", []))
+
+    @property
+    def moments(self) -> list[dict[str, Any]]:
+        """All judged decisions. Lists of calibrations leave them out."""
+        return list((self.data.get("document") or {}).get("moments", []))
+
+    def _error(self, name: str) -> float | None:
+        errors = self.data["errors"]
+        return None if errors is None else parse_number(errors[name])
+
+    def __repr__(self) -> str:
+        found = f", bias {self.bias:.4g}" if self.bias is not None else ""
+        return f"<Calibration {self.id} of run {self.run_id} at step {self.step:,}: {self.state}{found}>"
+
+
+class EvaluationRecord(EpisodesRecord):
+    """The fields of an evaluation: episodes played from a checkpoint by a protocol."""
+
+    noun = "Evaluation"
+
+    mean: float | None
+    """Mean score. None until it is done."""
+
+    median: float | None
+    """Median score."""
+
+    distinct: int | None
+    """Number of episodes that do not repeat another. None until it is done, and if an earlier version did it."""
+
+    standard_error: float | None
+    """Standard error of the mean."""
+
+    interval: tuple[float, float] | None
+    """95 % interval of the mean, for which repeated episodes are one."""
+
+    human_normalized: float | None
+    """Human-normalized score in percent."""
+
+    episodes_done: int
+    """Number of finished episodes."""
+
+    episodes_total: int
+    """Number of episodes."""
+
+    acting: dict[str, Any]
+    """How actions are chosen."""
+
+    @property
+    def scores(self) -> list[float | None]:
+        """Score of each finished episode. Lists of evaluations leave them out."""
+        return [parse_number(episode["score"]) for episode in self.data.get("episodes", [])]
+
+    def __repr__(self) -> str:
+        score = f", mean {self.mean:.4g}" if self.mean is not None else ""
+        return f"<Evaluation {self.id} of run {self.run_id} at step {self.step:,}: {self.state}{score}>"
+
+
+class FuturesRecord(JobRecord):
+    """The fields of futures: simulated continuations of an episode from one of its decisions."""
+
+    noun = "Futures"
+
+    replay_id: int
+    """Number of the replay."""
+
+    decision: int
+    """The decision that they continue from, counted from 0."""
+
+    agent_run_id: int
+    """Number of the run whose agent acts."""
+
+    agent_step: int
+    """Step of the checkpoint that acts."""
+
+    value: float | None
+    """V(s), or the highest Q(s, a), at the decision. None until they are done."""
+
+    mean: float | None
+    """Mean discounted return. None until they are done."""
+
+    interval: tuple[float, float] | None
+    """95 % t-interval of the mean."""
+
+    @property
+    def returns(self) -> list[float | None]:
+        """Discounted return of each future. Lists of futures leave them out."""
+        return [parse_number(each) for each in self.document.get("returns", [])]
+
+    @property
+    def actions(self) -> list[dict[str, Any]]:
+        """Mean return of each first action, if requested. Lists of futures leave them out."""
+        return list(self.document.get("actions", []))
+
+    @property
+    def document(self) -> dict[str, Any]:
+        """The whole result, as `arcadia futures --json` prints it. Empty until they are done."""
+        return dict(self.data.get("document") or {})
+
+    done: int
+    """Progress in decisions."""
+
+    total: int
+    """Decisions of all simulations."""
+
+    def __repr__(self) -> str:
+        found = f", value {self.value:.4g}, mean {self.mean:.4g}" if None not in (self.value, self.mean) else ""
+        return f"<Futures {self.id} of replay {self.replay_id} at decision {self.decision:,}: {self.state}{found}>"
+
+
+class ReplayRecord(Record):
+    """The fields of a replay, the recording of one episode."""
+
+    id: int
+    """Number of the replay."""
+
+    run_id: int
+    """Number of the run."""
+
+    step: int
+    """Step of the checkpoint that played."""
+
+    file_id: int | None
+    """Number of the video's file. None if it was pruned."""
+
+    poster_file_id: int | None
+    """Number of the picture's file."""
+
+    track_file_id: int | None
+    """Number of the track's file."""
+
+    episode_return: float
+    """Return of the episode."""
+
+    length: int
+    """Number of decisions in the episode."""
+
+    seconds: float
+    """Length of the video in seconds."""
+
+    @property
+    def is_pinned(self) -> bool:
+        """True if pruning never deletes the replay."""
+        return bool(self.data["pinned"])
+
+    created_at: datetime
+    """Time when it was recorded."""
+
+    def __repr__(self) -> str:
+        return f"<Replay {self.id} of run {self.run_id} at step {self.step:,}: return {self.episode_return:g}>"
+
+
+class StartSet(Record):
+    """Stored start points of a game. Pass `id` to `run.evaluate(protocol, start_set=id)`."""
+
+    id: int
+    """Number of the set."""
+
+    name: str
+    """Name, unique for the game."""
+
+    env: str
+    """Environment of the game."""
+
+    player: str
+    """Who played the games: human or agent."""
+
+    protocol: str
+    """Protocol of evaluations from these points, such as agent-starts."""
+
+    points: int
+    """Number of points."""
+
+    def __repr__(self) -> str:
+        return f"<StartSet {self.id} {self.name!r} of {self.env}: {self.points} points>"

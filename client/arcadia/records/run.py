@@ -24,25 +24,17 @@ class RunRecord(Record):
             self._load_details()
         return self.data[name]
 
-    @property
-    def id(self) -> int:
-        """Number of the run."""
-        return int(self.data["id"])
+    id: int
+    """Number of the run."""
 
-    @property
-    def name(self) -> str:
-        """Name of the run."""
-        return str(self.data["name"])
+    name: str
+    """Name of the run."""
 
-    @property
-    def state(self) -> str:
-        """One of queued, starting, running, paused, finished, failed and stopped."""
-        return str(self.data["state"])
+    state: str
+    """One of queued, starting, running, paused, finished, failed and stopped."""
 
-    @property
-    def state_reason(self) -> str | None:
-        """Sentence that explains the state."""
-        return self._text("state_reason")
+    state_reason: str | None
+    """Sentence that explains the state."""
 
     @property
     def has_ended(self) -> bool:
@@ -59,15 +51,11 @@ class RunRecord(Record):
         """True if the run is hidden from the lists."""
         return self.data["archived_at"] is not None
 
-    @property
-    def algorithm(self) -> str:
-        """Method of the run, such as paac."""
-        return str(self.data["algorithm"])
+    algorithm: str
+    """Method of the run, such as paac."""
 
-    @property
-    def env(self) -> str:
-        """Environment, such as ALE/Pong-v5."""
-        return str(self.data["env"])
+    env: str
+    """Environment, such as ALE/Pong-v5."""
 
     @property
     def config(self) -> dict[str, Any]:
@@ -80,115 +68,79 @@ class RunRecord(Record):
         seed = self.config.get("seed")
         return None if seed is None else int(seed)
 
-    @property
-    def tags(self) -> list[str]:
-        """Tags of the run."""
-        return list(self.data["tags"])
+    tags: list[str]
+    """Tags of the run."""
 
     @property
     def notes(self) -> str:
         """Notes, as Markdown."""
         return str(self._detail("notes"))
 
-    @property
-    def queue(self) -> str | None:
-        """The queue, cpu or gpu. None for a reported run."""
-        return self._text("queue")
+    queue: str | None
+    """The queue, cpu or gpu. None for a reported run."""
 
-    @property
-    def origin(self) -> str:
-        """Where the run comes from: trained by Arcadia, reported by a script, or imported."""
-        return str(self.data["origin"])
+    origin: str
+    """Where the run comes from: trained by Arcadia, reported by a script, or imported."""
 
-    @property
-    def project(self) -> str:
-        """Name of the project."""
-        return str(self.data["project"])
+    project: str
+    """Name of the project."""
 
-    @property
-    def priority(self) -> int:
-        """Priority in the queue."""
-        return int(self.data["priority"])
+    priority: int
+    """Priority in the queue."""
 
-    @property
-    def attempt(self) -> int:
-        """Number of times that a worker has claimed the run."""
-        return int(self.data["attempt"])
+    attempt: int
+    """Number of times that a worker has claimed the run."""
 
-    @property
-    def worker(self) -> str | None:
-        """Name of the worker that trains or trained the run."""
-        return self._text("worker")
+    worker: str | None
+    """Name of the worker that trains or trained the run."""
 
-    @property
-    def step(self) -> int:
-        """Agent steps so far."""
-        return int(self.data["step"])
+    step: int
+    """Agent steps so far."""
 
-    @property
-    def frames(self) -> int:
-        """Emulator frames so far. Atari agents see four frames per step."""
-        return int(self.data["frames"])
+    frames: int
+    """Emulator frames so far. Atari agents see four frames per step."""
 
-    @property
-    def total_steps(self) -> int | None:
-        """Steps after which the run finishes. None if a script did not say."""
-        return self._integer("total_steps")
+    total_steps: int | None
+    """Steps after which the run finishes. None if a script did not say."""
 
     @property
     def progress(self) -> float:
         """Share of the steps that are done, from 0 to 1. It is 0 if the number of steps is unknown."""
         return min(1.0, self.step / self.total_steps) if self.total_steps else 0.0
 
-    @property
-    def episodes(self) -> int:
-        """Finished training episodes."""
-        return int(self.data["episodes"])
+    episodes: int
+    """Finished training episodes."""
 
-    @property
-    def steps_per_second(self) -> float | None:
-        """Current training speed."""
-        return self._number("steps_per_second")
+    steps_per_second: float | None
+    """Current training speed."""
 
-    @property
-    def seconds_left(self) -> float | None:
-        """Estimated remaining training time."""
-        return self._number("seconds_left")
+    seconds_left: float | None
+    """Estimated remaining training time."""
 
     @property
     def trained_seconds(self) -> float:
         """Training time without waiting and pauses."""
         return float(self._detail("trained_seconds"))
 
-    @property
-    def last_return(self) -> float | None:
-        """Mean return of the last 100 training episodes."""
-        return self._number("last_return")
+    last_return: float | None
+    """Mean return of the last 100 training episodes."""
 
     @property
     def computed(self) -> dict[str, float | None]:
         """Values of the computed columns of a list."""
         return dict(self.data.get("computed") or {})
 
-    @property
-    def best_return(self) -> float | None:
-        """Highest value of last_return."""
-        return self._number("best_return")
+    best_return: float | None
+    """Highest value of last_return."""
 
-    @property
-    def created_at(self) -> datetime:
-        """Time of the launch."""
-        return self._required_time("created_at")
+    created_at: datetime
+    """Time of the launch."""
 
-    @property
-    def started_at(self) -> datetime | None:
-        """Time of the first attempt."""
-        return self._time("started_at")
+    started_at: datetime | None
+    """Time of the first attempt."""
 
-    @property
-    def finished_at(self) -> datetime | None:
-        """Time when the run ended."""
-        return self._time("finished_at")
+    finished_at: datetime | None
+    """Time when the run ended."""
 
     @property
     def failure(self) -> str | None:
@@ -235,3 +187,192 @@ def explain_missing(run: RunRecord, noun: str) -> str:
     if run.has_ended:
         return f"Run {run.id} has no {noun}, and it has ended."
     return f"Run {run.id} has no {noun} yet. Try again after it has saved one."
+
+
+class RunGroup(Record):
+    """Runs with equal values."""
+
+    label: str
+    """Readable name, such as A3C · Pong · lr 7e-4."""
+
+    values: dict[str, Any]
+    """The values that the runs share, by name."""
+
+    filter: str
+    """The filter that selects the runs of the group."""
+
+    runs: int
+    """Number of runs."""
+
+    states: dict[str, int]
+    """Number of runs in each state."""
+
+    seeds: list[Any]
+    """Different seeds, 20 at most."""
+
+    newest: datetime
+    """When the newest run was created, started or finished."""
+
+    statistics: dict[str, dict[str, float | None]]
+    """The mean, the standard deviation and the number n of each requested value."""
+
+
+class Finding(Record):
+    """A fault of a run, with its cause, its evidence and the settings that may fix it."""
+
+    rule: str
+    """Name of the rule that found it."""
+
+    title: str
+    """Title such as "Return stalled"."""
+
+    cause: str
+    """Why it happens."""
+
+    detail: str
+    """Numbers of this run."""
+
+    @property
+    def metric(self) -> str:
+        """Metric that shows it."""
+        return str(self.data["evidence"]["metric"])
+
+    @property
+    def steps(self) -> tuple[int, int]:
+        """First and last step that show it."""
+        evidence = self.data["evidence"]
+        return int(evidence["first_step"]), int(evidence["last_step"])
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        """Suggested values by field. Empty if no setting fixes it."""
+        return {each["field"]: each["suggested"] for each in self.data["settings"]}
+
+    @property
+    def current_settings(self) -> dict[str, Any]:
+        """Current values of the same fields."""
+        return {each["field"]: each["current"] for each in self.data["settings"]}
+
+    @property
+    def test(self) -> dict[str, Any] | None:
+        """Study that tests the settings, for `client.launch_study(**test)`. None if there is nothing to test."""
+        found: dict[str, Any] | None = self.data["test"]
+        return found
+
+    @property
+    def verdicts(self) -> dict[int, str | None]:
+        """Verdict of each study that tests it, by study number. None until a study has finished."""
+        return {each["study_id"]: each["verdict"] for each in self.data["tests"]}
+
+    def __repr__(self) -> str:
+        return f"<Finding {self.rule!r}: {self.settings or 'no settings'}>"
+
+
+class RunForecast(Record):
+    """A run's needs, the resources of the connected workers, and the expected start."""
+
+    queue: str
+    """The queue that it would wait in, cpu or gpu."""
+
+    seconds: float | None
+    """Duration on a worker, at the speed of earlier runs here. None if no run like it was measured."""
+
+    steps_per_second: float | None
+    """Speed of the earlier runs."""
+
+    measured_runs: int
+    """Number of earlier runs behind the forecast."""
+
+    measured_on: str | None
+    """Method and environment of the earlier runs."""
+
+    memory_bytes: float | None
+    """Largest memory of the earlier runs."""
+
+    gpu_memory_bytes: float | None
+    """Largest GPU memory of the earlier runs."""
+
+    cores: float | None
+    """Cores that the earlier runs kept busy."""
+
+    @property
+    def workers(self) -> int:
+        """Number of connected workers of the queue."""
+        return int(self.data["capacity"]["workers"])
+
+    @property
+    def idle_workers(self) -> int:
+        """Number of them that train nothing."""
+        return int(self.data["capacity"]["idle"])
+
+    runs_ahead: int
+    """Number of queued runs that start earlier."""
+
+    starts_in_seconds: float | None
+    """Expected wait. None if it is unknown."""
+
+    start_unknown: str | None
+    """Sentence that says why the start is unknown."""
+
+    def __repr__(self) -> str:
+        seconds = "an unknown time" if self.seconds is None else f"{self.seconds:,.0f} s"
+        return f"<RunForecast: {seconds} on a {self.queue} worker>"
+
+
+class LogLine(Record):
+    """A line of a run's log."""
+
+    id: int
+    """Number of the line. Later lines have higher numbers."""
+
+    time: datetime
+    """Time of the line."""
+
+    attempt: int
+    """Attempt that wrote the line."""
+
+    level: str
+    """Level, such as info, warning or error."""
+
+    message: str
+    """Text of the line."""
+
+    def __str__(self) -> str:
+        return f"{self.time:%Y-%m-%d %H:%M:%S} {self.level:7} {self.message}"
+
+    def __repr__(self) -> str:
+        return f"<LogLine {self.level}: {self.message!r}>"
+
+
+class Change(Record):
+    """A change of fields of a run's configuration."""
+
+    number: int
+    """Number of the change within its run."""
+
+    fields: dict[str, Any]
+    """The new values."""
+
+    previous: dict[str, Any]
+    """The previous values."""
+
+    requested_at: datetime
+    """Time of the request."""
+
+    requested_by: str | None
+    """Name of the user, if the server knows it."""
+
+    @property
+    def is_applied(self) -> bool:
+        """True if the run uses the new values."""
+        return self.data["applied_at"] is not None
+
+    applied_at: datetime | None
+    """Time when the trainer applied it. None while it waits."""
+
+    applied_step: int | None
+    """Updates after this step use the new values. None while it waits."""
+
+    def __repr__(self) -> str:
+        state = f"applied at step {self.applied_step:,}" if self.is_applied else "waiting"
+        return f"<Change {self.number}: {', '.join(f'{name}={value}' for name, value in self.fields.items())}, {state}>"

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import csv
 from datetime import datetime
 from typing import Any
+from urllib.parse import parse_qs
 
 from arcadia.records.record import Record
 
@@ -11,45 +13,29 @@ from arcadia.records.record import Record
 class Worker(Record):
     """A worker."""
 
-    @property
-    def name(self) -> str:
-        """Name of the worker."""
-        return str(self.data["name"])
+    name: str
+    """Name of the worker."""
 
-    @property
-    def host(self) -> str:
-        """Host that it runs on."""
-        return str(self.data["host"])
+    host: str
+    """Host that it runs on."""
 
-    @property
-    def queue(self) -> str:
-        """The queue that it takes runs from, cpu or gpu."""
-        return str(self.data["queue"])
+    queue: str
+    """The queue that it takes runs from, cpu or gpu."""
 
-    @property
-    def state(self) -> str:
-        """One of idle, busy and gone."""
-        return str(self.data["state"])
+    state: str
+    """One of idle, busy and gone."""
 
-    @property
-    def run_id(self) -> int | None:
-        """Number of the run that it trains."""
-        return self._integer("run_id")
+    run_id: int | None
+    """Number of the run that it trains."""
 
-    @property
-    def device(self) -> str:
-        """Device of the networks, such as cpu."""
-        return str(self.data["device"])
+    device: str
+    """Device of the networks, such as cpu."""
 
-    @property
-    def cores(self) -> int:
-        """Number of processor cores."""
-        return int(self.data["cores"])
+    cores: int
+    """Number of processor cores."""
 
-    @property
-    def last_seen_at(self) -> datetime:
-        """Time of the last heartbeat."""
-        return self._required_time("last_seen_at")
+    last_seen_at: datetime
+    """Time of the last heartbeat."""
 
     def __repr__(self) -> str:
         return f"<Worker {self.name!r} on {self.host}: {self.state}>"
@@ -58,25 +44,19 @@ class Worker(Record):
 class Preset(Record):
     """A named configuration that runs start from."""
 
-    @property
-    def name(self) -> str:
-        """Name, as `launch` takes it."""
-        return str(self.data["name"])
+    name: str
+    """Name, as `launch` takes it."""
 
-    @property
-    def title(self) -> str:
-        """Title for display."""
-        return str(self.data["title"])
+    title: str
+    """Title for display."""
 
     @property
     def description(self) -> str:
         """Sentence that says what the preset shows."""
         return str(self.data["shows"])
 
-    @property
-    def config(self) -> dict[str, Any]:
-        """All settings."""
-        return dict(self.data["config"])
+    config: dict[str, Any]
+    """All settings."""
 
     @property
     def env(self) -> str:
@@ -95,10 +75,8 @@ class Preset(Record):
 class Health(Record):
     """Health of the server."""
 
-    @property
-    def version(self) -> str:
-        """Version of the server."""
-        return str(self.data["version"])
+    version: str
+    """Version of the server."""
 
     @property
     def is_ok(self) -> bool:
@@ -111,11 +89,249 @@ class Health(Record):
         parts = ("database", "broker", "disk")
         return [f"{part}: {self.data[part]['detail']}" for part in parts if not self.data[part]["ok"]]
 
-    @property
-    def workers(self) -> int:
-        """Number of connected workers."""
-        return int(self.data["workers"])
+    workers: int
+    """Number of connected workers."""
 
     def __repr__(self) -> str:
         workers = f"{self.workers} worker{'' if self.workers == 1 else 's'}"
         return f"<Health {self.data['status']}, version {self.version}, {workers}>"
+
+
+class ProjectRecord(Record):
+    """The fields of a project. A list leaves out the text, the pinned report and the best agents."""
+
+    id: int
+    """Number of the project."""
+
+    name: str
+    """Name, which is unique without regard to case."""
+
+    @property
+    def run_count(self) -> int:
+        """Number of runs that are not archived."""
+        return int(self.data["runs"])
+
+    @property
+    def active_run_count(self) -> int:
+        """Number of runs that train now."""
+        return int(self.data["active_runs"])
+
+    @property
+    def study_count(self) -> int:
+        """Number of studies."""
+        return int(self.data["studies"])
+
+    @property
+    def report_count(self) -> int:
+        """Number of reports."""
+        return int(self.data["reports"])
+
+    last_activity: datetime
+    """When a run, study or report of it last started, ended or changed."""
+
+    @property
+    def text(self) -> str | None:
+        """Text of its page, as Markdown. None in a list."""
+        return self._text("text") if "text" in self.data else None
+
+    @property
+    def best_agents(self) -> list[dict[str, Any]]:
+        """The best run of each environment. Empty in a list."""
+        return list(self.data.get("best_agents", []))
+
+    def __repr__(self) -> str:
+        return f"<Project {self.id} {self.name!r}: {self.run_count} runs>"
+
+
+class MovedItems(Record):
+    """Items that were moved into a project. Items that do not exist are left out."""
+
+    @property
+    def run_ids(self) -> list[int]:
+        """Numbers of the runs, including those of moved studies."""
+        return list(self.data["runs"])
+
+    @property
+    def study_ids(self) -> list[int]:
+        """Numbers of the studies."""
+        return list(self.data["studies"])
+
+    @property
+    def report_ids(self) -> list[int]:
+        """Numbers of the reports."""
+        return list(self.data["reports"])
+
+
+class ReportRecord(Record):
+    """The fields of a report: a page of text, figures, tables and replays."""
+
+    id: int
+    """Number of the report."""
+
+    title: str
+    """Title."""
+
+    project: str
+    """Name of the project."""
+
+    @property
+    def blocks(self) -> list[dict[str, Any]]:
+        """Blocks. Lists of reports leave them out."""
+        blocks = self.data["blocks"]
+        return [dict(block) for block in blocks] if isinstance(blocks, list) else []
+
+    share_token: str | None
+    """Token of the read-only link."""
+
+    updated_at: datetime
+    """Time of the last change."""
+
+    def __repr__(self) -> str:
+        return f"<Report {self.id} {self.title!r}>"
+
+
+_LISTS = ("state", "tag", "env", "algorithm", "origin")
+_TEXTS = ("text", "filter", "sort")
+
+
+class SavedView(Record):
+    """A named view of the runs of a project: the query of the runs page."""
+
+    id: int
+    """Number of the view."""
+
+    name: str
+    """Name, which is unique in its project without regard to case."""
+
+    project: str
+    """Name of the project."""
+
+    query: str
+    """Query of the runs page: filters, columns, order, groups, baseline and charts."""
+
+    @property
+    def run_query(self) -> dict[str, Any]:
+        """Filters and order, as `Client.runs` takes them: `client.runs(**view.run_query)`."""
+        given = parse_qs(self.query)
+        found: dict[str, Any] = {name: given[name] for name in _LISTS if name in given}
+        found |= {name: given[name][0] for name in _TEXTS if name in given}
+        return found | ({"archived": True} if given.get("archived") == ["true"] else {})
+
+    @property
+    def group_by(self) -> list[str]:
+        """Columns and fields that the runs are grouped by, outermost first."""
+        return self._listed("by")
+
+    @property
+    def columns(self) -> list[str]:
+        """Columns of the table, such as config.learning_rate. Empty for those of the browser."""
+        # A width and a pin may follow: config.learning_rate~120!
+        return [column.removesuffix("!").partition("~")[0] for column in self._listed("columns")]
+
+    def _listed(self, name: str) -> list[str]:
+        return next(csv.reader(parse_qs(self.query).get(name, [])), [])
+
+    def __repr__(self) -> str:
+        return f"<SavedView {self.id} {self.name!r}>"
+
+
+class Alert(Record):
+    """Something that a person should know, such as a failed run."""
+
+    id: int
+    """Number of the alert."""
+
+    kind: str
+    """Kind, such as run_failed, study_verdict or script."""
+
+    level: str
+    """One of info, warning and error."""
+
+    title: str
+    """Title."""
+
+    text: str
+    """Details. It may be empty."""
+
+    run_id: int | None
+    """Number of the run that it concerns."""
+
+    study_id: int | None
+    """Number of the study that it concerns."""
+
+    created_at: datetime
+    """Time when it was raised."""
+
+    read_at: datetime | None
+    """Time when it was marked as read."""
+
+    ended_at: datetime | None
+    """Time when its condition ended, such as a full disk."""
+
+    def __repr__(self) -> str:
+        return f"<Alert {self.id} {self.kind}: {self.title!r}>"
+
+
+class AlertChannelRecord(Record):
+    """The fields of a channel, which delivers alerts to another program."""
+
+    id: int
+    """Number of the channel."""
+
+    kind: str
+    """One of webhook and apprise."""
+
+    name: str
+    """Name."""
+
+    address: str
+    """Address, without parts that may be secret."""
+
+    @property
+    def kinds(self) -> list[str] | None:
+        """Kinds of alerts that it delivers. None means all."""
+        kinds = self.data["kinds"]
+        return None if kinds is None else list(kinds)
+
+    enabled: bool
+    """False if it is switched off."""
+
+    problem: str | None
+    """Sentence that says why its newest delivery has not succeeded."""
+
+    secret: str | None
+    """Secret that signs the requests of a webhook. Only a channel that was just added has it."""
+
+    def __repr__(self) -> str:
+        return f"<AlertChannel {self.id} {self.name!r}: {self.kind} {self.address}>"
+
+
+class AlertDelivery(Record):
+    """An alert on its way to a channel."""
+
+    id: int
+    """Number of the delivery."""
+
+    alert_id: int
+    """Number of the alert."""
+
+    channel_id: int
+    """Number of the channel."""
+
+    state: str
+    """One of waiting, delivered and failed."""
+
+    tries: int
+    """Number of tries so far."""
+
+    status: int | None
+    """HTTP status of the last response."""
+
+    error: str | None
+    """Sentence that says why the last try failed."""
+
+    next_try_at: datetime | None
+    """Time of the next try."""
+
+    def __repr__(self) -> str:
+        return f"<AlertDelivery {self.id} of alert {self.alert_id}: {self.state} after {self.tries} tries>"

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
-from arcadia.records.record import Record
+from arcadia.records.record import Record, parse_number
 
 STUDY_ENDED_STATES = frozenset({"finished", "stopped"})
 Axes = Mapping[str, Sequence[Any]] | Sequence[Mapping[str, Any]]
@@ -15,30 +15,22 @@ Axes = Mapping[str, Sequence[Any]] | Sequence[Mapping[str, Any]]
 class StudyPoint(Record):
     """A point of a study: one combination of values, and its runs."""
 
-    @property
-    def number(self) -> int:
-        """Number of the point, from 0."""
-        return int(self.data["number"])
+    number: int
+    """Number of the point, from 0."""
 
-    @property
-    def values(self) -> dict[str, Any]:
-        """Values of the varied fields."""
-        return dict(self.data["values"])
+    values: dict[str, Any]
+    """Values of the varied fields."""
 
     @property
     def run_ids(self) -> list[int]:
         """Numbers of the runs that exist."""
         return [run["run_id"] for run in self.data["runs"] if run["run_id"] is not None]
 
-    @property
-    def n(self) -> int:
-        """Number of finished runs, which the mean is over."""
-        return int(self.data["n"])
+    n: int
+    """Number of finished runs, which the mean is over."""
 
-    @property
-    def mean(self) -> float | None:
-        """Mean return of the finished runs."""
-        return self._number("mean")
+    mean: float | None
+    """Mean return of the finished runs."""
 
     @property
     def interval(self) -> tuple[float, float] | None:
@@ -66,20 +58,14 @@ class StudyPoint(Record):
 class StudyPreview(Record):
     """Size and cost of a study before it starts."""
 
-    @property
-    def runs(self) -> int:
-        """Number of runs."""
-        return int(self.data["runs"])
+    runs: int
+    """Number of runs."""
 
-    @property
-    def steps(self) -> int:
-        """Steps of all runs."""
-        return int(self.data["steps"])
+    steps: int
+    """Steps of all runs."""
 
-    @property
-    def seconds(self) -> float | None:
-        """Estimated duration. None if it cannot be estimated."""
-        return self._number("seconds")
+    seconds: float | None
+    """Estimated duration. None if it cannot be estimated."""
 
     @property
     def needs_confirmation(self) -> str | None:
@@ -98,30 +84,20 @@ class StudyPreview(Record):
 class StudyRecord(Record):
     """The fields of a study."""
 
-    @property
-    def id(self) -> int:
-        """Number of the study."""
-        return int(self.data["id"])
+    id: int
+    """Number of the study."""
 
-    @property
-    def name(self) -> str:
-        """Name of the study."""
-        return str(self.data["name"])
+    name: str
+    """Name of the study."""
 
-    @property
-    def project(self) -> str:
-        """Name of the project."""
-        return str(self.data["project"])
+    project: str
+    """Name of the project."""
 
-    @property
-    def state(self) -> str:
-        """One of running, paused, finished and stopped."""
-        return str(self.data["state"])
+    state: str
+    """One of running, paused, finished and stopped."""
 
-    @property
-    def state_reason(self) -> str | None:
-        """Sentence that says why it was paused automatically."""
-        return self._text("state_reason")
+    state_reason: str | None
+    """Sentence that says why it was paused automatically."""
 
     @property
     def has_ended(self) -> bool:
@@ -133,10 +109,8 @@ class StudyRecord(Record):
         """The question that it answers, as Markdown. Lists of studies leave it out."""
         return str(self.data.get("question", ""))
 
-    @property
-    def verdict(self) -> str | None:
-        """Which points are best or undecided, if seeds are added until certain. Lists of studies leave it out."""
-        return self._text("verdict")
+    verdict: str | None
+    """Which points are best or undecided, if seeds are added until certain. Lists of studies leave it out."""
 
     @property
     def run_counts(self) -> dict[str, int]:
@@ -148,15 +122,11 @@ class StudyRecord(Record):
         """Best mean return of a point."""
         return self._number("best")
 
-    @property
-    def created_at(self) -> datetime:
-        """Time when it was created."""
-        return self._required_time("created_at")
+    created_at: datetime
+    """Time when it was created."""
 
-    @property
-    def finished_at(self) -> datetime | None:
-        """Time when it ended."""
-        return self._time("finished_at")
+    finished_at: datetime | None
+    """Time when it ended."""
 
     @property
     def progress(self) -> float:
@@ -175,3 +145,77 @@ def build_specification(name: str, axes: Axes, fields: Mapping[str, Any]) -> dic
     if isinstance(axes, Mapping):
         axes = [{"field": field, "values": list(values)} for field, values in axes.items()]
     return {"name": name, "axes": [dict(axis) for axis in axes], **fields}
+
+
+class GameList(Record):
+    """A named list of games, with the default settings of suites over it."""
+
+    name: str
+    """Name of the list, such as atari-5."""
+
+    title: str
+    """Title for display."""
+
+    @property
+    def games(self) -> list[str]:
+        """Its environments."""
+        return [str(game["env"]) for game in self.data["games"]]
+
+    def __repr__(self) -> str:
+        return f"<GameList {self.name!r}: {len(self.games)} games>"
+
+
+class SuiteResult(Record):
+    """The runs of one setting in all games of a study. Scores are human-normalized, in percent."""
+
+    label: str
+    """The setting of the runs: the method, or the values of the other axes."""
+
+    protocol: str
+    """Protocol of the evaluations."""
+
+    @property
+    def games(self) -> dict[str, float | None]:
+        """Mean normalized score of each environment. None without one."""
+        return {str(game["env"]): parse_number(game["percent"]) for game in self.data["games"]}
+
+    @property
+    def median(self) -> float | None:
+        """Median over games of the mean over runs."""
+        return self._value("median")
+
+    @property
+    def interquartile_mean(self) -> float | None:
+        """Mean of the middle half of all runs."""
+        return self._value("interquartile_mean")
+
+    @property
+    def mean(self) -> float | None:
+        """Mean over games of the mean over runs."""
+        return self._value("mean")
+
+    @property
+    def optimality_gap(self) -> float | None:
+        """Mean amount by which runs miss the human score."""
+        return self._value("optimality_gap")
+
+    @property
+    def estimated_median(self) -> float | None:
+        """Median over 57 games, estimated from Atari-5. None without a score in each of its games."""
+        return self._value("estimated_median")
+
+    def interval(self, statistic: str) -> tuple[float, float] | None:
+        """Return the 95 % interval of a statistic, such as median. None below three seeds per game."""
+        found = self.data[statistic]
+        if found is None or found["low"] is None:
+            return None
+        return float(found["low"]), float(found["high"])
+
+    def __repr__(self) -> str:
+        found: dict[str, Any] = {name: self._value(name) for name in ("median", "interquartile_mean", "mean")}
+        shown = ", ".join(f"{name} {value:.4g}" for name, value in found.items() if value is not None)
+        return f"<SuiteResult {self.label!r}: {shown or 'no scores'}>"
+
+    def _value(self, name: str) -> float | None:
+        found = self.data[name]
+        return None if found is None else parse_number(found["value"])

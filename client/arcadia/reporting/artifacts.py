@@ -13,9 +13,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeGuard
 
 from arcadia.errors import ArcadiaError
-from arcadia.reporting.arguments import quoted
 from arcadia.reporting.layout import WriterFiles
-from arcadia.reporting.values import storable
+from arcadia.reporting.values import quoted, storable
 
 if TYPE_CHECKING:
     from arcadia._sync.artifacts import ArtifactVersion

@@ -8,25 +8,23 @@ from typing import Any
 
 from arcadia.errors import ArcadiaError, ConflictError
 from arcadia.integrations.attached import attached_run, describe_attached
-from arcadia.reporting.arguments import to_text, to_texts, to_total_steps
-from arcadia.reporting.background import let_continue, start_process
-from arcadia.reporting.config import as_mapping
 from arcadia.reporting.ending import end_with_script
-from arcadia.reporting.journal_reader import read_last_step
+from arcadia.reporting.journal import WriterLock, read_last_step
 from arcadia.reporting.layout import (
     JournalDirectory,
     WriterFiles,
     check_key,
     journals_folder,
+    let_continue,
     new_key,
     new_writer,
     replace_file,
+    start_process,
 )
-from arcadia.reporting.locks import WriterLock
 from arcadia.reporting.run import ReportedRun
-from arcadia.reporting.run_options import DESCRIBED, Mode, Resume, RunOptions
+from arcadia.reporting.run_options import DESCRIBED, Mode, Resume, RunOptions, as_mapping
 from arcadia.reporting.uploader_process import UploaderProcess
-from arcadia.reporting.values import storable
+from arcadia.reporting.values import storable, to_text, to_texts, to_total_steps
 from arcadia.settings import resolve_token, resolve_url
 
 # How long a run with `resume="must"` or `"never"` waits for the server's response.
@@ -112,7 +110,7 @@ def start_run(options: RunOptions) -> ReportedRun:
     if options.total_steps is not None and to_total_steps(options.total_steps) is None:
         run.set_total_steps(options.total_steps)  # the registration lacks it, so this only warns
     if uploader is None:
-        let_continue(start_process("arcadia.reporting.provenance.recording", directory, files.writer))
+        let_continue(start_process("arcadia.reporting.provenance", directory, files.writer))
     else:
         uploader.start()
         if options.resume != "allow" and (problem := uploader.wait_for_rejection(REGISTRATION_SECONDS)):

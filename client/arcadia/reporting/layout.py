@@ -8,12 +8,14 @@ import os
 import re
 import secrets
 import shutil
+import subprocess
 import sys
 import time
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+import arcadia
 from arcadia.errors import ArcadiaError
 
 KEY = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
@@ -203,3 +205,39 @@ def replace_file(file: Path, content: Mapping[str, Any] | str | bytes) -> None:
         with contextlib.suppress(OSError):
             new.unlink(missing_ok=True)
         raise
+
+
+def start_process(
+    module: str, directory: JournalDirectory, *arguments: str, environment: Mapping[str, str] | None = None
+) -> subprocess.Popen[bytes]:
+    """Start a module of this package for a journal directory. Its output goes to the directory's log.
+
+    It has its own session, so Ctrl-C in a terminal does not reach it. Its input ends with this process.
+    """
+    variables = {**os.environ, **(environment or {}), "PYTHONPATH": _python_path()}
+    with directory.uploader_log.open("ab") as log:
+        return subprocess.Popen(
+            [sys.executable, "-m", module, str(directory.path), *arguments],
+            # Modules in the script's folder could hide those of Python.
+            cwd=directory.path,
+            env=variables,
+            stdin=subprocess.PIPE,
+            stdout=log,
+            stderr=log,
+            start_new_session=True,
+        )
+
+
+def let_continue(process: subprocess.Popen[bytes]) -> None:
+    """Let a process outlive this one, without Popen's warning."""
+    if process.stdin is not None:
+        process.stdin.close()
+    if process.poll() is None:
+        process.returncode = 0
+
+
+def _python_path() -> str:
+    """Return PYTHONPATH with absolute folders. It includes this package, which the script may find another way."""
+    folders = [str(Path(arcadia.__file__).parents[1])]
+    folders += [str(Path(each).absolute()) for each in os.environ.get("PYTHONPATH", "").split(os.pathsep) if each]
+    return os.pathsep.join(folders)

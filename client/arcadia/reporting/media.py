@@ -5,15 +5,168 @@ from __future__ import annotations
 import io
 import math
 import os
+import struct
+import tempfile
+import zlib
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from arcadia.errors import ArcadiaError
-from arcadia.reporting.pixels import read_frames, read_image, to_array
-from arcadia.reporting.png import encode_png
+from arcadia.errors import ArcadiaError, MissingPackageError
 from arcadia.reporting.values import storable
-from arcadia.reporting.video_files import encode_video
+from arcadia.tables import import_optional
+
+CHANNELS = (1, 2, 3, 4)
+
+
+@dataclass(frozen=True)
+class Pixels:
+    """Frames with 8 bits per channel, in one block."""
+
+    data: bytes
+    frames: int
+    height: int
+    width: int
+    channels: int
+
+
+def read_image(value: Any) -> Pixels:
+    """Return the pixels of one image: height × width, with channels last or first."""
+    array = to_array(value)
+    if array.ndim == 2:
+        array = array[:, :, None]
+    if array.ndim != 3:
+        raise ArcadiaError(f"An image has the shape (height, width) or (height, width, channels), not {array.shape}.")
+    return _to_pixels(_channels_last(array)[None], "image")
+
+
+def read_frames(value: Any) -> Pixels:
+    """Return the pixels of a video: time × height × width, with channels last or first."""
+    array = to_array(value)
+    if array.ndim == 3:
+        array = array[:, :, :, None]
+    if array.ndim != 4 or not len(array):
+        raise ArcadiaError(f"A video has the shape (time, height, width, channels), not {array.shape}.")
+    return _to_pixels(_channels_last(array), "video")
+
+
+def to_array(value: Any) -> Any:
+    """Return a NumPy array. The value may also be a tensor on a GPU or in a graph."""
+    numpy = import_optional("numpy", "An image, a video or a histogram of an array")
+    if hasattr(value, "detach"):
+        value = value.detach().cpu()
+        value = value.numpy() if str(value.dtype) != "torch.bfloat16" else value.float().numpy()
+    try:
+        return numpy.asarray(value)
+    except ValueError as error:
+        raise ArcadiaError(f"The rows of an image must have the same length ({error}).") from None
+
+
+def _channels_last(array: Any) -> Any:
+    """Move the channels to the end. The last three dimensions are those of one image."""
+    if array.shape[-1] not in CHANNELS and array.shape[-3] in CHANNELS:
+        numpy = import_optional("numpy", "An image of an array")
+        return numpy.moveaxis(array, -3, -1)
+    return array
+
+
+def _to_pixels(array: Any, noun: str) -> Pixels:
+    """Return 8-bit pixels. Booleans and floats are 0 to 1; floats beyond 1 are 0 to 255."""
+    numpy = import_optional("numpy", f"A {noun} of an array")
+    frames, height, width, channels = array.shape
+    if channels not in CHANNELS or not height or not width:
+        raise ArcadiaError(f"A {noun} has 1 to 4 channels and at least one pixel, not the shape {array.shape}.")
+    if array.dtype == bool:
+        array = array * numpy.uint8(255)
+    elif array.dtype.kind == "f":
+        array = numpy.nan_to_num(array, nan=0.0, posinf=255.0, neginf=0.0)
+        array = (array * 255.0 if array.max() <= 1.0 else array).clip(0, 255).round()
+    elif array.dtype.kind in "iu":
+        array = array.clip(0, 255)
+    else:
+        raise ArcadiaError(f"A {noun} has numbers as pixels, not {array.dtype}.")
+    data = numpy.ascontiguousarray(array.astype(numpy.uint8)).tobytes()
+    return Pixels(data, frames, height, width, channels)
+
+
+# Fast, because the script waits for it.
+COMPRESSION_LEVEL = 2
+_COLOR_TYPES = {1: 0, 2: 4, 3: 2, 4: 6}
+
+
+def encode_png(pixels: bytes, width: int, height: int, channels: int) -> bytes:
+    """Return a PNG file of 8-bit pixels in rows: gray, gray with alpha, RGB or RGBA."""
+    stride = width * channels
+    view = memoryview(pixels)
+    # Each row begins with the number of its filter: 0 is none.
+    rows = b"".join(b"\0" + view[start : start + stride] for start in range(0, height * stride, stride))
+    header = struct.pack(">IIBBBBB", width, height, 8, _COLOR_TYPES[channels], 0, 0, 0)
+    parts = ((b"IHDR", header), (b"IDAT", zlib.compress(rows, COMPRESSION_LEVEL)), (b"IEND", b""))
+    return b"\x89PNG\r\n\x1a\n" + b"".join(_chunk(kind, content) for kind, content in parts)
+
+
+def _chunk(kind: bytes, content: bytes) -> bytes:
+    return struct.pack(">I", len(content)) + kind + content + struct.pack(">I", zlib.crc32(kind + content))
+
+
+CODEC = "libx264"
+
+
+def encode_video(pixels: Pixels, fps: float) -> bytes:
+    """Return the frames as MP4, or as an animated WebP or GIF if only Pillow is installed."""
+    if find_spec("av"):
+        return _encode_mp4(pixels, fps)
+    if find_spec("PIL"):
+        return _encode_animation(pixels, fps)
+    raise MissingPackageError(
+        "A video of an array needs the package av (MP4) or pillow (animated WebP). Install one: pip install av. "
+        "A video file needs neither: arcadia.Video(path)."
+    )
+
+
+def _encode_mp4(pixels: Pixels, fps: float) -> bytes:
+    av: Any = import_optional("av", "An MP4 of an array")
+    numpy = import_optional("numpy", "An MP4 of an array")
+    shape = (pixels.frames, pixels.height, pixels.width, pixels.channels)
+    frames = numpy.frombuffer(pixels.data, numpy.uint8).reshape(shape)
+    frames = frames[..., :3] if pixels.channels >= 3 else numpy.repeat(frames[..., :1], 3, axis=-1)
+    # The codec halves the resolution of colors, so both sides must be even.
+    frames = numpy.pad(frames, ((0, 0), (0, pixels.height % 2), (0, pixels.width % 2), (0, 0)), mode="edge")
+    frames = numpy.ascontiguousarray(frames)
+    # Browsers start sooner if the index is at the front. To move it there, the encoder reads the file again.
+    with tempfile.NamedTemporaryFile(suffix=".mp4") as file:
+        _write_mp4(av, file.name, frames, fps)
+        return Path(file.name).read_bytes()
+
+
+def _write_mp4(av: Any, path: str, frames: Any, fps: float) -> None:
+    with av.open(path, "w", options={"movflags": "faststart"}) as container:
+        stream = container.add_stream(CODEC, rate=Fraction(fps).limit_denominator(1_000))
+        stream.height, stream.width = frames.shape[1:3]
+        stream.pix_fmt = "yuv420p"
+        stream.options = {"crf": "20", "preset": "veryfast"}
+        for frame in frames:
+            container.mux(stream.encode(av.VideoFrame.from_ndarray(frame, format="rgb24")))
+        container.mux(stream.encode())
+
+
+def _encode_animation(pixels: Pixels, fps: float) -> bytes:
+    image: Any = import_optional("PIL.Image", "An animation of an array", "pillow")
+    features: Any = import_optional("PIL.features", "An animation of an array", "pillow")
+    mode = {1: "L", 2: "LA", 3: "RGB", 4: "RGBA"}[pixels.channels]
+    size = pixels.height * pixels.width * pixels.channels
+    first, *others = (
+        image.frombytes(mode, (pixels.width, pixels.height), pixels.data[start : start + size])
+        for start in range(0, pixels.frames * size, size)
+    )
+    kind = {"format": "WEBP", "quality": 90} if features.check("webp") else {"format": "GIF"}
+    file = io.BytesIO()
+    first.save(file, save_all=True, append_images=others, duration=round(1_000 / fps), loop=0, **kind)
+    return file.getvalue()
+
 
 # A file is recognized by its first bytes, as on the server.
 _PNG, _JPEG, _GIF = b"\x89PNG\r\n\x1a\n", b"\xff\xd8\xff", b"GIF8"

@@ -14,17 +14,25 @@ from typing import Any, Literal, SupportsInt, get_args
 
 from arcadia.errors import ArcadiaError
 from arcadia.reporting import artifacts
-from arcadia.reporting.arguments import Level, quoted, to_level, to_step, to_text, to_texts, to_total_steps
 from arcadia.reporting.artifacts import Snapshot, UsedArtifact
-from arcadia.reporting.config import RunConfig, as_mapping
 from arcadia.reporting.ending import forget
-from arcadia.reporting.journal import DisabledJournal, Journal
+from arcadia.reporting.journal import DisabledJournal, Journal, WriterLock
 from arcadia.reporting.layout import JournalDirectory, replace_file
-from arcadia.reporting.locks import WriterLock
 from arcadia.reporting.media import Media
-from arcadia.reporting.setting_values import typed
+from arcadia.reporting.run_options import RunConfig, as_mapping
 from arcadia.reporting.uploader_process import UploaderProcess, wait_for_page
-from arcadia.reporting.values import MetricsEncoder, flatten
+from arcadia.reporting.values import (
+    Level,
+    MetricsEncoder,
+    flatten,
+    quoted,
+    to_level,
+    to_step,
+    to_text,
+    to_texts,
+    to_total_steps,
+    typed,
+)
 
 Outcome = Literal["finished", "failed", "stopped", "paused"]
 OUTCOMES = get_args(Outcome)

@@ -8,8 +8,14 @@ import time
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from arcadia.reporting.background import let_continue, start_process
-from arcadia.reporting.layout import JournalDirectory, describe_conflicts, describe_left_out, page_url
+from arcadia.reporting.layout import (
+    JournalDirectory,
+    describe_conflicts,
+    describe_left_out,
+    let_continue,
+    page_url,
+    start_process,
+)
 from arcadia.settings import SOURCE_VARIABLE, TOKEN_VARIABLE, Token
 
 RESTART_SECONDS = 5.0

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import ast
 import dataclasses
 import json
 import math
-from collections.abc import Iterator, Mapping
-from typing import Any
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any, Literal
 
 MAX_INT = 2**63 - 1
 # Limit of the cache of encoded names, because a script may generate names.
@@ -120,3 +122,111 @@ def clean_text(text: str) -> str:
 def _name_of(value: float) -> str:
     """Return the API's string for NaN or an infinity, which JSON does not have."""
     return '"NaN"' if math.isnan(value) else '"Infinity"' if value > 0 else '"-Infinity"'
+
+
+Level = Literal["info", "warning", "error"]
+# Levels of other tools, and the level here that is nearest to each.
+_LEVELS: dict[str, Level] = {
+    "debug": "info",
+    "info": "info",
+    "notice": "info",
+    "warn": "warning",
+    "warning": "warning",
+    "error": "error",
+    "exception": "error",
+    "critical": "error",
+    "fatal": "error",
+}
+MAX_QUOTED = 50
+
+
+def to_text(value: Any) -> str | None:
+    """Return a value as text, or None if it is None."""
+    return None if value is None else str(value)
+
+
+def to_texts(values: Any) -> list[str]:
+    """Return a value, or each of several values, as texts."""
+    if values is None:
+        return []
+    if isinstance(values, str) or not isinstance(values, Iterable):
+        return [str(values)]
+    return [str(value) for value in values]
+
+
+def to_step(value: Any) -> int | None:
+    """Return a value as a whole number that the server stores, or None if it is not one."""
+    try:
+        number = int(value)
+    except (TypeError, ValueError, OverflowError, RuntimeError):
+        return None
+    return number if -MAX_INT <= number <= MAX_INT else None
+
+
+def to_total_steps(value: Any) -> int | None:
+    """Return a number of steps, such as 1_000, 1e6 or "1e6", or None if the value is not a positive whole number."""
+    try:
+        number = float(value)
+    except (TypeError, ValueError, OverflowError, RuntimeError):
+        return None
+    return to_step(value if isinstance(value, int) else number) if number >= 1 and number.is_integer() else None
+
+
+def to_level(value: Any) -> Level | None:
+    """Return the level that is nearest to a name of one, or None if the name is unknown."""
+    return _LEVELS.get(str(value).strip().lower())
+
+
+def quoted(value: Any) -> str:
+    """Return a wrong value as messages show it."""
+    text = repr(value)
+    return text if len(text) <= MAX_QUOTED else f"{text[:MAX_QUOTED]}…"
+
+
+# A text with a leading zero, such as 007, or with another trailing zero than .0, such as the version 1.10, stays one.
+_WHOLE = r"(?:0|[1-9]\d{0,14})"
+_FRACTION = r"(?:0|\d*[1-9])"
+_NUMBER = re.compile(rf"[+-]?(?:{_WHOLE}|{_WHOLE}?\.{_FRACTION}|{_WHOLE}\.)(?:[eE][+-]?\d{{1,3}})?")
+# How CleanRL and its descendants log their arguments.
+_TABLE = re.compile(
+    r"\s*\|\s*(?:hyper)?param(?:eter)?s?\s*\|\s*values?\s*\|\s*\n\s*\|[-: ]+\|[-: ]+\|\s*(?:\n|$)", re.IGNORECASE
+)
+MAX_LITERAL = 1_000
+
+
+def typed(value: Any, depth: int = 0) -> Any:
+    """Return a setting with the numbers in it that are texts, as from argparse without a type or from YAML's 1e-3."""
+    if isinstance(value, str):
+        return _to_number(value) if _NUMBER.fullmatch(value) else value
+    if depth >= MAX_DEPTH:  # for example, a dict that contains itself
+        return value
+    if isinstance(value, Mapping):
+        return {name: typed(each, depth + 1) for name, each in value.items()}
+    if type(value) in (list, tuple):
+        return [typed(each, depth + 1) for each in value]
+    return value
+
+
+def read_settings_table(text: str) -> dict[str, Any] | None:
+    """Return the settings of a Markdown table with a parameter and its value in each row, or None for other text."""
+    if not (header := _TABLE.match(text)):
+        return None
+    rows = [row.strip().removeprefix("|").removesuffix("|").split("|", 1) for row in text[header.end() :].splitlines()]
+    return {name.strip(): _to_literal(value.strip()) for name, value in (row for row in rows if len(row) == 2)}
+
+
+def _to_number(text: str) -> Any:
+    number = float(text)
+    if not math.isfinite(number):
+        return text
+    return int(text) if text.lstrip("+-").isdecimal() else number
+
+
+def _to_literal(text: str) -> Any:
+    """Return a value that Python prints in this way, or the text itself."""
+    try:
+        found = ast.literal_eval(text) if len(text) <= MAX_LITERAL else text
+    except (ValueError, SyntaxError, MemoryError, RecursionError):
+        return text
+    is_value = found is None or isinstance(found, bool | list | tuple | dict)
+    return found if is_value else typed(text)

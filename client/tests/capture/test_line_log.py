@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from arcadia.capture.failure import describe_status, find_traceback
-from arcadia.capture.line_log import MAX_LINE, LineLog
+from arcadia.capture import MAX_LINE, LineLog, describe_status, find_traceback
 
 
 def lines_of(*chunks: bytes) -> list[str]:

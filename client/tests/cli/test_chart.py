@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from math import inf, nan
 
-from arcadia.cli.chart import draw_chart, draw_sparkline
+from arcadia.cli.metrics import draw_chart, draw_sparkline
 
 
 def test_a_rising_line_goes_from_the_lower_left_to_the_upper_right() -> None:

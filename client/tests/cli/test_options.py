@@ -10,13 +10,12 @@ import pytest
 import typer
 
 from arcadia import Client, Run
-from arcadia.cli.connection import move_global_options
-from arcadia.cli.formats import age, clean, duration, name_with_seed, number, percent
 from arcadia.cli.launch import per_seed, read_config
-from arcadia.cli.options import NOT_FIELDS, parse_changes, parse_checkpoint, parse_numbers
-from arcadia.cli.study_request import parse_axis
+from arcadia.cli.options import NOT_FIELDS, move_global_options, parse_changes, parse_checkpoint, parse_numbers
+from arcadia.cli.output import age, clean, duration, name_with_seed, number, percent
+from arcadia.cli.study import parse_axis
 from arcadia.errors import ArcadiaError
-from arcadia.progress import format_size
+from arcadia.notebook import format_size
 
 
 def test_values_of_changes_are_json_or_text() -> None:

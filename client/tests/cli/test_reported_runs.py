@@ -9,10 +9,9 @@ from fake_server import URL, FakeServer, run
 from rich.console import Console
 
 from arcadia import Client, Run
-from arcadia.cli import run_details, watch_screen
-from arcadia.cli.formats import percent, steps
-from arcadia.cli.watch_lines import LineReport
-from arcadia.cli.watching import Curve, Snapshot
+from arcadia.cli import runs, watch
+from arcadia.cli.output import percent, steps
+from arcadia.cli.watch import Curve, LineReport, Snapshot
 
 REPORTED = run(
     total_steps=None, queue=None, method="", env="Maze", origin="reported", project="mazes", seconds_left=None
@@ -32,7 +31,7 @@ def test_unknown_steps_are_neither_a_share_nor_an_error(reported: Run) -> None:
 
 
 def test_details_leave_out_what_a_reported_run_lacks(reported: Run, capsys: pytest.CaptureFixture[str]) -> None:
-    run_details.print_details(reported)
+    runs.print_details(reported)
     printed = capsys.readouterr().out
     assert "step 250, 250 frames" in printed
     assert "mazes" in printed
@@ -45,6 +44,6 @@ def test_details_leave_out_what_a_reported_run_lacks(reported: Run, capsys: pyte
 def test_a_watched_run_shows_its_step(reported: Run) -> None:
     snapshot = Snapshot([reported], {12: Curve()}, {12: []}, {12: []})
     console = Console(width=80, record=True)
-    console.print(watch_screen.draw_screen(snapshot, "loss", 80, 30))
+    console.print(watch.draw_screen(snapshot, "loss", 80, 30))
     assert "250 steps" in console.export_text()
     assert list(LineReport().new_lines(snapshot)) == ["Run 12 a run is running"]

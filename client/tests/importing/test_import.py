@@ -24,9 +24,8 @@ import arcadia
 from arcadia.cli.main import main
 from arcadia.errors import ArcadiaError
 from arcadia.importing import tables, tensorboard_files, wandb_files
-from arcadia.importing.following import Follower
-from arcadia.importing.sending import import_run
-from arcadia.importing.source import SourceRun
+from arcadia.importing.sending import SourceRun, import_run
+from arcadia.importing.tensorboard_files import Follower
 from arcadia.reporting.connection import Connection
 
 WAIT_SECONDS = 60.0

@@ -13,7 +13,7 @@ from reporting.reported_server import Rejection, ReportedServer
 
 import arcadia
 from arcadia.errors import ArcadiaError
-from arcadia.reporting import syncing
+from arcadia.reporting import uploader
 from arcadia.reporting.layout import JournalDirectory
 from arcadia.reporting.run import ReportedRun
 
@@ -52,9 +52,9 @@ def paths(artifact: dict[str, Any]) -> list[str]:
     return [entry["path"] for entry in artifact["entries"]]
 
 
-def sync(run: ReportedRun) -> syncing.SyncResult:
+def sync(run: ReportedRun) -> uploader.SyncResult:
     """Upload what the journal has."""
-    return syncing.sync(JournalDirectory(run.directory))
+    return uploader.sync(JournalDirectory(run.directory))
 
 
 def test_later_changes_of_a_file_do_not_change_what_was_logged(run: ReportedRun, server: ReportedServer) -> None:
@@ -250,7 +250,7 @@ def test_a_killed_script_has_logged_its_artifact(tmp_path: Path, server: Reporte
     )
     scripts.run(program, tmp_path / "journals")
     (tmp_path / "model.pt").unlink()
-    result = syncing.sync(JournalDirectory(tmp_path / "journals" / "mine"))
+    result = uploader.sync(JournalDirectory(tmp_path / "journals" / "mine"))
     assert (result.problem, result.is_running) == (None, False)
     assert [event["artifact"]["name"] for event in server.of_kind("artifact")] == ["model"]
     assert server.files == {digest(b"weights"): b"weights"}

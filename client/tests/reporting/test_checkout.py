@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from arcadia.reporting.provenance import checkout
-from arcadia.reporting.provenance.checkout import (
+from arcadia.reporting import provenance
+from arcadia.reporting.provenance import (
     MAX_DIFF_BYTES,
     MAX_UNTRACKED,
     CheckoutError,
@@ -125,6 +125,6 @@ def test_a_missing_git_is_explained(root: Path, monkeypatch: pytest.MonkeyPatch)
 
 
 def test_a_slow_git_is_explained(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(checkout, "GIT_SECONDS", 0)
+    monkeypatch.setattr(provenance, "GIT_SECONDS", 0)
     with pytest.raises(CheckoutError, match="git status took more than 0 seconds"):
         read_checkout(root)

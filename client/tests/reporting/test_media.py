@@ -104,14 +104,14 @@ def test_frames_become_an_mp4() -> None:
 
 
 def test_frames_become_an_animation_without_av(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("arcadia.reporting.video_files.find_spec", lambda name: name != "av")
+    monkeypatch.setattr("arcadia.reporting.media.find_spec", lambda name: name != "av")
     frames = np.stack([np.full((8, 10, 3), shade, np.uint8) for shade in (0, 80, 160, 240)])
     with PillowImage.open(io.BytesIO(arcadia.Video(frames, fps=10).content())) as animation:
         assert (animation.n_frames, animation.size) == (4, (10, 8))  # type: ignore[attr-defined]
 
 
 def test_frames_without_an_encoder_are_an_error_with_the_package_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("arcadia.reporting.video_files.find_spec", lambda _name: None)
+    monkeypatch.setattr("arcadia.reporting.media.find_spec", lambda _name: None)
     with pytest.raises(MissingPackageError, match="pip install av"):
         arcadia.Video(FRAMES, fps=10)
 

@@ -11,9 +11,7 @@ from types import SimpleNamespace
 import pynvml
 import pytest
 
-from arcadia.reporting.provenance.hardware import Gpu, GpuFacts, describe_cpu, read_gpus
-from arcadia.reporting.provenance.packages import installed_packages
-from arcadia.reporting.provenance.variables import relevant_variables
+from arcadia.reporting.provenance import Gpu, GpuFacts, describe_cpu, installed_packages, read_gpus, relevant_variables
 
 
 def test_every_installed_package_is_listed_with_its_version() -> None:

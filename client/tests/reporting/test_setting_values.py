@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from arcadia.reporting.setting_values import read_settings_table, typed
+from arcadia.reporting.values import read_settings_table, typed
 
 
 @pytest.mark.parametrize(

@@ -18,9 +18,9 @@ from reporting.scripts import wait_until
 
 import arcadia
 from arcadia.errors import ArcadiaError
-from arcadia.reporting import syncing
+from arcadia.reporting import uploader
+from arcadia.reporting.journal import exclusive
 from arcadia.reporting.layout import JournalDirectory
-from arcadia.reporting.locks import exclusive
 
 
 @pytest.fixture
@@ -60,17 +60,17 @@ def test_all_journals_are_uploaded_once(folder: Path, server: ReportedServer) ->
 
 
 def test_one_journal_is_uploaded_by_its_folder(folder: Path, server: ReportedServer) -> None:
-    (journal,) = syncing.find_journals([folder / "two"])
-    result = syncing.sync(journal)
+    (journal,) = uploader.find_journals([folder / "two"])
+    result = uploader.sync(journal)
     assert (result.page, result.problem, result.is_running) == (f"{server.url}/runs/7", None, False)
     assert server.metrics() == [(0, {"loss": 1.0})]
-    assert [each.key for each in syncing.find_journals([])] == ["one"]
-    assert [each.key for each in syncing.find_journals([folder])] == ["one"]
+    assert [each.key for each in uploader.find_journals([])] == ["one"]
+    assert [each.key for each in uploader.find_journals([folder])] == ["one"]
 
 
 def test_a_folder_that_does_not_exist_is_an_error(folder: Path) -> None:
     with pytest.raises(ArcadiaError, match="does not exist"):
-        syncing.find_journals([folder / "three"])
+        uploader.find_journals([folder / "three"])
 
 
 def test_a_server_that_does_not_answer_is_a_problem(
@@ -78,7 +78,7 @@ def test_a_server_that_does_not_answer_is_a_problem(
 ) -> None:
     monkeypatch.setattr(time, "sleep", lambda _seconds: None)
     server.close()
-    result = syncing.sync(JournalDirectory(folder / "one"))
+    result = uploader.sync(JournalDirectory(folder / "one"))
     assert result.problem is not None
     assert result.problem.startswith(f"No Arcadia server answers at {server.url}")
 
@@ -86,7 +86,7 @@ def test_a_server_that_does_not_answer_is_a_problem(
 def test_a_restarting_server_is_retried(folder: Path, server: ReportedServer, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(time, "sleep", lambda _seconds: server.open())
     server.close()
-    assert syncing.sync(JournalDirectory(folder / "one")).problem is None
+    assert uploader.sync(JournalDirectory(folder / "one")).problem is None
 
 
 def test_a_rejected_run_does_not_stop_the_others(folder: Path, server: ReportedServer) -> None:
@@ -103,7 +103,7 @@ def test_a_rejected_run_does_not_stop_the_others(folder: Path, server: ReportedS
 
 def test_a_journal_that_another_process_uploads_is_skipped(folder: Path, server: ReportedServer) -> None:
     with exclusive(folder / "one" / "lock", wait=False):
-        result = syncing.sync(JournalDirectory(folder / "one"))
+        result = uploader.sync(JournalDirectory(folder / "one"))
     assert result.problem == "Another process uploads it."
     assert not server.requests
 
@@ -115,12 +115,12 @@ def test_the_events_so_far_of_a_running_offline_script_are_uploaded(tmp_path: Pa
         script.stdout.readline()
         journal = JournalDirectory(tmp_path / "journals" / "mine")
         wait_until(lambda: journal.writers()[0].provenance.exists())
-        result = syncing.sync(journal)
+        result = uploader.sync(journal)
         assert (result.is_running, result.problem) == (True, None)
         assert server.metrics() == [(0, {"loss": 1.0})]
         assert not server.of_kind("end")
         script.kill()
-    assert not syncing.sync(journal).is_running
+    assert not uploader.sync(journal).is_running
     assert list(server.killed) == [journal.writers()[0].writer]
 
 
@@ -150,8 +150,8 @@ def test_a_longer_journal_that_is_copied_over_an_uploaded_one_is_uploaded(folder
     (writer,) = JournalDirectory(folder / "two").writers()
     with writer.journal.open("ab") as file:
         file.write(b'{"kind":"metrics","time":1.0,"step":1,"values":{"loss":7.0}}\n')
-    assert [each.key for each in syncing.clean([folder])[0]] == ["one"], "the new event is only here"
-    assert [each.key for each in syncing.find_journals([folder])] == ["two"]
+    assert [each.key for each in uploader.clean([folder])[0]] == ["one"], "the new event is only here"
+    assert [each.key for each in uploader.find_journals([folder])] == ["two"]
     assert run_sync(folder).returncode == 0
     assert server.metrics()[-1] == (1, {"loss": 7.0})
 
@@ -162,7 +162,7 @@ def test_the_server_given_to_a_script_is_used(
     monkeypatch.delenv("ARCADIA_URL")
     monkeypatch.setenv("XDG_CONFIG_HOME", str(folder))
     arcadia.init(id="three", mode="offline", url=server.url).finish()
-    assert syncing.sync(JournalDirectory(folder / "three")).page == f"{server.url}/runs/7"
+    assert uploader.sync(JournalDirectory(folder / "three")).page == f"{server.url}/runs/7"
 
 
 def test_what_the_server_rejects_is_reported_and_kept(tmp_path: Path, server: ReportedServer) -> None:
@@ -184,7 +184,7 @@ def test_what_the_server_rejects_is_reported_and_kept(tmp_path: Path, server: Re
         f"{run.directory} is kept, because the server has rejected parts of it. Delete it if you need none.\n"
     )
     assert run.directory.is_dir()
-    assert syncing.sync(JournalDirectory(run.directory)).left_out == JournalDirectory(run.directory).read_left_out()
+    assert uploader.sync(JournalDirectory(run.directory)).left_out == JournalDirectory(run.directory).read_left_out()
 
 
 def test_a_field_that_the_server_rejects_does_not_lose_the_run(tmp_path: Path, server: ReportedServer) -> None:
@@ -202,7 +202,7 @@ def test_a_field_that_the_server_rejects_does_not_lose_the_run(tmp_path: Path, s
 
     server.before = reject
     for _ in range(2):
-        result = syncing.sync(JournalDirectory(run.directory))
+        result = uploader.sync(JournalDirectory(run.directory))
         assert (result.problem, len(result.left_out)) == (None, 2)
         (run.directory / "complete").unlink()
     assert server.metrics() == [(0, {"loss": 1.0})]
@@ -219,4 +219,4 @@ def test_a_wrong_field_without_which_there_is_no_run_is_a_problem(folder: Path, 
         raise Rejection(422, "key: too odd", errors=[{"field": "key", "message": "too odd"}])
 
     server.before = reject
-    assert [syncing.sync(each).problem for each in syncing.find_journals([folder])] == ["key: too odd."] * 2
+    assert [uploader.sync(each).problem for each in uploader.find_journals([folder])] == ["key: too odd."] * 2

@@ -14,10 +14,17 @@ import pytest
 from reporting import scripts
 from reporting.reported_server import ReportedServer
 
-from arcadia.reporting.system_metrics import gpus
-from arcadia.reporting.system_metrics.gpus import Gpus
-from arcadia.reporting.system_metrics.host import DISK_READ, RECEIVED, Host, LinuxHost, ProcessUse, PsutilHost
-from arcadia.reporting.system_metrics.meter import SystemMeter
+from arcadia.reporting import system_metrics
+from arcadia.reporting.system_metrics import (
+    DISK_READ,
+    RECEIVED,
+    Gpus,
+    Host,
+    LinuxHost,
+    ProcessUse,
+    PsutilHost,
+    SystemMeter,
+)
 
 # A script that logs until the condition about its journal is true.
 LOGS_UNTIL = """
@@ -65,7 +72,7 @@ def test_system_metrics_can_be_turned_off(arguments: str, tmp_path: Path) -> Non
     program = f"""
 run = arcadia.init("maze", {arguments})
 from arcadia.reporting.layout import JournalDirectory
-from arcadia.reporting.system_metrics.meter import records_system_metrics
+from arcadia.reporting.system_metrics import records_system_metrics
 print(records_system_metrics(JournalDirectory(run.directory).of_writer(run.writer)))
 """
     done = scripts.run(program, tmp_path, ARCADIA_SYSTEM_METRICS="on" if arguments else " Off ")
@@ -175,7 +182,7 @@ class _FakeLibrary:
         return 0
 
     def nvmlDeviceGetMemoryInfo_v2(self, gpu: Any, memory: Any) -> int:  # noqa: N802 - NVML's name
-        assert memory._obj.version == ctypes.sizeof(gpus._Memory) | 2 << 24
+        assert memory._obj.version == ctypes.sizeof(system_metrics._Memory) | 2 << 24
         memory._obj.used = gpu.value
         return 0
 

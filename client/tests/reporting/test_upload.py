@@ -17,7 +17,7 @@ from reporting.reported_server import Rejection, ReportedServer
 
 import arcadia
 from arcadia.reporting import upload as upload_module
-from arcadia.reporting import writer_upload
+from arcadia.reporting import upload as writer_upload
 from arcadia.reporting.connection import Connection, RejectedError
 from arcadia.reporting.layout import JournalDirectory
 from arcadia.reporting.upload import Upload
@@ -157,7 +157,7 @@ def test_a_slow_server_gets_fewer_requests_but_always_heartbeats(
     folder: JournalDirectory, server: ReportedServer, monkeypatch: pytest.MonkeyPatch, seconds: float, pause: float
 ) -> None:
     monkeypatch.setattr(writer_upload, "is_writer_alive", lambda _file: True)
-    now = itertools.count(step=seconds / 2)  # the clock is read twice after the start
+    now = itertools.count(step=seconds / 5)  # the clock is read five times while events are sent
     monkeypatch.setattr(upload_module, "time", SimpleNamespace(monotonic=lambda: next(now)))
     pauses: list[float] = []
 

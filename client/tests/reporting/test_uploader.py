@@ -14,7 +14,7 @@ from reporting import scripts
 from reporting.reported_server import Rejection, ReportedServer
 from reporting.scripts import wait_until
 
-from arcadia.reporting import syncing
+from arcadia.reporting import uploader as syncing
 from arcadia.reporting.layout import JournalDirectory
 
 LOOP = """

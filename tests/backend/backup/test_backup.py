@@ -16,10 +16,11 @@ from alembic import command
 from backend.backup.making import back_up
 from backend.backup.manifest import DATABASE, FILES, NAME, Content, copy_rows, hash_of, read_manifest
 from backend.backup.restoring import restore
-from backend.config import RefusedError, Settings
+from backend.config import Settings
 from backend.database.engine import Database, migration_engine
 from backend.database.migrations import alembic_config
 from backend.files.storage import hold, stored_files
+from backend.refusals import RefusedError
 from backend.startup.up import FolderInUseError, lock
 from tests.factories import CARTPOLE, Api, Response, event, metrics, start_set
 from tests.provenance import PROVENANCE

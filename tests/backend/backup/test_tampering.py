@@ -11,7 +11,8 @@ import pytest
 from backend.backup.making import back_up
 from backend.backup.manifest import DATABASE, FILES, NAME, hash_of, read_manifest
 from backend.backup.restoring import restore
-from backend.config import RefusedError, Settings
+from backend.config import Settings
+from backend.refusals import RefusedError
 from tests.factories import Api, sha256
 
 SECRET = b"secret of the server"

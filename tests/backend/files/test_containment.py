@@ -8,9 +8,10 @@ from sqlalchemy import update
 
 from backend import saliency
 from backend.backup.making import back_up
-from backend.config import RefusedError, Settings
+from backend.config import Settings
 from backend.database.tables import File
 from backend.errors import NotFound
+from backend.refusals import RefusedError
 from backend.replays import routes
 from tests.factories import Api
 

@@ -12,8 +12,9 @@ from pathlib import Path
 import pytest
 from sqlalchemy import text
 
-from backend.config import NotNowError, RefusedError, Settings
+from backend.config import Settings
 from backend.database.engine import migration_engine
+from backend.refusals import NotNowError, RefusedError
 from backend.startup.checks import make_private_folder, make_ready, refuse_taken_port
 from tests.workers.waiting import PATIENCE_SECONDS
 

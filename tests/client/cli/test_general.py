@@ -66,7 +66,7 @@ def test_an_unreachable_server_is_an_error(arcadia: Arcadia, monkeypatch: pytest
 
 
 def test_the_version_names_the_build_of_the_server(arcadia: Arcadia, url: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("arcadia.cli.connection.VERSION_TIMEOUT_SECONDS", PATIENCE_SECONDS)
+    monkeypatch.setattr("arcadia.cli.options.VERSION_TIMEOUT_SECONDS", PATIENCE_SECONDS)
     shown = arcadia("--url", url, "--version").out.splitlines()
     # The commit is unknown without Git.
     assert re.fullmatch(r"arcadia-client 0\.1\.0(\+[0-9a-f]{12}(-dirty)?)?", shown[0])

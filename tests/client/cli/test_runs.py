@@ -5,8 +5,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from arcadia.figures import Figure
-from arcadia.images import to_image
+from arcadia.figures import Figure, to_image
 
 from tests.client.cli.conftest import Arcadia, finish, train
 from tests.factories import Api, event, metrics

@@ -10,7 +10,7 @@ from pathlib import Path
 import arcadia
 import pytest
 from arcadia import Client, NotFoundError
-from arcadia.reporting import syncing
+from arcadia.reporting import uploader
 from arcadia.reporting.layout import JournalDirectory
 
 from tests.client.reporting.conftest import Start, complete
@@ -83,7 +83,7 @@ def test_what_the_server_rejects_is_reported_and_loses_nothing_else(tmp_path: Pa
     server = Server(tmp_path / "data", settings={"ARCADIA_MAX_FILE_BYTES": "1000000"})
     try:
         url = f"http://127.0.0.1:{server.port}"
-        result = syncing.sync(JournalDirectory(run.directory), url)
+        result = uploader.sync(JournalDirectory(run.directory), url)
         assert result.problem is None
         name, total_steps, large = result.left_out
         with Client(url) as client:
@@ -91,7 +91,7 @@ def test_what_the_server_rejects_is_reported_and_loses_nothing_else(tmp_path: Pa
             assert (logged.state, logged.metrics("loss").to_lists()["loss"]) == ("finished", ([0], [1.0]))
             warnings = [line.message for line in logged.log() if line.level == "warning"]
         assert warnings == [f"{name} {total_steps}", large]
-        deleted, kept = syncing.clean([tmp_path])
+        deleted, kept = uploader.clean([tmp_path])
         assert (deleted, [journal.path for journal in kept]) == ([], [run.directory])
     finally:
         server.close()

@@ -1,24 +1,17 @@
 """Tests for the descriptions of protocols for people and programs."""
 
-import ast
-from pathlib import Path
-
 import pytest
 from pydantic import ValidationError
 
-from workers.contract import protocols
 from workers.contract.environment_families import ATARI, CLASSIC_CONTROL
 from workers.contract.protocols import PROTOCOLS, EvaluationProtocol, fitting_protocols
+from workers.contract.protocols import protocol as definitions
 from workers.contract.protocols.starts import Start, StartSetFile
-
-FOLDER = Path(protocols.__file__).parent
 
 
 @pytest.mark.parametrize("protocol", PROTOCOLS.values(), ids=PROTOCOLS)
-def test_each_protocol_has_a_description_file_with_its_name(protocol: EvaluationProtocol) -> None:
-    file = FOLDER / f"{protocol.name.replace('-', '_')}.py"
-    names = [node.targets[0] for node in ast.parse(file.read_text()).body if isinstance(node, ast.Assign)]
-    assert [name.id for name in names if isinstance(name, ast.Name)] == [file.stem.upper()]
+def test_each_protocol_has_a_constant_with_its_name(protocol: EvaluationProtocol) -> None:
+    assert getattr(definitions, protocol.name.replace("-", "_").upper()) is protocol
     assert protocol.title
     assert protocol.source
     assert protocol.sentence.endswith(".")

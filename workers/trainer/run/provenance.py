@@ -14,10 +14,15 @@ from types import MappingProxyType
 from typing import Any
 
 import psutil
-from arcadia.reporting.provenance.checkout import CheckoutError, read_checkout
-from arcadia.reporting.provenance.hardware import describe_cpu, describe_os, read_gpus
-from arcadia.reporting.provenance.packages import installed_packages
-from arcadia.reporting.provenance.variables import relevant_variables
+from arcadia.reporting.provenance import (
+    CheckoutError,
+    describe_cpu,
+    describe_os,
+    installed_packages,
+    read_checkout,
+    read_gpus,
+    relevant_variables,
+)
 
 from workers.contract import events, layout
 from workers.contract.build import ROOT, build

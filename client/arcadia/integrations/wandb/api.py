@@ -8,11 +8,8 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from arcadia.integrations.attached import attached_or_disabled, describe_attached
-from arcadia.integrations.wandb.absent import absent
-from arcadia.integrations.wandb.artifacts import Artifact
-from arcadia.integrations.wandb.attribute_mapping import AttributeMapping
-from arcadia.integrations.wandb.data_types import Histogram, Image, Table, Video
-from arcadia.integrations.wandb.run import Run
+from arcadia.integrations.wandb.artifacts import Artifact, absent
+from arcadia.integrations.wandb.run import AttributeMapping, Histogram, Image, Run, Table, Video
 
 __all__ = ["Artifact", "Histogram", "Image", "Run", "Table", "Video"]
 __version__ = "0.99.0"

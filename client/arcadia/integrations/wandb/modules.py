@@ -7,7 +7,7 @@ from importlib.machinery import ModuleSpec
 from types import ModuleType
 from typing import Any
 
-from arcadia.integrations.warnings import warn_once
+from arcadia.integrations.attached import warn_once
 
 _CALLBACK_MODULE = "wandb.integration.sb3"
 
@@ -31,7 +31,7 @@ class _Submodule(ModuleType):
     """A module below wandb. Only the callback for Stable-Baselines3 has an effect."""
 
     def __getattr__(self, name: str) -> Any:
-        from arcadia.integrations.wandb.absent import absent
+        from arcadia.integrations.wandb.artifacts import absent
 
         if (self.__name__, name) == (_CALLBACK_MODULE, "WandbCallback"):
             from arcadia.integrations.sb3 import WandbCallback

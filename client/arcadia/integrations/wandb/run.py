@@ -3,19 +3,157 @@
 from __future__ import annotations
 
 import atexit
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, MutableMapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from arcadia.integrations.attached import describe_attached
-from arcadia.integrations.standard_names import WANDB_LEVELS, with_standard_names
+from arcadia.integrations.attached import WANDB_LEVELS, describe_attached, not_stopping, warn_once, with_standard_names
 from arcadia.integrations.wandb import artifacts
-from arcadia.integrations.wandb.absent import absent
-from arcadia.integrations.wandb.attribute_mapping import AttributeMapping
-from arcadia.integrations.wandb.data_types import to_arcadia
-from arcadia.integrations.warnings import not_stopping, warn_once
+from arcadia.integrations.wandb.artifacts import absent
+from arcadia.reporting import media
+from arcadia.reporting.media import to_array
 from arcadia.reporting.run import ReportedRun
+from arcadia.reporting.run_options import as_mapping
 from arcadia.reporting.values import flatten
+
+
+class AttributeMapping(MutableMapping[str, Any]):
+    """A mapping whose keys are also attributes. Changes are logged."""
+
+    def __init__(self, log: Callable[[dict[str, Any]], None]) -> None:
+        object.__setattr__(self, "_values", {})
+        object.__setattr__(self, "_log", log)
+
+    def __getitem__(self, name: str) -> Any:
+        return self._values[name]
+
+    def __setitem__(self, name: str, value: Any) -> None:
+        self.update({name: value})
+
+    def __delitem__(self, name: str) -> None:
+        del self._values[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._values)
+
+    def __len__(self) -> int:
+        return len(self._values)
+
+    def __getattr__(self, name: str) -> Any:
+        try:
+            return self._values[name]
+        except KeyError:
+            raise AttributeError(f"{name} was not set") from None
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        self.update({name: value})
+
+    def update(self, values: Any = None, allow_val_change: bool | None = None, **named: Any) -> None:  # type: ignore[override] # noqa: ARG002 - wandb's signature
+        """Change or add values."""
+        changed = as_mapping(values) | named
+        self._values.update(changed)
+        if changed:
+            self._log(changed)
+
+    def setdefaults(self, values: Any) -> None:
+        """Add the values whose keys are missing."""
+        self.update({name: value for name, value in as_mapping(values).items() if name not in self._values})
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return a copy."""
+        return dict(self._values)
+
+    def set_logged(self, values: dict[str, Any]) -> None:
+        """Change values without logging them, because they are logged elsewhere."""
+        self._values.update(values)
+
+
+class Image:
+    """An image: a path, an array, a tensor, a Pillow image or a matplotlib figure."""
+
+    def __init__(self, data_or_path: Any, *_unused: Any, caption: str | None = None, **_others: Any) -> None:
+        self._media = media.Image(data_or_path, caption)
+
+    def to_arcadia(self) -> media.Media:
+        """Return Arcadia's media."""
+        return self._media
+
+
+class Video:
+    """A video: a path, or an array with the dimensions (time, channel, height, width)."""
+
+    def __init__(
+        self, data_or_path: Any, caption: str | None = None, fps: float | None = None, *_unused: Any, **_others: Any
+    ) -> None:
+        if hasattr(data_or_path, "detach"):
+            data_or_path = to_array(data_or_path)
+        if hasattr(data_or_path, "transpose"):
+            data_or_path = data_or_path.transpose(0, 2, 3, 1)
+        self._media = media.Video(data_or_path, fps or 4, caption)
+
+    def to_arcadia(self) -> media.Media:
+        """Return Arcadia's media."""
+        return self._media
+
+
+class Histogram:
+    """A histogram of values, or NumPy's counts and edges."""
+
+    def __init__(self, sequence: Any = None, np_histogram: Any = None, num_bins: int = 64) -> None:
+        if np_histogram is None:
+            self._media = media.Histogram(sequence, min(num_bins, media.MAX_BINS))
+        else:
+            counts, edges = np_histogram
+            self._media = media.Histogram(edges=list(edges), counts=list(counts))
+
+    def to_arcadia(self) -> media.Media:
+        """Return Arcadia's media."""
+        return self._media
+
+
+class Table:
+    """A table, to which rows are added until it is logged."""
+
+    def __init__(
+        self, columns: Sequence[Any] | None = None, data: Any = None, rows: Any = None, dataframe: Any = None, **_o: Any
+    ) -> None:
+        if dataframe is not None:
+            columns, data = list(dataframe.columns), dataframe.values.tolist()
+        self.data: list[Any] = [list(row) for row in (data if data is not None else rows or [])]
+        self.columns = list(columns or ["Input", "Output", "Expected"])
+
+    def add_data(self, *row: Any) -> None:
+        """Add a row."""
+        self.data.append(list(row))
+
+    def add_column(self, name: str, data: Sequence[Any], *_unused: Any) -> None:
+        """Add a column."""
+        self.columns.append(name)
+        for number, value in enumerate(data):
+            if number == len(self.data):
+                self.data.append([])
+            self.data[number].append(value)
+
+    def to_arcadia(self) -> media.Media:
+        """Return Arcadia's media, with its first rows if there are too many."""
+        rows = [[_cell(value) for value in row] for row in self.data]
+        return media.Table(self.columns, rows[: media.MAX_CELLS // max(1, len(self.columns))])
+
+
+def to_arcadia(value: Any) -> Any:
+    """Return a logged value as Arcadia logs it."""
+    if hasattr(value, "to_arcadia"):
+        return value.to_arcadia()
+    if isinstance(value, list | tuple) and value and all(hasattr(each, "to_arcadia") for each in value):
+        return [each.to_arcadia() for each in value]
+    if hasattr(value, "savefig"):
+        return media.Image(value)
+    return value
+
+
+def _cell(value: Any) -> Any:
+    return f"<{type(value).__name__}>" if hasattr(value, "to_arcadia") else value
+
 
 WATCH = "wandb.watch has no effect: Arcadia does not record gradients and parameters."
 

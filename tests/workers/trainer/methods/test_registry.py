@@ -21,7 +21,7 @@ from workers.trainer.run.journal import Journal
 
 ROOT = Path(__file__).parents[4]
 OF_METHODS = "workers/trainer/methods/"
-IN_THE_CONTRACT = ("games.py", "config/fields.py", "config/problems.py", "config/value_based.py")
+IN_THE_CONTRACT = ("games.py", "config/fields.py", "config/problems.py", "config/shared.py")
 
 
 def sources() -> list[Path]:
@@ -32,7 +32,7 @@ def sources() -> list[Path]:
         if not str(path.relative_to(ROOT)).startswith(OF_METHODS)
     ]
     contract = [ROOT / "workers/contract" / name for name in IN_THE_CONTRACT]
-    return [*trainer, *contract, ROOT / "backend/configuration.py", ROOT / "backend/configuration.py"]
+    return [*trainer, *contract, ROOT / "backend/configuration.py"]
 
 
 def test_every_configuration_has_its_method() -> None:

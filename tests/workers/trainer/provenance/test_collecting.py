@@ -5,9 +5,8 @@ from pathlib import Path
 
 import pytest
 import torch
-from arcadia.reporting.provenance import checkout
-from arcadia.reporting.provenance.checkout import CheckoutState
-from arcadia.reporting.provenance.hardware import Gpu, GpuFacts
+from arcadia.reporting import provenance as checkout
+from arcadia.reporting.provenance import CheckoutState, Gpu, GpuFacts
 
 from workers.contract import provenance
 from workers.trainer.run import provenance as collecting

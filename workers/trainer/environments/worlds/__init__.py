@@ -6,12 +6,12 @@ from workers.contract.games import MUJOCO_TASKS
 
 HERE = "workers.trainer.environments.worlds"
 
-gymnasium.register("Arcadia/Identity-v0", entry_point=f"{HERE}.identity:Identity")
-gymnasium.register("Arcadia/Catch-v0", entry_point=f"{HERE}.catch:Catch")
-gymnasium.register("Arcadia/Recall-v0", entry_point=f"{HERE}.recall:Recall")
-gymnasium.register("Arcadia/Target-v0", entry_point=f"{HERE}.target:Target")
+gymnasium.register("Arcadia/Identity-v0", entry_point=f"{HERE}.puzzles:Identity")
+gymnasium.register("Arcadia/Catch-v0", entry_point=f"{HERE}.puzzles:Catch")
+gymnasium.register("Arcadia/Recall-v0", entry_point=f"{HERE}.puzzles:Recall")
+gymnasium.register("Arcadia/Target-v0", entry_point=f"{HERE}.puzzles:Target")
 gymnasium.register("Arcadia/Labyrinth-v0", entry_point=f"{HERE}.labyrinth:Labyrinth")
-gymnasium.register("Arcadia/CarRacing-v0", entry_point=f"{HERE}.driving:Driving", kwargs={"continuous": False})
-gymnasium.register("Arcadia/CarRacingContinuous-v0", entry_point=f"{HERE}.driving:Driving", kwargs={"continuous": True})
+gymnasium.register("Arcadia/CarRacing-v0", entry_point=f"{HERE}.physics:Driving", kwargs={"continuous": False})
+gymnasium.register("Arcadia/CarRacingContinuous-v0", entry_point=f"{HERE}.physics:Driving", kwargs={"continuous": True})
 for task in MUJOCO_TASKS:
     gymnasium.register(f"Arcadia/{task}Pixels-v0", entry_point=f"{HERE}.physics:Pixels", kwargs={"task": f"{task}-v5"})

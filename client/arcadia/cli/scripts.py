@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import signal
 import threading
 from enum import Enum
@@ -10,9 +11,8 @@ from typing import Annotated, Any
 
 import typer
 
-from arcadia.cli.connection import resolve_connection
-from arcadia.cli.formats import plural
-from arcadia.cli.output import say, show
+from arcadia.cli.options import Changes, options_of, parse_changes, resolve_connection
+from arcadia.cli.output import plural, say, show
 from arcadia.errors import ArcadiaError
 from arcadia.settings import PROJECT_VARIABLE
 
@@ -47,7 +47,7 @@ def follow(
     interval: Annotated[float, typer.Option(min=0.1, help="Seconds between reads of the files.")] = 2.0,
 ) -> None:
     """Log a program's TensorBoard files while it writes them, until Ctrl-C. Each folder in LOGDIR is a run."""
-    from arcadia.importing.following import Follower
+    from arcadia.importing.tensorboard_files import Follower
     from arcadia.reporting.connection import Connection, RejectedError, UnavailableError
 
     if not folder.is_dir():
@@ -140,3 +140,110 @@ def find_runs(source: Source, path: Path, step: str | None, problems: list[str])
     return list(
         tables.find_monitors(path, problems) if source is Source.monitor else tables.find_csv(path, problems, step)
     )
+
+
+def sync(
+    ctx: typer.Context,
+    directories: Annotated[
+        list[Path],
+        typer.Argument(
+            metavar="[DIRECTORIES...]", help="Journals of runs, or folders with journals. Default: all your journals."
+        ),
+    ] = [],  # noqa: B006 - Typer copies it
+    clean: Annotated[bool, typer.Option("--clean", help="Delete the journals that are uploaded.")] = False,
+) -> None:
+    """Upload the journals of runs that were logged offline. It can be repeated: each event arrives once."""
+    from arcadia.reporting import uploader
+    from arcadia.reporting.layout import describe_conflicts, describe_left_out
+
+    options = options_of(ctx)
+    results = [uploader.sync(each, options.url, options.token()) for each in uploader.find_journals(directories)]
+    for result in results:
+        name = result.directory.path.name
+        if result.problem:
+            say(f"{name} is not uploaded. {result.problem}")
+        else:
+            show(f"{name} is at {result.page}{', and its script still runs' if result.is_running else ''}")
+        if result.conflicts:
+            say(f"{name}: {describe_conflicts(result.conflicts)}")
+        for sentence in result.left_out:
+            say(f"{name}: {sentence}")
+        if result.directory.read_left_out():
+            say(f"{name}: {describe_left_out(result.directory)}")
+    if not results:
+        say("Every journal is uploaded.")
+    if clean:
+        deleted, kept = uploader.clean(directories)
+        say(f"Deleted {plural(len(deleted), 'uploaded journal')}.")
+        for journal in kept:
+            say(f"{journal.path} is kept, because the server has rejected parts of it. Delete it if you need none.")
+    if any(result.problem and not result.is_running for result in results):
+        raise typer.Exit(1)
+
+
+def run(
+    ctx: typer.Context,
+    command: Annotated[
+        list[str], typer.Argument(metavar="-- COMMAND...", help="The command, such as: python train.py --seed 3")
+    ],
+    project: Annotated[str | None, typer.Option(envvar=PROJECT_VARIABLE, help="Project of the run.")] = None,
+    name: Annotated[str | None, typer.Option(help="Name of the run. Default: the script's name.")] = None,
+    method: Annotated[str | None, typer.Option(help="Name of the method, such as PPO.")] = None,
+    env: Annotated[str | None, typer.Option(help="Name of the environment.")] = None,
+    tags: Annotated[list[str], typer.Option("--tag", help="Tag. Repeat it for several.")] = [],  # noqa: B006 - Typer copies it
+    changes: Changes = [],  # noqa: B006 - Typer copies it
+    total_steps: Annotated[int | None, typer.Option(min=1, help="Number of steps, for the progress bar.")] = None,
+    id: Annotated[str | None, typer.Option("--id", help="Id of the run, to continue it.")] = None,  # noqa: A002 - the run's `id`
+    grace: Annotated[
+        float, typer.Option(min=0, help="Seconds between SIGINT and SIGTERM after a click on Stop.")
+    ] = 30.0,
+) -> None:
+    """Run a command and log it as a run: its output, and what it logs with TensorBoard, wandb or Arcadia."""
+    from arcadia.capture import CapturedCommand
+    from arcadia.reporting.initialization import start_run
+    from arcadia.reporting.run_options import RunOptions
+
+    if shutil.which(command[0]) is None:
+        raise ArcadiaError(f"The command {command[0]} was not found. Check its name, or give its path.")
+    connection = options_of(ctx)
+    run_options = RunOptions(
+        project,
+        name,
+        parse_changes(changes),
+        method=method,
+        env=env,
+        tags=tags,
+        total_steps=total_steps,
+        id=id,
+        url=connection.url,
+        token=connection.token(),
+        default_name=script_name(command),
+        origin_label="Command",
+        command=command,
+    )
+    raise typer.Exit(CapturedCommand(start_run(run_options), command, grace).execute())
+
+
+def script_name(command: list[str]) -> str:
+    """Return the name of the script in a command, of the module after -m, or of the program."""
+    for before, part in zip(["", *command], command, strict=False):
+        if part.endswith(".py") or before == "-m":
+            return Path(part).name
+    return Path(command[0]).name
+
+
+def serve_mcp(
+    ctx: typer.Context,
+    write: Annotated[bool, typer.Option("--write", help="Let the assistant start and stop runs and studies.")] = False,
+) -> None:
+    """Serve an assistant's tools over standard input and output (MCP)."""
+    try:
+        from arcadia.mcp_server import serve_stdio
+    except ImportError as error:
+        if (error.name or "").partition(".")[0] not in ("mcp", "mcp_types"):
+            raise
+        raise ArcadiaError(
+            "The MCP server needs more packages. Install them: pip install 'arcadia-client[mcp]'."
+        ) from None
+    url, token = resolve_connection(ctx)
+    serve_stdio(url, token, write=write)

@@ -1,1 +1,0 @@
-"""Capture of a command as a reported run: its output, its exit status, and its libraries' logs."""

@@ -1,0 +1,274 @@
+"""`arcadia projects` and `arcadia move`: manage projects, and move runs, studies and reports between them."""
+
+from __future__ import annotations
+
+import os
+import sys
+import webbrowser
+from typing import Annotated
+from urllib.parse import urlsplit
+
+import typer
+from rich.text import Text
+
+from arcadia._sync.client import Client
+from arcadia._sync.studies import Project
+from arcadia.cli import options
+from arcadia.cli.options import RUNS_HELP, Json, Yes, open_client, options_of
+from arcadia.cli.output import (
+    age,
+    clean,
+    confirm,
+    number,
+    plural,
+    print_fields,
+    print_json,
+    print_table,
+    say,
+    show,
+    state,
+)
+from arcadia.cli.output import show as show_text
+from arcadia.errors import ApiError, ArcadiaError, NotFoundError
+from arcadia.notebook import format_size
+from arcadia.settings import ENVIRONMENT, TOKEN_VARIABLE, Token, check_token, resolve_url, store_login
+
+app = typer.Typer(help="List, create, rename, merge and delete projects.", no_args_is_help=True, rich_markup_mode=None)
+
+Name = Annotated[
+    str,
+    typer.Argument(metavar="PROJECT", help="Name of the project.", autocompletion=options.complete_project),
+]
+TextOption = Annotated[str | None, typer.Option("--text", help="Text of its page, as Markdown.")]
+
+
+@app.command("list")
+def list_projects(ctx: typer.Context, as_json: Json = False) -> None:
+    """List projects with their runs, studies and reports."""
+    found = open_client(ctx).projects()
+    if as_json:
+        print_json([project.data for project in found])
+        return
+    rows: list[list[Text | str]] = [
+        [
+            project.name,
+            f"{project.run_count:,}",
+            f"{project.active_run_count:,}",
+            f"{project.study_count:,}",
+            f"{project.report_count:,}",
+            age(project.data["last_activity"]),
+        ]
+        for project in found
+    ]
+    print_table(["PROJECT*", "RUNS>", "ACTIVE>", "STUDIES>", "REPORTS>", "LAST ACTIVITY>"], rows, empty="")
+
+
+@app.command("show")
+def show_project(ctx: typer.Context, project: Name, as_json: Json = False) -> None:
+    """Show a project with its text and its best agents."""
+    found = open_client(ctx).project(project)
+    if as_json:
+        print_json(found.data)
+        return
+    pinned = found.data["pinned_report"]
+    print_fields(
+        [
+            ("Project", found.name),
+            ("Runs", f"{found.run_count:,}, {found.active_run_count:,} active"),
+            ("Studies", f"{found.study_count:,}"),
+            ("Reports", f"{found.report_count:,}"),
+            ("Pinned", f"{pinned['id']} {pinned['title']}" if pinned else ""),
+            ("Text", clean(found.text or "")),
+        ]
+    )
+    _print_agents(found)
+
+
+@app.command()
+def create(ctx: typer.Context, project: Name, text: TextOption = None, as_json: Json = False) -> None:
+    """Create a project."""
+    found = open_client(ctx).create_project(project, text or "")
+    print_json(found.data) if as_json else show_text(f"Created project {found.name}.")
+
+
+@app.command()
+def rename(
+    ctx: typer.Context,
+    project: Name,
+    name: Annotated[str, typer.Argument(metavar="NAME", help="The new name.")],
+    as_json: Json = False,
+) -> None:
+    """Rename a project."""
+    found = open_client(ctx).project(project)
+    before = found.name
+    found.edit(name=name)
+    print_json(found.data) if as_json else show_text(f"Renamed project {before} to {found.name}.")
+
+
+@app.command()
+def merge(
+    ctx: typer.Context,
+    project: Name,
+    into: Annotated[
+        str,
+        typer.Argument(metavar="INTO", help="Project to move to.", autocompletion=options.complete_project),
+    ],
+    yes: Yes = False,
+    as_json: Json = False,
+) -> None:
+    """Move everything of a project into another one, and delete it."""
+    client = open_client(ctx)
+    found, target = client.project(project), client.project(into)
+    confirm(f"Merge project {found.name} with {plural(found.run_count, 'run')} into {target.name}?", yes)
+    merged = found.merge(target.name)
+    print_json(merged.data) if as_json else show_text(f"Merged project {found.name} into {merged.name}.")
+
+
+@app.command()
+def delete(ctx: typer.Context, project: Name, yes: Yes = False) -> None:
+    """Delete an empty project."""
+    found = open_client(ctx).project(project)
+    confirm(f"Delete project {found.name}?", yes)
+    found.delete()
+    show_text(f"Deleted project {found.name}.")
+
+
+def move(
+    ctx: typer.Context,
+    items: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="RUNS... PROJECT",
+            help=f"{RUNS_HELP} The last argument is the project.",
+            autocompletion=options.complete_run,
+        ),
+    ],
+    studies: Annotated[
+        list[int],
+        typer.Option("--study", metavar="STUDY", help="Study with its runs.", autocompletion=options.complete_study),
+    ] = [],  # noqa: B006 - Typer copies it
+    reports: Annotated[list[int], typer.Option("--report", metavar="REPORT", help="Report.")] = [],  # noqa: B006
+    as_json: Json = False,
+) -> None:
+    """Move runs, studies and reports to another project."""
+    *runs, name = items
+    if not (runs or studies or reports):
+        raise typer.BadParameter("Name runs, or a study or a report: 7-12 maze, or --study 3 maze")
+    project = open_client(ctx).project(name)
+    moved = project.move(*runs, studies=studies, reports=reports)
+    if as_json:
+        print_json(moved.data)
+        return
+    counts = (
+        (moved.run_ids, "run", "runs"),
+        (moved.study_ids, "study", "studies"),
+        (moved.report_ids, "report", "reports"),
+    )
+    parts = [f"{len(ids):,} {one if len(ids) == 1 else many}" for ids, one, many in counts if ids]
+    show_text(f"Moved {' and '.join(parts) or 'nothing'} to {project.name}.")
+
+
+def _print_agents(project: Project) -> None:
+    rows: list[list[Text | str]] = [
+        [agent["env_title"], number(agent["best_return"]), str(agent["run_id"]), agent["run_name"]]
+        for agent in project.best_agents
+    ]
+    if rows:
+        print_table(["BEST AGENT IN", "RETURN>", "RUN>", "NAME*"], rows, empty="")
+
+
+def workers(ctx: typer.Context, as_json: Json = False) -> None:
+    """List the workers with their hosts and runs."""
+    found = [worker.data for worker in open_client(ctx).workers()]
+    if as_json:
+        print_json(found)
+        return
+    rows = [
+        [
+            worker["name"],
+            worker["host"],
+            state(worker["state"]),
+            worker["queue"],
+            str(worker["run_id"] or ""),
+            str(worker["cores"]),
+            format_size(worker["memory_bytes"]),
+            age(worker["last_seen_at"]),
+        ]
+        for worker in found
+    ]
+    columns = ["NAME*", "HOST*", "STATE", "QUEUE", "RUN>", "CORES>", "MEMORY>", "SEEN>"]
+    print_table(columns, rows, empty="No worker has connected. Start one with `arcadia worker`.")
+    if others := [worker["name"] for worker in found if worker["is_other_build"] and worker["state"] != "gone"]:
+        say(f"Another build than the server's: {', '.join(others)}. Upgrade them.")
+
+
+def login(
+    ctx: typer.Context,
+    url: Annotated[str, typer.Argument(metavar="[URL]", help="URL of the server. Default: as --url.")] = "",
+) -> None:
+    """Store the URL of a server and its token, after checking both.
+
+    The token comes from --token-file, ARCADIA_TOKEN, a pipe, or a prompt.
+    """
+    options = options_of(ctx)
+    address = resolve_url(url or options.url)
+    token = (options.token() or _read_token(address)) if _requires_token(address) else None
+    if token is not None:
+        _verify(address, token)
+    place = store_login(address, token)
+    show(f"Signed in to {address}. The token is in {place}." if place else f"{address} needs no token. URL stored.")
+
+
+def _requires_token(url: str) -> bool:
+    """Return True if a server requires a token. Raise ArcadiaError if this is not the URL of Arcadia."""
+    try:
+        with Client(url) as client:
+            return bool(client.transport.get("/session")["required"])
+    except (ApiError, ValueError, LookupError, TypeError) as error:
+        root = urlsplit(url)._replace(path="", query="", fragment="").geturl()
+        if isinstance(error, ApiError) and not isinstance(error, NotFoundError) and root == url:
+            raise
+        hint = "Check the address" if root == url else f"Use the address without a path: arcadia login {root}"
+        raise ArcadiaError(f"{url} is not the URL of an Arcadia server. {hint}.") from None
+
+
+def _read_token(url: str) -> Token:
+    """Return the token from the environment, a pipe, or a prompt that does not show it."""
+    if (token := os.environ.get(TOKEN_VARIABLE, "")).strip():
+        return check_token(token, ENVIRONMENT)
+    if sys.stdin.isatty():
+        typed = typer.prompt(f"Token of {url} (ARCADIA_TOKEN of the server)", hide_input=True, err=True)
+        return check_token(str(typed), "the prompt")
+    # Latin-1 has a character for every byte. A token with another one than those of ASCII is an error anyway.
+    if token := sys.stdin.buffer.readline().decode("latin-1").strip():
+        return check_token(token, "the standard input")
+    raise ArcadiaError(f"{url} needs a token. Pipe it to `arcadia login`, or use --token-file.")
+
+
+def _verify(url: str, token: Token) -> None:
+    with Client(url, token) as client:
+        if not client.transport.get("/session")["signed_in"]:
+            raise ArcadiaError(
+                f"{url} rejects this token, which is from {token.source}. Use the value of ARCADIA_TOKEN on the server."
+            )
+
+
+def open_page(
+    ctx: typer.Context,
+    references: Annotated[
+        list[str], typer.Argument(metavar="[RUNS...]", help=RUNS_HELP, autocompletion=options.complete_run)
+    ] = [],  # noqa: B006 - Typer copies it
+    study: Annotated[int | None, typer.Option(help="Open the page of this study.")] = None,
+    print_only: Annotated[bool, typer.Option("--print", help="Only print the URL.")] = False,
+) -> None:
+    """Open a run or a comparison in the browser. Without one, print the URL."""
+    client = open_client(ctx)
+    runs = client.runs(*references) if references else []
+    if study is not None:
+        url = client.study(study).url
+    elif len(runs) > 1:
+        url = f"{client.url}/compare?runs={','.join(str(run.id) for run in runs)}"
+    else:
+        url = runs[0].url if runs else f"{client.url}/"
+    if print_only or not webbrowser.open(url):
+        show(url)

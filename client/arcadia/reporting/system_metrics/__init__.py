@@ -1,1 +1,0 @@
-"""System metrics of a script: use of the processor, the memory and the GPUs, and traffic of its host."""
