@@ -21,7 +21,7 @@ from backend.logs import note
 from backend.runs.names import format_value, title_in_text
 from backend.runs.states import announce_run, queue_on_request
 from backend.web.idempotency import Caller, Idempotent
-from backend.web.lookup import PathId, PathRun, find_run, refuse_reported
+from backend.web.lookup import PathId, PathRun, find_run, require_trained
 from workers.contract.config import TrainingConfig
 from workers.contract.events import MAX_FIELDS, Changed, RequestedChange, changed
 from workers.contract.values import LONGEST_MESSAGE, NO_BOOLEAN, Text
@@ -135,7 +135,7 @@ MAX_WAITING = 100
 
 def request_change(session: Session, run: Run, request: RequestChange, by: str) -> tables.RunChange:
     """Store a change. A live run applies it at its next update, and a run that has ended is queued for more steps."""
-    refuse_reported(run, "change")
+    require_trained(run, "change")
     waiting = list_waiting(session, run.id)
     if len(waiting) >= MAX_WAITING:
         raise Conflict(f"Run {run.id} has {len(waiting)} changes that wait. Let it apply these first.")

@@ -11,7 +11,7 @@ from urllib.parse import unquote, urlsplit
 
 
 @dataclass(frozen=True)
-class Attempted:
+class DeliveryOutcome:
     """Outcome of one try to deliver an alert."""
 
     status: int | None = None
@@ -192,7 +192,7 @@ def _check_parameters(url: str, schema: str) -> None:
         )
 
 
-def send(url: str, title: str, body: str, level: str, *, allow_private: bool) -> Attempted:
+def send(url: str, title: str, body: str, level: str, *, allow_private: bool) -> DeliveryOutcome:
     """Send a message, and return the outcome. It is delivered only if the service was contacted and accepted it."""
     import apprise
 
@@ -201,9 +201,9 @@ def send(url: str, title: str, body: str, level: str, *, allow_private: bool) ->
         if urlsplit(url).scheme.lower() in MAIL:
             resolve(service.smtp_host, service.port, allow_private=allow_private)
     except (BlockedError, ValueError) as error:
-        return Attempted(error=str(error), is_final=True)
+        return DeliveryOutcome(error=str(error), is_final=True)
     except OSError as error:
-        return Attempted(error=f"The mail server could not be found: {error}")
+        return DeliveryOutcome(error=f"The mail server could not be found: {error}")
     if urlsplit(url).scheme.lower() == "opsgenie":
         # By default, an informational message makes Apprise close its earlier alert, or send nothing if there is none.
         service.action = "new"
@@ -215,9 +215,9 @@ def send(url: str, title: str, body: str, level: str, *, allow_private: bool) ->
     finally:
         _warnings.reset(token)
     if is_sent and requests:
-        return Attempted()
+        return DeliveryOutcome()
     reason = " ".join(warnings)[:MAX_ERROR] if requests else "Apprise did not contact the service."
-    return Attempted(error=f"The service did not accept the message. {reason}".strip())
+    return DeliveryOutcome(error=f"The service did not accept the message. {reason}".strip())
 
 
 def _count_requests(service: Any) -> list[None]:

@@ -25,7 +25,7 @@ from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
 from backend.alerts import addresses
-from backend.alerts.addresses import Attempted, BlockedError, resolve
+from backend.alerts.addresses import BlockedError, DeliveryOutcome, resolve
 from backend.alerts.service import announce_alerts
 from backend.config import Settings
 from backend.database.columns import utc_now
@@ -56,7 +56,9 @@ def sign(secret: str, seconds: int, body: bytes) -> str:
     return f"t={seconds},v1={digest}"
 
 
-def post(webhook: Webhook, key: str, number: int, body: bytes, clock: Callable[[], float] = time.time) -> Attempted:
+def post(
+    webhook: Webhook, key: str, number: int, body: bytes, clock: Callable[[], float] = time.time
+) -> DeliveryOutcome:
     """Send a body, and return the outcome. Redirects count as failures."""
     headers = {
         "Content-Type": "application/json",
@@ -69,14 +71,14 @@ def post(webhook: Webhook, key: str, number: int, body: bytes, clock: Callable[[
     try:
         return _post(webhook, headers, body)
     except BlockedError as error:
-        return Attempted(error=str(error), is_final=True)
+        return DeliveryOutcome(error=str(error), is_final=True)
     except httpx.TimeoutException:
-        return Attempted(error=f"No response within {TIMEOUT_SECONDS:g} seconds.")
+        return DeliveryOutcome(error=f"No response within {TIMEOUT_SECONDS:g} seconds.")
     except (OSError, httpx.HTTPError, UnicodeError) as error:
-        return Attempted(error=f"The address could not be reached: {error}")
+        return DeliveryOutcome(error=f"The address could not be reached: {error}")
 
 
-def _post(webhook: Webhook, headers: dict[str, str], body: bytes) -> Attempted:
+def _post(webhook: Webhook, headers: dict[str, str], body: bytes) -> DeliveryOutcome:
     parts = urlsplit(webhook.url)
     host = parts.hostname or ""
     port = parts.port or (443 if parts.scheme == "https" else 80)
@@ -102,7 +104,7 @@ def _post(webhook: Webhook, headers: dict[str, str], body: bytes) -> Attempted:
     raise OSError(f"{host} has no address")
 
 
-def _read(response: httpx.Response) -> Attempted:
+def _read(response: httpx.Response) -> DeliveryOutcome:
     """Read the beginning of a response, in limited time."""
     content, ends = b"", time.monotonic() + TIMEOUT_SECONDS
     try:
@@ -118,7 +120,7 @@ def _read(response: httpx.Response) -> Attempted:
         error = f"The response was a redirect ({response.status_code}), which is not followed. Use its final address."
     elif not response.is_success:
         error = f"The response had status {response.status_code}."
-    return Attempted(status=response.status_code, response=text, error=error)
+    return DeliveryOutcome(status=response.status_code, response=text, error=error)
 
 
 @cache
@@ -185,7 +187,7 @@ class AlertDeliverer:
             alert = session.get_one(Alert, delivery.alert_id)
             return delivery, alert, session.get_one(AlertChannel, delivery.channel_id)
 
-    def _send(self, delivery: AlertDelivery, alert: Alert, channel: AlertChannel) -> Attempted:
+    def _send(self, delivery: AlertDelivery, alert: Alert, channel: AlertChannel) -> DeliveryOutcome:
         private = self._settings.alerts_private
         if channel.kind == "apprise":
             text = "\n".join(part for part in (alert.text, link_to(alert, self._settings.public_url)) if part)
@@ -194,14 +196,14 @@ class AlertDeliverer:
         webhook = Webhook(channel.url, channel.secret or "", private)
         return post(webhook, delivery.key, delivery.tries, body, lambda: self._now().timestamp())
 
-    def _store(self, claimed: AlertDelivery, tried: Attempted) -> None:
+    def _store(self, claimed: AlertDelivery, tried: DeliveryOutcome) -> None:
         with self._database.write() as session:
             delivery = session.get(AlertDelivery, claimed.id, with_for_update=True)
             # A user may have removed it, switched its channel off, or requested it again.
             if delivery is not None and delivery.next_try_at == claimed.next_try_at:
                 self._apply(session, delivery, tried)
 
-    def _apply(self, session: Session, delivery: AlertDelivery, tried: Attempted) -> None:
+    def _apply(self, session: Session, delivery: AlertDelivery, tried: DeliveryOutcome) -> None:
         now = self._now()
         delivery.status = tried.status
         delivery.response, delivery.error = (

@@ -23,7 +23,7 @@ from backend.replays.service import forget_analyses, list_replays
 from backend.runs.names import name_for_copy
 from backend.runs.schemas import MAX_TAGS, Action, BulkRequest, CloneRun, CreateRun, EditRun, ForkRun
 from backend.runs.states import Already, Change, Refusal, announce_run, decide, queue_on_request
-from backend.web.lookup import refuse_reported
+from backend.web.lookup import require_trained
 from workers.contract.config import RunConfig
 from workers.contract.worker_api import QueueName
 
@@ -87,7 +87,7 @@ def act(session: Session, run: Run, action: Action) -> None:
 
 def clone(session: Session, run: Run, changes: CloneRun) -> Run:
     """Queue a new run with the same configuration, except for some fields."""
-    refuse_reported(run, "clone")
+    require_trained(run, "clone")
     config = configuration.override(run.config, changes.overrides)
     name = changes.name or name_for_copy(run, configuration.to_document(config))
     return add_to_queue(session, config, name=name, **_for_copy(session, run, config, changes.project))
@@ -95,7 +95,7 @@ def clone(session: Session, run: Run, changes: CloneRun) -> Run:
 
 def fork(session: Session, run: Run, changes: ForkRun) -> Run:
     """Queue a run that continues from one of this run's checkpoints. It gets its own copy of the file."""
-    refuse_reported(run, "fork")
+    require_trained(run, "fork")
     checkpoint = find_chosen(session, run, changes.checkpoint_id, field="checkpoint_id", action="fork")
     config = configuration.override(run.config, changes.overrides)
     configuration.refuse_other_shape(config, configuration.override(run.config, {}))

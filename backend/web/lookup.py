@@ -36,7 +36,7 @@ def find_run(session: Session, run_id: int, *, lock: bool = False) -> Run:
     return run
 
 
-def refuse_reported(run: Run, action: str) -> None:
+def require_trained(run: Run, action: str) -> None:
     """Raise Conflict unless Arcadia trains the run. It cannot start the program of any other run."""
     if (clause := why_not_trained(run)) is not None:
         raise Conflict(f"Arcadia cannot {action} run {run.id}, because {clause}.")

@@ -37,7 +37,7 @@ from backend.worker_api.registry import delete_gone_workers
 from backend.workers import connected_workers, free_job_slots
 from workers.contract.worker_api import ACTIVE, LOOK_FOR_JOBS_TASK, LOOK_TASK, QueueName, private_queue
 
-Held = tuple[int, int]  # id of the run or job, and attempt
+AttemptKey = tuple[int, int]  # id of the run or job, and attempt
 
 
 class SilenceDetector:
@@ -48,14 +48,14 @@ class SilenceDetector:
         # After a longer gap this process was suspended itself, so its observations are worthless.
         self._longest_gap = sweep_seconds + self._expired_limit
         self._last_check = clock()
-        self._since: dict[Held, tuple[datetime, float]] = {}
+        self._since: dict[AttemptKey, tuple[datetime, float]] = {}
 
     @property
     def is_watching(self) -> bool:
         """True if there was a lease at the last check."""
         return bool(self._since)
 
-    def silent(self, leases: Mapping[Held, datetime], now: datetime) -> list[Held]:
+    def silent(self, leases: Mapping[AttemptKey, datetime], now: datetime) -> list[AttemptKey]:
         """Record all current leases, and return the attempts to end."""
         monotonic = self._clock()
         if monotonic - self._last_check > self._longest_gap:
@@ -170,7 +170,7 @@ class Sweeper:
             with self._failures.guard(f"Ending the attempt at {kind.noun} {held[0]}"):
                 self._end_attempt(kind, held, leases[held])
 
-    def _end_attempt(self, kind: "_AssignmentKind", held: Held, lease: datetime) -> None:
+    def _end_attempt(self, kind: "_AssignmentKind", held: AttemptKey, lease: datetime) -> None:
         """End an attempt as lost, unless its lease was renewed in the meantime."""
         number, attempt = held
         with self._database.write() as session, suppress(NotFound):

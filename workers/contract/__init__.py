@@ -1,22 +1,21 @@
 """The contract between backend, worker and trainer. It imports none of them, and no torch.
 
-config, presets, games  configurations of runs, and the environments
+config, presets, games  configurations of runs, the environments, and the networks that they can have
 environment_families    capabilities of each environment family
-spaces                  action spaces
-layout                  file names in a run directory
-events                  events of a trainer
+game_lists              lists of games for suites
+layout                  names and paths of files in a run directory
+settings                names of all settings, and the format of secrets
+events                  events of a trainer, requested changes, and members of zip files
 agents                  agent files
-members                 members of zip files
-networks                architectures of the convolutional networks
-checkpoint_metadata     metadata of checkpoint files
+archives                the zip files of tracks and saliencies
+build                   the version and commit of a process
 provenance              code, packages and host of an attempt
 protocols               evaluation protocols
-tracks, action_names    tracks of recordings, and names of actions
+tracks, action_names    tracks and saliencies of recordings, and names of actions
 published               numbers published in the papers
 metrics                 names and titles of metrics
-earlier_names           names of earlier versions in files
-jobs                    requests to job processes
-live, orders            messages of live games
+jobs, futures           requests to job processes, and the documents of futures and calibrations
+live                    messages of live games
 worker_api              requests and responses of the worker API
-settings_in_common      names of all settings, and the format of secrets
+values                  types of values in JSON
 """

@@ -9,7 +9,7 @@ from workers.contract.config import TrainingConfig
 from workers.contract.config.problems import FieldProblem, problems_of
 from workers.contract.futures import CalibrationDocument, FuturesDocument
 from workers.contract.protocols.document import EvaluationDocument, PlayedEpisode
-from workers.contract.protocols.starts import CAP_FRAMES, SEEDS, Held
+from workers.contract.protocols.starts import CAP_FRAMES, SEEDS, HeldAction
 from workers.contract.provenance import Provenance
 from workers.contract.values import Count, Integer, Message, Ordinal, ShortText, SmallCount, Text, Traceback, Truth
 
@@ -261,7 +261,7 @@ class Continued(BaseModel):
 class GameKept(_Event):
     kind: Literal["kept_game"] = "kept_game"
     seed: Annotated[int, Field(ge=0, lt=SEEDS)]
-    actions: Annotated[list[Held], Field(min_length=1, max_length=CAP_FRAMES)]
+    actions: Annotated[list[HeldAction], Field(min_length=1, max_length=CAP_FRAMES)]
     played: Annotated[int, Field(ge=1, le=CAP_FRAMES)] = Field(description="Frames of the game.")
     score: float
     ended: Literal["over", "cut off", "unfinished"]
@@ -275,7 +275,7 @@ class GameKept(_Event):
 class StartPointsEvent(_Event):
     kind: Literal["start_points"] = "start_points"
     seed: Annotated[int, Field(ge=0, lt=SEEDS)]
-    actions: Annotated[list[Held], Field(min_length=1, max_length=CAP_FRAMES)] = Field(
+    actions: Annotated[list[HeldAction], Field(min_length=1, max_length=CAP_FRAMES)] = Field(
         description="Actions from the reset to the last point."
     )
     emulator: ShortText

@@ -9,7 +9,7 @@ from workers.contract.futures import CalibrationOptions, FuturesOptions
 from workers.contract.games import EnvironmentId
 from workers.contract.live import LiveAddress
 from workers.contract.protocols.document import Acting
-from workers.contract.protocols.starts import Held
+from workers.contract.protocols.starts import HeldAction
 from workers.contract.values import Count
 from workers.contract.worker_api import JobKind
 
@@ -53,7 +53,7 @@ class FilmParameters(BaseModel):
 
     env: EnvironmentId
     seed: Count
-    actions: list[Held]
+    actions: list[HeldAction]
     played: Count
     score: float
     skipped: Count = Field(default=0, description="Frames before the video begins.")

@@ -143,7 +143,7 @@ def compute_saliency(job: JobRequest, directory: Path, report: JobReport, stop: 
     total = len(which.actions)
     found = salient(checkpoint, config, which, lambda done: report.advanced(done, total), stop.requested)
     durable_files.write(directory / SALIENCY_FILE, packed_saliency(found))
-    report.salient(SALIENCY_FILE)
+    report.report_saliency(SALIENCY_FILE)
 
 
 def simulate_futures(job: JobRequest, directory: Path, report: JobReport, stop: StopRequest) -> None:

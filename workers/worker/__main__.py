@@ -26,7 +26,7 @@ from workers.worker.attempt_directory import CheckpointStore
 from workers.worker.backend_client import BackendClient
 from workers.worker.celery_app import make_app, register
 from workers.worker.heartbeat import HeartbeatThread
-from workers.worker.machine import WorkerSettings, gpu_problem, machine_facts, occupy, take_name
+from workers.worker.machine import WorkerSettings, gpu_problem, lock_directory, machine_facts, take_name
 from workers.worker.supervisor import Supervisor
 from workers.worker.trainer_process import WarmProcess
 from workers.worker.work import TRAINER, Jobs, Training, Work
@@ -130,7 +130,7 @@ def main() -> int:
     set_up_log()
     load_plugins(allowed_plugins())
     host = socket.gethostname()
-    place = occupy(settings.directory(options.name or host), shared=options.name is None)
+    place = lock_directory(settings.directory(options.name or host), shared=options.name is None)
     directory = place.directory
     warm_trainer = WarmProcess(TRAINER, directory, {}, [place.descriptor], name="warm-trainer")
     if settings.keep_ready:

@@ -46,7 +46,7 @@ class Assignment:
         return f"{_TITLES[self.noun]} {self.number}"
 
 
-class Held:
+class Lease:
     """A held assignment with the last response of the backend."""
 
     def __init__(self, assignment: Assignment) -> None:

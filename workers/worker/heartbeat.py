@@ -6,7 +6,7 @@ from pathlib import Path
 
 from workers.contract.worker_api import JobDesired, MachineFacts
 from workers.worker.answers import BackendError, StaleAttemptError, WrongTokenError
-from workers.worker.assignment import Held
+from workers.worker.assignment import Lease
 from workers.worker.backend_client import BackendClient
 
 IDLE_SECONDS = 5.0
@@ -24,19 +24,19 @@ class HeartbeatThread(threading.Thread):
         super().__init__(name="heartbeat", daemon=True)
         self._alive_file = alive_file
         self._client, self._facts, self._job_slots = client, facts, job_slots
-        self._held: tuple[Held, ...] = ()
+        self._held: tuple[Lease, ...] = ()
         self._lock = threading.Lock()
         self._wake = threading.Event()
         self._closed = False
         self._answered = True
 
-    def hold(self, held: Held) -> None:
+    def hold(self, held: Lease) -> None:
         """Include an assignment in heartbeats."""
         with self._lock:
             self._held = (*self._held, held)
         self._wake.set()
 
-    def drop(self, held: Held) -> None:
+    def drop(self, held: Lease) -> None:
         """Remove an assignment from heartbeats."""
         with self._lock:
             self._held = tuple(each for each in self._held if each is not held)
@@ -56,9 +56,9 @@ class HeartbeatThread(threading.Thread):
             self._beat(held)
             self._wake.wait(HELD_SECONDS if held else IDLE_SECONDS)
 
-    def _beat(self, held: tuple[Held, ...]) -> None:
+    def _beat(self, held: tuple[Lease, ...]) -> None:
         """Send one heartbeat per installation of the held assignments, or an empty one."""
-        groups: dict[str | None, list[Held]] = {}
+        groups: dict[str | None, list[Lease]] = {}
         for each in held:
             groups.setdefault(each.assignment.installation, []).append(each)
         answers = [self._is_answered(group) for group in groups.values() or ([],)]
@@ -79,7 +79,7 @@ class HeartbeatThread(threading.Thread):
             log.warning("Cannot touch %s (ARCADIA_WORKER_ALIVE_FILE): %s", self._alive_file, error.strerror)
             self._alive_file = None
 
-    def _is_answered(self, held: list[Held]) -> bool:
+    def _is_answered(self, held: list[Lease]) -> bool:
         run = next((each for each in held if each.assignment.noun == "runs"), None)
         try:
             reply = self._client.heartbeat(self._facts, self._job_slots, [each.assignment for each in held])
@@ -105,14 +105,14 @@ class HeartbeatThread(threading.Thread):
             log.warning("The backend does not respond, retrying: %s", error, exc_info=unexpected)
 
 
-def _apply_request(job: Held, desired: JobDesired | None) -> None:
+def _apply_request(job: Lease, desired: JobDesired | None) -> None:
     if desired is None:
         _mark_stale(job, "another attempt holds it, or it was deleted")
     else:
         job.desired = desired
 
 
-def _mark_stale(held: Held, reason: str) -> None:
+def _mark_stale(held: Lease, reason: str) -> None:
     if not held.is_stale:
         held.is_stale = True
         if not held.is_released:

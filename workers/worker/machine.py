@@ -109,7 +109,7 @@ log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
-class Place:
+class WorkerDirectory:
     """A locked directory, with the descriptor of the lock and the previous holder's process id."""
 
     directory: Path
@@ -117,7 +117,7 @@ class Place:
     predecessor: int | None
 
 
-def occupy(directory: Path, *, shared: bool) -> Place:
+def lock_directory(directory: Path, *, shared: bool) -> WorkerDirectory:
     """Lock the directory for this process and its trainers, or a free subfolder if it is shared."""
     deadline = time.monotonic() + LOCK_SECONDS
     while (place := _try_lock(directory)) is None:
@@ -129,7 +129,7 @@ def occupy(directory: Path, *, shared: bool) -> Place:
     return place
 
 
-def _try_lock(directory: Path) -> Place | None:
+def _try_lock(directory: Path) -> WorkerDirectory | None:
     directory.mkdir(parents=True, exist_ok=True)
     descriptor = os.open(directory / "lock", os.O_RDWR | os.O_CREAT, 0o600)
     try:
@@ -140,7 +140,7 @@ def _try_lock(directory: Path) -> Place | None:
     noted = os.pread(descriptor, 20, 0)
     os.ftruncate(descriptor, 0)
     os.pwrite(descriptor, str(os.getpid()).encode(), 0)
-    return Place(directory, descriptor, int(noted) if noted.isdigit() else None)
+    return WorkerDirectory(directory, descriptor, int(noted) if noted.isdigit() else None)
 
 
 def candidates(given: str | None, host: str) -> Iterator[str]:

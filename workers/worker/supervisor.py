@@ -14,7 +14,7 @@ from workers.worker import attempt_directory
 from workers.worker.answers import BackendError, Backoff, FailingError, StaleAttemptError, UnreachableError, retry
 from workers.worker.assignment import (
     Ending,
-    Held,
+    Lease,
     StopReason,
     ending_of_full_disk,
     ending_of_leftover,
@@ -91,7 +91,7 @@ class Supervisor:
         """Deliver leftovers of this worker's previous process and release their assignments."""
         with self._slots.closed():
             left = [
-                (Held(assignment), directory) for assignment, directory in leftovers(self._directory, self._work.noun)
+                (Lease(assignment), directory) for assignment, directory in leftovers(self._directory, self._work.noun)
             ]
             # The lease must not expire before everything is delivered: events of an ended attempt are rejected.
             # A heartbeat holds one run only, so runs are held one after the other.
@@ -125,7 +125,7 @@ class Supervisor:
                 return
             self._do(claimed)
 
-    def _recover(self, held: Held, directory: Path) -> None:
+    def _recover(self, held: Lease, directory: Path) -> None:
         log.info("%s, attempt %d is a leftover; delivering its events.", held.assignment, held.assignment.attempt)
         relay = Relay(self._client, held.assignment, Spool(directory))
         relay.start()
@@ -134,7 +134,7 @@ class Supervisor:
 
     def _do(self, claimed: Claimed) -> None:
         log.info("%s, attempt %d: starting.", claimed.assignment, claimed.assignment.attempt)
-        held, directory = Held(claimed.assignment), claimed.assignment.directory(self._directory)
+        held, directory = Lease(claimed.assignment), claimed.assignment.directory(self._directory)
         self._heartbeat.hold(held)
         try:
             ending = self._attempt_safely(claimed, held, directory)
@@ -145,7 +145,7 @@ class Supervisor:
         finally:
             self._heartbeat.drop(held)
 
-    def _attempt_safely(self, claimed: Claimed, held: Held, directory: Path) -> Ending | None:
+    def _attempt_safely(self, claimed: Claimed, held: Lease, directory: Path) -> Ending | None:
         """Do an assignment until the attempt ends. An error in the worker itself becomes the ending."""
         try:
             return self._attempt(claimed, held, directory)
@@ -155,7 +155,7 @@ class Supervisor:
             log.exception("%s, attempt %d failed in the worker", claimed.assignment, claimed.assignment.attempt)
             return Ending("lost", f"The worker failed: {error!r}.")
 
-    def _attempt(self, claimed: Claimed, held: Held, directory: Path) -> Ending | None:
+    def _attempt(self, claimed: Claimed, held: Lease, directory: Path) -> Ending | None:
         """Do an assignment until the attempt ends. Return None if the rest must be delivered after a restart."""
         try:
             claimed.prepare_directory(directory, lambda: self._is_canceled(held))
@@ -191,7 +191,7 @@ class Supervisor:
         return TrainerProcess(command, directory / "trainer.log", self._keep_open, self._work.environment)
 
     def _watch(
-        self, process: TrainerProcess, relay: Relay, held: Held, directory: Path
+        self, process: TrainerProcess, relay: Relay, held: Lease, directory: Path
     ) -> tuple[StopReason | None, bool]:
         """Wait until the process ends. Stop it on a stop request or when the worker stops."""
         stop_reason: StopReason | None = None
@@ -212,15 +212,15 @@ class Supervisor:
                 process.kill()
         return stop_reason, time.monotonic() > deadline
 
-    def _is_canceled(self, held: Held) -> bool:
+    def _is_canceled(self, held: Lease) -> bool:
         return held.is_stale or self._reason_to_stop(held) is not None
 
-    def _reason_to_stop(self, held: Held) -> StopReason | None:
+    def _reason_to_stop(self, held: Lease) -> StopReason | None:
         if held.desired != "run":
             return "stopped"
         return "drained" if self.draining else None
 
-    def _deliver_rest(self, relay: Relay, held: Held, directory: Path) -> bool:
+    def _deliver_rest(self, relay: Relay, held: Lease, directory: Path) -> bool:
         """Wait until all events are delivered. Return False if the worker stops before."""
         relay.trainer_ended()
         deadline = time.monotonic() + DRAIN_SECONDS
@@ -281,7 +281,7 @@ class Supervisor:
         except (FileNotFoundError, ValidationError):  # a full disk may have truncated it
             return ending_of_leftover(Spool(directory).last_event(), self._work.doing)
 
-    def _release(self, held: Held, directory: Path, ending: Ending) -> None:
+    def _release(self, held: Lease, directory: Path, ending: Ending) -> None:
         """Release the assignment and delete its directory, or leave both for the next start."""
         log.info("%s, attempt %d: %s", held.assignment, held.assignment.attempt, ending.message or f"{ending.outcome}.")
         self._settle(directory, ending)

@@ -15,7 +15,7 @@ from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
 
 from backend.alerts import delivery
-from backend.alerts.addresses import Attempted
+from backend.alerts.addresses import DeliveryOutcome
 from backend.alerts.delivery import Webhook
 
 HOST = "hooks.example.org"
@@ -77,7 +77,7 @@ def names(certificate: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[
     server.server_close()
 
 
-def post(host: str, port: int) -> Attempted:
+def post(host: str, port: int) -> DeliveryOutcome:
     hook = Webhook(f"https://{host}:{port}/hook", "secret", allow_private=True)
     return delivery.post(hook, "key", 1, b"{}")
 

@@ -8,7 +8,7 @@ from fastapi import FastAPI
 from fastapi.testclient import TestClient
 
 from tests.factories import Api, evaluation, event, sha256, started
-from workers.contract.protocols.starts import Held, Start, StartSetFile, starts_at
+from workers.contract.protocols.starts import HeldAction, Start, StartSetFile, starts_at
 
 POINTS = "/api/v1/kept-games/{id}/start-points"
 
@@ -109,7 +109,7 @@ def test_others_can_write_while_start_points_are_made(api: Api, monkeypatch: pyt
     game = api.keep_game()
     meanwhile: list[int] = []
 
-    def slowly(seed: int, actions: Sequence[Held], screens: Sequence[Any]) -> tuple[Start, ...]:
+    def slowly(seed: int, actions: Sequence[HeldAction], screens: Sequence[Any]) -> tuple[Start, ...]:
         meanwhile.append(api.beat().status_code)
         return starts_at(seed, actions, screens)
 

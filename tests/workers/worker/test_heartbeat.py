@@ -7,7 +7,7 @@ import pytest
 from tests.workers.conftest import Slot
 from tests.workers.waiting import wait_until
 from tests.workers.worker_api import WorkerApi
-from workers.worker.assignment import Assignment, Held
+from workers.worker.assignment import Assignment, Lease
 from workers.worker.backend_client import BackendClient
 from workers.worker.heartbeat import HeartbeatThread
 from workers.worker.machine import machine_facts
@@ -18,7 +18,7 @@ def test_heartbeats_continue_after_an_unexpected_error(
 ) -> None:
     wait_until(lambda: api.heartbeats)
     failed: list[int] = []
-    held = Held(Assignment("runs", 7, 1))
+    held = Lease(Assignment("runs", 7, 1))
 
     def fail(*_: object) -> None:
         failed.append(1)

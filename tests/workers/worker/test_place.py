@@ -8,7 +8,7 @@ import pytest
 
 from workers.worker import machine
 from workers.worker.answers import NameTakenError, UnreachableError
-from workers.worker.machine import occupy, take_name
+from workers.worker.machine import lock_directory, take_name
 
 
 @pytest.fixture(autouse=True)
@@ -28,25 +28,25 @@ def refusing(*taken: str) -> Callable[[str], object]:
 
 
 def test_workers_on_one_volume_have_separate_folders(tmp_path: Path) -> None:
-    places = [occupy(tmp_path, shared=True) for _ in range(3)]
+    places = [lock_directory(tmp_path, shared=True) for _ in range(3)]
     assert [each.directory for each in places] == [tmp_path, tmp_path / "worker-2", tmp_path / "worker-3"]
     os.close(places[1].descriptor)
     # The next worker finds the files of the ended one.
-    assert occupy(tmp_path, shared=True).directory == tmp_path / "worker-2"
+    assert lock_directory(tmp_path, shared=True).directory == tmp_path / "worker-2"
 
 
 def test_an_explicit_directory_of_a_named_worker_is_not_shared(tmp_path: Path) -> None:
-    occupied = occupy(tmp_path, shared=False)
+    occupied = lock_directory(tmp_path, shared=False)
     with pytest.raises(SystemExit, match="Choose another --worker-dir"):
-        occupy(tmp_path, shared=False)
+        lock_directory(tmp_path, shared=False)
     os.close(occupied.descriptor)
 
 
 def test_a_directory_remembers_the_process_that_had_it(tmp_path: Path) -> None:
-    first = occupy(tmp_path, shared=False)
+    first = lock_directory(tmp_path, shared=False)
     assert first.predecessor is None
     os.close(first.descriptor)
-    assert occupy(tmp_path, shared=False).predecessor == os.getpid()
+    assert lock_directory(tmp_path, shared=False).predecessor == os.getpid()
 
 
 def test_a_worker_without_a_name_takes_a_free_one() -> None:

@@ -1,12 +1,6 @@
 """Plug-ins: packages that add environments, networks, protocols, methods, presets and papers.
 
-interface    what a package provides, and the interface's version
-allowed      the packages that an administrator has allowed
-discovery    the installed packages with entry points of plug-ins
-groups       one entry-point group for each kind of part, with its registry and its checks
-loading      imports the allowed packages and registers their parts
-trial        loads packages in a separate process that may fail or hang
-references   references to objects of modules, which the trainer imports
-needs        the plug-ins that a configuration needs
-scaffold     new packages from a template
+discovery  the installed packages with entry points of plug-ins, and the ones that an administrator has allowed
+loading    imports the allowed packages and registers their parts, one entry-point group for each kind of part
+trial      loads packages in a separate process that may fail or hang, and makes new ones from a template
 """

@@ -24,7 +24,7 @@ MAX_ACTION = 17
 _Action = Annotated[int, Field(strict=True, ge=0, le=MAX_ACTION)]
 _Frames = Annotated[int, Field(strict=True, ge=1, le=CAP_FRAMES)]
 
-Held = tuple[_Action, _Frames]
+HeldAction = tuple[_Action, _Frames]
 """An action's number in the emulator's full set (0 is no action, 1 is FIRE, …), and its duration in frames."""
 
 
@@ -34,7 +34,7 @@ class Start(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     seed: int = Field(strict=True, ge=0, lt=SEEDS, description="The emulator's random seed.")
-    actions: tuple[Held, ...] = Field(
+    actions: tuple[HeldAction, ...] = Field(
         min_length=1, max_length=CAP_FRAMES, description="Actions since the reset, in order."
     )
     screen: str = Field(
@@ -80,7 +80,7 @@ class StartSetFile(BaseModel):
     @classmethod
     def starts_differ(cls, starts: tuple[Start, ...]) -> tuple[Start, ...]:
         """Reject duplicate points, whose episodes would count as several points."""
-        numbers: dict[tuple[int, tuple[Held, ...]], int] = {}
+        numbers: dict[tuple[int, tuple[HeldAction, ...]], int] = {}
         for number, start in enumerate(starts):
             first = numbers.setdefault((start.seed, start.actions), number)
             if first != number:
@@ -98,14 +98,14 @@ class StartSetFile(BaseModel):
         return hashlib.sha256(self.content).hexdigest()
 
 
-def starts_at(seed: int, actions: Sequence[Held], screens: Iterable[Sequence[Any]]) -> tuple[Start, ...]:
+def starts_at(seed: int, actions: Sequence[HeldAction], screens: Iterable[Sequence[Any]]) -> tuple[Start, ...]:
     """Return the start points of one game at these frames, each with the hash of its screen."""
     return tuple(Start(seed=seed, actions=before(actions, frame), screen=screen) for frame, screen in screens)
 
 
-def after(actions: Sequence[Held], frame: int) -> tuple[Held, ...]:
+def after(actions: Sequence[HeldAction], frame: int) -> tuple[HeldAction, ...]:
     """Return the actions after a frame."""
-    kept: list[Held] = []
+    kept: list[HeldAction] = []
     for action, frames in actions:
         if frames > frame:
             kept.append((action, frames - max(frame, 0)))
@@ -113,9 +113,9 @@ def after(actions: Sequence[Held], frame: int) -> tuple[Held, ...]:
     return tuple(kept)
 
 
-def before(actions: Sequence[Held], frame: int) -> tuple[Held, ...]:
+def before(actions: Sequence[HeldAction], frame: int) -> tuple[HeldAction, ...]:
     """Return the actions before a frame."""
-    kept: list[Held] = []
+    kept: list[HeldAction] = []
     for action, frames in actions:
         if frame <= 0:
             break

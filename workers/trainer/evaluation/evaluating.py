@@ -13,7 +13,7 @@ from workers.contract.inference.means import clustered_mean_error
 from workers.contract.protocols import PROTOCOLS, EvaluationProtocol
 from workers.contract.protocols.document import EvaluationDocument, NormalizedBy, PlayedEpisode, StartsUsed
 from workers.contract.protocols.protocol import StartPlayer
-from workers.contract.protocols.starts import Held, Start, StartSetFile, before
+from workers.contract.protocols.starts import HeldAction, Start, StartSetFile, before
 from workers.contract.published import normalized, reference
 from workers.trainer.errors import TrainerError
 from workers.trainer.evaluation.report import JobReport
@@ -86,9 +86,9 @@ def _cut_one(env: str, trail: ActionTrail, frames: Sequence[int]) -> list[Start]
     return starts
 
 
-def after(actions: Sequence[Held], frame: int) -> tuple[Held, ...]:
+def after(actions: Sequence[HeldAction], frame: int) -> tuple[HeldAction, ...]:
     """Return the actions from a frame on."""
-    kept: list[Held] = []
+    kept: list[HeldAction] = []
     for action, frames in actions:
         if frames > frame:
             kept.append((action, frames - max(frame, 0)))

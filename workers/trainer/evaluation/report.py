@@ -13,7 +13,7 @@ from workers.contract.futures import CalibrationDocument, FuturesDocument
 from workers.contract.games import ENVIRONMENTS
 from workers.contract.protocols import PROTOCOLS
 from workers.contract.protocols.document import EvaluationDocument, PlayedEpisode
-from workers.contract.protocols.starts import Held
+from workers.contract.protocols.starts import HeldAction
 from workers.trainer.errors import reason, stack
 from workers.trainer.run import provenance
 from workers.trainer.run.journal import Journal
@@ -27,7 +27,7 @@ class SavedPoints:
     """Start points of one game, as `events.StartPointsEvent` describes them."""
 
     seed: int
-    actions: Sequence[Held]
+    actions: Sequence[HeldAction]
     emulator: str
     screens: Sequence[tuple[int, str]]
 
@@ -37,7 +37,7 @@ class KeptPlay:
     """Game played by a person, as `events.GameKept` describes it."""
 
     seed: int
-    actions: Sequence[Held]
+    actions: Sequence[HeldAction]
     played: int
     score: float
     ended: Literal["over", "cut off", "unfinished"]
@@ -113,7 +113,7 @@ class JobReport:
         self._next_advance = time.monotonic() + ADVANCE_SECONDS
         self._emit(events.Advanced, done=done, total=total)
 
-    def salient(self, file: str) -> None:
+    def report_saliency(self, file: str) -> None:
         """Report the file of a saliency."""
         self._emit(events.SaliencyEvent, file=file)
         self._emit(events.Finished)

@@ -10,7 +10,7 @@ import numpy as np
 
 from workers.contract.action_names import ActionSpace, Discrete
 from workers.contract.config.emulator import ActionSet
-from workers.contract.protocols.starts import Held
+from workers.contract.protocols.starts import HeldAction
 from workers.trainer.environments import environments
 from workers.trainer.environments.environments import Observations
 from workers.trainer.games.games import NO_LIVES, Watch
@@ -90,11 +90,11 @@ class AtariGame:
         self._emulator.reset_game()
         self._has_lives = self._emulator.lives() > 0
         self.seed = seed
-        self.trail: list[Held] = []
+        self.trail: list[HeldAction] = []
         self.score, self.frames, self.over, self.cut_off = 0.0, 0, False, False
         self._see([])
 
-    def hold(self, actions: Iterable[Held]) -> None:
+    def hold(self, actions: Iterable[HeldAction]) -> None:
         """Hold actions of the full set for their frames, until all are done or the game is over."""
         for action, frames in actions:
             for _ in range(frames):

@@ -13,7 +13,7 @@ from workers.contract import live
 from workers.contract.action_names import ActionSpace, Continuous, action_names
 from workers.contract.games import ENVIRONMENTS
 from workers.contract.plugins.loading import PROVIDERS
-from workers.contract.protocols.starts import Held
+from workers.contract.protocols.starts import HeldAction
 from workers.trainer.environments.environments import (
     Observations,
     action_space,
@@ -81,11 +81,11 @@ class PlayableGame(Protocol):
         ...
 
     @property
-    def trail(self) -> Sequence[Held]:
+    def trail(self) -> Sequence[HeldAction]:
         """The actions since the reset, each with the number of frames that it was held."""
         ...
 
-    def hold(self, actions: Iterable[Held]) -> None:
+    def hold(self, actions: Iterable[HeldAction]) -> None:
         """Take the actions of a trail, until all are done or the game is over."""
         ...
 
@@ -157,10 +157,10 @@ class GymnasiumGame:
         self.step(self.action_names.index(choose()))
 
     @property
-    def trail(self) -> list[Held]:
+    def trail(self) -> list[HeldAction]:
         return [(int(action), self.frames_per_step * len([*same])) for action, same in groupby(self._taken)]
 
-    def hold(self, actions: Iterable[Held]) -> None:
+    def hold(self, actions: Iterable[HeldAction]) -> None:
         for action, frames in actions:
             for _ in range(frames // self.frames_per_step):
                 if not self.over:

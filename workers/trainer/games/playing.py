@@ -13,7 +13,7 @@ import torch
 
 from workers.contract.protocols import EvaluationProtocol
 from workers.contract.protocols.document import Acting, PlayedEpisode
-from workers.contract.protocols.starts import SEEDS, Held, Start, StartSetFile
+from workers.contract.protocols.starts import SEEDS, HeldAction, Start, StartSetFile
 from workers.trainer.environments.environments import Observations
 from workers.trainer.errors import TrainerError
 from workers.trainer.games.emulator import EMULATOR, AtariGame
@@ -102,7 +102,7 @@ class ActionTrail:
     """Actions of an Atari game from its reset to its end."""
 
     seed: int
-    actions: tuple[Held, ...]
+    actions: tuple[HeldAction, ...]
     frames: int
 
 

@@ -52,7 +52,7 @@ class Pace:
             self._sleep(self._due - now)
 
 
-class Hands:
+class PlayerInput:
     """The viewer who plays, if any, and the keys that they hold."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:

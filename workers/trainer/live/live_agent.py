@@ -179,7 +179,7 @@ class Staging:
     open: Callable[[int], None]
     agent: LiveAgent | None
     origin: OriginOnStage | None = None
-    # Held because it closes the game when it is collected.
+    # HeldAction because it closes the game when it is collected.
     episode: Iterable[Moment] = ()
 
 

@@ -32,7 +32,7 @@ from workers.trainer.evaluation.report import KeptPlay
 from workers.trainer.games.emulator import AtariGame
 from workers.trainer.games.games import PlayableGame
 from workers.trainer.games.video import Frame
-from workers.trainer.live.connection import Hands, LiveConnection, Pace, png
+from workers.trainer.live.connection import LiveConnection, Pace, PlayerInput, png
 from workers.trainer.live.live_agent import CheckpointReceiver, DecisionDetails, Staging
 from workers.trainer.run.checkpoints import LoadedCheckpoint
 
@@ -101,7 +101,7 @@ class Show:
         self._game, self._agent = staging.game, staging.agent
         self._arrival = CheckpointReceiver(directory, self._load)
         self._pace = Pace(self._game.pictures_per_second)
-        self._hands = Hands()
+        self._input = PlayerInput()
         self._games = self._pictures = 0
         self._paused = self._anew = self._keeps = False
         # A game that continues a replay is paused until a key is pressed or the agent may play.
@@ -121,7 +121,7 @@ class Show:
                     self._begin()
                 elif self._stands_still:
                     time.sleep(STILL_SECONDS)
-                elif self._hands.viewer is not None:
+                elif self._input.viewer is not None:
                     self._play_decision()
                 else:
                     self._decide()
@@ -136,12 +136,12 @@ class Show:
     @property
     def _starts_again(self) -> bool:
         """True if another game follows automatically."""
-        return self._agent is not None and self._hands.viewer is None and not self._continues_replay
+        return self._agent is not None and self._input.viewer is None and not self._continues_replay
 
     @property
     def _waits(self) -> bool:
         """True if a person has to do something first."""
-        if self._hands.viewer is None:
+        if self._input.viewer is None:
             return self._agent is None or not self._agent_plays
         return self._untouched
 
@@ -149,10 +149,10 @@ class Show:
     def _stands_still(self) -> bool:
         if self._game.over or self._waits or (self._paused and not self._steps):
             return True
-        if self._hands.viewer is None or self._game.can_rest:
+        if self._input.viewer is None or self._game.can_rest:
             return False
         # Without an action that does nothing, a game moves only while a key is held.
-        return not self._hands.mean_action(self._game.action_names)
+        return not self._input.mean_action(self._game.action_names)
 
     def _begin(self) -> None:
         self._games += 1
@@ -197,7 +197,7 @@ class Show:
     def _choose(self) -> str:
         """Return the action that the held keys mean."""
         names = self._game.action_names
-        name = self._hands.action(names)
+        name = self._input.action(names)
         self._thought = self._thought | {"action": names.index(name) if name in names else None}
         return name
 
@@ -241,7 +241,7 @@ class Show:
                 self._hear(said)
             else:
                 self._arrival.begin(said.checkpoint)
-        if self._hands.silent:
+        if self._input.silent:
             self._end_human_play()
             self._tell_scene()
 
@@ -249,16 +249,16 @@ class Show:
         """Execute an order. While a person plays, other viewers cannot give orders."""
         if said.order.id:
             self._heard.append(said.order.id)
-        self._hands.hear(said.viewer)
-        if self._hands.viewer in (None, said.viewer):
+        self._input.hear(said.viewer)
+        if self._input.viewer in (None, said.viewer):
             self._heed(said.viewer, said.order)
 
     def _heed(self, viewer: str, order: Order) -> None:
         if isinstance(order, Ping | Seen):
             return
         if isinstance(order, Keys):
-            self._hands.hold(viewer, order.held)
-            if order.held and self._untouched and viewer == self._hands.viewer:
+            self._input.hold(viewer, order.held)
+            if order.held and self._untouched and viewer == self._input.viewer:
                 self._untouched = False
                 self._tell_scene()
             return
@@ -267,7 +267,7 @@ class Show:
             return
         if isinstance(order, TakeOver):
             if self._takes_hands:
-                self._hands.take(viewer)
+                self._input.take(viewer)
         elif isinstance(order, LetAgentPlay):
             self._end_human_play()
             self._agent_plays = True
@@ -289,7 +289,7 @@ class Show:
 
     def _end_human_play(self) -> None:
         """End a person's play. A game that continues a replay then waits until a person or the agent may play."""
-        self._hands.free()
+        self._input.free()
         self._agent_plays = not self._continues_replay
 
     def _load(self, checkpoint: LoadedCheckpoint) -> None:
@@ -317,6 +317,6 @@ class Show:
             takes_hands=self._takes_hands,
             can_rest=self._game.can_rest,
             has_fire=use_fire(self._game.action_names),
-            hands=self._hands.viewer,
+            hands=self._input.viewer,
         )
         self._line.send(scene.model_dump_json())

@@ -117,9 +117,9 @@ class SideBySide:
     def __call__(self, work: Callable[[slice], Result], rows: int) -> list[Result]:
         """Run the work on equal shares of rows. Return the results in the order of the rows."""
         threads = min(len(self._threads), rows)
-        return self.each(work, [slice(*pair) for pair in pairwise(rows * i // threads for i in range(threads + 1))])
+        return self.map(work, [slice(*pair) for pair in pairwise(rows * i // threads for i in range(threads + 1))])
 
-    def each(self, work: Callable[[Item], Result], items: Sequence[Item]) -> list[Result]:
+    def map(self, work: Callable[[Item], Result], items: Sequence[Item]) -> list[Result]:
         """Run the work on each item, always in the same thread. Return the results in order."""
         if len(items) == 1:
             return [work(items[0])]

@@ -14,7 +14,7 @@ from workers.contract.config import PaacConfig, RunConfig
 from workers.contract.futures import Until
 from workers.contract.protocols import PROTOCOLS
 from workers.contract.protocols.document import SAMPLED
-from workers.contract.protocols.starts import Held
+from workers.contract.protocols.starts import HeldAction
 from workers.trainer.environments.environments import Observations
 from workers.trainer.environments.worlds.puzzles import COLUMNS, ROWS
 from workers.trainer.futures.simulating import Moment, Plan, draws, estimate, future, moments, simulate
@@ -95,7 +95,7 @@ class Chain:
     cut_off: bool = False
     emulator: str = "chain"
     can_rest: bool = False
-    trail: Sequence[Held] = ()
+    trail: Sequence[HeldAction] = ()
     lives: int
 
     def __init__(self, seed: int) -> None:
@@ -118,7 +118,7 @@ class Chain:
     def play(self, choose: Callable[[], str]) -> None:
         self.step(self.action_names.index(choose()))
 
-    def hold(self, actions: Iterable[Held]) -> None:
+    def hold(self, actions: Iterable[HeldAction]) -> None:
         for action, _frames in actions:
             self.step(action)
 

@@ -8,7 +8,7 @@ from workers.contract.action_names import NAMES
 from workers.contract.games import ENVIRONMENTS
 from workers.contract.live import KEYS, Key, allow_rest, are_playable, nearest, use_fire
 from workers.trainer.games.emulator import game_of
-from workers.trainer.live.connection import Hands
+from workers.trainer.live.connection import PlayerInput
 
 ATARI = [env for env in ENVIRONMENTS if env.startswith("ALE/")]
 
@@ -97,7 +97,7 @@ def test_the_fire_key_is_offered_if_an_action_needs_it() -> None:
 
 
 def test_one_viewer_holds_the_hands_until_they_are_free() -> None:
-    hands = Hands()
+    hands = PlayerInput()
     hands.hold("a", ["up"])
     hands.take("a")
     hands.take("b")

@@ -21,18 +21,18 @@ def test_rows_are_split_into_equal_shares_and_results_keep_their_order() -> None
 
 def test_an_item_is_always_processed_by_the_same_thread() -> None:
     side_by_side = SideBySide(threads=2)
-    first, second, third = (side_by_side.each(lambda _: threading.get_ident(), "ab") for _ in range(3))
+    first, second, third = (side_by_side.map(lambda _: threading.get_ident(), "ab") for _ in range(3))
     assert first == second == third
     assert len({*first, threading.get_ident()}) == 3
 
 
 def test_a_single_item_is_processed_by_the_caller() -> None:
-    assert SideBySide(threads=2).each(lambda _: threading.get_ident(), "a") == [threading.get_ident()]
+    assert SideBySide(threads=2).map(lambda _: threading.get_ident(), "a") == [threading.get_ident()]
 
 
 def test_more_items_than_threads_are_refused() -> None:
     with pytest.raises(ValueError, match="longer"):
-        SideBySide(threads=2).each(str, [1, 2, 3])
+        SideBySide(threads=2).map(str, [1, 2, 3])
 
 
 def test_an_error_in_a_thread_reaches_the_caller() -> None:
@@ -40,18 +40,18 @@ def test_an_error_in_a_thread_reaches_the_caller() -> None:
         return 1 // item
 
     with pytest.raises(ZeroDivisionError):
-        SideBySide(threads=2).each(work, [1, 0])
+        SideBySide(threads=2).map(work, [1, 0])
 
 
 def test_threads_use_the_callers_number_of_torch_threads() -> None:
     wanted = torch.get_num_threads()
-    assert SideBySide(threads=2).each(lambda _: torch.get_num_threads(), "ab") == [wanted, wanted]
+    assert SideBySide(threads=2).map(lambda _: torch.get_num_threads(), "ab") == [wanted, wanted]
 
 
 def test_threads_flush_denormals_to_zero_like_the_thread_that_starts_them() -> None:
     def begun_in_training() -> list[float]:
         devices.compute_in(1)
-        return SideBySide(threads=2).each(lambda _: (torch.tensor([1e-30]) * 1e-12).item(), "ab")
+        return SideBySide(threads=2).map(lambda _: (torch.tensor([1e-30]) * 1e-12).item(), "ab")
 
     with ThreadPoolExecutor(1) as fresh:  # so that the mode of the test's thread does not change
         assert fresh.submit(begun_in_training).result() == [0, 0]
@@ -69,6 +69,6 @@ def test_threads_and_their_child_threads_stay_on_their_share_of_the_cores() -> N
         thread.join()
         return found[0]
 
-    assert SideBySide(2, shares).each(cores_of_a_new_thread, "ab") == shares
-    assert SideBySide(threads=2).each(cores_of_a_new_thread, "ab") == [set(own), set(own)]
+    assert SideBySide(2, shares).map(cores_of_a_new_thread, "ab") == shares
+    assert SideBySide(threads=2).map(cores_of_a_new_thread, "ab") == [set(own), set(own)]
     assert os.sched_getaffinity(0) == set(own)

@@ -87,7 +87,7 @@ def test_concurrent_threads_write_only_their_rows() -> None:
         tape = Tape(body, ROWS, halves)
         rows = [slice(0, 7), slice(7, ROWS)]
         if together:
-            acted = halves.each(lambda row: tape.act(states[row], row), rows)  # noqa: B023, used only in this iteration
+            acted = halves.map(lambda row: tape.act(states[row], row), rows)  # noqa: B023, used only in this iteration
         else:
             acted = [tape.act(states[row]) for row in rows]
         assert torch.equal(tape.recall(), torch.cat(acted))

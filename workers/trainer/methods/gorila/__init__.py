@@ -2,8 +2,7 @@
 
     train           starts Ray and a crew, saves checkpoints
       crew            gives orders to the roles in their processes, and replaces lost roles
-        role            a role's process and host, from the trainer's side
-        remote          the parameter server and the global replay memory over Ray
+        remote          the parameter server and the global replay memory over Ray, and roles with their hosts
         gorila          actors, learners, bundles: algorithm 1
           parameter_server, replay_memory
       reporter        counts of the roles, and reports to the run

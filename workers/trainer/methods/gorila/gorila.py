@@ -255,7 +255,7 @@ class FreeActor:
         self.actor = GorilaActor(config, environment, self._replica, sink, seed)
 
     def work(self, server: ParameterServer, _step: int, record: WorkRecord, goes_on: Callable[[], bool]) -> None:
-        """Continue the acting of algorithm 1."""
+        """Act until the order ends (algorithm 1)."""
         actor, replica = self.actor, self._replica
         while goes_on():
             with record.timed("waiting"):

@@ -135,7 +135,7 @@ class Actors:
 
     def rollout(self, policy: Policy, value: Value, book: EpisodeBook) -> Rollout:
         """Act t_max times in every environment, and estimate the values of the final states."""
-        self._side_by_side.each(lambda batch: self._play(batch, policy, value), self._batches)
+        self._side_by_side.map(lambda batch: self._play(batch, policy, value), self._batches)
         self.time.turn_to("learning")
         for rewards, ended, fresh in zip(self._rewards, self._ended, self._fresh, strict=True):
             book.record(rewards, ended, fresh)
@@ -227,7 +227,7 @@ def _open(config: LockstepFields, seed: int, device: torch.device) -> tuple[list
         return EnvironmentBatch(environments.make(config, half.stop - half.start, own_seed, threads), half)
 
     # Emulator threads stay on the cores of the thread that opens them.
-    return side_by_side.each(opened, [slice(0, middle), slice(middle, number)]), side_by_side
+    return side_by_side.map(opened, [slice(0, middle), slice(middle, number)]), side_by_side
 
 
 class Framework:
