@@ -124,42 +124,43 @@ ROUTERS = (
 )
 
 
+@asynccontextmanager
+async def lifespan(app: FastAPI) -> AsyncIterator[None]:
+    """Open the database and start the background threads. At the end, stop and close them."""
+    settings: Settings = app.state.settings
+    load_plugins(settings)
+    migrate(settings)
+    app.state.database = open_database(settings)
+    app.state.write_slots = middleware.new_write_slots()
+    app.state.check_limiter = lookup.new_check_limiter()
+    sweep(app.state.database)
+    app.state.installation = read_identity(app.state.database)
+    app.state.sessions = SessionStore(app.state.database)
+    app.state.doorbell = Doorbell(settings.broker_url.get_secret_value())
+    app.state.stages = Stages(settings.broker_url.get_secret_value())
+    sweeper = Sweeper(app.state.database, settings, app.state.doorbell)
+    app.state.study_scheduler = scheduler = StudyScheduler(app.state.database, settings, app.state.doorbell)
+    deliverer = AlertDeliverer(app.state.database, settings)
+    app.state.mcp = McpEndpoint(app)
+    async with notices.running(settings.broker_url.get_secret_value()), app.state.mcp.running():
+        app.state.doorbell.start()
+        sweeper.start()
+        scheduler.start()
+        deliverer.start()
+        try:
+            async with cancel_unwatched_games(app.state.database, app.state.stages):
+                yield
+        finally:
+            deliverer.stop()
+            scheduler.stop()
+            sweeper.stop()
+            app.state.doorbell.stop()
+            app.state.database.close()
+
+
 def create_app(settings: Settings) -> FastAPI:
     """Build the application. It opens the database and starts threads only when its lifespan begins."""
     refuse_unsafe_binding(settings)
-
-    @asynccontextmanager
-    async def lifespan(app: FastAPI) -> AsyncIterator[None]:
-        settings: Settings = app.state.settings
-        load_plugins(settings)
-        migrate(settings)
-        app.state.database = open_database(settings)
-        app.state.write_slots = middleware.new_write_slots()
-        app.state.check_limiter = lookup.new_check_limiter()
-        sweep(app.state.database)
-        app.state.installation = read_identity(app.state.database)
-        app.state.sessions = SessionStore(app.state.database)
-        app.state.doorbell = Doorbell(settings.broker_url.get_secret_value())
-        app.state.stages = Stages(settings.broker_url.get_secret_value())
-        sweeper = Sweeper(app.state.database, settings, app.state.doorbell)
-        app.state.study_scheduler = scheduler = StudyScheduler(app.state.database, settings, app.state.doorbell)
-        deliverer = AlertDeliverer(app.state.database, settings)
-        app.state.mcp = McpEndpoint(app)
-        async with notices.running(settings.broker_url.get_secret_value()), app.state.mcp.running():
-            app.state.doorbell.start()
-            sweeper.start()
-            scheduler.start()
-            deliverer.start()
-            try:
-                async with cancel_unwatched_games(app.state.database, app.state.stages):
-                    yield
-            finally:
-                deliverer.stop()
-                scheduler.stop()
-                sweeper.stop()
-                app.state.doorbell.stop()
-                app.state.database.close()
-
     app = FastAPI(
         title="Arcadia",
         version=version("arcadia"),

@@ -13,7 +13,7 @@ from tests.conftest import BOTH_DATABASES
 ROOT = Path(__file__).parents[2]
 CODE = ("backend", "workers")
 MAX_MODULES = {"backend": 32, "workers/trainer": 12}
-MAX_MODULE_LINES, MAX_FUNCTION_LINES = 400, 80
+MAX_MODULE_LINES, MAX_FUNCTION_LINES = 400, 60
 
 Graph = dict[str, set[str]]
 

@@ -11,8 +11,9 @@ import threading
 import warnings
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import Any
 
-from celery import signals
+from celery import Celery, signals
 from pydantic import ValidationError
 
 from workers.contract.layout import log_to_standard_output
@@ -26,7 +27,14 @@ from workers.worker.attempt_directory import CheckpointStore
 from workers.worker.backend_client import BackendClient
 from workers.worker.celery_app import make_app, register
 from workers.worker.heartbeat import HeartbeatThread
-from workers.worker.machine import WorkerSettings, gpu_problem, lock_directory, machine_facts, take_name
+from workers.worker.machine import (
+    WorkerDirectory,
+    WorkerSettings,
+    gpu_problem,
+    lock_directory,
+    machine_facts,
+    take_name,
+)
 from workers.worker.supervisor import Supervisor
 from workers.worker.trainer_process import WarmProcess
 from workers.worker.work import TRAINER, Jobs, Training, Work
@@ -150,32 +158,11 @@ def main() -> int:
         return os.EX_NOPERM
     client = client_named(name, lambda: stop_worker(describe_wrong_token(settings.backend_url, directory)))
     heartbeat = HeartbeatThread(client, facts, settings.jobs, settings.worker_alive_file)
-    store = CheckpointStore(client, directory / "checkpoints")
-    job_work = Jobs(client, store, settings.job_niceness)
-    warm = WarmProcess(job_work.program, directory, job_work.environment, [place.descriptor])
-    works: list[tuple[Work, int, WarmProcess | None]] = [
-        (Training(client, store), 1, warm_trainer if settings.keep_ready else None),
-        (job_work, settings.jobs, warm if settings.keep_ready and settings.jobs else None),
-    ]
-    training, jobs = (
-        Supervisor(client, heartbeat, directory, settings.stop_grace_seconds, work, places, [place.descriptor], ready)
-        for work, places, ready in works
-    )
+    training, jobs = make_supervisors(client, heartbeat, settings, place, warm_trainer)
     queues = [options.queue, private_queue(name), *([JOBS_QUEUE] if settings.jobs else [])]
     app = make_app(settings.broker_url.get_secret_value(), queues)
     register(app, training, jobs)
-    worker = app.Worker(
-        hostname=f"{name}@{socket.gethostname()}",
-        pool="threads",
-        concurrency=1 + settings.jobs,
-        queues=queues,
-        without_gossip=True,
-        without_mingle=True,
-        without_heartbeat=True,
-        redirect_stdouts=False,
-        loglevel="INFO",
-        quiet=True,
-    )
+    worker = make_worker(app, f"{name}@{host}", queues, concurrency=1 + settings.jobs)
 
     def on_shutdown(**_: object) -> None:
         training.drain()
@@ -199,6 +186,45 @@ def main() -> int:
         startup.join()  # Celery waits for its own tasks only
     heartbeat.close()
     return leave(client, status)
+
+
+def make_supervisors(
+    client: BackendClient,
+    heartbeat: HeartbeatThread,
+    settings: WorkerSettings,
+    place: WorkerDirectory,
+    warm_trainer: WarmProcess,
+) -> tuple[Supervisor, Supervisor]:
+    """Return the supervisors of runs and of jobs."""
+    directory, descriptors = place.directory, [place.descriptor]
+    store = CheckpointStore(client, directory / "checkpoints")
+    work = Jobs(client, store, settings.job_niceness)
+    warm = WarmProcess(work.program, directory, work.environment, descriptors)
+    works: list[tuple[Work, int, WarmProcess | None]] = [
+        (Training(client, store), 1, warm_trainer if settings.keep_ready else None),
+        (work, settings.jobs, warm if settings.keep_ready and settings.jobs else None),
+    ]
+    training, jobs = (
+        Supervisor(client, heartbeat, directory, settings.stop_grace_seconds, work, places, descriptors, ready)
+        for work, places, ready in works
+    )
+    return training, jobs
+
+
+def make_worker(app: Celery, name: str, queues: Sequence[str], concurrency: int) -> Any:
+    """Return a Celery worker whose tasks run in threads, and which sends no messages to other workers."""
+    return app.Worker(
+        hostname=name,
+        pool="threads",
+        concurrency=concurrency,
+        queues=queues,
+        without_gossip=True,
+        without_mingle=True,
+        without_heartbeat=True,
+        redirect_stdouts=False,
+        loglevel="INFO",
+        quiet=True,
+    )
 
 
 def keep_ignoring_hangups() -> None:

@@ -21,6 +21,7 @@ from workers.contract.futures import (
     FuturesDocument,
     FuturesOptions,
     FuturesVideo,
+    MeanReturn,
     Shown,
 )
 from workers.contract.inference.losses import DECISIVE, loss_evidence, pairs_needed
@@ -232,9 +233,7 @@ def simulated(
         screen = [simulator.simulate((action,)) for action in range(actions_to_compare(options, moment))]
         tested = test_best(simulator, draw, screen) if screen else None
         futures = [future(branch, acting.config) for branch in branches]
-        videos = []
-        if directory:
-            videos = film_some(directory, moment, branches, drawn, futures, should_stop)
+        videos = film_some(directory, moment, branches, drawn, futures, should_stop) if directory else []
         if ghosts:
             videos.append(FuturesVideo(shows="ghosts", future=None, file=GHOSTS_FILE))
         advance(total, total)
@@ -258,9 +257,7 @@ def simulated(
         clip_rewards=acting.config.clip_rewards,
         value=float(moment.output.values[0]),
         returns=returns,
-        terminal=estimate([each.discounted_return for each in futures if each.bootstrap is None]),
-        bootstrapped=estimate([each.discounted_return for each in futures if each.bootstrap is not None]),
-        score=estimate([each.score for each in futures]),
+        **estimates(futures),
         score_fan=score_fan(branches),
         survival=survival(futures),
         actions=list(by_action(simulator, screen)),
@@ -270,6 +267,15 @@ def simulated(
         seconds=time.monotonic() - began,
         **estimate(returns).model_dump(),
     )
+
+
+def estimates(futures: Sequence[Future]) -> dict[str, MeanReturn]:
+    """Return the means of futures that ended, of futures that were cut off, and of all scores."""
+    return {
+        "terminal": estimate([each.discounted_return for each in futures if each.bootstrap is None]),
+        "bootstrapped": estimate([each.discounted_return for each in futures if each.bootstrap is not None]),
+        "score": estimate([each.score for each in futures]),
+    }
 
 
 def moment_at(episode: Iterable[Moment], decision: int, should_stop: Callable[[], bool]) -> Moment:

@@ -29,9 +29,10 @@ class WeightedLosses:
     entropy: Tensor
     total: Tensor
 
-    def mean(self, term: Tensor) -> float:
-        """Return the weighted mean of a term over all steps."""
-        return float((self.weights * term.detach()).sum())
+    def metrics(self) -> dict[str, float]:
+        """Return the weighted mean of each term over all steps."""
+        terms = {"train/policy_loss": self.policy, "train/value_loss": self.value, "train/entropy": self.entropy}
+        return {name: float((self.weights * term.detach()).sum()) for name, term in terms.items()}
 
 
 class UpdateSettings(NamedTuple):
@@ -131,15 +132,8 @@ def train(config: PaacConfig, run: TrainingRun) -> None:
 
             framework.advance(rollout)
             if run.metrics_due():
-                framework.report(
-                    {
-                        "train/policy_loss": losses.mean(losses.policy),
-                        "train/value_loss": losses.mean(losses.value),
-                        "train/entropy": losses.mean(losses.entropy),
-                        "train/grad_norm": gradient_norm.item(),
-                        "train/learning_rate": float(settings.learning_rate),
-                    }
-                )
+                step = {"train/grad_norm": gradient_norm.item(), "train/learning_rate": float(settings.learning_rate)}
+                framework.report(losses.metrics() | step)
             if run.checkpoint_due():
                 framework.save(state())
         framework.save(state())

@@ -88,7 +88,7 @@ def test_losses_and_gradients_equal_a_literal_transcription_of_algorithm_1(env: 
     policy, value, entropy = literal_losses(network, rollout, config)
     expected = torch.autograd.grad(policy - 0.03 * entropy + 0.7 * value, list(network.parameters()))
 
-    means = [losses.mean(part) for part in (losses.policy, losses.value, losses.entropy)]
+    means = [*losses.metrics().values()]
     assert means == pytest.approx([policy.item(), value.item(), entropy.item()], rel=1e-4)
     for ours, theirs in zip(gradients, expected, strict=True):
         torch.testing.assert_close(ours, theirs, rtol=1e-4, atol=1e-6)
