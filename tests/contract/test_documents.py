@@ -61,3 +61,9 @@ def test_a_walk_visits_at_most_eight_places_once_and_its_files_exist(walk: str) 
     for room, words in found:
         named = [ROOT / room / name for name in re.findall(r"`(\w+\.tsx?|(?!config\.json)\w+\.py)`", words)]
         assert all(path.exists() for path in (ROOT / room, *named)), named
+
+
+def test_the_index_of_decisions_has_each_once() -> None:
+    folder = ROOT / "docs" / "decisions"
+    listed = re.findall(r"\((\d{4}-[^)]+\.md)\)", (folder / "README.md").read_text())
+    assert sorted(listed) == sorted(path.name for path in folder.glob("0*.md"))
