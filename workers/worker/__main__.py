@@ -10,6 +10,7 @@ import sys
 import threading
 import warnings
 from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -36,8 +37,8 @@ from workers.worker.machine import (
     take_name,
 )
 from workers.worker.supervisor import Supervisor
-from workers.worker.trainer_process import WarmProcess
-from workers.worker.work import TRAINER, Jobs, Training, Work
+from workers.worker.trainer_process import LocalLauncher, WarmProcess
+from workers.worker.work import TRAINER, Jobs, Training
 
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
 
@@ -200,15 +201,10 @@ def make_supervisors(
     store = CheckpointStore(client, directory / "checkpoints")
     work = Jobs(client, store, settings.job_niceness)
     warm = WarmProcess(work.program, directory, work.environment, descriptors)
-    works: list[tuple[Work, int, WarmProcess | None]] = [
-        (Training(client, store), 1, warm_trainer if settings.keep_ready else None),
-        (work, settings.jobs, warm if settings.keep_ready and settings.jobs else None),
-    ]
-    training, jobs = (
-        Supervisor(client, heartbeat, directory, settings.stop_grace_seconds, work, places, descriptors, ready)
-        for work, places, ready in works
-    )
-    return training, jobs
+    runs_launcher = LocalLauncher(descriptors, warm_trainer if settings.keep_ready else None)
+    jobs_launcher = LocalLauncher(descriptors, warm if settings.keep_ready and settings.jobs else None)
+    make = partial(Supervisor, client, heartbeat, directory, settings.stop_grace_seconds)
+    return make(Training(client, store), 1, runs_launcher), make(work, settings.jobs, jobs_launcher)
 
 
 def make_worker(app: Celery, name: str, queues: Sequence[str], concurrency: int) -> Any:

@@ -3,7 +3,6 @@
 import json
 import logging
 import time
-from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 
@@ -27,7 +26,7 @@ from workers.worker.backend_client import BackendClient
 from workers.worker.heartbeat import HeartbeatThread
 from workers.worker.relay import Relay
 from workers.worker.spool import Spool
-from workers.worker.trainer_process import TrainerProcess, WarmProcess
+from workers.worker.trainer_process import Launcher, LocalLauncher, TrainerProcess
 from workers.worker.work import Claimed, Slots, Work
 
 WATCH_SECONDS = 0.1
@@ -52,13 +51,12 @@ class Supervisor:
         grace_seconds: float,
         work: Work,
         slots: int = 1,
-        keep_open: Sequence[int] = (),
-        warm: WarmProcess | None = None,
+        launcher: Launcher | None = None,
     ) -> None:
         self._client, self._heartbeat, self._directory = client, heartbeat, directory
-        self._grace_seconds, self._work, self._keep_open = grace_seconds, work, keep_open
+        self._grace_seconds, self._work = grace_seconds, work
         self._slots = Slots(slots)
-        self._warm = warm
+        self._launcher = launcher or LocalLauncher()
         self._claims_at = 0.0
         self._disk_backoff = Backoff(DISK_FULL_SECONDS, MAX_DISK_FULL_SECONDS)
         self.draining = False
@@ -66,14 +64,13 @@ class Supervisor:
     def drain(self) -> None:
         """Stop the processes, release their assignments, and claim no others."""
         self.draining = True
-        if self._warm:
-            self._warm.close()
+        self._launcher.close()
 
     def start(self) -> None:
         """Release leftovers of an earlier worker, then work until nothing waits."""
         self.recover()
-        if self._warm and not self.draining:
-            self._warm.prepare_later()
+        if not self.draining:
+            self._launcher.prepare()
         self.work_until_idle()
 
     def work_until_idle(self) -> None:
@@ -169,7 +166,7 @@ class Supervisor:
             if is_disk_full(str(error)):
                 return self._wait_for_space()
             return Ending("failed", f"The worker could not prepare its directory: {error}")
-        process = self._start(directory)
+        process = self._launcher.launch(self._work.command(directory), directory, self._work.environment)
         relay = Relay(self._client, claimed.assignment, Spool(directory))
         relay.start()
         try:
@@ -182,13 +179,6 @@ class Supervisor:
         if relay.stale or held.is_stale:
             raise StaleAttemptError
         return self._ending(process, relay, directory, stop_reason, timed_out)
-
-    def _start(self, directory: Path) -> TrainerProcess:
-        """Start the assignment's process, or use the idle one."""
-        command = self._work.command(directory)
-        if self._warm and (ready := self._warm.take(command)):
-            return ready
-        return TrainerProcess(command, directory / "trainer.log", self._keep_open, self._work.environment)
 
     def _watch(
         self, process: TrainerProcess, relay: Relay, held: Lease, directory: Path

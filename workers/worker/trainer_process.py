@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
 from types import MappingProxyType
-from typing import IO
+from typing import IO, Protocol
 
 import psutil
 
@@ -26,6 +26,13 @@ STDERR_FILE_BYTES = 5_000_000
 # A trainer may join a Ray cluster, loads plug-ins and reports its build. It uses no other service.
 PASSED_ON = ("ARCADIA_RAY_ADDRESS", "ARCADIA_BUILD", "ARCADIA_PLUGINS")
 CREDENTIALS = ("TOKEN", "SECRET", "PASSWORD", "CREDENTIAL", "PGPASS", "BROKER", "DATABASE_URL", "REDIS_URL")
+
+# Let the worker and its first run start first.
+WARM_AFTER_SECONDS = 15.0
+# The idle process needs a few hundred megabytes.
+MIN_AVAILABLE_BYTES = 2_000_000_000
+
+log = logging.getLogger(__name__)
 
 
 def without_credentials(environment: Mapping[str, str]) -> dict[str, str]:
@@ -145,14 +152,6 @@ def _opened(stream: IO[bytes] | None) -> IO[bytes]:
     return stream
 
 
-# Let the worker and its first run start first.
-WARM_AFTER_SECONDS = 15.0
-# The idle process needs a few hundred megabytes.
-MIN_AVAILABLE_BYTES = 2_000_000_000
-
-log = logging.getLogger(__name__)
-
-
 class WarmProcess:
     """One idle process of a program. It reads its arguments from a named pipe and ends with the worker."""
 
@@ -249,3 +248,38 @@ def _hand_over(process: TrainerProcess, pipe: int, path: Path, line: bytes) -> N
         continue
     os.close(pipe)
     path.unlink(missing_ok=True)
+
+
+class Launcher(Protocol):
+    """Starts the processes of attempts."""
+
+    def prepare(self) -> None:
+        """Make later starts fast, when there is time."""
+
+    def launch(self, command: Sequence[str], directory: Path, environment: Mapping[str, str]) -> TrainerProcess:
+        """Start a command for the attempt of a directory."""
+
+    def close(self) -> None:
+        """End what was prepared."""
+
+
+class LocalLauncher:
+    """Starts processes on this host. With `warm`, one is kept idle that has finished its imports."""
+
+    def __init__(self, keep_open: Sequence[int] = (), warm: WarmProcess | None = None) -> None:
+        self._keep_open, self._warm = keep_open, warm
+
+    def prepare(self) -> None:
+        """Start the idle process after a delay."""
+        if self._warm:
+            self._warm.prepare_later()
+
+    def launch(self, command: Sequence[str], directory: Path, environment: Mapping[str, str]) -> TrainerProcess:
+        """Start the process, or use the idle one."""
+        ready = self._warm.take(command) if self._warm else None
+        return ready or TrainerProcess(command, directory / "trainer.log", self._keep_open, environment)
+
+    def close(self) -> None:
+        """Kill the idle process and start no other."""
+        if self._warm:
+            self._warm.close()

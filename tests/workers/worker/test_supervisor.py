@@ -285,7 +285,7 @@ def test_a_worker_reports_its_own_error_and_trains_the_next_run(
             raise BlockingIOError("Resource temporarily unavailable")
         return TrainerProcess(*arguments)
 
-    monkeypatch.setattr("workers.worker.supervisor.TrainerProcess", scarce)
+    monkeypatch.setattr("workers.worker.trainer_process.TrainerProcess", scarce)
     api.claims += [claim(7), claim(8)]
     slot.look()
     slot.done()
