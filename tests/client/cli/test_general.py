@@ -19,8 +19,8 @@ from tests.workers.waiting import PATIENCE_SECONDS
 # The command, but its completion waits longer for a busy server.
 PATIENT_COMMAND = f"""
 import runpy
-from arcadia.cli import completion
-completion.TIMEOUT_SECONDS = {PATIENCE_SECONDS}
+from arcadia.cli import options
+options.TIMEOUT_SECONDS = {PATIENCE_SECONDS}
 runpy.run_module("arcadia", run_name="__main__", alter_sys=True)
 """
 DOCUMENT = Path(__file__).parents[3] / "docs" / "client" / "cli.md"
