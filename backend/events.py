@@ -1,4 +1,4 @@
-"""Order of events: none is missing."""
+"""Events of a run or job: whether one is missing, and whether a repeated one has other contents."""
 
 import hashlib
 import json

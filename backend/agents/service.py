@@ -1,4 +1,4 @@
-"""Import of an agent as a run with one checkpoint, so that evaluations, replays and live games work as for others."""
+"""Export of a checkpoint as an agent file, and import of an agent as a run with one checkpoint."""
 
 import hashlib
 from collections.abc import Iterator

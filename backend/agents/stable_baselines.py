@@ -1,4 +1,4 @@
-"""Agents of Stable-Baselines3, rebuilt as networks of Arcadia with the same output.
+"""Weights from torch files, and agents of Stable-Baselines3, rebuilt as networks of Arcadia with the same output.
 
 A saved model is a zip file: `data` has the settings as JSON, with pickled parts that are never unpickled, and
 `policy.pth` has the weights.

@@ -1,4 +1,4 @@
-"""Checks of webhook addresses: valid ones, and those to which a server may connect (docs/decisions/0065-alerts.md)."""
+"""Addresses of alerts: valid ones, reachable ones, and Apprise's (docs/decisions/0065-alerts.md)."""
 
 import ipaddress
 import logging

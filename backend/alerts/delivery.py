@@ -1,4 +1,4 @@
-"""Background delivery of alerts: each due delivery gets one try, and another one later if it fails.
+"""Delivery of alerts in the background. Each due delivery gets one try, and another one later if it fails.
 
 A delivery is a row, so a restart loses none. A try that was interrupted is repeated with the same key.
 """

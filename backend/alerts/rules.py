@@ -1,4 +1,4 @@
-"""Rules: which kinds of alerts are raised, and at which thresholds."""
+"""Schemas of alerts, and the rules: which kinds are raised, and at which thresholds."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""Alerts: raise, end, list and mark them as read. Functions run in the caller's transaction."""
+"""Alerts, in the caller's transaction: raise, end, list and mark them as read, and check lasting conditions."""
 
 import secrets
 import sys

@@ -1,4 +1,4 @@
-"""Layout of an archive file, which docs/archives.md describes: names of members, and the manifest."""
+"""Layout of an archive file (docs/archives.md), and the checks of one that is imported."""
 
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager

@@ -1,4 +1,4 @@
-"""Whether a run has an agent that can be played, and why not. Requests and the buttons of pages use the same rule."""
+"""Which agent of a run can be played, and why none can. Requests and the buttons of pages use the same rule."""
 
 import json
 from collections.abc import Sequence

@@ -1,4 +1,4 @@
-"""Routes of a run's checkpoints."""
+"""Routes of a run's checkpoints, and the rules that schedules of evaluations and calibrations share."""
 
 from datetime import datetime
 

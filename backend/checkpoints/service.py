@@ -1,4 +1,4 @@
-"""Checkpoints: store, pin, find for the next attempt, and copy for a fork."""
+"""Checkpoints: store, pin, choose the best, prune, find for the next attempt, and copy for a fork."""
 
 import math
 from collections.abc import Container, Sequence

@@ -1,4 +1,4 @@
-"""Groups of runs that differ only in their seed, or that agree in some fields.
+"""Groups of runs that differ only in their seed, or that agree in some fields; their labels, and runs side by side.
 
 A run that repeats another, seed included, is not an independent sample. It starts a new group.
 """

@@ -1,4 +1,4 @@
-"""Response models of the comparison API."""
+"""Schemas of comparisons, and the settings in which runs differ."""
 
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence

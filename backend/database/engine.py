@@ -1,4 +1,4 @@
-"""Access to the database: read sessions and write transactions."""
+"""Access to the database: read sessions, write transactions, and a function of SQLite that calculates numbers."""
 
 import json
 import logging

@@ -1,4 +1,4 @@
-"""Routes of evaluations: request, list, read, cancel, delete and export."""
+"""Routes of evaluations: choices, request, list, read, cancel, delete and export."""
 
 from typing import Annotated, get_args
 

@@ -1,4 +1,4 @@
-"""Schemas of the evaluations API."""
+"""Schemas of evaluations, and their CSV export."""
 
 from collections.abc import Iterable, Iterator
 from datetime import datetime

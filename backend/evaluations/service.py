@@ -1,4 +1,4 @@
-"""Evaluations: request one, and store its results."""
+"""Evaluations: request one, schedule them, store their results, and read them."""
 
 from collections.abc import Sequence
 

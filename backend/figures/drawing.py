@@ -1,4 +1,4 @@
-"""Axes, text, rounding and JSON conversion that all figures share."""
+"""Schemas, axes, text, rounding and JSON conversion that all figures share."""
 
 import html
 import math

@@ -1,4 +1,4 @@
-"""Figure of a run's evaluations: mean scores during training, over the training return."""
+"""Figures of a run's evaluations and calibrations during training, and of one calibration."""
 
 import math
 from collections.abc import Sequence

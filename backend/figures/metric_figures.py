@@ -1,4 +1,4 @@
-"""Figure of one metric of some runs against another metric of the same steps."""
+"""Figures of a metric against another one, of several metrics together, and of one point for each run."""
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass

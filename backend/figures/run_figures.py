@@ -1,4 +1,4 @@
-"""Heat map of the share of each action in the replays of a run, by the step of their checkpoint.
+"""Figures of action shares and of sample efficiency, and the growth of live figures.
 
 Training does not report actions. The replays are episodes that were played with the checkpoints, and their tracks have
 each action.

@@ -1,4 +1,4 @@
-"""Histogram of the episode scores of one evaluation."""
+"""Figures of scores: histograms of episodes, and performance profiles."""
 
 import math
 from collections.abc import Mapping, Sequence

@@ -1,4 +1,4 @@
-"""Route of stored files."""
+"""Responses with stored files, in ranges, and their route."""
 
 import re
 from pathlib import Path, PurePosixPath

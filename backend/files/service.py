@@ -1,4 +1,4 @@
-"""Stored files. Functions run in the caller's transaction, and bytes are removed after its commit."""
+"""Stored files: uploads are received, and bytes are removed after the commit of the caller's transaction."""
 
 import logging
 import secrets

@@ -1,4 +1,4 @@
-"""Files on disk: atomic writes, at paths that the server chooses."""
+"""Files on disk: atomic writes at paths that the server chooses, their owner, and their removal."""
 
 import contextlib
 import errno

@@ -1,4 +1,4 @@
-"""Checks of uploaded zip files. A file is checked completely before any of it is used."""
+"""Zip files: complete checks of uploaded ones before any use, and streams of new ones."""
 
 import errno
 import hashlib

@@ -1,4 +1,4 @@
-"""One game: its tables, the replay of its best agent, and the runs without a score."""
+"""Games: the catalog, pictures, the tables and the best agent of one, and the runs without a score."""
 
 from collections.abc import Collection, Sequence
 from typing import Annotated, Any

@@ -1,4 +1,4 @@
-"""Live games of agents. A request for a game in progress joins it."""
+"""Live games of agents and of people: schemas, requests, and people who continue a replay."""
 
 from collections.abc import Sequence
 from datetime import datetime

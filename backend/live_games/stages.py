@@ -1,4 +1,4 @@
-"""The stages of this process: one for each live game, from its first connection to its last."""
+"""The stages of this process: one for each live game, and the end of games that nobody watches."""
 
 import asyncio
 import logging

@@ -1,4 +1,4 @@
-"""Rules that find events in the metrics of a run: collapses, jumps, NaN and pauses."""
+"""Rules that find events in the metrics of a run: collapses, jumps, NaN and pauses, and faults of the training."""
 
 from collections.abc import Iterator
 

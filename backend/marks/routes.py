@@ -1,4 +1,4 @@
-"""Routes of marks."""
+"""Marks of a run's curves, and their routes."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""Streaming export of the points of a run as CSV, JSON lines or columns."""
+"""Points of a run as CSV, JSON lines or columns, and whole series for archives."""
 
 import json
 from collections.abc import Callable, Iterator, Sequence

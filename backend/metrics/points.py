@@ -1,4 +1,4 @@
-"""Packed arrays of points and summaries, as the database stores a series (docs/decisions/0011-metric-store.md)."""
+"""Packed points and summaries of a series, their visibility, and buckets (docs/decisions/0011-metric-store.md)."""
 
 import math
 from collections.abc import Iterable, Sequence

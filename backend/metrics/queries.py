@@ -1,4 +1,4 @@
-"""Metrics of runs as clients read them: names, and points with a cursor."""
+"""Metrics of runs as clients read them: names, curves, sparklines, and points with a cursor."""
 
 import re
 from collections.abc import Mapping, Sequence

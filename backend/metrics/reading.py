@@ -1,4 +1,4 @@
-"""Reads of one series from the database: summaries of finished chunks, and points with their visibility."""
+"""Schemas of metrics, and reads of one series: summaries of finished chunks, and points with their visibility."""
 
 import csv
 import re

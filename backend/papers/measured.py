@@ -1,4 +1,4 @@
-"""Measurements of the runs of started studies, by study point."""
+"""Measurements of the runs of started studies by study point, and figures and score tables drawn from them."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

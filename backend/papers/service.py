@@ -1,4 +1,4 @@
-"""Studies of papers: choose parts, start their studies, and find started ones."""
+"""The catalog of papers, and their studies: choose parts, start them, and find started ones."""
 
 import pkgutil
 import re

@@ -1,4 +1,4 @@
-"""API schemas of papers, tables and figures, filled from their definitions and started studies."""
+"""API schemas of papers, tables and figures, filled from their definitions and started studies, with their cost."""
 
 from collections.abc import Sequence
 from itertools import islice

@@ -1,4 +1,4 @@
-"""Operations on projects. Every function works inside the caller's transaction."""
+"""Schemas and operations of projects. Every function works inside the caller's transaction."""
 
 from collections.abc import Collection, Sequence
 from datetime import datetime

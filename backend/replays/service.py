@@ -1,4 +1,4 @@
-"""Replays: episodes played from a checkpoint. Each is kept as long as its checkpoint."""
+"""Replays: episodes played from a checkpoint, their schemas, and which are kept."""
 
 import itertools
 import math

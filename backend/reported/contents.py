@@ -1,4 +1,4 @@
-"""Points of a batch of events, by metric. This runs for every value that a script logs."""
+"""Points, media and artifacts in a batch of events."""
 
 import base64
 import math

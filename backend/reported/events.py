@@ -1,4 +1,4 @@
-"""Events of a script. The models describe them; only the rare kinds are validated one by one."""
+"""Events of a script and their values. The models describe them; only the rare kinds are validated one by one."""
 
 import json
 import math

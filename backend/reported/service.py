@@ -1,4 +1,4 @@
-"""Reported runs: create one, let a writer resume or join it, and find its writers."""
+"""Reported runs: create one, let a writer resume or join it, change its state, and recognize its media files."""
 
 from datetime import datetime, timedelta
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Current content of report blocks."""
+"""Current content of report blocks, with their tables."""
 
 from collections.abc import Container, Sequence
 from typing import Any

@@ -1,4 +1,4 @@
-"""Filters of lists of runs."""
+"""Filters of lists of runs, and what can be filtered: facets, settings that differ, and kinds of failures."""
 
 import json
 import math

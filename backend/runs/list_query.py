@@ -1,4 +1,4 @@
-"""The query of the run list: filters, sorting and stable pages."""
+"""The run list: filters, sorting, stable pages, and its rows."""
 
 import base64
 import json

@@ -1,4 +1,4 @@
-"""Queries that build the run schemas of the API."""
+"""Queries that build the run schemas of the API, with start steps and computed values."""
 
 import math
 import re

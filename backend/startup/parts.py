@@ -1,4 +1,4 @@
-"""Output of the processes: problems and news to standard output, and all lines to a log file.
+"""The processes of `arcadia up`: a part that is restarted, the private Redis, and their output.
 
 A thread writes the lines, so that a full disk or a stalled terminal cannot block the processes.
 """

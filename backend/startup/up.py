@@ -1,4 +1,4 @@
-"""`arcadia up`: Redis, the backend and CPU workers on one machine with one command."""
+"""`arcadia up`: Redis, the backend and CPU workers on one machine with one command, in a locked data folder."""
 
 import asyncio
 import fcntl

@@ -1,4 +1,4 @@
-"""The plan of a study: its points, their seeds, and its number of runs."""
+"""The plan of a study: its points, their seeds, its number of runs, and its cost with limits."""
 
 import math
 from collections import Counter

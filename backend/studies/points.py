@@ -1,4 +1,4 @@
-"""Points of a study, and the configurations of their runs.
+"""Points of a study, the configurations of their runs, and how samplers draw them.
 
 A draw has one number per axis: an index into its values, or a number from its range.
 """

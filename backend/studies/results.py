@@ -1,4 +1,4 @@
-"""Results of a study: the mean return of each point over its seeds, with its interval."""
+"""Results of a study: the mean return of each point over its seeds with its interval, and when they are certain."""
 
 import math
 import sys

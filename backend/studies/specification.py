@@ -1,4 +1,4 @@
-"""Specification of a study. The API and the command line use the same model."""
+"""Specification of a study, and labels of its points. The API and the command line use the same model."""
 
 import math
 import re

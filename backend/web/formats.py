@@ -1,4 +1,4 @@
-"""Numbers in JSON responses. JSON has no NaN and infinity, so they are sent as strings."""
+"""Numbers in JSON, which has no NaN and infinity, CSV rows, and unknown parameters."""
 
 import csv
 import io

@@ -1,4 +1,4 @@
-"""Status 405 with an Allow header that lists all methods of a path (docs/decisions/0054-the-allow-header.md)."""
+"""Middleware: the Allow header (docs/decisions/0054-the-allow-header.md), compression, write slots, and log limits."""
 
 import logging
 import threading

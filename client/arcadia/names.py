@@ -1,4 +1,4 @@
-"""References to runs: numbers, ranges, unique names and @last. The Python client and the command line share them."""
+"""References to runs, such as 7-12, unique names and @last, and the fields of listed runs."""
 
 from __future__ import annotations
 

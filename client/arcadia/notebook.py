@@ -1,4 +1,4 @@
-"""Runs and replays as HTML for notebooks, without JavaScript."""
+"""Runs and replays as HTML for notebooks, without JavaScript, with progress bars."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tables of pandas and polars. Their columns have the same types even without rows."""
+"""Metrics and comparisons of runs as tables of pandas and polars."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Events of a trainer, one JSON object per line."""
+"""Events of a trainer, requested changes, and manifests of Arcadia's zip files."""
 
 from collections.abc import Mapping
 from typing import Annotated, Any, Literal

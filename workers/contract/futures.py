@@ -1,4 +1,4 @@
-"""Results of futures: the document that `arcadia futures --json` prints."""
+"""Requests and documents of futures and of calibrations."""
 
 from typing import Annotated, Any, Literal, Self
 

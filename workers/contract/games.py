@@ -1,4 +1,4 @@
-"""The environments of runs: an allow-list, so that no request can make gymnasium import code."""
+"""The environments, with the networks that fit them."""
 
 import difflib
 import re

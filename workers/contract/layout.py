@@ -1,4 +1,4 @@
-"""File names in a run directory."""
+"""File names in a run directory, paths inside a folder, the data folder, log lines, and which checkpoints are kept."""
 
 import logging
 import os

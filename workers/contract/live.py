@@ -1,4 +1,4 @@
-"""Messages of a live game between its process, the backend and the pages, over one WebSocket each.
+"""Messages of live games: keys, orders, and what viewers receive.
 
 The process sends pictures as binary messages (`packed`): four bytes with the length of the head, big endian, the head
 as JSON (`PictureHead`), and the picture as PNG. All other messages are JSON text. The process sends the `Scene`

@@ -1,4 +1,4 @@
-"""Names of all settings, to reject misspelled ones, and validators of their values."""
+"""Names of all settings, and the format of files with secrets."""
 
 import os
 from collections.abc import Mapping

@@ -1,4 +1,4 @@
-"""The track of a recording: what the agent saw, computed and received at each decision.
+"""Tracks of recordings and saliencies of their decisions, as files.
 
 A NumPy .npz file without pickled objects. Its array `head` is the JSON text of a `TrackHead`. Every other array has
 one row per decision:

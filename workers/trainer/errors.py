@@ -1,4 +1,4 @@
-"""Errors of the trainer. Each message says in one sentence what went wrong and what to do.
+"""Errors of the trainer, each with what to do, and requests to stop.
 
 TrainerError
 ├── LaunchError              the command line or the configuration is wrong

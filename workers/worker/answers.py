@@ -1,4 +1,4 @@
-"""Errors of backend calls.
+"""Errors of backend calls, and when to repeat them.
 
 Only the expected response, or a problem document, counts as a response of the backend. Anything else comes from a
 proxy in between, and means that the backend was not reached.

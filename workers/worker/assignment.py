@@ -1,4 +1,4 @@
-"""Assignments: the runs and jobs that a worker holds."""
+"""Assignments: the runs and jobs that a worker holds, and how their attempts ended."""
 
 import errno
 import os

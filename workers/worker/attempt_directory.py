@@ -1,4 +1,4 @@
-"""One attempt's directory: WORKER_DIR/runs/RUN/attempt-N, or WORKER_DIR/jobs/JOB/attempt-N.
+"""One attempt's directory, WORKER_DIR/runs/RUN/attempt-N or WORKER_DIR/jobs/JOB/attempt-N, and its files.
 
 It exists from the claim until the backend has stored everything.
 """

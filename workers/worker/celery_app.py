@@ -1,4 +1,4 @@
-"""The Celery app, which only receives the doorbell."""
+"""The Celery app and its tasks, which only receive the doorbell."""
 
 from collections.abc import Sequence
 

@@ -1,4 +1,4 @@
-"""Facts about the machine of a worker."""
+"""The machine of a worker: settings, name, directory, and facts about the host."""
 
 import fcntl
 import logging

@@ -1,4 +1,4 @@
-"""The event file, read from the last acknowledged event."""
+"""The event file, read from the last acknowledged event, and events that the backend fails on."""
 
 import json
 import math

@@ -1,4 +1,4 @@
-"""A child process on a leash that the worker can stop, kill and wait for."""
+"""Child processes on a leash that the worker can stop, kill and wait for, one of them kept ready."""
 
 import contextlib
 import json

@@ -1,4 +1,4 @@
-"""The two kinds of work, runs and jobs, with the code to claim, prepare and start them."""
+"""The two kinds of work, runs and jobs, with the code to claim, prepare and start them, and their slots."""
 
 import sys
 import threading

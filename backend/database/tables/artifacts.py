@@ -1,4 +1,4 @@
-"""Tables of artifacts: named, versioned files that scripts log and use."""
+"""Tables of files: artifacts and media that scripts log, and the files that they refer to."""
 
 from datetime import datetime
 from typing import Any

@@ -1,4 +1,4 @@
-"""Table that identifies this installation."""
+"""Tables of the installation: its identity, sessions, idempotency keys and workers."""
 
 from datetime import datetime
 from typing import Any

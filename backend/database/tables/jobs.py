@@ -1,4 +1,4 @@
-"""Table of jobs."""
+"""Tables of jobs and what they make: evaluations, calibrations, futures, replays, start sets and kept games."""
 
 from datetime import datetime
 from typing import Any

@@ -1,4 +1,4 @@
-"""Tables of runs, their tags, attempts and log lines."""
+"""Tables of runs: tags, attempts, log lines, changes, provenance, checkpoints, aliases and digests of events."""
 
 from datetime import datetime
 from typing import Any

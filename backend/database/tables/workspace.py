@@ -1,4 +1,4 @@
-"""Table of projects."""
+"""Tables of projects, and what people arrange in them: views, boards, reports, studies and imports."""
 
 from datetime import datetime
 from typing import Any

@@ -1,4 +1,4 @@
-"""Figures 1 and 2: the components of DQN, and the architecture of Gorila."""
+"""Figures 1 and 2: the components of DQN, and the architecture of Gorila. Figure 5: the time to reach scores."""
 
 from collections.abc import Sequence
 

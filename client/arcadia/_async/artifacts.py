@@ -1,4 +1,4 @@
-"""Artifacts: versions of files that scripts have logged."""
+"""Artifacts and checkpoints."""
 
 from __future__ import annotations
 

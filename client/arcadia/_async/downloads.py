@@ -1,4 +1,4 @@
-"""Downloads that appear complete under their name, and that continue where an earlier one was interrupted."""
+"""Downloads that appear complete under their name and continue after an interruption, and archives."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Jobs of workers: evaluations, calibrations, futures and recordings."""
+"""Replays, and jobs of workers: evaluations, calibrations, futures and recordings."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Runs and aliases that references name."""
+"""Runs and aliases that references name, and metrics of runs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Studies: many runs that answer one question."""
+"""Studies, projects, reports and channels of alerts."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # Generated from arcadia/_async by client/generate_sync.py. Edit that instead.
-"""Artifacts: versions of files that scripts have logged."""
+"""Artifacts and checkpoints."""
 
 from __future__ import annotations
 

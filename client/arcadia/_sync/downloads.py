@@ -1,5 +1,5 @@
 # Generated from arcadia/_async by client/generate_sync.py. Edit that instead.
-"""Downloads that appear complete under their name, and that continue where an earlier one was interrupted."""
+"""Downloads that appear complete under their name and continue after an interruption, and archives."""
 
 from __future__ import annotations
 

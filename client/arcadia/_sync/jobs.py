@@ -1,5 +1,5 @@
 # Generated from arcadia/_async by client/generate_sync.py. Edit that instead.
-"""Jobs of workers: evaluations, calibrations, futures and recordings."""
+"""Replays, and jobs of workers: evaluations, calibrations, futures and recordings."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # Generated from arcadia/_async by client/generate_sync.py. Edit that instead.
-"""Runs and aliases that references name."""
+"""Runs and aliases that references name, and metrics of runs."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # Generated from arcadia/_async by client/generate_sync.py. Edit that instead.
-"""Studies: many runs that answer one question."""
+"""Studies, projects, reports and channels of alerts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`arcadia artifacts`: versioned files that scripts have logged."""
+"""`arcadia artifacts` and `arcadia alias`: versioned files of scripts, and names of checkpoints."""
 
 from __future__ import annotations
 

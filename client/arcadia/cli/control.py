@@ -1,4 +1,4 @@
-"""`arcadia stop`, `pause`, `resume`, `archive` and `delete`: actions on one or several runs."""
+"""`arcadia stop`, `pause`, `resume`, `change`, `fork`, `clone`, `archive` and `delete`: actions on runs."""
 
 from __future__ import annotations
 

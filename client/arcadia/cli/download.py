@@ -1,4 +1,4 @@
-"""`arcadia download`: save checkpoints and replays as files."""
+"""`arcadia download`, `export` and `import`: checkpoints, replays and archives as files."""
 
 from __future__ import annotations
 

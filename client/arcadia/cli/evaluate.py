@@ -1,4 +1,4 @@
-"""`arcadia evaluate`: evaluate a checkpoint of a run on the server."""
+"""`arcadia evaluate`, `record` and `agent`: what a checkpoint does, and agents as files."""
 
 from __future__ import annotations
 

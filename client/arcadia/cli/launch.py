@@ -1,4 +1,4 @@
-"""`arcadia launch`: start runs from a preset or a configuration."""
+"""`arcadia launch` and `presets`: start runs from a preset or a configuration."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`arcadia metrics`: list the metrics of a run, or print the points of some."""
+"""`arcadia metrics`, `compare` and `figure`: points, comparisons and charts of runs."""
 
 from __future__ import annotations
 

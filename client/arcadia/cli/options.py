@@ -1,4 +1,4 @@
-"""Arguments and options that several commands share."""
+"""The connection, arguments, options and completions that several commands share."""
 
 from __future__ import annotations
 

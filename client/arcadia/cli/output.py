@@ -1,4 +1,4 @@
-"""Output of the commands: JSON, tables and messages."""
+"""Output of the commands: formats, JSON, tables, messages, and waiting."""
 
 from __future__ import annotations
 

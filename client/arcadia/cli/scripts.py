@@ -1,4 +1,4 @@
-"""`arcadia follow` and `arcadia import-logs`: runs from the logs of other tools."""
+"""`arcadia run`, `sync`, `follow`, `import-logs` and `mcp`: runs of other programs, and tools of assistants."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`arcadia projects` and `arcadia move`: manage projects, and move runs, studies and reports between them."""
+"""`arcadia login`, `open`, `workers`, `projects` and `move`: the server and what it has."""
 
 from __future__ import annotations
 

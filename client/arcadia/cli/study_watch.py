@@ -1,4 +1,4 @@
-"""`arcadia study watch`: the points of a study while its runs train."""
+"""`arcadia study watch`, and the tables of studies that other commands print."""
 
 from __future__ import annotations
 

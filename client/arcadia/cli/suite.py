@@ -1,4 +1,4 @@
-"""`arcadia suite`: studies over lists of games, and their statistics."""
+"""`arcadia suite` and `diagnose`: studies over lists of games, and causes of runs that do not learn."""
 
 from __future__ import annotations
 

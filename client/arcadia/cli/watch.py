@@ -1,4 +1,4 @@
-"""`arcadia watch`: progress, returns and log of runs while they train."""
+"""`arcadia watch` and `log`: progress, returns and log of runs while they train."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Upload of a source's events. For each file, it continues after the last event that the server has."""
+"""Sources of imports, and the upload of their events after the last one that the server has."""
 
 from __future__ import annotations
 

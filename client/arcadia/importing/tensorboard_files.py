@@ -1,4 +1,4 @@
-"""Event files of TensorBoard."""
+"""Event files of TensorBoard, read once or followed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The run of `arcadia run`, to which all Python processes of the command log."""
+"""The run of `arcadia run`, to which all Python processes of the command log, and the standard names of metrics."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Callback of Stable-Baselines3 that logs a training as a reported run.
+"""Callback of Stable-Baselines3 that logs a training as a reported run, and its videos.
 
 model.learn(100_000, callback=ArcadiaCallback(project="cartpole"))
 """

@@ -1,4 +1,4 @@
-"""Artifacts, which are named and versioned files, and the files of a version."""
+"""The fields of artifacts, checkpoints, aliases and archives."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The fields that jobs share."""
+"""The fields of jobs: evaluations, calibrations, futures, replays and start sets."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The fields of a run."""
+"""The fields of runs and of their groups, findings, forecasts, log lines and changes."""
 
 from __future__ import annotations
 

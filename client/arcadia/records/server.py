@@ -1,4 +1,4 @@
-"""The fields of workers, presets, environments and the health of the server."""
+"""The fields of the server, and of projects, reports, views and alerts."""
 
 from __future__ import annotations
 

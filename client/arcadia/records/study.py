@@ -1,4 +1,4 @@
-"""The fields of a study, and of its points."""
+"""The fields of studies, of their points, and of suites."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The journal of a writer: a file with one event per line. It is complete even if the process is killed."""
+"""The journal of a writer, written and read: a file with one event per line, complete even after a kill. Its locks."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The uploader: a process that uploads one journal directory, and records the system metrics of its scripts.
+"""The uploader: a process that uploads one journal directory and records system metrics, and `arcadia sync`.
 
     python -m arcadia.reporting.uploader DIRECTORY
 

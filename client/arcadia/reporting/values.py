@@ -1,4 +1,4 @@
-"""Encoding of values as JSON. Metrics have a fast path; all other values are made storable first."""
+"""Checks and encoding of logged values. Metrics have a fast path; all other values are made storable first."""
 
 from __future__ import annotations
 

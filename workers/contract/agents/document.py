@@ -1,4 +1,4 @@
-"""agent.json, the manifest of an agent file."""
+"""agent.json and README.md of an agent file: the network's shape, the card and the curve."""
 
 import json
 import re

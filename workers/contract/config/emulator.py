@@ -1,4 +1,4 @@
-"""Settings of the Atari emulator. Other environments ignore them."""
+"""Settings of the Atari emulator and of evaluations, and which fields may change while a run trains."""
 
 from collections.abc import Mapping
 from typing import Annotated, Any, Literal

@@ -1,4 +1,4 @@
-"""Configuration field for measuring the speed of the environments without a network."""
+"""Configuration fields that several methods share: critics, values, optimizers, centered inputs, and the ceiling."""
 
 from abc import ABC
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""Student's intervals of means and their differences, also of values that are related inside clusters."""
+"""Student's and Welch's intervals of means and differences, also inside clusters, and tests of ranks."""
 
 import math
 from collections.abc import Callable, Hashable, Sequence

@@ -1,4 +1,4 @@
-"""The installed packages that have entry points of plug-ins."""
+"""The installed packages that have entry points of plug-ins, and those that an administrator has allowed."""
 
 import os
 import re

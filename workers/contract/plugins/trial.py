@@ -1,4 +1,4 @@
-"""Trial of plug-ins in a separate process, which may fail, hang or print without end."""
+"""Trial of plug-ins in a separate process, which may fail, hang or print without end, and packages from a template."""
 
 import contextlib
 import json

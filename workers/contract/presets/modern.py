@@ -1,4 +1,4 @@
-"""Presets of PAAC for the modern protocols: sticky actions, and the budget of Atari 100k."""
+"""Presets of first steps, of MuJoCo, and of PAAC for the modern protocols: sticky actions, and Atari 100k."""
 
 from typing import Any
 

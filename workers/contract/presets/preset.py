@@ -1,4 +1,4 @@
-"""A named configuration that a run starts from."""
+"""A named configuration that a run starts from, and which of its values a paper states."""
 
 import csv
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""Results of an evaluation: the document that `arcadia evaluate --json` prints and its last event contains."""
+"""How an agent acts in an evaluation, and its results: what `arcadia evaluate --json` prints."""
 
 from typing import Annotated, Literal
 

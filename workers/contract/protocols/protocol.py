@@ -1,4 +1,4 @@
-"""Evaluation protocol: the rules that make scores comparable."""
+"""Evaluation protocols: the rules that make scores comparable."""
 
 from dataclasses import dataclass
 from typing import Literal

@@ -1,4 +1,4 @@
-"""Counter of steps and raw returns of episodes."""
+"""Steps and raw returns of episodes, and the environments alone, for the ratio of a method's speed to theirs."""
 
 import time
 from collections.abc import Callable

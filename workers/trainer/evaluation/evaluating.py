@@ -1,4 +1,4 @@
-"""One evaluation, from the checkpoint to the document."""
+"""One evaluation, from the checkpoint to the document, with its start points."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace

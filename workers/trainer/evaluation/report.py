@@ -1,4 +1,4 @@
-"""Events of an evaluation or another job, in the format of a trainer's events."""
+"""Events of an evaluation or another job, in the format of a trainer's events, and the document as text."""
 
 import socket
 import sys

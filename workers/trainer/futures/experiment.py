@@ -1,4 +1,4 @@
-"""Futures of one decision, from the checkpoint to the document."""
+"""Futures of one decision, from the checkpoint to the document, with the best action's test and videos."""
 
 import math
 import time

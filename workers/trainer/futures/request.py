@@ -1,4 +1,4 @@
-"""Command line of futures. It does not load torch, so that mistakes are reported immediately."""
+"""Command line of futures, and their document as text. It does not load torch, so mistakes are reported fast."""
 
 import argparse
 import os

@@ -1,4 +1,4 @@
-"""Device of the network, and the CPU threads that it uses."""
+"""Device of the network, the CPU threads that it uses, and CUDA graphs."""
 
 import os
 import threading

@@ -1,4 +1,4 @@
-"""Estimate of the host memory that a run needs, from measured sizes."""
+"""Estimate of the host memory that a run needs, from measured sizes, and the limit of open files."""
 
 import ctypes
 import math

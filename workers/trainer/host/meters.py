@@ -1,4 +1,4 @@
-"""Load, memory, power and temperature of one GPU, from NVIDIA's management library (NVML)."""
+"""Meters of a trainer's host: processor, memory, disks, networks, and one GPU by NVIDIA's library (NVML)."""
 
 import contextlib
 import os

@@ -1,4 +1,4 @@
-"""The papers' optimizers over one flat buffer of parameters, which needs few kernels and can be shared memory."""
+"""The papers' optimizers over one flat buffer of parameters, and updates that ignore the mean of a layer's inputs."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass

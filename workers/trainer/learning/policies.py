@@ -1,4 +1,4 @@
-"""Policies over discrete and continuous actions: sampling, log-probabilities and entropies.
+"""Policies over discrete and continuous actions, and ε-greedy exploration.
 
 Each policy takes the output of a network's policy head, one row per state.
 """

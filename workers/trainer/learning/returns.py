@@ -1,4 +1,4 @@
-"""Returns and targets: tensors (t_max, n_e) for n_e environments, plain numbers for one."""
+"""Returns, targets and losses: tensors (t_max, n_e) for n_e environments, plain numbers for one. Decay of settings."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

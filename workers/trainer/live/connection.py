@@ -1,4 +1,4 @@
-"""Connection from a live game's process to the backend. It reconnects when it breaks."""
+"""Connection from a live game's process to the backend: pictures, their pace, and the keys of a person."""
 
 import contextlib
 import io

@@ -1,4 +1,4 @@
-"""Agent of a live game. It switches to newer checkpoints while it plays."""
+"""Agent of a live game, which switches to newer checkpoints while it plays, and how the game is set up."""
 
 import json
 import secrets

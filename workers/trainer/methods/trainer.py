@@ -1,4 +1,4 @@
-"""Trainer half of a method."""
+"""Trainer half of a method, and the networks of its checkpoints."""
 
 from collections.abc import Callable
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""Hand-written gradients of layers, which are written into the optimizer's buffers.
+"""Hand-written gradients of layers, initial weights, precision, and threads that compute side by side.
 
 For the few states of a rollout, autograd costs more than the arithmetic, and its results would need a copy.
 """

@@ -1,4 +1,4 @@
-"""The papers' networks: a body with heads for policy and value, or for action values."""
+"""The papers' networks: a body with heads for policy and value, or for action values, and their dead units."""
 
 import time
 from collections.abc import Iterator, Sequence

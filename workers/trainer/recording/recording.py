@@ -1,4 +1,4 @@
-"""Recorder of one episode with its track of observations, network outputs and rewards.
+"""One episode recorded as a video and a track of observations, network outputs and rewards.
 
 It plays the same episode as an evaluation with the same protocol, seed and number, in the same lane of `playing`.
 """

@@ -1,4 +1,4 @@
-"""Replays: recordings in a run's directory, named after their checkpoint."""
+"""Replays in a run's directory, named after their checkpoint, and the video of a kept game."""
 
 import math
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""Saliency of a recorded episode, which is replayed from its actions."""
+"""A recorded episode repeated from its actions, for the saliency of its decisions and for start points."""
 
 import math
 from collections.abc import Callable, Iterator, Sequence

@@ -1,4 +1,4 @@
-"""Checkpoint files. Each is a safetensors file with a manifest that is written last and contains its hash."""
+"""Checkpoint files with a manifest that is written last and contains the hash, and which of them are kept."""
 
 import contextlib
 import hashlib

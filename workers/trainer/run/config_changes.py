@@ -1,4 +1,4 @@
-"""Changes of the configuration while a run trains.
+"""Changes of the configuration while a run trains, requested or scheduled.
 
 `changes.json` in the run directory has the requested changes. The event file has the applied ones. A change is reported
 before it takes effect, so that a killed trainer has either reported it or not used it.

@@ -1,4 +1,4 @@
-"""Mean returns that deserve a checkpoint and its replay before the next scheduled one."""
+"""Progress of a run: its bar, speed, milestones that deserve a checkpoint, and warnings."""
 
 import contextlib
 import shutil

@@ -1,4 +1,4 @@
-"""Gymnasium's MuJoCo tasks, filmed for replays or learned from the camera's pictures."""
+"""Gymnasium's MuJoCo tasks and CarRacing, learned from pictures."""
 
 import logging
 from collections.abc import Sequence

@@ -1,4 +1,4 @@
-"""Colors and cell pictures of the small environments."""
+"""Small environments that are learned in seconds: Catch, Recall, Identity and Target."""
 
 from typing import Any, Final
 

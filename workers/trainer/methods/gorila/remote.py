@@ -1,4 +1,4 @@
-"""Parameter server and global replay memory over Ray: the Ray actors that hold them, and their clients."""
+"""Gorila over Ray: parameter server, replay memory and roles as Ray actors, their hosts and clients."""
 
 import re
 import time
