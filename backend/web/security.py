@@ -25,7 +25,7 @@ STREAM = f"{API}/events"
 
 # Paths that need no session: sign-in and health.
 PUBLIC = (f"{API}/session", f"{API}/health")
-# Shared reports. Their links contain a token, which backend/reports/shared.py checks.
+# Shared reports. Their links contain a token, which backend/reports/routes.py checks.
 SHARED_REPORTS = f"{API}/shared/"
 WORKERS_ONLY = f"{API}/worker/"
 
