@@ -12,7 +12,7 @@ from sqlalchemy.orm import Session
 from backend.archives.format import Archive, rows_of
 from backend.archives.rows import read_lines
 from backend.database.tables import Evaluation, File, Replay
-from backend.reports import schemas as figures
+from backend.reports import schemas
 from backend.reports.markdown import image_files, replace_image_files
 from backend.reports.schemas import (
     AnyBlock,
@@ -73,7 +73,7 @@ def _collect(block: FinishedBlock | None, found: BlockIds) -> None:
     if isinstance(block, TextBlock):
         found.files.update(image_files(block.markdown))
     elif isinstance(block, ChartBlock):
-        ids = figures.ids_in(block.address)
+        ids = schemas.ids_in(block.address)
         found.runs.update(ids.runs)
         found.studies.update(_listed(ids.study))
         found.evaluations.update(_listed(ids.evaluation))
@@ -98,7 +98,7 @@ def _replace(block: FinishedBlock, new: NewIds) -> FinishedBlock:
 
 def _replace_in_address(address: str, new: NewIds) -> str | None:
     """Return the address with new ids, or None if nothing would be left of its figure."""
-    ids = figures.ids_in(address)
+    ids = schemas.ids_in(address)
     runs = _known(ids.runs, new.runs)
     (study,) = _known(_listed(ids.study), new.studies) or (None,)
     (evaluation,) = _known(_listed(ids.evaluation), new.evaluations) or (None,)
@@ -106,7 +106,7 @@ def _replace_in_address(address: str, new: NewIds) -> str | None:
     had = (bool(ids.runs), ids.study is not None, ids.evaluation is not None)
     if had != (bool(kept.runs), kept.study is not None, kept.evaluation is not None):
         return None
-    return figures.replace_ids(address, kept)
+    return schemas.replace_ids(address, kept)
 
 
 def _replace_in_draft(block: DraftBlock, new: NewIds) -> DraftBlock:

@@ -7,11 +7,9 @@ from typing import Any
 from sqlalchemy.orm import Session
 
 from backend import calibrations, futures, jobs, kept_games, saliency, start_sets
-from backend import calibrations as calibration_schedule
 from backend.checkpoints.service import prune_after_job
 from backend.config import Settings
 from backend.database.tables import Checkpoint, Job, Run
-from backend.evaluations import service as evaluation_schedule
 from backend.evaluations import service as evaluations
 from backend.evaluations.service import offer_start_set
 from backend.events import EventConflict, digest_of_event, refuse_other_kinds, take_unstored, to_datetime
@@ -146,8 +144,8 @@ def conclude(session: Session, settings: Settings, job: Job, outcome: Outcome, m
         run = session.get_one(Run, job.run_id)
         # The evaluated checkpoint may be the best now, and checkpoints that were kept for the job may be deleted.
         prune_after_job(session, run)
-        evaluation_schedule.catch_up_schedule(session, run)
-        calibration_schedule.catch_up_schedule(session, run)
+        evaluations.catch_up_schedule(session, run)
+        calibrations.catch_up_schedule(session, run)
 
 
 def _requeue_or_fail(session: Session, settings: Settings, job: Job, reason: str) -> None:

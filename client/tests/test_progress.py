@@ -15,7 +15,7 @@ from fake_server import URL, FakeServer
 from rich.console import Console
 
 from arcadia import Client
-from arcadia import notebook as progress
+from arcadia import notebook as notebook_module
 from arcadia._sync.downloads import download
 from arcadia.notebook import ProgressBar
 
@@ -48,7 +48,7 @@ def notebook(monkeypatch: pytest.MonkeyPatch) -> Notebook:
     found = Notebook()
     monkeypatch.setitem(sys.modules, "IPython", ModuleType("IPython"))
     monkeypatch.setitem(sys.modules, "IPython.display", found)
-    monkeypatch.setattr(progress, "Console", lambda **_options: Console(force_jupyter=True))
+    monkeypatch.setattr(notebook_module, "Console", lambda **_options: Console(force_jupyter=True))
     return found
 
 
@@ -57,7 +57,7 @@ def terminal(monkeypatch: pytest.MonkeyPatch) -> io.StringIO:
     """Run on a terminal, and return its output."""
     shown = io.StringIO()
     terminal = Console(file=shown, force_terminal=True, width=120, color_system=None)
-    monkeypatch.setattr(progress, "Console", lambda **_options: terminal)
+    monkeypatch.setattr(notebook_module, "Console", lambda **_options: terminal)
     return shown
 
 

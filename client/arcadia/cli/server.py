@@ -28,7 +28,6 @@ from arcadia.cli.output import (
     show,
     state,
 )
-from arcadia.cli.output import show as show_text
 from arcadia.errors import ApiError, ArcadiaError, NotFoundError
 from arcadia.notebook import format_size
 from arcadia.settings import ENVIRONMENT, TOKEN_VARIABLE, Token, check_token, resolve_url, store_login
@@ -88,7 +87,7 @@ def show_project(ctx: typer.Context, project: Name, as_json: Json = False) -> No
 def create(ctx: typer.Context, project: Name, text: TextOption = None, as_json: Json = False) -> None:
     """Create a project."""
     found = open_client(ctx).create_project(project, text or "")
-    print_json(found.data) if as_json else show_text(f"Created project {found.name}.")
+    print_json(found.data) if as_json else show(f"Created project {found.name}.")
 
 
 @app.command()
@@ -102,7 +101,7 @@ def rename(
     found = open_client(ctx).project(project)
     before = found.name
     found.edit(name=name)
-    print_json(found.data) if as_json else show_text(f"Renamed project {before} to {found.name}.")
+    print_json(found.data) if as_json else show(f"Renamed project {before} to {found.name}.")
 
 
 @app.command()
@@ -121,7 +120,7 @@ def merge(
     found, target = client.project(project), client.project(into)
     confirm(f"Merge project {found.name} with {plural(found.run_count, 'run')} into {target.name}?", yes)
     merged = found.merge(target.name)
-    print_json(merged.data) if as_json else show_text(f"Merged project {found.name} into {merged.name}.")
+    print_json(merged.data) if as_json else show(f"Merged project {found.name} into {merged.name}.")
 
 
 @app.command()
@@ -130,7 +129,7 @@ def delete(ctx: typer.Context, project: Name, yes: Yes = False) -> None:
     found = open_client(ctx).project(project)
     confirm(f"Delete project {found.name}?", yes)
     found.delete()
-    show_text(f"Deleted project {found.name}.")
+    show(f"Deleted project {found.name}.")
 
 
 def move(
@@ -165,7 +164,7 @@ def move(
         (moved.report_ids, "report", "reports"),
     )
     parts = [f"{len(ids):,} {one if len(ids) == 1 else many}" for ids, one, many in counts if ids]
-    show_text(f"Moved {' and '.join(parts) or 'nothing'} to {project.name}.")
+    show(f"Moved {' and '.join(parts) or 'nothing'} to {project.name}.")
 
 
 def _print_agents(project: Project) -> None:

@@ -9,7 +9,6 @@ from types import ModuleType
 
 import pytest
 
-from arcadia.cli import main as added
 from arcadia.cli import main as main_module
 from arcadia.cli import server
 from arcadia.cli.main import main
@@ -36,11 +35,11 @@ def installed(monkeypatch: pytest.MonkeyPatch) -> list[EntryPoint]:
     module.greet, module.version = greet, version  # type: ignore[attr-defined]
     monkeypatch.setitem(sys.modules, "greetings", module)
     found = [
-        EntryPoint("greet", "greetings:greet", added.COMMANDS_GROUP),
-        EntryPoint("broken", "greetings_that_do_not_exist:greet", added.COMMANDS_GROUP),
-        EntryPoint("greetings", "greetings:version", added.VERSIONS_GROUP),
+        EntryPoint("greet", "greetings:greet", main_module.COMMANDS_GROUP),
+        EntryPoint("broken", "greetings_that_do_not_exist:greet", main_module.COMMANDS_GROUP),
+        EntryPoint("greetings", "greetings:version", main_module.VERSIONS_GROUP),
     ]
-    monkeypatch.setattr(added, "entry_points", lambda group: [entry for entry in found if entry.group == group])
+    monkeypatch.setattr(main_module, "entry_points", lambda group: [entry for entry in found if entry.group == group])
     return found
 
 

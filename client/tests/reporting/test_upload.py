@@ -17,7 +17,6 @@ from reporting.reported_server import Rejection, ReportedServer
 
 import arcadia
 from arcadia.reporting import upload as upload_module
-from arcadia.reporting import upload as writer_upload
 from arcadia.reporting.connection import Connection, RejectedError
 from arcadia.reporting.layout import JournalDirectory
 from arcadia.reporting.upload import Upload
@@ -96,7 +95,7 @@ def test_a_second_upload_only_sends_the_last_event_again(folder: JournalDirector
 def test_batches_of_every_size_arrive_once(
     folder: JournalDirectory, server: ReportedServer, monkeypatch: pytest.MonkeyPatch, limit: int
 ) -> None:
-    monkeypatch.setattr(writer_upload, "MAX_EVENTS", limit)
+    monkeypatch.setattr(upload_module, "MAX_EVENTS", limit)
     start_upload(folder, server).run(no_pauses)
     assert server.metrics() == POINTS
 
@@ -105,7 +104,7 @@ def test_batches_of_every_size_arrive_once(
 def test_a_lost_connection_neither_loses_nor_doubles_events(
     folder: JournalDirectory, server: ReportedServer, monkeypatch: pytest.MonkeyPatch, kind: str
 ) -> None:
-    monkeypatch.setattr(writer_upload, "MAX_EVENTS", 10)
+    monkeypatch.setattr(upload_module, "MAX_EVENTS", 10)
     counts = iter(range(1_000))
 
     def fail(*_arguments: Any) -> None:
@@ -156,7 +155,7 @@ def test_pauses_grow_and_end_with_the_failures(
 def test_a_slow_server_gets_fewer_requests_but_always_heartbeats(
     folder: JournalDirectory, server: ReportedServer, monkeypatch: pytest.MonkeyPatch, seconds: float, pause: float
 ) -> None:
-    monkeypatch.setattr(writer_upload, "is_writer_alive", lambda _file: True)
+    monkeypatch.setattr(upload_module, "is_writer_alive", lambda _file: True)
     now = itertools.count(step=seconds / 5)  # the clock is read five times while events are sent
     monkeypatch.setattr(upload_module, "time", SimpleNamespace(monotonic=lambda: next(now)))
     pauses: list[float] = []
@@ -327,7 +326,7 @@ def test_both_writers_of_a_resumed_run_are_uploaded_in_order(folder: JournalDire
 def test_a_silent_script_is_reported_as_alive(
     folder: JournalDirectory, server: ReportedServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(writer_upload, "is_writer_alive", lambda _file: True)
+    monkeypatch.setattr(upload_module, "is_writer_alive", lambda _file: True)
     upload = start_upload(folder, server)
     upload.send()
     monkeypatch.setattr(upload_module, "HEARTBEAT_SECONDS", 0.0)

@@ -14,7 +14,7 @@ from reporting import scripts
 from reporting.reported_server import Rejection, ReportedServer
 from reporting.scripts import wait_until
 
-from arcadia.reporting import uploader as syncing
+from arcadia.reporting import uploader as uploader_module
 from arcadia.reporting.layout import JournalDirectory
 
 LOOP = """
@@ -97,11 +97,11 @@ for _ in range(10):
     assert ended.stderr.count(token) == 1, ended.stderr
     assert ended.stderr.endswith(f"Upload them with: arcadia sync {folder}\n")
     assert "continues for an hour" not in ended.stderr
-    result = syncing.sync(JournalDirectory(folder), server.url, "still wrong")
+    result = uploader_module.sync(JournalDirectory(folder), server.url, "still wrong")
     assert "the argument `token`" in (result.problem or "")
     assert len(server.requests) == 2
     server.before = lambda _path, _body: None
-    assert syncing.sync(JournalDirectory(folder), server.url).problem is None
+    assert uploader_module.sync(JournalDirectory(folder), server.url).problem is None
     assert_arrived_once(server, tmp_path / "journals")
 
 

@@ -10,12 +10,12 @@ from typing import Any
 import pytest
 from sqlalchemy import delete, select
 
-from backend import events as repeats
+from backend import events as event_digests
 from backend.config import Settings
 from backend.database.engine import Database
 from backend.database.tables import EventDigests
 from backend.metrics import reading
-from backend.reported import events as values
+from backend.reported import events as reported_events
 from backend.reported import ingest
 from tests.backend.reported.conftest import Script
 from tests.factories import Api
@@ -75,7 +75,7 @@ def test_repeats_are_recognized_in_batches_of_any_size(
     api: Api, reported: Script, database: Database, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The digests of many small batches share a row."""
-    monkeypatch.setattr(repeats, "ROW_EVENTS", 5)
+    monkeypatch.setattr(event_digests, "ROW_EVENTS", 5)
     events = [reported.metrics(step, loss=1.0) for step in range(40)]
     for start in range(0, 40, 3):
         reported.post(*events[start : start + 3])
@@ -88,7 +88,7 @@ def test_repeats_are_recognized_in_batches_of_any_size(
     with database.read() as session:
         rows = session.scalars(select(EventDigests).where(EventDigests.first_seq > 0)).all()
         assert len(rows) < 15
-        assert sum(len(row.digests) for row in rows) == 80 * repeats.DIGEST_BYTES
+        assert sum(len(row.digests) for row in rows) == 80 * event_digests.DIGEST_BYTES
 
 
 def test_the_order_of_fields_does_not_make_another_event(reported: Script) -> None:
@@ -271,7 +271,7 @@ def test_the_configuration_tags_and_notes_can_change(api: Api, reported: Script,
 
 
 def test_a_configuration_that_is_too_large_is_left_out(api: Api, script: Script, warnings: Warnings) -> None:
-    script.begin(config={"lr": 1, "large": "x" * values.MAX_CONFIG_BYTES})
+    script.begin(config={"lr": 1, "large": "x" * reported_events.MAX_CONFIG_BYTES})
     assert api.run(script.run_id)["config"] == {}
     assert "256,000 bytes" in warnings(script.run_id)[0]
     script.log("config", values={str(number): number for number in range(1_200)})
