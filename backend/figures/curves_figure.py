@@ -91,7 +91,10 @@ NEGLIGIBLE_WEIGHT = 1e-3
 
 @dataclass(frozen=True)
 class Smoothing:
-    """The decay of the past per unit of x, and the points before the visible part."""
+    """The decay of the past per unit of x, and the points before the visible part.
+
+    By distance and not by bucket, so a zoom, and runs of other lengths, are equally smooth.
+    """
 
     weight: float = 0.0
     unit: float = 1.0
