@@ -30,9 +30,9 @@ from backend.figures.curves_figure import (
     smooth,
 )
 from backend.figures.drawing import Figure, Look, faint, format_value, to_figure
-from backend.metrics.points import Curve, Floats, Ints, MetricSeries, bins_over
+from backend.metrics.points import Floats, Ints, MetricSeries
 from backend.metrics.queries import UNFINISHED, UnknownMetric, Window
-from backend.metrics.reading import find_shared_series
+from backend.metrics.reading import Curve, bins_over, find_shared_series
 from workers.contract.inference.samples import Center, center_curve, sorted_means
 from workers.contract.metrics import named
 

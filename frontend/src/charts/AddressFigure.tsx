@@ -5,7 +5,7 @@ import type { Zoom } from "./curveView";
 import { FigureFrame } from "./FigureFrame";
 import { axisOf, titleOf, useFigureKind, zoomedAddress } from "./figureKind";
 import { DRAWN_HEADER, drawnRows } from "./points";
-import { useZoom } from "./useZoom";
+import { useZoom } from "./useCurveView";
 
 /** Plotly fails if the legend leaves no room for the plot. */
 const MIN_HEIGHT_WITH_LEGEND = 220;
