@@ -56,7 +56,7 @@ def test_the_recipes_link_to_many_files() -> None:
     assert len(re.findall(r"^## Add ", recipes.read_text(), re.MULTILINE)) == 10
 
 
-@pytest.mark.parametrize("walk", ["A configuration", "A metric", "A checkpoint"])
+@pytest.mark.parametrize("walk", ["A configuration", "A checkpoint"])
 def test_a_walk_visits_at_most_eight_places_once_and_its_files_exist(walk: str) -> None:
     text = (ROOT / "docs" / "architecture.md").read_text()
     (steps,) = re.findall(rf"\*\*{walk}, from [^*]+\*\*\n\n((?:\d\. .*\n(?:   .*\n)*)+)", text)
@@ -67,6 +67,15 @@ def test_a_walk_visits_at_most_eight_places_once_and_its_files_exist(walk: str) 
     for room, words in found:
         named = [ROOT / room / name for name in re.findall(r"`(\w+\.tsx?|(?!config\.json)\w+\.py)`", words)]
         assert all(path.exists() for path in (ROOT / room, *named)), named
+
+
+def test_the_walk_of_a_metric_enters_at_most_thirty_files_once() -> None:
+    text = (ROOT / "docs" / "architecture.md").read_text()
+    (table,) = re.findall(r"\*\*A metric, from [^*]+\*\*\n\n(?:.+\n)+\n((?:\|.*\n)+)", text)
+    files = re.findall(r"^\| `([^`]+)`", table, re.MULTILINE)
+    assert 20 <= len(files) <= 30
+    assert len(set(files)) == len(files), "the walk returns to a file"
+    assert [file for file in files if not (ROOT / file).is_file()] == []
 
 
 def test_the_index_of_decisions_has_each_once() -> None:

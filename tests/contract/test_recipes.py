@@ -18,7 +18,7 @@ def recipe(title: str) -> dict[str, str]:
     (section,) = re.findall(rf"^## {title}\n(.*?)^##", EXTENDING, re.MULTILINE | re.DOTALL)
     steps = re.findall(r"^\d\. \*\*`([^`]+)`\*\*(.*?)(?=^\d\. |\Z)", section, re.MULTILINE | re.DOTALL)
     codes = {file: re.findall(r"```python\n(.*?)```", step, re.DOTALL) for file, step in steps}
-    return {file: dedent("   " + code[0]) if code else "" for file, code in codes.items()}
+    return {file: dedent(code[0]) if code else "" for file, code in codes.items()}
 
 
 class Copy:

@@ -31,7 +31,9 @@ export function ChartFields({ address, onChange, selected }: ChartFieldsProps) {
     const [from, to] = [kind ?? kinds[0], kinds.find((each) => each.name === name)];
     if (!from || !to) return;
     const choice = readChoice(from, address);
-    onChange(writeChoice(to, { ...choice, runs: to.one_run ? choice.runs.slice(0, 1) : choice.runs }, address));
+    onChange(
+      writeChoice(to, { ...choice, runs: to.one_run ? choice.runs.slice(0, 1) : choice.runs }, address),
+    );
   };
   const select = (
     <Select
@@ -89,12 +91,7 @@ function FigureFields({ kind, select, choice, selected, onChange }: FigureFields
     <>
       <Group gap="xs" align="start" grow preventGrowOverflow={false}>
         {select}
-        <Axes
-          kind={kind}
-          choice={choice}
-          names={compared ? metricNames(compared) : []}
-          onChange={onChange}
-        />
+        <Axes kind={kind} choice={choice} names={compared ? metricNames(compared) : []} onChange={onChange} />
       </Group>
       {!selected && (
         <RunsField
@@ -109,29 +106,22 @@ function FigureFields({ kind, select, choice, selected, onChange }: FigureFields
           view={view}
           onChange={(next) => onChange({ ...choice, view: next })}
           axes={axesOf(compared?.runs ?? [])}
-          forks={
-            kind.parameters.includes("ancestry") && compared?.runs.some(({ parent }) => parent !== null)
-          }
+          forks={kind.parameters.includes("ancestry") && compared?.runs.some(({ parent }) => parent !== null)}
         />
       )}
       {!kind.streams && kind.parameters.includes("x_log") && (
         <Group gap="md">
-          <Switch
-            size="xs"
-            label="Log x"
-            checked={view.xLog}
-            onChange={(event) =>
-              onChange({ ...choice, view: { ...view, xLog: event.currentTarget.checked } })
-            }
-          />
-          <Switch
-            size="xs"
-            label="Log y"
-            checked={view.yLog}
-            onChange={(event) =>
-              onChange({ ...choice, view: { ...view, yLog: event.currentTarget.checked } })
-            }
-          />
+          {(["xLog", "yLog"] as const).map((axis) => (
+            <Switch
+              key={axis}
+              size="xs"
+              label={axis === "xLog" ? "Log x" : "Log y"}
+              checked={view[axis]}
+              onChange={(event) =>
+                onChange({ ...choice, view: { ...view, [axis]: event.currentTarget.checked } })
+              }
+            />
+          ))}
         </Group>
       )}
       {isGroupable(kind) && runs.length > 1 && (

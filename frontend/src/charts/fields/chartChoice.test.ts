@@ -23,11 +23,7 @@ it.each([
 
 it("drops parameters that another chart does not have", () => {
   const before = "/api/v1/figures/curves?runs=1,2&metric=train/entropy&ancestry=true&group=seed&seeds=true";
-  const written = writeChoice(
-    figureKind("percentiles"),
-    readChoice(figureKind("curves"), before),
-    before,
-  );
+  const written = writeChoice(figureKind("percentiles"), readChoice(figureKind("curves"), before), before);
   expect([...partsOf(written).query.keys()].sort()).toEqual(["metric", "runs", "smoothing", "x"]);
 });
 

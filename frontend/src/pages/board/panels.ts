@@ -43,10 +43,7 @@ export const firstFilter = ([first, ...others]: readonly string[]) =>
  * Return the initial charts, of the newest runs of the project. Each environment has its own chart of returns.
  * The environments with the most runs come first.
  */
-export function suggestedPanels(
-  environments: readonly string[],
-  kinds: readonly FigureKind[],
-): BoardPanel[] {
+export function suggestedPanels(environments: readonly string[], kinds: readonly FigureKind[]): BoardPanel[] {
   if (environments.length < 2) return panelsOfRuns();
   const returns = environments.slice(0, MAX_ENVIRONMENTS).map((env) =>
     newPanel("percentiles?metric=episode/return&smoothing=0.6", {
@@ -58,7 +55,10 @@ export function suggestedPanels(
   const first = shortEnv(environments[0] ?? "");
   return [
     ...returns,
-    ...others.map((panel) => ({ ...panel, title: `${titleOf(kindAt(kinds, panel.address), panel.address)} · ${first}` })),
+    ...others.map((panel) => ({
+      ...panel,
+      title: `${titleOf(kindAt(kinds, panel.address), panel.address)} · ${first}`,
+    })),
   ];
 }
 
