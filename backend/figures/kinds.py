@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 from math import inf
-from typing import Annotated, Any, TypeVar
+from typing import Annotated, TypeVar
 
 from fastapi import APIRouter, Query
 from fastapi.routing import APIRoute
@@ -35,6 +35,7 @@ class FigureKind(BaseModel):
         default=False, description="True if recordings, evaluations and calibrations of its runs change it."
     )
     empty: str | None = Field(default=None, description="Message in place of an empty figure. Null: no points yet.")
+    # Set by the route.
     parameters: list[str] = Field(default=[], description="Query parameters, except `after`.")
     streams: bool = Field(default=False, description="True if it accepts the cursor of an earlier response as `after`.")
 
@@ -43,15 +44,16 @@ FIGURES: list[FigureKind] = []
 Read = TypeVar("Read", bound=Callable[..., Figure])
 
 
-def figure_route(router: APIRouter, name: str, title: str, **traits: Any) -> Callable[[Read], Read]:
-    """Add the route of a figure, and list the figure with its traits: fields of `FigureKind`."""
+def figure_route(router: APIRouter, kind: FigureKind) -> Callable[[Read], Read]:
+    """Add the route of a figure, and list the figure with the parameters of its route."""
 
     def add(read: Read) -> Read:
-        router.get(f"/figures/{name}")(read)
-        dependant = APIRoute(f"/figures/{name}", read).dependant
+        path = f"/figures/{kind.name}"
+        router.get(path)(read)
+        dependant = APIRoute(path, read).dependant
         names = [param.alias for part in (dependant, *dependant.dependencies) for param in part.query_params]
-        accepted = {"parameters": [each for each in names if each != "after"], "streams": "after" in names}
-        FIGURES.append(FigureKind.model_validate({"name": name, "title": title, **traits, **accepted}))
+        accepted = {"parameters": [name for name in names if name != "after"], "streams": "after" in names}
+        FIGURES.append(kind.model_copy(update=accepted))
         return read
 
     return add

@@ -53,10 +53,7 @@ def list_figures() -> list[FigureKind]:
 
 
 @figure_route(
-    router,
-    "curves",
-    "A metric of several runs during training",
-    label="Curve of a metric",
+    router, FigureKind(name="curves", title="A metric of several runs during training", label="Curve of a metric")
 )
 def read_curves(
     db: Db,
@@ -105,11 +102,13 @@ def read_curves(
 
 @figure_route(
     router,
-    "together",
-    "Several metrics of a run during training, as lines or shares",
-    label="Several metrics",
-    one_run=True,
-    in_editors=False,
+    FigureKind(
+        name="together",
+        title="Several metrics of a run during training, as lines or shares",
+        label="Several metrics",
+        one_run=True,
+        in_editors=False,
+    ),
 )
 def read_together(
     db: Db,
@@ -130,10 +129,12 @@ def read_together(
 
 @figure_route(
     router,
-    "percentiles",
-    "Percentiles of a metric over seeds during training, by setting",
-    label="Percentiles over seeds",
-    heading="{y}, percentiles",
+    FigureKind(
+        name="percentiles",
+        title="Percentiles of a metric over seeds during training, by setting",
+        label="Percentiles over seeds",
+        heading="{y}, percentiles",
+    ),
 )
 def read_percentiles(db: Db, query: CurvesQuery, metric: MetricName = EPISODE_RETURN, group_by: GroupBy = "") -> Figure:
     """Return the percentiles of one metric over seeds: the median in bands of 25 to 75 and of 10 to 90 percent."""
@@ -146,11 +147,13 @@ def read_percentiles(db: Db, query: CurvesQuery, metric: MetricName = EPISODE_RE
 
 @figure_route(
     router,
-    "metric-by-metric",
-    "A metric of several runs against another metric",
-    label="Metric against metric",
-    heading="{y} by {x}",
-    axis="metric:{x_metric}",
+    FigureKind(
+        name="metric-by-metric",
+        title="A metric of several runs against another metric",
+        label="Metric against metric",
+        heading="{y} by {x}",
+        axis="metric:{x_metric}",
+    ),
 )
 def read_metric_by_metric(
     db: Db,
@@ -175,12 +178,14 @@ def read_metric_by_metric(
 
 @figure_route(
     router,
-    "scatter",
-    "One point for each run: a setting or result against another one",
-    label="One point per run",
-    heading="{y} by {x}",
-    axis="run:{x}",
-    empty="None of these runs has both values yet. Choose other values, or wait for results.",
+    FigureKind(
+        name="scatter",
+        title="One point for each run: a setting or result against another one",
+        label="One point per run",
+        heading="{y} by {x}",
+        axis="run:{x}",
+        empty="None of these runs has both values yet. Choose other values, or wait for results.",
+    ),
 )
 def read_scatter(
     db: Db,
@@ -200,12 +205,14 @@ def read_scatter(
 
 @figure_route(
     router,
-    "episode-histogram",
-    "Histogram of the returns of training episodes, by setting",
-    label="Returns of episodes",
-    heading="Returns of episodes",
-    axis="return",
-    empty="No finished episodes yet.",
+    FigureKind(
+        name="episode-histogram",
+        title="Histogram of the returns of training episodes, by setting",
+        label="Returns of episodes",
+        heading="Returns of episodes",
+        axis="return",
+        empty="No finished episodes yet.",
+    ),
 )
 def read_episode_histogram(
     db: Db, runs: RunIds, low: FirstStep = -inf, high: LastStep = inf, group_by: GroupBy = ""
@@ -219,13 +226,15 @@ def read_episode_histogram(
 
 @figure_route(
     router,
-    "action-shares",
-    "Share of each action in the replays of a run, by checkpoint",
-    label="Actions in replays",
-    axis="step",
-    one_run=True,
-    follows_files=True,
-    empty="No actions to count yet. They come from the replays that a run records with its checkpoints.",
+    FigureKind(
+        name="action-shares",
+        title="Share of each action in the replays of a run, by checkpoint",
+        label="Actions in replays",
+        axis="step",
+        one_run=True,
+        follows_files=True,
+        empty="No actions to count yet. They come from the replays that a run records with its checkpoints.",
+    ),
 )
 def read_action_shares(db: Db, runs: RunIds) -> Figure:
     """Return a heat map of the share of each action in the recorded replays of one run, by checkpoint."""
@@ -236,11 +245,13 @@ def read_action_shares(db: Db, runs: RunIds) -> Figure:
 
 @figure_route(
     router,
-    "evaluations",
-    "Evaluation scores of a run during training",
-    label="Evaluations of a run",
-    one_run=True,
-    follows_files=True,
+    FigureKind(
+        name="evaluations",
+        title="Evaluation scores of a run during training",
+        label="Evaluations of a run",
+        one_run=True,
+        follows_files=True,
+    ),
 )
 def read_evaluations(db: Db, query: CurvesQuery) -> Figure:
     """Return the evaluation scores of one run with 95% intervals, over its training return."""
@@ -253,10 +264,12 @@ def read_evaluations(db: Db, query: CurvesQuery) -> Figure:
 
 @figure_route(
     router,
-    "sample-efficiency",
-    "Scores over runs and games by step, by setting",
-    label="Sample efficiency",
-    axis="step",
+    FigureKind(
+        name="sample-efficiency",
+        title="Scores over runs and games by step, by setting",
+        label="Sample efficiency",
+        axis="step",
+    ),
 )
 def read_sample_efficiency(
     db: Db,
@@ -273,10 +286,9 @@ def read_sample_efficiency(
 
 @figure_route(
     router,
-    "profile",
-    "Share of runs above each return, by setting",
-    label="Performance profile",
-    axis="return",
+    FigureKind(
+        name="profile", title="Share of runs above each return, by setting", label="Performance profile", axis="return"
+    ),
 )
 def read_profile(
     db: Db,
@@ -293,11 +305,13 @@ def read_profile(
 
 @figure_route(
     router,
-    "evaluation-scores",
-    "Episode scores of an evaluation",
-    label="Scores of an evaluation",
-    axis="score",
-    in_editors=False,
+    FigureKind(
+        name="evaluation-scores",
+        title="Episode scores of an evaluation",
+        label="Scores of an evaluation",
+        axis="score",
+        in_editors=False,
+    ),
 )
 def read_evaluation_scores(db: Db, evaluation: EvaluationId) -> Figure:
     """Return the histogram of an evaluation's episode scores."""
@@ -307,11 +321,13 @@ def read_evaluation_scores(db: Db, evaluation: EvaluationId) -> Figure:
 
 @figure_route(
     router,
-    "calibrations",
-    "Error of the critics of several runs during training",
-    label="Error of the critic",
-    in_editors=False,
-    follows_files=True,
+    FigureKind(
+        name="calibrations",
+        title="Error of the critics of several runs during training",
+        label="Error of the critic",
+        in_editors=False,
+        follows_files=True,
+    ),
 )
 def read_calibrations(db: Db, query: CurvesQuery, measure: Measure = "bias") -> Figure:
     """Return an error of the critics of some runs during training, by their calibrations."""
@@ -324,11 +340,13 @@ def read_calibrations(db: Db, query: CurvesQuery, measure: Measure = "bias") -> 
 
 @figure_route(
     router,
-    "calibration",
-    "Values of a critic against the returns of futures",
-    label="Calibration of the critic",
-    axis="value",
-    in_editors=False,
+    FigureKind(
+        name="calibration",
+        title="Values of a critic against the returns of futures",
+        label="Calibration of the critic",
+        axis="value",
+        in_editors=False,
+    ),
 )
 def read_calibration_plot(db: Db, calibration: CalibrationId) -> Figure:
     """Return the mean returns of futures against the values of a critic."""
