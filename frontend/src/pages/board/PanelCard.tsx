@@ -34,7 +34,8 @@ export function PanelCard(props: PanelCardProps) {
   const card = useRef<HTMLElement>(null);
   const [resized, setResized] = useState<BoardPanel | null>(null);
   const { columns = 6, height = 320 } = resized ?? panel;
-  const title = panel.title || titleOf(useFigureKind(panel.address), panel.address);
+  const kind = useFigureKind(panel.address);
+  const title = panel.title || titleOf(kind, panel.address);
   const { address, problem } = usePanelAddress(board.project, panel);
   return (
     <section
