@@ -1,6 +1,6 @@
 import type { Query, QueryClient, QueryKey } from "@tanstack/react-query";
 import { comparisonKeys } from "../comparisons";
-import { figureKeys } from "../figures";
+import { figureKeys, figureKindsQuery, kindAt } from "../figures";
 import {
   changedRunsQuery,
   dropRun,
@@ -25,10 +25,11 @@ import {
 /** If more runs than this changed, the lists that show them are fetched instead. */
 const MAX_PATCHED_RUNS = 4;
 
-/** Figures and comparisons show several runs. They are fetched again if one of these runs changed. */
+/** Figures and comparisons show several runs. They are fetched again if one of these runs, or its files, changed. */
 const SHARED = [
-  { queryKey: figureKeys.all, interval: 0 },
-  { queryKey: comparisonKeys.all, interval: LIST_REFRESH_MS },
+  { queryKey: figureKeys.all, interval: 0, followsFiles: false },
+  { queryKey: comparisonKeys.all, interval: LIST_REFRESH_MS, followsFiles: false },
+  { queryKey: figureKeys.all, interval: 0, followsFiles: true },
 ];
 
 interface Pending {
@@ -80,6 +81,7 @@ export class Refresher {
         break;
       case "run.files":
         this.pending.runs.add(event.run_id);
+        this.markChanged(event.run_id, true);
         break;
     }
     this.schedule();
@@ -89,8 +91,10 @@ export class Refresher {
     clearTimeout(this.timer);
   }
 
-  private markChanged(run: number): void {
-    for (const runs of this.pending.changed) runs.add(run);
+  private markChanged(run: number, byFiles = false): void {
+    SHARED.forEach(({ followsFiles }, group) => {
+      if (followsFiles === byFiles) this.pending.changed[group]?.add(run);
+    });
   }
 
   /** Fetch lists and their filter values again, because runs were added or removed, or changed their state. */
@@ -168,8 +172,11 @@ export class Refresher {
   private refreshShared(group: number, changed: Set<number>): void {
     const stale = SHARED[group];
     if (!stale || changed.size === 0) return;
-    const { queryKey } = stale;
-    const predicate = (query: Query) => runsOf(query.queryKey).some((id) => changed.has(id));
+    const { queryKey, followsFiles } = stale;
+    const kinds = this.client.getQueryData(figureKindsQuery.queryKey) ?? [];
+    const predicate = (query: Query) =>
+      runsOf(query.queryKey).some((id) => changed.has(id)) &&
+      (!followsFiles || kindAt(kinds, String(query.meta?.["figure"]))?.follows_files === true);
     if (this.client.isFetching({ queryKey, predicate }) > 0 || this.isEarly(stale)) {
       for (const id of changed) this.pending.changed[group]?.add(id);
     } else void this.client.invalidateQueries({ queryKey, predicate, refetchType: refetchType() });
