@@ -29,7 +29,14 @@ def scope_of(path: str, headers: dict[str, str], token: str, sessions: SessionSt
     )
     sent = [(name.encode(), text.encode("latin-1")) for name, text in headers.items()]
     app = SimpleNamespace(state=state)
-    return {"type": "http", "path": path, "headers": sent, "client": ("10.0.0.5", 5000), "query_string": b"", "app": app}
+    return {
+        "type": "http",
+        "path": path,
+        "headers": sent,
+        "client": ("10.0.0.5", 5000),
+        "query_string": b"",
+        "app": app,
+    }
 
 
 def caller(path: str = f"{API}/runs", token: str = "", **headers: str) -> Principal:
