@@ -9,7 +9,7 @@ from pathlib import Path
 
 ARCHIVE = Path(__file__).parent / "fixtures" / "installation-of-0035.tar.xz"
 OLDEST = "0035"
-METHODS = {4: "paac", 5: "a3c", 6: "ga3c", 8: "gorila"}
+METHODS = {4: "paac", 5: "a3c", 6: "ga3c", 10: "gorila"}
 
 
 def unpack(folder: Path) -> None:

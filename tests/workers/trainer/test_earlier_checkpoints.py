@@ -69,7 +69,7 @@ def test_training_continues_from_an_earlier_checkpoint(directory: Path, number: 
 
 
 def test_gorilas_server_restores_an_earlier_checkpoint(directory: Path) -> None:
-    checkpoint = read(directory, 8)
+    checkpoint = read(directory, 10)
     config = GorilaConfig.model_validate(checkpoint.config)
     run = NullRun(restored=snapshot(checkpoint.state))
     assert run.restored is not None
