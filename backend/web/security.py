@@ -176,7 +176,7 @@ def _principal(request: HTTPConnection, kind: PrincipalKind) -> Principal:
     agent = request.headers.get("user-agent", "")
     found = _CLIENT.match(agent)
     client = found[1] if found else "browser" if agent.startswith("Mozilla/") else "API"
-    return Principal(kind, _address(request), found[2] or "" if found else "", client)
+    return Principal(kind, _address(request), (found[2] or "") if found else "", client)
 
 
 def _require_worker_token(request: HTTPConnection) -> None:
