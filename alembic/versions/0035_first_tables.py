@@ -389,7 +389,8 @@ def upgrade() -> None:
     types = TYPES[op.get_bind().dialect.name]
     for table, content in TABLES.items():
         named = Template(Template(content).substitute(types)).substitute(primary_key=f"pk_{table}")
-        op.execute(f"CREATE TABLE {table} ({named})")
+        # SQLite keeps the text, in which SQLAlchemy finds the names of constraints only on one line.
+        op.execute(f"CREATE TABLE {table} ({' '.join(named.split())})")
     for index in INDEXES.strip().splitlines():
         op.execute(f"CREATE {index}")
     names = ("name", "name_key", "text")

@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import AsyncIterator
 from contextlib import aclosing, asynccontextmanager
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import httpx
 from arcadia._async.transport import AsyncTransport
@@ -72,7 +72,7 @@ class McpEndpoint:
     @asynccontextmanager
     async def _connect(self, context: Context[Any]) -> AsyncIterator[AsyncTransport]:
         """Yield a connection to the API of this process, for the caller that the guard has let in."""
-        request: Request = context.request_context.request
+        request = cast("Request", context.request_context.request)
         principal = replace(request.scope[PRINCIPAL], client="MCP")
 
         async def call(scope: Scope, receive: Receive, send: Send) -> None:
