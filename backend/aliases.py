@@ -14,8 +14,8 @@ from backend.database.engine import Db, after_commit
 from backend.database.tables import AliasChange, Checkpoint, Run
 from backend.errors import Conflict, FieldError, Invalid, NotFound, with_rule
 from backend.live.notices import publish
-from backend.web.idempotency import Caller
 from backend.web.lookup import find_run
+from backend.web.security import Caller
 from workers.contract.values import STORABLE, Id
 
 MAX_NAME = 100
@@ -195,18 +195,18 @@ def list_aliases(db: Db) -> list[Alias]:
 
 
 @router.put("/aliases")
-def set_alias(db: Db, caller: Caller, wanted: SetAlias) -> list[AliasEntry]:
+def set_alias(db: Db, principal: Caller, wanted: SetAlias) -> list[AliasEntry]:
     """Point an alias to a checkpoint. Return the history of the alias, newest first."""
     with db.write() as session:
-        assign_alias(session, wanted.model_copy(update={"who": wanted.who or caller}))
+        assign_alias(session, wanted.model_copy(update={"who": wanted.who or str(principal)}))
         return read_history(session, wanted.name)
 
 
 @router.delete("/aliases", status_code=204)
-def remove_alias(db: Db, caller: Caller, name: Name, who: Who | None = None, why: Why = "") -> Response:
+def remove_alias(db: Db, principal: Caller, name: Name, who: Who | None = None, why: Why = "") -> Response:
     """Remove an alias. Its history and its checkpoint stay."""
     with db.write() as session:
-        delete_alias(session, name, who or caller, why)
+        delete_alias(session, name, who or str(principal), why)
     return Response(status_code=204)
 
 

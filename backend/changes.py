@@ -20,8 +20,9 @@ from backend.events import to_datetime
 from backend.logs import note
 from backend.runs.names import format_value, title_in_text
 from backend.runs.states import announce_run, queue_on_request
-from backend.web.idempotency import Caller, Idempotent
+from backend.web.idempotency import Idempotent
 from backend.web.lookup import PathId, PathRun, find_run, require_trained
+from backend.web.security import Caller, Principal
 from workers.contract.config import TrainingConfig
 from workers.contract.events import MAX_FIELDS, Changed, RequestedChange, changed
 from workers.contract.values import LONGEST_MESSAGE, NO_BOOLEAN, Text
@@ -133,7 +134,7 @@ def _value(value: Any) -> str:
 MAX_WAITING = 100
 
 
-def request_change(session: Session, run: Run, request: RequestChange, by: str) -> tables.RunChange:
+def request_change(session: Session, run: Run, request: RequestChange, principal: Principal) -> tables.RunChange:
     """Store a change. A live run applies it at its next update, and a run that has ended is queued for more steps."""
     require_trained(run, "change")
     waiting = list_waiting(session, run.id)
@@ -154,10 +155,10 @@ def request_change(session: Session, run: Run, request: RequestChange, by: str) 
         + (session.scalar(select(func.max(tables.RunChange.number)).where(tables.RunChange.run_id == run.id)) or 0),
         fields={name: new[name] for name in fields},
         previous={name: old[name] for name in fields},
-        requested_by=by,
+        requested_by=str(principal),
     )
     session.add(change)
-    note(session, run, f"Change {change.number} requested by {by}: {describe(change)}.")
+    note(session, run, f"Change {change.number} requested by {principal}: {describe(change)}.")
     if run.state in ENDED:
         _queue_again(session, run)
     session.flush()
@@ -241,7 +242,7 @@ router = APIRouter(tags=["runs"])
 
 @router.post("/runs/{run_id}/changes", status_code=201)
 def change_run(
-    db: Db, bell: Bell, once: Idempotent, caller: Caller, run_id: PathId, request: RequestChange
+    db: Db, bell: Bell, once: Idempotent, principal: Caller, run_id: PathId, request: RequestChange
 ) -> RunChange:
     """Change settings of a run while it trains, or train it longer after it has ended.
 
@@ -250,7 +251,7 @@ def change_run(
     """
     with once.write(db) as session:
         run = find_run(session, run_id, lock=True)
-        change = request_change(session, run, request, caller)
+        change = request_change(session, run, request, principal)
         bell.ring_after_commit(session, run)
         return once.store(session, RunChange.model_validate(change))
 

@@ -52,15 +52,14 @@ Kind = Literal["runs", "studies", "reports"]
 class ArchivedItem(BaseModel):
     """A study or a report in the archive.
 
-    `installation` and `id` say where it was exported. The hash covers its rows. `project` is the name of its project,
-    which archives of earlier versions do not have.
+    `installation` and `id` say where it was exported. The hash covers its rows. `project` is the name of its project.
     """
 
     number: Ordinal
     installation: Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{32}$")]
     id: Id
     content_sha256: Sha256
-    project: Annotated[str, StringConstraints(strip_whitespace=True, max_length=100), STORABLE] | None = None
+    project: Annotated[str, StringConstraints(strip_whitespace=True, max_length=100), STORABLE]
 
 
 class ArchivedRun(ArchivedItem):

@@ -30,8 +30,8 @@ class RowTable:
     """A table in an archive.
 
     `excluded` are the columns that only matter in the installation that has the row. `exported_ids` are columns with
-    ids of the exporting installation, which the manifest maps to numbers. `former` are texts that rows of earlier
-    versions have. They are written as null, because the content hash of an unchanged row must stay the same.
+    ids of the exporting installation, which the manifest maps to numbers. `former` are columns that are null
+    in every archive, because the content hash of an unchanged row must stay the same.
     """
 
     name: str
@@ -122,7 +122,7 @@ def row_model(table: RowTable) -> type[ArchivedRow]:
         if attribute.key in excluded_columns(table):
             continue
         if attribute.key in table.former:
-            fields[attribute.key] = (Annotated[str, Field(max_length=MAX_TEXT), _STORABLE] | None, None)
+            fields[attribute.key] = (None, None)
             continue
         (written,) = get_args(hints[attribute.key])
         column = attribute.columns[0]

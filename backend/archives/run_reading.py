@@ -121,15 +121,14 @@ class RunReader:
     def _run(self, project: str | None) -> tuple[tables.Run, int | None]:
         """Store the row of the run. Return it with the number of its thumbnail."""
         values = read_row(self._archive, tables_of.RUN, rows_of("runs", self._entry.number, "run"))
-        poster, former_project = values.pop("poster_file_id"), values.pop("project")
+        poster = values.pop("poster_file_id")
+        del values["project"]
         if values["origin"] == "trained":
             _refuse_unknown(values)
         if values["state"] in UNENDED:
             values |= {"state": "stopped", "finished_at": values["finished_at"] or utc_now()}
             values["state_reason"] = "It had not ended when it was exported from another installation."
-        # Archives of earlier versions have the project in the row.
-        named = project or self._entry.project or (former_project or "")[:100]
-        run = tables.Run(**values, project_id=resolve_or_create(self._session, named))
+        run = tables.Run(**values, project_id=resolve_or_create(self._session, project or self._entry.project))
         self._session.add(run)
         self._session.flush()
         return run, poster

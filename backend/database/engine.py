@@ -200,7 +200,7 @@ def migration_engine(url: str) -> Engine:
         def configure(connection: Any, _record: Any) -> None:
             connection.isolation_level = None
             connection.execute(f"PRAGMA busy_timeout = {MIGRATION_LOCK_TIMEOUT_MS}")
-            # This works only before the first table exists. For older databases see backend/database/migrations.py.
+            # This works only before the first table exists.
             _set_pragma(connection, "auto_vacuum = INCREMENTAL")
             _set_pragma(connection, "journal_mode = WAL")
 

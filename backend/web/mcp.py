@@ -5,7 +5,8 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import aclosing, asynccontextmanager
-from typing import TYPE_CHECKING, Any
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, cast
 
 import httpx
 from arcadia._async.transport import AsyncTransport
@@ -16,7 +17,7 @@ from starlette.routing import Route
 from starlette.types import Receive, Scope, Send
 
 from backend.errors import Problem, respond
-from backend.web.security import guard
+from backend.web.security import PRINCIPAL, guard
 
 if TYPE_CHECKING:
     from mcp.server.mcpserver import Context
@@ -70,12 +71,14 @@ class McpEndpoint:
 
     @asynccontextmanager
     async def _connect(self, context: Context[Any]) -> AsyncIterator[AsyncTransport]:
-        """Yield a connection to the API of this process. The caller was already authenticated."""
-        token = self._app.state.settings.token.get_secret_value() or None
-        request: Request | None = context.request_context.request
-        host = request.client.host if request and request.client else ""
-        inside = httpx.ASGITransport(self._app, client=(host, 0))
-        transport = AsyncTransport("http://127.0.0.1", token, inside, user_agent("MCP"))
+        """Yield a connection to the API of this process, for the caller that the guard has let in."""
+        request = cast("Request", context.request_context.request)
+        principal = replace(request.scope[PRINCIPAL], client="MCP")
+
+        async def call(scope: Scope, receive: Receive, send: Send) -> None:
+            await self._app({**scope, PRINCIPAL: principal}, receive, send)
+
+        transport = AsyncTransport("http://127.0.0.1", None, httpx.ASGITransport(call), user_agent("MCP"))
         async with aclosing(transport):
             yield transport
 
@@ -91,7 +94,7 @@ class _GuardedEndpoint:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         try:
-            await guard(Request(scope))
+            scope[PRINCIPAL] = await guard(Request(scope))
         except Problem as problem:
             await respond(problem)(scope, receive, send)
             return

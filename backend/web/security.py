@@ -3,10 +3,11 @@
 import hmac
 import ipaddress
 import re
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import Annotated, Any, Literal, cast
 from urllib.parse import urlsplit
 
-from fastapi import Request, WebSocket
+from fastapi import Depends, Request, WebSocket
 from starlette.concurrency import run_in_threadpool
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.exceptions import HTTPException
@@ -86,36 +87,107 @@ class OtherInstallation(Problem):
     title = "Another installation"
 
 
-async def guard(request: HTTPConnection) -> None:
-    """Require the worker token for worker routes, and a token or session for other routes."""
-    settings: Settings = request.app.state.settings
+# As arcadia.version.user_agent writes it.
+_CLIENT = re.compile(r"arcadia-client/\S{1,50} \((CLI|Python client|MCP)(?:; ([\w.?@-]{1,81}))?\)", re.ASCII)
+# The key of the ASGI scope with the principal of a request that this process makes for a caller.
+PRINCIPAL = "arcadia.principal"
+MAX_CALLER_LENGTH = 100
+PrincipalKind = Literal["nobody", "owner", "token", "session", "worker", "job"]
+
+
+@dataclass(frozen=True)
+class Principal:
+    """Who makes a request. Accounts will add to it (docs/decisions/0096-who-calls-is-a-principal.md).
+
+    nobody    has shown nothing: sign-in, health, and readers of shared reports, whose link the route checks
+    owner     any caller of a server without a user token, which only listens on this machine
+    token     has the user token
+    session   is a browser that has signed in
+    worker    has the worker token
+    job       is the process of one job, with a ticket of its worker
+    """
+
+    kind: PrincipalKind
+    address: str = ""
+    # The user and the kind of client, as the client itself says.
+    user: str = ""
+    client: str = "API"
+    # The proof of the session.
+    session: str | None = None
+
+    def __str__(self) -> str:
+        """Return the user or address and the kind of client, such as: ana@gpu-box (CLI)."""
+        who = self.user or self.address
+        return (f"{who} ({self.client})" if who else self.client)[:MAX_CALLER_LENGTH]
+
+
+async def guard(request: HTTPConnection) -> Principal:
+    """Return who calls. Require the worker token for worker routes, and a token or session for other routes."""
     # Use the routed path. request.url contains the Host header, which the client controls.
     path: str = request.scope["path"]
     if path.startswith(WORKERS_ONLY):
-        expected = settings.worker_token.get_secret_value()
-        if not expected:
-            raise Unauthorized("Workers cannot connect: ARCADIA_WORKER_TOKEN is not set on the server.")
-        if not _has_worker_token(request, expected):
-            if _bearer(request):
-                raise Unauthorized("This worker token is wrong. Send the value of ARCADIA_WORKER_TOKEN on the server.")
-            raise Unauthorized("Send the worker token: Authorization: Bearer … (ARCADIA_WORKER_TOKEN).")
+        _require_worker_token(request)
         _check_installation(request)
-    elif not is_public(path) and not await is_signed_in(request, settings):
-        if _bearer(request):
-            raise Unauthorized("This token is wrong. Send the value of ARCADIA_TOKEN on the server.")
-        raise Unauthorized("Sign in, or send the token: Authorization: Bearer … (ARCADIA_TOKEN).")
+        return _principal(request, "worker")
+    if is_public(path):
+        return _principal(request, "nobody")
+    principal = await identify(request)
+    if principal.kind != "nobody":
+        return principal
+    if _bearer(request):
+        raise Unauthorized("This token is wrong. Send the value of ARCADIA_TOKEN on the server.")
+    raise Unauthorized("Sign in, or send the token: Authorization: Bearer … (ARCADIA_TOKEN).")
 
 
-async def guard_socket(socket: WebSocket) -> None:
-    """Require a session or token for a WebSocket. A live game's process may send a ticket instead."""
+Caller = Annotated[Principal, Depends(guard)]
+
+
+async def guard_socket(socket: WebSocket) -> Principal:
+    """Return who opens a WebSocket. Require a session or token. A live game's process may send a ticket instead."""
     path: str = socket.scope["path"]
     live, expected = LIVE_SOCKET.fullmatch(path), socket.app.state.settings.worker_token.get_secret_value()
     attempt = socket.query_params.get("attempt", "")
     named = live and expected and attempt.isdecimal() and len(attempt) < 10
     if live and named and _same(_bearer(socket), ticket(expected, int(live[1]), int(attempt))):
         _check_installation(socket)
-    else:
-        await guard(socket)
+        return _principal(socket, "job")
+    return await guard(socket)
+
+
+async def identify(request: HTTPConnection) -> Principal:
+    """Return the user who calls, or nobody. Count a wrong token."""
+    if (known := request.scope.get(PRINCIPAL)) is not None:
+        return cast("Principal", known)
+    settings: Settings = request.app.state.settings
+    token = settings.token.get_secret_value()
+    if not token:
+        return _principal(request, "owner")
+    if sent := _bearer(request):
+        return _principal(request, "token" if matches_token(request, sent, settings) else "nobody")
+    if cookie := request.cookies.get(COOKIE):
+        sessions: SessionStore = request.app.state.sessions
+        proof = proof_of(cookie, token)
+        if sessions.is_cached(proof) or await run_in_threadpool(sessions.is_valid, proof):
+            return replace(_principal(request, "session"), session=proof)
+    return _principal(request, "nobody")
+
+
+def _principal(request: HTTPConnection, kind: PrincipalKind) -> Principal:
+    agent = request.headers.get("user-agent", "")
+    found = _CLIENT.match(agent)
+    client = found[1] if found else "browser" if agent.startswith("Mozilla/") else "API"
+    return Principal(kind, _address(request), (found[2] or "") if found else "", client)
+
+
+def _require_worker_token(request: HTTPConnection) -> None:
+    expected: str = request.app.state.settings.worker_token.get_secret_value()
+    if not expected:
+        raise Unauthorized("Workers cannot connect: ARCADIA_WORKER_TOKEN is not set on the server.")
+    if _matches(request, _bearer(request), expected, request.app.state.worker_token_limit):
+        return
+    if _bearer(request):
+        raise Unauthorized("This worker token is wrong. Send the value of ARCADIA_WORKER_TOKEN on the server.")
+    raise Unauthorized("Send the worker token: Authorization: Bearer … (ARCADIA_WORKER_TOKEN).")
 
 
 def _check_installation(request: HTTPConnection) -> None:
@@ -147,30 +219,9 @@ def is_public(path: str) -> bool:
     return path in PUBLIC or path.startswith(SHARED_REPORTS)
 
 
-async def is_signed_in(request: HTTPConnection, settings: Settings) -> bool:
-    """Return True if the request has the user token or a valid session, or if no token is set."""
-    token = settings.token.get_secret_value()
-    if not token:
-        return True
-    token_sent = _bearer(request)
-    if token_sent:
-        return matches_token(request, token_sent, settings)
-    cookie = request.cookies.get(COOKIE)
-    if not cookie:
-        return False
-    sessions: SessionStore = request.app.state.sessions
-    proof = proof_of(cookie, token)
-    return sessions.is_cached(proof) or await run_in_threadpool(sessions.is_valid, proof)
-
-
 def matches_token(request: HTTPConnection, given: str, settings: Settings) -> bool:
     """Return True if this is the user token. Otherwise count it."""
     return _matches(request, given, settings.token.get_secret_value(), request.app.state.user_token_limit)
-
-
-def _has_worker_token(request: HTTPConnection, expected: str) -> bool:
-    """Return True if the request has the worker token. Otherwise count what it has."""
-    return _matches(request, _bearer(request), expected, request.app.state.worker_token_limit)
 
 
 def _matches(request: HTTPConnection, given: str, expected: str, limit: WrongTokenLimit) -> bool:

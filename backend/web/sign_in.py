@@ -1,13 +1,18 @@
 """Routes of /session: read the session, sign in and sign out."""
 
-from fastapi import APIRouter, Request, Response
+from typing import Annotated
+
+from fastapi import APIRouter, Depends, Request, Response
 from pydantic import BaseModel, ConfigDict, Field
 
 from backend.config import CurrentSettings
-from backend.web.security import COOKIE, Unauthorized, is_signed_in, matches_token
+from backend.web.security import COOKIE, Principal, Unauthorized, identify, matches_token
 from backend.web.sessions import SESSION_SECONDS, SessionStore, new_cookie, proof_of
 
 router = APIRouter(tags=["session"])
+
+# The guard requires nothing here, so it does not find out who calls.
+SignedIn = Annotated[Principal, Depends(identify)]
 
 
 class Session(BaseModel):
@@ -26,9 +31,9 @@ class SignIn(BaseModel):
 
 
 @router.get("/session")
-async def read_session(request: Request, settings: CurrentSettings) -> Session:
+async def read_session(principal: SignedIn) -> Session:
     """Return whether the caller must sign in, and is signed in."""
-    return Session(required=bool(settings.token.get_secret_value()), signed_in=await is_signed_in(request, settings))
+    return Session(required=principal.kind != "owner", signed_in=principal.kind != "nobody")
 
 
 @router.post("/session")
@@ -54,12 +59,11 @@ def sign_in(request: Request, response: Response, settings: CurrentSettings, giv
 
 
 @router.delete("/session", status_code=204)
-def sign_out(request: Request, settings: CurrentSettings) -> Response:
+def sign_out(request: Request, principal: SignedIn) -> Response:
     """Delete the session and its cookie."""
-    proof = proof_of(request.cookies.get(COOKIE, ""), settings.token.get_secret_value())
-    sessions: SessionStore = request.app.state.sessions
-    if sessions.is_valid(proof):
-        sessions.remove(proof)
+    if principal.session is not None:
+        sessions: SessionStore = request.app.state.sessions
+        sessions.remove(principal.session)
     response = Response(status_code=204)
     response.delete_cookie(COOKIE, httponly=True, samesite="strict")
     return response

@@ -34,11 +34,8 @@ BRITISH = re.compile(
     re.IGNORECASE,
 )
 BRITISH_FILES = {
-    "alembic/versions/0021_american_names.py": "it renames the stored fields",
-    "tests/backend/database/test_american_names.py": "it tests this migration",
     "workers/contract/tracks.py": "it translates files of earlier versions",
     "tests/workers/trainer/test_earlier_checkpoints.py": "it tests this translation",
-    "tests/workers/worker/test_spool.py": "it tests this translation",
     "workers/trainer/methods/gorila/gorila.py": "it quotes the paper's algorithm",
     "tests/contract/test_language.py": "it has the list",
 }

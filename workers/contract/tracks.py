@@ -28,21 +28,19 @@ from workers.contract import archives
 from workers.contract.archives import ArchiveError, Column
 from workers.contract.protocols.document import Acting
 
-# Configuration fields, a value of the field `optimizer`, and fields of evaluation documents and recordings.
+# Configuration fields, a value of the field `optimizer`, and a field of recordings. Files in data folders and archives
+# keep their names, also those that older versions wrote, since rows refer to them by their hashes.
 RENAMED = {
     "centred_inputs": "centered_inputs",
     "centred_rmsprop": "centered_rmsprop",
     "initialisation": "initialization",
     "prioritised_replay": "prioritized_replay",
     "learnt": "numbers_kind",
-    "human_normalised": "human_normalized",
-    "normalised_by": "normalized_by",
-    "not_normalised_because": "not_normalized_because",
 }
 
 
 def with_current_names(document: dict[str, Any]) -> dict[str, Any]:
-    """Return a configuration, evaluation document or head of a recording with the current names."""
+    """Return the configuration of a checkpoint or the head of a recording with the current names."""
     return {
         RENAMED.get(name, name): RENAMED.get(value, value) if isinstance(value, str) else value
         for name, value in document.items()

@@ -13,7 +13,6 @@ from workers.contract import layout
 from workers.contract.config import RunConfig, TrainingConfig, config_adapter
 from workers.contract.config.problems import FieldProblem, problems_of
 from workers.contract.presets import PRESETS, refusal_of_other_method, unknown_preset
-from workers.contract.tracks import with_current_names
 from workers.trainer.errors import TrainerError
 from workers.trainer.run import config_changes, durable_files
 from workers.trainer.run.config_changes import AppliedChanges, Change, read_applied
@@ -109,7 +108,7 @@ def _given_config(arguments: argparse.Namespace) -> dict[str, JsonValue]:
     kept = arguments.directory / layout.CONFIG
     if arguments.config is None and not (arguments.resume and kept.exists()):
         raise LaunchError(["name a configuration: CONFIG.json or --preset NAME (--list-presets lists them)"])
-    return _read_json(arguments.config) if arguments.config else _read_kept_config(kept)
+    return _read_json(arguments.config or kept)
 
 
 def _read_json(path: Path) -> dict[str, JsonValue]:
@@ -122,11 +121,6 @@ def _read_json(path: Path) -> dict[str, JsonValue]:
     if not isinstance(values, dict):
         raise LaunchError([f"{path} must hold one JSON object with the configuration's fields"])
     return values
-
-
-def _read_kept_config(path: Path) -> dict[str, JsonValue]:
-    """Read the configuration of a run directory, which an earlier version may have written."""
-    return with_current_names(_read_json(path))
 
 
 def _changes(changes: list[str]) -> dict[str, JsonValue]:
@@ -174,7 +168,7 @@ def _refuse_other_shape(directory: Path, config: RunConfig) -> None:
     kept = directory / layout.CONFIG
     if not (layout.manifests(directory) and kept.exists()):
         return
-    ours, theirs = config.shape, validated(_read_kept_config(kept)).shape
+    ours, theirs = config.shape, validated(_read_json(kept)).shape
     wrong = [field for field in theirs if ours.get(field) != theirs[field]]
     if wrong:
         words = "the checkpoints here were trained with {}, which cannot change: choose another --dir"

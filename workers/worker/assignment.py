@@ -59,7 +59,7 @@ class Lease:
 
 
 def installation_of(directory: Path) -> str | None:
-    """Return the installation of an attempt, or None if an earlier version did not store it."""
+    """Return the installation of an attempt, or None if it was not stored yet."""
     try:
         return (directory / INSTALLATION).read_text() or None
     except FileNotFoundError:
@@ -68,7 +68,6 @@ def installation_of(directory: Path) -> str | None:
 
 def leftovers(root: Path, noun: Noun) -> list[tuple[Assignment, Path]]:
     """Return the attempts that this worker did not finish before it ended, with their directories."""
-    _adopt_earlier_jobs(root)
     found = []
     for directory in sorted((root / noun).glob("*/attempt-*")):
         match = ATTEMPT.match(directory.name)
@@ -76,13 +75,6 @@ def leftovers(root: Path, noun: Noun) -> list[tuple[Assignment, Path]]:
             assignment = Assignment(noun, int(directory.parent.name), int(match[1]), installation_of(directory))
             found.append((assignment, directory))
     return found
-
-
-def _adopt_earlier_jobs(root: Path) -> None:
-    """Rename the folder of jobs of earlier versions."""
-    earlier, now = root / "errands", root / "jobs"
-    if earlier.is_dir() and not now.exists():
-        earlier.rename(now)
 
 
 StopReason = Literal["stopped", "drained"]

@@ -13,7 +13,6 @@ from pydantic import BaseModel, ValidationError
 
 from workers.contract import layout
 from workers.contract.events import LONGEST_LINE, files_named
-from workers.contract.tracks import with_current_names
 from workers.contract.worker_api import MOST_EVENTS
 
 BLOCK = 1_000_000
@@ -202,19 +201,13 @@ class Spool:
         try:
             event = json.loads(line.text) if line.is_whole else replacement_event(line)
             if isinstance(event["seq"], int) and isinstance(event["kind"], str):
-                return _with_current_names(event)
+                return dict(event)
         except (ValueError, TypeError, KeyError) as error:
             raise self._broken(line, offset) from error
         raise self._broken(line, offset)
 
     def _broken(self, line: EventLine, offset: int) -> BrokenSpoolError:
         return BrokenSpoolError(f"{self._events.name} has no event at byte {offset}: {line.text[:200]!r}")
-
-
-def _with_current_names(event: dict[str, Any]) -> dict[str, Any]:
-    """Return an event that an earlier version may have written before the upgrade."""
-    document = event.get("document")
-    return {**event, "document": with_current_names(document)} if isinstance(document, dict) else dict(event)
 
 
 # The backend gets this many attempts before an event is suspected.

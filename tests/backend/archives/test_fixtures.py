@@ -1,4 +1,4 @@
-"""Imports of archives of every format version. Earlier commits made them with tests/make_archives.py."""
+"""Imports of archives of every format version, made by the code of the oldest data folders that can be opened."""
 
 from pathlib import Path
 from typing import Any

@@ -10,18 +10,18 @@ import pytest
 from fastapi import FastAPI
 from fastapi.testclient import TestClient
 from pydantic import SecretStr
-from sqlalchemy import text
+from sqlalchemy import select, text
 
-from alembic import command
 from backend.backup.making import back_up
-from backend.backup.manifest import DATABASE, FILES, NAME, Content, copy_rows, hash_of, read_manifest
+from backend.backup.manifest import DATABASE, FILES, NAME, copy_rows, read_manifest
 from backend.backup.restoring import restore
 from backend.config import Settings
-from backend.database.engine import Database, migration_engine
-from backend.database.migrations import alembic_config
+from backend.database.engine import migration_engine, open_database
+from backend.database.tables import Run
 from backend.files.storage import hold, stored_files
 from backend.refusals import RefusedError
 from backend.startup.up import FolderInUseError, lock
+from tests.earlier_installation import METHODS, unpack
 from tests.factories import CARTPOLE, Api, Response, event, metrics, start_set
 from tests.provenance import PROVENANCE
 
@@ -231,22 +231,13 @@ def test_a_backup_is_not_restored_into_a_running_installation(saved: Path, elsew
 
 @pytest.mark.required_cases(1)
 @to_either_database
-def test_a_backup_of_an_older_version_is_migrated(saved: Path, elsewhere: Settings) -> None:
-    url = f"sqlite:///{saved / DATABASE}"
-    engine = migration_engine(url)
-    with engine.begin() as connection:
-        config = alembic_config()
-        config.attributes["connection"] = connection
-        command.downgrade(config, "0001")
-    engine.dispose()
-    older = Database(url, saved)
-    older.merge_wal()
-    older.close()
-    manifest = read_manifest(saved)
-    database = saved / DATABASE
-    manifest.database = Content(path=DATABASE, sha256=hash_of(database), bytes=database.stat().st_size)
-    manifest.write(saved)
-    assert restore(elsewhere, saved).startswith("1 runs and 1 files")
+def test_a_backup_of_an_earlier_version_is_migrated(elsewhere: Settings, tmp_path: Path) -> None:
+    unpack(tmp_path)
+    assert restore(elsewhere, tmp_path / "backup").startswith("7 runs and ")
+    database = open_database(elsewhere)
+    with database.read() as session:
+        assert set(session.scalars(select(Run.algorithm))) >= set(METHODS.values())
+    database.close()
 
 
 def test_a_backup_requires_an_empty_folder(saved: Path, settings: Settings) -> None:

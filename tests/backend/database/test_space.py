@@ -1,10 +1,9 @@
-"""Purges, which make SQLite's file smaller. This includes databases that were created before purges could do so."""
+"""Purges, which make SQLite's file smaller."""
 
-import sqlite3
 from pathlib import Path
 
 import pytest
-from sqlalchemy import delete, select
+from sqlalchemy import delete
 
 from backend.config import Settings
 from backend.database.engine import Database, open_database
@@ -54,28 +53,6 @@ def test_space_is_released_in_steps_of_many_pages(tmp_path: Path) -> None:
     database.release_pages(500)
     assert database.free_pages() == before - 500
     database.close()
-
-
-@pytest.mark.nightly
-def test_an_older_database_is_rewritten_once(tmp_path: Path) -> None:
-    settings = Settings(data_dir=tmp_path)
-    migrate(settings)
-    database = open_database(settings)
-    fill(database, megabytes=8)
-    database.close()
-    with sqlite3.connect(tmp_path / "arcadia.db", isolation_level=None) as older:
-        older.execute("PRAGMA journal_mode = DELETE")
-        older.execute("PRAGMA auto_vacuum = NONE")
-        older.execute("VACUUM")
-        assert older.execute("PRAGMA auto_vacuum").fetchone() == (0,)
-    older.close()
-    migrate(settings)
-    database = open_database(settings)
-    with database.read() as session:
-        assert len(session.scalars(select(LogLine.id)).all()) == 800
-    purge(database)
-    database.close()
-    assert (tmp_path / "arcadia.db").stat().st_size < 6_000_000
 
 
 @pytest.mark.parametrize("database_url", ["postgresql"], indirect=True)

@@ -40,11 +40,22 @@ def mode(path: Path) -> int:
     return stat.S_IMODE(path.stat().st_mode)
 
 
-def test_a_schema_of_a_newer_version_is_refused(migrated_sqlite: Path, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("schema", "said"),
+    [
+        ("9999", "A newer version of Arcadia migrated the database to schema 9999"),
+        (
+            "0034",
+            r"An early version of Arcadia made this database \(schema 0034\).*commit e87c9985,",
+        ),
+    ],
+)
+def test_a_schema_that_this_version_does_not_know_is_refused(
+    migrated_sqlite: Path, tmp_path: Path, schema: str, said: str
+) -> None:
     shutil.copy(migrated_sqlite, tmp_path / "arcadia.db")
     with sqlite3.connect(tmp_path / "arcadia.db") as database:
-        database.execute("UPDATE alembic_version SET version_num = '9999'")
-    said = "A newer version of Arcadia migrated the database to schema 9999"
+        database.execute("UPDATE alembic_version SET version_num = ?", (schema,))
     with pytest.raises(RefusedError, match=said) as error:
         make_ready(Settings(data_dir=tmp_path))
     assert error.value.status == os.EX_CONFIG

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 import safetensors.torch
 
-from tests.earlier_installation import unpack
+from tests.earlier_installation import METHODS, unpack
 from workers.contract import layout
 from workers.contract.config import GorilaConfig, PaacConfig, config_adapter
 from workers.contract.layout import METADATA
@@ -23,11 +23,10 @@ from workers.trainer.run import checkpoints
 from workers.trainer.run.checkpoints import LoadedCheckpoint
 from workers.trainer.run.run import NullRun, snapshot
 
-ALGORITHMS = {1: "paac", 2: "a3c", 3: "ga3c", 4: "gorila"}
 MORE_STEPS = 200
 KEPT = """
     SELECT c.run_id, f.stored_path, c.sha256, c.bytes, c.step, c.frames
-    FROM checkpoints c JOIN files f ON f.id = c.file_id
+    FROM checkpoints c JOIN files f ON f.id = c.file_id ORDER BY c.id
 """
 
 
@@ -37,11 +36,11 @@ def directory(tmp_path: Path) -> Path:
     unpack(tmp_path)
     (tmp_path / "checkpoints").mkdir()
     (tmp_path / "replays").mkdir()
-    with sqlite3.connect(tmp_path / "arcadia.db") as database:
+    with sqlite3.connect(tmp_path / "data" / "arcadia.db") as database:
         rows = database.execute(KEPT).fetchall()
     for number, stored, sha256, size, step, frames in rows:
         file = f"checkpoints/{number}.safetensors"
-        (tmp_path / "files" / stored).rename(tmp_path / file)
+        (tmp_path / "data" / "files" / stored).rename(tmp_path / file)
         manifest = {"file": file, "sha256": sha256, "bytes": size, "step": step, "frames": frames}
         (tmp_path / file).with_suffix(".json").write_text(json.dumps(manifest))
     return tmp_path
@@ -53,16 +52,16 @@ def read(directory: Path, number: int) -> LoadedCheckpoint:
 
 
 @pytest.mark.required_cases(1)
-@pytest.mark.parametrize("number", ALGORITHMS)
+@pytest.mark.parametrize("number", METHODS)
 def test_an_earlier_checkpoint_plays_an_episode(directory: Path, number: int) -> None:
     assert replay.record(directory, f"checkpoints/{number}.safetensors").episode_return > 0
 
 
-@pytest.mark.parametrize("number", [1, 2, 3])
+@pytest.mark.parametrize("number", [4, 5, 6])
 def test_training_continues_from_an_earlier_checkpoint(directory: Path, number: int) -> None:
     checkpoint = read(directory, number)
     config = config_adapter.validate_python(checkpoint.config)
-    assert config.algorithm == ALGORITHMS[number]
+    assert config.algorithm == METHODS[number]
     run = NullRun(restored=checkpoint.state)
     TRAINERS[config.algorithm].train(config.model_copy(update={"total_steps": checkpoint.state.step + MORE_STEPS}), run)
     assert run.saved[-1].step >= checkpoint.state.step + MORE_STEPS
@@ -70,7 +69,7 @@ def test_training_continues_from_an_earlier_checkpoint(directory: Path, number: 
 
 
 def test_gorilas_server_restores_an_earlier_checkpoint(directory: Path) -> None:
-    checkpoint = read(directory, 4)
+    checkpoint = read(directory, 10)
     config = GorilaConfig.model_validate(checkpoint.config)
     run = NullRun(restored=snapshot(checkpoint.state))
     assert run.restored is not None
@@ -100,7 +99,7 @@ def rename_as_before(path: Path) -> None:
     path.with_suffix(".json").write_text(json.dumps(manifest))
 
 
-def test_a_run_with_earlier_field_names_continues_and_is_evaluated(
+def test_a_checkpoint_with_earlier_field_names_continues_and_is_evaluated(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     config = PaacConfig(
@@ -110,7 +109,7 @@ def test_a_run_with_earlier_field_names_continues_and_is_evaluated(
     TRAINERS["paac"].train(config, run)
     path = tmp_path / checkpoints.write(tmp_path, run.saved[-1], config, {}).file
     rename_as_before(path)
-    (tmp_path / layout.CONFIG).write_text(with_earlier_names(config.model_dump_json()))
+    (tmp_path / layout.CONFIG).write_text(config.model_dump_json())
     assert b"centred_inputs" in path.read_bytes()
 
     arguments = ["--dir", str(tmp_path), "--resume", "--set", "total_steps=400"]

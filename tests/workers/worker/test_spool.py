@@ -27,19 +27,6 @@ def test_nothing_is_read_before_the_trainer_writes(tmp_path: Path) -> None:
     assert Spool(tmp_path).last_event() is None
 
 
-def test_an_evaluation_from_an_earlier_version_is_sent_with_the_current_names(tmp_path: Path) -> None:
-    document = {"protocol": "episodes", "human_normalised": 5.0, "normalised_by": None, "not_normalised_because": "no"}
-    event = {"kind": "evaluation", "seq": 1, "document": document}
-    (tmp_path / "events.jsonl").write_text(json.dumps(event) + "\n")
-    (sent,) = Spool(tmp_path).read().events
-    assert sent["document"] == {
-        "protocol": "episodes",
-        "human_normalized": 5.0,
-        "normalized_by": None,
-        "not_normalized_because": "no",
-    }
-
-
 def test_half_a_line_is_not_read_until_it_is_complete(tmp_path: Path) -> None:
     events = tmp_path / "events.jsonl"
     events.write_text(line(1) + line(2)[:9])
