@@ -15,7 +15,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from arcadia.records.record import parse_number
+from arcadia.records import parse_number
 
 if TYPE_CHECKING:
     import numpy

@@ -1,13 +1,15 @@
-"""Runs and aliases that references name, and metrics of runs."""
+"""Runs and aliases that references name, and figures and metrics of runs."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
 from typing import Any
+from urllib.parse import quote
 
 from arcadia._async.transport import LOGGER, AsyncTransport
 from arcadia.errors import NotFoundError
+from arcadia.figures import Figure
 from arcadia.names import (
     Last,
     Name,
@@ -15,6 +17,7 @@ from arcadia.names import (
     RunReference,
     RunReferences,
     flatten_references,
+    joined_ids,
     parse_reference,
     read_run_page,
     require_one_id,
@@ -110,6 +113,18 @@ async def _find_numbered(transport: AsyncTransport, ids: Sequence[int], include:
                 )
                 found |= {run["id"]: run for run in read_run_page(page)}
     return [found[run_id] for run_id in ids if run_id in found]
+
+
+async def find_figure(transport: AsyncTransport, name: str, runs: RunReferences, **options: Any) -> Figure:
+    """Return a figure of some runs. Name the known figures if there is no such figure."""
+    ids = joined_ids(await find_run_ids(transport, [runs]))
+    try:
+        return Figure(name, await transport.get(f"/figures/{quote(name, safe='')}", runs=ids or None, **options))
+    except NotFoundError:
+        known = [each["name"] for each in await transport.get("/figures")]
+        if name in known:
+            raise
+        raise NotFoundError.of_name("figure", name, known) from None
 
 
 NAMES_PER_REQUEST = 20

@@ -1,14 +1,16 @@
 # Generated from arcadia/_async by client/generate_sync.py. Edit that instead.
-"""Runs and aliases that references name, and metrics of runs."""
+"""Runs and aliases that references name, and figures and metrics of runs."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
 from typing import Any
+from urllib.parse import quote
 
 from arcadia._sync.transport import LOGGER, Transport
 from arcadia.errors import NotFoundError
+from arcadia.figures import Figure
 from arcadia.names import (
     Last,
     Name,
@@ -16,6 +18,7 @@ from arcadia.names import (
     RunReference,
     RunReferences,
     flatten_references,
+    joined_ids,
     parse_reference,
     read_run_page,
     require_one_id,
@@ -111,6 +114,18 @@ def _find_numbered(transport: Transport, ids: Sequence[int], include: Sequence[s
                 )
                 found |= {run["id"]: run for run in read_run_page(page)}
     return [found[run_id] for run_id in ids if run_id in found]
+
+
+def find_figure(transport: Transport, name: str, runs: RunReferences, **options: Any) -> Figure:
+    """Return a figure of some runs. Name the known figures if there is no such figure."""
+    ids = joined_ids(find_run_ids(transport, [runs]))
+    try:
+        return Figure(name, transport.get(f"/figures/{quote(name, safe='')}", runs=ids or None, **options))
+    except NotFoundError:
+        known = [each["name"] for each in transport.get("/figures")]
+        if name in known:
+            raise
+        raise NotFoundError.of_name("figure", name, known) from None
 
 
 NAMES_PER_REQUEST = 20

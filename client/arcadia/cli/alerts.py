@@ -8,7 +8,7 @@ import typer
 from rich.text import Text
 
 from arcadia._sync.client import Client
-from arcadia._sync.studies import AlertChannel
+from arcadia._sync.projects import AlertChannel
 from arcadia.cli.options import Json, Yes, open_client
 from arcadia.cli.output import (
     age,

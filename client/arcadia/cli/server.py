@@ -12,7 +12,7 @@ import typer
 from rich.text import Text
 
 from arcadia._sync.client import Client
-from arcadia._sync.studies import Project
+from arcadia._sync.projects import Project
 from arcadia.cli import options
 from arcadia.cli.options import RUNS_HELP, Json, Yes, open_client, options_of
 from arcadia.cli.output import (

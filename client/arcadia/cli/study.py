@@ -247,9 +247,8 @@ def start_study(
     """Start a study and show it. With `wait`, exit with 1 unless it finishes."""
     _check_cost(client, body, confirm_steps)
     # The server validates what the file contains.
-    study = Study(
-        client, client.transport.post("/studies", {**body, "confirm_steps": confirm_steps, "project": project})
-    )
+    body |= {"confirm_steps": confirm_steps, "project": project}
+    study = Study(client.transport, client.transport.post("/studies", body))
     if not as_json:
         show_text(f"{summarize(study)}\n{study.url}")
     if wait:

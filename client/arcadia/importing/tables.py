@@ -11,7 +11,7 @@ from typing import Any
 
 from arcadia.errors import ArcadiaError
 from arcadia.importing.sending import DAMAGED, Event, SourceFile, SourceRun, describe_each, find_files, key_of, omission
-from arcadia.integrations.attached import with_standard_names
+from arcadia.reporting.attached import with_standard_names
 
 MONITOR = "*monitor.csv"
 STEP_COLUMNS = ("step", "global_step", "_step", "time/total_timesteps", "total_timesteps", "timesteps", "iteration")

@@ -14,7 +14,7 @@ from typing import Any
 from arcadia.errors import ArcadiaError
 from arcadia.importing import wire
 from arcadia.importing.sending import DAMAGED, Event, RunUpload, SourceFile, SourceRun, find_files, key_of
-from arcadia.integrations.attached import with_standard_names
+from arcadia.reporting.attached import with_standard_names
 from arcadia.reporting.connection import Connection, UnavailableError
 from arcadia.reporting.media import MAX_BINS
 from arcadia.reporting.upload import HEARTBEAT_SECONDS

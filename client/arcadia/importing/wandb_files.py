@@ -11,7 +11,7 @@ from typing import Any
 from arcadia.errors import ArcadiaError
 from arcadia.importing import wire
 from arcadia.importing.sending import DAMAGED, Event, SourceRun, describe_each, find_files, is_inside, key_of, omission
-from arcadia.integrations.attached import WANDB_LEVELS, with_standard_names
+from arcadia.reporting.attached import WANDB_LEVELS, with_standard_names
 from arcadia.reporting.media import MAX_CELLS, Table
 from arcadia.reporting.values import flatten, typed
 

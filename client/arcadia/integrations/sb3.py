@@ -12,7 +12,7 @@ from typing import Any
 from stable_baselines3.common.callbacks import BaseCallback, CallbackList, ConvertCallback, EventCallback
 from stable_baselines3.common.logger import KVWriter, TensorBoardOutputFormat
 
-from arcadia.integrations.attached import attached_run, not_stopping, warn_once
+from arcadia.reporting.attached import attached_run, not_stopping, warn_once
 from arcadia.reporting.initialization import start_run
 from arcadia.reporting.media import Video
 from arcadia.reporting.run import ReportedRun

@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import Any, Literal
 
 from arcadia.names import joined_ids
-from arcadia.records.record import Record
+from arcadia.records import Record
 
 
 class ArtifactRecord(Record):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Any
 
-from arcadia.records.record import Record, parse_interval, parse_number
+from arcadia.records import Record, parse_interval, parse_number
 
 JOB_ENDED_STATES = frozenset({"done", "failed", "cancelled"})
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Any
 
-from arcadia.records.record import Record
+from arcadia.records import Record
 
 ENDED_STATES = frozenset({"finished", "failed", "stopped"})
 ACTIVE_STATES = frozenset({"starting", "running"})

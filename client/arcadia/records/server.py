@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import Any
 from urllib.parse import parse_qs
 
-from arcadia.records.record import Record
+from arcadia.records import Record
 
 
 class Worker(Record):

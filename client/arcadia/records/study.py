@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
-from arcadia.records.record import Record, parse_number
+from arcadia.records import Record, parse_number
 
 STUDY_ENDED_STATES = frozenset({"finished", "stopped"})
 Axes = Mapping[str, Sequence[Any]] | Sequence[Mapping[str, Any]]

@@ -15,7 +15,6 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-import arcadia
 from arcadia.errors import ArcadiaError
 
 KEY = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
@@ -238,6 +237,6 @@ def let_continue(process: subprocess.Popen[bytes]) -> None:
 
 def _python_path() -> str:
     """Return PYTHONPATH with absolute folders. It includes this package, which the script may find another way."""
-    folders = [str(Path(arcadia.__file__).parents[1])]
+    folders = [str(Path(__file__).parents[2])]
     folders += [str(Path(each).absolute()) for each in os.environ.get("PYTHONPATH", "").split(os.pathsep) if each]
     return os.pathsep.join(folders)

@@ -12,9 +12,9 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from arcadia.integrations.attached import attached_or_disabled, not_stopping, warn_once
 from arcadia.reporting import artifacts
 from arcadia.reporting.artifacts import Snapshot, UsedArtifact
+from arcadia.reporting.attached import attached_or_disabled, not_stopping, warn_once
 from arcadia.reporting.layout import JournalDirectory
 
 

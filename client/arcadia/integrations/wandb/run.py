@@ -7,10 +7,10 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, MutableMappin
 from pathlib import Path
 from typing import Any
 
-from arcadia.integrations.attached import WANDB_LEVELS, describe_attached, not_stopping, warn_once, with_standard_names
 from arcadia.integrations.wandb import artifacts
 from arcadia.integrations.wandb.artifacts import absent
 from arcadia.reporting import media
+from arcadia.reporting.attached import WANDB_LEVELS, describe_attached, not_stopping, warn_once, with_standard_names
 from arcadia.reporting.media import to_array
 from arcadia.reporting.run import ReportedRun
 from arcadia.reporting.run_options import as_mapping
@@ -165,9 +165,15 @@ class Run:
     sweep_id = entity = None
 
     def __init__(
-        self, target: ReportedRun, project: str | None, name: str | None, tags: Iterable[str], notes: str = ""
+        self,
+        target: ReportedRun,
+        project: str | None,
+        name: str | None,
+        tags: Iterable[str],
+        notes: str,
+        leave: Callable[[Run], None],
     ) -> None:
-        self._target = target
+        self._target, self._leave = target, leave
         self.project, self._name = project or "", name or target.id
         self._tags, self._notes = tuple(tags), notes
         self.group = self.job_type = ""
@@ -338,9 +344,7 @@ class Run:
         """End the logging. `arcadia run` ends the run, because it knows the exit status."""
         del exit_code, quiet
         self._save_again()
-        from arcadia.integrations.wandb import api
-
-        api.leave(self)
+        self._leave(self)
 
     def __enter__(self) -> Run:
         return self
