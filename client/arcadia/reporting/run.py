@@ -238,9 +238,19 @@ class ReportedRun:
         """
         if outcome is not None and outcome not in OUTCOMES:
             raise ArcadiaError(f"A run does not end as {quoted(outcome)}. Use finished, failed, stopped or paused.")
-        text = (to_text(traceback) or "")[-MAX_TRACEBACK:]
-        outcome = outcome or self._requested_outcome()
-        self._end({"outcome": outcome, "message": to_text(message), "traceback": text}, seconds)
+        if not isinstance(seconds, int | float):
+            raise ArcadiaError(f"seconds is a number, not {quoted(seconds)}.")
+        end = {"kind": "end", "outcome": outcome or self._requested_outcome()}
+        texts = {"message": to_text(message), "traceback": (to_text(traceback) or "")[-MAX_TRACEBACK:]}
+        with self._journal.lock:
+            # Forked and spawned processes cannot end the run of their parent.
+            if self._ended or not self._is_owner:
+                return
+            self._journal.append(end | {name: text for name, text in texts.items() if text})
+            self._ended = True
+        self._release()
+        if self._uploader is not None:
+            self._uploader.finish(seconds)
 
     def fail(self, error: BaseException | str, *, seconds: float = 60.0) -> None:
         """End the run with an exception, or with a sentence. An interrupted script counts as stopped."""
@@ -251,10 +261,8 @@ class ReportedRun:
         elif isinstance(error, SystemExit) and error.code in (None, 0):
             self.finish(seconds=seconds)
         else:
-            lines = traceback.format_exception(type(error), error, error.__traceback__)
             message = f"{type(error).__name__}: {error}"[:MAX_MESSAGE]
-            text = "".join(lines)[-MAX_TRACEBACK:]
-            self._end({"outcome": "failed", "message": message, "traceback": text}, seconds)
+            self.finish("failed", message, traceback="".join(traceback.format_exception(error)), seconds=seconds)
 
     def discard(self) -> None:
         """Delete everything that this process has logged, for example because the run's id is taken."""
@@ -348,9 +356,7 @@ class ReportedRun:
     def _to_step(self, given: Any) -> int:
         if (step := to_step(given)) is not None:
             return step
-        message = (
-            f"{quoted(given)} cannot be a step, which is a whole number below 2^63. The next step is used instead."
-        )
+        message = f"{quoted(given)} cannot be a step, a whole number below 2^63. The next step is used instead."
         self._warn_once("step", message)
         return self._step + 1
 
@@ -376,23 +382,9 @@ class ReportedRun:
             self._desired = self._uploader.read_desired()
 
     def _requested_outcome(self) -> Outcome:
-        if self._uploader is not None:
-            self._desired = self._uploader.read_desired()
+        desired = self._desired if self._uploader is None else self._uploader.read_desired()
         outcomes: dict[str, Outcome] = {"stop": "stopped", "pause": "paused"}
-        return outcomes.get(self._desired, "finished")
-
-    def _end(self, event: dict[str, Any], seconds: float) -> None:
-        """Log the end once. Forked and spawned processes cannot end the run of their parent."""
-        if not isinstance(seconds, int | float):
-            raise ArcadiaError(f"seconds is a number, not {quoted(seconds)}.")
-        with self._journal.lock:
-            if self._ended or not self._is_owner:
-                return
-            self._journal.append({"kind": "end", **{name: value for name, value in event.items() if value}})
-            self._ended = True
-        self._release()
-        if self._uploader is not None:
-            self._uploader.finish(seconds)
+        return outcomes.get(desired, "finished")
 
     def _release(self) -> None:
         forget(self)
