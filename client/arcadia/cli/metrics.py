@@ -15,15 +15,7 @@ import typer
 from arcadia._sync.client import Client
 from arcadia._sync.runs import Run
 from arcadia.cli import options
-from arcadia.cli.options import (
-    GroupBy,
-    Json,
-    RunReference,
-    RunReferences,
-    complete_figure,
-    complete_metric,
-    open_client,
-)
+from arcadia.cli.options import GroupBy, Json, RunReference, RunReferences, open_client
 from arcadia.cli.output import (
     MISSING,
     clean,
@@ -264,12 +256,14 @@ def figure(
     ctx: typer.Context,
     runs: RunReferences,
     name: Annotated[
-        str, typer.Option(help="Figure, such as curves or profile.", autocompletion=complete_figure)
+        str, typer.Option(help="Figure, such as curves or profile.", autocompletion=options.complete_figure)
     ] = "curves",
     out: Annotated[
         Path | None, typer.Option(metavar="FILE", help="File: .json, .csv, .html, .png, .svg or .pdf.")
     ] = None,
-    metric: Annotated[str | None, typer.Option(help="Metric of curves.", autocompletion=complete_metric)] = None,
+    metric: Annotated[
+        str | None, typer.Option(help="Metric of curves.", autocompletion=options.complete_metric)
+    ] = None,
     group_by: GroupBy = "",
     x: Annotated[
         str | None, typer.Option("--x", help="X axis: step, frames, time or epoch; in a scatter, a number of each run.")

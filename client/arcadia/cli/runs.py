@@ -11,16 +11,7 @@ import typer
 from arcadia._sync.runs import Run
 from arcadia._sync.transport import Transport
 from arcadia.cli import options
-from arcadia.cli.options import (
-    RUNS_HELP,
-    Json,
-    ProjectFilter,
-    Quiet,
-    RunReference,
-    RunReferences,
-    explain_empty,
-    open_client,
-)
+from arcadia.cli.options import Json, ProjectFilter, Quiet, RunReference, RunReferences, explain_empty, open_client
 from arcadia.cli.output import (
     MISSING,
     age,
@@ -137,7 +128,7 @@ STATES = ("queued", "starting", "running", "paused", "finished", "failed", "stop
 
 
 References = Annotated[
-    list[str], typer.Argument(metavar="[RUNS...]", help=RUNS_HELP, autocompletion=options.complete_run)
+    list[str], typer.Argument(metavar="[RUNS...]", help=options.RUNS_HELP, autocompletion=options.complete_run)
 ]
 States = Annotated[list[str], typer.Option("--state", help="Only runs in this state. May be repeated.")]
 Tags = Annotated[list[str], typer.Option(help="Only runs with this tag. May be repeated.")]

@@ -204,7 +204,7 @@ def list_studies(
     if as_json:
         print_json([study.data for study in studies])
         return
-    rows = []
+    rows: list[list[Text | str]] = []
     for study in studies:
         points, runs = f"{study.data['points']:,}", counts(study.run_counts)
         rows.append([str(study.id), study.name, state(study.state), points, runs, number(study.best_mean)])
