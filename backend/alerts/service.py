@@ -69,7 +69,9 @@ def raise_alert(session: Session, new: NewAlert) -> int | None:
         build(Alert).values(**values).on_conflict_do_nothing(index_elements=["key"]).returning(Alert.id)
     )
     if alert_id is not None:
-        _add_deliveries(session, alert_id, new.kind)
+        for channel in session.scalars(select(AlertChannel).where(AlertChannel.enabled)):
+            if channel.kinds is None or new.kind in channel.kinds:
+                add_delivery(session, alert_id, channel.id)
         announce_alerts(session)
     return alert_id
 
@@ -151,12 +153,6 @@ def delete_old_alerts(database: Database, now: datetime) -> None:
             return
     with database.write() as session:
         session.execute(delete(Alert).where(old))
-
-
-def _add_deliveries(session: Session, alert_id: int, kind: AlertKind) -> None:
-    for channel in session.scalars(select(AlertChannel).where(AlertChannel.enabled)):
-        if channel.kinds is None or kind in channel.kinds:
-            add_delivery(session, alert_id, channel.id)
 
 
 def add_delivery(session: Session, alert_id: int, channel_id: int) -> AlertDelivery:

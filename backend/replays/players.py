@@ -111,7 +111,8 @@ def with_actions(session: Session, run: Run, replays: Sequence[Replay]) -> list[
     """Return replays of a run as the API shows them, with the actions that are possible now."""
     kept = select(Checkpoint.sha256).where(Checkpoint.run_id == run.id, Checkpoint.file_id.is_not(None))
     hashes = set(session.scalars(kept))
-    tracks_of = {file.id: file for file in session.scalars(select(File).where(File.id.in_(_track_ids(replays))))}
+    track_ids = [replay.track_file_id for replay in replays if replay.track_file_id is not None]
+    tracks_of = {file.id: file for file in session.scalars(select(File).where(File.id.in_(track_ids)))}
     root = files_root(session)
 
     def actions(replay: Replay) -> service.ReplayActions:
@@ -139,10 +140,6 @@ def with_actions(session: Session, run: Run, replays: Sequence[Replay]) -> list[
         service.Replay.model_validate({name: getattr(replay, name) for name in columns} | {"actions": actions(replay)})
         for replay in replays
     ]
-
-
-def _track_ids(replays: Sequence[Replay]) -> list[int]:
-    return [replay.track_file_id for replay in replays if replay.track_file_id is not None]
 
 
 def _none_because(reason: str) -> service.ReplayActions:

@@ -45,11 +45,6 @@ class FigureIds:
     evaluation: int | None = None
 
 
-def is_figure(address: str) -> bool:
-    """Return True if the API has a figure at this address."""
-    return _match(address) is not None
-
-
 def draw_figure(db: Database, address: str) -> Figure:
     """Return the figure at an address. Raise the same problem as the API if it cannot be drawn."""
     match = _match(address)
@@ -147,7 +142,7 @@ RunField = Literal[
 
 
 def _require_figure(address: str) -> str:
-    if not is_figure(address):
+    if _match(address) is None:
         raise ValueError(
             f"use the address of a figure, such as /api/v1/figures/curves?runs=1,2; figures are at {FIGURE_PATHS}"
         )

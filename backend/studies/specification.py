@@ -181,9 +181,9 @@ def find_errors(spec: Specification) -> list[tuple[str, str]]:
         for number, axis in enumerate(spec.axes)
         for field, message in _axis_errors(axis)
     ]
-    if (spec.preset is None) == (spec.config is None) and not (spec.preset is None and _varies(spec, "preset")):
-        found.append(("preset", "use either a preset or a complete config"))
     varied = [field for axis in spec.axes for field in axis.fields]
+    if (spec.preset is None) == (spec.config is None) and not (spec.preset is None and "preset" in varied):
+        found.append(("preset", "use either a preset or a complete config"))
     found += [("axes", f"{field} is in more than one axis") for field in {f for f in varied if varied.count(f) > 1}]
     if "seed" in varied or "seed" in spec.changes:
         found.append(("seeds", "seeds belong here, not in an axis or in changes"))
@@ -212,10 +212,6 @@ def _until_errors(spec: Specification) -> list[tuple[str, str]]:
     if max(spec.seeds) + spec.max_seeds > MAX_SEED:
         found.append(("seeds", f"the largest seed is {MAX_SEED:,}, and seeds are added"))
     return found
-
-
-def _varies(spec: Specification, field: str) -> bool:
-    return any(field in axis.fields for axis in spec.axes)
 
 
 def _axis_errors(axis: Axis) -> list[tuple[str, str]]:

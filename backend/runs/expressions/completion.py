@@ -56,7 +56,8 @@ _NAME = re.compile(r"[^\W\d][\w.]*")
 
 def quoted(text: str) -> str:
     """Return a text in quotes."""
-    return f'"{_ESCAPED.sub(_escape, text)}"'
+    escaped = _ESCAPED.sub(r"\\\1", text)
+    return f'"{escaped}"'
 
 
 def written_text(text: str) -> str:
@@ -68,15 +69,6 @@ def written_text(text: str) -> str:
 def written_setting(name: str, is_reserved: bool) -> str:
     """Return a field of the configuration. A name that means something else is inside of config()."""
     return name if _NAME.fullmatch(name) and not is_reserved else f"config({written_text(name)})"
-
-
-def written_metric(statistic: str, name: str) -> str:
-    """Return a statistic of a metric."""
-    return f"{statistic}({written_text(name)})"
-
-
-def _escape(found: re.Match[str]) -> str:
-    return f"\\{found[1]}"
 
 
 # The newest reported runs, in which suggestions are looked for.
@@ -209,7 +201,7 @@ def _setting(name: str, text: str) -> Completion:
 
 def _metrics(session: Session, statistic: str | None) -> Iterable[Completion]:
     for name, title in metric_titles(session).items():
-        text = written_metric(statistic, name) if statistic else f"{written_text(name)})"
+        text = f"{statistic}({written_text(name)})" if statistic else f"{written_text(name)})"
         yield Completion(text=text, title=title, kind="metric")
 
 

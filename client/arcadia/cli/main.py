@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import signal
 import sys
-from collections.abc import Iterator
 from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
 from typing import Annotated, Any
@@ -53,12 +52,6 @@ def describe_commands() -> dict[str, list[tuple[str, str]]]:
         package = entry.dist.name if entry.dist else entry.module
         found.setdefault(package, []).append((entry.name, _help(entry)))
     return found
-
-
-def added_versions() -> Iterator[str]:
-    """Yield the lines that other packages add to `arcadia --version`."""
-    for entry in entry_points(group=VERSIONS_GROUP):
-        yield str(entry.load()())
 
 
 def _help(entry: EntryPoint) -> str:
@@ -156,8 +149,8 @@ add_commands(app)
 def _print_version(ctx: typer.Context, wanted: bool) -> None:
     if wanted:
         print(f"arcadia-client {client_build()}")
-        for line in added_versions():
-            print(line)
+        for entry in entry_points(group=VERSIONS_GROUP):
+            print(entry.load()())
         if line := describe_server(ConnectionOptions(ctx.params.get("url"), ctx.params.get("token_file"))):
             print(line)
         raise typer.Exit

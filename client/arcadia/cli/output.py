@@ -31,17 +31,12 @@ def clean(text: object) -> str:
     return _CONTROL.sub("�", str(text))
 
 
-def to_float(value: Any) -> float | None:
-    """Return a number of the API. NaN and the infinities are strings there."""
-    return None if value is None else float(value)
-
-
 def number(value: Any) -> str:
-    """Return a number with four significant digits."""
-    found = to_float(value)
-    if found is None:
+    """Return a number of the API with four significant digits. NaN and the infinities are strings there."""
+    if value is None:
         return MISSING
-    return f"{found:,.0f}" if abs(found) >= 1_000 and found == found else f"{found:.4g}"
+    number = float(value)
+    return f"{number:,.0f}" if abs(number) >= 1_000 and number == number else f"{number:.4g}"
 
 
 def count(value: int | None) -> str:

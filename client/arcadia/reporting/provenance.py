@@ -163,11 +163,6 @@ def count_cores() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
-def read_memory_bytes() -> int:
-    """Return the memory of the host."""
-    return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
-
-
 def read_gpus() -> GpuFacts:
     """Return the GPUs that NVIDIA's management library knows, or that nvidia-smi lists without it."""
     try:
@@ -282,7 +277,7 @@ def collect_provenance(script: Mapping[str, Any]) -> dict[str, Any]:
         "os": describe_os(),
         "cpu": describe_cpu(),
         "cores": count_cores(),
-        "memory_bytes": read_memory_bytes(),
+        "memory_bytes": os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"),
         **dataclasses.asdict(read_gpus()),
         "command": script["command"],
         "environment": script["environment"],

@@ -220,7 +220,7 @@ def critical_rank_z(values: Floats, parts: Sequence[Floats], gap: float, chance:
     Autocorrelated values make it larger, unless the gap between the parts is far larger than the usual changes inside
     the series.
     """
-    level = critical_z(chance)
+    level = NormalDist().inv_cdf(1 - chance)
     is_jump = gap > LARGE_GAP * usual_change(values) * math.sqrt(len(parts[0]))
     return level if is_jump else level * error_factor(parts)
 
@@ -249,11 +249,6 @@ def middle_mean(values: Floats) -> Floats:
     """Return the mean of the middle half of the values on the last axis, which outliers do not change."""
     count = values.shape[-1]
     return np.asarray(np.sort(values, axis=-1)[..., count // 4 : count - count // 4].mean(axis=-1))
-
-
-def critical_z(chance: float) -> float:
-    """Return the number of standard deviations that a normal value exceeds with this probability."""
-    return NormalDist().inv_cdf(1 - chance)
 
 
 def usual_change(values: Floats) -> float:

@@ -69,11 +69,8 @@ def installed() -> dict[str, Package]:
 
 
 def _entry_points(distribution: Distribution) -> tuple[EntryPoint, ...]:
-    return tuple(_in_order(point for point in distribution.entry_points if point.group in GROUP_NAMES))
-
-
-def _in_order(points: Iterable[EntryPoint]) -> list[EntryPoint]:
-    return sorted(points, key=lambda point: (GROUP_NAMES.index(point.group), point.name))
+    points = (point for point in distribution.entry_points if point.group in GROUP_NAMES)
+    return tuple(sorted(points, key=lambda point: (GROUP_NAMES.index(point.group), point.name)))
 
 
 SETTING = "ARCADIA_PLUGINS"
