@@ -110,10 +110,10 @@ def load_aliases(session: Session) -> list[Alias]:
 def read_history(session: Session, name: str) -> list[AliasEntry]:
     """Return the changes of an alias, newest first. Raise NotFound if it never existed."""
     query = select(AliasChange).where(AliasChange.name == name).order_by(AliasChange.id.desc())
-    found = session.scalars(query.limit(MAX_HISTORY)).all()
-    if not found:
+    changes = session.scalars(query.limit(MAX_HISTORY)).all()
+    if not changes:
         raise NotFound(f"There is no alias {name!r}.")
-    return [AliasEntry.model_validate(each) for each in found]
+    return [AliasEntry.model_validate(each) for each in changes]
 
 
 def names_of_checkpoints(session: Session, run_ids: Sequence[int]) -> dict[int, list[str]]:

@@ -126,10 +126,10 @@ def list_alerts(
     query = query.where(Alert.kind.in_(chosen)) if (chosen := tuple(kinds)) else query
     query = query if run_id is None else query.where(Alert.run_id == run_id)
     query = query if before is None else query.where(Alert.id < before)
-    found = session.scalars(query).all()
-    items = [rules.Alert.model_validate(alert) for alert in found[:limit]]
+    alerts = session.scalars(query).all()
+    items = [rules.Alert.model_validate(alert) for alert in alerts[:limit]]
     return rules.AlertPage(
-        items=items, unread=count_unread(session), next_cursor=items[-1].id if len(found) > limit else None
+        items=items, unread=count_unread(session), next_cursor=items[-1].id if len(alerts) > limit else None
     )
 
 

@@ -85,8 +85,8 @@ def spool_report(session: Session, spool: MemberSpool, report: Report, number: i
     return SpooledItem(number, report.id, hashed, report.project)
 
 
-def _write(spool: MemberSpool, path: str, table: RowTable, found: Iterable[Base]) -> None:
-    spool.write(path, (to_line(table, row, 0, {}) for row in found))
+def _write(spool: MemberSpool, path: str, table: RowTable, items: Iterable[Base]) -> None:
+    spool.write(path, (to_line(table, row, 0, {}) for row in items))
 
 
 def hash_item(session: Session, kind: Kind, item_id: int, files: FilesChoice) -> str | None:

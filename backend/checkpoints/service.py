@@ -61,7 +61,7 @@ def find_best(session: Session, run: Run, rows: Sequence[Checkpoint]) -> Checkpo
 
 def evaluation_scores(session: Session, run: Run) -> dict[int, float]:
     """Return the newest comparable score of each evaluated checkpoint."""
-    return {number: found.score for number, found in comparable_evaluations(session, run).items()}
+    return {number: evaluation.score for number, evaluation in comparable_evaluations(session, run).items()}
 
 
 class EvaluationScore(NamedTuple):
@@ -94,7 +94,7 @@ def comparable_evaluations_of(session: Session, runs: Sequence[Run]) -> dict[int
         if _is_comparable(with_agent[row.run_id], row):
             newest[row.run_id][row.checkpoint_id] = EvaluationScore(row.mean, row.step, row.id)
     return {
-        run_id: {number: found for number, found in each.items() if not math.isnan(found.score)}
+        run_id: {number: evaluation for number, evaluation in each.items() if not math.isnan(evaluation.score)}
         for run_id, each in newest.items()
     }
 

@@ -100,10 +100,10 @@ def newest_schema() -> str:
 
 
 def _refuse_newer_schema(connection: Connection) -> None:
-    found, newest = _revision(connection), _scripts().get_current_head()
-    if found is not None and found not in {script.revision for script in _scripts().walk_revisions()}:
+    revision, newest = _revision(connection), _scripts().get_current_head()
+    if revision is not None and revision not in {script.revision for script in _scripts().walk_revisions()}:
         raise RefusedError(
-            f"A newer version of Arcadia migrated the database to schema {found}. This version knows {newest}. "
+            f"A newer version of Arcadia migrated the database to schema {revision}. This version knows {newest}. "
             "Start the newer version, or restore a backup from before the upgrade."
         )
 

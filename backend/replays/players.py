@@ -58,18 +58,18 @@ def check_decision(track: Track, decision: int) -> None:
 def action_set(run: Run) -> ActionSet:
     """Return the set of actions that a run's agent chooses from."""
     # Imported agents of other libraries have no action set in their configuration.
-    found: ActionSet = run.config.get("action_set") or "minimal"
-    return found
+    actions: ActionSet = run.config.get("action_set") or "minimal"
+    return actions
 
 
 def find_player(session: Session, run: Run, track: Track) -> Checkpoint:
     """Return the checkpoint that played a replay. The caller holds the run's lock, which protects it."""
     played = Checkpoint.sha256 == track.head.checkpoint_sha256
     query = select(Checkpoint).where(Checkpoint.run_id == run.id, Checkpoint.file_id.is_not(None), played)
-    found = session.scalar(query.limit(1))
-    if found is None:
+    player = session.scalar(query.limit(1))
+    if player is None:
         raise Conflict(_player_deleted(track.head))
-    return found
+    return player
 
 
 def refuse(reason: str | None) -> None:

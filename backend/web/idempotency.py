@@ -31,10 +31,10 @@ _CLIENT = re.compile(r"arcadia-client/\S{1,50} \((CLI|Python client|MCP)(?:; ([\
 def describe_caller(request: Request) -> str:
     """Return the user or address of the caller and its kind of client, such as: ana@gpu-box (CLI)."""
     agent = request.headers.get("user-agent", "")
-    found = _CLIENT.match(agent)
-    kind = found[1] if found else "browser" if agent.startswith("Mozilla/") else "API"
+    match = _CLIENT.match(agent)
+    kind = match[1] if match else "browser" if agent.startswith("Mozilla/") else "API"
     address = request.client.host if request.client else ""
-    who = (found and found[2]) or address
+    who = (match and match[2]) or address
     return (f"{who} ({kind})" if who else kind)[:MAX_LENGTH]
 
 
@@ -99,14 +99,14 @@ class Once:
 
     def check(self, session: Session) -> None:
         """Raise Repetition if the key has a response, or KeyReused if it belongs to another request."""
-        found = session.get(IdempotencyKey, self._key) if self._key is not None else None
-        if found is None:
+        stored = session.get(IdempotencyKey, self._key) if self._key is not None else None
+        if stored is None:
             return
-        if found.fingerprint != self._fingerprint:
+        if stored.fingerprint != self._fingerprint:
             raise KeyReused
-        if found.response is None:
+        if stored.response is None:
             raise ValueError("a route claimed an idempotency key, but stored no response")
-        raise Repetition(found.response, self._status)
+        raise Repetition(stored.response, self._status)
 
     def store(self, session: Session, response: Created) -> Created:
         """Store the response with the key, and return it."""

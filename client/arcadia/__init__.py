@@ -173,13 +173,13 @@ def _load(name: str) -> Any:
     if name == "__version__":
         from arcadia.version import client_version
 
-        found: Any = client_version()
+        value: Any = client_version()
     elif name in _MODULES:
-        found = getattr(import_module(_MODULES[name]), name)
+        value = getattr(import_module(_MODULES[name]), name)
     else:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    globals()[name] = found
-    return found
+    globals()[name] = value
+    return value
 
 
 if TYPE_CHECKING:

@@ -140,11 +140,11 @@ def _client(commands: Sequence[tuple[str, str]]) -> Iterator[str]:
 
 
 def _by_tag(document: dict[str, Any]) -> dict[str, list[Operation]]:
-    found: dict[str, list[Operation]] = {}
+    operations: dict[str, list[Operation]] = {}
     for path, item in document["paths"].items():
         for method, call in item.items():
-            found.setdefault((call.get("tags") or ["other"])[0], []).append((method.upper(), path, call))
-    return found
+            operations.setdefault((call.get("tags") or ["other"])[0], []).append((method.upper(), path, call))
+    return operations
 
 
 def _contents(calls: dict[str, list[Operation]]) -> Iterator[str]:

@@ -31,8 +31,8 @@ class AsyncArtifact(AsyncLinkedRecord, ArtifactRecord):
 
     async def versions(self) -> list[AsyncArtifactVersion]:
         """List the versions, newest first, without their files."""
-        found = await self._transport.get(self._path)
-        return [AsyncArtifactVersion(self._transport, data) for data in found["versions"]]
+        artifact = await self._transport.get(self._path)
+        return [AsyncArtifactVersion(self._transport, data) for data in artifact["versions"]]
 
     async def delete(self) -> None:
         """Permanently delete all versions, and the files that no other artifact has."""
@@ -164,10 +164,10 @@ class AsyncArtifactRequests(AsyncRequests):
         limit: int | None = None,
     ) -> list[AsyncArtifact]:
         """List the artifacts with their newest versions, the last changed first."""
-        found = await self.transport.pages(
+        artifacts = await self.transport.pages(
             "/artifacts", limit=limit, cursor_name="before", project=project, kind=kind, search=search
         )
-        return [AsyncArtifact(self.transport, data) for data in found]
+        return [AsyncArtifact(self.transport, data) for data in artifacts]
 
     async def artifact(self, reference: str, *, project: str | None = None) -> AsyncArtifactVersion:
         """Return the version that a reference names: "model", "model:best", "model:v3" or "Maze/model:best".

@@ -93,8 +93,8 @@ class AsyncReplay(AsyncLinkedRecord, ReplayRecord):
 
     async def track(self) -> dict[str, Any]:
         """Return what the agent computed at each decision: values, probabilities and rewards, as lists."""
-        found: dict[str, Any] = await self._transport.get(f"/replays/{self.id}/track")
-        return found
+        track: dict[str, Any] = await self._transport.get(f"/replays/{self.id}/track")
+        return track
 
     async def pin(self, pinned: bool = True) -> AsyncReplay:
         """Protect the replay from pruning, or end its protection with `pinned=False`."""
@@ -131,9 +131,9 @@ class AsyncStartPoints(AsyncResource):
     @property
     def start_set_id(self) -> int:
         """Number of the start set. Raise JobFailedError if it was not saved."""
-        if (found := self._integer("start_set_id")) is None:
+        if (number := self._integer("start_set_id")) is None:
             raise JobFailedError(f"{self._title} were not saved. {self.data['reason'] or ''}".rstrip())
-        return found
+        return number
 
     @property
     def _path(self) -> str:

@@ -224,10 +224,10 @@ class AsyncAlertRequests(AsyncRequests):
         limit: int | None = 50,
     ) -> list[Alert]:
         """List alerts, newest first."""
-        found = await self.transport.pages(
+        alerts = await self.transport.pages(
             "/alerts", limit=limit, page_size=200, cursor_name="before", unread=unread or None, kind=kind, run=run
         )
-        return [Alert(data) for data in found]
+        return [Alert(data) for data in alerts]
 
     async def mark_alerts_read(self, *alerts: int, up_to: int | None = None) -> int:
         """Mark alerts as read, or all up to one. Return how many unread ones remain."""
@@ -252,10 +252,10 @@ class AsyncAlertRequests(AsyncRequests):
 
     async def alert_deliveries(self, *, channel: int | None = None, limit: int | None = 50) -> list[AlertDelivery]:
         """List the deliveries of alerts, newest first."""
-        found = await self.transport.pages(
+        deliveries = await self.transport.pages(
             "/alert-deliveries", limit=limit, page_size=200, cursor_name="before", channel=channel
         )
-        return [AlertDelivery(data) for data in found]
+        return [AlertDelivery(data) for data in deliveries]
 
     async def redeliver_alert(self, delivery_id: int) -> AlertDelivery:
         """Send an alert to its channel again."""

@@ -97,7 +97,7 @@ class AsyncRunRequests(AsyncRequests):
         """
         if references:
             return [AsyncRun(self.transport, data) for data in await find_runs(self.transport, references, include)]
-        found = await self.transport.pages(
+        runs = await self.transport.pages(
             "/runs",
             limit=limit,
             read=read_run_page,
@@ -116,7 +116,7 @@ class AsyncRunRequests(AsyncRequests):
             sort=sort if isinstance(sort, str) else ",".join(sort),
             compute=[f"{column} = {expression}" for column, expression in (compute or {}).items()],
         )
-        return [AsyncRun(self.transport, data) for data in found]
+        return [AsyncRun(self.transport, data) for data in runs]
 
     async def group_runs(
         self,
@@ -130,7 +130,7 @@ class AsyncRunRequests(AsyncRequests):
         limit: int = 50,
     ) -> list[RunGroup]:
         """Group runs by columns and fields, with statistics of each group."""
-        found = await self.transport.get(
+        groups = await self.transport.get(
             "/run-groups",
             by=by if isinstance(by, str) else ",".join(by),
             filter=filter,
@@ -140,7 +140,7 @@ class AsyncRunRequests(AsyncRequests):
             sort=sort,
             limit=limit,
         )
-        return [RunGroup(data) for data in found["items"]]
+        return [RunGroup(data) for data in groups["items"]]
 
     async def compare(
         self,
@@ -197,10 +197,10 @@ class AsyncRunRequests(AsyncRequests):
 
     async def checkpoint(self, alias: str) -> AsyncCheckpoint:
         """Return the checkpoint that an alias such as pong/champion names."""
-        found = await find_alias(self.transport, alias)
-        if found is None or found.run_id is None:
+        current = await find_alias(self.transport, alias)
+        if current is None or current.run_id is None:
             raise NotFoundError(404, f"There is no alias named {alias!r}. `arcadia alias list` shows all.")
-        return await (await self.run(found.run_id)).checkpoint(alias)
+        return await (await self.run(current.run_id)).checkpoint(alias)
 
 
 def _configuration(

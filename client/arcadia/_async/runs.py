@@ -113,8 +113,8 @@ class AsyncRun(AsyncResource, RunRecord):
 
     async def changes(self) -> list[Change]:
         """List the changes of the run's settings, oldest first."""
-        found = await self._transport.get(f"{self._path}/changes")
-        return [Change(data) for data in found["items"]]
+        changes = await self._transport.get(f"{self._path}/changes")
+        return [Change(data) for data in changes["items"]]
 
     async def diagnosis(self) -> list[Finding]:
         """Return the faults of the run, with their causes and settings that may help."""
@@ -160,13 +160,13 @@ class AsyncRun(AsyncResource, RunRecord):
 
     async def provenance(self, attempt: int | None = None) -> dict[str, Any]:
         """Return the code, packages, host and command that the run was made with."""
-        found: dict[str, Any] = await self._transport.get(f"{self._path}/provenance", attempt=attempt)
-        return found
+        provenance: dict[str, Any] = await self._transport.get(f"{self._path}/provenance", attempt=attempt)
+        return provenance
 
     async def artifacts(self, role: Literal["made", "used"] = "made") -> list[AsyncArtifactVersion]:
         """List the versions of artifacts that the run made or used, without their files."""
-        found = await self._transport.get(f"{self._path}/artifacts")
-        return [AsyncArtifactVersion(self._transport, data) for data in found[role]]
+        artifacts = await self._transport.get(f"{self._path}/artifacts")
+        return [AsyncArtifactVersion(self._transport, data) for data in artifacts[role]]
 
     async def log(
         self, *, follow: bool = False, search: str = "", last: int | None = None, after: int = 0
@@ -207,13 +207,13 @@ class AsyncRun(AsyncResource, RunRecord):
         if isinstance(choice, AsyncCheckpoint):
             return choice
         kept = [each for each in await self.checkpoints() if each.is_available]
-        found = [
+        matching = [
             each
             for each in kept
             if choice in (each.step, "newest", *each.aliases) or (choice == "best" and each.is_best)
         ]
-        if found:
-            return found[-1]
+        if matching:
+            return matching[-1]
         if isinstance(choice, int):
             steps = ", ".join(str(each.step) for each in kept) or "none"
             raise ArcadiaError(f"Run {self.id} has no checkpoint at step {choice}. It has {steps}.")
@@ -254,8 +254,8 @@ class AsyncRun(AsyncResource, RunRecord):
 
     async def evaluations(self) -> list[AsyncEvaluation]:
         """List the evaluations without their episodes, newest first."""
-        found = await self._transport.pages(f"{self._path}/evaluations")
-        return [AsyncEvaluation(self._transport, data) for data in found]
+        evaluations = await self._transport.pages(f"{self._path}/evaluations")
+        return [AsyncEvaluation(self._transport, data) for data in evaluations]
 
     async def calibrate(
         self,
@@ -290,8 +290,8 @@ class AsyncRun(AsyncResource, RunRecord):
 
     async def calibrations(self) -> list[AsyncCalibration]:
         """List the calibrations without their judged decisions, newest first."""
-        found = await self._transport.get(f"{self._path}/calibrations")
-        return [AsyncCalibration(self._transport, data) for data in found]
+        calibrations = await self._transport.get(f"{self._path}/calibrations")
+        return [AsyncCalibration(self._transport, data) for data in calibrations]
 
     async def record(
         self,
@@ -316,8 +316,8 @@ class AsyncRun(AsyncResource, RunRecord):
 
     async def recordings(self) -> list[AsyncRecording]:
         """List the requested recordings, newest first."""
-        found = await self._transport.get(f"{self._path}/recordings")
-        return [AsyncRecording(self._transport, data) for data in found]
+        recordings = await self._transport.get(f"{self._path}/recordings")
+        return [AsyncRecording(self._transport, data) for data in recordings]
 
     async def figure(self, name: str = "curves", **options: Any) -> Figure:
         """Return a figure of the run, such as curves or evaluations."""

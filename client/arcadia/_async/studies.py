@@ -41,8 +41,8 @@ class AsyncStudy(AsyncResource, StudyRecord):
 
     async def aggregates(self) -> list[SuiteResult]:
         """Return the statistics over the games of a study that varies the game, one result per other setting."""
-        found = await self._transport.get(f"{self._path}/aggregates")
-        return [SuiteResult(row) for row in found["results"]]
+        aggregates = await self._transport.get(f"{self._path}/aggregates")
+        return [SuiteResult(row) for row in aggregates["results"]]
 
     async def runs(self) -> list[AsyncRun]:
         """List the runs that exist, oldest first."""
@@ -125,10 +125,10 @@ class AsyncStudyRequests(AsyncRequests):
 
     async def studies(self, limit: int | None = None, *, project: str | None = None) -> list[AsyncStudy]:
         """List the studies without their points, newest first."""
-        found = await self.transport.pages(
+        studies = await self.transport.pages(
             "/studies", limit=limit, page_size=200, cursor_name="before", project=project
         )
-        return [AsyncStudy(self.transport, data) for data in found]
+        return [AsyncStudy(self.transport, data) for data in studies]
 
     async def launch_study(
         self,

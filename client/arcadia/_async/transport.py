@@ -75,7 +75,7 @@ class AsyncTransport:
         is_outage = False
         while True:
             try:
-                found = await self.get(path, **params)
+                response = await self.get(path, **params)
             except (ServerUnreachableError, ApiError) as error:
                 is_retried = not isinstance(error, ApiError) or error.status in RETRIED_STATUSES
                 if not is_retried or time.monotonic() >= deadline:
@@ -87,7 +87,7 @@ class AsyncTransport:
                 continue
             if is_outage:
                 LOGGER.warning("The server answers again.")
-            return found
+            return response
 
     async def pages(
         self,

@@ -32,8 +32,8 @@ class Artifact(LinkedRecord, ArtifactRecord):
 
     def versions(self) -> list[ArtifactVersion]:
         """List the versions, newest first, without their files."""
-        found = self._transport.get(self._path)
-        return [ArtifactVersion(self._transport, data) for data in found["versions"]]
+        artifact = self._transport.get(self._path)
+        return [ArtifactVersion(self._transport, data) for data in artifact["versions"]]
 
     def delete(self) -> None:
         """Permanently delete all versions, and the files that no other artifact has."""
@@ -163,10 +163,10 @@ class ArtifactRequests(Requests):
         limit: int | None = None,
     ) -> list[Artifact]:
         """List the artifacts with their newest versions, the last changed first."""
-        found = self.transport.pages(
+        artifacts = self.transport.pages(
             "/artifacts", limit=limit, cursor_name="before", project=project, kind=kind, search=search
         )
-        return [Artifact(self.transport, data) for data in found]
+        return [Artifact(self.transport, data) for data in artifacts]
 
     def artifact(self, reference: str, *, project: str | None = None) -> ArtifactVersion:
         """Return the version that a reference names: "model", "model:best", "model:v3" or "Maze/model:best".

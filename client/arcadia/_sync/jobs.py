@@ -94,8 +94,8 @@ class Replay(LinkedRecord, ReplayRecord):
 
     def track(self) -> dict[str, Any]:
         """Return what the agent computed at each decision: values, probabilities and rewards, as lists."""
-        found: dict[str, Any] = self._transport.get(f"/replays/{self.id}/track")
-        return found
+        track: dict[str, Any] = self._transport.get(f"/replays/{self.id}/track")
+        return track
 
     def pin(self, pinned: bool = True) -> Replay:
         """Protect the replay from pruning, or end its protection with `pinned=False`."""
@@ -132,9 +132,9 @@ class StartPoints(Resource):
     @property
     def start_set_id(self) -> int:
         """Number of the start set. Raise JobFailedError if it was not saved."""
-        if (found := self._integer("start_set_id")) is None:
+        if (number := self._integer("start_set_id")) is None:
             raise JobFailedError(f"{self._title} were not saved. {self.data['reason'] or ''}".rstrip())
-        return found
+        return number
 
     @property
     def _path(self) -> str:

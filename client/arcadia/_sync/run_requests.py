@@ -98,7 +98,7 @@ class RunRequests(Requests):
         """
         if references:
             return [Run(self.transport, data) for data in find_runs(self.transport, references, include)]
-        found = self.transport.pages(
+        runs = self.transport.pages(
             "/runs",
             limit=limit,
             read=read_run_page,
@@ -117,7 +117,7 @@ class RunRequests(Requests):
             sort=sort if isinstance(sort, str) else ",".join(sort),
             compute=[f"{column} = {expression}" for column, expression in (compute or {}).items()],
         )
-        return [Run(self.transport, data) for data in found]
+        return [Run(self.transport, data) for data in runs]
 
     def group_runs(
         self,
@@ -131,7 +131,7 @@ class RunRequests(Requests):
         limit: int = 50,
     ) -> list[RunGroup]:
         """Group runs by columns and fields, with statistics of each group."""
-        found = self.transport.get(
+        groups = self.transport.get(
             "/run-groups",
             by=by if isinstance(by, str) else ",".join(by),
             filter=filter,
@@ -141,7 +141,7 @@ class RunRequests(Requests):
             sort=sort,
             limit=limit,
         )
-        return [RunGroup(data) for data in found["items"]]
+        return [RunGroup(data) for data in groups["items"]]
 
     def compare(
         self,
@@ -198,10 +198,10 @@ class RunRequests(Requests):
 
     def checkpoint(self, alias: str) -> Checkpoint:
         """Return the checkpoint that an alias such as pong/champion names."""
-        found = find_alias(self.transport, alias)
-        if found is None or found.run_id is None:
+        current = find_alias(self.transport, alias)
+        if current is None or current.run_id is None:
             raise NotFoundError(404, f"There is no alias named {alias!r}. `arcadia alias list` shows all.")
-        return (self.run(found.run_id)).checkpoint(alias)
+        return (self.run(current.run_id)).checkpoint(alias)
 
 
 def _configuration(

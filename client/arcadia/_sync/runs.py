@@ -110,8 +110,8 @@ class Run(Resource, RunRecord):
 
     def changes(self) -> list[Change]:
         """List the changes of the run's settings, oldest first."""
-        found = self._transport.get(f"{self._path}/changes")
-        return [Change(data) for data in found["items"]]
+        changes = self._transport.get(f"{self._path}/changes")
+        return [Change(data) for data in changes["items"]]
 
     def diagnosis(self) -> list[Finding]:
         """Return the faults of the run, with their causes and settings that may help."""
@@ -157,13 +157,13 @@ class Run(Resource, RunRecord):
 
     def provenance(self, attempt: int | None = None) -> dict[str, Any]:
         """Return the code, packages, host and command that the run was made with."""
-        found: dict[str, Any] = self._transport.get(f"{self._path}/provenance", attempt=attempt)
-        return found
+        provenance: dict[str, Any] = self._transport.get(f"{self._path}/provenance", attempt=attempt)
+        return provenance
 
     def artifacts(self, role: Literal["made", "used"] = "made") -> list[ArtifactVersion]:
         """List the versions of artifacts that the run made or used, without their files."""
-        found = self._transport.get(f"{self._path}/artifacts")
-        return [ArtifactVersion(self._transport, data) for data in found[role]]
+        artifacts = self._transport.get(f"{self._path}/artifacts")
+        return [ArtifactVersion(self._transport, data) for data in artifacts[role]]
 
     def log(
         self, *, follow: bool = False, search: str = "", last: int | None = None, after: int = 0
@@ -204,13 +204,13 @@ class Run(Resource, RunRecord):
         if isinstance(choice, Checkpoint):
             return choice
         kept = [each for each in self.checkpoints() if each.is_available]
-        found = [
+        matching = [
             each
             for each in kept
             if choice in (each.step, "newest", *each.aliases) or (choice == "best" and each.is_best)
         ]
-        if found:
-            return found[-1]
+        if matching:
+            return matching[-1]
         if isinstance(choice, int):
             steps = ", ".join(str(each.step) for each in kept) or "none"
             raise ArcadiaError(f"Run {self.id} has no checkpoint at step {choice}. It has {steps}.")
@@ -251,8 +251,8 @@ class Run(Resource, RunRecord):
 
     def evaluations(self) -> list[Evaluation]:
         """List the evaluations without their episodes, newest first."""
-        found = self._transport.pages(f"{self._path}/evaluations")
-        return [Evaluation(self._transport, data) for data in found]
+        evaluations = self._transport.pages(f"{self._path}/evaluations")
+        return [Evaluation(self._transport, data) for data in evaluations]
 
     def calibrate(
         self,
@@ -287,8 +287,8 @@ class Run(Resource, RunRecord):
 
     def calibrations(self) -> list[Calibration]:
         """List the calibrations without their judged decisions, newest first."""
-        found = self._transport.get(f"{self._path}/calibrations")
-        return [Calibration(self._transport, data) for data in found]
+        calibrations = self._transport.get(f"{self._path}/calibrations")
+        return [Calibration(self._transport, data) for data in calibrations]
 
     def record(
         self,
@@ -313,8 +313,8 @@ class Run(Resource, RunRecord):
 
     def recordings(self) -> list[Recording]:
         """List the requested recordings, newest first."""
-        found = self._transport.get(f"{self._path}/recordings")
-        return [Recording(self._transport, data) for data in found]
+        recordings = self._transport.get(f"{self._path}/recordings")
+        return [Recording(self._transport, data) for data in recordings]
 
     def figure(self, name: str = "curves", **options: Any) -> Figure:
         """Return a figure of the run, such as curves or evaluations."""

@@ -42,8 +42,8 @@ class Study(Resource, StudyRecord):
 
     def aggregates(self) -> list[SuiteResult]:
         """Return the statistics over the games of a study that varies the game, one result per other setting."""
-        found = self._transport.get(f"{self._path}/aggregates")
-        return [SuiteResult(row) for row in found["results"]]
+        aggregates = self._transport.get(f"{self._path}/aggregates")
+        return [SuiteResult(row) for row in aggregates["results"]]
 
     def runs(self) -> list[Run]:
         """List the runs that exist, oldest first."""
@@ -124,8 +124,8 @@ class StudyRequests(Requests):
 
     def studies(self, limit: int | None = None, *, project: str | None = None) -> list[Study]:
         """List the studies without their points, newest first."""
-        found = self.transport.pages("/studies", limit=limit, page_size=200, cursor_name="before", project=project)
-        return [Study(self.transport, data) for data in found]
+        studies = self.transport.pages("/studies", limit=limit, page_size=200, cursor_name="before", project=project)
+        return [Study(self.transport, data) for data in studies]
 
     def launch_study(
         self,

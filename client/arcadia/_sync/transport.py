@@ -75,7 +75,7 @@ class Transport:
         is_outage = False
         while True:
             try:
-                found = self.get(path, **params)
+                response = self.get(path, **params)
             except (ServerUnreachableError, ApiError) as error:
                 is_retried = not isinstance(error, ApiError) or error.status in RETRIED_STATUSES
                 if not is_retried or time.monotonic() >= deadline:
@@ -87,7 +87,7 @@ class Transport:
                 continue
             if is_outage:
                 LOGGER.warning("The server answers again.")
-            return found
+            return response
 
     def pages(
         self,

@@ -47,11 +47,11 @@ def added_command(name: str) -> EntryPoint | None:
 
 def describe_commands() -> dict[str, list[tuple[str, str]]]:
     """Return the names and help texts of the added commands, by package."""
-    found: dict[str, list[tuple[str, str]]] = {}
+    commands: dict[str, list[tuple[str, str]]] = {}
     for entry in entry_points(group=COMMANDS_GROUP):
         package = entry.dist.name if entry.dist else entry.module
-        found.setdefault(package, []).append((entry.name, _help(entry)))
-    return found
+        commands.setdefault(package, []).append((entry.name, _help(entry)))
+    return commands
 
 
 def _help(entry: EntryPoint) -> str:
@@ -120,12 +120,12 @@ class CommandGroup(TyperGroup):
 
     def shell_complete(self, ctx: Any, incomplete: str) -> list[Any]:
         """Return the completions of the first word, with the commands of other packages."""
-        found = super().shell_complete(ctx, incomplete)
-        if found and incomplete[:1] != "-":
-            item = type(found[0])
+        completions = super().shell_complete(ctx, incomplete)
+        if completions and incomplete[:1] != "-":
+            item = type(completions[0])
             added = [each for commands in describe_commands().values() for each in commands]
-            found += [item(name, help=text) for name, text in added if name.startswith(incomplete)]
-        return found
+            completions += [item(name, help=text) for name, text in added if name.startswith(incomplete)]
+        return completions
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:
         """Write the lists of commands."""

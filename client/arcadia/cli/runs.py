@@ -225,11 +225,11 @@ def show(
     as_json: Json = False,
 ) -> None:
     """Show a run with its state, results, workers and warnings."""
-    found = open_client(ctx).run(run)
+    chosen = open_client(ctx).run(run)
     if config or as_json:
-        print_json(found.config if config else found.data)
+        print_json(chosen.config if config else chosen.data)
     else:
-        print_details(found)
+        print_details(chosen)
 
 
 def tag(
@@ -242,21 +242,23 @@ def tag(
     """Add and remove tags of runs, or show them."""
     if not all(each.strip() for each in (*add, *remove)):
         raise typer.BadParameter("a tag is empty. Use one such as --add best")
-    found = open_client(ctx).runs(*runs)
+    tagged = open_client(ctx).runs(*runs)
     if add or remove:
-        for run in found:
+        for run in tagged:
             run.edit(tags=[tag for tag in dict.fromkeys([*run.tags, *add]) if tag not in remove])
     elif as_json:
-        for run in found:
+        for run in tagged:
             run.refresh()
     if as_json:
-        print_json([run.data for run in found])
+        print_json([run.data for run in tagged])
         return
-    for run in found:
+    for run in tagged:
         show_text(f"{run.id} {run.name}: {joined(run.tags)}")
 
 
-def _print(found: list[dict[str, Any]], metrics: list[str], fields: list[str], computed: list[str], empty: str) -> None:
+def _print(
+    listed: list[dict[str, Any]], metrics: list[str], fields: list[str], computed: list[str], empty: str
+) -> None:
     columns = ["ID>", "NAME*", "STATE", "ENVIRONMENT", "DONE>", "RETURN>", "BEST>", "AGE>"]
     rows = [
         [
@@ -272,7 +274,7 @@ def _print(found: list[dict[str, Any]], metrics: list[str], fields: list[str], c
             *(_setting(run, field) for field in fields),
             *(number(run["computed"][name]) for name in computed),
         ]
-        for run in found
+        for run in listed
     ]
     added = [f"{name}>" for name in [*metrics, *fields, *computed]]
     print_table([*columns, *added], rows, empty=empty or "There are no such runs.")

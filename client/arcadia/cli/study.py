@@ -72,28 +72,28 @@ def build_request(
     if (file is None) == (preset is None):
         raise ArcadiaError("Give either a file or --preset.")
     given: dict[str, Any] = {"preset": preset, "name": preset}
-    found = given if file is None else read_specification(file)
+    specification = given if file is None else read_specification(file)
     if axes:
-        found["axes"] = [*found.get("axes", []), *map(parse_axis, axes)]
+        specification["axes"] = [*specification.get("axes", []), *map(parse_axis, axes)]
     if seeds is not None:
-        found["seeds"] = int(seeds) if seeds.isdecimal() else seeds
+        specification["seeds"] = int(seeds) if seeds.isdecimal() else seeds
     if points is not None:
-        found |= {"sampler": "random", "points": points}
-    return found | {name: value for name, value in options.items() if value is not None}
+        specification |= {"sampler": "random", "points": points}
+    return specification | {name: value for name, value in options.items() if value is not None}
 
 
 def read_specification(file: Path) -> dict[str, Any]:
     """Return the content of a TOML file."""
     try:
-        found: dict[str, Any] = tomllib.loads(file.read_text())
-        json.dumps(found)
+        specification: dict[str, Any] = tomllib.loads(file.read_text())
+        json.dumps(specification)
     except OSError as error:
         raise ArcadiaError(f"{file} cannot be read: {error.strerror}") from None
     except tomllib.TOMLDecodeError as error:
         raise ArcadiaError(f"{file} is not TOML: {error}") from None
     except (TypeError, UnicodeDecodeError) as error:
         raise ArcadiaError(f"{file} contains values that no study can have, such as a date: {error}") from None
-    return found
+    return specification
 
 
 def parse_axis(text: str) -> dict[str, Any]:
@@ -141,13 +141,13 @@ def watch(
     as_json: Annotated[bool, typer.Option("--json", help="Print a line of JSON after each change.")] = False,
 ) -> None:
     """Watch a study until it ends. Exit with 0 only if it is finished; Ctrl-C does not stop it."""
-    found = open_client(ctx).study(study)
-    with interruptible(continues(found)):
+    chosen = open_client(ctx).study(study)
+    with interruptible(continues(chosen)):
         if is_terminal() and not as_json:
-            _watch_screen(found, interval)
+            _watch_screen(chosen, interval)
         else:
-            _watch_lines(found, interval, as_json=as_json)
-    raise typer.Exit(int(found.state != FINISHED))
+            _watch_lines(chosen, interval, as_json=as_json)
+    raise typer.Exit(int(chosen.state != FINISHED))
 
 
 @app.command()
@@ -214,8 +214,8 @@ def list_studies(
 @app.command()
 def show(ctx: typer.Context, study: StudyId, as_json: Json = False) -> None:
     """Show a study's points with their means over seeds."""
-    found = open_client(ctx).study(study)
-    print_json(found.data) if as_json else print_study(found)
+    chosen = open_client(ctx).study(study)
+    print_json(chosen.data) if as_json else print_study(chosen)
 
 
 @app.command()
@@ -233,9 +233,9 @@ def resume(ctx: typer.Context, study: StudyId, as_json: Json = False) -> None:
 @app.command()
 def stop(ctx: typer.Context, study: StudyId, yes: Yes = False, as_json: Json = False) -> None:
     """Stop a study with all runs that have not ended."""
-    found = open_client(ctx).study(study)
-    confirm(f"Stop study {found.id} {found.name} with all its runs?", yes)
-    _finish(found.stop(), as_json)
+    chosen = open_client(ctx).study(study)
+    confirm(f"Stop study {chosen.id} {chosen.name} with all its runs?", yes)
+    _finish(chosen.stop(), as_json)
 
 
 @app.command()
@@ -249,10 +249,10 @@ def extend(
     as_json: Json = False,
 ) -> None:
     """Add seeds or random points to a study."""
-    found = open_client(ctx).study(study)
-    remaining = found.data["runs_remaining"] if found.state == "stopped" else 0
-    found.extend(seeds=seeds, best=best, of=parse_numbers(of) if of else None, points=points)
-    _finish(found, as_json)
+    chosen = open_client(ctx).study(study)
+    remaining = chosen.data["runs_remaining"] if chosen.state == "stopped" else 0
+    chosen.extend(seeds=seeds, best=best, of=parse_numbers(of) if of else None, points=points)
+    _finish(chosen, as_json)
     if remaining:
         say(f"The study was stopped. It continues, including {plural(remaining, 'run')} not created before.")
 
@@ -260,23 +260,23 @@ def extend(
 @app.command()
 def delete(ctx: typer.Context, study: StudyId, yes: Yes = False) -> None:
     """Delete a study that is not running. Its runs are kept."""
-    found = open_client(ctx).study(study)
-    confirm(f"Delete study {found.id} {found.name}? Its runs are kept.", yes)
-    found.delete()
-    show_text(f"Deleted study {found.id}.")
+    chosen = open_client(ctx).study(study)
+    confirm(f"Delete study {chosen.id} {chosen.name}? Its runs are kept.", yes)
+    chosen.delete()
+    show_text(f"Deleted study {chosen.id}.")
 
 
 def preview_study(client: Client, body: dict[str, Any], *, as_json: bool) -> None:
     """Show the size and the cost of a study."""
-    found = client.transport.post("/studies/preview", body)
+    cost = client.transport.post("/studies/preview", body)
     if as_json:
-        print_json(found)
+        print_json(cost)
         return
-    show_text(format_cost(found))
-    if found["refused"]:
-        raise ArcadiaError(found["refused"])
-    if found["confirm"]:
-        show_text(f"Start it with --confirm-steps {found['steps']}.")
+    show_text(format_cost(cost))
+    if cost["refused"]:
+        raise ArcadiaError(cost["refused"])
+    if cost["confirm"]:
+        show_text(f"Start it with --confirm-steps {cost['steps']}.")
 
 
 def start_study(
@@ -308,12 +308,12 @@ def start_study(
 
 def _check_cost(client: Client, body: dict[str, Any], confirm_steps: int | None) -> None:
     """Print the cost, and raise ArcadiaError if it must be confirmed first."""
-    found = client.transport.post("/studies/preview", body)
-    say(format_cost(found))
-    if found["refused"]:
-        raise ArcadiaError(found["refused"])
-    if found["confirm"] and confirm_steps is None:
-        raise ArcadiaError(f"{found['confirm']}; add --confirm-steps {found['steps']} to start it")
+    cost = client.transport.post("/studies/preview", body)
+    say(format_cost(cost))
+    if cost["refused"]:
+        raise ArcadiaError(cost["refused"])
+    if cost["confirm"] and confirm_steps is None:
+        raise ArcadiaError(f"{cost['confirm']}; add --confirm-steps {cost['steps']} to start it")
 
 
 def _finish(study: Study, as_json: bool) -> None:

@@ -102,8 +102,8 @@ def find_csv(path: Path, problems: list[str], step: str | None = None) -> list[S
 
     Add a sentence to the problems for each file that cannot be read.
     """
-    found = find_files(path, "*.csv") if path.is_dir() else [path]
-    files = [file for file in found if not file.match(MONITOR)]
+    paths = find_files(path, "*.csv") if path.is_dir() else [path]
+    files = [file for file in paths if not file.match(MONITOR)]
     if step:
         for file in files:
             _require_column(file, step)

@@ -73,8 +73,8 @@ class _HookLoader(Loader):
 
     def create_module(self, spec: ModuleSpec) -> ModuleType | None:
         """Create the module with the library's loader."""
-        found: ModuleType | None = self._loader.create_module(spec)
-        return found
+        module: ModuleType | None = self._loader.create_module(spec)
+        return module
 
     def exec_module(self, module: ModuleType) -> None:
         """Run the library's module, then the hook."""

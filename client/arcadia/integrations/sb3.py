@@ -157,8 +157,8 @@ class _LoggerOutput(KVWriter):
 
 def hyperparameters(model: Any) -> dict[str, Any]:
     """Return the settings of a model."""
-    found = {name: getattr(model, name) for name in HYPERPARAMETERS if hasattr(model, name)}
-    shown = {name: _as_setting(value) for name, value in found.items()}
+    settings = {name: getattr(model, name) for name in HYPERPARAMETERS if hasattr(model, name)}
+    shown = {name: _as_setting(value) for name, value in settings.items()}
     return {"algorithm": type(model).__name__, "policy": type(model.policy).__name__, **shown}
 
 

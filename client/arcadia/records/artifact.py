@@ -121,8 +121,8 @@ class ArtifactVersionRecord(Record):
 
 
 def _names(runs: Any) -> dict[int, str]:
-    found: list[Mapping[str, Any]] = list(runs)
-    return {int(run["id"]): str(run["name"]) for run in found}
+    linked: list[Mapping[str, Any]] = list(runs)
+    return {int(run["id"]): str(run["name"]) for run in linked}
 
 
 class CheckpointRecord(Record):

@@ -157,8 +157,8 @@ def describe_left_out(directory: JournalDirectory) -> str:
 
 def journals_folder(directory: str | os.PathLike[str] | None = None) -> Path:
     """Return the folder of all journals: the given one, ARCADIA_JOURNALS, or one in the user's data folder."""
-    if found := directory or os.environ.get("ARCADIA_JOURNALS"):
-        return Path(found).expanduser().absolute()
+    if folder := directory or os.environ.get("ARCADIA_JOURNALS"):
+        return Path(folder).expanduser().absolute()
     data = os.environ.get("XDG_DATA_HOME") or Path.home() / ".local" / "share"
     return Path(data).absolute() / "arcadia" / "journals"
 

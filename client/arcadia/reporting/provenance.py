@@ -206,14 +206,14 @@ def installed_packages() -> dict[str, str]:
 
     Only the head of the metadata is read. Parsing all of it takes ten times as long, in which no other thread runs.
     """
-    found: dict[str, str] = {}
+    packages: dict[str, str] = {}
     for distribution in metadata.distributions():
         text = distribution.read_text("METADATA") or distribution.read_text("PKG-INFO") or ""
         head = text.partition("\n\n")[0]
         name, version = _NAME.search(head), _VERSION.search(head)
         if name and version:  # the remains of a package that was removed have neither
-            found.setdefault(name[1], version[1])  # the first one on the path is imported
-    return dict(sorted(found.items(), key=lambda package: package[0].lower()))
+            packages.setdefault(name[1], version[1])  # the first one on the path is imported
+    return dict(sorted(packages.items(), key=lambda package: package[0].lower()))
 
 
 PREFIXES = (

@@ -183,12 +183,12 @@ class ReportedRun:
             copied = files
         else:
             name = artifacts.default_name(files) if name is None else name
-            found = artifacts.collect(files)
-            artifacts.check(name, wanted, found)
+            sources = artifacts.collect(files)
+            artifacts.check(name, wanted, sources)
             if self.is_disabled:
                 return
             try:
-                copied = artifacts.snapshot(found, self._directory.artifacts)
+                copied = artifacts.snapshot(sources, self._directory.artifacts)
             except OSError as error:
                 reason = error.strerror or type(error).__name__
                 message = f"The artifact {name} was left out: its files cannot be copied ({reason})."

@@ -93,8 +93,8 @@ def jackknife_interval(
         return None
     every = np.arange(len(clusters))
     value = statistic(every)
-    found = [statistic(every[[cluster != name for cluster in clusters]]) for name in names]
-    known = [each for each in found if each is not None and math.isfinite(each)]
+    estimates = [statistic(every[[cluster != name for cluster in clusters]]) for name in names]
+    known = [each for each in estimates if each is not None and math.isfinite(each)]
     if value is None or len(known) < len(names):
         return None
     half = student_quantile(HIGH, len(names) - 1) * math.sqrt((len(names) - 1) * float(np.var(known)))
@@ -210,8 +210,8 @@ def rank_correlation(parts: Sequence[Floats]) -> float:
     ranks = np.array([np.argsort(np.argsort(part, kind="stable")) for part in parts], dtype=np.float64)
     ranks -= ranks.mean(axis=1, keepdims=True)
     length = ranks.shape[1]
-    found = (ranks[:, 1:] * ranks[:, :-1]).sum() / (ranks**2).sum() * length / (length - 1)
-    return min(0.99, max(0.0, float(found)))
+    correlation = (ranks[:, 1:] * ranks[:, :-1]).sum() / (ranks**2).sum() * length / (length - 1)
+    return min(0.99, max(0.0, float(correlation)))
 
 
 def critical_rank_z(values: Floats, parts: Sequence[Floats], gap: float, chance: float) -> float:
