@@ -276,10 +276,7 @@ class ReportedRun:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        if error is None:
-            self.finish()
-        else:
-            self.fail(error)
+        self.finish() if error is None else self.fail(error)
 
     def __repr__(self) -> str:
         return f"<ReportedRun {self.id} in {self.directory}>"
@@ -356,7 +353,9 @@ class ReportedRun:
     def _to_step(self, given: Any) -> int:
         if (step := to_step(given)) is not None:
             return step
-        message = f"{quoted(given)} cannot be a step, a whole number below 2^63. The next step is used instead."
+        message = (
+            f"{quoted(given)} cannot be a step, which is a whole number below 2^63. The next step is used instead."
+        )
         self._warn_once("step", message)
         return self._step + 1
 
