@@ -92,22 +92,28 @@ def find_current(session: Session, name: str) -> AliasChange | None:
 
 def load_aliases(session: Session) -> list[Alias]:
     """Return all aliases by name."""
-    found = session.scalars(current_changes().order_by(AliasChange.name)).all()
+    changes = session.scalars(current_changes().order_by(AliasChange.name)).all()
     kept = select(Checkpoint.run_id, Checkpoint.id).where(
-        Checkpoint.id.in_([each.checkpoint_id for each in found]), Checkpoint.file_id.is_not(None)
+        Checkpoint.id.in_([change.checkpoint_id for change in changes]), Checkpoint.file_id.is_not(None)
     )
     # With the run, because a database may use the id of a deleted checkpoint again.
     available = {(run_id, checkpoint_id) for run_id, checkpoint_id in session.execute(kept)}
-    return [_to_alias(each, available=(each.run_id, each.checkpoint_id) in available) for each in found]
+    return [
+        Alias(
+            **AliasEntry.model_validate(change).model_dump(),
+            available=(change.run_id, change.checkpoint_id) in available,
+        )
+        for change in changes
+    ]
 
 
 def read_history(session: Session, name: str) -> list[AliasEntry]:
     """Return the changes of an alias, newest first. Raise NotFound if it never existed."""
     query = select(AliasChange).where(AliasChange.name == name).order_by(AliasChange.id.desc())
-    found = session.scalars(query.limit(MAX_HISTORY)).all()
-    if not found:
+    changes = session.scalars(query.limit(MAX_HISTORY)).all()
+    if not changes:
         raise NotFound(f"There is no alias {name!r}.")
-    return [AliasEntry.model_validate(each) for each in found]
+    return [AliasEntry.model_validate(each) for each in changes]
 
 
 def names_of_checkpoints(session: Session, run_ids: Sequence[int]) -> dict[int, list[str]]:
@@ -116,10 +122,6 @@ def names_of_checkpoints(session: Session, run_ids: Sequence[int]) -> dict[int, 
     for change in session.scalars(current_changes().where(AliasChange.run_id.in_(run_ids)).order_by(AliasChange.name)):
         names.setdefault(change.checkpoint_id or 0, []).append(change.name)
     return names
-
-
-def _to_alias(change: AliasChange, *, available: bool) -> Alias:
-    return Alias(**AliasEntry.model_validate(change).model_dump(), available=available)
 
 
 MAX_ALIASES = 1_000

@@ -140,7 +140,8 @@ def request_change(session: Session, run: Run, request: RequestChange, principal
     waiting = list_waiting(session, run.id)
     if len(waiting) >= MAX_WAITING:
         raise Conflict(f"Run {run.id} has {len(waiting)} changes that wait. Let it apply these first.")
-    before = _expected_config(run, waiting)
+    expected = {name: value for change in waiting for name, value in change.fields.items()}
+    before = configuration.override(run.config, expected)
     fields = dict(request.fields)
     if request.more_steps is not None:
         fields["total_steps"] = before.total_steps + request.more_steps
@@ -196,12 +197,6 @@ def has_steps_left(session: Session, run: Run) -> bool:
     # Without validation, because the run may be of a plug-in that this server lacks.
     fields = {name: value for change in waiting for name, value in change.fields.items()}
     return bool(waiting) and run.desired == "run" and int({**run.config, **fields}["total_steps"]) > run.step
-
-
-def _expected_config(run: Run, waiting: list[tables.RunChange]) -> TrainingConfig:
-    """Return the configuration after the waiting changes."""
-    fields = {name: value for change in waiting for name, value in change.fields.items()}
-    return configuration.override(run.config, fields)
 
 
 def _validated(before: TrainingConfig, run: Run, fields: Mapping[str, object]) -> TrainingConfig:

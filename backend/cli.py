@@ -113,11 +113,6 @@ def check_plugins() -> None:
         name_in_environment([name for name in names if name not in problems])
 
 
-def exec_program(module: str, arguments: list[str]) -> None:
-    """Replace this process with another Arcadia program."""
-    os.execv(sys.executable, [sys.executable, "-m", module, *arguments])  # noqa: S606 - a list, no shell
-
-
 def serve(settings: Settings) -> int:
     """Run the backend in this process."""
     import uvicorn
@@ -189,7 +184,8 @@ def main(arguments: list[str] | None = None) -> int:
     if options.command in STANDALONE:
         check_plugins()
     if options.command in PROGRAMS:
-        exec_program(PROGRAMS[options.command], options.rest)
+        program = [sys.executable, "-m", PROGRAMS[options.command], *options.rest]
+        os.execv(sys.executable, program)  # noqa: S606 - a list, no shell
     commands: dict[str, Callable[[Settings], int]] = {
         "up": lambda settings: start_all(settings, options.workers),
         "backend": serve,

@@ -162,16 +162,16 @@ class _UnreadableError(Exception):
 
 def parse_text(text: str, base: dict[str, Any]) -> ParsedText:
     """Parse the settings in a text. `base` has the values of the settings that the text leaves out."""
-    found = _format_of(text)
+    text_format = _format_of(text)
     try:
-        given = _read(text, found)
+        given = _read(text, text_format)
     except _UnreadableError as error:
-        return ParsedText(found, {}, [], [TextProblem(error.line, None, str(error))])
+        return ParsedText(text_format, {}, [], [TextProblem(error.line, None, str(error))])
     algorithm = given.get("algorithm", base.get("algorithm"))
     method = CONFIGURATIONS.get(algorithm) if isinstance(algorithm, str) else None
     if method is None:
         message = f"no such method: choose {', '.join(CONFIGURATIONS)}"
-        return ParsedText(found, {}, [], [TextProblem(_line_of(text, "algorithm"), "algorithm", message)])
+        return ParsedText(text_format, {}, [], [TextProblem(_line_of(text, "algorithm"), "algorithm", message)])
     known = {name: value for name, value in given.items() if name in method.model_fields}
     left_out = [name for name in given if name not in known]
     unknown = [
@@ -186,9 +186,9 @@ def parse_text(text: str, base: dict[str, Any]) -> ParsedText:
             TextProblem(_line_of(text, problem.field.split(".")[0]), problem.field, problem.message)
             for problem in problems_of(error)
         ]
-        return ParsedText(found, {}, unknown, problems)
+        return ParsedText(text_format, {}, unknown, problems)
     document = config.model_dump(mode="json")
-    return ParsedText(found, {name: document[name] for name in known}, unknown, [])
+    return ParsedText(text_format, {name: document[name] for name in known}, unknown, [])
 
 
 def _format_of(text: str) -> Format:
@@ -212,12 +212,12 @@ def _read(text: str, format: Format) -> dict[str, Any]:  # noqa: A002 - the name
 
 def _read_json(text: str) -> object:
     def settings(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-        found: dict[str, Any] = {}
+        values: dict[str, Any] = {}
         for name, value in pairs:
-            if name in found:
+            if name in values:
                 raise _UnreadableError(f"{name} is set twice", _line_of(text, name))
-            found[name] = value
-        return found
+            values[name] = value
+        return values
 
     try:
         return json.loads(text, object_pairs_hook=settings)
@@ -230,12 +230,12 @@ def _read_json(text: str) -> object:
 def _read_in_process(text: str, form: Literal["yaml", "toml"]) -> object:
     """Return the settings in YAML or TOML, whose parsers may compute for minutes."""
     try:
-        found = parse("yaml_and_toml", f"{form}\n{text}".encode(errors="replace"))
+        parsed = parse("yaml_and_toml", f"{form}\n{text}".encode(errors="replace"))
     except UnreadableError as error:
         raise _UnreadableError(f"the text cannot be read: {error}") from None
-    if "problem" in found:
-        raise _UnreadableError(found["problem"], found["line"])
-    return found["settings"]
+    if "problem" in parsed:
+        raise _UnreadableError(parsed["problem"], parsed["line"])
+    return parsed["settings"]
 
 
 def _read_yaml(text: str) -> object:
@@ -251,10 +251,10 @@ _READERS = {"json": _read_json, "toml": _read_toml, "yaml": _read_yaml}
 
 def _line_of(text: str, name: str) -> int | None:
     """Return the first line that sets a name."""
-    found = re.search(rf"(?:^|[{{,\s])[\"']?{re.escape(name)}[\"']?\s*[:=]", text)
-    if found is None:
+    match = re.search(rf"(?:^|[{{,\s])[\"']?{re.escape(name)}[\"']?\s*[:=]", text)
+    if match is None:
         return None
-    return text.count("\n", 0, found.start() + found[0].index(name)) + 1
+    return text.count("\n", 0, match.start() + match[0].index(name)) + 1
 
 
 router = APIRouter(tags=["configuration"])

@@ -279,12 +279,12 @@ def _test_steps(config: RunConfig, anomaly: Anomaly) -> int:
 def _read_tests(session: Session, run: Run) -> dict[str, list[FixTest]]:
     """Return the studies that test fixes of the run by rule, newest first."""
     run_id = Study.specification["diagnosis", "run_id"].as_integer()
-    found: dict[str, list[FixTest]] = {}
+    tests: dict[str, list[FixTest]] = {}
     for study in session.scalars(select(Study).where(run_id == run.id).order_by(Study.id.desc())):
         verdict = read_verdict(session, study).text if study.state == "finished" else None
         test = FixTest(study_id=study.id, name=study.name, state=study.state, verdict=verdict)
-        found.setdefault(study.specification["diagnosis"]["rule"], []).append(test)
-    return found
+        tests.setdefault(study.specification["diagnosis"]["rule"], []).append(test)
+    return tests
 
 
 router = APIRouter(tags=["runs"])

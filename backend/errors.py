@@ -160,15 +160,17 @@ def field_errors(errors: Sequence[Any]) -> list[FieldError]:
     relevant = [
         error for before, error in zip([None, *errors], errors, strict=False) if not _is_consequence(before, error)
     ]
-    found = []
+    problems = []
     for error in relevant[:MAX_FIELD_ERRORS]:
         path = [str(part) for part in error["loc"]]
         if path and path[0] in ("body", "query", "path", "header"):
             path = path[1:]
-        found.append(FieldError(field=".".join(path) or "body", message=_message(error)))
+        problems.append(FieldError(field=".".join(path) or "body", message=_message(error)))
     if len(relevant) > MAX_FIELD_ERRORS:
-        found.append(FieldError(field="body", message=f"{len(relevant) - MAX_FIELD_ERRORS:,} more values are invalid"))
-    return found
+        problems.append(
+            FieldError(field="body", message=f"{len(relevant) - MAX_FIELD_ERRORS:,} more values are invalid")
+        )
+    return problems
 
 
 def with_rule(pattern: str, rule: str) -> str:

@@ -155,12 +155,12 @@ def _record(session: Session, owner: Attempt | Job, events: Sequence[tuple[int, 
 
 def _load(session: Session, owner: Attempt | Job, first: int, last: int) -> dict[int, set[bytes]]:
     """Return the digests of each stored number in a range."""
-    found: dict[int, set[bytes]] = {}
+    digests: dict[int, set[bytes]] = {}
     for row in session.scalars(_of(owner).where(EventDigests.last_seq >= first, EventDigests.first_seq <= last)):
         for seq in range(max(first, row.first_seq), min(last, row.last_seq) + 1):
             start = (seq - row.first_seq) * DIGEST_BYTES
-            found.setdefault(seq, set()).add(row.digests[start : start + DIGEST_BYTES])
-    return found
+            digests.setdefault(seq, set()).add(row.digests[start : start + DIGEST_BYTES])
+    return digests
 
 
 def _of(owner: Attempt | Job) -> Select[EventDigests]:

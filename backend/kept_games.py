@@ -128,12 +128,12 @@ def discard_film(session: Session, job: Job) -> None:
 def find_kept(session: Session, number: int, *, whole: bool = False) -> tables.KeptGame:
     """Return a kept game, with its actions and screens if `whole`. Raise NotFound if it does not exist."""
     query = select(tables.KeptGame).where(tables.KeptGame.id == number)
-    found = session.scalar(
+    kept = session.scalar(
         query.options(undefer(tables.KeptGame.actions), undefer(tables.KeptGame.screens)) if whole else query
     )
-    if found is None:
+    if kept is None:
         raise NotFound(f"Kept game {number} does not exist.")
-    return found
+    return kept
 
 
 def list_kept(session: Session, env: str | None, replay_id: int | None = None) -> list[KeptGame]:

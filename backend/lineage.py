@@ -76,16 +76,16 @@ def read_lineage(session: Session, run: Run) -> Lineage:
 
 def _ancestors(session: Session, run: Run) -> tuple[list[LineageRun], bool]:
     """Return the runs before this one, and whether the oldest of them has a parent that was deleted."""
-    found: list[LineageRun] = []
+    ancestors: list[LineageRun] = []
     seen = {run.id}
-    while (parent := _parent(session, run)) is not None and len(found) < MAX_ANCESTORS:
+    while (parent := _parent(session, run)) is not None and len(ancestors) < MAX_ANCESTORS:
         source, step = parent
         if source is None or source.id in seen:
-            return found[::-1], True
+            return ancestors[::-1], True
         seen.add(source.id)
-        found.append(_to_schema(source, step))
+        ancestors.append(_to_schema(source, step))
         run = source
-    return found[::-1], False
+    return ancestors[::-1], False
 
 
 def _parent(session: Session, run: Run) -> tuple[Run | None, int | None] | None:
@@ -107,7 +107,7 @@ def _checkpoints(session: Session, run: Run) -> list[LineageCheckpoint]:
     ).all()
     aliases, evaluations = names_of_checkpoints(session, [run.id]), _evaluations(session, run)
     forks, agents = _forks(session, run), _agents(session, [row.sha256 for row in rows])
-    found = [
+    checkpoints = [
         LineageCheckpoint(
             id=row.id,
             step=row.step,
@@ -119,33 +119,33 @@ def _checkpoints(session: Session, run: Run) -> list[LineageCheckpoint]:
         )
         for row in rows
     ]
-    return [each for each in found if each.available or each.evaluations or each.forks or each.agents]
+    return [each for each in checkpoints if each.available or each.evaluations or each.forks or each.agents]
 
 
 def _evaluations(session: Session, run: Run) -> dict[int, list[LineageEvaluation]]:
     query = select(Evaluation, Job.total).join(Job, Job.id == Evaluation.job_id)
     query = query.where(Evaluation.run_id == run.id, Evaluation.mean.is_not(None), Job.state == "done")
-    found: dict[int, list[LineageEvaluation]] = defaultdict(list)
+    evaluations: dict[int, list[LineageEvaluation]] = defaultdict(list)
     for evaluation, episodes in session.execute(query.order_by(Evaluation.id)):
-        found[evaluation.checkpoint_id].append(
+        evaluations[evaluation.checkpoint_id].append(
             LineageEvaluation(id=evaluation.id, protocol=evaluation.protocol, mean=evaluation.mean, episodes=episodes)
         )
-    return found
+    return evaluations
 
 
 def _forks(session: Session, run: Run) -> dict[int | None, list[LineageRun]]:
-    found: dict[int | None, list[LineageRun]] = defaultdict(list)
+    forks: dict[int | None, list[LineageRun]] = defaultdict(list)
     for fork in session.scalars(select(Run).where(Run.parent_run_id == run.id).order_by(Run.id)):
-        found[fork.parent_checkpoint_id].append(_to_schema(fork, fork.parent_step))
-    return found
+        forks[fork.parent_checkpoint_id].append(_to_schema(fork, fork.parent_step))
+    return forks
 
 
 def _agents(session: Session, hashes: Iterable[str]) -> dict[str | None, list[LineageRun]]:
     query = select(Checkpoint.source_sha256, Run).join(Run, Run.id == Checkpoint.run_id)
-    found: dict[str | None, list[LineageRun]] = defaultdict(list)
+    agents: dict[str | None, list[LineageRun]] = defaultdict(list)
     for source, agent in session.execute(query.where(Checkpoint.source_sha256.in_(hashes)).order_by(Run.id)):
-        found[source].append(_to_schema(agent))
-    return found
+        agents[source].append(_to_schema(agent))
+    return agents
 
 
 def _to_schema(run: Run, step: int | None = None) -> LineageRun:

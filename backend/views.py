@@ -66,8 +66,8 @@ class SavedView(BaseModel):
 def load_views(session: Session, projects: Sequence[str]) -> list[SavedView]:
     """Return the views of these projects, or of all, by name."""
     query = select(tables.SavedView).where(*in_projects(tables.SavedView.project_id, projects))
-    found = session.scalars(query.order_by(tables.SavedView.name_key, tables.SavedView.id))
-    return [to_schema(view) for view in found]
+    views = session.scalars(query.order_by(tables.SavedView.name_key, tables.SavedView.id))
+    return [to_schema(view) for view in views]
 
 
 def find_view(session: Session, view_id: int, *, lock: bool = False) -> tables.SavedView:

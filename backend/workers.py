@@ -44,14 +44,10 @@ class Worker(BaseModel):
     plugins: list[WorkerPlugin]
 
 
-def plugins_of(worker: tables.Worker) -> frozenset[str]:
-    """Return the names of the plug-ins that work on a worker."""
-    return frozenset(plugin["name"] for plugin in worker.plugins if not plugin["problem"])
-
-
 def has_plugins(worker: tables.Worker, needed: str) -> bool:
     """Return True if a worker has the plug-ins in a list of names."""
-    return not needed or plugins_of(worker).issuperset(needed.split(","))
+    working = {plugin["name"] for plugin in worker.plugins if not plugin["problem"]}
+    return not needed or working.issuperset(needed.split(","))
 
 
 def can_be_done_by(session: Session, worker: str, table: type[Run] | type[Job]) -> ColumnElement[bool]:

@@ -87,24 +87,24 @@ def _of_arcadia(document: AgentDocument, content: bytes) -> OpenedAgent:
     )
 
 
-def _of_stable_baselines(found: stable_baselines.StableBaselinesAgent, env: str | None) -> OpenedAgent:
+def _of_stable_baselines(agent: stable_baselines.StableBaselinesAgent, env: str | None) -> OpenedAgent:
     if env is None:
         raise BadAgent(
             "This is a Stable-Baselines3 model, whose file does not have an environment. Name its environment, such as "
             "CartPole-v1."
         )
-    config = _validated(found.to_config(env))
-    stable_baselines.check_actions(found, config.environment)
-    frames = found.steps * config.environment.frames_per_step
+    config = _validated(agent.to_config(env))
+    stable_baselines.check_actions(agent, config.environment)
+    frames = agent.steps * config.environment.frames_per_step
     return OpenedAgent(
-        name=f"{found.algorithm} of Stable-Baselines3",
-        algorithm=found.algorithm,
-        label=f"Stable-Baselines3 {found.version}".strip()[:50],
+        name=f"{agent.algorithm} of Stable-Baselines3",
+        algorithm=agent.algorithm,
+        label=f"Stable-Baselines3 {agent.version}".strip()[:50],
         config=config,
-        network=found.network,
-        step=found.steps,
+        network=agent.network,
+        step=agent.steps,
         frames=frames,
-        settings=found.settings,
+        settings=agent.settings,
     )
 
 
@@ -120,8 +120,8 @@ def _validated(values: dict[str, Any]) -> TrainingConfig:
 
 def _read_weights(content: bytes) -> dict[str, Weights]:
     try:
-        found = weights.read(content)
-        weights.check_numbers(found)
+        tensors = weights.read(content)
+        weights.check_numbers(tensors)
     except WeightsError as error:
         raise BadAgent(f"{WEIGHTS} cannot be used: {error}.") from None
-    return found
+    return tensors

@@ -87,15 +87,15 @@ def _to_weights(
     max_bytes: int,
 ) -> dict[str, Weights]:
     """Return the described tensors with their numbers."""
-    found: dict[str, Weights] = {}
+    network: dict[str, Weights] = {}
     for name, kind, key, offset, size, stride in described:
         numbers = np.frombuffer(read_storage(key), dtype=_DTYPES[kind])
         _require_whole(len(numbers), offset, size, stride)
         max_bytes -= 4 * prod(size)
         if max_bytes < 0:
             raise BadAgent("The weights name the same numbers too often.")
-        found[name] = of_array(numbers[offset : offset + prod(size)].reshape(size))
-    return found
+        network[name] = of_array(numbers[offset : offset + prod(size)].reshape(size))
+    return network
 
 
 def _require_whole(count: int, offset: int, size: Sequence[int], stride: Sequence[int]) -> None:

@@ -85,8 +85,8 @@ def resolve(host: str, port: int, *, allow_private: bool) -> list[str]:
 
     Connect to a returned address rather than to the name, which could resolve to another address next time.
     """
-    found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
-    addresses = [str(place[0]) for *_, place in found]
+    results = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+    addresses = [str(place[0]) for *_, place in results]
     if not allow_private and (blocked := [each for each in addresses if not is_public(ipaddress.ip_address(each))]):
         fact = "is a private address" if host == blocked[0] else f"has the private address {blocked[0]}"
         raise BlockedError(f"{host} {fact}. Set ARCADIA_ALERTS_PRIVATE=1 on the server to allow it.")
@@ -238,8 +238,8 @@ class _Collector(logging.Handler):
 
     def emit(self, record: logging.LogRecord) -> None:
         """Add a message."""
-        if (found := _warnings.get()) is not None:
-            found.append(record.getMessage())
+        if (warnings := _warnings.get()) is not None:
+            warnings.append(record.getMessage())
 
 
 # Apprise runs a delivery in a separate thread, with the context of the caller.

@@ -34,12 +34,6 @@ def find_channel(session: Session, channel_id: int, *, lock: bool = False) -> Al
     return channel
 
 
-def list_channels(session: Session) -> list[rules.AlertChannel]:
-    """Return all channels, oldest first."""
-    channels = session.scalars(select(AlertChannel).order_by(AlertChannel.id)).all()
-    return [to_schema(session, channel) for channel in channels]
-
-
 def check_address(settings: Settings, new: rules.AddChannel) -> None:
     """Raise Invalid if alerts cannot be delivered to an address. Host names are resolved only at a delivery."""
     try:
@@ -75,12 +69,6 @@ def edit_channel(session: Session, channel: AlertChannel, changes: rules.EditCha
         ended = {"state": "failed", "next_try_at": None, "ended_at": utc_now(), "error": SWITCHED_OFF}
         session.execute(update(AlertDelivery).where(*waiting).values(**ended))
     session.flush()
-    announce_alerts(session)
-
-
-def remove_channel(session: Session, channel: AlertChannel) -> None:
-    """Remove a channel with its deliveries."""
-    session.delete(channel)
     announce_alerts(session)
 
 
@@ -237,7 +225,8 @@ def remove_score_rule(db: Db, rule_id: PathId) -> Response:
 def list_alert_channels(db: Db) -> list[rules.AlertChannel]:
     """Return the channels without their secrets, oldest first."""
     with db.read() as session:
-        return list_channels(session)
+        channels = session.scalars(select(AlertChannel).order_by(AlertChannel.id)).all()
+        return [to_schema(session, channel) for channel in channels]
 
 
 @router.post("/alert-channels", status_code=201)
@@ -261,7 +250,8 @@ def edit_alert_channel(db: Db, channel_id: PathId, changes: rules.EditChannel) -
 def remove_alert_channel(db: Db, channel_id: PathId) -> Response:
     """Remove a channel with its history of deliveries."""
     with db.write() as session:
-        remove_channel(session, find_channel(session, channel_id, lock=True))
+        session.delete(find_channel(session, channel_id, lock=True))
+        announce_alerts(session)
     return Response(status_code=204)
 
 

@@ -69,7 +69,9 @@ def raise_alert(session: Session, new: NewAlert) -> int | None:
         build(Alert).values(**values).on_conflict_do_nothing(index_elements=["key"]).returning(Alert.id)
     )
     if alert_id is not None:
-        _add_deliveries(session, alert_id, new.kind)
+        for channel in session.scalars(select(AlertChannel).where(AlertChannel.enabled)):
+            if channel.kinds is None or new.kind in channel.kinds:
+                add_delivery(session, alert_id, channel.id)
         announce_alerts(session)
     return alert_id
 
@@ -124,10 +126,10 @@ def list_alerts(
     query = query.where(Alert.kind.in_(chosen)) if (chosen := tuple(kinds)) else query
     query = query if run_id is None else query.where(Alert.run_id == run_id)
     query = query if before is None else query.where(Alert.id < before)
-    found = session.scalars(query).all()
-    items = [rules.Alert.model_validate(alert) for alert in found[:limit]]
+    alerts = session.scalars(query).all()
+    items = [rules.Alert.model_validate(alert) for alert in alerts[:limit]]
     return rules.AlertPage(
-        items=items, unread=count_unread(session), next_cursor=items[-1].id if len(found) > limit else None
+        items=items, unread=count_unread(session), next_cursor=items[-1].id if len(alerts) > limit else None
     )
 
 
@@ -151,12 +153,6 @@ def delete_old_alerts(database: Database, now: datetime) -> None:
             return
     with database.write() as session:
         session.execute(delete(Alert).where(old))
-
-
-def _add_deliveries(session: Session, alert_id: int, kind: AlertKind) -> None:
-    for channel in session.scalars(select(AlertChannel).where(AlertChannel.enabled)):
-        if channel.kinds is None or kind in channel.kinds:
-            add_delivery(session, alert_id, channel.id)
 
 
 def add_delivery(session: Session, alert_id: int, channel_id: int) -> AlertDelivery:

@@ -56,10 +56,10 @@ class NewIds:
 
 def find_ids(blocks: Iterable[AnyBlock]) -> BlockIds:
     """Return the ids in blocks, also in drafts of complete ones."""
-    found = BlockIds()
+    ids = BlockIds()
     for block in blocks:
-        _collect(_read_draft(block) if isinstance(block, DraftBlock) else block, found)
-    return found
+        _collect(_read_draft(block) if isinstance(block, DraftBlock) else block, ids)
+    return ids
 
 
 def replace_ids(blocks: Iterable[AnyBlock], new: NewIds) -> list[AnyBlock]:

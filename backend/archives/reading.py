@@ -96,10 +96,10 @@ def restore_deleted_runs(
 def _rows(archive: Archive, entry: ArchivedItem, table: RowTable) -> list[dict[str, Any]]:
     """Return the rows of a table of the study."""
     path = rows_of("studies", entry.number, table.name)
-    found = list(islice(read_rows(archive, table, path), MAX_ROWS + 1))
-    if len(found) > MAX_ROWS:
+    rows = list(islice(read_rows(archive, table, path), MAX_ROWS + 1))
+    if len(rows) > MAX_ROWS:
         raise BadArchive(f"{path} has more than the {MAX_ROWS:,} lines allowed.")
-    return found
+    return rows
 
 
 def _check_plan(study: Study, points: list[StudyPoint], plan: list[StudyRun]) -> None:

@@ -46,9 +46,9 @@ def restore_start_set(session: Session, values: Mapping[str, Any]) -> int:
         raise GUARDS.invalid(f"The start set {values['name'][:100]!r}", error) from None
     if points.sha256 != values["sha256"]:
         raise BadArchive(f"The start set {values['name'][:100]!r} does not have its hash.")
-    found = session.scalar(select(StartSet.id).where(StartSet.sha256 == points.sha256))
-    if found is not None:
-        return found
+    start_set_id = session.scalar(select(StartSet.id).where(StartSet.sha256 == points.sha256))
+    if start_set_id is not None:
+        return start_set_id
     names = set(session.scalars(select(StartSet.name).where(StartSet.env == points.env)))
     stored = build_start_set(next(name for name in _names(values["name"]) if name not in names), points)
     stored.created_at = values["created_at"]
@@ -202,10 +202,10 @@ class RunReader:
 
     def _find(self, table: RowTable, column: str, target: str, number: int) -> int | None:
         """Return the id of a row by its number. Files may be left out of an archive."""
-        found = self._restored.ids.get(target, {}).get(number)
-        if found is None and target != "files":
+        new_id = self._restored.ids.get(target, {}).get(number)
+        if new_id is None and target != "files":
             raise BadArchive(f"A row of {table.name} refers to row {number} of {target} ({column}), which is missing.")
-        return found
+        return new_id
 
     def _prepare_job(self, number: int, values: dict[str, Any]) -> None:
         """Remember the job's checkpoint, which is stored later. Cancel a job that had not ended."""

@@ -176,8 +176,8 @@ class _RowWriter:
         self._spool.write(rows_of("runs", self._run.number, table.name), self._lines(table, query, numbers))
 
     def _lines(self, table: RowTable, query: Select[Any], numbers: dict[int, int]) -> Iterator[bytes]:
-        found = self._session.scalars(query.execution_options(yield_per=BATCH))
-        for index, row in enumerate(found, 1):
+        items = self._session.scalars(query.execution_options(yield_per=BATCH))
+        for index, row in enumerate(items, 1):
             if table.numbered:
                 numbers[row.id] = index
             yield to_line(table, row, index, self._run.numbers)

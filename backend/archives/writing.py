@@ -18,7 +18,7 @@ from sqlalchemy import Select, select
 from sqlalchemy.orm import Session
 
 from backend.archives import rows as tables_of
-from backend.archives.block_ids import BlockIds, describe, find_ids
+from backend.archives.block_ids import describe, find_ids
 from backend.archives.format import (
     FORMAT,
     MANIFEST,
@@ -85,8 +85,8 @@ def spool_report(session: Session, spool: MemberSpool, report: Report, number: i
     return SpooledItem(number, report.id, hashed, report.project)
 
 
-def _write(spool: MemberSpool, path: str, table: RowTable, found: Iterable[Base]) -> None:
-    spool.write(path, (to_line(table, row, 0, {}) for row in found))
+def _write(spool: MemberSpool, path: str, table: RowTable, items: Iterable[Base]) -> None:
+    spool.write(path, (to_line(table, row, 0, {}) for row in items))
 
 
 def hash_item(session: Session, kind: Kind, item_id: int, files: FilesChoice) -> str | None:
@@ -135,17 +135,13 @@ def select_items(session: Session, wanted: Wanted) -> Selection:
     in_study = StudyRun.study_id.in_([each.id for each in studies])
     of_studies = select(StudyRun.run_id).where(in_study, StudyRun.run_id.is_not(None))
     runs += session.scalars(select(Run).where(Run.id.in_(of_studies)).order_by(Run.id))
-    runs += session.scalars(select(Run).where(Run.id.in_(_shown_runs(session, ids))).order_by(Run.id))
+    shown = _join(each.runs for each in ids) | _join(describe(session, each).runs for each in ids)
+    runs += session.scalars(select(Run).where(Run.id.in_(shown)).order_by(Run.id))
     runs = list(dict.fromkeys(runs))
     if len(runs) > MAX_RUNS:
         message = f"the archive would have {len(runs):,} runs; it may have {MAX_RUNS:,}. Export fewer at once"
         raise Invalid(FieldError(field="studies" if studies else "runs", message=message))
     return Selection(runs, studies, reports)
-
-
-def _shown_runs(session: Session, ids: Sequence[BlockIds]) -> set[int]:
-    shown = _join(describe(session, each).runs for each in ids)
-    return shown | _join(each.runs for each in ids)
 
 
 def _join(ids: Iterable[Iterable[int]]) -> set[int]:

@@ -43,15 +43,15 @@ def list_artifacts(session: Session, query: ArtifactQuery) -> schemas.ArtifactPa
     """Return one page of artifacts, the last changed first."""
     version = ArtifactVersion
     newest = select(version.artifact_id, func.max(version.id).label("last")).group_by(version.artifact_id).subquery()
-    found = select(Artifact, newest.c.last).join(newest, newest.c.artifact_id == Artifact.id)
-    found = found.where(*in_projects(Artifact.project_id, query.projects))
+    selected = select(Artifact, newest.c.last).join(newest, newest.c.artifact_id == Artifact.id)
+    selected = selected.where(*in_projects(Artifact.project_id, query.projects))
     if query.kind is not None:
-        found = found.where(Artifact.kind == query.kind)
+        selected = selected.where(Artifact.kind == query.kind)
     if query.search:
-        found = found.where(func.lower(Artifact.name).contains(query.search.lower(), autoescape=True))
+        selected = selected.where(func.lower(Artifact.name).contains(query.search.lower(), autoescape=True))
     if query.before is not None:
-        found = found.where(newest.c.last < query.before)
-    rows = session.execute(found.order_by(newest.c.last.desc()).limit(query.limit + 1)).all()
+        selected = selected.where(newest.c.last < query.before)
+    rows = session.execute(selected.order_by(newest.c.last.desc()).limit(query.limit + 1)).all()
     artifacts = [row[0] for row in rows[: query.limit]]
     more = len(rows) > query.limit
     items = _to_artifacts(session, artifacts)
@@ -111,12 +111,12 @@ def _find_by_alias(session: Session, artifact: Artifact, alias: str) -> Artifact
         named = select(ArtifactAlias.version_id)
         named = named.where(ArtifactAlias.artifact_id == artifact.id, ArtifactAlias.alias == alias)
         query = query.where(version.id.in_(named))
-    found = session.scalar(query)
-    if found is None:
+    match = session.scalar(query)
+    if match is None:
         of_artifact = select(ArtifactAlias.alias).where(ArtifactAlias.artifact_id == artifact.id)
         aliases = sorted([LATEST, *session.scalars(of_artifact)])
         raise NotFound(f"{artifact.name} has no version {alias}. Its aliases are {', '.join(aliases)}.")
-    return found
+    return match
 
 
 def read_artifact(session: Session, artifact: Artifact) -> schemas.ArtifactDetails:

@@ -106,8 +106,8 @@ def download_artifact_file(
 ) -> Response:
     """Download a file of a version. Byte ranges are supported."""
     with db.read() as session:
-        found = queries.find_version(session, queries.find_artifact(session, artifact_id), version)
-        file = queries.find_entry_file(session, found, path)
+        details = queries.find_version(session, queries.find_artifact(session, artifact_id), version)
+        file = queries.find_entry_file(session, details, path)
     return download(request, file, settings.files_dir, name=path.rpartition("/")[2])
 
 

@@ -116,9 +116,9 @@ def set_alias(session: Session, artifact: Artifact, alias: str, version: Artifac
     if not is_settable(alias):
         hint = f"{alias} is set automatically" if alias == LATEST else f"{alias} cannot be an alias"
         raise Invalid(FieldError(field="alias", message=f"{hint}; use another name, such as best"))
-    found = session.get(ArtifactAlias, (artifact.id, alias))
-    if found is not None:
-        found.version_id = version.id
+    current = session.get(ArtifactAlias, (artifact.id, alias))
+    if current is not None:
+        current.version_id = version.id
     else:
         count = select(func.count()).select_from(ArtifactAlias).where(ArtifactAlias.artifact_id == artifact.id)
         if (session.scalar(count) or 0) >= MAX_ALIASES:
@@ -130,10 +130,10 @@ def set_alias(session: Session, artifact: Artifact, alias: str, version: Artifac
 
 def remove_alias(session: Session, artifact: Artifact, alias: str) -> None:
     """Remove an alias. Raise NotFound if the artifact does not have it."""
-    found = session.get(ArtifactAlias, (artifact.id, alias))
-    if found is None:
+    current = session.get(ArtifactAlias, (artifact.id, alias))
+    if current is None:
         raise NotFound(f"{artifact.name} has no alias {alias} that can be removed.")
-    session.delete(found)
+    session.delete(current)
     session.flush()
     announce(session)
 
@@ -175,14 +175,14 @@ def announce(session: Session) -> None:
 
 def _find_files(session: Session, entries: Sequence[ManifestEntry]) -> dict[str, File]:
     hashes = list(dict.fromkeys(entry.sha256 for entry in entries if entry.sha256))
-    found: dict[str, File] = {}
+    files: dict[str, File] = {}
     for start in range(0, len(hashes), _BATCH):
         query = select(File).where(File.kind == "artifact", File.sha256.in_(hashes[start : start + _BATCH]))
-        found |= {file.sha256: file for file in session.scalars(query)}
+        files |= {file.sha256: file for file in session.scalars(query)}
     for entry in entries:
-        if entry.sha256 and entry.sha256 not in found:
+        if entry.sha256 and entry.sha256 not in files:
             raise NotUploadedError(f"its file {entry.path} was not uploaded before")
-    return found
+    return files
 
 
 def _find_or_create(session: Session, project_id: int, new: NewVersion) -> Artifact:

@@ -81,13 +81,13 @@ def find_weights_only(session: Session, checkpoints: Sequence[Checkpoint]) -> se
     """Return the ids of the checkpoints whose files have only weights, so that nothing else can be restored."""
     files = select(File).where(File.id.in_([row.file_id for row in checkpoints if row.file_id is not None]))
     paths = {file.id: stored_path(files_root(session), file.stored_path) for file in session.scalars(files)}
-    found = set()
+    weights_only = set()
     for row in checkpoints:
         # A damaged or missing file is reported when it is used.
         with suppress(OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
             if row.file_id in paths and _read_facts(paths[row.file_id], row.sha256).get(WEIGHTS_ONLY) is True:
-                found.add(row.id)
-    return found
+                weights_only.add(row.id)
+    return weights_only
 
 
 @lru_cache(maxsize=CACHED_FILES)
@@ -125,10 +125,10 @@ def find_chosen(
     if choice == "newest":
         return newest_first[0]
     best = select(Checkpoint).where(Checkpoint.run_id == run.id, Checkpoint.best, Checkpoint.file_id.is_not(None))
-    found = session.scalar(best.limit(1))
-    if found is None:
+    checkpoint = session.scalar(best.limit(1))
+    if checkpoint is None:
         raise Conflict(f"Run {run.id} has no best checkpoint yet, because no episode has ended. Choose the newest one.")
-    return found
+    return checkpoint
 
 
 def _find_named(session: Session, run: Run, name: str, field: str) -> int:

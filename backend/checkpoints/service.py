@@ -61,7 +61,7 @@ def find_best(session: Session, run: Run, rows: Sequence[Checkpoint]) -> Checkpo
 
 def evaluation_scores(session: Session, run: Run) -> dict[int, float]:
     """Return the newest comparable score of each evaluated checkpoint."""
-    return {number: found.score for number, found in comparable_evaluations(session, run).items()}
+    return {number: evaluation.score for number, evaluation in comparable_evaluations(session, run).items()}
 
 
 class EvaluationScore(NamedTuple):
@@ -94,7 +94,7 @@ def comparable_evaluations_of(session: Session, runs: Sequence[Run]) -> dict[int
         if _is_comparable(with_agent[row.run_id], row):
             newest[row.run_id][row.checkpoint_id] = EvaluationScore(row.mean, row.step, row.id)
     return {
-        run_id: {number: found for number, found in each.items() if not math.isnan(found.score)}
+        run_id: {number: evaluation for number, evaluation in each.items() if not math.isnan(evaluation.score)}
         for run_id, each in newest.items()
     }
 
@@ -124,7 +124,8 @@ def prune_checkpoints(session: Session, run: Run) -> None:
     best, trained = _mark_best(session, run, rows, current), max(current, key=training_score, default=None)
     # These do not count toward the number of kept checkpoints.
     named = names_of_checkpoints(session, [run.id]).keys()
-    extra = {row.id for row in current if row.pinned or row.id in named} | _needed_by_jobs(session, run)
+    of_jobs = select(Job.checkpoint_id).where(Job.run_id == run.id, Job.state.in_(("queued", "running")))
+    extra = {row.id for row in current if row.pinned or row.id in named} | {*session.scalars(of_jobs)}
     protected = [place for place, row in enumerate(current) if row.id in extra or row in (best, trained)]
     max_kept = run.config.get("checkpoints_kept", DEFAULT_KEPT) + sum(row.id in extra for row in current)
     pruned = {current[place].id for place in prunable([row.step for row in current], max_kept, protected)}
@@ -164,12 +165,6 @@ def _mark_best(
     for row in rows:
         row.best = row is best
     return best
-
-
-def _needed_by_jobs(session: Session, run: Run) -> set[int]:
-    """Return the ids of the checkpoints that unfinished jobs use."""
-    ids = select(Job.checkpoint_id).where(Job.run_id == run.id, Job.state.in_(("queued", "running")))
-    return set(session.scalars(ids))
 
 
 def available(rows: Sequence[Checkpoint]) -> list[Checkpoint]:

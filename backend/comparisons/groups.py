@@ -146,10 +146,10 @@ def group_samples(runs: Sequence[Run], by: Sequence[str], known: Container[int])
         groups = [[[run] for run in group] for group in group_runs(runs)]
     else:
         identities = _identities(runs)
-        found: dict[Hashable, dict[Hashable, list[Run]]] = {}
+        by_key: dict[Hashable, dict[Hashable, list[Run]]] = {}
         for run in runs:
-            found.setdefault(_values(run, by), {}).setdefault(identities[run.id], []).append(run)
-        groups = [list(group.values()) for group in found.values()]
+            by_key.setdefault(_values(run, by), {}).setdefault(identities[run.id], []).append(run)
+        groups = [list(group.values()) for group in by_key.values()]
     kept = [[[run for run in sample if run.id in known] for sample in group] for group in groups]
     return [samples for group in kept if (samples := [sample for sample in group if sample])]
 

@@ -83,15 +83,15 @@ def _too_many(field: str, most: int, got: str) -> Invalid:
 def load_runs(session: Session, text: str) -> Sequence[Run]:
     """Return the listed runs that exist, in order. Raise NotFound if none exists."""
     ids = parse_run_ids(text)
-    found = {run.id: run for run in session.scalars(select(Run).where(Run.id.in_(ids)))}
-    if not found:
+    runs_by_id = {run.id: run for run in session.scalars(select(Run).where(Run.id.in_(ids)))}
+    if not runs_by_id:
         raise NotFound(f"There is no run {' and no run '.join(map(str, ids))}.")
-    return [found[run_id] for run_id in ids if run_id in found]
+    return [runs_by_id[run_id] for run_id in ids if run_id in runs_by_id]
 
 
-def missing_run_ids(found: Sequence[Run], text: str) -> list[int]:
+def missing_run_ids(runs: Sequence[Run], text: str) -> list[int]:
     """Return the listed run ids that do not exist."""
-    known = {run.id for run in found}
+    known = {run.id for run in runs}
     return [run_id for run_id in parse_run_ids(text) if run_id not in known]
 
 
@@ -107,19 +107,19 @@ def compare_runs(
 ) -> schemas.Comparison:
     """Return the differences between the runs' configurations, and the results of each run."""
     with db.read() as session:
-        found = load_runs(session, runs)
-        groups = group_runs(found, parse_group_fields(group_by, found))
-        comparison = compare_side_by_side(session, found, groups, color_groups=grouped)
-    return comparison.model_copy(update={"missing": missing_run_ids(found, runs)})
+        loaded = load_runs(session, runs)
+        groups = group_runs(loaded, parse_group_fields(group_by, loaded))
+        comparison = compare_side_by_side(session, loaded, groups, color_groups=grouped)
+    return comparison.model_copy(update={"missing": missing_run_ids(loaded, runs)})
 
 
 @router.get("/compare/verdict")
 def judge_runs(db: Db, runs: RunIds, at: AtStep = None, group_by: GroupBy = "") -> schemas.Verdict:
     """Rank groups of runs by mean return at a step, and compare the best with each other group."""
     with db.read() as session:
-        found = load_runs(session, runs)
-        result = verdict.judge(session, found, at, parse_group_fields(group_by, found))
-    return result.model_copy(update={"missing": missing_run_ids(found, runs)})
+        loaded = load_runs(session, runs)
+        result = verdict.judge(session, loaded, at, parse_group_fields(group_by, loaded))
+    return result.model_copy(update={"missing": missing_run_ids(loaded, runs)})
 
 
 @router.get("/compare/thresholds")
@@ -138,9 +138,9 @@ def compare_times(
 ) -> schemas.Thresholds:
     """Return steps, frames and training time of each group until a score, and the speed-up over a baseline group."""
     with db.read() as session:
-        found = load_runs(session, runs)
-        by = parse_group_fields(group_by, found)
+        loaded = load_runs(session, runs)
+        by = parse_group_fields(group_by, loaded)
         result = time_to_score.compare_times(
-            session, group_runs(found, by), score, found[0].id if to is None else to, by
+            session, group_runs(loaded, by), score, loaded[0].id if to is None else to, by
         )
-    return result.model_copy(update={"missing": missing_run_ids(found, runs)})
+    return result.model_copy(update={"missing": missing_run_ids(loaded, runs)})

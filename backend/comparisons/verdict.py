@@ -116,13 +116,13 @@ def load_episode_returns(session: Session, runs: Sequence[Run]) -> dict[int, Epi
     query = select(MetricSeries).where(MetricSeries.name == EPISODE_RETURN, MetricSeries.run_id.in_(ids))
     all_series = {series.run_id: series for series in session.scalars(query)}
     views = load_run_views(session, list(all_series))
-    found = {}
+    returns = {}
     for run_id, series in all_series.items():
         episodes, _seconds = visible_points(session, series, views[run_id])
         episodes = episodes[np.isfinite(episodes["value"])]
         if len(episodes):
-            found[run_id] = EpisodeReturns(episodes["step"].astype(float), np.array(episodes["value"]))
-    return found
+            returns[run_id] = EpisodeReturns(episodes["step"].astype(float), np.array(episodes["value"]))
+    return returns
 
 
 def common_step(reached: Sequence[Sequence[float]]) -> int:

@@ -78,17 +78,17 @@ def newest_schema() -> str:
 
 
 def _refuse_unknown_schema(connection: Connection) -> None:
-    found, known = _revision(connection), [script.revision for script in _scripts().walk_revisions()]
-    if found is None or found in known:
+    revision, known = _revision(connection), [script.revision for script in _scripts().walk_revisions()]
+    if revision is None or revision in known:
         return
-    if found < known[-1]:
+    if revision < known[-1]:
         raise RefusedError(
-            f"An early version of Arcadia made this database (schema {found}), and this version cannot migrate it. "
+            f"An early version of Arcadia made this database (schema {revision}), and this version cannot migrate it. "
             f"Nothing was changed. Open the data folder, or restore the backup, once with Arcadia at commit "
             f"{LAST_WITH_EARLY_MIGRATIONS}, and then with this version."
         )
     raise RefusedError(
-        f"A newer version of Arcadia migrated the database to schema {found}. This version knows {known[0]}. "
+        f"A newer version of Arcadia migrated the database to schema {revision}. This version knows {known[0]}. "
         "Start the newer version, or restore a backup from before the upgrade."
     )
 

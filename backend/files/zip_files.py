@@ -120,9 +120,9 @@ class ZipGuards:
 
     def invalid(self, place: str, error: ValidationError) -> Problem:
         """Return the problem of a document or a row that does not have the expected fields."""
-        found = error.errors(include_url=False, include_input=False)[0]
-        field = ".".join(map(str, found["loc"]))
-        return self.problem(f"{place} is not valid: {f'{field}: ' if field else ''}{found['msg']}.")
+        problem = error.errors(include_url=False, include_input=False)[0]
+        field = ".".join(map(str, problem["loc"]))
+        return self.problem(f"{place} is not valid: {f'{field}: ' if field else ''}{problem['msg']}.")
 
     @property
     def _short(self) -> str:
@@ -158,25 +158,25 @@ class ZipGuards:
 
     def _check_members(self, opened: zipfile.ZipFile, size: int) -> Members:
         """Check the names, types and declared sizes of all members."""
-        found: Members = {}
+        members: Members = {}
         for info in opened.infolist():
             name = info.orig_filename
             if stat.S_ISLNK(info.external_attr >> 16):
                 raise self.problem(f"{name[:200]!r} is a symbolic link, which an {self._short} cannot contain.")
             if not re.fullmatch(self.member, name):
                 raise self.problem(f"{name[:200]!r} is not a name that a member of an {self._short} can have.")
-            if name in found:
+            if name in members:
                 raise self.problem(f"The {self._short} contains {name} twice.")
             if info.flag_bits & _ENCRYPTED or info.compress_type not in _METHODS:
                 raise self.problem(f"{name} is encrypted, or compressed in a way other than deflate.")
-            found[name] = info
-        total = sum(info.file_size for info in found.values())
+            members[name] = info
+        total = sum(info.file_size for info in members.values())
         if total > FREE_BYTES + MAX_RATIO * size:
             raise self.problem(
                 f"The {self._short} would unpack to {total:,} bytes, more than {MAX_RATIO} times its size. Such files "
                 "are made to fill disks."
             )
-        return found
+        return members
 
     def _check_hashes(self, opened: zipfile.ZipFile, contents: Mapping[str, Member], manifest: str) -> None:
         for path, member in contents.items():

@@ -44,11 +44,11 @@ def load_games(session: Session, projects: Collection[str] = ()) -> schemas.Game
     runs = {row[0]: row[1] for row in session.execute(counts)}
     every = evaluations_of_runs(session, ATARI, projects)
     methods = methods_of(session, every, ATARI, projects)
-    found = best_of_runs(every)
+    best = best_of_runs(every)
     scored: dict[str, set[int]] = {}
-    for each in found:
+    for each in best:
         scored.setdefault(each.env, set()).add(each.run_id)
-    scores = _best_scores(session, found)
+    scores = _best_scores(session, best)
     pictures = newest_of_games(session, ATARI, projects)
     cards = [
         schemas.GameCard(
@@ -68,9 +68,9 @@ def load_games(session: Session, projects: Collection[str] = ()) -> schemas.Game
     return schemas.Games(games=shown, averages=averages(shown), published_averages=_published_averages())
 
 
-def _best_scores(session: Session, found: Sequence[FinishedEvaluation]) -> dict[str, list[schemas.BestScore]]:
+def _best_scores(session: Session, evaluations: Sequence[FinishedEvaluation]) -> dict[str, list[schemas.BestScore]]:
     """Return the best score of each game by each protocol, with a replay of its run."""
-    chosen = best_by(found, lambda each: (each.env, each.key))
+    chosen = best_by(evaluations, lambda each: (each.env, each.key))
     scores = to_schemas(session, chosen)
     pictures = newest_of_runs(session, {each.run_id for each in chosen})
     order = list(PROTOCOLS)
@@ -83,12 +83,12 @@ def _best_scores(session: Session, found: Sequence[FinishedEvaluation]) -> dict[
 
 def averages(cards: Sequence[schemas.GameCard]) -> list[schemas.Average]:
     """Return averages of each method over the games with an evaluation, by protocol. The best method comes first."""
-    found: dict[tuple[str, str], list[tuple[str, schemas.MethodScore]]] = {}
+    by_method: dict[tuple[str, str], list[tuple[str, schemas.MethodScore]]] = {}
     for card in cards:
         for score in card.methods:
-            found.setdefault((score.protocol, score.algorithm), []).append((card.env, score))
+            by_method.setdefault((score.protocol, score.algorithm), []).append((card.env, score))
     order = list(PROTOCOLS)
-    every = [_average(scores) for scores in found.values()]
+    every = [_average(scores) for scores in by_method.values()]
     return sorted(every, key=lambda each: (order.index(each.protocol), -(each.median or -math.inf)))
 
 
@@ -245,8 +245,8 @@ def export_games(
 ) -> StreamingResponse:
     """Export the best score of each game by each protocol as CSV, without averages."""
     with db.read() as session:
-        found = load_games(session, project).games
-    return attachment(overview_csv(found), "games.csv")
+        games = load_games(session, project).games
+    return attachment(overview_csv(games), "games.csv")
 
 
 @router.get("/export/games/{slug}.csv", response_class=StreamingResponse)
@@ -257,5 +257,5 @@ def export_game(
 ) -> StreamingResponse:
     """Export all scores of a game as CSV, with protocol, interval and source."""
     with db.read() as session:
-        found = service.read_all_scores(session, slug, project)
-    return attachment(game_csv(found), f"{slug}.csv")
+        scores = service.read_all_scores(session, slug, project)
+    return attachment(game_csv(scores), f"{slug}.csv")

@@ -103,9 +103,11 @@ def evaluations_of_runs(
     wanted = (Run.env.in_(envs), *in_projects(Run.project_id, projects))
     rows = session.execute(select_finished().where(*wanted).order_by(Evaluation.id))
     every = (
-        FinishedEvaluation(number, run_id, env, algorithm, TableKey(*key), checkpoint, step, _acting(acting), *found)
+        FinishedEvaluation(
+            number, run_id, env, algorithm, TableKey(*key), checkpoint, step, _acting(acting), *means_and_points
+        )
         for number, run_id, env, algorithm, *key, checkpoint, step, acting, mean, total, points in rows
-        for found in [(mean, total, points)]
+        for means_and_points in [(mean, total, points)]
     )
     # The best of repeated evaluations would be the luckiest one, so the newest counts.
     return list({(one.run_id, one.key, one.checkpoint_id, one.acting, one.short): one for one in every}.values())
@@ -113,7 +115,7 @@ def evaluations_of_runs(
 
 def best_of_runs(every: Iterable[FinishedEvaluation]) -> list[FinishedEvaluation]:
     """Return the best evaluation of each run by each protocol."""
-    return best_by(every, lambda found: (found.run_id, found.key))
+    return best_by(every, lambda evaluation: (evaluation.run_id, evaluation.key))
 
 
 def methods_of(
@@ -121,7 +123,7 @@ def methods_of(
 ) -> dict[str, list[schemas.MethodScore]]:
     """Return the mean of the last evaluations of each method's runs by each protocol, best first, by game."""
     last: dict[tuple[int, TableKey], FinishedEvaluation] = {}
-    for each in sorted(every, key=lambda found: found.recency):
+    for each in sorted(every, key=lambda evaluation: evaluation.recency):
         if each.ranked and math.isfinite(each.mean):
             last[each.run_id, each.key] = each
     groups: dict[tuple[str, TableKey, str], list[FinishedEvaluation]] = {}
@@ -129,11 +131,11 @@ def methods_of(
         groups.setdefault((each.env, each.key, each.algorithm), []).append(each)
     failed = select(Run.id, Run.env, Run.algorithm).where(Run.env.in_(envs), Run.state == "failed")
     broken = session.execute(failed.where(*in_projects(Run.project_id, projects))).all()
-    found: dict[str, list[schemas.MethodScore]] = {}
+    methods: dict[str, list[schemas.MethodScore]] = {}
     for (env, key, algorithm), members in groups.items():
         without = sum((row.id, key) not in last for row in broken if (row.env, row.algorithm) == (env, algorithm))
-        found.setdefault(env, []).append(_to_method(env, key, algorithm, members, without))
-    return {env: sorted(scores, key=lambda score: -score.mean) for env, scores in found.items()}
+        methods.setdefault(env, []).append(_to_method(env, key, algorithm, members, without))
+    return {env: sorted(scores, key=lambda score: -score.mean) for env, scores in methods.items()}
 
 
 def _to_method(
@@ -161,17 +163,17 @@ def _acting(document: Any) -> str:
 
 def _usual_acting(algorithm: str) -> str | None:
     """Return the way in which a method's agents usually act. It is unknown for a missing plug-in."""
-    found = CONFIGURATIONS.get(algorithm)
-    return str(found.usual_acting) if found else None
+    config_class = CONFIGURATIONS.get(algorithm)
+    return str(config_class.usual_acting) if config_class else None
 
 
 def best_by(every: Iterable[FinishedEvaluation], key: Any) -> list[FinishedEvaluation]:
     """Return the best evaluation of each key. The earliest wins a tie."""
     chosen: dict[Any, FinishedEvaluation] = {}
-    for found in every:
-        held = chosen.setdefault(key(found), found)
-        if found.quality > held.quality:
-            chosen[key(found)] = found
+    for evaluation in every:
+        held = chosen.setdefault(key(evaluation), evaluation)
+        if evaluation.quality > held.quality:
+            chosen[key(evaluation)] = evaluation
     return list(chosen.values())
 
 
@@ -182,37 +184,37 @@ def to_schemas(session: Session, chosen: Sequence[FinishedEvaluation]) -> dict[i
         *(Run.name, Run.algorithm, Run.archived_at, Evaluation.document["interval"].label("interval")),
     )
     query = select(*columns).join(Job, Job.id == Evaluation.job_id).join(Run, Run.id == Evaluation.run_id)
-    found: dict[int, schemas.RunScore] = {}
+    scores: dict[int, schemas.RunScore] = {}
     for first in range(0, len(chosen), IDS_PER_QUERY):
         portion = {each.id: each for each in chosen[first : first + IDS_PER_QUERY]}
         rows = session.execute(query.where(Evaluation.id.in_(portion)))
-        found |= {row.id: _to_schema(portion[row.id], row) for row in rows}
-    return found
+        scores |= {row.id: _to_schema(portion[row.id], row) for row in rows}
+    return scores
 
 
-def _to_schema(found: FinishedEvaluation, row: Any) -> schemas.RunScore:
-    by = reference(found.env, found.key.protocol)
+def _to_schema(evaluation: FinishedEvaluation, row: Any) -> schemas.RunScore:
+    by = reference(evaluation.env, evaluation.key.protocol)
     return schemas.RunScore(
-        evaluation_id=found.id,
-        protocol=found.key.protocol,
+        evaluation_id=evaluation.id,
+        protocol=evaluation.key.protocol,
         run=schemas.ScoredRun(
-            id=found.run_id,
+            id=evaluation.run_id,
             name=row.name,
             algorithm=row.algorithm,
             method=title_of(row.algorithm),
-            color=color_of(found.run_id),
+            color=color_of(evaluation.run_id),
             archived=row.archived_at is not None,
         ),
-        mean=found.mean,
+        mean=evaluation.mean,
         interval=row.interval,
-        episodes=found.episodes,
-        short=found.short,
+        episodes=evaluation.episodes,
+        short=evaluation.short,
         step=row.step,
         frames=row.frames,
         start_set=row.starts["name"] if row.starts else None,
         acting=row.acting,
         finished_at=row.finished_at,
-        human_normalized=normalized(found.mean, by),
+        human_normalized=normalized(evaluation.mean, by),
         normalized_by=by if isinstance(by, NormalizedBy) else None,
         not_normalized_because=by if isinstance(by, str) else None,
     )

@@ -131,9 +131,9 @@ def read_game(session: Session, slug: str, projects: Collection[str] = ()) -> sc
     known = find_game(slug)
     every = evaluations_of_runs(session, [known.id], projects)
     methods = methods_of(session, every, [known.id], projects).get(known.id, [])
-    found = best_of_runs(every)
-    scored = {each.run_id for each in found}
-    tables = rank_tables(session, known.id, found, methods, table_keys(known.id, found))
+    best = best_of_runs(every)
+    scored = {each.run_id for each in best}
+    tables = rank_tables(session, known.id, best, methods, table_keys(known.id, best))
     unscored, total = waiting_runs(session, known.id, scored, projects)
     listed = (Run.env == known.id, *in_projects(Run.project_id, projects))
     return schemas.Game(
@@ -154,8 +154,8 @@ def read_all_scores(session: Session, slug: str, projects: Collection[str] = ())
     env = find_game(slug).id
     every = evaluations_of_runs(session, [env], projects)
     methods = methods_of(session, every, [env], projects).get(env, [])
-    found = best_of_runs(every)
-    return rank_tables(session, env, found, methods, table_keys(env, found), whole=True)
+    best = best_of_runs(every)
+    return rank_tables(session, env, best, methods, table_keys(env, best), whole=True)
 
 
 def read_table(session: Session, slug: str, wanted: TableKey, projects: Collection[str] = ()) -> schemas.ScoreTable:
@@ -163,15 +163,15 @@ def read_table(session: Session, slug: str, wanted: TableKey, projects: Collecti
     known = find_game(slug)
     every = evaluations_of_runs(session, [known.id], projects)
     methods = methods_of(session, every, [known.id], projects).get(known.id, [])
-    found = best_of_runs(every)
-    known_keys = table_keys(known.id, found)
+    best = best_of_runs(every)
+    known_keys = table_keys(known.id, best)
     if wanted not in known_keys:
         others = ", ".join(_describe(key.protocol, key.starts) for key in known_keys)
         raise NotFound(
             f"{known.title} has no scores by {_describe(repr(wanted.protocol), wanted.starts)}. "
             f"{f'It has scores by {others}.' if others else ''}".strip()
         )
-    (table,) = rank_tables(session, known.id, found, methods, [wanted])
+    (table,) = rank_tables(session, known.id, best, methods, [wanted])
     return table
 
 

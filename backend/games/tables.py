@@ -31,17 +31,17 @@ class PublishedScore:
 @cache
 def published_scores(env: str) -> Sequence[PublishedScore]:
     """Return the published scores of a game. A citation of another paper's score is the same score."""
-    found: list[PublishedScore] = []
+    scores: list[PublishedScore] = []
     for row in published.scores():
         if row.env != env:
             continue
         protocol, note = _protocol_and_note(row.protocol)
-        same = next((one for one in found if one.protocol == protocol and _cites(row, one.rows)), None)
+        same = next((one for one in scores if one.protocol == protocol and _cites(row, one.rows)), None)
         if same is None:
             same = PublishedScore(protocol, row.player, row.score, note)
-            found.append(same)
+            scores.append(same)
         same.rows.append(row)
-    return found
+    return scores
 
 
 def _protocol_and_note(written: str) -> tuple[str, str | None]:
@@ -68,13 +68,13 @@ def _decimals(score: float) -> int:
 MAX_RUNS = 100
 
 
-def table_keys(env: str, found: Sequence[FinishedEvaluation]) -> list[TableKey]:
+def table_keys(env: str, evaluations: Sequence[FinishedEvaluation]) -> list[TableKey]:
     """Return the keys of a game's tables: tables with runs first, then other protocols, then scores without one."""
-    ours = {each.key for each in found}
+    ours = {each.key for each in evaluations}
     papers = [TableKey(score.protocol, None) for score in published_scores(env)]
     order = list(PROTOCOLS)
     return sorted(
-        dict.fromkeys([*(each.key for each in found), *papers]),
+        dict.fromkeys([*(each.key for each in evaluations), *papers]),
         key=lambda key: (key not in ours, key.protocol not in order, _position(key, order), key.starts or ""),
     )
 
@@ -82,7 +82,7 @@ def table_keys(env: str, found: Sequence[FinishedEvaluation]) -> list[TableKey]:
 def rank_tables(
     session: Session,
     env: str,
-    found: Sequence[FinishedEvaluation],
+    evaluations: Sequence[FinishedEvaluation],
     methods: Sequence[schemas.MethodScore],
     wanted: Sequence[TableKey],
     *,
@@ -90,7 +90,7 @@ def rank_tables(
 ) -> list[schemas.ScoreTable]:
     """Return these tables of a game with the best runs, or with all runs if `whole`."""
     most = None if whole else MAX_RUNS
-    every = {key: sorted((each for each in found if each.key == key), key=_sort_key) for key in wanted}
+    every = {key: sorted((each for each in evaluations if each.key == key), key=_sort_key) for key in wanted}
     scores = to_schemas(session, [each for ours in every.values() for each in ours[:most]])
     you = best_score(session, env)
     return [
@@ -110,8 +110,8 @@ def _position(key: TableKey, order: list[str]) -> int:
     return order.index(key.protocol) if key.protocol in order else 0
 
 
-def _sort_key(found: FinishedEvaluation) -> tuple[bool, bool, float]:
-    return not found.ranked, math.isnan(found.mean), -found.mean
+def _sort_key(evaluation: FinishedEvaluation) -> tuple[bool, bool, float]:
+    return not evaluation.ranked, math.isnan(evaluation.mean), -evaluation.mean
 
 
 def _table(

@@ -167,13 +167,13 @@ def _read_checkpoint_id(db: Database, job_id: int, attempt: int) -> int | None:
 def _read_newer(db: Database, job_id: int, attempt: int, played: int | None) -> tuple[int, Newer, bytes] | None:
     """Return the id, announcement and bytes of a newer checkpoint, or None."""
     with db.read() as session:
-        found = service.find_newer(session, current_job(session, job_id, attempt), played)
-        if found is None or found.file_id is None:
+        newer = service.find_newer(session, current_job(session, job_id, attempt), played)
+        if newer is None or newer.file_id is None:
             return None
-        path = stored_path(db.files_dir, find_file(session, found.file_id).stored_path)
-    file = offer(found).model_dump(include=set(CheckpointFile.model_fields))
+        path = stored_path(db.files_dir, find_file(session, newer.file_id).stored_path)
+    file = offer(newer).model_dump(include=set(CheckpointFile.model_fields))
     try:
-        return found.id, Newer(checkpoint=CheckpointFile.model_validate(file)), path.read_bytes()
+        return newer.id, Newer(checkpoint=CheckpointFile.model_validate(file)), path.read_bytes()
     except FileNotFoundError:
         return None  # pruned after the read, so a newer one exists
 

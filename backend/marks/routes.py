@@ -69,11 +69,11 @@ def load_marks(session: Session, run: Run) -> list[Mark]:
 
 def read_interventions(session: Session, runs: Sequence[Run]) -> list[RunMarks]:
     """Return the forks, resumed attempts and changes of those runs that have any."""
-    found = []
+    interventions = []
     for run in _with_interventions(session, runs):
         marks = _interventions(session, run, _clock(_read_points(session, run)))
-        found.append(RunMarks(run_id=run.id, marks=sorted(marks, key=lambda mark: mark.step)))
-    return [each for each in found if each.marks]
+        interventions.append(RunMarks(run_id=run.id, marks=sorted(marks, key=lambda mark: mark.step)))
+    return [each for each in interventions if each.marks]
 
 
 def _with_interventions(session: Session, runs: Sequence[Run]) -> list[Run]:
@@ -82,8 +82,8 @@ def _with_interventions(session: Session, runs: Sequence[Run]) -> list[Run]:
     forked = select(Run.parent_run_id).where(Run.parent_run_id.in_(ids))
     resumed = select(Attempt.run_id).where(Attempt.run_id.in_(ids), Attempt.attempt > 1)
     changed = select(RunChange.run_id).where(RunChange.run_id.in_(ids))
-    found = set(session.scalars(union(forked, resumed, changed)))
-    return [run for run in runs if run.id in found]
+    run_ids = set(session.scalars(union(forked, resumed, changed)))
+    return [run for run in runs if run.id in run_ids]
 
 
 def _interventions(session: Session, run: Run, clock: StepClock) -> Iterator[Mark]:
@@ -103,7 +103,7 @@ def _signals(run: Run, points: Mapping[str, tuple[Array, Floats]]) -> Signals:
 
 
 def _clock(points: Mapping[str, tuple[Array, Floats]]) -> StepClock:
-    return StepClock(*max(points.values(), key=lambda found: len(found[0]), default=(NO_POINTS, np.empty(0))))
+    return StepClock(*max(points.values(), key=lambda series: len(series[0]), default=(NO_POINTS, np.empty(0))))
 
 
 def _read_points(session: Session, run: Run) -> dict[str, tuple[Array, Floats]]:

@@ -59,18 +59,18 @@ def measured_points(session: Session, started: StartedStudy) -> list[MeasuredPoi
 def means(session: Session, run_ids: Sequence[int], metric: str) -> dict[int, float]:
     """Return the mean of a metric in each run that has reported it."""
     limits = load_limits(session, run_ids)
-    found: dict[int, float] = {}
+    means_by_run: dict[int, float] = {}
     for series in _read_series(session, run_ids, metric):
         summaries = visible_summaries(session, series, limits[series.run_id])
         if summaries["count"].sum():
-            found[series.run_id] = float(summaries["sum"].sum() / summaries["count"].sum())
-    return found
+            means_by_run[series.run_id] = float(summaries["sum"].sum() / summaries["count"].sum())
+    return means_by_run
 
 
 def mean(session: Session, run_ids: Sequence[int], metric: str) -> float | None:
     """Return the mean over runs of each run's mean."""
-    found = means(session, run_ids, metric)
-    return sum(found.values()) / len(found) if found else None
+    by_run = means(session, run_ids, metric)
+    return sum(by_run.values()) / len(by_run) if by_run else None
 
 
 @dataclass(frozen=True)
@@ -104,8 +104,8 @@ def mean_of(curves: Sequence[tuple[Floats, Floats]]) -> MeanCurve | None:
 
 
 def _read_series(session: Session, run_ids: Sequence[int], metric: str) -> Sequence[MetricSeries]:
-    found = select(MetricSeries).where(MetricSeries.name == metric, MetricSeries.run_id.in_(run_ids))
-    return session.scalars(found.order_by(MetricSeries.run_id)).all()
+    query = select(MetricSeries).where(MetricSeries.name == metric, MetricSeries.run_id.in_(run_ids))
+    return session.scalars(query.order_by(MetricSeries.run_id)).all()
 
 
 THEIRS = "#868e99"
@@ -247,11 +247,11 @@ def human_normalized(rows: Sequence[Score], protocol: str) -> DrawItem:
 
 def _ours(session: Session, games: Sequence[str], protocol: str) -> list[go.Scatter]:
     """Return the mean over the runs of each method in each game."""
-    found: dict[str, dict[str, MethodScore]] = {}
+    by_method: dict[str, dict[str, MethodScore]] = {}
     for env, scores in methods_of(session, evaluations_of_runs(session, games), games).items():
         for score in scores:
             if score.protocol == protocol:
-                found.setdefault(score.method, {})[env] = score
+                by_method.setdefault(score.method, {})[env] = score
     return [
         _trace(
             f"Ours: {method}",
@@ -261,7 +261,7 @@ def _ours(session: Session, games: Sequence[str], protocol: str) -> list[go.Scat
             {env: f", {score.runs} run{'s' * (score.runs != 1)}" for env, score in by_game.items()},
             size=9,
         )
-        for place, (method, by_game) in enumerate(sorted(found.items()))
+        for place, (method, by_game) in enumerate(sorted(by_method.items()))
     ]
 
 

@@ -79,7 +79,9 @@ def _find_run_of_method(session: Session, diagram: MethodDiagram, run_id: int) -
 def _read_series(session: Session, run: Run | None) -> dict[str, MetricSeries]:
     if run is None:
         return {}
-    return {found.name: found for found in session.scalars(select(MetricSeries).where(MetricSeries.run_id == run.id))}
+    return {
+        series.name: series for series in session.scalars(select(MetricSeries).where(MetricSeries.run_id == run.id))
+    }
 
 
 def _run(run: Run) -> schemas.DiagramRun:
@@ -102,17 +104,17 @@ def _box(box: Box, run: Run | None, series: Mapping[str, MetricSeries]) -> schem
 
 
 def _reading(reading: Reading, run: Run | None, series: Mapping[str, MetricSeries]) -> schemas.DiagramReading:
-    found = series.get(reading.metric or "")
+    metric_series = series.get(reading.metric or "")
     value: float | str | None
-    if found is not None:
-        value = found.last if reading.counts else found.recent_mean
-        unit = reading.unit or named(found.name).unit
+    if metric_series is not None:
+        value = metric_series.last if reading.counts else metric_series.recent_mean
+        unit = reading.unit or named(metric_series.name).unit
     else:
         value = None if run is None else _configured(run.config, reading.fields)
         unit = reading.unit or (named(reading.metric).unit if reading.metric else "")
     if isinstance(value, float) and not math.isfinite(value):
         value = None
-    return schemas.DiagramReading(label=reading.label, value=value, unit=unit, measured=found is not None)
+    return schemas.DiagramReading(label=reading.label, value=value, unit=unit, measured=metric_series is not None)
 
 
 def _configured(config: Mapping[str, Any], fields: Sequence[str]) -> float | str | None:
@@ -141,9 +143,9 @@ def list_papers(db: Db) -> list[schemas.PaperSummary]:
 @router.get("/papers/{paper}")
 def read_paper(db: Db, paper: PaperName) -> schemas.PaperSummary:
     """Return a paper with its tables and figures."""
-    found = find_paper(paper)
+    found_paper = find_paper(paper)
     with db.read() as session:
-        return view.paper_summary(found, service.count_studies(session))
+        return view.paper_summary(found_paper, service.count_studies(session))
 
 
 @router.get("/papers/{paper}/{item}")
@@ -170,15 +172,17 @@ def draw_item(
     The figure has the newest study of each part at one share of the budget, or the best scores of all runs.
     """
     found_paper = find_paper(paper)
-    found = find_item(found_paper, item)
-    if part is not None and find_part(found, part) is None:
-        raise NotFound(f"{found.label} has no part {part!r}. It has {', '.join(each.name for each in found.parts)}.")
-    if found.draw is None:
-        why = "it is a diagram" if found.diagrams else "its numbers are measured in another way than ours"
-        raise NotFound(f"{found.label} has no figure: {why}.")
+    found_item = find_item(found_paper, item)
+    if part is not None and find_part(found_item, part) is None:
+        raise NotFound(
+            f"{found_item.label} has no part {part!r}. It has {', '.join(each.name for each in found_item.parts)}."
+        )
+    if found_item.draw is None:
+        why = "it is a diagram" if found_item.diagrams else "its numbers are measured in another way than ours"
+        raise NotFound(f"{found_item.label} has no figure: {why}.")
     with db.read() as session:
-        started = service.find_started(session, found_paper, found)
-        return found.draw(session, service.newest(started, share, part) if share else [])
+        started = service.find_started(session, found_paper, found_item)
+        return found_item.draw(session, service.newest(started, share, part) if share else [])
 
 
 @router.get("/papers/{paper}/{item}/diagrams/{diagram}")
@@ -190,11 +194,11 @@ def read_diagram(
     run: Annotated[Id | None, Query(description="Run whose numbers to show. By default, the newest run.")] = None,
 ) -> schemas.Diagram:
     """Return the architecture of a method with the numbers of a run, such as queue lengths and batch sizes."""
-    found = find_item(find_paper(paper), item)
-    known = {each.name: each for each in found.diagrams}
+    found_item = find_item(find_paper(paper), item)
+    known = {each.name: each for each in found_item.diagrams}
     if diagram not in known:
         has = f"It has {', '.join(known)}." if known else "It has none."
-        raise NotFound(f"{found.label} has no diagram {diagram!r}. {has}")
+        raise NotFound(f"{found_item.label} has no diagram {diagram!r}. {has}")
     with db.read() as session:
         return fill_diagram(session, known[diagram], run)
 
@@ -224,8 +228,8 @@ def start_item(
     If the preview requires confirmation, send its total steps as `confirm_steps`.
     """
     found_paper = find_paper(paper)
-    found = find_item(found_paper, item)
-    parts = service.choose_named_parts(found, wanted.parts)
+    found_item = find_item(found_paper, item)
+    parts = service.choose_named_parts(found_item, wanted.parts)
     with db.read() as session:
         cost = preview(session, parts, wanted.share, settings.max_study_runs)
         service.require_confirmation(cost, wanted.confirm_steps)
@@ -234,11 +238,11 @@ def start_item(
         ]
     with once.write(db) as session:
         for part, drawn in zip(parts, draws, strict=True):
-            study = service.start(session, found_paper, found, part, wanted.share, drawn, wanted.project)
+            study = service.start(session, found_paper, found_item, part, wanted.share, drawn, wanted.project)
             for run in queue_next_runs(session, study):
                 bell.ring_after_commit(session, run)
             session.flush()
-        started = service.find_started(session, found_paper, found)[: len(parts)]
+        started = service.find_started(session, found_paper, found_item)[: len(parts)]
         return once.store(session, view.started(session, started))
 
 
@@ -252,10 +256,11 @@ def measure_item(
     """
     parts = service.choose_parts(find_item(find_paper(paper), item), wanted.parts)
     with once.write(db) as session:
-        found = scheduler.queue_measurements(session, [config for part in parts for config in configs_of(part)])
-        for run in found:
+        measurements = scheduler.queue_measurements(session, [config for part in parts for config in configs_of(part)])
+        for run in measurements:
             bell.ring_after_commit(session, run)
         queued = [
-            schemas.Measurement(run_id=run.id, kind=run.name.removeprefix(scheduler.NAME_PREFIX)) for run in found
+            schemas.Measurement(run_id=run.id, kind=run.name.removeprefix(scheduler.NAME_PREFIX))
+            for run in measurements
         ]
         return once.store(session, queued)

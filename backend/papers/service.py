@@ -31,8 +31,8 @@ def built_in_names() -> list[str]:
 
 def every_paper() -> list[Paper]:
     """Return the papers by year, then by name."""
-    found: list[Paper] = [import_module(f"backend.papers.{name}").PAPER for name in built_in_names()]
-    return sorted([*found, *ADDED.values()], key=lambda paper: (paper.year, paper.name))
+    papers: list[Paper] = [import_module(f"backend.papers.{name}").PAPER for name in built_in_names()]
+    return sorted([*papers, *ADDED.values()], key=lambda paper: (paper.year, paper.name))
 
 
 def find_paper(name: str) -> Paper:
@@ -144,11 +144,11 @@ def count_studies(session: Session) -> dict[tuple[str, str], int]:
 
 def newest(started: Sequence[StartedStudy], share: float, part: str | None = None) -> list[StartedStudy]:
     """Return the newest study of each part at one share, so that results of different budgets never mix."""
-    found: dict[str, StartedStudy] = {}
+    studies: dict[str, StartedStudy] = {}
     for each in started:
         if each.share == share and part in (None, each.part.name):
-            found.setdefault(each.part.name, each)
-    return list(found.values())
+            studies.setdefault(each.part.name, each)
+    return list(studies.values())
 
 
 def every_newest(started: Sequence[StartedStudy]) -> list[StartedStudy]:

@@ -24,16 +24,16 @@ SAMPLED_POINTS = 60
 def part_cost(session: Session, part: StudyPart, share: float) -> schemas.PartCost:
     """Return the cost of a study of the part."""
     specification = part.at(share)
-    found = estimate_cost(session, specification, _sample(specification), specification.point_count)
+    cost = estimate_cost(session, specification, _sample(specification), specification.point_count)
     frames = point_config(specification, _sample(specification)[0], specification.seeds[0]).environment.frames_per_step
     return schemas.PartCost(
-        runs=found.runs,
-        steps=found.steps,
-        frames=found.steps * frames,
-        seconds=found.seconds,
-        concurrent_runs=found.concurrent_runs,
-        unmeasured=found.unmeasured,
-        estimated=found.estimated,
+        runs=cost.runs,
+        steps=cost.steps,
+        frames=cost.steps * frames,
+        seconds=cost.seconds,
+        concurrent_runs=cost.concurrent_runs,
+        unmeasured=cost.unmeasured,
+        estimated=cost.estimated,
     )
 
 
@@ -110,9 +110,9 @@ def paper_summary(paper: Paper, counted: dict[tuple[str, str], int]) -> schemas.
 
 def paper_item(session: Session, paper: Paper, item: Item) -> schemas.PaperItem:
     """Return an item with the studies started from it."""
-    found = service.find_started(session, paper, item)
+    started_studies = service.find_started(session, paper, item)
     return schemas.PaperItem(
-        **_summary(item, len(found)).model_dump(),
+        **_summary(item, len(started_studies)).model_dump(),
         paper=paper.name,
         paper_title=paper.title,
         theirs=item.theirs,
@@ -124,11 +124,11 @@ def paper_item(session: Session, paper: Paper, item: Item) -> schemas.PaperItem:
         unpublished=item.unpublished,
         substitute=_substitute(item),
         parts=[_part(session, part) for part in item.parts],
-        started=started(session, found),
-        panels=_panels(session, item, found),
+        started=started(session, started_studies),
+        panels=_panels(session, item, started_studies),
         table=_table(session, item),
         diagrams=[diagram.name for diagram in item.diagrams],
-        speeds=speeds(session, service.every_newest(found)),
+        speeds=speeds(session, service.every_newest(started_studies)),
         height=item.height,
     )
 
@@ -136,9 +136,9 @@ def paper_item(session: Session, paper: Paper, item: Item) -> schemas.PaperItem:
 def _table(session: Session, item: Item) -> schemas.ItemTable | None:
     if item.table is None:
         return None
-    found = item.table(session)
+    table = item.table(session)
     return schemas.ItemTable(
-        title=found.title, columns=[*found.columns], rows=[[*row] for row in found.rows], note=found.note
+        title=table.title, columns=[*table.columns], rows=[[*row] for row in table.rows], note=table.note
     )
 
 
@@ -213,12 +213,12 @@ def _part(session: Session, part: StudyPart) -> schemas.ItemPart:
     )
 
 
-def started(session: Session, found: Sequence[StartedStudy]) -> list[schemas.PaperStudy]:
+def started(session: Session, studies: Sequence[StartedStudy]) -> list[schemas.PaperStudy]:
     """Return the studies with their part and share."""
-    summarized = to_summaries(session, [each.study for each in found])
+    summarized = to_summaries(session, [each.study for each in studies])
     return [
         schemas.PaperStudy(**summary.model_dump(), part=each.part.title, share=each.share)
-        for summary, each in zip(summarized, found, strict=True)
+        for summary, each in zip(summarized, studies, strict=True)
     ]
 
 
@@ -229,17 +229,17 @@ def _panels(session: Session, item: Item, started: Sequence[StartedStudy]) -> li
     if item.panels == "best":
         return [schemas.Panel(title=item.title, part=None, share=None, caption=OF_ANY_RUN)]
     shares = sorted({each.share for each in started}, reverse=True)
-    found = []
+    panels = []
     for share in shares:
         drawn = service.newest(started, share)
         if item.panels == "together":
-            found.append(_panel(session, item.title, None, share, drawn))
+            panels.append(_panel(session, item.title, None, share, drawn))
         else:
-            found += [_panel(session, each.part.title, each.part.name, share, [each]) for each in drawn]
-    if not found and (item.panels == "together" and (item.published or not item.parts)):
+            panels += [_panel(session, each.part.title, each.part.name, share, [each]) for each in drawn]
+    if not panels and (item.panels == "together" and (item.published or not item.parts)):
         caption = "Only the paper's numbers. No study has been started here."
-        found.append(schemas.Panel(title=item.title, part=None, share=None, caption=caption))
-    return found
+        panels.append(schemas.Panel(title=item.title, part=None, share=None, caption=caption))
+    return panels
 
 
 def _panel(

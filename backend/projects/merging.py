@@ -106,8 +106,8 @@ def _move_views(session: Session, source: Project, target: Project) -> None:
 def _move_artifacts(session: Session, source: Project, target: Project) -> None:
     """Move the artifacts. If the target has the name of one, the moved one gets a number."""
     taken = set(session.scalars(select(Artifact.name).where(Artifact.project_id == target.id)))
-    found = select(Artifact).where(Artifact.project_id == source.id).order_by(Artifact.id)
-    for artifact in session.scalars(found.with_for_update()).all():
+    query = select(Artifact).where(Artifact.project_id == source.id).order_by(Artifact.id)
+    for artifact in session.scalars(query.with_for_update()).all():
         names = [
             artifact.name,
             *(f"{artifact.name[:MAX_NUMBERED_NAME]}-{number}" for number in range(2, len(taken) + 3)),

@@ -41,14 +41,14 @@ def to_schema(session: Session, project: tables.Project) -> service.Project:
 
 
 def _to_summary(project: tables.Project, counts: dict[int, dict[str, Any]]) -> service.ProjectSummary:
-    found = counts.get(project.id, {})
+    counted_items = counts.get(project.id, {})
     counted = ("runs", "active_runs", "archived_runs", "studies", "reports", "artifacts")
-    numbers = {name: found.get(name, 0) for name in counted}
+    numbers = {name: counted_items.get(name, 0) for name in counted}
     return service.ProjectSummary(
         id=project.id,
         name=project.name,
         created_at=project.created_at,
-        last_activity=max([project.created_at, *found.get("times", [])]),
+        last_activity=max([project.created_at, *counted_items.get("times", [])]),
         **numbers,
     )
 
@@ -57,7 +57,7 @@ def _count_items(session: Session, only: int | None = None) -> dict[int, dict[st
     """Return the counts and the times of each project, or of one."""
     run, study, report, artifact = tables.Run, tables.Study, tables.Report, tables.Artifact
     listed = run.archived_at.is_(None)
-    found: dict[int, dict[str, Any]] = {}
+    numbers: dict[int, dict[str, Any]] = {}
     runs = {
         "runs": func.count().filter(listed),
         "active_runs": func.count().filter(listed, run.state.in_(ACTIVE)),
@@ -73,10 +73,10 @@ def _count_items(session: Session, only: int | None = None) -> dict[int, dict[st
         query = select(model.project_id, *labeled, *map(func.max, times)).group_by(model.project_id)
         query = query if only is None else query.where(model.project_id == only)
         for project_id, *values in session.execute(query):
-            entry = found.setdefault(project_id, {"times": []})
+            entry = numbers.setdefault(project_id, {"times": []})
             entry |= dict(zip(columns, values, strict=False))
             entry["times"] += _known(values[len(columns) :])
-    return found
+    return numbers
 
 
 def _known(times: Iterable[datetime | None]) -> list[datetime]:

@@ -128,18 +128,18 @@ def resolve(session: Session, name: str | None, *, field: str = "project") -> in
     """Return the id of a project by its name, or of Main. Raise Invalid, which lists the projects, if there is none."""
     if name is None:
         return MAIN_ID
-    found = _find_id(session, name)
-    if found is None:
+    project_id = _find_id(session, name)
+    if project_id is None:
         raise Invalid(FieldError(field=field, message=_unknown(session, name)))
-    return found
+    return project_id
 
 
 def resolve_or_create(session: Session, name: str | None) -> int:
     """Return the id of a project by its name, and create the project if there is none."""
     name = (name or "").strip()
-    found = _find_id(session, name) if name else MAIN_ID
-    if found is not None:
-        return found
+    project_id = _find_id(session, name) if name else MAIN_ID
+    if project_id is not None:
+        return project_id
     project = tables.Project(name=name, name_key=name_key(name))
     savepoint = session.begin_nested()
     try:
@@ -201,8 +201,8 @@ def _find_id(session: Session, name: str) -> int | None:
         .where(tables.Project.name_key == name_key(name))
         .with_for_update(read=True, key_share=True)
     )
-    found: int | None = session.scalar(query)
-    return found
+    project_id: int | None = session.scalar(query)
+    return project_id
 
 
 def _unknown(session: Session, name: str) -> str:
@@ -271,9 +271,9 @@ def delete(session: Session, project: tables.Project) -> None:
 
 def _move(session: Session, project: tables.Project, model: Any, ids: Sequence[int]) -> list[int]:
     """Move items in the order of their ids, as all transactions lock them. Return the ids of those that exist."""
-    found = session.scalars(select(model.id).where(model.id.in_(ids)).order_by(model.id).with_for_update()).all()
-    session.execute(update(model).where(model.id.in_(found)).values(project_id=project.id))
-    return list(found)
+    moved = session.scalars(select(model.id).where(model.id.in_(ids)).order_by(model.id).with_for_update()).all()
+    session.execute(update(model).where(model.id.in_(moved)).values(project_id=project.id))
+    return list(moved)
 
 
 def _count(session: Session, model: Any, project: tables.Project) -> int:

@@ -58,18 +58,18 @@ def check_decision(track: Track, decision: int) -> None:
 def action_set(run: Run) -> ActionSet:
     """Return the set of actions that a run's agent chooses from."""
     # Imported agents of other libraries have no action set in their configuration.
-    found: ActionSet = run.config.get("action_set") or "minimal"
-    return found
+    actions: ActionSet = run.config.get("action_set") or "minimal"
+    return actions
 
 
 def find_player(session: Session, run: Run, track: Track) -> Checkpoint:
     """Return the checkpoint that played a replay. The caller holds the run's lock, which protects it."""
     played = Checkpoint.sha256 == track.head.checkpoint_sha256
     query = select(Checkpoint).where(Checkpoint.run_id == run.id, Checkpoint.file_id.is_not(None), played)
-    found = session.scalar(query.limit(1))
-    if found is None:
+    player = session.scalar(query.limit(1))
+    if player is None:
         raise Conflict(_player_deleted(track.head))
-    return found
+    return player
 
 
 def refuse(reason: str | None) -> None:
@@ -111,7 +111,8 @@ def with_actions(session: Session, run: Run, replays: Sequence[Replay]) -> list[
     """Return replays of a run as the API shows them, with the actions that are possible now."""
     kept = select(Checkpoint.sha256).where(Checkpoint.run_id == run.id, Checkpoint.file_id.is_not(None))
     hashes = set(session.scalars(kept))
-    tracks_of = {file.id: file for file in session.scalars(select(File).where(File.id.in_(_track_ids(replays))))}
+    track_ids = [replay.track_file_id for replay in replays if replay.track_file_id is not None]
+    tracks_of = {file.id: file for file in session.scalars(select(File).where(File.id.in_(track_ids)))}
     root = files_root(session)
 
     def actions(replay: Replay) -> service.ReplayActions:
@@ -139,10 +140,6 @@ def with_actions(session: Session, run: Run, replays: Sequence[Replay]) -> list[
         service.Replay.model_validate({name: getattr(replay, name) for name in columns} | {"actions": actions(replay)})
         for replay in replays
     ]
-
-
-def _track_ids(replays: Sequence[Replay]) -> list[int]:
-    return [replay.track_file_id for replay in replays if replay.track_file_id is not None]
 
 
 def _none_because(reason: str) -> service.ReplayActions:

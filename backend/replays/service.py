@@ -137,7 +137,7 @@ def forget_analyses(session: Session, replays: Sequence[tables.Replay]) -> None:
 def delete_replays(session: Session, replays: Sequence[tables.Replay]) -> None:
     """Delete replays with their saliency, futures, files and jobs."""
     forget_analyses(session, replays)
-    ids = [found for replay in replays for column in FILES if (found := getattr(replay, column)) is not None]
+    ids = [file_id for replay in replays for column in FILES if (file_id := getattr(replay, column)) is not None]
     for replay in replays:
         session.delete(replay)
     session.flush()

@@ -149,9 +149,9 @@ def _find_file(session: Session, attempt: tables.Attempt, event: LoggedMedia) ->
     file = find_media_file(session, attempt.run_id, attempt.attempt, event.sha256) if event.sha256 else None
     if file is None:
         raise _UnfitMediaError("its file was not uploaded before.")
-    found = media_type_of(file)
-    if not found.startswith(f"{event.media}/") and not (event.media == "video" and found in MOVING_PICTURES):
-        raise _UnfitMediaError(f"its file is of the type {found}.")
+    media_type = media_type_of(file)
+    if not media_type.startswith(f"{event.media}/") and not (event.media == "video" and media_type in MOVING_PICTURES):
+        raise _UnfitMediaError(f"its file is of the type {media_type}.")
     return file
 
 
@@ -232,10 +232,10 @@ def list_media_series(session: Session, run_id: int) -> list[MediaSeries]:
     query = select(media.name, media.kind, func.count(), func.min(media.step), func.max(media.step))
     rows = session.execute(query.where(media.run_id == run_id).group_by(media.name, media.kind))
     # Sort here, because databases sort letters differently.
-    found = sorted(map(tuple, rows))
+    series = sorted(map(tuple, rows))
     return [
         MediaSeries(name=name, kind=kind, count=count, first_step=first, last_step=last)
-        for name, kind, count, first, last in found
+        for name, kind, count, first, last in series
     ]
 
 

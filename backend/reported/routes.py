@@ -92,13 +92,13 @@ def report_run(db: Db, settings: CurrentSettings, response: Response, run: Repor
     key, which then runs again. Bodies may be compressed with gzip.
     """
     with db.write() as session:
-        found, attempt, is_new = service.report(session, settings, run)
+        stored, attempt, is_new = service.report(session, settings, run)
     response.status_code = 201 if is_new else 200
     return ReportedRun(
-        run_id=found.id,
+        run_id=stored.id,
         attempt=attempt.attempt,
-        path=f"/runs/{found.id}",
-        **_to_answer(found, attempt).model_dump(),
+        path=f"/runs/{stored.id}",
+        **_to_answer(stored, attempt).model_dump(),
     )
 
 

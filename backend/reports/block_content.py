@@ -57,8 +57,9 @@ def build_table(session: Session, block: TableBlock) -> tuple[ReportTable, str |
         rows: list[list[Cell]] = [[each.label, each.n, each.mean, each.low, each.high] for each in points]
         return ReportTable(header=POINT_HEADER, rows=rows), None
     numbers = list(dict.fromkeys(block.numbers))
-    found = {run.id: run for run in session.scalars(select(Run).where(Run.id.in_(numbers)))}
-    runs, missing = [found[number] for number in numbers if number in found], describe_missing_runs(numbers, found)
+    runs_by_id = {run.id: run for run in session.scalars(select(Run).where(Run.id.in_(numbers)))}
+    runs = [runs_by_id[number] for number in numbers if number in runs_by_id]
+    missing = describe_missing_runs(numbers, runs_by_id)
     if block.of == "evaluations":
         return ReportTable(header=EVALUATION_HEADER, rows=_evaluation_rows(session, runs)), missing
     titles = TITLES | {CONFIG_PREFIX + name: title for name, title in field_titles().items()}
@@ -74,13 +75,13 @@ def _evaluation_rows(session: Session, runs: Sequence[Run]) -> list[list[Cell]]:
             names[run.id],
             evaluation.step,
             evaluation.protocol,
-            len(found.scores),
-            found.mean,
-            *(found.interval or (None, None)),
-            found.human_normalized,
+            len(score.scores),
+            score.mean,
+            *(score.interval or (None, None)),
+            score.human_normalized,
         ]
         for run in runs
-        for evaluation, found in list_finished(session, run)
+        for evaluation, score in list_finished(session, run)
     ]
 
 
@@ -89,9 +90,9 @@ def _run_names(runs: Sequence[Run]) -> dict[int, str]:
     return run_labels(runs) if len(runs) > 1 else {run.id: f"{run.name} #{run.id}" for run in runs}
 
 
-def describe_missing_runs(numbers: Sequence[int], found: Container[int]) -> str | None:
+def describe_missing_runs(numbers: Sequence[int], existing: Container[int]) -> str | None:
     """Return a sentence that lists the deleted runs, or None."""
-    missing = [str(number) for number in numbers if number not in found]
+    missing = [str(number) for number in numbers if number not in existing]
     if not missing:
         return None
     return f"Run {missing[0]} was deleted." if len(missing) == 1 else f"Runs {', '.join(missing)} were deleted."
@@ -138,8 +139,8 @@ def _draw_chart(db: Database, address: str) -> BlockContent:
 
 def _existing_runs(db: Database, runs: Sequence[int]) -> list[int]:
     with db.read() as session:
-        found = set(session.scalars(select(Run.id).where(Run.id.in_(runs))))
-    return [run for run in runs if run in found]
+        existing = set(session.scalars(select(Run.id).where(Run.id.in_(runs))))
+    return [run for run in runs if run in existing]
 
 
 def _read_replay(session: Session, block: ReplayBlock) -> ReplayContent:

@@ -108,16 +108,12 @@ def render_page(session: Session, report: Report, blocks: Sequence[tuple[Finishe
 def plotly() -> str:
     """Return the script that draws figures, in the version of the library that builds them."""
     text = (files("plotly") / "package_data" / "plotly.min.js").read_text(encoding="utf-8")
-    return _escape_script_end(text)
+    return re.sub(r"</(?=script)", r"<\\/", text, flags=re.IGNORECASE)  # it must not end the script element
 
 
 def inline_json(text: str) -> str:
     """Escape JSON for a script element, so that it contains no tags or comments."""
     return text.replace("&", "\\u0026").replace("<", "\\u003c").replace(">", "\\u003e")
-
-
-def _escape_script_end(script: str) -> str:
-    return re.sub(r"</(?=script)", r"<\\/", script, flags=re.IGNORECASE)
 
 
 def _policy(scripts: Sequence[str]) -> str:

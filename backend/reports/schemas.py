@@ -45,11 +45,6 @@ class FigureIds:
     evaluation: int | None = None
 
 
-def is_figure(address: str) -> bool:
-    """Return True if the API has a figure at this address."""
-    return _match(address) is not None
-
-
 def draw_figure(db: Database, address: str) -> Figure:
     """Return the figure at an address. Raise the same problem as the API if it cannot be drawn."""
     match = _match(address)
@@ -111,17 +106,17 @@ def _match(address: str) -> tuple[APIRoute, Mapping[str, str]] | None:
 def _parse_arguments(dependant: Dependant, db: Database, path: Mapping[str, str], query: QueryParams) -> dict[str, Any]:
     """Return the arguments of a handler, validated by FastAPI as in a request. Raise Invalid if some are wrong."""
     arguments, errors = request_params_to_args(dependant.path_params, path)
-    found, wrong = request_params_to_args(dependant.query_params, query)
-    arguments |= found
+    values, wrong = request_params_to_args(dependant.query_params, query)
+    arguments |= values
     errors += wrong
     for dependency in dependant.dependencies:
         if dependency.call is get_database:
             arguments[str(dependency.name)] = db
             continue
-        found, wrong = request_params_to_args(dependency.query_params, query)
+        values, wrong = request_params_to_args(dependency.query_params, query)
         errors += wrong
         if not errors and dependency.call is not None:
-            arguments[str(dependency.name)] = dependency.call(**found)
+            arguments[str(dependency.name)] = dependency.call(**values)
     if errors:
         raise Invalid(*field_errors(errors))
     return arguments
@@ -147,7 +142,7 @@ RunField = Literal[
 
 
 def _require_figure(address: str) -> str:
-    if not is_figure(address):
+    if _match(address) is None:
         raise ValueError(
             f"use the address of a figure, such as /api/v1/figures/curves?runs=1,2; figures are at {FIGURE_PATHS}"
         )

@@ -154,9 +154,9 @@ class FailureGroup(BaseModel):
 def group_failures(session: Session, filters: Filters, min_runs: int) -> list[FailureGroup]:
     """Group failed runs by the first line of their message, and return the groups by size, largest first."""
     conditions = (*filter_conditions(session, filters), Run.state == "failed", Run.failure_message.is_not(None))
-    found = select(Run.failure_message, func.count()).where(*conditions).group_by(Run.failure_message)
+    query = select(Run.failure_message, func.count()).where(*conditions).group_by(Run.failure_message)
     counts: Counter[str] = Counter()
-    for message, runs in session.execute(found):
+    for message, runs in session.execute(query):
         counts[_first_line(message or "")] += runs
     shared = [(message, runs) for message, runs in counts.items() if message and runs >= min_runs]
     shared.sort(key=lambda group: (-group[1], group[0]))
@@ -213,13 +213,13 @@ def _count_values(session: Session, runs: Any) -> dict[str, dict[tuple[str, str]
         each = func.jsonb_each(runs.c.config).table_valued("key", "value", name="each_field").render_derived()
         kind, raw = func.jsonb_typeof(each.c.value), cast(each.c.value.op("#>>")(literal_column("'{}'")), Text)
     query = select(each.c.key, kind, raw, func.count()).select_from(runs.join(each, true()))
-    found: dict[str, dict[tuple[str, str], tuple[Any, int]]] = defaultdict(dict)
+    values: dict[str, dict[tuple[str, str], tuple[Any, int]]] = defaultdict(dict)
     for name, kind_of_value, stored, count in session.execute(query.group_by(each.c.key, kind, raw)):
         value = setting_value(kind_of_value, stored)
         if value is not None and name not in _COLUMNS:
             key = value_key(value)
-            found[name][key] = (value, count + found[name].get(key, (value, 0))[1])
-    return found
+            values[name][key] = (value, count + values[name].get(key, (value, 0))[1])
+    return values
 
 
 def _to_schema(field: str, counts: dict[tuple[str, str], tuple[Any, int]]) -> RunSetting:

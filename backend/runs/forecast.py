@@ -110,8 +110,8 @@ def peak(session: Session, run_ids: Sequence[int], metric: str) -> float | None:
 def typical(session: Session, run_ids: Sequence[int], metric: str) -> float | None:
     """Return the median over runs of the recent mean of a metric, or None if none reported it."""
     series = (MetricSeries.run_id.in_(run_ids), MetricSeries.name == metric, MetricSeries.recent_mean.is_not(None))
-    found = [value for value in session.scalars(select(MetricSeries.recent_mean).where(*series)) if value is not None]
-    return median(found) if found else None
+    means = [value for value in session.scalars(select(MetricSeries.recent_mean).where(*series)) if value is not None]
+    return median(means) if means else None
 
 
 # Longest queue whose runs are placed on workers one by one.

@@ -88,9 +88,9 @@ def _stored_key(session: Session, name: str) -> tuple[ColumnElement[Any], type[A
         column = getattr(Run, name)
         return column, column.type.python_type
     if metric := _METRIC.fullmatch(name):
-        found = select(getattr(MetricSeries, metric[2]))
+        query = select(getattr(MetricSeries, metric[2]))
         same = (MetricSeries.run_id == Run.id, MetricSeries.name == storable(metric[1]))
-        return found.where(*same).correlate(Run).scalar_subquery(), float
+        return query.where(*same).correlate(Run).scalar_subquery(), float
     field = name.removeprefix(CONFIG_PREFIX)
     # SQLite has no escape for a quote in the path of a JSON value.
     if name.startswith(CONFIG_PREFIX) and field and '"' not in field:
@@ -239,9 +239,9 @@ def _page_query(conditions: Collection[Any], keys: list[SortKey], cursor: Cursor
 def _load(session: Session, rows: Collection[Row[Any]], long_columns: Collection[str]) -> list[Run]:
     unread = [defer(getattr(Run, name), raiseload=True) for name in LONG_COLUMNS if name not in long_columns]
     ids = [row.id for row in rows]
-    found = {run.id: run for run in session.scalars(select(Run).where(Run.id.in_(ids)).options(*unread))}
+    runs_by_id = {run.id: run for run in session.scalars(select(Run).where(Run.id.in_(ids)).options(*unread))}
     # Another request may have purged a run since.
-    return [found[run_id] for run_id in ids if run_id in found]
+    return [runs_by_id[run_id] for run_id in ids if run_id in runs_by_id]
 
 
 DETAILS = ("config", "notes", "study", "trained_seconds", "versions", "command", "reported_key")
@@ -294,20 +294,20 @@ def _read_details(session: Session, runs: Sequence[tables.Run], details: Details
     """Return the included fields of each run. They are present even if they are empty."""
     ids = [run.id for run in runs]
     columns = details.fields.intersection(("notes", "versions", "command", "reported_key"))
-    found = {run.id: {name: getattr(run, name) for name in columns} for run in runs}
+    read = {run.id: {name: getattr(run, name) for name in columns} for run in runs}
     if "config" in details.fields:
         for run in runs:
-            found[run.id]["config"] = {
+            read[run.id]["config"] = {
                 name: value for name, value in run.config.items() if name in details.settings or not details.settings
             }
     if "study" in details.fields:
         studies = find_studies(session, ids)
         for run_id in ids:
-            found[run_id]["study"] = studies.get(run_id)
+            read[run_id]["study"] = studies.get(run_id)
     if "trained_seconds" in details.fields:
         for run_id, seconds in training_seconds(session, ids).items():
-            found[run_id]["trained_seconds"] = seconds
-    return found
+            read[run_id]["trained_seconds"] = seconds
+    return read
 
 
 def _extents(
@@ -316,7 +316,7 @@ def _extents(
     """Return the last, min and max value of each metric, by run and metric."""
     columns = (MetricSeries.run_id, MetricSeries.name, MetricSeries.last, MetricSeries.min, MetricSeries.max)
     wanted = select(*columns).where(MetricSeries.run_id.in_(run_ids), MetricSeries.name.in_(metrics))
-    found: dict[int, dict[str, schemas.MetricExtent]] = {}
+    extents: dict[int, dict[str, schemas.MetricExtent]] = {}
     for row in session.execute(wanted):
-        found.setdefault(row.run_id, {})[row.name] = schemas.MetricExtent.model_validate(row)
-    return found
+        extents.setdefault(row.run_id, {})[row.name] = schemas.MetricExtent.model_validate(row)
+    return extents

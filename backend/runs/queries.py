@@ -34,14 +34,14 @@ _COMPUTED = re.compile(r"\s*([^\W\d]\w{0,49})\s*=", re.ASCII)
 
 def read_computed(session: Session, columns: Sequence[str]) -> dict[str, Value]:
     """Parse definitions such as `efficiency = best_return / hours`. Raise a problem if one is wrong."""
-    found: dict[str, Value] = {}
+    values: dict[str, Value] = {}
     for column in columns:
         name = _COMPUTED.match(column)
-        if name is None or name[1].lower() in COLUMN_BY_NAME or name[1] in found:
+        if name is None or name[1].lower() in COLUMN_BY_NAME or name[1] in values:
             message = "write NAME = EXPRESSION, with a name that has no other meaning"
             raise Invalid(FieldError(field="compute", message=message))
-        found[name[1]] = read_number(session, column[name.end() :], "compute", name.end())
-    return found
+        values[name[1]] = read_number(session, column[name.end() :], "compute", name.end())
+    return values
 
 
 def computed_values(
@@ -217,12 +217,12 @@ def _waiting_reason(run: tables.Run, queue: QueueName, workers: list[tables.Work
 
 def _queue_positions(session: Session, queues: Iterable[str]) -> dict[int, int]:
     """Return the number of runs ahead of each queued run."""
-    found: dict[int, int] = {}
+    positions: dict[int, int] = {}
     for queue in queues:
         waiting = select(tables.Run.id).where(tables.Run.state == "queued", tables.Run.queue == queue)
         ordered = waiting.order_by(tables.Run.priority.desc(), tables.Run.created_at, tables.Run.id)
-        found.update((run_id, place) for place, run_id in enumerate(session.scalars(ordered)))
-    return found
+        positions.update((run_id, place) for place, run_id in enumerate(session.scalars(ordered)))
+    return positions
 
 
 def _finite(value: float | None) -> float | None:

@@ -112,8 +112,8 @@ def fork(session: Session, run: Run, changes: ForkRun) -> Run:
 def bulk(session: Session, request: BulkRequest, ids: Sequence[int], seconds: float) -> dict[int, str | None]:
     """Apply a request to runs until the time is up. Return for each handled run why it was skipped, or None."""
     ends = time.monotonic() + seconds
-    found = session.scalars(select(Run).where(Run.id.in_(ids)).order_by(Run.id).with_for_update())
-    runs = {run.id: run for run in found}
+    locked = session.scalars(select(Run).where(Run.id.in_(ids)).order_by(Run.id).with_for_update())
+    runs = {run.id: run for run in locked}
     outcomes: dict[int, str | None] = {}
     for run_id in ids:
         run = runs.get(run_id)

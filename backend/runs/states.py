@@ -130,8 +130,8 @@ def _to_actions(
     return RunActions.model_validate(
         {
             # Without the key of a reported run, because its page shows it, and a list has each set of actions once.
-            action: None if isinstance(found, Change) else f"This run {found.reason.format(state=state, key='…')}"
-            for action, found in decisions.items()
+            action: None if isinstance(decision, Change) else f"This run {decision.reason.format(state=state, key='…')}"
+            for action, decision in decisions.items()
         }
         | others
     )

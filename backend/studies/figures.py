@@ -47,15 +47,15 @@ def importances(spec: Specification, points: Sequence[Point]) -> dict[int, float
         (point.draw, run.score) for point in points for run in point.runs if run.is_scored and run.score is not None
     ]
     scores = np.array([score for _, score in runs])
-    found = {}
+    shares = {}
     for number, axis in enumerate(spec.axes):
         places = np.array([draw[number] for draw, _ in runs])
         if axis.values is None and len(places):
             places = np.searchsorted(np.quantile(places, np.linspace(0, 1, BINS + 1)[1:-1]), places)
         share = omega_squared([scores[places == place] for place in np.unique(places)])
         if share is not None:
-            found[number] = share
-    return found
+            shares[number] = share
+    return shares
 
 
 def omega_squared(groups: Sequence[npt.NDArray[np.float64]]) -> float | None:

@@ -48,23 +48,23 @@ class Cost:
 def estimate_cost(session: Session, spec: Specification, draws: Sequence[Draw], points: int) -> Cost:
     """Estimate the largest cost of this number of points from a sample of them."""
     sample = draws[:: max(1, len(draws) // MAX_SAMPLED_POINTS)]
-    found = [point_config(spec, draw, spec.seeds[0]) for draw in sample]
+    configs = [point_config(spec, draw, spec.seeds[0]) for draw in sample]
     runs = points * spec.seed_limit
     steps: Counter[RunKind] = Counter()
-    for config in found:
+    for config in configs:
         steps[config.algorithm, config.env] += config.total_steps
     measured = {(algorithm, env): measure(session, algorithm, env) for algorithm, env in steps}
     rates = {kind: each.steps_per_second for kind, each in measured.items() if each}
-    concurrent = _concurrent_runs(session, found, spec.max_concurrent_runs)
+    concurrent = _concurrent_runs(session, configs, spec.max_concurrent_runs)
     seconds = None
     if len(rates) == len(steps):
         overheads = {algorithm: _overhead(session, algorithm) for algorithm, _ in steps}
         training = sum(count / rates[kind] for kind, count in steps.items())
-        overhead = sum(seconds_before_training(config) + overheads[config.algorithm] for config in found)
-        seconds = (training + overhead) * runs / len(found) / concurrent
+        overhead = sum(seconds_before_training(config) + overheads[config.algorithm] for config in configs)
+        seconds = (training + overhead) * runs / len(configs) / concurrent
     unmeasured = [kind_label(kind) for kind, each in measured.items() if each is None]
     estimated = [kind_label(kind) for kind, each in measured.items() if each and not each.is_exact]
-    return Cost(points, runs, steps.total() * runs // len(found), seconds, concurrent, unmeasured, estimated)
+    return Cost(points, runs, steps.total() * runs // len(configs), seconds, concurrent, unmeasured, estimated)
 
 
 def _overhead(session: Session, algorithm: str) -> float:

@@ -34,11 +34,11 @@ def read_specification(study: Study) -> Specification:
 
 def point_values(spec: Specification, draw: Draw) -> dict[str, Any]:
     """Return the values of the varied fields at a point."""
-    found: dict[str, Any] = {}
+    values: dict[str, Any] = {}
     for axis, place in zip(spec.axes, draw, strict=True):
         value: Any = place if axis.values is None else axis.values[int(place)]
-        found.update(zip(axis.fields, value if isinstance(axis.field, list) else [value], strict=True))
-    return found
+        values.update(zip(axis.fields, value if isinstance(axis.field, list) else [value], strict=True))
+    return values
 
 
 def point_config(spec: Specification, draw: Draw, seed: int) -> RunConfig:

@@ -58,10 +58,10 @@ def to_schema(session: Session, study: tables.Study) -> schemas.Study:
 
 
 def _origin(session: Session, study: tables.Study) -> schemas.StudyOrigin | None:
-    found = session.get(tables.PaperStudy, study.id)
-    if found is None:
+    origin = session.get(tables.PaperStudy, study.id)
+    if origin is None:
         return None
-    return schemas.StudyOrigin(paper=found.paper, item=found.item, part=found.part, share=found.share)
+    return schemas.StudyOrigin(paper=origin.paper, item=origin.item, part=origin.part, share=origin.share)
 
 
 def to_summaries(session: Session, studies: Sequence[tables.Study]) -> list[schemas.StudySummary]:
@@ -157,9 +157,9 @@ def announce_verdicts(database: Database) -> None:
 def read_verdict(session: Session, study: Study) -> StudyVerdict:
     """Return the verdict on a study: its best points, or all points if it runs until certain."""
     if read_specification(study).until is not None:
-        found = to_schema(session, study)
-        is_decided = any(point.decision and point.decision.beaten_by is not None for point in found.table)
-        return StudyVerdict(found.verdict or "", is_decided)
+        details = to_schema(session, study)
+        is_decided = any(point.decision and point.decision.beaten_by is not None for point in details.table)
+        return StudyVerdict(details.verdict or "", is_decided)
     points = best_points(session, study, MAX_POINTS)
     ids = select(StudyRun.run_id).where(StudyRun.study_id == study.id, StudyRun.point.in_(points))
     runs = session.scalars(select(Run).where(Run.id.in_(ids), Run.state == "finished").order_by(Run.id)).all()

@@ -67,8 +67,8 @@ def load_points(session: Session, study: Study) -> list[Point]:
     # One column per point.
     scores = np.full((max(map(len, runs), default=0), len(rows)), np.nan)
     for place, each in enumerate(runs):
-        found = [run.score for run in each if run.is_scored]
-        scores[: len(found), place] = found
+        point_scores = [run.score for run in each if run.is_scored]
+        scores[: len(point_scores), place] = point_scores
     curve = center_curve(scores, "mean")
     return [
         Point(row.number, row.draw, each, int(n), _finite(center), *map(_finite, ends))
@@ -94,11 +94,11 @@ def best_means(session: Session, study_ids: Sequence[int]) -> dict[int, float]:
         )
         .group_by(StudyRun.study_id, StudyRun.point)
     )
-    found: dict[int, float] = {}
+    means: dict[int, float] = {}
     for study_id, mean in session.execute(query):
         if (value := _finite(mean)) is not None:
-            found[study_id] = max(found.get(study_id, value), value)
-    return found
+            means[study_id] = max(means.get(study_id, value), value)
+    return means
 
 
 def load_planned_runs(session: Session, study: Study) -> dict[int, list[PlannedRun]]:
@@ -110,12 +110,12 @@ def load_planned_runs(session: Session, study: Study) -> dict[int, list[PlannedR
         .where(StudyRun.study_id == study.id)
         .order_by(StudyRun.point, StudyRun.seed)
     )
-    found: dict[int, list[PlannedRun]] = {}
+    runs_by_point: dict[int, list[PlannedRun]] = {}
     for row in session.execute(query):
         progress = row.step or 0, row.total_steps or 0
         run = PlannedRun(row.seed, row.run_id, row.state, *progress, _finite(row.last_return), row.env)
-        found.setdefault(row.point, []).append(run)
-    return found
+        runs_by_point.setdefault(row.point, []).append(run)
+    return runs_by_point
 
 
 def _finite(value: float | None) -> float | None:
@@ -150,15 +150,15 @@ def decide(spec: Specification, runs_by_point: RunsByPoint) -> dict[int, Decisio
     scores = _scores([*runs_by_point.values()])
     evidence = eliminate(scores, envs)
     undecided = {index for index, each in enumerate(evidence) if each.beaten_by is None}
-    found = {}
+    decisions = {}
     for index, (number, each) in enumerate(zip(numbers, evidence, strict=True)):
         has_rival = any(envs[other] == envs[index] for other in undecided - {index})
         is_decided = index not in undecided or not has_rival
         is_full = len(runs_by_point[number]) >= spec.seed_limit
         state: DecisionState = "decided" if is_decided else "limit_reached" if is_full else "undecided"
         beaten_by = None if each.beaten_by is None else numbers[each.beaten_by]
-        found[number] = Decision(state, envs[index], beaten_by, each, _mean(scores[index]))
-    return found
+        decisions[number] = Decision(state, envs[index], beaten_by, each, _mean(scores[index]))
+    return decisions
 
 
 def undecided_points(spec: Specification, runs_by_point: RunsByPoint) -> list[int]:
@@ -215,8 +215,8 @@ def _env(runs: Sequence[PlannedRun]) -> str | None:
 
 
 def _scores(runs: Sequence[Sequence[PlannedRun]]) -> Floats:
-    found = [[run.score for run in each if run.is_scored] for each in runs]
-    scores = np.full((len(found), max(map(len, found), default=0)), np.nan)
-    for row, each in zip(scores, found, strict=True):
+    scores_by_point = [[run.score for run in each if run.is_scored] for each in runs]
+    scores = np.full((len(scores_by_point), max(map(len, scores_by_point), default=0)), np.nan)
+    for row, each in zip(scores, scores_by_point, strict=True):
         row[: len(each)] = each
     return scores

@@ -59,16 +59,16 @@ def _queue(session: Session, config: RunConfig) -> Run:
 
 def has_work(session: Session) -> bool:
     """Return True if a measurement must be stopped or archived."""
-    found = _open(session)
-    return any(run.state in ENDED for run in found) or bool(_stoppable(session, found))
+    runs = _open(session)
+    return any(run.state in ENDED for run in runs) or bool(_stoppable(session, runs))
 
 
 def end_measurements(session: Session) -> None:
     """Stop measurements that have trained long enough, and archive those that have ended."""
-    found = _open(session, lock=True)
-    for run in _stoppable(session, found):
+    active = _open(session, lock=True)
+    for run in _stoppable(session, active):
         runs.act(session, run, "stop")
-    for run in found:
+    for run in active:
         if run.state in ENDED:
             runs.act(session, run, "archive")
 
@@ -79,8 +79,8 @@ def _open(session: Session, *, lock: bool = False) -> Sequence[Run]:
     return session.scalars(query.with_for_update(of=Run) if lock else query).all()
 
 
-def _stoppable(session: Session, found: Sequence[Run]) -> list[Run]:
-    running = [run for run in found if run.state in ACTIVE and run.desired == "run"]
+def _stoppable(session: Session, runs: Sequence[Run]) -> list[Run]:
+    running = [run for run in runs if run.state in ACTIVE and run.desired == "run"]
     ids = [run.id for run in running]
     trained = training_seconds(session, ids)
     claimed = select(Attempt.run_id).where(Attempt.run_id.in_(ids), Attempt.claimed_at < utc_now() - MAX_DURATION)

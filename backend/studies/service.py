@@ -40,36 +40,36 @@ def count_runs_by_state(session: Session, study_ids: Sequence[int]) -> dict[int,
         .where(StudyRun.study_id.in_(study_ids))
         .group_by(StudyRun.study_id, StudyRun.run_id.is_(None), Run.state)
     )
-    found: dict[int, dict[str, int]] = {study_id: {} for study_id in study_ids}
+    counts: dict[int, dict[str, int]] = {study_id: {} for study_id in study_ids}
     for study_id, planned, state, count in session.execute(query):
-        found[study_id]["planned" if planned else state or "removed"] = count
-    return found
+        counts[study_id]["planned" if planned else state or "removed"] = count
+    return counts
 
 
 def has_work(session: Session, study: Study) -> bool:
     """Return True if a running study has work to do. Callers must re-check after locking its row."""
-    found = count_runs_by_state(session, [study.id])[study.id]
-    return _is_complete(session, study, found) or (_free_slots(study, found) > 0 and bool(found.get("planned")))
+    counts = count_runs_by_state(session, [study.id])[study.id]
+    return _is_complete(session, study, counts) or (_free_slots(study, counts) > 0 and bool(counts.get("planned")))
 
 
 def needs_point(session: Session, study: Study) -> bool:
     """Return True if TPE should draw another point: there are free slots and no planned runs for them."""
-    found = count_runs_by_state(session, [study.id])[study.id]
-    return _free_slots(study, found) > found.get("planned", 0) and points_remaining(session, study) > 0
+    counts = count_runs_by_state(session, [study.id])[study.id]
+    return _free_slots(study, counts) > counts.get("planned", 0) and points_remaining(session, study) > 0
 
 
 def queue_next_runs(session: Session, study: Study) -> list[Run]:
     """Queue the next runs, or finish the study if none remain. The caller holds the row lock."""
     if study.state != "running":
         return []
-    found = count_runs_by_state(session, [study.id])[study.id]
+    counts = count_runs_by_state(session, [study.id])[study.id]
     if reason := _failure_reason(session, study):
         pause_with_reason(session, study, reason)
         return []
-    if _is_complete(session, study, found) and not _add_seeds_until_certain(session, study):
+    if _is_complete(session, study, counts) and not _add_seeds_until_certain(session, study):
         study.state, study.finished_at = "finished", utc_now()
         announce_study(session, study)
-    return _create_runs(session, study, min(_free_slots(study, found), CREATE_BATCH_SIZE))
+    return _create_runs(session, study, min(_free_slots(study, counts), CREATE_BATCH_SIZE))
 
 
 def pause_with_reason(session: Session, study: Study, reason: str) -> None:
@@ -85,13 +85,13 @@ def announce_study(session: Session, study: Study) -> None:
     after_commit(session, lambda: publish("study.changed", {"study_id": study_id}))
 
 
-def _free_slots(study: Study, found: Mapping[str, int]) -> int:
+def _free_slots(study: Study, counts: Mapping[str, int]) -> int:
     max_concurrent_runs = read_specification(study).max_concurrent_runs
-    return max_concurrent_runs - sum(found.get(state, 0) for state in ACTIVE_STATES)
+    return max_concurrent_runs - sum(counts.get(state, 0) for state in ACTIVE_STATES)
 
 
-def _is_complete(session: Session, study: Study, found: Mapping[str, int]) -> bool:
-    is_unfinished = any(found.get(state) for state in ("planned", "paused", *ACTIVE_STATES))
+def _is_complete(session: Session, study: Study, counts: Mapping[str, int]) -> bool:
+    is_unfinished = any(counts.get(state) for state in ("planned", "paused", *ACTIVE_STATES))
     return not is_unfinished and not points_remaining(session, study)
 
 
@@ -211,12 +211,12 @@ def act(session: Session, study: Study, action: SteerAction) -> Sequence[Run]:
         study.state = "paused" if action == "pause" else "stopped"
         study.finished_at = utc_now() if action == "stop" else None
     study.state_reason = None
-    found = _lock_unended_runs(session, study)
-    for run in found:
+    unended = _lock_unended_runs(session, study)
+    for run in unended:
         if isinstance(decide(action, run), Change):
             runs.act(session, run, action)
     announce_study(session, study)
-    return found
+    return unended
 
 
 def delete(session: Session, study: Study) -> None:

@@ -38,16 +38,16 @@ def _parse_seeds(given: object) -> object:
 def _parse_seed_text(given: str) -> list[int]:
     if not _SEED_TEXT.fullmatch(given):
         raise ValueError("use a number of seeds, a list, or a text such as 1-5 or 1-3, 7")
-    found: list[int] = []
+    seeds: list[int] = []
     for part in given.split(","):
         first, _, last = part.partition("-")
         low, high = int(first), int(last or first)
         if not 0 <= high - low < MAX_SEEDS:
             raise ValueError(f"{part.strip()} is not a range of at most {MAX_SEEDS:,} seeds")
-        found += range(low, high + 1)
-        if len(found) > MAX_SEEDS:
+        seeds += range(low, high + 1)
+        if len(seeds) > MAX_SEEDS:
             raise ValueError(f"use 1 to {MAX_SEEDS:,} seeds")
-    return found
+    return seeds
 
 
 Seed = Annotated[int, Field(ge=0, le=MAX_SEED), NO_BOOLEAN]
@@ -176,46 +176,42 @@ class Specification(_Strict):
 
 def find_errors(spec: Specification) -> list[tuple[str, str]]:
     """Return errors between fields as pairs of field and message."""
-    found = [
+    errors = [
         (f"axes.{number}.{field}", message)
         for number, axis in enumerate(spec.axes)
         for field, message in _axis_errors(axis)
     ]
-    if (spec.preset is None) == (spec.config is None) and not (spec.preset is None and _varies(spec, "preset")):
-        found.append(("preset", "use either a preset or a complete config"))
     varied = [field for axis in spec.axes for field in axis.fields]
-    found += [("axes", f"{field} is in more than one axis") for field in {f for f in varied if varied.count(f) > 1}]
+    if (spec.preset is None) == (spec.config is None) and not (spec.preset is None and "preset" in varied):
+        errors.append(("preset", "use either a preset or a complete config"))
+    errors += [("axes", f"{field} is in more than one axis") for field in {f for f in varied if varied.count(f) > 1}]
     if "seed" in varied or "seed" in spec.changes:
-        found.append(("seeds", "seeds belong here, not in an axis or in changes"))
+        errors.append(("seeds", "seeds belong here, not in an axis or in changes"))
     twice = [field for field in spec.changes if field in varied]
-    found += [(f"changes.{field}", "an axis varies this field: omit it here") for field in twice]
+    errors += [(f"changes.{field}", "an axis varies this field: omit it here") for field in twice]
     if spec.total_steps is not None and ("total_steps" in varied or "total_steps" in spec.changes):
-        found.append(("total_steps", "this is already in an axis or in changes: omit it here"))
+        errors.append(("total_steps", "this is already in an axis or in changes: omit it here"))
     if len(set(spec.seeds)) < len(spec.seeds):
-        found.append(("seeds", "use each seed once: a repeated seed trains the same run again"))
-    return [*found, *_until_errors(spec), *_sampler_errors(spec)]
+        errors.append(("seeds", "use each seed once: a repeated seed trains the same run again"))
+    return [*errors, *_until_errors(spec), *_sampler_errors(spec)]
 
 
 def _until_errors(spec: Specification) -> list[tuple[str, str]]:
     """Return why seeds cannot be added until certain. The test compares a fixed set of points by unpruned runs."""
     if spec.until is None:
         return []
-    found = []
+    errors = []
     if spec.point_count < 2:
-        found.append(("until", "this requires at least two points to compare"))
+        errors.append(("until", "this requires at least two points to compare"))
     if spec.sampler == "tpe":
-        found.append(("until", "this requires the sampler grid or random, because tpe adds points during the study"))
+        errors.append(("until", "this requires the sampler grid or random, because tpe adds points during the study"))
     if spec.pruner != "none":
-        found.append(("until", "this requires the pruner none, because stopped runs have no score"))
+        errors.append(("until", "this requires the pruner none, because stopped runs have no score"))
     if spec.max_seeds < len(spec.seeds):
-        found.append(("max_seeds", f"the study starts with {len(spec.seeds)} seeds: use at least as many"))
+        errors.append(("max_seeds", f"the study starts with {len(spec.seeds)} seeds: use at least as many"))
     if max(spec.seeds) + spec.max_seeds > MAX_SEED:
-        found.append(("seeds", f"the largest seed is {MAX_SEED:,}, and seeds are added"))
-    return found
-
-
-def _varies(spec: Specification, field: str) -> bool:
-    return any(field in axis.fields for axis in spec.axes)
+        errors.append(("seeds", f"the largest seed is {MAX_SEED:,}, and seeds are added"))
+    return errors
 
 
 def _axis_errors(axis: Axis) -> list[tuple[str, str]]:

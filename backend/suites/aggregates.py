@@ -85,9 +85,9 @@ def _run_ids(points: Sequence[Point]) -> list[int]:
 def _load_scores(session: Session, run_ids: Sequence[int]) -> RunScores:
     runs = session.scalars(select(Run).where(Run.id.in_(run_ids), Run.state == "finished")).all()
     final = {
-        run_id: max(found.values(), key=lambda each: (each.step, each.evaluation_id)).score
-        for run_id, found in comparable_evaluations_of(session, runs).items()
-        if found
+        run_id: max(evaluations.values(), key=lambda each: (each.step, each.evaluation_id)).score
+        for run_id, evaluations in comparable_evaluations_of(session, runs).items()
+        if evaluations
     }
     query = select(Evaluation.run_id, func.sum(Job.done), func.sum(Job.total)).join(Job, Job.id == Evaluation.job_id)
     query = query.where(Evaluation.run_id.in_(run_ids), Job.state.in_(UNFINISHED)).group_by(Evaluation.run_id)
@@ -105,13 +105,13 @@ def _result(
     tables: dict[tuple[str, str], Source] = {}
     for env, point in group:
         by = reference(env, protocol)
-        found = [scores.final[run_id] for run_id in _run_ids([point]) if run_id in scores.final]
-        shares = [share for share in (normalized(score, by) for score in found) if share is not None]
+        finals = [scores.final[run_id] for run_id in _run_ids([point]) if run_id in scores.final]
+        shares = [share for share in (normalized(score, by) for score in finals) if share is not None]
         if shares:
             percents[env] = np.array(shares)[:, np.newaxis]
         if isinstance(by, NormalizedBy):
             tables[by.source, by.table] = Source(source=by.source, table=by.table)
-        games.append(_game(env, point, found, shares, by, scores.under_way))
+        games.append(_game(env, point, finals, shares, by, scores.under_way))
     return service.SuiteResult(
         label=label or title_of(config.algorithm),
         protocol=protocol,
@@ -127,7 +127,7 @@ def _result(
 def _game(
     env: str,
     point: Point,
-    found: Sequence[float],
+    scores: Sequence[float],
     shares: Sequence[float],
     by: NormalizedBy | str,
     under_way: Mapping[int, tuple[int, int]],
@@ -140,8 +140,8 @@ def _game(
         runs=len(point.runs),
         finished=sum(run.state == "finished" for run in point.runs),
         failed=sum(run.state == "failed" for run in point.runs),
-        scored=len(found),
-        score=float(np.mean(found)) if found else None,
+        scored=len(scores),
+        score=float(np.mean(scores)) if scores else None,
         percent=float(np.mean(shares)) if shares else None,
         not_normalized_because=by if isinstance(by, str) else None,
         episodes_done=sum(done for done, _ in playing),

@@ -47,20 +47,20 @@ def aggregates_figure(results: Sequence[SuiteResult]) -> Figure:
 
 
 def _dots(result: SuiteResult, place: int, count: int, shown: Sequence[str]) -> go.Scatter:
-    found: list[tuple[float, str, Estimate]] = []
+    dots: list[tuple[float, str, Estimate]] = []
     for row, title in enumerate(shown):
         estimate = getattr(result, STATISTICS[title])
         if estimate is not None:
-            found.append((row + SPREAD * ((place + 0.5) / count - 0.5), title, estimate))
+            dots.append((row + SPREAD * ((place + 0.5) / count - 0.5), title, estimate))
     color = PALETTE[place % COLORS_PER_CHART]
     return go.Scatter(
-        x=[estimate.value for _, _, estimate in found],
-        y=[height for height, _, _ in found],
+        x=[estimate.value for _, _, estimate in dots],
+        y=[height for height, _, _ in dots],
         mode="markers",
         name=as_text(result.label),
         marker={"color": color, "size": 9},
-        error_x=_intervals([estimate for _, _, estimate in found], color),
-        hovertext=[as_text(_words(result.label, title, estimate)) for _, title, estimate in found],
+        error_x=_intervals([estimate for _, _, estimate in dots], color),
+        hovertext=[as_text(_words(result.label, title, estimate)) for _, title, estimate in dots],
         hoverinfo="text",
         showlegend=count > 1,
     )

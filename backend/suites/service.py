@@ -160,8 +160,8 @@ def _own_games(games: Sequence[str]) -> Sequence[str]:
 
 
 def _find_game(name: str) -> str:
-    found = GAMES.get(name)
-    env = found.id if found else name
+    game = GAMES.get(name)
+    env = game.id if game else name
     if env not in ATARI:
         close = [slug_of(each) for each in close_to(name.replace("-", "")) if each in ATARI]
         hint = f"did you mean {', '.join(close)}?" if close else f"use names such as pong, or {' or '.join(GAME_LISTS)}"

@@ -71,5 +71,5 @@ def parse(parser: Parser, content: bytes) -> Any:
 @cache
 def _package_folders(parser: Parser) -> list[str]:
     """Return the folders of the packages that a parser needs."""
-    found = {name: find_spec(name) for name in _PACKAGES.get(parser, ())}
-    return [str(Path(spec.origin).parents[1]) for spec in found.values() if spec and spec.origin]
+    specs = {name: find_spec(name) for name in _PACKAGES.get(parser, ())}
+    return [str(Path(spec.origin).parents[1]) for spec in specs.values() if spec and spec.origin]

@@ -68,14 +68,14 @@ def _whole(number: Any) -> int:
 
 def parse(content: bytes) -> list[tuple[str, str, str, int, list[int], list[int]]]:
     """Return the tensors of a pickle."""
-    found = _Unpickler(io.BytesIO(content)).load()
-    if not isinstance(found, dict) or not all(
-        isinstance(name, str) and isinstance(tensor, _Tensor) for name, tensor in found.items()
+    unpickled = _Unpickler(io.BytesIO(content)).load()
+    if not isinstance(unpickled, dict) or not all(
+        isinstance(name, str) and isinstance(tensor, _Tensor) for name, tensor in unpickled.items()
     ):
         raise ValueError("it is not a dictionary of tensors")
-    if len(found) > MAX_TENSORS or max(map(len, found), default=0) > MAX_NAME:
+    if len(unpickled) > MAX_TENSORS or max(map(len, unpickled), default=0) > MAX_NAME:
         raise ValueError(f"it has more than {MAX_TENSORS:,} tensors, or a name of more than {MAX_NAME} characters")
     return [
         (name, each.storage.kind, each.storage.key, _whole(each.offset), each.size, each.stride)
-        for name, each in found.items()
+        for name, each in unpickled.items()
     ]

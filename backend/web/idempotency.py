@@ -80,14 +80,14 @@ class Once:
 
     def check(self, session: Session) -> None:
         """Raise Repetition if the key has a response, or KeyReused if it belongs to another request."""
-        found = session.get(IdempotencyKey, self._key) if self._key is not None else None
-        if found is None:
+        stored = session.get(IdempotencyKey, self._key) if self._key is not None else None
+        if stored is None:
             return
-        if found.fingerprint != self._fingerprint:
+        if stored.fingerprint != self._fingerprint:
             raise KeyReused
-        if found.response is None:
+        if stored.response is None:
             raise ValueError("a route claimed an idempotency key, but stored no response")
-        raise Repetition(found.response, self._status)
+        raise Repetition(stored.response, self._status)
 
     def store(self, session: Session, response: Created) -> Created:
         """Store the response with the key, and return it."""

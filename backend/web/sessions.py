@@ -82,10 +82,10 @@ def _refusal(seconds: int) -> TooManyWrongTokens:
 def _network(address: str) -> str:
     """Return an IPv4 address, or the /64 network of an IPv6 address, since one host may have all of it."""
     try:
-        found = ipaddress.ip_address(address)
+        parsed = ipaddress.ip_address(address)
     except ValueError:
         return address
-    return address if found.version == 4 else str(ipaddress.ip_network((found, 64), strict=False))
+    return address if parsed.version == 4 else str(ipaddress.ip_network((parsed, 64), strict=False))
 
 
 SESSION_SECONDS = 30 * 24 * 3600
@@ -139,7 +139,7 @@ class SessionStore:
         cached_until = time.monotonic() + CACHE_SECONDS
         with self._database.read() as session:
             ends = session.scalar(select(SignInSession.ends_at).where(SignInSession.proof == proof))
-        cached = {each: found for each, found in self._cache.copy().items() if found.is_valid}
+        cached = {each: entry for each, entry in self._cache.copy().items() if entry.is_valid}
         if ends is not None:
             cached[proof] = CachedSession(ends.timestamp(), cached_until)
         self._cache = cached

@@ -24,13 +24,15 @@ if TYPE_CHECKING:
         AsyncRecording,
         AsyncReplay,
     )
+    from arcadia._async.projects import AsyncAlertChannel, AsyncProject, AsyncReport
     from arcadia._async.runs import AsyncRun
-    from arcadia._async.studies import AsyncAlertChannel, AsyncProject, AsyncReport, AsyncStudy
+    from arcadia._async.studies import AsyncStudy
     from arcadia._sync.artifacts import Artifact, ArtifactVersion, Checkpoint
     from arcadia._sync.client import Client
     from arcadia._sync.jobs import Calibration, Evaluation, Futures, Job, Recording, Replay
+    from arcadia._sync.projects import AlertChannel, Project, Report
     from arcadia._sync.runs import Run
-    from arcadia._sync.studies import AlertChannel, Project, Report, Study
+    from arcadia._sync.studies import Study
     from arcadia.errors import (
         AmbiguousReferenceError,
         ApiError,
@@ -130,12 +132,14 @@ __all__ = [
 ]
 # A module is imported when one of its names is used. A script that logs a run needs no HTTP library, for example.
 _NAMES_OF_MODULES = {
-    "arcadia._async.studies": "AsyncAlertChannel AsyncProject AsyncReport AsyncStudy",
+    "arcadia._async.projects": "AsyncAlertChannel AsyncProject AsyncReport",
+    "arcadia._async.studies": "AsyncStudy",
     "arcadia._async.artifacts": "AsyncArtifact AsyncArtifactVersion AsyncCheckpoint",
     "arcadia._async.client": "AsyncClient",
     "arcadia._async.jobs": "AsyncCalibration AsyncEvaluation AsyncFutures AsyncJob AsyncRecording AsyncReplay",
     "arcadia._async.runs": "AsyncRun",
-    "arcadia._sync.studies": "AlertChannel Project Report Study",
+    "arcadia._sync.projects": "AlertChannel Project Report",
+    "arcadia._sync.studies": "Study",
     "arcadia._sync.artifacts": "Artifact ArtifactVersion Checkpoint",
     "arcadia._sync.client": "Client",
     "arcadia._sync.jobs": "Calibration Evaluation Futures Job Recording Replay",
@@ -169,13 +173,13 @@ def _load(name: str) -> Any:
     if name == "__version__":
         from arcadia.version import client_version
 
-        found: Any = client_version()
+        value: Any = client_version()
     elif name in _MODULES:
-        found = getattr(import_module(_MODULES[name]), name)
+        value = getattr(import_module(_MODULES[name]), name)
     else:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    globals()[name] = found
-    return found
+    globals()[name] = value
+    return value
 
 
 if TYPE_CHECKING:

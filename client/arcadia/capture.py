@@ -19,7 +19,7 @@ from pathlib import Path
 from types import FrameType
 
 import arcadia.integrations
-from arcadia.integrations.attached import JOURNAL_VARIABLE, WRITER_VARIABLE
+from arcadia.reporting.attached import JOURNAL_VARIABLE, WRITER_VARIABLE
 from arcadia.reporting.run import ReportedRun
 
 HOOKS = Path(arcadia.integrations.__file__).parent / "hooks"

@@ -211,8 +211,8 @@ def _first(value: Any, default: Any) -> Any:
 
 def _color(color: str | None) -> Any:
     """Return a color for Matplotlib, which does not know CSS's rgba()."""
-    if color and (found := _RGBA.fullmatch(color.replace(" ", ""))):
-        red, green, blue, *alpha = (float(part) for part in found[1].split(","))
+    if color and (match := _RGBA.fullmatch(color.replace(" ", ""))):
+        red, green, blue, *alpha = (float(part) for part in match[1].split(","))
         return (red / 255, green / 255, blue / 255, *alpha)
     return color
 

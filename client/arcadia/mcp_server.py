@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable, Iterable
+from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from typing import Annotated, Any, Literal, cast
 
@@ -28,6 +28,8 @@ INSTRUCTIONS = (
 )
 WAIT_SECONDS = 25.0
 MAX_LISTED, MAX_POINTS, MAX_LOG_LINES = 100, 400, 200
+RUN_FIELDS = "id name state algorithm env tags step total_steps steps_per_second last_return best_return created_at"
+VERSION_FIELDS = "name project kind version aliases bytes file_count created_at run_id run_name"
 # Fields of a run that an assistant rarely needs, and that would fill its context.
 _LONG_FIELDS = ("actions", "versions", "poster_file_id", "color", "command", "roles", "start_steps")
 READ_ONLY = ToolAnnotations(read_only_hint=True, open_world_hint=False)
@@ -59,43 +61,15 @@ class Server(MCPServer[Any]):
 def create_mcp_server(connect: Connect, *, write: bool) -> MCPServer[Any]:
     """Return the server. Tools that start or stop anything exist only if `write` is true."""
     server = Server("arcadia", instructions=INSTRUCTIONS, version=client_version())
-    tools = Tools(connect)
-    reading = (
-        tools.list_runs,
-        tools.list_views,
-        tools.group_runs,
-        tools.show_run,
-        tools.list_metrics,
-        tools.read_metric,
-        tools.draw_figure,
-        tools.list_calibrations,
-        tools.list_replays,
-        tools.compare_runs,
-        tools.search_log,
-        tools.list_projects,
-        tools.list_studies,
-        tools.show_study,
-        tools.list_artifacts,
-        tools.show_artifact,
-        tools.list_presets,
-        tools.forecast_run,
-        tools.list_workers,
-    )
-    creating = (
-        (tools.launch_run, tools.change_run, tools.simulate_futures, tools.preview_study, tools.start_study)
-        if write
-        else ()
-    )
-    stopping = (tools.stop_run, tools.stop_study) if write else ()
-    _add(server, reading, READ_ONLY)
-    _add(server, creating, CREATES)
-    _add(server, stopping, STOPS)
+    kinds: list[tuple[type[Tools], ToolAnnotations]] = [(ReadingTools, READ_ONLY)]
+    if write:
+        kinds += [(CreatingTools, CREATES), (StoppingTools, STOPS)]
+    for kind, hints in kinds:
+        tools = kind(connect)
+        for name in vars(kind):
+            if not name.startswith("_"):
+                server.add_tool(getattr(tools, name), annotations=hints, structured_output=False)
     return server
-
-
-def _add(server: MCPServer[Any], tools: Iterable[Callable[..., Any]], annotations: ToolAnnotations) -> None:
-    for tool in tools:
-        server.add_tool(tool, annotations=annotations, structured_output=False)
 
 
 def serve_stdio(url: str | None, token: str | None, *, write: bool) -> None:
@@ -110,7 +84,7 @@ def serve_stdio(url: str | None, token: str | None, *, write: bool) -> None:
 
 
 class Tools:
-    """The tools. An assistant sees their names, parameters and docstrings."""
+    """Some tools: the public methods. An assistant sees their names, parameters and docstrings."""
 
     def __init__(self, connect: Connect) -> None:
         self._connect = connect
@@ -123,6 +97,25 @@ class Tools:
                 yield transport
         except ArcadiaError as error:
             raise ToolError(str(error)) from None
+
+    async def _get(self, context: Context[Any], path: str, **params: Any) -> Any:
+        """Return the response of a GET request."""
+        async with self._api(context) as api:
+            return await api.get(path, **params)
+
+    async def _post(self, context: Context[Any], path: str, body: dict[str, Any] | None = None) -> dict[str, Any]:
+        """Return the response of a POST request."""
+        async with self._api(context) as api:
+            return cast(dict[str, Any], await api.post(path, body))
+
+    async def _get_of_run(self, context: Context[Any], run: RunRef, path: str = "", **params: Any) -> Any:
+        """Return the response of a GET request for a run."""
+        async with self._api(context) as api:
+            return await api.get(f"/runs/{await find_run_id(api, run)}{path}", **params)
+
+
+class ReadingTools(Tools):
+    """Tools that change nothing."""
 
     async def list_runs(
         self,
@@ -140,15 +133,13 @@ class Tools:
         limit: Annotated[int, Field(ge=1, le=MAX_LISTED)] = 20,
     ) -> dict[str, Any]:
         """List runs with their state, progress and best return, newest first."""
-        async with self._api(context) as api:
-            filters = {"state": state, "env": env, "algorithm": algorithm, "tag": tag, "project": project, "text": text}
-            page = await api.get("/runs", **filters, filter=filter, sort=sort, limit=limit)
-        return {"total": page["total"], "runs": [_summarize(run) for run in read_run_page(page)]}
+        filters = {"state": state, "env": env, "algorithm": algorithm, "tag": tag, "project": project, "text": text}
+        page = await self._get(context, "/runs", **filters, filter=filter, sort=sort, limit=limit)
+        return {"total": page["total"], "runs": [_pick(run, RUN_FIELDS) for run in read_run_page(page)]}
 
     async def list_views(self, context: Context[Any], project: ProjectName = None) -> list[dict[str, Any]]:
         """List the saved views of the runs page. The query of a view has the filter and the order for list_runs."""
-        async with self._api(context) as api:
-            return cast(list[dict[str, Any]], await api.get("/views", project=project))
+        return cast(list[dict[str, Any]], await self._get(context, "/views", project=project))
 
     async def group_runs(
         self,
@@ -160,22 +151,17 @@ class Tools:
         limit: Annotated[int, Field(ge=1, le=MAX_LISTED)] = 20,
     ) -> dict[str, Any]:
         """Group runs by their values, with the mean and the standard deviation of numbers in each group."""
-        async with self._api(context) as api:
-            found: dict[str, Any] = await api.get(
-                "/run-groups", by=by, value=values, filter=filter, sort=sort, limit=limit
-            )
-        return found
+        params = {"by": by, "value": values, "filter": filter, "sort": sort, "limit": limit}
+        return cast(dict[str, Any], await self._get(context, "/run-groups", **params))
 
     async def show_run(self, context: Context[Any], run: RunRef) -> dict[str, Any]:
         """Return a run with its configuration, results, warnings and failure."""
-        async with self._api(context) as api:
-            found = await api.get(f"/runs/{await find_run_id(api, run)}")
-        return {name: value for name, value in found.items() if name not in _LONG_FIELDS}
+        details = await self._get_of_run(context, run)
+        return {name: value for name, value in details.items() if name not in _LONG_FIELDS}
 
     async def list_metrics(self, context: Context[Any], run: RunRef) -> list[str]:
         """List the metrics that a run has reported."""
-        async with self._api(context) as api:
-            return cast(list[str], await api.get(f"/runs/{await find_run_id(api, run)}/metric-names"))
+        return cast(list[str], await self._get_of_run(context, run, "/metric-names"))
 
     async def read_metric(
         self,
@@ -185,11 +171,8 @@ class Tools:
         points: Annotated[int, Field(ge=2, le=MAX_POINTS, description="Maximum number of points.")] = 50,
     ) -> dict[str, Any]:
         """Return the values of a metric over training, thinned to a number of points."""
-        async with self._api(context) as api:
-            return cast(
-                dict[str, Any],
-                await api.get(f"/runs/{await find_run_id(api, run)}/metrics", names=metric, buckets=points),
-            )
+        metrics = await self._get_of_run(context, run, "/metrics", names=metric, buckets=points)
+        return cast(dict[str, Any], metrics)
 
     async def draw_figure(
         self,
@@ -202,26 +185,19 @@ class Tools:
         """Draw the curves of a metric of some runs as an image."""
         async with self._api(context) as api:
             ids = joined_ids(await find_run_ids(api, [runs]))
-            figure = await api.get(
-                "/figures/curves",
-                runs=ids,
-                metric=metric,
-                group="seed" if group_seeds else "none",
-                smoothing=smoothing,
-            )
+            group = "seed" if group_seeds else "none"
+            figure = await api.get("/figures/curves", runs=ids, metric=metric, group=group, smoothing=smoothing)
             return Image(data=to_image(figure), format="png")
 
     async def list_calibrations(self, context: Context[Any], run: RunRef) -> list[dict[str, Any]]:
         """List how well the critic of a run's checkpoints predicts returns: bias, rmse, correlation and regret."""
-        async with self._api(context) as api:
-            found = await api.get(f"/runs/{await find_run_id(api, run)}/calibrations")
-        return [{name: each[name] for name in ("id", "state", "step", "protocol", "errors")} for each in found]
+        calibrations = await self._get_of_run(context, run, "/calibrations")
+        return [_pick(calibration, "id state step protocol errors") for calibration in calibrations]
 
     async def list_replays(self, context: Context[Any], run: RunRef) -> list[dict[str, Any]]:
         """List the replays of a run with their return and their length in decisions."""
-        async with self._api(context) as api:
-            found = await api.get(f"/runs/{await find_run_id(api, run)}/replays")
-        return [{name: each[name] for name in ("id", "step", "episode_return", "length", "seconds")} for each in found]
+        replays = await self._get_of_run(context, run, "/replays")
+        return [_pick(replay, "id step episode_return length seconds") for replay in replays]
 
     async def compare_runs(
         self,
@@ -250,9 +226,8 @@ class Tools:
         limit: Annotated[int, Field(ge=1, le=MAX_LOG_LINES)] = 50,
     ) -> list[dict[str, Any]]:
         """Return the last lines of a run's log that contain a text."""
-        async with self._api(context) as api:
-            page = await api.get(f"/runs/{await find_run_id(api, run)}/log", search=text, limit=limit)
-        return [{name: line[name] for name in ("time", "level", "message")} for line in page["items"]]
+        page = await self._get_of_run(context, run, "/log", search=text, limit=limit)
+        return [_pick(line, "time level message") for line in page["items"]]
 
     async def list_studies(
         self,
@@ -261,15 +236,12 @@ class Tools:
         limit: Annotated[int, Field(ge=1, le=MAX_LISTED)] = 20,
     ) -> list[dict[str, Any]]:
         """List studies, newest first."""
-        async with self._api(context) as api:
-            page = await api.get("/studies", project=project, limit=limit)
-        kept = ("id", "name", "project", "question", "state", "runs")
-        return [{name: study.get(name) for name in kept} for study in page["items"]]
+        page = await self._get(context, "/studies", project=project, limit=limit)
+        return [_pick(study, "id name project question state runs") for study in page["items"]]
 
     async def list_projects(self, context: Context[Any]) -> list[dict[str, Any]]:
         """List the projects with their numbers of runs, studies and reports."""
-        async with self._api(context) as api:
-            return cast(list[dict[str, Any]], await api.get("/projects"))
+        return cast(list[dict[str, Any]], await self._get(context, "/projects"))
 
     async def list_artifacts(
         self,
@@ -280,12 +252,10 @@ class Tools:
         limit: Annotated[int, Field(ge=1, le=MAX_LISTED)] = 20,
     ) -> list[dict[str, Any]]:
         """List artifacts, which are versioned files of scripts, with their newest versions."""
-        async with self._api(context) as api:
-            page = await api.get("/artifacts", project=project, kind=kind, search=search, limit=limit)
-        kept = ("name", "project", "kind", "version_count")
+        page = await self._get(context, "/artifacts", project=project, kind=kind, search=search, limit=limit)
         return [
-            {name: each[name] for name in kept} | {"latest": _summarize_version(each["latest"])}
-            for each in page["items"]
+            _pick(artifact, "name project kind version_count") | {"latest": _pick(artifact["latest"], VERSION_FIELDS)}
+            for artifact in page["items"]
         ]
 
     async def show_artifact(
@@ -295,27 +265,20 @@ class Tools:
         project: ProjectName = None,
     ) -> dict[str, Any]:
         """Return a version of an artifact with its first files and the runs that made and used it."""
-        async with self._api(context) as api:
-            found = await api.get("/artifacts/resolve", reference=reference, project=project)
-        runs = {
-            role: [{"id": run["id"], "name": run["name"]} for run in found[role]] for role in ("made_by", "used_by")
-        }
-        files = [{name: entry[name] for name in ("path", "bytes", "uri")} for entry in found["entries"][:MAX_LISTED]]
-        return _summarize_version(found) | {"metadata": found["metadata"], **runs, "files": files}
+        version = await self._get(context, "/artifacts/resolve", reference=reference, project=project)
+        runs = {role: [_pick(run, "id name") for run in version[role]] for role in ("made_by", "used_by")}
+        files = [_pick(entry, "path bytes uri") for entry in version["entries"][:MAX_LISTED]]
+        return _pick(version, VERSION_FIELDS) | {"metadata": version["metadata"], **runs, "files": files}
 
     async def show_study(self, context: Context[Any], study: int) -> dict[str, Any]:
         """Return a study with the mean return of each point over its seeds."""
-        async with self._api(context) as api:
-            found = await api.get(f"/studies/{study}")
-        kept = ("id", "name", "question", "state", "state_reason", "runs", "runs_remaining", "table")
-        return {name: found.get(name) for name in kept}
+        details = await self._get(context, f"/studies/{study}")
+        return _pick(details, "id name question state state_reason runs runs_remaining table")
 
     async def list_presets(self, context: Context[Any]) -> list[dict[str, Any]]:
         """List the presets that runs and studies start from."""
-        async with self._api(context) as api:
-            presets = await api.get("/presets")
-        kept = ("name", "title", "description", "env", "algorithm")
-        return [{name: preset[name] for name in kept if name in preset} for preset in presets]
+        presets = await self._get(context, "/presets")
+        return [_pick(preset, "name title description env algorithm") for preset in presets]
 
     async def forecast_run(
         self,
@@ -324,14 +287,15 @@ class Tools:
         changes: Annotated[dict[str, Any], Field(description="Configuration fields to change.")] = {},  # noqa: B006
     ) -> dict[str, Any]:
         """Return what a run would need, what the workers have, and when it could start. Nothing is launched."""
-        async with self._api(context) as api:
-            body = {"preset": preset, "overrides": changes or None}
-            return cast(dict[str, Any], await api.post("/runs/preview", body))
+        return await self._post(context, "/runs/preview", {"preset": preset, "overrides": changes or None})
 
     async def list_workers(self, context: Context[Any]) -> list[dict[str, Any]]:
         """List the workers with their queues and what they train."""
-        async with self._api(context) as api:
-            return cast(list[dict[str, Any]], await api.get("/workers"))
+        return cast(list[dict[str, Any]], await self._get(context, "/workers"))
+
+
+class CreatingTools(Tools):
+    """Tools that create or change something."""
 
     async def launch_run(
         self,
@@ -345,9 +309,7 @@ class Tools:
     ) -> dict[str, Any]:
         """Queue a new run of a preset."""
         body = {"preset": preset, "overrides": changes or None, "name": name, "tags": tags, "notes": notes}
-        body["project"] = project
-        async with self._api(context) as api:
-            return _summarize(await api.post("/runs", body))
+        return _pick(await self._post(context, "/runs", {**body, "project": project}), RUN_FIELDS)
 
     async def simulate_futures(
         self,
@@ -376,10 +338,11 @@ class Tools:
         async with self._api(context) as api:
             if agent_run is not None:
                 body["agent"] = {"run_id": await find_run_id(api, agent_run)}
-            found = await api.post(f"/replays/{replay}/futures", body)
-            while found["state"] in ("queued", "running"):
-                found = await api.get(f"/futures/{found['id']}", wait="finished", timeout=WAIT_SECONDS)
-        return _summarize_futures(found)
+            job = await api.post(f"/replays/{replay}/futures", body)
+            while job["state"] in ("queued", "running"):
+                job = await api.get(f"/futures/{job['id']}", wait="finished", timeout=WAIT_SECONDS)
+        kept = {name: value for name, value in job.items() if name not in ("document", "videos", "traceback")}
+        return kept | _pick(job["document"] or {}, "score terminal bootstrapped actions gamma clip_rewards temperature")
 
     async def change_run(
         self,
@@ -396,19 +359,13 @@ class Tools:
         async with self._api(context) as api:
             return cast(dict[str, Any], await api.post(f"/runs/{await find_run_id(api, run)}/changes", body))
 
-    async def stop_run(self, context: Context[Any], run: RunRef) -> dict[str, Any]:
-        """Stop a run permanently. It saves a checkpoint first."""
-        async with self._api(context) as api:
-            return _summarize(await api.post(f"/runs/{await find_run_id(api, run)}/stop"))
-
     async def preview_study(self, context: Context[Any], specification: dict[str, Any]) -> dict[str, Any]:
         """Return the number of runs, steps and hours of a study without starting it.
 
         A specification has name, question, preset, axes ([{"field": …, "values": […]}]), seeds ([1, 2, 3]) and changes.
         With until ("certain") it adds seeds, up to max_seeds per point, until a test decides which point is best.
         """
-        async with self._api(context) as api:
-            return cast(dict[str, Any], await api.post("/studies/preview", specification))
+        return await self._post(context, "/studies/preview", specification)
 
     async def start_study(
         self,
@@ -420,46 +377,23 @@ class Tools:
         project: ProjectName = None,
     ) -> dict[str, Any]:
         """Start a study, specified as for preview_study."""
+        body = {**specification, "confirm_steps": confirm_steps, "project": project}
+        return _pick(await self._post(context, "/studies", body), "id name state runs")
+
+
+class StoppingTools(Tools):
+    """Tools that end something."""
+
+    async def stop_run(self, context: Context[Any], run: RunRef) -> dict[str, Any]:
+        """Stop a run permanently. It saves a checkpoint first."""
         async with self._api(context) as api:
-            study = await api.post("/studies", {**specification, "confirm_steps": confirm_steps, "project": project})
-        return {name: study[name] for name in ("id", "name", "state", "runs")}
+            return _pick(await api.post(f"/runs/{await find_run_id(api, run)}/stop"), RUN_FIELDS)
 
     async def stop_study(self, context: Context[Any], study: int) -> dict[str, Any]:
         """Stop a study with all runs that have not ended."""
-        async with self._api(context) as api:
-            stopped = await api.post(f"/studies/{study}/stop")
-        return {name: stopped[name] for name in ("id", "name", "state", "runs")}
+        return _pick(await self._post(context, f"/studies/{study}/stop"), "id name state runs")
 
 
-def _summarize_futures(futures: dict[str, Any]) -> dict[str, Any]:
-    """Return futures without the lists that would fill an assistant's context."""
-    document = futures["document"] or {}
-    kept = ("score", "terminal", "bootstrapped", "actions", "gamma", "clip_rewards", "temperature")
-    return {name: futures[name] for name in futures if name not in ("document", "videos", "traceback")} | {
-        name: document[name] for name in kept if name in document
-    }
-
-
-def _summarize_version(version: dict[str, Any]) -> dict[str, Any]:
-    """Return the fields of a version that identify it."""
-    kept = ("name", "project", "kind", "version", "aliases", "bytes", "file_count", "created_at", "run_id", "run_name")
-    return {name: version[name] for name in kept}
-
-
-def _summarize(run: dict[str, Any]) -> dict[str, Any]:
-    """Return the fields of a run that identify it and show its progress."""
-    kept = (
-        "id",
-        "name",
-        "state",
-        "algorithm",
-        "env",
-        "tags",
-        "step",
-        "total_steps",
-        "steps_per_second",
-        "last_return",
-        "best_return",
-        "created_at",
-    )
-    return {name: run.get(name) for name in kept}
+def _pick(row: dict[str, Any], names: str) -> dict[str, Any]:
+    """Return these fields of a response, so that the others do not fill an assistant's context."""
+    return {name: row[name] for name in names.split() if name in row}

@@ -76,10 +76,10 @@ def parse_reference(reference: RunReference) -> Parsed:
 
 def flatten_references(references: Iterable[RunReferences]) -> list[RunReference]:
     """Return single references from references and lists of them."""
-    found: list[RunReference] = []
+    flat: list[RunReference] = []
     for each in references:
-        found += [each] if isinstance(each, str) or not isinstance(each, Sequence) else each
-    return found
+        flat += [each] if isinstance(each, str) or not isinstance(each, Sequence) else each
+    return flat
 
 
 def joined_ids(ids: Iterable[int]) -> str:

@@ -40,16 +40,16 @@ def config_file() -> Path:
 
 def resolve_url(url: str | None = None) -> str:
     """Return the given URL, ARCADIA_URL, the URL of the last login, or the local default."""
-    found = str(url or os.environ.get("ARCADIA_URL") or _stored().get("url") or DEFAULT_URL).strip()
-    if not _is_url(found):
-        raise ArcadiaError(f"{found} is not a URL. Use one such as {DEFAULT_URL}.")
-    return found.rstrip("/")
+    address = str(url or os.environ.get("ARCADIA_URL") or _stored().get("url") or DEFAULT_URL).strip()
+    if not _is_url(address):
+        raise ArcadiaError(f"{address} is not a URL. Use one such as {DEFAULT_URL}.")
+    return address.rstrip("/")
 
 
 def resolve_token(url: str, token: str | None = None) -> Token | None:
     """Return the given token, ARCADIA_TOKEN, or the one stored for this URL. Raise ArcadiaError if it cannot be one."""
-    found = _find_token(url, token)
-    return check_token(found, found.source) if found else None
+    resolved = _find_token(url, token)
+    return check_token(resolved, resolved.source) if resolved else None
 
 
 def check_token(text: str, source: str) -> Token:
@@ -98,10 +98,10 @@ def store_login(url: str, token: str | None) -> str:
 def _find_token(url: str, token: str | None) -> Token | None:
     if token and str(token).strip():
         return token if isinstance(token, Token) else Token(token, ARGUMENT)
-    if (found := os.environ.get(TOKEN_VARIABLE, "")).strip():
-        return Token(found, os.environ.get(SOURCE_VARIABLE) or ENVIRONMENT)
-    if found := _read_keyring(url) or "":
-        return Token(found, KEYRING)
+    if (token_text := os.environ.get(TOKEN_VARIABLE, "")).strip():
+        return Token(token_text, os.environ.get(SOURCE_VARIABLE) or ENVIRONMENT)
+    if token_text := _read_keyring(url) or "":
+        return Token(token_text, KEYRING)
     stored: dict[str, str] = _stored().get("tokens", {})
     return Token(stored[url], str(config_file())) if url in stored else None
 

@@ -15,7 +15,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from arcadia.records.record import parse_number
+from arcadia.records import parse_number
 
 if TYPE_CHECKING:
     import numpy
@@ -47,8 +47,8 @@ _PANDAS_TYPES = {"text": "object", "float": "float64", "integer": "int64", "inte
 def to_pandas(columns: Columns, purpose: str) -> pandas.DataFrame:
     """Return a table of pandas. A missing float becomes NaN."""
     frame = import_optional("pandas", purpose).DataFrame({name: values for name, (_, values) in columns.items()})
-    found: pandas.DataFrame = frame.astype({name: _PANDAS_TYPES[kind] for name, (kind, _) in columns.items()})
-    return found
+    converted: pandas.DataFrame = frame.astype({name: _PANDAS_TYPES[kind] for name, (kind, _) in columns.items()})
+    return converted
 
 
 def to_polars(columns: Columns, purpose: str) -> polars.DataFrame:
@@ -60,11 +60,11 @@ def to_polars(columns: Columns, purpose: str) -> polars.DataFrame:
         "integer": module.Int64,
         "integers": module.List(module.Int64),
     }
-    found: polars.DataFrame = module.DataFrame(
+    converted: polars.DataFrame = module.DataFrame(
         {name: values for name, (_, values) in columns.items()},
         schema={name: kinds[kind] for name, (kind, _) in columns.items()},
     )
-    return found
+    return converted
 
 
 @dataclass(frozen=True)

@@ -27,8 +27,8 @@ def client_version() -> str:
 def client_build() -> str:
     """Return the version and the commit, such as 0.1.0+3f4a75ab5123. Without a known commit it is the version alone."""
     file = Path(__file__).with_name(COMMIT_FILE)
-    found = file.read_text() if file.is_file() else commit()
-    return f"{client_version()}+{found}" if found else client_version()
+    revision = file.read_text() if file.is_file() else commit()
+    return f"{client_version()}+{revision}" if revision else client_version()
 
 
 def user_agent(interface: str = "", user: str = "") -> str:

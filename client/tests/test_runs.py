@@ -43,7 +43,7 @@ CHECKPOINT: dict[str, Any] = {
 
 def connect(answers: dict[str, Any], **changes: Any) -> tuple[Run, FakeServer]:
     server = FakeServer(answers)
-    return Run(Client(URL, transport=server.transport), run(**changes)), server
+    return Run(Client(URL, transport=server.transport).transport, run(**changes)), server
 
 
 def line(number: int) -> dict[str, Any]:
@@ -202,7 +202,7 @@ def test_the_asynchronous_log_is_followed_too() -> None:
 
     async def read() -> list[str]:
         async with AsyncClient(URL, transport=server.transport) as client:
-            return [each.message async for each in AsyncRun(client, run()).log(follow=True)]
+            return [each.message async for each in AsyncRun(client.transport, run()).log(follow=True)]
 
     assert asyncio.run(read()) == ["line 1"]
 

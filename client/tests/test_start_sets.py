@@ -31,7 +31,7 @@ START_SET = {
 
 
 def open_replay(server: FakeServer) -> Replay:
-    return Replay(Client(URL, transport=server.transport), {"id": 7, "run_id": 12})
+    return Replay(Client(URL, transport=server.transport).transport, {"id": 7, "run_id": 12})
 
 
 def test_start_points_are_saved_once_a_worker_has_reached_them() -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 import arcadia
 import pytest
 import torch
-from arcadia.integrations.attached import STANDARD_NAMES
+from arcadia.reporting.attached import STANDARD_NAMES
 
 from backend.metrics.reading import NAME_PATTERN
 from backend.metrics.service import pack_events

@@ -103,13 +103,13 @@ def read_header(file: Any) -> tuple[np.dtype[Any], tuple[int, ...], bool]:
     length = int.from_bytes(file.read(2 if start[6] == 1 else 4), "little")
     if length > MAX_HEADER_BYTES:
         raise ArchiveError(f"its header is longer than {MAX_HEADER_BYTES:,} bytes")
-    found = _HEADER.fullmatch(file.read(length).decode("latin-1"))
-    if found is None:
+    match = _HEADER.fullmatch(file.read(length).decode("latin-1"))
+    if match is None:
         raise ArchiveError("its header does not describe an array of numbers")
-    described = found["type"]
+    described = match["type"]
     fields: Any = [(name, form.strip("'")) for name, form in _FIELD.findall(described)]
     try:
         dtype = np.dtype(fields if described.startswith("[") else described.strip("'"))
     except (TypeError, ValueError):
         raise ArchiveError(f"it has the unknown type {described[:80]}") from None
-    return dtype, tuple(map(int, re.findall(r"\d+", found["shape"]))), found["order"] == "True"
+    return dtype, tuple(map(int, re.findall(r"\d+", match["shape"]))), match["order"] == "True"

@@ -17,8 +17,8 @@ COMMIT_FILE = "commit.txt"
 @functools.cache
 def build() -> str:
     """Return this process's build. Without a known commit it is the version alone."""
-    found = commit()
-    return f"{version('arcadia')}+{found}" if found else version("arcadia")
+    revision = commit()
+    return f"{version('arcadia')}+{revision}" if revision else version("arcadia")
 
 
 def commit() -> str:

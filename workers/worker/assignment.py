@@ -68,13 +68,13 @@ def installation_of(directory: Path) -> str | None:
 
 def leftovers(root: Path, noun: Noun) -> list[tuple[Assignment, Path]]:
     """Return the attempts that this worker did not finish before it ended, with their directories."""
-    found = []
+    unfinished = []
     for directory in sorted((root / noun).glob("*/attempt-*")):
         match = ATTEMPT.match(directory.name)
         if match and directory.parent.name.isdigit():
             assignment = Assignment(noun, int(directory.parent.name), int(match[1]), installation_of(directory))
-            found.append((assignment, directory))
-    return found
+            unfinished.append((assignment, directory))
+    return unfinished
 
 
 StopReason = Literal["stopped", "drained"]

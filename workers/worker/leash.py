@@ -57,13 +57,13 @@ def kill_group(pid: int) -> None:
 
 def children() -> list[int]:
     """Return the children of the leash, including orphans that it adopted as subreaper."""
-    found = []
+    pids = []
     for stat in Path("/proc").glob("[0-9]*/stat"):
         with contextlib.suppress(OSError):
             parent = int(stat.read_text().rpartition(")")[2].split()[1])
             if parent == os.getpid():
-                found.append(int(stat.parent.name))
-    return found
+                pids.append(int(stat.parent.name))
+    return pids
 
 
 def sweep() -> None:

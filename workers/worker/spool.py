@@ -87,8 +87,8 @@ def replacement_event(line: EventLine) -> dict[str, Any]:
 
 
 def _message(line: EventLine) -> str:
-    found = _MESSAGE.search(line.text.decode(errors="ignore"))
-    return str(json.loads(found[1] + '"'))[: HEAD_BYTES // 2] if found else ""
+    match = _MESSAGE.search(line.text.decode(errors="ignore"))
+    return str(json.loads(match[1] + '"'))[: HEAD_BYTES // 2] if match else ""
 
 
 BATCH_BYTES = 500_000

@@ -19,7 +19,7 @@ def draw(session: Session, started: Sequence[StartedStudy]) -> Figure:
     """Draw a dot for each run over the paper's range of rates. Dots of unfinished runs are hollow."""
     traces = []
     for place, each in enumerate(started):
-        found = [
+        rated = [
             (point.draw[0], run)
             for point in load_points(session, each.study)
             for run in point.runs
@@ -29,10 +29,10 @@ def draw(session: Session, started: Sequence[StartedStudy]) -> Figure:
             measured.dots(
                 each.part.title,
                 measured.color_at(place),
-                [rate for rate, _ in found],
-                [run.score or 0.0 for _, run in found],
-                [f"rate {rate:.3g}: {run.score:,.6g} ({run.state}, run {run.run_id})" for rate, run in found],
-                symbol=["circle" if run.is_scored else "circle-open" for _, run in found],
+                [rate for rate, _ in rated],
+                [run.score or 0.0 for _, run in rated],
+                [f"rate {rate:.3g}: {run.score:,.6g} ({run.state}, run {run.run_id})" for rate, run in rated],
+                symbol=["circle" if run.is_scored else "circle-open" for _, run in rated],
             )
         )
     return measured.figure(traces, "learning rate", {"type": "log", "dtick": 1, "range": [-4.05, -1.95]})

@@ -21,13 +21,13 @@ def by_rate(session: Session, started: Sequence[StartedStudy]) -> Figure:
     for each in started:
         points = measured.measured_points(session, each)
         for place, optimizer in enumerate(OPTIMIZERS):
-            found = [
+            rated = [
                 (point.values["learning_rate"], point.point.mean)
                 for point in points
                 if point.values["optimizer"] == optimizer and point.point.mean is not None
             ]
-            hover = [f"{optimizer}, rate {rate:g}: {mean:,.6g}" for rate, mean in found]
-            x, y = [rate for rate, _ in found], [mean for _, mean in found]
+            hover = [f"{optimizer}, rate {rate:g}: {mean:,.6g}" for rate, mean in rated]
+            x, y = [rate for rate, _ in rated], [mean for _, mean in rated]
             traces.append(measured.line(optimizer, measured.color_at(place), x, y, hover))
     return measured.figure(traces, "learning rate", {"type": "log", "dtick": 1})
 

@@ -34,13 +34,13 @@ def draw(session: Session, started: Sequence[StartedStudy]) -> Figure:
         x, y = [row.threads for row in rows], [row.speedup for row in rows]
         line = {"color": color, "width": 1.5, "dash": "dot"}
         traces.append(measured.line(f"{method}, the paper", color, x, y, hover, line=line, opacity=0.6))
-    for method, found in speedups(session, started).items():
+    for method, speedup in speedups(session, started).items():
         hover = [
             f"Ours, {method}, {threads} processes: {fmean(ratios):.3g} times, games: {len(ratios)}"
-            for threads, ratios in found.items()
+            for threads, ratios in speedup.items()
         ]
-        y = [fmean(ratios) for ratios in found.values()]
-        traces.append(measured.line(f"{method}, ours", COLORS[method], [*found], y, hover))
+        y = [fmean(ratios) for ratios in speedup.values()]
+        traces.append(measured.line(f"{method}, ours", COLORS[method], [*speedup], y, hover))
     # A linear speed-up is a straight line on two logarithmic axes.
     ticks = {"type": "log", "tickmode": "array", "tickvals": [*THREADS], "ticktext": [*map(str, THREADS)]}
     return measured.figure(traces, "actor-learners", ticks, yaxis=ticks)
@@ -53,24 +53,24 @@ def method_of(preset: str) -> str:
 
 def speedups(session: Session, started: Sequence[StartedStudy]) -> dict[str, dict[int, list[float]]]:
     """Return speed-ups by method and number of processes, in games where all numbers of processes reached one score."""
-    found: dict[str, dict[int, list[float]]] = {}
+    speedups: dict[str, dict[int, list[float]]] = {}
     for each in started:
         for preset, by_threads in _climbs(session, each).items():
             for threads, ratio in _ratios(by_threads).items():
-                found.setdefault(method_of(preset), {}).setdefault(threads, []).append(ratio)
-    return found
+                speedups.setdefault(method_of(preset), {}).setdefault(threads, []).append(ratio)
+    return speedups
 
 
 def _climbs(session: Session, started: StartedStudy) -> dict[str, dict[int, list[ScoreRecords]]]:
     points = measured.measured_points(session, started)
     ids = [run_id for point in points for run_id in point.finished_ids]
     every = load_score_records(session, session.scalars(select(Run).where(Run.id.in_(ids))).all())
-    found: dict[str, dict[int, list[ScoreRecords]]] = {}
+    climbs: dict[str, dict[int, list[ScoreRecords]]] = {}
     for point in points:
         if point.finished_ids:
-            of = found.setdefault(str(point.values["preset"]), {})
+            of = climbs.setdefault(str(point.values["preset"]), {})
             of[point.values["num_actors"]] = [every[run_id] for run_id in point.finished_ids]
-    return found
+    return climbs
 
 
 def _ratios(by_threads: Mapping[int, Sequence[ScoreRecords]]) -> dict[int, float]:

@@ -49,28 +49,30 @@ def fastest(session: Session, points: Sequence[MeasuredPoint]) -> list[tuple[Mea
 
 def speeds(session: Session, started: Sequence[StartedStudy]) -> Figure:
     """Draw the updates per second of the fastest settings, relative to the fastest of all."""
-    found = [pair for each in started for pair in fastest(session, measured.measured_points(session, each))]
-    most = max((rate for _, rate in found), default=1.0)
-    return _marks([("updates per second", [(point, rate / most) for point, rate in found])], "{:.0%} of the fastest")
+    pairs = [pair for each in started for pair in fastest(session, measured.measured_points(session, each))]
+    most = max((rate for _, rate in pairs), default=1.0)
+    return _marks([("updates per second", [(point, rate / most) for point, rate in pairs])], "{:.0%} of the fastest")
 
 
 def queues(session: Session, started: Sequence[StartedStudy]) -> Figure:
     """Draw the size of the training queue and of the prediction batch in the fastest settings."""
-    found = [point for each in started for point, _ in fastest(session, measured.measured_points(session, each))]
+    fastest_points = [
+        point for each in started for point, _ in fastest(session, measured.measured_points(session, each))
+    ]
     series = []
     for name, metric in (("waiting in the training queue", "training_queue"), ("prediction batch", "prediction_batch")):
-        values = [(point, measured.mean(session, point.run_ids, f"ga3c/{metric}")) for point in found]
+        values = [(point, measured.mean(session, point.run_ids, f"ga3c/{metric}")) for point in fastest_points]
         series.append((name, [(point, value) for point, value in values if value is not None]))
     return _marks(series, "{:.3g}")
 
 
 def _marks(series: Sequence[tuple[str, list[tuple[MeasuredPoint, float]]]], written: str) -> Figure:
     traces: list[go.Scatter] = []
-    for place, (name, found) in enumerate(series):
-        hover = [f"{_setting(point)}: {written.format(value)} ({name})" for point, value in found]
-        x = [str(point.values["num_agents"]) for point, _ in found]
+    for place, (name, points) in enumerate(series):
+        hover = [f"{_setting(point)}: {written.format(value)} ({name})" for point, value in points]
+        x = [str(point.values["num_agents"]) for point, _ in points]
         traces.append(
-            measured.dots(name.capitalize(), measured.color_at(place), x, [y for _, y in found], hover, size=10)
+            measured.dots(name.capitalize(), measured.color_at(place), x, [y for _, y in points], hover, size=10)
         )
     order = {"type": "category", "categoryorder": "array", "categoryarray": [*map(str, AGENTS)]}
     return measured.figure(traces, "agents, N_A", order)

@@ -40,16 +40,16 @@ class InstallationHost:
     def _software(self) -> str:
         shown = {"python": "Python", "torch": "PyTorch"}
         versions = self.versions or {}
-        found = [f"{title} {versions[name]}" for name, title in shown.items() if name in versions]
-        return ", ".join(found) or NOT_REPORTED
+        software = [f"{title} {versions[name]}" for name, title in shown.items() if name in versions]
+        return ", ".join(software) or NOT_REPORTED
 
 
 def hosts(session: Session) -> list[InstallationHost]:
     """Return the hosts of listed workers, then those of earlier runs."""
-    found: dict[str, InstallationHost] = {}
+    hosts: dict[str, InstallationHost] = {}
     for worker in session.scalars(select(Worker).order_by(Worker.host, Worker.name)):
-        known = found.get(worker.host, InstallationHost(worker.host))
-        found[worker.host] = replace(
+        known = hosts.get(worker.host, InstallationHost(worker.host))
+        hosts[worker.host] = replace(
             known,
             cores=str(worker.cores),
             memory=f"{worker.memory_bytes / 2**30:.0f} GiB",
@@ -70,9 +70,9 @@ def hosts(session: Session) -> list[InstallationHost]:
     )
     for name, device, run_id, versions in session.execute(trained):
         if name is not None:
-            known = found.get(name, InstallationHost(name, device=device or NOT_REPORTED))
-            found[name] = replace(known, run_id=run_id, versions=versions)
-    return list(found.values())[:MAX_HOSTS]
+            known = hosts.get(name, InstallationHost(name, device=device or NOT_REPORTED))
+            hosts[name] = replace(known, run_id=run_id, versions=versions)
+    return list(hosts.values())[:MAX_HOSTS]
 
 
 def table(session: Session) -> PaperTable:

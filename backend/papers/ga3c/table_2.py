@@ -43,12 +43,12 @@ def draw(session: Session, started: Sequence[StartedStudy]) -> Figure:
 
 def _speeds(session: Session, started: StartedStudy) -> dict[str, float]:
     """Return steps per second by network."""
-    found = {}
+    speeds = {}
     for point in measured.measured_points(session, started):
         rate = measured.mean(session, point.run_ids, "throughput/steps_per_second")
         if rate:
-            found[NETWORKS[point.values["network"]]] = rate
-    return found
+            speeds[NETWORKS[point.values["network"]]] = rate
+    return speeds
 
 
 def _trace(name: str, color: str, speeds: Mapping[str, float], unit: str, dash: str) -> go.Scatter:

@@ -69,12 +69,12 @@ def _method_names() -> dict[str, tuple[str, ...]]:
 @cache
 def _environment_ids() -> dict[str, tuple[str, ...]]:
     """Return the ids by lower-case title, id and id without family and version."""
-    found: dict[str, list[str]] = {}
+    ids_by_name: dict[str, list[str]] = {}
     for env, environment in ENVIRONMENTS.items():
         bare = re.sub(r"-v\d+$", "", env).split("/")[-1]
         for name in {environment.title.lower(), env.lower(), bare.lower()}:
-            found.setdefault(name, []).append(env)
-    return {name: tuple(ids) for name, ids in found.items()}
+            ids_by_name.setdefault(name, []).append(env)
+    return {name: tuple(ids) for name, ids in ids_by_name.items()}
 
 
 OPERATORS = ("<=", ">=", "!=", "==", "=", "<", ">", "~", ":")
@@ -164,12 +164,12 @@ class ValueReader:
     def _in_list(self, left: Value) -> Condition:
         if not self._scanner.take("("):
             raise self._scanner.error("a list, as in (a, b)")
-        found: list[Condition] = []
-        while not found or self._scanner.take(","):
-            found.append(self._equals(left))
+        conditions: list[Condition] = []
+        while not conditions or self._scanner.take(","):
+            conditions.append(self._equals(left))
         if not self._scanner.take(")"):
             raise self._scanner.error("a comma or a closing parenthesis")
-        return Either(tuple(found))
+        return Either(tuple(conditions))
 
     def _text(self, left: Column | Setting) -> str:
         text = self._scanner.text_value()

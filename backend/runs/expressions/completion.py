@@ -56,7 +56,8 @@ _NAME = re.compile(r"[^\W\d][\w.]*")
 
 def quoted(text: str) -> str:
     """Return a text in quotes."""
-    return f'"{_ESCAPED.sub(_escape, text)}"'
+    escaped = _ESCAPED.sub(r"\\\1", text)
+    return f'"{escaped}"'
 
 
 def written_text(text: str) -> str:
@@ -68,15 +69,6 @@ def written_text(text: str) -> str:
 def written_setting(name: str, is_reserved: bool) -> str:
     """Return a field of the configuration. A name that means something else is inside of config()."""
     return name if _NAME.fullmatch(name) and not is_reserved else f"config({written_text(name)})"
-
-
-def written_metric(statistic: str, name: str) -> str:
-    """Return a statistic of a metric."""
-    return f"{statistic}({written_text(name)})"
-
-
-def _escape(found: re.Match[str]) -> str:
-    return f"\\{found[1]}"
 
 
 # The newest reported runs, in which suggestions are looked for.
@@ -146,8 +138,8 @@ def complete(session: Session, text: str, cursor: int, kind: ExpressionKind, now
     before = text[:cursor]
     position = _start_of(_LONG_WORD, before)
     if _METRIC_CALL.search(before[:position]):
-        found = [*_metrics(session, statistic=None), *_names(session, with_metrics=False)]
-        return CompletionList(position, _matching(found, before[position:]))
+        completions = [*_metrics(session, statistic=None), *_names(session, with_metrics=False)]
+        return CompletionList(position, _matching(completions, before[position:]))
     expected = _expected(before[:position], kind, now)
     if expected.kind not in ("text", "field"):
         position = _start_of(_WORD, before)
@@ -156,8 +148,8 @@ def complete(session: Session, text: str, cursor: int, kind: ExpressionKind, now
 
 
 def _start_of(word: re.Pattern[str], before: str) -> int:
-    found = word.search(before)
-    return found.start() if found else len(before)
+    match = word.search(before)
+    return match.start() if match else len(before)
 
 
 def _expected(before: str, kind: ExpressionKind, now: datetime) -> Expected:
@@ -209,7 +201,7 @@ def _setting(name: str, text: str) -> Completion:
 
 def _metrics(session: Session, statistic: str | None) -> Iterable[Completion]:
     for name, title in metric_titles(session).items():
-        text = written_metric(statistic, name) if statistic else f"{written_text(name)})"
+        text = f"{statistic}({written_text(name)})" if statistic else f"{written_text(name)})"
         yield Completion(text=text, title=title, kind="metric")
 
 
@@ -246,9 +238,9 @@ def _title_of_value(left: Column | Setting, text: str) -> str:
 def _matching(choices: Iterable[Completion], word: str) -> list[Completion]:
     """Return the choices that contain the word in their text or title, those that begin with it first."""
     wanted = word.lower().strip()
-    found = [each for each in choices if wanted in each.text.lower() or wanted in each.title.lower()]
-    found.sort(key=lambda each: not each.text.lower().startswith(wanted))
-    return found[:MAX_COMPLETIONS]
+    matching = [each for each in choices if wanted in each.text.lower() or wanted in each.title.lower()]
+    matching.sort(key=lambda each: not each.text.lower().startswith(wanted))
+    return matching[:MAX_COMPLETIONS]
 
 
 FilterText = Annotated[
@@ -297,9 +289,12 @@ def check(session: Session, text: str, kind: ExpressionKind, cursor: int | None)
             message=wrong.message, position=span.start, length=span.end - span.start, suggestions=wrong.suggestions
         )
     place = len(text) if cursor is None else min(cursor, len(text))
-    found = complete(session, text, place, kind, now)
+    completions = complete(session, text, place, kind, now)
     return CheckedExpression(
-        error=error, position=found.position, length=place - found.position, completions=found.completions
+        error=error,
+        position=completions.position,
+        length=place - completions.position,
+        completions=completions.completions,
     )
 
 

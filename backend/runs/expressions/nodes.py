@@ -145,11 +145,11 @@ _COLUMN_FIELDS = ("algorithm", "env", "total_steps")
 @cache
 def setting_kinds() -> dict[str, SettingKind]:
     """Return the kind of each field that some method has."""
-    found: dict[str, SettingKind] = {}
+    kinds: dict[str, SettingKind] = {}
     for name, field in schema_fields():
         kind = _kind(field)
-        found[name] = kind if found.get(name, kind) == kind else "any"
-    return {name: kind for name, kind in found.items() if name not in _COLUMN_FIELDS}
+        kinds[name] = kind if kinds.get(name, kind) == kind else "any"
+    return {name: kind for name, kind in kinds.items() if name not in _COLUMN_FIELDS}
 
 
 def _kind(field: dict[str, Any]) -> SettingKind:

@@ -189,8 +189,8 @@ class _Parser:
         lower = name.lower()
         if lower == "config":
             return self._configured(start)
-        if lower in STATISTICS and (found := self.scanner.match(_METRIC)):
-            return self._metric(STATISTICS[lower], found, start)
+        if lower in STATISTICS and (match := self.scanner.match(_METRIC)):
+            return self._metric(STATISTICS[lower], match, start)
         if lower in FUNCTIONS:
             return self._bounded(Call(FUNCTIONS[lower], self._arguments(lower, start)), start)
         if lower in STATISTICS:
@@ -205,8 +205,8 @@ class _Parser:
         self._close()
         return self._setting(name, start)
 
-    def _metric(self, statistic: Statistic, found: re.Match[str], start: int) -> MetricStatistic:
-        name = re.sub(r"\\(.)", r"\1", found[1]) if found[1] is not None else found[2]
+    def _metric(self, statistic: Statistic, match: re.Match[str], start: int) -> MetricStatistic:
+        name = re.sub(r"\\(.)", r"\1", match[1]) if match[1] is not None else match[2]
         span = self.scanner.span_from(start)
         if not _METRIC_NAME.fullmatch(name):
             raise ExpressionError("this cannot be the name of a metric", span)

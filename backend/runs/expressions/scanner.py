@@ -38,11 +38,11 @@ class Scanner:
 
     def match(self, pattern: re.Pattern[str]) -> re.Match[str] | None:
         """Read a token that matches a pattern, if it is next."""
-        found = pattern.match(self.text, self.at)
-        if found is not None:
-            self.at = found.end()
+        match = pattern.match(self.text, self.at)
+        if match is not None:
+            self.at = match.end()
             self._skip_space()
-        return found
+        return match
 
     def take(self, *symbols: str) -> str | None:
         """Read the first of these symbols that is next."""
@@ -55,36 +55,36 @@ class Scanner:
 
     def take_word(self, *words: str) -> str | None:
         """Read one of these words, in any case, if it is next."""
-        found = _NAME.match(self.text, self.at)
-        if found is None or not self.is_word(*words):
+        match = _NAME.match(self.text, self.at)
+        if match is None or not self.is_word(*words):
             return None
-        self.at = found.end()
+        self.at = match.end()
         self._skip_space()
-        return found[0].lower()
+        return match[0].lower()
 
     def is_word(self, *words: str) -> bool:
         """Return True if one of these words, in any case, is next."""
-        found = _NAME.match(self.text, self.at)
-        return found is not None and found[0].lower() in words
+        match = _NAME.match(self.text, self.at)
+        return match is not None and match[0].lower() in words
 
     def name(self) -> str | None:
         """Read a name, if one is next."""
-        found = self.match(_NAME)
-        return found[0] if found else None
+        match = self.match(_NAME)
+        return match[0] if match else None
 
     def text_value(self) -> str | None:
         """Read a quoted text, or a word without spaces, if one is next."""
         if self.is_at('"', "'"):
             return self.quoted()
-        found = self.match(_WORD)
-        return found[0] if found else None
+        match = self.match(_WORD)
+        return match[0] if match else None
 
     def quoted(self) -> str:
         """Read a quoted text. Raise ExpressionError if it has no end."""
-        found = self.match(_QUOTED)
-        if found is None:
+        match = self.match(_QUOTED)
+        if match is None:
             raise ExpressionError("this text has no closing quote", Span(self.at, len(self.text)))
-        return _ESCAPED.sub(r"\1", found[1] if found[1] is not None else found[2])
+        return _ESCAPED.sub(r"\1", match[1] if match[1] is not None else match[2])
 
     def is_at(self, *symbols: str) -> bool:
         """Return True if one of these symbols is next."""
@@ -101,14 +101,14 @@ class Scanner:
 
     def next_span(self) -> Span:
         """Return the span of the next token. It is empty at the end."""
-        found = _TOKEN.match(self.text, self.at)
-        return Span(self.at, found.end() if found else self.at)
+        match = _TOKEN.match(self.text, self.at)
+        return Span(self.at, match.end() if match else self.at)
 
     def error(self, expected: str, kind: Expected | None = None) -> ExpressionError:
         """Return the error that something else is next than expected."""
         span = self.next_span()
-        found = self.text[span.start : span.end]
-        instead = f", not {shortened(found)!r}" if found else ""
+        wrong_text = self.text[span.start : span.end]
+        instead = f", not {shortened(wrong_text)!r}" if wrong_text else ""
         return ExpressionError(f"expected {expected}{instead}", span, expected=kind)
 
     def _skip_space(self) -> None:
@@ -159,13 +159,13 @@ def read_number(scanner: Scanner, unit_seconds: float | None = None) -> float:
 
 def _number_and_suffix(scanner: Scanner) -> tuple[float, str]:
     start = scanner.at
-    found = _NUMBER.match(scanner.text, start)
-    if found is None:
+    match = _NUMBER.match(scanner.text, start)
+    if match is None:
         raise scanner.error("a number")
     # Python reads 1_000, and huge exponents as infinity.
-    digits = found[1].replace("_", "")
-    number = float(f"{digits}e{found[2][:6]}" if found[2] else digits)
-    scanner.at = found.end()
+    digits = match[1].replace("_", "")
+    number = float(f"{digits}e{match[2][:6]}" if match[2] else digits)
+    scanner.at = match.end()
     suffix = _SUFFIX.match(scanner.text, scanner.at) or _SPACED_UNIT.match(scanner.text, scanner.at)
     if suffix:
         scanner.at = suffix.end()
@@ -182,8 +182,8 @@ def _unknown_suffix(suffix: str) -> str:
 def read_moment(scanner: Scanner, now: datetime) -> datetime:
     """Read a moment: a date in UTC, an age such as `2 days ago`, now, today or yesterday."""
     start = scanner.at
-    if found := scanner.match(_DATE):
-        return _read_date(found[0], Span(start, found.end()))
+    if match := scanner.match(_DATE):
+        return _read_date(match[0], Span(start, match.end()))
     if scanner.is_at('"', "'"):
         text = scanner.quoted()
         return _read_date(text, scanner.span_from(start))
@@ -197,8 +197,8 @@ def read_moment(scanner: Scanner, now: datetime) -> datetime:
 
 def _read_date(text: str, span: Span) -> datetime:
     try:
-        found = datetime.fromisoformat(text)
-        return (found if found.tzinfo else found.replace(tzinfo=UTC)).astimezone(UTC)
+        moment = datetime.fromisoformat(text)
+        return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).astimezone(UTC)
     except (ValueError, OverflowError):
         raise ExpressionError("this is not a date; write 2026-01-31 or 2026-01-31T14:00", span) from None
 

@@ -243,8 +243,8 @@ class Translator:
             case nodes.Setting(name):
                 return self.settings.number(name)
             case nodes.MetricStatistic(name, statistic):
-                found = stored_number(_STATISTICS[statistic])
-                wanted = select(found).where(MetricSeries.run_id == Run.id, MetricSeries.name == name)
+                column = stored_number(_STATISTICS[statistic])
+                wanted = select(column).where(MetricSeries.run_id == Run.id, MetricSeries.name == name)
                 return wanted.correlate(Run).scalar_subquery()
             case Column():
                 return self._column(value)
@@ -345,8 +345,8 @@ def stored_number(column: Any) -> Sql:
 
 
 def _in_study(condition: ColumnElement[bool]) -> Sql:
-    found = select(StudyRun.run_id).join(Study, Study.id == StudyRun.study_id)
-    return Run.id.in_(found.where(StudyRun.run_id.is_not(None), condition))
+    query = select(StudyRun.run_id).join(Study, Study.id == StudyRun.study_id)
+    return Run.id.in_(query.where(StudyRun.run_id.is_not(None), condition))
 
 
 def _has_tag(condition: ColumnElement[bool]) -> Sql:

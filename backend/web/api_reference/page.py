@@ -53,13 +53,6 @@ def limits_of(schema: Schema) -> str:
     return ", ".join(bound)
 
 
-def fields_of(schema: Schema) -> Iterator[tuple[str, Schema, bool]]:
-    """Yield the name and schema of each field of an object, and whether it is required."""
-    required = schema.get("required", ())
-    for name, field in schema.get("properties", {}).items():
-        yield name, field, name in required
-
-
 def _plain(schema: Schema) -> str:
     kind = schema.get("type")
     if kind == "array":
@@ -147,11 +140,11 @@ def _client(commands: Sequence[tuple[str, str]]) -> Iterator[str]:
 
 
 def _by_tag(document: dict[str, Any]) -> dict[str, list[Operation]]:
-    found: dict[str, list[Operation]] = {}
+    operations: dict[str, list[Operation]] = {}
     for path, item in document["paths"].items():
         for method, call in item.items():
-            found.setdefault((call.get("tags") or ["other"])[0], []).append((method.upper(), path, call))
-    return found
+            operations.setdefault((call.get("tags") or ["other"])[0], []).append((method.upper(), path, call))
+    return operations
 
 
 def _contents(calls: dict[str, list[Operation]]) -> Iterator[str]:
@@ -201,7 +194,8 @@ def _kinds(message: dict[str, Any]) -> str:
 
 def _type(name: str, schema: Schema) -> Iterator[str]:
     yield f'<h3 id="type-{escape(name)}"><code>{escape(name)}</code></h3>{_paragraphs(schema.get("description", ""))}'
-    rows = [_row(f"<code>{escape(key)}</code>", field, must, field) for key, field, must in fields_of(schema)]
+    required, fields = schema.get("required", ()), schema.get("properties", {})
+    rows = [_row(f"<code>{escape(key)}</code>", field, key in required, field) for key, field in fields.items()]
     yield from _table(f"Fields of {escape(name)}", rows)
     if not rows:
         yield f"<p>{type_of(schema)}</p>"

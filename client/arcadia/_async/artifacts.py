@@ -3,57 +3,48 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+import tempfile
+from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from arcadia._async.downloads import download, hash_of, make_folder
-from arcadia._async.transport import AsyncTransport
+from arcadia._async.transport import AsyncLinkedRecord, AsyncRefreshable, AsyncRequests, AsyncTransport
 from arcadia.errors import DownloadError
-from arcadia.records.artifact import ArtifactRecord, ArtifactVersionRecord
-
-if TYPE_CHECKING:
-    from arcadia._async.client import AsyncClient
-import tempfile
-from typing import TYPE_CHECKING, Literal
-
-from arcadia.records.artifact import CheckpointRecord
+from arcadia.records.artifact import Alias, ArtifactRecord, ArtifactVersionRecord, CheckpointRecord
+from arcadia.settings import resolve_project
 from arcadia.tables import import_optional
 
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
-class AsyncArtifact(ArtifactRecord):
+Framework = Literal["numpy", "torch"]
+
+
+class AsyncArtifact(AsyncLinkedRecord, ArtifactRecord):
     """An artifact: the versions of one name in a project."""
-
-    def __init__(self, client: AsyncClient, data: Mapping[str, Any]) -> None:
-        super().__init__(data)
-        self._client = client
 
     @property
     def latest(self) -> AsyncArtifactVersion:
         """The newest version, without its files."""
-        return AsyncArtifactVersion(self._client, self.data["latest"])
+        return AsyncArtifactVersion(self._transport, self.data["latest"])
 
     async def versions(self) -> list[AsyncArtifactVersion]:
         """List the versions, newest first, without their files."""
-        found = await self._client.transport.get(f"/artifacts/{self.id}")
-        return [AsyncArtifactVersion(self._client, data) for data in found["versions"]]
+        artifact = await self._transport.get(self._path)
+        return [AsyncArtifactVersion(self._transport, data) for data in artifact["versions"]]
 
     async def delete(self) -> None:
         """Permanently delete all versions, and the files that no other artifact has."""
-        await self._client.transport.delete(f"/artifacts/{self.id}")
+        await self._transport.delete(self._path)
+
+    @property
+    def _path(self) -> str:
+        return f"/artifacts/{self.id}"
 
 
-class AsyncArtifactVersion(ArtifactVersionRecord):
+class AsyncArtifactVersion(AsyncRefreshable, ArtifactVersionRecord):
     """A version of an artifact."""
-
-    def __init__(self, client: AsyncClient, data: Mapping[str, Any]) -> None:
-        super().__init__(data)
-        self._client = client
-
-    async def refresh(self) -> AsyncArtifactVersion:
-        """Read the version with its files and runs."""
-        self.data = await self._client.transport.get(self._path)
-        return self
 
     async def download(self, folder: str | os.PathLike[str] | None = None, *, progress: bool = True) -> Path:
         """Save all files in a folder, and return it. Default: model-v3 in the working folder.
@@ -70,33 +61,27 @@ class AsyncArtifactVersion(ArtifactVersionRecord):
             path = _place(target, file.path)
             if not (path.is_file() and path.stat().st_size == file.bytes and hash_of(path) == file.sha256):
                 make_folder(path.parent)
-                await download(self._client.transport, file.data["file_id"], path, path.name, progress=progress)
+                await download(self._transport, file.data["file_id"], path, path.name, progress=progress)
         return target
 
     async def set_alias(self, alias: str) -> AsyncArtifactVersion:
         """Give this version an alias, such as best. The version that had it loses it."""
         path = f"/artifacts/{self.data['artifact_id']}/aliases/{alias}"
-        await self._client.transport.call("PUT", path, body={"version": self.version})
+        await self._transport.call("PUT", path, body={"version": self.version})
         return await self.refresh()
 
     async def remove_alias(self, alias: str) -> AsyncArtifactVersion:
         """Remove an alias from this version."""
-        await self._client.transport.delete(f"/artifacts/{self.data['artifact_id']}/aliases/{alias}")
+        await self._transport.delete(f"/artifacts/{self.data['artifact_id']}/aliases/{alias}")
         return await self.refresh()
 
     async def delete(self) -> None:
         """Permanently delete the version, and the files that no other version has."""
-        await self._client.transport.delete(self._path)
+        await self._transport.delete(self._path)
 
     @property
     def _path(self) -> str:
         return f"/artifacts/{self.data['artifact_id']}/versions/{self.version}"
-
-
-async def find_version(transport: AsyncTransport, reference: str, project: str | None) -> dict[str, Any]:
-    """Return the version that a reference names, with its files."""
-    found: dict[str, Any] = await transport.get("/artifacts/resolve", reference=reference, project=project)
-    return found
 
 
 def _place(folder: Path, path: str) -> Path:
@@ -107,15 +92,12 @@ def _place(folder: Path, path: str) -> Path:
     return place
 
 
-Framework = Literal["numpy", "torch"]
-
-
-class AsyncCheckpoint(CheckpointRecord):
+class AsyncCheckpoint(AsyncLinkedRecord, CheckpointRecord):
     """A checkpoint, the saved state of a training."""
 
-    def __init__(self, client: AsyncClient, run_id: int, data: Mapping[str, Any]) -> None:
-        super().__init__(data)
-        self._client, self.run_id = client, run_id
+    def __init__(self, transport: AsyncTransport, run_id: int, data: Mapping[str, Any]) -> None:
+        super().__init__(transport, data)
+        self.run_id = run_id
 
     async def download(self, path: str | os.PathLike[str] | None = None, *, progress: bool = True) -> Path:
         """Save the file, and return its path. Default: run-12-step-5000.safetensors in the working folder.
@@ -129,7 +111,7 @@ class AsyncCheckpoint(CheckpointRecord):
                 "Choose one whose is_available is true."
             )
         name = f"run-{self.run_id}-step-{self.step}.safetensors"
-        return await download(self._client.transport, self.file_id, path, name, progress=progress)
+        return await download(self._transport, self.file_id, path, name, progress=progress)
 
     async def load(self, framework: Framework = "numpy") -> dict[str, Any]:
         """Return the tensors by name, as NumPy arrays or as tensors of torch. docs/client/checkpoints.md lists them."""
@@ -142,6 +124,56 @@ class AsyncCheckpoint(CheckpointRecord):
 
     async def pin(self, pinned: bool = True) -> AsyncCheckpoint:
         """Protect the file from pruning, or end its protection with `pinned=False`."""
-        path = f"/runs/{self.run_id}/checkpoints/{self.id}"
-        self.data = await self._client.transport.patch(path, {"pinned": pinned})
-        return self
+        return await self._edit({"pinned": pinned})
+
+    @property
+    def _path(self) -> str:
+        return f"/runs/{self.run_id}/checkpoints/{self.id}"
+
+
+class AsyncArtifactRequests(AsyncRequests):
+    """Methods of the client for artifacts and aliases of checkpoints."""
+
+    async def aliases(self) -> list[Alias]:
+        """List the aliases of checkpoints by name."""
+        return [Alias(data) for data in await self.transport.get("/aliases")]
+
+    async def alias_history(self, name: str) -> list[Alias]:
+        """Return the history of an alias, newest first."""
+        return [Alias(data) for data in await self.transport.get("/aliases/history", name=name)]
+
+    async def set_alias(
+        self, name: str, checkpoint: AsyncCheckpoint, *, why: str = "", who: str | None = None
+    ) -> Alias:
+        """Point an alias such as pong/champion to a checkpoint."""
+        body = {"name": name, "checkpoint_id": checkpoint.id, "why": why, "who": who}
+        return Alias((await self.transport.call("PUT", "/aliases", body=body))[0])
+
+    async def remove_alias(self, name: str, *, why: str = "", who: str | None = None) -> None:
+        """Remove an alias. Its history and its checkpoint stay."""
+        params = {"name": name, "why": why, "who": who}
+        given = {key: value for key, value in params.items() if value}
+        await self.transport.call("DELETE", "/aliases", params=given)
+
+    async def artifacts(
+        self,
+        *,
+        project: str | Sequence[str] | None = None,
+        kind: str | None = None,
+        search: str | None = None,
+        limit: int | None = None,
+    ) -> list[AsyncArtifact]:
+        """List the artifacts with their newest versions, the last changed first."""
+        artifacts = await self.transport.pages(
+            "/artifacts", limit=limit, cursor_name="before", project=project, kind=kind, search=search
+        )
+        return [AsyncArtifact(self.transport, data) for data in artifacts]
+
+    async def artifact(self, reference: str, *, project: str | None = None) -> AsyncArtifactVersion:
+        """Return the version that a reference names: "model", "model:best", "model:v3" or "Maze/model:best".
+
+        Without an alias it is the newest version. The default project is ARCADIA_PROJECT, or Main.
+        """
+        project = resolve_project(project)
+        version = await self.transport.get("/artifacts/resolve", reference=reference, project=project)
+        return AsyncArtifactVersion(self.transport, version)

@@ -3,23 +3,15 @@
 from __future__ import annotations
 
 import math
-import time
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, TypeVar
-
-from arcadia.errors import WaitTimeoutError
-from arcadia.notebook import ProgressBar
-from arcadia.records.record import Record
-
-if TYPE_CHECKING:
-    from arcadia._async.client import AsyncClient
 import os
+import time
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from arcadia._async.downloads import download
-from arcadia.errors import ArcadiaError, DownloadError, JobFailedError
-from arcadia.notebook import read_picture, replay_card
+from arcadia._async.transport import AsyncLinkedRecord, AsyncRefreshable
+from arcadia.errors import ArcadiaError, DownloadError, JobFailedError, WaitTimeoutError
+from arcadia.notebook import ProgressBar, read_picture, replay_card
 from arcadia.records.job import (
     JOB_ENDED_STATES,
     CalibrationRecord,
@@ -31,25 +23,17 @@ from arcadia.records.job import (
     StartSet,
 )
 
+if TYPE_CHECKING:
+    from typing_extensions import Self
+
 # Length of one waiting request. Proxies often end requests after a minute.
 WAIT_SECONDS = 25.0
 # With a progress bar, poll the server more often.
 PROGRESS_SECONDS = 1.0
 
-SomeResource = TypeVar("SomeResource", bound="AsyncResource")
 
-
-class AsyncResource(Record):
-    """An object of the server. Its properties show the state of the last response; `refresh()` reads it again."""
-
-    def __init__(self, client: AsyncClient, data: Mapping[str, Any]) -> None:
-        super().__init__(data)
-        self._client = client
-
-    @property
-    def _path(self) -> str:
-        """Path in the API."""
-        raise NotImplementedError
+class AsyncResource(AsyncRefreshable):
+    """An object of the server that may be waited for."""
 
     @property
     def _title(self) -> str:
@@ -71,12 +55,7 @@ class AsyncResource(Record):
         """Text next to the progress bar."""
         return str(self.data["state"])
 
-    async def refresh(self: SomeResource) -> SomeResource:
-        """Read the object again."""
-        self.data = await self._client.transport.get(self._path)
-        return self
-
-    async def wait(self: SomeResource, timeout: float | None = None, *, progress: bool = True) -> SomeResource:
+    async def wait(self, timeout: float | None = None, *, progress: bool = True) -> Self:
         """Wait until it has ended or is paused. Raise WaitTimeoutError after `timeout` seconds.
 
         A terminal or a notebook shows a progress bar. While the server is unreachable, retry.
@@ -89,24 +68,20 @@ class AsyncResource(Record):
                 if seconds <= 0:
                     state = self.data["state"]
                     raise WaitTimeoutError(f"{self._title} is still {state} after {timeout:g} seconds. It continues.")
-                self.data = await self._client.transport.get_patiently(
+                self.data = await self._transport.get_patiently(
                     self._path, deadline, wait="finished", timeout=round(seconds, 3)
                 )
                 bar.update(self._share, self._status)
         return self
 
 
-class AsyncReplay(ReplayRecord):
+class AsyncReplay(AsyncLinkedRecord, ReplayRecord):
     """A replay, the recording of one episode."""
-
-    def __init__(self, client: AsyncClient, data: Mapping[str, Any]) -> None:
-        super().__init__(data)
-        self._client = client
 
     @property
     def url(self) -> str:
         """Address of the replay's page."""
-        return f"{self._client.url}/runs/{self.run_id}/replays/{self.id}"
+        return f"{self._transport.url}/runs/{self.run_id}/replays/{self.id}"
 
     async def download(self, path: str | os.PathLike[str] | None = None, *, progress: bool = True) -> Path:
         """Save the video, and return its path. Default: run-12-step-5000-replay-3.mp4 in the working folder."""
@@ -118,13 +93,12 @@ class AsyncReplay(ReplayRecord):
 
     async def track(self) -> dict[str, Any]:
         """Return what the agent computed at each decision: values, probabilities and rewards, as lists."""
-        found: dict[str, Any] = await self._client.transport.get(f"/replays/{self.id}/track")
-        return found
+        track: dict[str, Any] = await self._transport.get(f"/replays/{self.id}/track")
+        return track
 
     async def pin(self, pinned: bool = True) -> AsyncReplay:
         """Protect the replay from pruning, or end its protection with `pinned=False`."""
-        self.data = await self._client.transport.patch(f"/replays/{self.id}", {"pinned": pinned})
-        return self
+        return await self._edit({"pinned": pinned})
 
     async def save_start_points(
         self, name: str, decision: int, *, every: int | None = None, timeout: float | None = None
@@ -134,9 +108,9 @@ class AsyncReplay(ReplayRecord):
         Wait until a worker has repeated the episode up to the last of them.
         """
         body = {"name": name, "decision": decision, "every": every}
-        data = await self._client.transport.post(f"/replays/{self.id}/start-points", body)
-        saving = await AsyncStartPoints(self._client, data).wait(timeout)
-        return StartSet(await self._client.transport.get(f"/start-sets/{saving.start_set_id}"))
+        data = await self._transport.post(f"/replays/{self.id}/start-points", body)
+        saving = await AsyncStartPoints(self._transport, data).wait(timeout)
+        return StartSet(await self._transport.get(f"/start-sets/{saving.start_set_id}"))
 
     async def _download(
         self, file_id: int | None, path: str | os.PathLike[str] | None, ending: str, *, progress: bool
@@ -144,11 +118,11 @@ class AsyncReplay(ReplayRecord):
         if file_id is None:
             raise DownloadError(f"Replay {self.id} has no .{ending} file. It was pruned, or never made.")
         name = f"run-{self.run_id}-step-{self.step}-replay-{self.id}.{ending}"
-        return await download(self._client.transport, file_id, path, name, progress=progress)
+        return await download(self._transport, file_id, path, name, progress=progress)
 
     def _repr_html_(self) -> str:
         """Return a picture with the return for a notebook."""
-        return replay_card(self, self.url, read_picture(self._client.transport, self.poster_file_id))
+        return replay_card(self, self.url, read_picture(self._transport, self.poster_file_id))
 
 
 class AsyncStartPoints(AsyncResource):
@@ -157,9 +131,9 @@ class AsyncStartPoints(AsyncResource):
     @property
     def start_set_id(self) -> int:
         """Number of the start set. Raise JobFailedError if it was not saved."""
-        if (found := self._integer("start_set_id")) is None:
+        if (number := self._integer("start_set_id")) is None:
             raise JobFailedError(f"{self._title} were not saved. {self.data['reason'] or ''}".rstrip())
-        return found
+        return number
 
     @property
     def _path(self) -> str:
@@ -178,29 +152,25 @@ class AsyncStartPoints(AsyncResource):
         return self.data["done"] / self.data["total"] if self.data["total"] else 0.0
 
 
-SomeJob = TypeVar("SomeJob", bound="AsyncJob")
-
-
 class AsyncJob(AsyncResource, JobRecord):
     """A job. Its properties show the state of the last response; `refresh()` reads it again."""
 
     collection = ""
 
-    async def wait(self: SomeJob, timeout: float | None = None, *, progress: bool = True) -> SomeJob:
+    async def wait(self, timeout: float | None = None, *, progress: bool = True) -> Self:
         """Wait until the job is done. Raise JobFailedError if it fails, WaitTimeoutError after `timeout` seconds."""
         await super().wait(timeout, progress=progress)
         if self.state != "done":
             raise JobFailedError(f"{self._title} of run {self.run_id} is {self.state}. {self.reason or ''}".rstrip())
         return self
 
-    async def cancel(self: SomeJob) -> SomeJob:
+    async def cancel(self) -> Self:
         """Cancel the job if it has not ended."""
-        self.data = await self._client.transport.post(f"{self._path}/cancel")
-        return self
+        return await self._act("cancel")
 
     async def delete(self) -> None:
         """Permanently delete the job with its result."""
-        await self._client.transport.delete(self._path)
+        await self._transport.delete(self._path)
 
     @property
     def _path(self) -> str:
@@ -261,7 +231,7 @@ class AsyncRecording(AsyncJob, RecordingRecord):
 
     async def replay(self) -> AsyncReplay:
         """Return the replay of a recording that is done."""
-        for data in await self._client.transport.get(f"/runs/{self.run_id}/replays"):
+        for data in await self._transport.get(f"/runs/{self.run_id}/replays"):
             if data["id"] == self.replay_id:
-                return AsyncReplay(self._client, data)
+                return AsyncReplay(self._transport, data)
         raise ArcadiaError(f"{self._title} is {self.state} and has no replay. Call wait() before replay().")

@@ -1,13 +1,15 @@
-"""Runs and aliases that references name, and metrics of runs."""
+"""Runs and aliases that references name, and figures and metrics of runs."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
 from typing import Any
+from urllib.parse import quote
 
 from arcadia._async.transport import LOGGER, AsyncTransport
 from arcadia.errors import NotFoundError
+from arcadia.figures import Figure
 from arcadia.names import (
     Last,
     Name,
@@ -15,6 +17,7 @@ from arcadia.names import (
     RunReference,
     RunReferences,
     flatten_references,
+    joined_ids,
     parse_reference,
     read_run_page,
     require_one_id,
@@ -29,8 +32,8 @@ IDS_PER_REQUEST = 100
 async def find_run(transport: AsyncTransport, reference: RunReference) -> dict[str, Any]:
     """Return the one run that a reference names."""
     # Lists leave out some fields, such as the configuration.
-    found: dict[str, Any] = await transport.get(f"/runs/{await find_run_id(transport, reference)}")
-    return found
+    run: dict[str, Any] = await transport.get(f"/runs/{await find_run_id(transport, reference)}")
+    return run
 
 
 async def find_run_id(transport: AsyncTransport, reference: RunReference) -> int:
@@ -50,7 +53,7 @@ async def find_runs(
     transport: AsyncTransport, references: Sequence[RunReference], include: Sequence[str] = ()
 ) -> list[dict[str, Any]]:
     """Return the runs that references name, each once and in this order. Those of a range are listed runs."""
-    found: dict[int, dict[str, Any]] = {}
+    runs_by_id: dict[int, dict[str, Any]] = {}
     for reference in references:
         parsed = parse_reference(reference)
         if isinstance(parsed, Numbers) and parsed.is_range:
@@ -60,8 +63,8 @@ async def find_runs(
         else:
             runs = [await find_run(transport, reference)]
         for run in runs:
-            found.setdefault(run["id"], run)
-    return list(found.values())
+            runs_by_id.setdefault(run["id"], run)
+    return list(runs_by_id.values())
 
 
 async def find_run_ids(transport: AsyncTransport, references: Iterable[RunReferences]) -> list[int]:
@@ -73,12 +76,12 @@ async def find_run_ids(transport: AsyncTransport, references: Iterable[RunRefere
     for reference in flatten_references(references):
         parsed = parse_reference(reference)
         if isinstance(parsed, Numbers) and parsed.is_range:
-            found = [run["id"] for run in await _find_numbered(transport, parsed.ids, ())]
-            if not found:
+            existing = [run["id"] for run in await _find_numbered(transport, parsed.ids, ())]
+            if not existing:
                 raise NotFoundError(404, f"There is no run in {reference}.")
-            if missing := [str(run_id) for run_id in parsed.ids if run_id not in found]:
+            if missing := [str(run_id) for run_id in parsed.ids if run_id not in existing]:
                 LOGGER.warning("Left out of %s, because they do not exist: %s.", reference, ", ".join(missing))
-            ids |= dict.fromkeys(found)
+            ids |= dict.fromkeys(existing)
         elif isinstance(parsed, Numbers):
             ids |= dict.fromkeys(parsed.ids)
         else:
@@ -100,16 +103,28 @@ async def _find_named(transport: AsyncTransport, named: Name) -> int:
 
 async def _find_numbered(transport: AsyncTransport, ids: Sequence[int], include: Sequence[str]) -> list[dict[str, Any]]:
     """Return the runs with these numbers. Leave out deleted ones, but not archived ones."""
-    found: dict[int, dict[str, Any]] = {}
+    runs_by_id: dict[int, dict[str, Any]] = {}
     for start in range(0, len(ids), IDS_PER_REQUEST):
         wanted = list(ids[start : start + IDS_PER_REQUEST])
         for archived in (False, True):
-            if missing := [run_id for run_id in wanted if run_id not in found]:
+            if missing := [run_id for run_id in wanted if run_id not in runs_by_id]:
                 page = await transport.get(
                     "/runs", id=missing, archived=archived, include=list(include), limit=IDS_PER_REQUEST
                 )
-                found |= {run["id"]: run for run in read_run_page(page)}
-    return [found[run_id] for run_id in ids if run_id in found]
+                runs_by_id |= {run["id"]: run for run in read_run_page(page)}
+    return [runs_by_id[run_id] for run_id in ids if run_id in runs_by_id]
+
+
+async def find_figure(transport: AsyncTransport, name: str, runs: RunReferences, **options: Any) -> Figure:
+    """Return a figure of some runs. Name the known figures if there is no such figure."""
+    ids = joined_ids(await find_run_ids(transport, [runs]))
+    try:
+        return Figure(name, await transport.get(f"/figures/{quote(name, safe='')}", runs=ids or None, **options))
+    except NotFoundError:
+        known = [each["name"] for each in await transport.get("/figures")]
+        if name in known:
+            raise
+        raise NotFoundError.of_name("figure", name, known) from None
 
 
 NAMES_PER_REQUEST = 20
@@ -123,13 +138,15 @@ async def read_metrics(
     """Return some metrics of a run, or all if no names are given."""
     if not names:
         names = await transport.get(f"/runs/{run_id}/metric-names")
-    found: dict[str, Series] = {}
+    series_by_name: dict[str, Series] = {}
     for start in range(0, len(names), NAMES_PER_REQUEST):
         wanted = names[start : start + NAMES_PER_REQUEST]
-        found |= await _read(transport, run_id, wanted, x=x, buckets=buckets or POINTS_PER_REQUEST)
+        series_by_name |= await _read(transport, run_id, wanted, x=x, buckets=buckets or POINTS_PER_REQUEST)
     if buckets is None:
-        found = {name: await _complete(transport, run_id, series, x) for name, series in found.items()}
-    return Metrics(run_id, x, {name: found[name] for name in names if name in found})
+        series_by_name = {
+            name: await _complete(transport, run_id, series, x) for name, series in series_by_name.items()
+        }
+    return Metrics(run_id, x, {name: series_by_name[name] for name in names if name in series_by_name})
 
 
 async def _complete(
@@ -143,12 +160,12 @@ async def _complete(
     halves = []
     for start, end in ((low, middle), (math.nextafter(middle, math.inf), high)):
         bounds = {name: value for name, value in (("from", start), ("to", end)) if math.isfinite(value)}
-        found = await _read(transport, run_id, [series.name], x=x, buckets=POINTS_PER_REQUEST, **bounds)
-        if part := found.get(series.name):
+        series_by_name = await _read(transport, run_id, [series.name], x=x, buckets=POINTS_PER_REQUEST, **bounds)
+        if part := series_by_name.get(series.name):
             halves.append(await _complete(transport, run_id, part, x, start, end))
     return join_series(halves)
 
 
 async def _read(transport: AsyncTransport, run_id: int, names: Sequence[str], **params: Any) -> dict[str, Series]:
-    found = await transport.get(f"/runs/{run_id}/metrics", names=",".join(names), **params)
-    return {name: parse_series(name, data) for name, data in found["series"].items()}
+    metrics = await transport.get(f"/runs/{run_id}/metrics", names=",".join(names), **params)
+    return {name: parse_series(name, data) for name, data in metrics["series"].items()}

@@ -17,7 +17,7 @@ from arcadia._async.jobs import (
     AsyncReplay,
     AsyncResource,
 )
-from arcadia._async.references import read_metrics
+from arcadia._async.references import find_figure, read_metrics
 from arcadia.errors import ArcadiaError, NotLoadedError
 from arcadia.figures import Figure
 from arcadia.notebook import read_preview, run_card
@@ -40,7 +40,7 @@ class AsyncRun(AsyncResource, RunRecord):
     @property
     def url(self) -> str:
         """Address of the run's page."""
-        return f"{self._client.url}/runs/{self.id}"
+        return f"{self._transport.url}/runs/{self.id}"
 
     async def stop(self) -> AsyncRun:
         """Stop the run permanently. It saves a checkpoint first."""
@@ -67,7 +67,7 @@ class AsyncRun(AsyncResource, RunRecord):
     ) -> Path:
         """Save the run with all its data as an archive file, and return its path. Default: run-12.arcadia."""
         return await export_archive(
-            self._client.transport, ExportedItems(runs=[self.id]), path, files=files, progress=progress
+            self._transport, ExportedItems(runs=[self.id]), path, files=files, progress=progress
         )
 
     async def export_agent(
@@ -82,16 +82,16 @@ class AsyncRun(AsyncResource, RunRecord):
         The file has the weights, a model card, the network as ONNX, and a program that plays the agent.
         """
         chosen, name = await self._choose(checkpoint), f"run-{self.id}.agent.zip"
-        return await export_agent(self._client.transport, self.id, chosen, path, name, progress=progress)
+        return await export_agent(self._transport, self.id, chosen, path, name, progress=progress)
 
     async def purge(self) -> None:
         """Permanently delete the run with its files. It must have ended or be paused."""
-        await self._client.transport.delete(self._path)
+        await self._transport.delete(self._path)
 
     async def clone(self, *, name: str | None = None, **changes: Any) -> AsyncRun:
         """Queue a new run with the same configuration, except for some fields."""
         body = {"name": name, "overrides": changes}
-        return AsyncRun(self._client, await self._client.transport.post(f"{self._path}/clone", body))
+        return AsyncRun(self._transport, await self._transport.post(f"{self._path}/clone", body))
 
     async def fork(
         self, checkpoint: CheckpointChoice = "newest", *, name: str | None = None, **changes: Any
@@ -99,7 +99,7 @@ class AsyncRun(AsyncResource, RunRecord):
         """Queue a new run that continues from a checkpoint of this one, with some fields changed."""
         chosen = await self.checkpoint(checkpoint)
         body = {"checkpoint_id": chosen.id, "name": name, "overrides": changes}
-        return AsyncRun(self._client, await self._client.transport.post(f"{self._path}/fork", body))
+        return AsyncRun(self._transport, await self._transport.post(f"{self._path}/fork", body))
 
     async def change(self, *, more_steps: int | None = None, **fields: Any) -> Change:
         """Change settings while the run trains, from its next update on. With `more_steps`, train it longer.
@@ -107,18 +107,18 @@ class AsyncRun(AsyncResource, RunRecord):
         A run that has ended is queued again if it gets more steps, and continues from its last checkpoint.
         """
         body = {"fields": fields} if more_steps is None else {"fields": fields, "more_steps": more_steps}
-        requested = Change(await self._client.transport.post(f"{self._path}/changes", body))
+        requested = Change(await self._transport.post(f"{self._path}/changes", body))
         await self.refresh()
         return requested
 
     async def changes(self) -> list[Change]:
         """List the changes of the run's settings, oldest first."""
-        found = await self._client.transport.get(f"{self._path}/changes")
-        return [Change(data) for data in found["items"]]
+        changes = await self._transport.get(f"{self._path}/changes")
+        return [Change(data) for data in changes["items"]]
 
     async def diagnosis(self) -> list[Finding]:
         """Return the faults of the run, with their causes and settings that may help."""
-        return [Finding(data) for data in await self._client.transport.get(f"{self._path}/diagnosis")]
+        return [Finding(data) for data in await self._transport.get(f"{self._path}/diagnosis")]
 
     async def edit(
         self,
@@ -130,11 +130,8 @@ class AsyncRun(AsyncResource, RunRecord):
         project: str | None = None,
     ) -> AsyncRun:
         """Change the name, all tags, the notes or the priority, or move the run to another project."""
-        all_tags = None if tags is None else list(tags)
-        given = {"name": name, "tags": all_tags, "notes": notes, "priority": priority, "project": project}
-        body = {field: value for field, value in given.items() if value is not None}
-        self.data = await self._client.transport.patch(self._path, body)
-        return self
+        fields = {"name": name, "notes": notes, "priority": priority, "project": project}
+        return await self._edit({**fields, "tags": None if tags is None else list(tags)})
 
     async def tag(self, *tags: str) -> AsyncRun:
         """Add tags."""
@@ -148,7 +145,7 @@ class AsyncRun(AsyncResource, RunRecord):
 
     async def metric_names(self) -> list[str]:
         """List the metrics that the run has reported."""
-        return list(await self._client.transport.get(f"{self._path}/metric-names"))
+        return list(await self._transport.get(f"{self._path}/metric-names"))
 
     async def metrics(
         self,
@@ -159,17 +156,17 @@ class AsyncRun(AsyncResource, RunRecord):
     ) -> Metrics:
         """Return all points of some metrics, or of every metric. With `buckets`, thin long series to this number."""
         wanted = [names] if isinstance(names, str) else list(names)
-        return await read_metrics(self._client.transport, self.id, wanted, x, buckets)
+        return await read_metrics(self._transport, self.id, wanted, x, buckets)
 
     async def provenance(self, attempt: int | None = None) -> dict[str, Any]:
         """Return the code, packages, host and command that the run was made with."""
-        found: dict[str, Any] = await self._client.transport.get(f"{self._path}/provenance", attempt=attempt)
-        return found
+        provenance: dict[str, Any] = await self._transport.get(f"{self._path}/provenance", attempt=attempt)
+        return provenance
 
     async def artifacts(self, role: Literal["made", "used"] = "made") -> list[AsyncArtifactVersion]:
         """List the versions of artifacts that the run made or used, without their files."""
-        found = await self._client.transport.get(f"{self._path}/artifacts")
-        return [AsyncArtifactVersion(self._client, data) for data in found[role]]
+        artifacts = await self._transport.get(f"{self._path}/artifacts")
+        return [AsyncArtifactVersion(self._transport, data) for data in artifacts[role]]
 
     async def log(
         self, *, follow: bool = False, search: str = "", last: int | None = None, after: int = 0
@@ -179,7 +176,7 @@ class AsyncRun(AsyncResource, RunRecord):
         With `last`, begin with this number of last lines. With `after`, begin after the line with this number.
         """
         # A log may be followed for hours, so retry while the server restarts.
-        read = self._client.transport.get_patiently if follow else self._client.transport.get
+        read = self._transport.get_patiently if follow else self._transport.get
         path, text = f"{self._path}/log", search or None
         if last is not None:
             page = await read(path, limit=last, search=text)
@@ -202,21 +199,21 @@ class AsyncRun(AsyncResource, RunRecord):
 
     async def checkpoints(self) -> list[AsyncCheckpoint]:
         """List the checkpoints by step, including those whose file was pruned."""
-        rows = await self._client.transport.get(f"{self._path}/checkpoints")
-        return [AsyncCheckpoint(self._client, self.id, row) for row in rows]
+        rows = await self._transport.get(f"{self._path}/checkpoints")
+        return [AsyncCheckpoint(self._transport, self.id, row) for row in rows]
 
     async def checkpoint(self, choice: CheckpointChoice = "newest") -> AsyncCheckpoint:
         """Return the newest or the best checkpoint, the one at a step, or the one with an alias."""
         if isinstance(choice, AsyncCheckpoint):
             return choice
         kept = [each for each in await self.checkpoints() if each.is_available]
-        found = [
+        matching = [
             each
             for each in kept
             if choice in (each.step, "newest", *each.aliases) or (choice == "best" and each.is_best)
         ]
-        if found:
-            return found[-1]
+        if matching:
+            return matching[-1]
         if isinstance(choice, int):
             steps = ", ".join(str(each.step) for each in kept) or "none"
             raise ArcadiaError(f"Run {self.id} has no checkpoint at step {choice}. It has {steps}.")
@@ -228,7 +225,7 @@ class AsyncRun(AsyncResource, RunRecord):
 
     async def replays(self) -> list[AsyncReplay]:
         """List the replays by the step of their checkpoints."""
-        return [AsyncReplay(self._client, data) for data in await self._client.transport.get(f"{self._path}/replays")]
+        return [AsyncReplay(self._transport, data) for data in await self._transport.get(f"{self._path}/replays")]
 
     async def evaluate(
         self,
@@ -251,14 +248,14 @@ class AsyncRun(AsyncResource, RunRecord):
             "acting": None if acting is None else dict(acting),
             "start_set": start_set,
         }
-        data = await self._client.transport.post(f"{self._path}/evaluations", body)
-        evaluation = AsyncEvaluation(self._client, data)
+        data = await self._transport.post(f"{self._path}/evaluations", body)
+        evaluation = AsyncEvaluation(self._transport, data)
         return await evaluation.wait(timeout) if wait else evaluation
 
     async def evaluations(self) -> list[AsyncEvaluation]:
         """List the evaluations without their episodes, newest first."""
-        found = await self._client.transport.pages(f"{self._path}/evaluations")
-        return [AsyncEvaluation(self._client, data) for data in found]
+        evaluations = await self._transport.pages(f"{self._path}/evaluations")
+        return [AsyncEvaluation(self._transport, data) for data in evaluations]
 
     async def calibrate(
         self,
@@ -288,15 +285,13 @@ class AsyncRun(AsyncResource, RunRecord):
             "measure_regret": measure_regret,
             "seed": seed,
         }
-        calibration = AsyncCalibration(
-            self._client, await self._client.transport.post(f"{self._path}/calibrations", body)
-        )
+        calibration = AsyncCalibration(self._transport, await self._transport.post(f"{self._path}/calibrations", body))
         return await calibration.wait(timeout) if wait else calibration
 
     async def calibrations(self) -> list[AsyncCalibration]:
         """List the calibrations without their judged decisions, newest first."""
-        found = await self._client.transport.get(f"{self._path}/calibrations")
-        return [AsyncCalibration(self._client, data) for data in found]
+        calibrations = await self._transport.get(f"{self._path}/calibrations")
+        return [AsyncCalibration(self._transport, data) for data in calibrations]
 
     async def record(
         self,
@@ -315,18 +310,18 @@ class AsyncRun(AsyncResource, RunRecord):
             "seed": seed,
             "episode": episode,
         }
-        data = await self._client.transport.post(f"{self._path}/recordings", body)
-        recording = AsyncRecording(self._client, data)
+        data = await self._transport.post(f"{self._path}/recordings", body)
+        recording = AsyncRecording(self._transport, data)
         return await recording.wait(timeout) if wait else recording
 
     async def recordings(self) -> list[AsyncRecording]:
         """List the requested recordings, newest first."""
-        found = await self._client.transport.get(f"{self._path}/recordings")
-        return [AsyncRecording(self._client, data) for data in found]
+        recordings = await self._transport.get(f"{self._path}/recordings")
+        return [AsyncRecording(self._transport, data) for data in recordings]
 
     async def figure(self, name: str = "curves", **options: Any) -> Figure:
         """Return a figure of the run, such as curves or evaluations."""
-        return await self._client.figure(name, self, **options)
+        return await find_figure(self._transport, name, self, **options)
 
     def _load_details(self) -> None:
         raise NotLoadedError(self.id)
@@ -352,12 +347,8 @@ class AsyncRun(AsyncResource, RunRecord):
         score = f", return {self.last_return:.4g}" if self.last_return is not None else ""
         return f"{self.state}{score}"
 
-    async def _act(self, action: str) -> AsyncRun:
-        self.data = await self._client.transport.post(f"{self._path}/{action}")
-        return self
-
     async def _is_over(self) -> bool:
-        self.data = await self._client.transport.get_patiently(self._path)
+        self.data = await self._transport.get_patiently(self._path)
         return not self._is_pending
 
     async def _choose(self, choice: CheckpointChoice) -> int | str:
@@ -366,4 +357,4 @@ class AsyncRun(AsyncResource, RunRecord):
 
     def _repr_html_(self) -> str:
         """Return a card for a notebook: picture, state, progress and the curve of the return."""
-        return run_card(self, self.url, read_preview(self._client.transport, self))
+        return run_card(self, self.url, read_preview(self._transport, self))

@@ -10,13 +10,17 @@ import time
 import uuid
 from collections.abc import AsyncIterator, Callable, Mapping
 from operator import itemgetter
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import httpx
 
 from arcadia.errors import ApiError, ArcadiaError, ServerUnreachableError, UnauthorizedError, error_from_problem
+from arcadia.records import Record
 from arcadia.settings import DEFAULT_URL, describe_wrong_token
 from arcadia.version import local_user, user_agent
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
 
 
 async def sleep(seconds: float) -> None:
@@ -71,7 +75,7 @@ class AsyncTransport:
         is_outage = False
         while True:
             try:
-                found = await self.get(path, **params)
+                response = await self.get(path, **params)
             except (ServerUnreachableError, ApiError) as error:
                 is_retried = not isinstance(error, ApiError) or error.status in RETRIED_STATUSES
                 if not is_retried or time.monotonic() >= deadline:
@@ -83,7 +87,7 @@ class AsyncTransport:
                 continue
             if is_outage:
                 LOGGER.warning("The server answers again.")
-            return found
+            return response
 
     async def pages(
         self,
@@ -210,3 +214,42 @@ def _parsed(response: httpx.Response) -> object:
         return response.json()
     except ValueError:
         return None
+
+
+class AsyncRequests:
+    """Some methods of the client."""
+
+    def __init__(self, transport: AsyncTransport) -> None:
+        self.transport = transport
+
+
+class AsyncLinkedRecord(Record):
+    """A record with a connection to the server that sent it."""
+
+    def __init__(self, transport: AsyncTransport, data: Mapping[str, Any]) -> None:
+        super().__init__(data)
+        self._transport = transport
+
+    @property
+    def _path(self) -> str:
+        """Path in the API."""
+        raise NotImplementedError
+
+    async def _edit(self, fields: Mapping[str, Any]) -> Self:
+        """Change the fields that are not None."""
+        body = {name: value for name, value in fields.items() if value is not None}
+        self.data = await self._transport.patch(self._path, body)
+        return self
+
+    async def _act(self, action: str) -> Self:
+        self.data = await self._transport.post(f"{self._path}/{action}")
+        return self
+
+
+class AsyncRefreshable(AsyncLinkedRecord):
+    """A record whose properties show the state of the last response."""
+
+    async def refresh(self) -> Self:
+        """Read the object again with all its details."""
+        self.data = await self._transport.get(self._path)
+        return self

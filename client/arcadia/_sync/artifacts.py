@@ -4,57 +4,48 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+import tempfile
+from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from arcadia._sync.downloads import download, hash_of, make_folder
-from arcadia._sync.transport import Transport
+from arcadia._sync.transport import LinkedRecord, Refreshable, Requests, Transport
 from arcadia.errors import DownloadError
-from arcadia.records.artifact import ArtifactRecord, ArtifactVersionRecord
-
-if TYPE_CHECKING:
-    from arcadia._sync.client import Client
-import tempfile
-from typing import TYPE_CHECKING, Literal
-
-from arcadia.records.artifact import CheckpointRecord
+from arcadia.records.artifact import Alias, ArtifactRecord, ArtifactVersionRecord, CheckpointRecord
+from arcadia.settings import resolve_project
 from arcadia.tables import import_optional
 
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
-class Artifact(ArtifactRecord):
+Framework = Literal["numpy", "torch"]
+
+
+class Artifact(LinkedRecord, ArtifactRecord):
     """An artifact: the versions of one name in a project."""
-
-    def __init__(self, client: Client, data: Mapping[str, Any]) -> None:
-        super().__init__(data)
-        self._client = client
 
     @property
     def latest(self) -> ArtifactVersion:
         """The newest version, without its files."""
-        return ArtifactVersion(self._client, self.data["latest"])
+        return ArtifactVersion(self._transport, self.data["latest"])
 
     def versions(self) -> list[ArtifactVersion]:
         """List the versions, newest first, without their files."""
-        found = self._client.transport.get(f"/artifacts/{self.id}")
-        return [ArtifactVersion(self._client, data) for data in found["versions"]]
+        artifact = self._transport.get(self._path)
+        return [ArtifactVersion(self._transport, data) for data in artifact["versions"]]
 
     def delete(self) -> None:
         """Permanently delete all versions, and the files that no other artifact has."""
-        self._client.transport.delete(f"/artifacts/{self.id}")
+        self._transport.delete(self._path)
+
+    @property
+    def _path(self) -> str:
+        return f"/artifacts/{self.id}"
 
 
-class ArtifactVersion(ArtifactVersionRecord):
+class ArtifactVersion(Refreshable, ArtifactVersionRecord):
     """A version of an artifact."""
-
-    def __init__(self, client: Client, data: Mapping[str, Any]) -> None:
-        super().__init__(data)
-        self._client = client
-
-    def refresh(self) -> ArtifactVersion:
-        """Read the version with its files and runs."""
-        self.data = self._client.transport.get(self._path)
-        return self
 
     def download(self, folder: str | os.PathLike[str] | None = None, *, progress: bool = True) -> Path:
         """Save all files in a folder, and return it. Default: model-v3 in the working folder.
@@ -71,33 +62,27 @@ class ArtifactVersion(ArtifactVersionRecord):
             path = _place(target, file.path)
             if not (path.is_file() and path.stat().st_size == file.bytes and hash_of(path) == file.sha256):
                 make_folder(path.parent)
-                download(self._client.transport, file.data["file_id"], path, path.name, progress=progress)
+                download(self._transport, file.data["file_id"], path, path.name, progress=progress)
         return target
 
     def set_alias(self, alias: str) -> ArtifactVersion:
         """Give this version an alias, such as best. The version that had it loses it."""
         path = f"/artifacts/{self.data['artifact_id']}/aliases/{alias}"
-        self._client.transport.call("PUT", path, body={"version": self.version})
+        self._transport.call("PUT", path, body={"version": self.version})
         return self.refresh()
 
     def remove_alias(self, alias: str) -> ArtifactVersion:
         """Remove an alias from this version."""
-        self._client.transport.delete(f"/artifacts/{self.data['artifact_id']}/aliases/{alias}")
+        self._transport.delete(f"/artifacts/{self.data['artifact_id']}/aliases/{alias}")
         return self.refresh()
 
     def delete(self) -> None:
         """Permanently delete the version, and the files that no other version has."""
-        self._client.transport.delete(self._path)
+        self._transport.delete(self._path)
 
     @property
     def _path(self) -> str:
         return f"/artifacts/{self.data['artifact_id']}/versions/{self.version}"
-
-
-def find_version(transport: Transport, reference: str, project: str | None) -> dict[str, Any]:
-    """Return the version that a reference names, with its files."""
-    found: dict[str, Any] = transport.get("/artifacts/resolve", reference=reference, project=project)
-    return found
 
 
 def _place(folder: Path, path: str) -> Path:
@@ -108,15 +93,12 @@ def _place(folder: Path, path: str) -> Path:
     return place
 
 
-Framework = Literal["numpy", "torch"]
-
-
-class Checkpoint(CheckpointRecord):
+class Checkpoint(LinkedRecord, CheckpointRecord):
     """A checkpoint, the saved state of a training."""
 
-    def __init__(self, client: Client, run_id: int, data: Mapping[str, Any]) -> None:
-        super().__init__(data)
-        self._client, self.run_id = client, run_id
+    def __init__(self, transport: Transport, run_id: int, data: Mapping[str, Any]) -> None:
+        super().__init__(transport, data)
+        self.run_id = run_id
 
     def download(self, path: str | os.PathLike[str] | None = None, *, progress: bool = True) -> Path:
         """Save the file, and return its path. Default: run-12-step-5000.safetensors in the working folder.
@@ -130,7 +112,7 @@ class Checkpoint(CheckpointRecord):
                 "Choose one whose is_available is true."
             )
         name = f"run-{self.run_id}-step-{self.step}.safetensors"
-        return download(self._client.transport, self.file_id, path, name, progress=progress)
+        return download(self._transport, self.file_id, path, name, progress=progress)
 
     def load(self, framework: Framework = "numpy") -> dict[str, Any]:
         """Return the tensors by name, as NumPy arrays or as tensors of torch. docs/client/checkpoints.md lists them."""
@@ -143,6 +125,54 @@ class Checkpoint(CheckpointRecord):
 
     def pin(self, pinned: bool = True) -> Checkpoint:
         """Protect the file from pruning, or end its protection with `pinned=False`."""
-        path = f"/runs/{self.run_id}/checkpoints/{self.id}"
-        self.data = self._client.transport.patch(path, {"pinned": pinned})
-        return self
+        return self._edit({"pinned": pinned})
+
+    @property
+    def _path(self) -> str:
+        return f"/runs/{self.run_id}/checkpoints/{self.id}"
+
+
+class ArtifactRequests(Requests):
+    """Methods of the client for artifacts and aliases of checkpoints."""
+
+    def aliases(self) -> list[Alias]:
+        """List the aliases of checkpoints by name."""
+        return [Alias(data) for data in self.transport.get("/aliases")]
+
+    def alias_history(self, name: str) -> list[Alias]:
+        """Return the history of an alias, newest first."""
+        return [Alias(data) for data in self.transport.get("/aliases/history", name=name)]
+
+    def set_alias(self, name: str, checkpoint: Checkpoint, *, why: str = "", who: str | None = None) -> Alias:
+        """Point an alias such as pong/champion to a checkpoint."""
+        body = {"name": name, "checkpoint_id": checkpoint.id, "why": why, "who": who}
+        return Alias((self.transport.call("PUT", "/aliases", body=body))[0])
+
+    def remove_alias(self, name: str, *, why: str = "", who: str | None = None) -> None:
+        """Remove an alias. Its history and its checkpoint stay."""
+        params = {"name": name, "why": why, "who": who}
+        given = {key: value for key, value in params.items() if value}
+        self.transport.call("DELETE", "/aliases", params=given)
+
+    def artifacts(
+        self,
+        *,
+        project: str | Sequence[str] | None = None,
+        kind: str | None = None,
+        search: str | None = None,
+        limit: int | None = None,
+    ) -> list[Artifact]:
+        """List the artifacts with their newest versions, the last changed first."""
+        artifacts = self.transport.pages(
+            "/artifacts", limit=limit, cursor_name="before", project=project, kind=kind, search=search
+        )
+        return [Artifact(self.transport, data) for data in artifacts]
+
+    def artifact(self, reference: str, *, project: str | None = None) -> ArtifactVersion:
+        """Return the version that a reference names: "model", "model:best", "model:v3" or "Maze/model:best".
+
+        Without an alias it is the newest version. The default project is ARCADIA_PROJECT, or Main.
+        """
+        project = resolve_project(project)
+        version = self.transport.get("/artifacts/resolve", reference=reference, project=project)
+        return ArtifactVersion(self.transport, version)

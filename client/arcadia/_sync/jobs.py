@@ -4,23 +4,15 @@
 from __future__ import annotations
 
 import math
-import time
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, TypeVar
-
-from arcadia.errors import WaitTimeoutError
-from arcadia.notebook import ProgressBar
-from arcadia.records.record import Record
-
-if TYPE_CHECKING:
-    from arcadia._sync.client import Client
 import os
+import time
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from arcadia._sync.downloads import download
-from arcadia.errors import ArcadiaError, DownloadError, JobFailedError
-from arcadia.notebook import read_picture, replay_card
+from arcadia._sync.transport import LinkedRecord, Refreshable
+from arcadia.errors import ArcadiaError, DownloadError, JobFailedError, WaitTimeoutError
+from arcadia.notebook import ProgressBar, read_picture, replay_card
 from arcadia.records.job import (
     JOB_ENDED_STATES,
     CalibrationRecord,
@@ -32,25 +24,17 @@ from arcadia.records.job import (
     StartSet,
 )
 
+if TYPE_CHECKING:
+    from typing_extensions import Self
+
 # Length of one waiting request. Proxies often end requests after a minute.
 WAIT_SECONDS = 25.0
 # With a progress bar, poll the server more often.
 PROGRESS_SECONDS = 1.0
 
-SomeResource = TypeVar("SomeResource", bound="Resource")
 
-
-class Resource(Record):
-    """An object of the server. Its properties show the state of the last response; `refresh()` reads it again."""
-
-    def __init__(self, client: Client, data: Mapping[str, Any]) -> None:
-        super().__init__(data)
-        self._client = client
-
-    @property
-    def _path(self) -> str:
-        """Path in the API."""
-        raise NotImplementedError
+class Resource(Refreshable):
+    """An object of the server that may be waited for."""
 
     @property
     def _title(self) -> str:
@@ -72,12 +56,7 @@ class Resource(Record):
         """Text next to the progress bar."""
         return str(self.data["state"])
 
-    def refresh(self: SomeResource) -> SomeResource:
-        """Read the object again."""
-        self.data = self._client.transport.get(self._path)
-        return self
-
-    def wait(self: SomeResource, timeout: float | None = None, *, progress: bool = True) -> SomeResource:
+    def wait(self, timeout: float | None = None, *, progress: bool = True) -> Self:
         """Wait until it has ended or is paused. Raise WaitTimeoutError after `timeout` seconds.
 
         A terminal or a notebook shows a progress bar. While the server is unreachable, retry.
@@ -90,24 +69,20 @@ class Resource(Record):
                 if seconds <= 0:
                     state = self.data["state"]
                     raise WaitTimeoutError(f"{self._title} is still {state} after {timeout:g} seconds. It continues.")
-                self.data = self._client.transport.get_patiently(
+                self.data = self._transport.get_patiently(
                     self._path, deadline, wait="finished", timeout=round(seconds, 3)
                 )
                 bar.update(self._share, self._status)
         return self
 
 
-class Replay(ReplayRecord):
+class Replay(LinkedRecord, ReplayRecord):
     """A replay, the recording of one episode."""
-
-    def __init__(self, client: Client, data: Mapping[str, Any]) -> None:
-        super().__init__(data)
-        self._client = client
 
     @property
     def url(self) -> str:
         """Address of the replay's page."""
-        return f"{self._client.url}/runs/{self.run_id}/replays/{self.id}"
+        return f"{self._transport.url}/runs/{self.run_id}/replays/{self.id}"
 
     def download(self, path: str | os.PathLike[str] | None = None, *, progress: bool = True) -> Path:
         """Save the video, and return its path. Default: run-12-step-5000-replay-3.mp4 in the working folder."""
@@ -119,13 +94,12 @@ class Replay(ReplayRecord):
 
     def track(self) -> dict[str, Any]:
         """Return what the agent computed at each decision: values, probabilities and rewards, as lists."""
-        found: dict[str, Any] = self._client.transport.get(f"/replays/{self.id}/track")
-        return found
+        track: dict[str, Any] = self._transport.get(f"/replays/{self.id}/track")
+        return track
 
     def pin(self, pinned: bool = True) -> Replay:
         """Protect the replay from pruning, or end its protection with `pinned=False`."""
-        self.data = self._client.transport.patch(f"/replays/{self.id}", {"pinned": pinned})
-        return self
+        return self._edit({"pinned": pinned})
 
     def save_start_points(
         self, name: str, decision: int, *, every: int | None = None, timeout: float | None = None
@@ -135,9 +109,9 @@ class Replay(ReplayRecord):
         Wait until a worker has repeated the episode up to the last of them.
         """
         body = {"name": name, "decision": decision, "every": every}
-        data = self._client.transport.post(f"/replays/{self.id}/start-points", body)
-        saving = StartPoints(self._client, data).wait(timeout)
-        return StartSet(self._client.transport.get(f"/start-sets/{saving.start_set_id}"))
+        data = self._transport.post(f"/replays/{self.id}/start-points", body)
+        saving = StartPoints(self._transport, data).wait(timeout)
+        return StartSet(self._transport.get(f"/start-sets/{saving.start_set_id}"))
 
     def _download(
         self, file_id: int | None, path: str | os.PathLike[str] | None, ending: str, *, progress: bool
@@ -145,11 +119,11 @@ class Replay(ReplayRecord):
         if file_id is None:
             raise DownloadError(f"Replay {self.id} has no .{ending} file. It was pruned, or never made.")
         name = f"run-{self.run_id}-step-{self.step}-replay-{self.id}.{ending}"
-        return download(self._client.transport, file_id, path, name, progress=progress)
+        return download(self._transport, file_id, path, name, progress=progress)
 
     def _repr_html_(self) -> str:
         """Return a picture with the return for a notebook."""
-        return replay_card(self, self.url, read_picture(self._client.transport, self.poster_file_id))
+        return replay_card(self, self.url, read_picture(self._transport, self.poster_file_id))
 
 
 class StartPoints(Resource):
@@ -158,9 +132,9 @@ class StartPoints(Resource):
     @property
     def start_set_id(self) -> int:
         """Number of the start set. Raise JobFailedError if it was not saved."""
-        if (found := self._integer("start_set_id")) is None:
+        if (number := self._integer("start_set_id")) is None:
             raise JobFailedError(f"{self._title} were not saved. {self.data['reason'] or ''}".rstrip())
-        return found
+        return number
 
     @property
     def _path(self) -> str:
@@ -179,29 +153,25 @@ class StartPoints(Resource):
         return self.data["done"] / self.data["total"] if self.data["total"] else 0.0
 
 
-SomeJob = TypeVar("SomeJob", bound="Job")
-
-
 class Job(Resource, JobRecord):
     """A job. Its properties show the state of the last response; `refresh()` reads it again."""
 
     collection = ""
 
-    def wait(self: SomeJob, timeout: float | None = None, *, progress: bool = True) -> SomeJob:
+    def wait(self, timeout: float | None = None, *, progress: bool = True) -> Self:
         """Wait until the job is done. Raise JobFailedError if it fails, WaitTimeoutError after `timeout` seconds."""
         super().wait(timeout, progress=progress)
         if self.state != "done":
             raise JobFailedError(f"{self._title} of run {self.run_id} is {self.state}. {self.reason or ''}".rstrip())
         return self
 
-    def cancel(self: SomeJob) -> SomeJob:
+    def cancel(self) -> Self:
         """Cancel the job if it has not ended."""
-        self.data = self._client.transport.post(f"{self._path}/cancel")
-        return self
+        return self._act("cancel")
 
     def delete(self) -> None:
         """Permanently delete the job with its result."""
-        self._client.transport.delete(self._path)
+        self._transport.delete(self._path)
 
     @property
     def _path(self) -> str:
@@ -262,7 +232,7 @@ class Recording(Job, RecordingRecord):
 
     def replay(self) -> Replay:
         """Return the replay of a recording that is done."""
-        for data in self._client.transport.get(f"/runs/{self.run_id}/replays"):
+        for data in self._transport.get(f"/runs/{self.run_id}/replays"):
             if data["id"] == self.replay_id:
-                return Replay(self._client, data)
+                return Replay(self._transport, data)
         raise ArcadiaError(f"{self._title} is {self.state} and has no replay. Call wait() before replay().")

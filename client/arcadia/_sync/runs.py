@@ -18,7 +18,7 @@ from arcadia._sync.jobs import (
     Replay,
     Resource,
 )
-from arcadia._sync.references import read_metrics
+from arcadia._sync.references import find_figure, read_metrics
 from arcadia.errors import ArcadiaError
 from arcadia.figures import Figure
 from arcadia.notebook import read_preview, run_card
@@ -41,7 +41,7 @@ class Run(Resource, RunRecord):
     @property
     def url(self) -> str:
         """Address of the run's page."""
-        return f"{self._client.url}/runs/{self.id}"
+        return f"{self._transport.url}/runs/{self.id}"
 
     def stop(self) -> Run:
         """Stop the run permanently. It saves a checkpoint first."""
@@ -67,9 +67,7 @@ class Run(Resource, RunRecord):
         self, path: str | os.PathLike[str] | None = None, *, files: FilesChoice = "all", progress: bool = True
     ) -> Path:
         """Save the run with all its data as an archive file, and return its path. Default: run-12.arcadia."""
-        return export_archive(
-            self._client.transport, ExportedItems(runs=[self.id]), path, files=files, progress=progress
-        )
+        return export_archive(self._transport, ExportedItems(runs=[self.id]), path, files=files, progress=progress)
 
     def export_agent(
         self,
@@ -83,22 +81,22 @@ class Run(Resource, RunRecord):
         The file has the weights, a model card, the network as ONNX, and a program that plays the agent.
         """
         chosen, name = self._choose(checkpoint), f"run-{self.id}.agent.zip"
-        return export_agent(self._client.transport, self.id, chosen, path, name, progress=progress)
+        return export_agent(self._transport, self.id, chosen, path, name, progress=progress)
 
     def purge(self) -> None:
         """Permanently delete the run with its files. It must have ended or be paused."""
-        self._client.transport.delete(self._path)
+        self._transport.delete(self._path)
 
     def clone(self, *, name: str | None = None, **changes: Any) -> Run:
         """Queue a new run with the same configuration, except for some fields."""
         body = {"name": name, "overrides": changes}
-        return Run(self._client, self._client.transport.post(f"{self._path}/clone", body))
+        return Run(self._transport, self._transport.post(f"{self._path}/clone", body))
 
     def fork(self, checkpoint: CheckpointChoice = "newest", *, name: str | None = None, **changes: Any) -> Run:
         """Queue a new run that continues from a checkpoint of this one, with some fields changed."""
         chosen = self.checkpoint(checkpoint)
         body = {"checkpoint_id": chosen.id, "name": name, "overrides": changes}
-        return Run(self._client, self._client.transport.post(f"{self._path}/fork", body))
+        return Run(self._transport, self._transport.post(f"{self._path}/fork", body))
 
     def change(self, *, more_steps: int | None = None, **fields: Any) -> Change:
         """Change settings while the run trains, from its next update on. With `more_steps`, train it longer.
@@ -106,18 +104,18 @@ class Run(Resource, RunRecord):
         A run that has ended is queued again if it gets more steps, and continues from its last checkpoint.
         """
         body = {"fields": fields} if more_steps is None else {"fields": fields, "more_steps": more_steps}
-        requested = Change(self._client.transport.post(f"{self._path}/changes", body))
+        requested = Change(self._transport.post(f"{self._path}/changes", body))
         self.refresh()
         return requested
 
     def changes(self) -> list[Change]:
         """List the changes of the run's settings, oldest first."""
-        found = self._client.transport.get(f"{self._path}/changes")
-        return [Change(data) for data in found["items"]]
+        changes = self._transport.get(f"{self._path}/changes")
+        return [Change(data) for data in changes["items"]]
 
     def diagnosis(self) -> list[Finding]:
         """Return the faults of the run, with their causes and settings that may help."""
-        return [Finding(data) for data in self._client.transport.get(f"{self._path}/diagnosis")]
+        return [Finding(data) for data in self._transport.get(f"{self._path}/diagnosis")]
 
     def edit(
         self,
@@ -129,11 +127,8 @@ class Run(Resource, RunRecord):
         project: str | None = None,
     ) -> Run:
         """Change the name, all tags, the notes or the priority, or move the run to another project."""
-        all_tags = None if tags is None else list(tags)
-        given = {"name": name, "tags": all_tags, "notes": notes, "priority": priority, "project": project}
-        body = {field: value for field, value in given.items() if value is not None}
-        self.data = self._client.transport.patch(self._path, body)
-        return self
+        fields = {"name": name, "notes": notes, "priority": priority, "project": project}
+        return self._edit({**fields, "tags": None if tags is None else list(tags)})
 
     def tag(self, *tags: str) -> Run:
         """Add tags."""
@@ -147,7 +142,7 @@ class Run(Resource, RunRecord):
 
     def metric_names(self) -> list[str]:
         """List the metrics that the run has reported."""
-        return list(self._client.transport.get(f"{self._path}/metric-names"))
+        return list(self._transport.get(f"{self._path}/metric-names"))
 
     def metrics(
         self,
@@ -158,17 +153,17 @@ class Run(Resource, RunRecord):
     ) -> Metrics:
         """Return all points of some metrics, or of every metric. With `buckets`, thin long series to this number."""
         wanted = [names] if isinstance(names, str) else list(names)
-        return read_metrics(self._client.transport, self.id, wanted, x, buckets)
+        return read_metrics(self._transport, self.id, wanted, x, buckets)
 
     def provenance(self, attempt: int | None = None) -> dict[str, Any]:
         """Return the code, packages, host and command that the run was made with."""
-        found: dict[str, Any] = self._client.transport.get(f"{self._path}/provenance", attempt=attempt)
-        return found
+        provenance: dict[str, Any] = self._transport.get(f"{self._path}/provenance", attempt=attempt)
+        return provenance
 
     def artifacts(self, role: Literal["made", "used"] = "made") -> list[ArtifactVersion]:
         """List the versions of artifacts that the run made or used, without their files."""
-        found = self._client.transport.get(f"{self._path}/artifacts")
-        return [ArtifactVersion(self._client, data) for data in found[role]]
+        artifacts = self._transport.get(f"{self._path}/artifacts")
+        return [ArtifactVersion(self._transport, data) for data in artifacts[role]]
 
     def log(
         self, *, follow: bool = False, search: str = "", last: int | None = None, after: int = 0
@@ -178,7 +173,7 @@ class Run(Resource, RunRecord):
         With `last`, begin with this number of last lines. With `after`, begin after the line with this number.
         """
         # A log may be followed for hours, so retry while the server restarts.
-        read = self._client.transport.get_patiently if follow else self._client.transport.get
+        read = self._transport.get_patiently if follow else self._transport.get
         path, text = f"{self._path}/log", search or None
         if last is not None:
             page = read(path, limit=last, search=text)
@@ -201,21 +196,21 @@ class Run(Resource, RunRecord):
 
     def checkpoints(self) -> list[Checkpoint]:
         """List the checkpoints by step, including those whose file was pruned."""
-        rows = self._client.transport.get(f"{self._path}/checkpoints")
-        return [Checkpoint(self._client, self.id, row) for row in rows]
+        rows = self._transport.get(f"{self._path}/checkpoints")
+        return [Checkpoint(self._transport, self.id, row) for row in rows]
 
     def checkpoint(self, choice: CheckpointChoice = "newest") -> Checkpoint:
         """Return the newest or the best checkpoint, the one at a step, or the one with an alias."""
         if isinstance(choice, Checkpoint):
             return choice
         kept = [each for each in self.checkpoints() if each.is_available]
-        found = [
+        matching = [
             each
             for each in kept
             if choice in (each.step, "newest", *each.aliases) or (choice == "best" and each.is_best)
         ]
-        if found:
-            return found[-1]
+        if matching:
+            return matching[-1]
         if isinstance(choice, int):
             steps = ", ".join(str(each.step) for each in kept) or "none"
             raise ArcadiaError(f"Run {self.id} has no checkpoint at step {choice}. It has {steps}.")
@@ -227,7 +222,7 @@ class Run(Resource, RunRecord):
 
     def replays(self) -> list[Replay]:
         """List the replays by the step of their checkpoints."""
-        return [Replay(self._client, data) for data in self._client.transport.get(f"{self._path}/replays")]
+        return [Replay(self._transport, data) for data in self._transport.get(f"{self._path}/replays")]
 
     def evaluate(
         self,
@@ -250,14 +245,14 @@ class Run(Resource, RunRecord):
             "acting": None if acting is None else dict(acting),
             "start_set": start_set,
         }
-        data = self._client.transport.post(f"{self._path}/evaluations", body)
-        evaluation = Evaluation(self._client, data)
+        data = self._transport.post(f"{self._path}/evaluations", body)
+        evaluation = Evaluation(self._transport, data)
         return evaluation.wait(timeout) if wait else evaluation
 
     def evaluations(self) -> list[Evaluation]:
         """List the evaluations without their episodes, newest first."""
-        found = self._client.transport.pages(f"{self._path}/evaluations")
-        return [Evaluation(self._client, data) for data in found]
+        evaluations = self._transport.pages(f"{self._path}/evaluations")
+        return [Evaluation(self._transport, data) for data in evaluations]
 
     def calibrate(
         self,
@@ -287,13 +282,13 @@ class Run(Resource, RunRecord):
             "measure_regret": measure_regret,
             "seed": seed,
         }
-        calibration = Calibration(self._client, self._client.transport.post(f"{self._path}/calibrations", body))
+        calibration = Calibration(self._transport, self._transport.post(f"{self._path}/calibrations", body))
         return calibration.wait(timeout) if wait else calibration
 
     def calibrations(self) -> list[Calibration]:
         """List the calibrations without their judged decisions, newest first."""
-        found = self._client.transport.get(f"{self._path}/calibrations")
-        return [Calibration(self._client, data) for data in found]
+        calibrations = self._transport.get(f"{self._path}/calibrations")
+        return [Calibration(self._transport, data) for data in calibrations]
 
     def record(
         self,
@@ -312,18 +307,18 @@ class Run(Resource, RunRecord):
             "seed": seed,
             "episode": episode,
         }
-        data = self._client.transport.post(f"{self._path}/recordings", body)
-        recording = Recording(self._client, data)
+        data = self._transport.post(f"{self._path}/recordings", body)
+        recording = Recording(self._transport, data)
         return recording.wait(timeout) if wait else recording
 
     def recordings(self) -> list[Recording]:
         """List the requested recordings, newest first."""
-        found = self._client.transport.get(f"{self._path}/recordings")
-        return [Recording(self._client, data) for data in found]
+        recordings = self._transport.get(f"{self._path}/recordings")
+        return [Recording(self._transport, data) for data in recordings]
 
     def figure(self, name: str = "curves", **options: Any) -> Figure:
         """Return a figure of the run, such as curves or evaluations."""
-        return self._client.figure(name, self, **options)
+        return find_figure(self._transport, name, self, **options)
 
     def _load_details(self) -> None:
         self.refresh()
@@ -349,12 +344,8 @@ class Run(Resource, RunRecord):
         score = f", return {self.last_return:.4g}" if self.last_return is not None else ""
         return f"{self.state}{score}"
 
-    def _act(self, action: str) -> Run:
-        self.data = self._client.transport.post(f"{self._path}/{action}")
-        return self
-
     def _is_over(self) -> bool:
-        self.data = self._client.transport.get_patiently(self._path)
+        self.data = self._transport.get_patiently(self._path)
         return not self._is_pending
 
     def _choose(self, choice: CheckpointChoice) -> int | str:
@@ -363,4 +354,4 @@ class Run(Resource, RunRecord):
 
     def _repr_html_(self) -> str:
         """Return a card for a notebook: picture, state, progress and the curve of the return."""
-        return run_card(self, self.url, read_preview(self._client.transport, self))
+        return run_card(self, self.url, read_preview(self._transport, self))

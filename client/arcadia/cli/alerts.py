@@ -8,7 +8,7 @@ import typer
 from rich.text import Text
 
 from arcadia._sync.client import Client
-from arcadia._sync.studies import AlertChannel
+from arcadia._sync.projects import AlertChannel
 from arcadia.cli.options import Json, Yes, open_client
 from arcadia.cli.output import (
     age,
@@ -55,18 +55,18 @@ def alerts(
     if ctx.invoked_subcommand is not None:
         return
     client = open_client(ctx)
-    found = client.alerts(unread=unread, kind=kinds or None, limit=limit)
+    listed = client.alerts(unread=unread, kind=kinds or None, limit=limit)
     if follow:
-        _follow(client, found, kinds, as_json=as_json)
+        _follow(client, listed, kinds, as_json=as_json)
         return
-    if read and found:
-        client.mark_alerts_read(*(alert.id for alert in found))
+    if read and listed:
+        client.mark_alerts_read(*(alert.id for alert in listed))
     if as_json:
-        print_json([alert.data for alert in found])
+        print_json([alert.data for alert in listed])
         return
     rows: list[list[Text | str]] = [
         [str(alert.id), age(alert.data["created_at"]), state(alert.level), alert.title, _about(alert)]
-        for alert in found
+        for alert in listed
     ]
     print_table(["ALERT>", "AGE>", "LEVEL", "TITLE*", "ABOUT"], rows, empty="There are no alerts.")
 
@@ -74,9 +74,9 @@ def alerts(
 @app.command()
 def channels(ctx: typer.Context, as_json: Json = False) -> None:
     """List the channels that deliver alerts."""
-    found = open_client(ctx).alert_channels()
+    listed = open_client(ctx).alert_channels()
     if as_json:
-        print_json([channel.data for channel in found])
+        print_json([channel.data for channel in listed])
         return
     rows = [
         [
@@ -88,7 +88,7 @@ def channels(ctx: typer.Context, as_json: Json = False) -> None:
             "all" if channel.kinds is None else joined(channel.kinds),
             channel.problem or "",
         ]
-        for channel in found
+        for channel in listed
     ]
     columns = ["CHANNEL>", "NAME*", "KIND", "STATE", "ADDRESS*", "ALERTS*", "PROBLEM*"]
     print_table(columns, rows, empty="There are no channels. Add one with `arcadia alerts add-webhook`.")
@@ -127,10 +127,10 @@ def add_apprise(
 @app.command()
 def remove(ctx: typer.Context, channel: ChannelId, yes: Yes = False) -> None:
     """Remove a channel with its history."""
-    found = _find_channel(open_client(ctx), channel)
-    confirm(f"Remove channel {found.id} {found.name} with its history?", yes)
-    found.remove()
-    show(f"Removed channel {found.id}.")
+    chosen = _find_channel(open_client(ctx), channel)
+    confirm(f"Remove channel {chosen.id} {chosen.name} with its history?", yes)
+    chosen.remove()
+    show(f"Removed channel {chosen.id}.")
 
 
 @app.command("test")
@@ -151,9 +151,9 @@ def deliveries(
     as_json: Json = False,
 ) -> None:
     """List the deliveries of alerts, newest first."""
-    found = [delivery.data for delivery in open_client(ctx).alert_deliveries(channel=channel, limit=limit)]
+    listed = [delivery.data for delivery in open_client(ctx).alert_deliveries(channel=channel, limit=limit)]
     if as_json:
-        print_json(found)
+        print_json(listed)
         return
     rows = [
         [
@@ -165,7 +165,7 @@ def deliveries(
             str(each["tries"]),
             each["error"] or "",
         ]
-        for each in found
+        for each in listed
     ]
     columns = ["DELIVERY>", "AGE>", "ALERT*", "CHANNEL*", "STATE", "TRIES>", "ERROR*"]
     print_table(columns, rows, empty="No alert was sent to a channel yet.")
@@ -178,11 +178,11 @@ def redeliver(
     as_json: Json = False,
 ) -> None:
     """Send an alert to its channel again."""
-    found = open_client(ctx).redeliver_alert(delivery)
-    print_json(found.data) if as_json else show(f"Delivery {found.id} is sent again.")
+    redelivered = open_client(ctx).redeliver_alert(delivery)
+    print_json(redelivered.data) if as_json else show(f"Delivery {redelivered.id} is sent again.")
 
 
-def _follow(client: Client, found: list[Alert], kinds: list[str], *, as_json: bool) -> None:
+def _follow(client: Client, alerts: list[Alert], kinds: list[str], *, as_json: bool) -> None:
     """Print the listed alerts in order, and then each new one."""
 
     def show_new(newest_first: list[Alert], last: int) -> int:
@@ -191,7 +191,7 @@ def _follow(client: Client, found: list[Alert], kinds: list[str], *, as_json: bo
             print_json_line(alert.data) if as_json else show(_line(alert))
         return last
 
-    last = show_new(found, 0)
+    last = show_new(alerts, 0)
     with interruptible("Alerts are still raised."):
         for newest_first in refresh(lambda: client.alerts(kind=kinds or None, limit=200), FOLLOW_SECONDS):
             last = show_new(newest_first, last)

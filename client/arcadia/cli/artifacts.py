@@ -51,8 +51,8 @@ def point_alias(
     """Point an alias to a checkpoint, by default the best one of a run."""
     client = open_client(ctx)
     chosen = client.run(run).checkpoint(parse_checkpoint(checkpoint))
-    found = client.set_alias(name, chosen, why=why, who=_who())
-    print_json(found.data) if as_json else show(f"{found.name}: run {found.run_id} at step {count(found.step)}")
+    pointed = client.set_alias(name, chosen, why=why, who=_who())
+    print_json(pointed.data) if as_json else show(f"{pointed.name}: run {pointed.run_id} at step {count(pointed.step)}")
 
 
 @alias_app.command()
@@ -68,9 +68,9 @@ def remove(ctx: typer.Context, name: Name, why: Why = "") -> None:
     show(f"{name} was removed.")
 
 
-def _print(found: list[Alias], *, as_json: bool, empty: str) -> None:
+def _print(aliases: list[Alias], *, as_json: bool, empty: str) -> None:
     if as_json:
-        print_json([each.data for each in found])
+        print_json([each.data for each in aliases])
         return
     rows = [
         [
@@ -82,7 +82,7 @@ def _print(found: list[Alias], *, as_json: bool, empty: str) -> None:
             age(each.data["changed_at"]),
             clean(each.why),
         ]
-        for each in found
+        for each in aliases
     ]
     print_table(["ALIAS", "RUN>", "NAME*", "STEP>", "WHO", "SINCE>", "WHY*"], rows, empty=empty)
 
@@ -114,9 +114,9 @@ def list_artifacts(
 ) -> None:
     """List artifacts with their newest versions, the last changed first."""
     client = open_client(ctx)
-    found = client.artifacts(project=project or None, kind=kind, search=search, limit=limit)
+    artifacts = client.artifacts(project=project or None, kind=kind, search=search, limit=limit)
     if as_json:
-        print_json([each.data for each in found])
+        print_json([each.data for each in artifacts])
         return
     rows = [
         [
@@ -129,11 +129,11 @@ def list_artifacts(
             clean(each.latest.run_name or ""),
             age(each.latest.data["created_at"]),
         ]
-        for each in found
+        for each in artifacts
     ]
     columns = ["ARTIFACT", "PROJECT", "KIND", "NEWEST>", "ALIASES", "SIZE>", "MADE BY*", "SINCE>"]
     empty = ""
-    if not found:
+    if not artifacts:
         given = {"project": project, "kind": kind or "", "search": search or ""}
         empty = explain_empty(client, "artifact", given)
         empty = empty or 'There is no artifact. A script logs one with run.log_artifact("model.pt").'

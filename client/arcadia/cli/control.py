@@ -187,9 +187,9 @@ def change(
     more = parse_count(more_steps, "--more-steps") if more_steps else None
     chosen = open_client(ctx).run(run)
     if not fields and more is None:
-        found = chosen.changes()
+        listed = chosen.changes()
         if as_json:
-            print_json([each.data for each in found])
+            print_json([each.data for each in listed])
         else:
             rows = [
                 [
@@ -199,7 +199,7 @@ def change(
                     each.requested_by or "",
                     _state(each),
                 ]
-                for each in found
+                for each in listed
             ]
             print_table(["NUMBER>", "CHANGE*", "AGE>", "BY", "STATE"], rows, empty=f"Run {chosen.id} has no changes.")
         return

@@ -50,18 +50,18 @@ def checkpoints(
     as_json: Json = False,
 ) -> None:
     """Download checkpoints of a run."""
-    found, choice = choose(open_client(ctx), run, which)
-    every = found.checkpoints()
+    source, choice = choose(open_client(ctx), run, which)
+    every = source.checkpoints()
     if listed:
-        print_json([each.data for each in every]) if as_json else _list_checkpoints(found, every)
+        print_json([each.data for each in every]) if as_json else _list_checkpoints(source, every)
         return
-    chosen = every if which == "all" else [found.checkpoint(choice)]
+    chosen = every if which == "all" else [source.checkpoint(choice)]
     files = {
-        out / f"run-{found.id}-step-{each.step}-attempt-{each.attempt}.safetensors": each.download
+        out / f"run-{source.id}-step-{each.step}-attempt-{each.attempt}.safetensors": each.download
         for each in chosen
         if each.is_available
     }
-    _download(files, explain_missing(found, "checkpoint"), overwrite=overwrite, as_json=as_json)
+    _download(files, explain_missing(source, "checkpoint"), overwrite=overwrite, as_json=as_json)
 
 
 @app.command()
@@ -77,13 +77,13 @@ def replays(
 ) -> None:
     """Download the videos of a run's replays."""
     source = open_client(ctx).run(run)
-    found = source.replays()
-    found = found if latest is None else found[-latest:]
+    available = source.replays()
+    available = available if latest is None else available[-latest:]
     if listed:
-        print_json([each.data for each in found]) if as_json else _list_replays(source, found)
+        print_json([each.data for each in available]) if as_json else _list_replays(source, available)
         return
     files: dict[Path, Download] = {}
-    for each in found:
+    for each in available:
         name = f"run-{each.run_id}-step-{each.step}-replay-{each.id}"
         if each.file_id is not None:
             files[out / f"{name}.mp4"] = each.download
@@ -105,7 +105,7 @@ def _download(files: Mapping[Path, Download], empty: str, *, overwrite: bool, as
     print_json(paths) if as_json else show("\n".join(paths))
 
 
-def _list_checkpoints(run: Run, found: Sequence[Checkpoint]) -> None:
+def _list_checkpoints(run: Run, checkpoints: Sequence[Checkpoint]) -> None:
     rows = [
         [
             count(each.step),
@@ -114,13 +114,13 @@ def _list_checkpoints(run: Run, found: Sequence[Checkpoint]) -> None:
             "best" if each.is_best else "",
             (each.data["kept_as"] or "") if each.is_available else "file pruned",
         ]
-        for each in found
+        for each in checkpoints
     ]
     print_table(["STEP>", "RETURN>", "SIZE>", "BEST", "KEPT AS*"], rows, empty=explain_missing(run, "checkpoint"))
 
 
-def _list_replays(run: Run, found: Sequence[Replay]) -> None:
-    rows = [[str(each.id), count(each.step), number(each.episode_return), f"{each.seconds:.1f} s"] for each in found]
+def _list_replays(run: Run, replays: Sequence[Replay]) -> None:
+    rows = [[str(each.id), count(each.step), number(each.episode_return), f"{each.seconds:.1f} s"] for each in replays]
     print_table(["ID>", "STEP>", "RETURN>", "LENGTH>"], rows, empty=explain_missing(run, "replay"))
 
 

@@ -46,7 +46,7 @@ def evaluate(
     """Evaluate a checkpoint of a run on the server. With --run-dir, evaluate a local run without a server."""
     client = open_client(ctx)
     chosen, choice = choose(client, run, checkpoint)
-    found = chosen.evaluate(
+    evaluation = chosen.evaluate(
         protocol,
         checkpoint=choice,
         episodes=episodes,
@@ -55,17 +55,17 @@ def evaluate(
         start_set=start_set,
         wait=False,
     )
-    page = f"{client.url}/runs/{found.run_id}/evaluations"
+    page = f"{client.url}/runs/{evaluation.run_id}/evaluations"
     if wait:
-        with interruptible(f"Evaluation {found.id} continues: {page}"):
-            wait_for_job(found, progress=not as_json)
+        with interruptible(f"Evaluation {evaluation.id} continues: {page}"):
+            wait_for_job(evaluation, progress=not as_json)
     if as_json:
-        print_json(found.data)
-    elif found.state == DONE:
-        _print_scores(found)
+        print_json(evaluation.data)
+    elif evaluation.state == DONE:
+        _print_scores(evaluation)
     else:
-        show(f"Evaluation {found.id} of run {found.run_id} is {found.state}: {page}")
-    if wait and found.state != DONE:
+        show(f"Evaluation {evaluation.id} of run {evaluation.run_id} is {evaluation.state}: {page}")
+    if wait and evaluation.state != DONE:
         raise typer.Exit(1)
 
 
@@ -76,20 +76,20 @@ def _acting(name: str | None, epsilon: float | None) -> dict[str, Any] | None:
     return acting if epsilon is None else {**acting, "epsilon": epsilon}
 
 
-def _print_scores(found: Evaluation) -> None:
-    human = f"{number(found.human_normalized)} %" if found.human_normalized is not None else ""
+def _print_scores(evaluation: Evaluation) -> None:
+    human = f"{number(evaluation.human_normalized)} %" if evaluation.human_normalized is not None else ""
     print_fields(
         [
-            ("Evaluation", f"{found.id} of run {found.run_id} at step {count(found.step)}"),
-            ("State", state(found.state)),
-            ("Protocol", f"{found.protocol}, {found.acting['name']}, seed {found.seed}"),
-            ("Episodes", count(found.episodes_done)),
-            ("Mean", f"{number(found.mean)} {interval(*(found.interval or (None, None)))}"),
-            ("Median", number(found.median)),
+            ("Evaluation", f"{evaluation.id} of run {evaluation.run_id} at step {count(evaluation.step)}"),
+            ("State", state(evaluation.state)),
+            ("Protocol", f"{evaluation.protocol}, {evaluation.acting['name']}, seed {evaluation.seed}"),
+            ("Episodes", count(evaluation.episodes_done)),
+            ("Mean", f"{number(evaluation.mean)} {interval(*(evaluation.interval or (None, None)))}"),
+            ("Median", number(evaluation.median)),
             ("Human-normalized", human),
         ]
     )
-    for sentence in found.data["unlike_training"]:
+    for sentence in evaluation.data["unlike_training"]:
         say(sentence)
 
 
@@ -112,18 +112,18 @@ def record(
         confirm(f"{out} exists. Replace it?", yes)
     client = open_client(ctx)
     chosen, choice = choose(client, run, checkpoint)
-    found = chosen.record(protocol, checkpoint=choice, seed=seed, episode=episode, wait=False)
-    page = f"{client.url}/runs/{found.run_id}/replays"
+    recording = chosen.record(protocol, checkpoint=choice, seed=seed, episode=episode, wait=False)
+    page = f"{client.url}/runs/{recording.run_id}/replays"
     if wait or out is not None:
-        with interruptible(f"Recording {found.id} continues: {page}"):
-            wait_for_job(found, progress=not as_json)
-    if out is not None and found.state == DONE:
-        say(f"Saved {found.replay().download(out, progress=not as_json)}.")
+        with interruptible(f"Recording {recording.id} continues: {page}"):
+            wait_for_job(recording, progress=not as_json)
+    if out is not None and recording.state == DONE:
+        say(f"Saved {recording.replay().download(out, progress=not as_json)}.")
     if as_json:
-        print_json(found.data)
+        print_json(recording.data)
     else:
-        show(_describe(found, page))
-    if (wait or out is not None) and found.state != DONE:
+        show(_describe(recording, page))
+    if (wait or out is not None) and recording.state != DONE:
         raise typer.Exit(1)
 
 
@@ -151,8 +151,8 @@ def export(
     """Save a checkpoint's agent as one file. With --run-dir, export a local run without a server."""
     if file is not None and file.is_file() and not overwrite:
         raise ArcadiaError(f"{file} exists. Replace it with --overwrite.")
-    found, choice = choose(open_client(ctx), run, checkpoint)
-    path = found.export_agent(file, checkpoint=choice, progress=not as_json)
+    chosen, choice = choose(open_client(ctx), run, checkpoint)
+    path = chosen.export_agent(file, checkpoint=choice, progress=not as_json)
     print_json(str(path)) if as_json else show(str(path))
 
 

@@ -105,8 +105,8 @@ def launch(
     fields = parse_changes(changes)
     seeds = parse_numbers(seed) if seed else []
     if forecast:
-        found = client.forecast(preset or None, **{"config": base, "queue": queue, "priority": priority, **fields})
-        print_forecast(found, len(seeds), as_json=as_json)
+        expected = client.forecast(preset or None, **{"config": base, "queue": queue, "priority": priority, **fields})
+        print_forecast(expected, len(seeds), as_json=as_json)
         return
     shared = {"config": base, "tags": tag, "notes": notes, "queue": queue, "priority": priority, "project": project}
     runs = [client.launch(preset or None, **{**shared, **fields, **own}) for own in per_seed(name, seeds)]
@@ -124,14 +124,14 @@ def read_config(file: Path) -> dict[str, Any]:
     """Return the configuration in a JSON or TOML file."""
     try:
         text = file.read_text()
-        found = tomllib.loads(text) if file.suffix == ".toml" else json.loads(text)
+        values = tomllib.loads(text) if file.suffix == ".toml" else json.loads(text)
     except OSError as error:
         raise ArcadiaError(f"{file} cannot be read: {error.strerror}") from None
     except ValueError as error:
         raise ArcadiaError(f"{file} is not {'TOML' if file.suffix == '.toml' else 'JSON'}: {error}") from None
-    if not isinstance(found, dict):
+    if not isinstance(values, dict):
         raise ArcadiaError(f"{file} has no configuration: it must be an object of fields and values.")
-    return found
+    return values
 
 
 def presets(
@@ -142,16 +142,16 @@ def presets(
     as_json: Json = False,
 ) -> None:
     """List the presets, or show the configuration of one."""
-    found = [preset.data for preset in open_client(ctx).presets()]
+    listed = [preset.data for preset in open_client(ctx).presets()]
     if name:
-        chosen = [preset for preset in found if preset["name"] == name]
+        chosen = [preset for preset in listed if preset["name"] == name]
         if not chosen:
             raise ArcadiaError(f"There is no preset {name}. `arcadia presets` lists them.")
         print_json(chosen[0]) if as_json else _print(chosen[0])
     elif as_json:
-        print_json(found)
+        print_json(listed)
     else:
-        rows = [[each["name"], each["title"], each["method"], count(each["config"]["total_steps"])] for each in found]
+        rows = [[each["name"], each["title"], each["method"], count(each["config"]["total_steps"])] for each in listed]
         print_table(["NAME", "TITLE*", "METHOD", "STEPS>"], rows, empty="There are no presets.")
 
 

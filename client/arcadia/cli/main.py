@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import signal
 import sys
-from collections.abc import Iterator
 from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
 from typing import Annotated, Any
@@ -48,17 +47,11 @@ def added_command(name: str) -> EntryPoint | None:
 
 def describe_commands() -> dict[str, list[tuple[str, str]]]:
     """Return the names and help texts of the added commands, by package."""
-    found: dict[str, list[tuple[str, str]]] = {}
+    commands: dict[str, list[tuple[str, str]]] = {}
     for entry in entry_points(group=COMMANDS_GROUP):
         package = entry.dist.name if entry.dist else entry.module
-        found.setdefault(package, []).append((entry.name, _help(entry)))
-    return found
-
-
-def added_versions() -> Iterator[str]:
-    """Yield the lines that other packages add to `arcadia --version`."""
-    for entry in entry_points(group=VERSIONS_GROUP):
-        yield str(entry.load()())
+        commands.setdefault(package, []).append((entry.name, _help(entry)))
+    return commands
 
 
 def _help(entry: EntryPoint) -> str:
@@ -127,12 +120,12 @@ class CommandGroup(TyperGroup):
 
     def shell_complete(self, ctx: Any, incomplete: str) -> list[Any]:
         """Return the completions of the first word, with the commands of other packages."""
-        found = super().shell_complete(ctx, incomplete)
-        if found and incomplete[:1] != "-":
-            item = type(found[0])
+        completions = super().shell_complete(ctx, incomplete)
+        if completions and incomplete[:1] != "-":
+            item = type(completions[0])
             added = [each for commands in describe_commands().values() for each in commands]
-            found += [item(name, help=text) for name, text in added if name.startswith(incomplete)]
-        return found
+            completions += [item(name, help=text) for name, text in added if name.startswith(incomplete)]
+        return completions
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:
         """Write the lists of commands."""
@@ -156,8 +149,8 @@ add_commands(app)
 def _print_version(ctx: typer.Context, wanted: bool) -> None:
     if wanted:
         print(f"arcadia-client {client_build()}")
-        for line in added_versions():
-            print(line)
+        for entry in entry_points(group=VERSIONS_GROUP):
+            print(entry.load()())
         if line := describe_server(ConnectionOptions(ctx.params.get("url"), ctx.params.get("token_file"))):
             print(line)
         raise typer.Exit

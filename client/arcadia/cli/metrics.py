@@ -15,15 +15,7 @@ import typer
 from arcadia._sync.client import Client
 from arcadia._sync.runs import Run
 from arcadia.cli import options
-from arcadia.cli.options import (
-    GroupBy,
-    Json,
-    RunReference,
-    RunReferences,
-    complete_figure,
-    complete_metric,
-    open_client,
-)
+from arcadia.cli.options import GroupBy, Json, RunReference, RunReferences, open_client
 from arcadia.cli.output import (
     MISSING,
     clean,
@@ -128,14 +120,14 @@ def metrics(
 ) -> None:
     """List the metrics of a run, or draw some as charts."""
     client = open_client(ctx)
-    found = client.run(run)
+    chosen = client.run(run)
     if not names:
-        _list(client, found, as_csv=as_csv, as_json=as_json)
+        _list(client, chosen, as_csv=as_csv, as_json=as_json)
         return
-    data = client.transport.get(f"/runs/{found.id}/metrics", names=",".join(names), x=x, buckets=buckets)
+    data = client.transport.get(f"/runs/{chosen.id}/metrics", names=",".join(names), x=x, buckets=buckets)
     if unknown := [name for name in names if name not in data["series"]]:
         known = "`arcadia metrics RUN` lists its metrics"
-        raise ArcadiaError(f"Run {found.id} has not reported {', '.join(unknown)}; {known}.")
+        raise ArcadiaError(f"Run {chosen.id} has not reported {', '.join(unknown)}; {known}.")
     if as_json:
         print_json(data)
     elif as_csv:
@@ -195,15 +187,15 @@ def compare(
 ) -> None:
     """Compare runs: results, differing fields, and a verdict."""
     client = open_client(ctx)
-    found = client.compare(client.runs(*runs), group_by=group_by, at=at)
+    comparison = client.compare(client.runs(*runs), group_by=group_by, at=at)
     if as_json:
-        print_json({"comparison": found.data, "verdict": found.verdict_data})
+        print_json({"comparison": comparison.data, "verdict": comparison.verdict_data})
         return
-    _print_results(found.data)
+    _print_results(comparison.data)
     show("")
-    _print_differences(found.data)
+    _print_differences(comparison.data)
     show("")
-    _print_verdict(found)
+    _print_verdict(comparison)
 
 
 def _print_results(comparison: dict[str, Any]) -> None:
@@ -264,12 +256,14 @@ def figure(
     ctx: typer.Context,
     runs: RunReferences,
     name: Annotated[
-        str, typer.Option(help="Figure, such as curves or profile.", autocompletion=complete_figure)
+        str, typer.Option(help="Figure, such as curves or profile.", autocompletion=options.complete_figure)
     ] = "curves",
     out: Annotated[
         Path | None, typer.Option(metavar="FILE", help="File: .json, .csv, .html, .png, .svg or .pdf.")
     ] = None,
-    metric: Annotated[str | None, typer.Option(help="Metric of curves.", autocompletion=complete_metric)] = None,
+    metric: Annotated[
+        str | None, typer.Option(help="Metric of curves.", autocompletion=options.complete_metric)
+    ] = None,
     group_by: GroupBy = "",
     x: Annotated[
         str | None, typer.Option("--x", help="X axis: step, frames, time or epoch; in a scatter, a number of each run.")
@@ -287,11 +281,11 @@ def figure(
     client = open_client(ctx)
     params: dict[str, Any] = {"metric": metric, "group_by": group_by or None, "x": x, "smoothing": smoothing}
     params |= _read_options(option or [])
-    found = client.figure(name, runs, **params)
+    drawn = client.figure(name, runs, **params)
     if out is None:
-        print_json(found.data)
+        print_json(drawn.data)
     else:
-        show(str(found.save(out)))
+        show(str(drawn.save(out)))
 
 
 def _read_options(options: list[str]) -> dict[str, str]:

@@ -51,8 +51,8 @@ def read_token(file: Path) -> Token:
 
 def options_of(ctx: typer.Context) -> ConnectionOptions:
     """Return the connection options of the command line."""
-    found = ctx.find_root().obj
-    return found if isinstance(found, ConnectionOptions) else ConnectionOptions()
+    options = ctx.find_root().obj
+    return options if isinstance(options, ConnectionOptions) else ConnectionOptions()
 
 
 def open_client(ctx: typer.Context) -> Client:
@@ -266,15 +266,15 @@ GroupBy = Annotated[
 
 def parse_changes(changes: list[str]) -> dict[str, Any]:
     """Return the fields of several FIELD=VALUE. Values are JSON, or otherwise text."""
-    found: dict[str, Any] = {}
+    fields: dict[str, Any] = {}
     for change in changes:
         field, equals, value = change.partition("=")
         if not equals or not field.strip():
             raise typer.BadParameter(f"{change!r} is not FIELD=VALUE, such as learning_rate=1e-4")
         if field.strip() in NOT_FIELDS:
             raise typer.BadParameter(f"{field.strip()} is not a field of a configuration; it may be an option")
-        found[field.strip()] = parse_value(value)
-    return found
+        fields[field.strip()] = parse_value(value)
+    return fields
 
 
 def parse_count(text: str, option: str) -> int:
@@ -282,12 +282,12 @@ def parse_count(text: str, option: str) -> int:
     scale = {"k": 10**3, "m": 10**6, "g": 10**9}.get(text[-1:].lower(), 1)
     digits = text[:-1] if scale > 1 else text
     try:
-        found = Decimal(digits.replace("_", "")) * scale
+        number = Decimal(digits.replace("_", "")) * scale
     except InvalidOperation:
-        found = Decimal(0)
-    if not found.is_finite() or found < 1 or found != int(found):
+        number = Decimal(0)
+    if not number.is_finite() or number < 1 or number != int(number):
         raise typer.BadParameter(f"{option} {text}: use a whole number, such as 500000, 500k or 2M")
-    return int(found)
+    return int(number)
 
 
 def parse_checkpoint(text: str) -> CheckpointChoice:
@@ -309,7 +309,7 @@ def parse_value(text: str) -> Any:
 
 def parse_numbers(text: str) -> list[int]:
     """Return the numbers of a list such as 1-3,7."""
-    found: list[int] = []
+    numbers: list[int] = []
     for part in text.split(","):
         first, dash, last = part.strip().partition("-")
         if not first.isdecimal() or (dash and not last.isdecimal()):
@@ -317,8 +317,8 @@ def parse_numbers(text: str) -> list[int]:
         low, high = int(first), int(last or first)
         if not 0 <= high - low < MAX_NUMBERS:
             raise typer.BadParameter(f"{part.strip()} is not a range of at most {MAX_NUMBERS:,} numbers")
-        found += range(low, high + 1)
-    return list(dict.fromkeys(found))
+        numbers += range(low, high + 1)
+    return list(dict.fromkeys(numbers))
 
 
 def choose(client: Client, run: str, checkpoint: str) -> tuple[Run, CheckpointChoice]:

@@ -31,17 +31,12 @@ def clean(text: object) -> str:
     return _CONTROL.sub("�", str(text))
 
 
-def to_float(value: Any) -> float | None:
-    """Return a number of the API. NaN and the infinities are strings there."""
-    return None if value is None else float(value)
-
-
 def number(value: Any) -> str:
-    """Return a number with four significant digits."""
-    found = to_float(value)
-    if found is None:
+    """Return a number of the API with four significant digits. NaN and the infinities are strings there."""
+    if value is None:
         return MISSING
-    return f"{found:,.0f}" if abs(found) >= 1_000 and found == found else f"{found:.4g}"
+    number = float(value)
+    return f"{number:,.0f}" if abs(number) >= 1_000 and number == number else f"{number:.4g}"
 
 
 def count(value: int | None) -> str:
@@ -82,8 +77,8 @@ def local_time(moment: str | None) -> str:
 
 def parse_time(moment: str) -> datetime:
     """Parse a time of the API. Python 3.10 does not know the suffix Z."""
-    found = datetime.fromisoformat(moment.replace("Z", "+00:00"))
-    return found if found.tzinfo else found.replace(tzinfo=timezone.utc)
+    parsed = datetime.fromisoformat(moment.replace("Z", "+00:00"))
+    return parsed if parsed.tzinfo else parsed.replace(tzinfo=timezone.utc)
 
 
 def percent(part: float, whole: float | None) -> str:
@@ -184,15 +179,15 @@ def table(columns: Sequence[str], rows: Sequence[Sequence[Text | str]]) -> Table
     titles = [title.rstrip(">*") for title in columns]
     widths = [max(len(title), *(row[i].cell_len for row in cells)) for i, title in enumerate(titles)]
     used = sum(widths) + 2 * (len(widths) - 1)
-    found = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
+    grid = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
     for column, title, width in zip(columns, titles, widths, strict=True):
         if column.endswith("*"):
             width = max(MIN_SHORTENED_WIDTH, width - max(0, used - console().width))
         justify: JustifyMethod = "right" if column.endswith(">") else "left"
-        found.add_column(title, justify=justify, no_wrap=True, overflow="ellipsis", max_width=width)
+        grid.add_column(title, justify=justify, no_wrap=True, overflow="ellipsis", max_width=width)
     for row in cells:
-        found.add_row(*row)
-    return found
+        grid.add_row(*row)
+    return grid
 
 
 def print_table(columns: Sequence[str], rows: Sequence[Sequence[Text | str]], *, empty: str) -> None:
@@ -205,13 +200,13 @@ def print_table(columns: Sequence[str], rows: Sequence[Sequence[Text | str]], *,
 
 def print_fields(fields: Iterable[tuple[str, Text | str]]) -> None:
     """Print names with values, one per line. Empty values are left out."""
-    found = Table(box=None, pad_edge=False, show_header=False)
-    found.add_column(style="bold", no_wrap=True)
-    found.add_column(overflow="fold")
+    grid = Table(box=None, pad_edge=False, show_header=False)
+    grid.add_column(style="bold", no_wrap=True)
+    grid.add_column(overflow="fold")
     for name, value in fields:
         if value:
-            found.add_row(name, value if isinstance(value, Text) else Text(clean_lines(value)))
-    console().print(found)
+            grid.add_row(name, value if isinstance(value, Text) else Text(clean_lines(value)))
+    console().print(grid)
 
 
 def confirm(question: str, yes: bool) -> None:
@@ -246,7 +241,7 @@ def refresh(read: Callable[[], T], seconds: float) -> Iterator[T]:
     reachable = True
     while True:
         try:
-            found = read()
+            value = read()
         except ServerUnreachableError as error:
             if reachable:
                 say(f"{error} Trying again. Press Ctrl-C to stop.")
@@ -255,7 +250,7 @@ def refresh(read: Callable[[], T], seconds: float) -> Iterator[T]:
             if not reachable:
                 say("The server answers again.")
             reachable = True
-            yield found
+            yield value
         time.sleep(seconds)
 
 

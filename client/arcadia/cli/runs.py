@@ -11,16 +11,7 @@ import typer
 from arcadia._sync.runs import Run
 from arcadia._sync.transport import Transport
 from arcadia.cli import options
-from arcadia.cli.options import (
-    RUNS_HELP,
-    Json,
-    ProjectFilter,
-    Quiet,
-    RunReference,
-    RunReferences,
-    explain_empty,
-    open_client,
-)
+from arcadia.cli.options import Json, ProjectFilter, Quiet, RunReference, RunReferences, explain_empty, open_client
 from arcadia.cli.output import (
     MISSING,
     age,
@@ -136,54 +127,61 @@ MAIN_PROJECT = "Main"
 STATES = ("queued", "starting", "running", "paused", "finished", "failed", "stopped")
 
 
+References = Annotated[
+    list[str], typer.Argument(metavar="[RUNS...]", help=options.RUNS_HELP, autocompletion=options.complete_run)
+]
+States = Annotated[list[str], typer.Option("--state", help="Only runs in this state. May be repeated.")]
+Tags = Annotated[list[str], typer.Option(help="Only runs with this tag. May be repeated.")]
+Methods = Annotated[list[str], typer.Option(help="Only runs of this method, such as paac.")]
+Environments = Annotated[list[str], typer.Option(help="Only runs in this environment, such as ALE/Pong-v5.")]
+Search = Annotated[str, typer.Option(help="Search for text in name, notes, tags, environment or failure.")]
+OfStudy = Annotated[int | None, typer.Option(help="Only runs of this study.")]
+Archived = Annotated[bool, typer.Option("--archived", help="Show archived runs instead of the others.")]
+View = Annotated[
+    str,
+    typer.Option(
+        "--view",
+        metavar="NAME",
+        help="Use the filters, order, groups and columns of a saved view. Other options override or extend them.",
+        autocompletion=options.complete_view,
+    ),
+]
+FILTER_HELP = 'Filter expression, such as "learning_rate < 1e-3 and best_return > 15".'
+Filter = Annotated[str, typer.Option(metavar="EXPRESSION", help=FILTER_HELP)]
+SORT_HELP = "Columns, fields or expressions, separated by commas. A leading - sorts in descending order."
+Sort = Annotated[str | None, typer.Option(help=SORT_HELP)]
+GROUP_HELP = "Group runs by columns and fields, such as method,env,learning_rate."
+Groups = Annotated[str, typer.Option(metavar="NAMES", help=GROUP_HELP)]
+ShownMetrics = Annotated[
+    list[str], typer.Option(help="Also show the last value of a metric.", autocompletion=options.complete_metric)
+]
+ShownFields = Annotated[
+    list[str], typer.Option(help="Also show a field of the configuration.", autocompletion=options.complete_setting)
+]
+COMPUTE_HELP = "Also show a calculation. May be repeated."
+Computed = Annotated[list[str], typer.Option(metavar="NAME=EXPRESSION", help=COMPUTE_HELP)]
+Limit = Annotated[int, typer.Option(min=1, help="Maximum number of runs or groups.")]
+
+
 def runs(
     ctx: typer.Context,
-    references: Annotated[
-        list[str], typer.Argument(metavar="[RUNS...]", help=RUNS_HELP, autocompletion=options.complete_run)
-    ] = [],  # noqa: B006 - Typer copies it
-    states: Annotated[list[str], typer.Option("--state", help="Only runs in this state. May be repeated.")] = [],  # noqa: B006
-    tag: Annotated[list[str], typer.Option(help="Only runs with this tag. May be repeated.")] = [],  # noqa: B006
-    method: Annotated[list[str], typer.Option(help="Only runs of this method, such as paac.")] = [],  # noqa: B006
-    env: Annotated[list[str], typer.Option(help="Only runs in this environment, such as ALE/Pong-v5.")] = [],  # noqa: B006
-    search: Annotated[str, typer.Option(help="Search for text in name, notes, tags, environment or failure.")] = "",
-    study: Annotated[int | None, typer.Option(help="Only runs of this study.")] = None,
+    references: References = [],  # noqa: B006 - Typer copies it
+    states: States = [],  # noqa: B006
+    tag: Tags = [],  # noqa: B006
+    method: Methods = [],  # noqa: B006
+    env: Environments = [],  # noqa: B006
+    search: Search = "",
+    study: OfStudy = None,
     project: ProjectFilter = "",
-    archived: Annotated[bool, typer.Option("--archived", help="Show archived runs instead of the others.")] = False,
-    view: Annotated[
-        str,
-        typer.Option(
-            "--view",
-            metavar="NAME",
-            help="Use the filters, order, groups and columns of a saved view. Other options override or extend them.",
-            autocompletion=options.complete_view,
-        ),
-    ] = "",
-    filter: Annotated[  # noqa: A002 - the option's name
-        str,
-        typer.Option(
-            metavar="EXPRESSION", help='Filter expression, such as "learning_rate < 1e-3 and best_return > 15".'
-        ),
-    ] = "",
-    sort: Annotated[
-        str | None,
-        typer.Option(
-            help="Columns, fields or expressions, separated by commas. A leading - sorts in descending order."
-        ),
-    ] = None,
-    group_by: Annotated[
-        str, typer.Option(metavar="NAMES", help="Group runs by columns and fields, such as method,env,learning_rate.")
-    ] = "",
-    metric: Annotated[
-        list[str], typer.Option(help="Also show the last value of a metric.", autocompletion=options.complete_metric)
-    ] = [],  # noqa: B006
-    config: Annotated[
-        list[str],
-        typer.Option(help="Also show a field of the configuration.", autocompletion=options.complete_setting),
-    ] = [],  # noqa: B006
-    compute: Annotated[
-        list[str], typer.Option(metavar="NAME=EXPRESSION", help="Also show a calculation. May be repeated.")
-    ] = [],  # noqa: B006
-    limit: Annotated[int, typer.Option(min=1, help="Maximum number of runs or groups.")] = 20,
+    archived: Archived = False,
+    view: View = "",
+    filter: Filter = "",  # noqa: A002 - the option's name
+    sort: Sort = None,
+    group_by: Groups = "",
+    metric: ShownMetrics = [],  # noqa: B006
+    config: ShownFields = [],  # noqa: B006
+    compute: Computed = [],  # noqa: B006
+    limit: Limit = 20,
     quiet: Quiet = False,
     as_json: Json = False,
 ) -> None:
@@ -197,43 +195,26 @@ def runs(
         project = project or ("" if saved.project == MAIN_PROJECT else saved.project)
         group_by = group_by or ",".join(saved.group_by)
         metric, config = [*metric, *_last_metrics(saved)], [*config, *_settings(saved)]
-    given: dict[str, Any] = {
-        "id": [run.id for run in client.runs(*references)] if references else None,
-        "state": states,
-        "tag": tag,
-        "algorithm": method,
-        "env": env,
-        "text": search,
-        "study": study,
-        "project": None if references else project,
-        "archived": archived,
-        "filter": filter,
-        "sort": sort,
-    }
+    ids = [run.id for run in client.runs(*references)] if references else None
+    given = {"id": ids, "state": states, "tag": tag, "algorithm": method, "env": env, "text": search, "study": study}
+    given |= {"project": "" if references else project, "archived": archived, "filter": filter, "sort": sort}
     filters = {**(saved.run_query if saved else {}), **{name: value for name, value in given.items() if value}}
     sort = filters.pop("sort", None)
     if group_by:
         values = ["return", "best_return", *(f'last("{name}")' for name in metric)]
         print_groups(client.transport, filters, group_by, values, sort or "-newest", limit, as_json=as_json)
         return
-    found = client.transport.pages(
-        "/runs",
-        limit=limit,
-        read=read_run_page,
-        **filters,
-        sort=sort or "-created_at",
-        compute=compute,
-        metric=metric,
-        include=[f"config.{field}" for field in config],
-    )
+    columns = {"compute": compute, "metric": metric, "include": [f"config.{field}" for field in config]}
+    filters |= {"sort": sort or "-created_at", **columns}
+    listed = client.transport.pages("/runs", limit=limit, read=read_run_page, **filters)
     if as_json:
-        print_json(found)
+        print_json(listed)
     elif quiet:
-        show_text("\n".join(str(run["id"]) for run in found))
+        show_text("\n".join(str(run["id"]) for run in listed))
     else:
-        empty = "" if found else explain_empty(client, "run", {"project": given["project"] or ""})
-        _print(found, metric, config, [column.partition("=")[0].strip() for column in compute], empty)
-        if len(found) == limit:
+        empty = "" if listed else explain_empty(client, "run", {"project": "" if references else project})
+        _print(listed, metric, config, [column.partition("=")[0].strip() for column in compute], empty)
+        if len(listed) == limit:
             say(f"The list ends after {plural(limit, 'run')}. Show more with --limit.")
 
 
@@ -244,11 +225,11 @@ def show(
     as_json: Json = False,
 ) -> None:
     """Show a run with its state, results, workers and warnings."""
-    found = open_client(ctx).run(run)
+    chosen = open_client(ctx).run(run)
     if config or as_json:
-        print_json(found.config if config else found.data)
+        print_json(chosen.config if config else chosen.data)
     else:
-        print_details(found)
+        print_details(chosen)
 
 
 def tag(
@@ -261,21 +242,23 @@ def tag(
     """Add and remove tags of runs, or show them."""
     if not all(each.strip() for each in (*add, *remove)):
         raise typer.BadParameter("a tag is empty. Use one such as --add best")
-    found = open_client(ctx).runs(*runs)
+    tagged = open_client(ctx).runs(*runs)
     if add or remove:
-        for run in found:
+        for run in tagged:
             run.edit(tags=[tag for tag in dict.fromkeys([*run.tags, *add]) if tag not in remove])
     elif as_json:
-        for run in found:
+        for run in tagged:
             run.refresh()
     if as_json:
-        print_json([run.data for run in found])
+        print_json([run.data for run in tagged])
         return
-    for run in found:
+    for run in tagged:
         show_text(f"{run.id} {run.name}: {joined(run.tags)}")
 
 
-def _print(found: list[dict[str, Any]], metrics: list[str], fields: list[str], computed: list[str], empty: str) -> None:
+def _print(
+    listed: list[dict[str, Any]], metrics: list[str], fields: list[str], computed: list[str], empty: str
+) -> None:
     columns = ["ID>", "NAME*", "STATE", "ENVIRONMENT", "DONE>", "RETURN>", "BEST>", "AGE>"]
     rows = [
         [
@@ -291,7 +274,7 @@ def _print(found: list[dict[str, Any]], metrics: list[str], fields: list[str], c
             *(_setting(run, field) for field in fields),
             *(number(run["computed"][name]) for name in computed),
         ]
-        for run in found
+        for run in listed
     ]
     added = [f"{name}>" for name in [*metrics, *fields, *computed]]
     print_table([*columns, *added], rows, empty=empty or "There are no such runs.")
@@ -302,8 +285,7 @@ def _settings(view: SavedView) -> list[str]:
 
 
 def _last_metrics(view: SavedView) -> list[str]:
-    found = (re.fullmatch(r"metric\.(.+)\.last", column) for column in view.columns)
-    return [match[1] for match in found if match]
+    return [match[1] for column in view.columns if (match := re.fullmatch(r"metric\.(.+)\.last", column))]
 
 
 def _last(run: dict[str, Any], metric: str) -> str:

@@ -12,7 +12,7 @@ import typer
 from rich.text import Text
 
 from arcadia._sync.client import Client
-from arcadia._sync.studies import Project
+from arcadia._sync.projects import Project
 from arcadia.cli import options
 from arcadia.cli.options import RUNS_HELP, Json, Yes, open_client, options_of
 from arcadia.cli.output import (
@@ -44,9 +44,9 @@ TextOption = Annotated[str | None, typer.Option("--text", help="Text of its page
 @app.command("list")
 def list_projects(ctx: typer.Context, as_json: Json = False) -> None:
     """List projects with their runs, studies and reports."""
-    found = open_client(ctx).projects()
+    projects = open_client(ctx).projects()
     if as_json:
-        print_json([project.data for project in found])
+        print_json([project.data for project in projects])
         return
     rows: list[list[Text | str]] = [
         [
@@ -57,7 +57,7 @@ def list_projects(ctx: typer.Context, as_json: Json = False) -> None:
             f"{project.report_count:,}",
             age(project.data["last_activity"]),
         ]
-        for project in found
+        for project in projects
     ]
     print_table(["PROJECT*", "RUNS>", "ACTIVE>", "STUDIES>", "REPORTS>", "LAST ACTIVITY>"], rows, empty="")
 
@@ -65,29 +65,29 @@ def list_projects(ctx: typer.Context, as_json: Json = False) -> None:
 @app.command("show")
 def show_project(ctx: typer.Context, project: Name, as_json: Json = False) -> None:
     """Show a project with its text and its best agents."""
-    found = open_client(ctx).project(project)
+    chosen = open_client(ctx).project(project)
     if as_json:
-        print_json(found.data)
+        print_json(chosen.data)
         return
-    pinned = found.data["pinned_report"]
+    pinned = chosen.data["pinned_report"]
     print_fields(
         [
-            ("Project", found.name),
-            ("Runs", f"{found.run_count:,}, {found.active_run_count:,} active"),
-            ("Studies", f"{found.study_count:,}"),
-            ("Reports", f"{found.report_count:,}"),
+            ("Project", chosen.name),
+            ("Runs", f"{chosen.run_count:,}, {chosen.active_run_count:,} active"),
+            ("Studies", f"{chosen.study_count:,}"),
+            ("Reports", f"{chosen.report_count:,}"),
             ("Pinned", f"{pinned['id']} {pinned['title']}" if pinned else ""),
-            ("Text", clean(found.text or "")),
+            ("Text", clean(chosen.text or "")),
         ]
     )
-    _print_agents(found)
+    _print_agents(chosen)
 
 
 @app.command()
 def create(ctx: typer.Context, project: Name, text: TextOption = None, as_json: Json = False) -> None:
     """Create a project."""
-    found = open_client(ctx).create_project(project, text or "")
-    print_json(found.data) if as_json else show(f"Created project {found.name}.")
+    created = open_client(ctx).create_project(project, text or "")
+    print_json(created.data) if as_json else show(f"Created project {created.name}.")
 
 
 @app.command()
@@ -98,10 +98,10 @@ def rename(
     as_json: Json = False,
 ) -> None:
     """Rename a project."""
-    found = open_client(ctx).project(project)
-    before = found.name
-    found.edit(name=name)
-    print_json(found.data) if as_json else show(f"Renamed project {before} to {found.name}.")
+    chosen = open_client(ctx).project(project)
+    before = chosen.name
+    chosen.edit(name=name)
+    print_json(chosen.data) if as_json else show(f"Renamed project {before} to {chosen.name}.")
 
 
 @app.command()
@@ -117,19 +117,19 @@ def merge(
 ) -> None:
     """Move everything of a project into another one, and delete it."""
     client = open_client(ctx)
-    found, target = client.project(project), client.project(into)
-    confirm(f"Merge project {found.name} with {plural(found.run_count, 'run')} into {target.name}?", yes)
-    merged = found.merge(target.name)
-    print_json(merged.data) if as_json else show(f"Merged project {found.name} into {merged.name}.")
+    source, target = client.project(project), client.project(into)
+    confirm(f"Merge project {source.name} with {plural(source.run_count, 'run')} into {target.name}?", yes)
+    merged = source.merge(target.name)
+    print_json(merged.data) if as_json else show(f"Merged project {source.name} into {merged.name}.")
 
 
 @app.command()
 def delete(ctx: typer.Context, project: Name, yes: Yes = False) -> None:
     """Delete an empty project."""
-    found = open_client(ctx).project(project)
-    confirm(f"Delete project {found.name}?", yes)
-    found.delete()
-    show(f"Deleted project {found.name}.")
+    chosen = open_client(ctx).project(project)
+    confirm(f"Delete project {chosen.name}?", yes)
+    chosen.delete()
+    show(f"Deleted project {chosen.name}.")
 
 
 def move(
@@ -178,9 +178,9 @@ def _print_agents(project: Project) -> None:
 
 def workers(ctx: typer.Context, as_json: Json = False) -> None:
     """List the workers with their hosts and runs."""
-    found = [worker.data for worker in open_client(ctx).workers()]
+    listed = [worker.data for worker in open_client(ctx).workers()]
     if as_json:
-        print_json(found)
+        print_json(listed)
         return
     rows = [
         [
@@ -193,11 +193,11 @@ def workers(ctx: typer.Context, as_json: Json = False) -> None:
             format_size(worker["memory_bytes"]),
             age(worker["last_seen_at"]),
         ]
-        for worker in found
+        for worker in listed
     ]
     columns = ["NAME*", "HOST*", "STATE", "QUEUE", "RUN>", "CORES>", "MEMORY>", "SEEN>"]
     print_table(columns, rows, empty="No worker has connected. Start one with `arcadia worker`.")
-    if others := [worker["name"] for worker in found if worker["is_other_build"] and worker["state"] != "gone"]:
+    if others := [worker["name"] for worker in listed if worker["is_other_build"] and worker["state"] != "gone"]:
         say(f"Another build than the server's: {', '.join(others)}. Upgrade them.")
 
 

@@ -9,6 +9,9 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
+from rich.console import Group
+from rich.live import Live
+from rich.text import Text
 
 from arcadia._sync.client import Client
 from arcadia._sync.studies import Study
@@ -25,9 +28,25 @@ from arcadia.cli.options import (
     parse_numbers,
     parse_value,
 )
-from arcadia.cli.output import confirm, interruptible, plural, print_json, say
+from arcadia.cli.output import (
+    clean,
+    confirm,
+    console,
+    counts,
+    interruptible,
+    interval,
+    is_terminal,
+    number,
+    plural,
+    print_json,
+    print_json_line,
+    print_table,
+    refresh,
+    say,
+    state,
+    table,
+)
 from arcadia.cli.output import show as show_text
-from arcadia.cli.study_watch import FINISHED, continues, format_cost, print_studies, print_study, summarize, watch
 from arcadia.errors import ArcadiaError
 
 if sys.version_info >= (3, 11):
@@ -35,6 +54,8 @@ if sys.version_info >= (3, 11):
 else:
     import tomli as tomllib
 
+FINISHED = "finished"
+COLUMNS = ["POINT>", "VALUES*", "MEAN>", "95 %", "N>"]
 _RANGE = re.compile(r"(log|uniform)\(\s*([^,()]+?)\s*,\s*([^,()]+?)\s*\)")
 
 
@@ -51,28 +72,28 @@ def build_request(
     if (file is None) == (preset is None):
         raise ArcadiaError("Give either a file or --preset.")
     given: dict[str, Any] = {"preset": preset, "name": preset}
-    found = given if file is None else read_specification(file)
+    specification = given if file is None else read_specification(file)
     if axes:
-        found["axes"] = [*found.get("axes", []), *map(parse_axis, axes)]
+        specification["axes"] = [*specification.get("axes", []), *map(parse_axis, axes)]
     if seeds is not None:
-        found["seeds"] = int(seeds) if seeds.isdecimal() else seeds
+        specification["seeds"] = int(seeds) if seeds.isdecimal() else seeds
     if points is not None:
-        found |= {"sampler": "random", "points": points}
-    return found | {name: value for name, value in options.items() if value is not None}
+        specification |= {"sampler": "random", "points": points}
+    return specification | {name: value for name, value in options.items() if value is not None}
 
 
 def read_specification(file: Path) -> dict[str, Any]:
     """Return the content of a TOML file."""
     try:
-        found: dict[str, Any] = tomllib.loads(file.read_text())
-        json.dumps(found)
+        specification: dict[str, Any] = tomllib.loads(file.read_text())
+        json.dumps(specification)
     except OSError as error:
         raise ArcadiaError(f"{file} cannot be read: {error.strerror}") from None
     except tomllib.TOMLDecodeError as error:
         raise ArcadiaError(f"{file} is not TOML: {error}") from None
     except (TypeError, UnicodeDecodeError) as error:
         raise ArcadiaError(f"{file} contains values that no study can have, such as a date: {error}") from None
-    return found
+    return specification
 
 
 def parse_axis(text: str) -> dict[str, Any]:
@@ -87,7 +108,6 @@ def parse_axis(text: str) -> dict[str, Any]:
 
 
 app = typer.Typer(help="Start and control studies.", no_args_is_help=True, rich_markup_mode=None)
-app.command()(watch)
 
 File = Annotated[Path | None, typer.Argument(metavar="[FILE.toml]", help="Specification; see docs/studies.md.")]
 Preset = Annotated[str | None, typer.Option(help="Base preset for all runs.", autocompletion=complete_preset)]
@@ -111,6 +131,23 @@ Name = Annotated[str | None, typer.Option(help="Name of the study.")]
 ConfirmSteps = Annotated[
     int | None, typer.Option(metavar="N", help="Confirm the total number of steps of the preview.")
 ]
+
+
+@app.command()
+def watch(
+    ctx: typer.Context,
+    study: StudyId,
+    interval: Annotated[float, typer.Option(min=0.2, help="Seconds between updates.")] = 2.0,
+    as_json: Annotated[bool, typer.Option("--json", help="Print a line of JSON after each change.")] = False,
+) -> None:
+    """Watch a study until it ends. Exit with 0 only if it is finished; Ctrl-C does not stop it."""
+    chosen = open_client(ctx).study(study)
+    with interruptible(continues(chosen)):
+        if is_terminal() and not as_json:
+            _watch_screen(chosen, interval)
+        else:
+            _watch_lines(chosen, interval, as_json=as_json)
+    raise typer.Exit(int(chosen.state != FINISHED))
 
 
 @app.command()
@@ -163,15 +200,22 @@ def list_studies(
     as_json: Json = False,
 ) -> None:
     """List studies, newest first."""
-    found = open_client(ctx).studies(limit, project=project or None)
-    print_json([study.data for study in found]) if as_json else print_studies(found)
+    studies = open_client(ctx).studies(limit, project=project or None)
+    if as_json:
+        print_json([study.data for study in studies])
+        return
+    rows: list[list[Text | str]] = []
+    for study in studies:
+        points, runs = f"{study.data['points']:,}", counts(study.run_counts)
+        rows.append([str(study.id), study.name, state(study.state), points, runs, number(study.best_mean)])
+    print_table(["ID>", "NAME*", "STATE", "POINTS>", "RUNS", "BEST>"], rows, empty="There are no studies.")
 
 
 @app.command()
 def show(ctx: typer.Context, study: StudyId, as_json: Json = False) -> None:
     """Show a study's points with their means over seeds."""
-    found = open_client(ctx).study(study)
-    print_json(found.data) if as_json else print_study(found)
+    chosen = open_client(ctx).study(study)
+    print_json(chosen.data) if as_json else print_study(chosen)
 
 
 @app.command()
@@ -189,9 +233,9 @@ def resume(ctx: typer.Context, study: StudyId, as_json: Json = False) -> None:
 @app.command()
 def stop(ctx: typer.Context, study: StudyId, yes: Yes = False, as_json: Json = False) -> None:
     """Stop a study with all runs that have not ended."""
-    found = open_client(ctx).study(study)
-    confirm(f"Stop study {found.id} {found.name} with all its runs?", yes)
-    _finish(found.stop(), as_json)
+    chosen = open_client(ctx).study(study)
+    confirm(f"Stop study {chosen.id} {chosen.name} with all its runs?", yes)
+    _finish(chosen.stop(), as_json)
 
 
 @app.command()
@@ -205,10 +249,10 @@ def extend(
     as_json: Json = False,
 ) -> None:
     """Add seeds or random points to a study."""
-    found = open_client(ctx).study(study)
-    remaining = found.data["runs_remaining"] if found.state == "stopped" else 0
-    found.extend(seeds=seeds, best=best, of=parse_numbers(of) if of else None, points=points)
-    _finish(found, as_json)
+    chosen = open_client(ctx).study(study)
+    remaining = chosen.data["runs_remaining"] if chosen.state == "stopped" else 0
+    chosen.extend(seeds=seeds, best=best, of=parse_numbers(of) if of else None, points=points)
+    _finish(chosen, as_json)
     if remaining:
         say(f"The study was stopped. It continues, including {plural(remaining, 'run')} not created before.")
 
@@ -216,23 +260,23 @@ def extend(
 @app.command()
 def delete(ctx: typer.Context, study: StudyId, yes: Yes = False) -> None:
     """Delete a study that is not running. Its runs are kept."""
-    found = open_client(ctx).study(study)
-    confirm(f"Delete study {found.id} {found.name}? Its runs are kept.", yes)
-    found.delete()
-    show_text(f"Deleted study {found.id}.")
+    chosen = open_client(ctx).study(study)
+    confirm(f"Delete study {chosen.id} {chosen.name}? Its runs are kept.", yes)
+    chosen.delete()
+    show_text(f"Deleted study {chosen.id}.")
 
 
 def preview_study(client: Client, body: dict[str, Any], *, as_json: bool) -> None:
     """Show the size and the cost of a study."""
-    found = client.transport.post("/studies/preview", body)
+    cost = client.transport.post("/studies/preview", body)
     if as_json:
-        print_json(found)
+        print_json(cost)
         return
-    show_text(format_cost(found))
-    if found["refused"]:
-        raise ArcadiaError(found["refused"])
-    if found["confirm"]:
-        show_text(f"Start it with --confirm-steps {found['steps']}.")
+    show_text(format_cost(cost))
+    if cost["refused"]:
+        raise ArcadiaError(cost["refused"])
+    if cost["confirm"]:
+        show_text(f"Start it with --confirm-steps {cost['steps']}.")
 
 
 def start_study(
@@ -247,9 +291,8 @@ def start_study(
     """Start a study and show it. With `wait`, exit with 1 unless it finishes."""
     _check_cost(client, body, confirm_steps)
     # The server validates what the file contains.
-    study = Study(
-        client, client.transport.post("/studies", {**body, "confirm_steps": confirm_steps, "project": project})
-    )
+    body |= {"confirm_steps": confirm_steps, "project": project}
+    study = Study(client.transport, client.transport.post("/studies", body))
     if not as_json:
         show_text(f"{summarize(study)}\n{study.url}")
     if wait:
@@ -265,13 +308,83 @@ def start_study(
 
 def _check_cost(client: Client, body: dict[str, Any], confirm_steps: int | None) -> None:
     """Print the cost, and raise ArcadiaError if it must be confirmed first."""
-    found = client.transport.post("/studies/preview", body)
-    say(format_cost(found))
-    if found["refused"]:
-        raise ArcadiaError(found["refused"])
-    if found["confirm"] and confirm_steps is None:
-        raise ArcadiaError(f"{found['confirm']}; add --confirm-steps {found['steps']} to start it")
+    cost = client.transport.post("/studies/preview", body)
+    say(format_cost(cost))
+    if cost["refused"]:
+        raise ArcadiaError(cost["refused"])
+    if cost["confirm"] and confirm_steps is None:
+        raise ArcadiaError(f"{cost['confirm']}; add --confirm-steps {cost['steps']} to start it")
 
 
 def _finish(study: Study, as_json: bool) -> None:
     print_json(study.data) if as_json else show_text(summarize(study))
+
+
+def format_cost(preview: dict[str, Any]) -> str:
+    """Return the size and the cost of a study as one line."""
+    least, most = preview.get("min_runs", preview["runs"]), preview["runs"]
+    runs = f"{most:,}" if least == most else f"{least:,} to {most:,}"
+    workers = f"{preview['concurrent_runs']} worker{'s' if preview['concurrent_runs'] > 1 else ''}"
+    if preview["seconds"] is None:
+        unmeasured = " or ".join(preview["unmeasured"])
+        time = f"; the duration is unknown, since no run of {unmeasured} has trained here"
+    else:
+        time = f", about {preview['seconds'] / 3_600:,.1f} h on {workers} at the rate measured here"
+    return f"{preview['points']:,} points, {runs} runs, {preview['steps']:,} steps{time}"
+
+
+def summarize(study: Study) -> str:
+    """Return a study as one line."""
+    return f"Study {study.id} {study.name} is {study.state}: {counts(study.run_counts) or 'no runs'}"
+
+
+def print_study(study: Study) -> None:
+    """Print a study with its points, the best first."""
+    show_text(summarize(study))
+    if study.state_reason:
+        show_text(study.state_reason)
+    if study.verdict:
+        show_text(study.verdict)
+    console().print(table(COLUMNS, point_rows(study)))
+
+
+def point_rows(study: Study) -> list[list[str]]:
+    """Return the rows of the points, the best mean first."""
+    rows = []
+    for point in sorted(study.data["table"], key=lambda point: (point["mean"] is None, -(point["mean"] or 0))):
+        mean, bounds = number(point["mean"]), interval(point["low"], point["high"])
+        rows.append([str(point["number"]), point["label"], mean, bounds, str(point["n"])])
+    return rows
+
+
+def continues(study: Study) -> str:
+    """Return the message for Ctrl-C while a study is waited for."""
+    return f"Study {study.id} continues. Watch with: arcadia study watch {study.id}"
+
+
+def _watch_screen(study: Study, interval: float) -> None:
+    screen = console()
+    with Live(console=screen, auto_refresh=False, vertical_overflow="crop") as live:
+        for _ in refresh(study.refresh, interval):
+            heading = Text.assemble((f"Study {study.id} ", "bold"), clean(study.name), "  ", state(study.state))
+            rows = point_rows(study)
+            # As many of the best points as fit.
+            shown = rows[: max(1, screen.height - 5)]
+            more = [Text(f"and {len(rows) - len(shown)} more points", style="dim")] if len(shown) < len(rows) else []
+            content = Group(heading, Text(counts(study.run_counts)), table(COLUMNS, shown), *more)
+            live.update(content, refresh=True)
+            if study.has_ended:
+                return
+
+
+def _watch_lines(study: Study, interval: float, *, as_json: bool) -> None:
+    """Report each change: as JSON, or on stderr before the final table."""
+    last = ""
+    for _ in refresh(study.refresh, interval):
+        if (line := summarize(study)) != last:
+            print_json_line(study.data) if as_json else say(line)
+            last = line
+        if study.has_ended:
+            break
+    if not as_json:
+        print_study(study)

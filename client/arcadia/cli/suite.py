@@ -46,9 +46,9 @@ Name = Annotated[str | None, typer.Option(help="Name of the study.")]
 @app.command("list")
 def list_game_lists(ctx: typer.Context, as_json: Json = False) -> None:
     """List the lists of games."""
-    found = [each.data for each in open_client(ctx).suites()]
+    game_lists = [each.data for each in open_client(ctx).suites()]
     if as_json:
-        print_json(found)
+        print_json(game_lists)
         return
     rows = [
         [
@@ -59,7 +59,7 @@ def list_game_lists(ctx: typer.Context, as_json: Json = False) -> None:
             each["preset"],
             count(each["total_steps"]),
         ]
-        for each in found
+        for each in game_lists
     ]
     print_table(["NAME", "TITLE*", "GAMES>", "PROTOCOL", "PRESET", "STEPS>"], rows, empty="There are no lists.")
 
@@ -103,11 +103,11 @@ def start(
 @app.command("show")
 def show_suite(ctx: typer.Context, study: StudyId, as_json: Json = False) -> None:
     """Show the scores of a study over its games, with statistics and their intervals."""
-    found = open_client(ctx).study(study).aggregates()
+    results = open_client(ctx).study(study).aggregates()
     if as_json:
-        print_json([each.data for each in found])
+        print_json([each.data for each in results])
         return
-    for each in found:
+    for each in results:
         _print(each)
 
 
@@ -139,9 +139,9 @@ def _print(result: SuiteResult) -> None:
     ]
     print_table(["GAME*", "SCORED>", "SCORE>", "PERCENT>"], rows, empty="There are no games.")
     statistics = [
-        [title, number(found["value"]), interval(found["low"], found["high"]) or MISSING]
+        [title, number(value["value"]), interval(value["low"], value["high"]) or MISSING]
         for title, name in STATISTICS.items()
-        if (found := result.data[name]) is not None
+        if (value := result.data[name]) is not None
     ]
     print_table(["STATISTIC", "VALUE>", "95 %"], statistics, empty="No run has a score yet.")
 
@@ -158,28 +158,28 @@ def diagnose(
 ) -> None:
     """Show what is wrong with a run, and settings that may help."""
     client = open_client(ctx)
-    found = client.run(run).diagnosis()
+    findings = client.run(run).diagnosis()
     if test is not None:
-        body = _find_test(found, test)
+        body = _find_test(findings, test)
         start_study(client, body, confirm_steps=confirm_steps, project=None, wait=wait, as_json=as_json)
     elif as_json:
-        print_json([finding.data for finding in found])
+        print_json([finding.data for finding in findings])
     else:
-        _print_findings(found)
+        _print_findings(findings)
 
 
-def _find_test(found: list[Finding], rule: str) -> dict[str, object]:
-    tests = {finding.rule: finding.test for finding in found if finding.test}
+def _find_test(findings: list[Finding], rule: str) -> dict[str, object]:
+    tests = {finding.rule: finding.test for finding in findings if finding.test}
     if rule not in tests:
         known = f"It has tests for {', '.join(tests)}." if tests else "It has no finding with a test."
         raise ArcadiaError(f"The diagnosis of this run has no test for {rule}. {known}")
     return tests[rule]
 
 
-def _print_findings(found: list[Finding]) -> None:
-    if not found:
+def _print_findings(findings: list[Finding]) -> None:
+    if not findings:
         show("No rule found a fault.")
-    for finding in found:
+    for finding in findings:
         first, last = finding.steps
         print_fields(
             [

@@ -56,9 +56,9 @@ def log(
     as_json: Annotated[bool, typer.Option("--json", help="Print each line as one line of JSON.")] = False,
 ) -> None:
     """Print the last lines of a run's log, or follow it."""
-    found = open_client(ctx).run(run)
-    with interruptible(continues([found])):
-        for line in found.log(follow=follow, search=search, last=lines):
+    chosen = open_client(ctx).run(run)
+    with interruptible(continues([chosen])):
+        for line in chosen.log(follow=follow, search=search, last=lines):
             if as_json:
                 print_json_line(line.data)
             else:
@@ -122,8 +122,8 @@ class Watcher:
         """Return the runs with few requests. Raise NotFoundError if one was deleted."""
         if len(self._ids) == 1:
             return [self._client.run(self._ids[0])]
-        found = {run.id: run for run in self._client.runs(joined_ids(self._ids))}
-        return [found.get(run_id) or self._client.run(run_id) for run_id in self._ids]
+        runs_by_id = {run.id: run for run in self._client.runs(joined_ids(self._ids))}
+        return [runs_by_id.get(run_id) or self._client.run(run_id) for run_id in self._ids]
 
     def _read_curve(self, run: Run) -> Curve:
         try:
@@ -232,11 +232,11 @@ def _log(lines: list[LogLine], width: int) -> list[Text]:
 
 
 def _draw_table(snapshot: Snapshot, metric: str, width: int) -> Table:
-    found = Table(box=None, pad_edge=False, header_style="bold")
+    table = Table(box=None, pad_edge=False, header_style="bold")
     for title in ("ID", "NAME", "STATE", "DONE", "SPEED", "LEFT", "RETURN", metric):
-        found.add_column(title, no_wrap=True, overflow="ellipsis")
+        table.add_column(title, no_wrap=True, overflow="ellipsis")
     for run in snapshot.runs:
-        found.add_row(
+        table.add_row(
             str(run.id),
             Text(clean(run.name)),
             state(run.state),
@@ -246,7 +246,7 @@ def _draw_table(snapshot: Snapshot, metric: str, width: int) -> Table:
             number(run.last_return),
             draw_sparkline(snapshot.curves[run.id].ys, max(8, width // 6)),
         )
-    return found
+    return table
 
 
 def watch(

@@ -103,15 +103,15 @@ def key_of(*parts: str) -> str:
 
 def find_files(folder: Path, pattern: str) -> list[Path]:
     """Return the files of a folder. Leave out links to files elsewhere, which the folder may come with."""
-    found = []
+    files = []
     for path in sorted(folder.rglob(pattern)):
         if not path.is_file():
             continue
         if is_inside(path, folder):
-            found.append(path)
+            files.append(path)
         else:
             _report_left_out(path)
-    return found
+    return files
 
 
 def is_inside(path: Path, folder: Path) -> bool:

@@ -11,7 +11,7 @@ from typing import Any
 
 from arcadia.errors import ArcadiaError
 from arcadia.importing.sending import DAMAGED, Event, SourceFile, SourceRun, describe_each, find_files, key_of, omission
-from arcadia.integrations.attached import with_standard_names
+from arcadia.reporting.attached import with_standard_names
 
 MONITOR = "*monitor.csv"
 STEP_COLUMNS = ("step", "global_step", "_step", "time/total_timesteps", "total_timesteps", "timesteps", "iteration")
@@ -102,8 +102,8 @@ def find_csv(path: Path, problems: list[str], step: str | None = None) -> list[S
 
     Add a sentence to the problems for each file that cannot be read.
     """
-    found = find_files(path, "*.csv") if path.is_dir() else [path]
-    files = [file for file in found if not file.match(MONITOR)]
+    paths = find_files(path, "*.csv") if path.is_dir() else [path]
+    files = [file for file in paths if not file.match(MONITOR)]
     if step:
         for file in files:
             _require_column(file, step)

@@ -14,7 +14,7 @@ from typing import Any
 from arcadia.errors import ArcadiaError
 from arcadia.importing import wire
 from arcadia.importing.sending import DAMAGED, Event, RunUpload, SourceFile, SourceRun, find_files, key_of
-from arcadia.integrations.attached import with_standard_names
+from arcadia.reporting.attached import with_standard_names
 from arcadia.reporting.connection import Connection, UnavailableError
 from arcadia.reporting.media import MAX_BINS
 from arcadia.reporting.upload import HEARTBEAT_SECONDS
@@ -83,9 +83,9 @@ class EventFile:
         tag = wire.text(value[1])
         for metadata in value[9]:
             for plugin in wire.message(metadata)[1]:
-                found = wire.message(plugin)
-                self._plugins[tag] = wire.text(found[1])
-                if self._plugins[tag] == "hparams" and (settings := _settings(found[2])):
+                fields = wire.message(plugin)
+                self._plugins[tag] = wire.text(fields[1])
+                if self._plugins[tag] == "hparams" and (settings := _settings(fields[2])):
                     others.append({"kind": "config", "values": typed(settings)})
         if value[2]:
             metrics[tag] = wire.numbers(value[2], "f")[-1]
@@ -174,19 +174,19 @@ def _histogram(tag: str, edges: list[float], counts: list[float]) -> list[Event]
 
 def _settings(contents: list[bytes]) -> dict[str, Any]:
     """Return the hyperparameters of a session."""
-    found: dict[str, Any] = {}
+    settings: dict[str, Any] = {}
     for content in contents:
         for session in wire.message(content)[3]:
             for entry in wire.message(session)[1]:
                 pair = wire.message(entry)
                 value = wire.message(pair[2][-1]) if pair[2] else {}
                 if value.get(2):
-                    found[wire.text(pair[1])] = wire.numbers(value[2], "d")[-1]
+                    settings[wire.text(pair[1])] = wire.numbers(value[2], "d")[-1]
                 elif value.get(3):
-                    found[wire.text(pair[1])] = wire.text(value[3])
+                    settings[wire.text(pair[1])] = wire.text(value[3])
                 elif value.get(4):
-                    found[wire.text(pair[1])] = bool(value[4][-1])
-    return found
+                    settings[wire.text(pair[1])] = bool(value[4][-1])
+    return settings
 
 
 class Follower:

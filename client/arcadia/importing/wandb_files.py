@@ -11,7 +11,7 @@ from typing import Any
 from arcadia.errors import ArcadiaError
 from arcadia.importing import wire
 from arcadia.importing.sending import DAMAGED, Event, SourceRun, describe_each, find_files, is_inside, key_of, omission
-from arcadia.integrations.attached import WANDB_LEVELS, with_standard_names
+from arcadia.reporting.attached import WANDB_LEVELS, with_standard_names
 from arcadia.reporting.media import MAX_CELLS, Table
 from arcadia.reporting.values import flatten, typed
 
@@ -65,8 +65,8 @@ class WandbFile:
 
     def _summary(self, summary: Any) -> Iterator[Event]:
         """Yield what the script has set in the summary. wandb itself copies the last values of the history there."""
-        found = {name: value for name, value in flatten(_items(summary[1])) if not name.startswith("_")}
-        set_by_script = {name: value for name, value in found.items() if self._last.get(name) != value}
+        values = {name: value for name, value in flatten(_items(summary[1])) if not name.startswith("_")}
+        set_by_script = {name: value for name, value in values.items() if self._last.get(name) != value}
         if numbers := {f"summary/{name}": value for name, value in set_by_script.items() if _is_number(value)}:
             yield {"kind": "metrics", "time": self._time, "step": self._step, "values": numbers}
         for name, value in set_by_script.items():
@@ -88,7 +88,7 @@ class WandbFile:
             yield {"kind": "metrics", "time": self._time, "step": step, "values": with_standard_names(numbers)}
         for name, value in media.items():
             try:
-                events = [{"kind": "media", "step": step, "name": name, **found} for found in self._media(value)]
+                events = [{"kind": "media", "step": step, "name": name, **item} for item in self._media(value)]
                 reason = "its file is missing, or its kind is not supported"
             except (*DAMAGED, ArcadiaError, OSError) as error:
                 events, reason = [], f"{type(error).__name__}: {error}"
@@ -148,10 +148,10 @@ def read_records(path: Path) -> Iterator[bytes]:
 
 def find_runs(path: Path, problems: list[str]) -> list[SourceRun]:
     """Return the runs of a folder, or that of one file. Add a sentence to the problems for each unreadable one."""
-    found = {}
+    runs = {}
     for file in find_files(path, "*.wandb") if path.is_dir() else [path]:
-        found[file.resolve()] = file  # `latest-run` is a link
-    return describe_each(found, _describe, problems)
+        runs[file.resolve()] = file  # `latest-run` is a link
+    return describe_each(runs, _describe, problems)
 
 
 def _describe(file: Path) -> SourceRun:
@@ -167,7 +167,7 @@ def _describe(file: Path) -> SourceRun:
 
 def _items(items: list[bytes]) -> dict[str, Any]:
     """Return the values of history or configuration. A nested name is a path."""
-    found: dict[str, Any] = {}
+    mapping: dict[str, Any] = {}
     for each in items:
         item = wire.message(each)
         *parents, name = [part.decode(errors="replace") for part in item[2]] or [wire.text(item[1])]
@@ -175,12 +175,12 @@ def _items(items: list[bytes]) -> dict[str, Any]:
             value = json.loads(wire.text(item[16]))
         except ValueError:
             continue  # a single value without its JSON
-        inner = found
+        inner = mapping
         for parent in parents:
             inner = inner.setdefault(parent, {})
         inner[name] = value
-    found.pop("_wandb", None)
-    return found
+    mapping.pop("_wandb", None)
+    return mapping
 
 
 def _is_number(value: Any) -> bool:

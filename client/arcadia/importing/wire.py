@@ -32,10 +32,10 @@ def fields(data: bytes) -> Iterator[tuple[int, Any]]:
 
 def message(data: bytes) -> defaultdict[int, list[Any]]:
     """Return all values of each field."""
-    found: defaultdict[int, list[Any]] = defaultdict(list)
+    fields_by_number: defaultdict[int, list[Any]] = defaultdict(list)
     for number, value in fields(data):
-        found[number].append(value)
-    return found
+        fields_by_number[number].append(value)
+    return fields_by_number
 
 
 def text(values: list[Any]) -> str:

@@ -12,7 +12,7 @@ from typing import Any
 from stable_baselines3.common.callbacks import BaseCallback, CallbackList, ConvertCallback, EventCallback
 from stable_baselines3.common.logger import KVWriter, TensorBoardOutputFormat
 
-from arcadia.integrations.attached import attached_run, not_stopping, warn_once
+from arcadia.reporting.attached import attached_run, not_stopping, warn_once
 from arcadia.reporting.initialization import start_run
 from arcadia.reporting.media import Video
 from arcadia.reporting.run import ReportedRun
@@ -157,8 +157,8 @@ class _LoggerOutput(KVWriter):
 
 def hyperparameters(model: Any) -> dict[str, Any]:
     """Return the settings of a model."""
-    found = {name: getattr(model, name) for name in HYPERPARAMETERS if hasattr(model, name)}
-    shown = {name: _as_setting(value) for name, value in found.items()}
+    settings = {name: getattr(model, name) for name in HYPERPARAMETERS if hasattr(model, name)}
+    shown = {name: _as_setting(value) for name, value in settings.items()}
     return {"algorithm": type(model).__name__, "policy": type(model.policy).__name__, **shown}
 
 

@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-from arcadia.integrations.attached import attached_run, not_stopping, with_standard_names
+from arcadia.reporting.attached import attached_run, not_stopping, with_standard_names
 from arcadia.reporting.media import Histogram, Image, Video, to_array
 from arcadia.reporting.run import ReportedRun
 from arcadia.reporting.values import read_settings_table

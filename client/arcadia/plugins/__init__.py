@@ -17,6 +17,17 @@ The module needs the server's package, because the classes are those of the buil
 
 from __future__ import annotations
 
+try:
+    import arcadia_server
+except ModuleNotFoundError as error:
+    raise ImportError(
+        "arcadia.plugins needs Arcadia's server package, and only the client is installed here. "
+        "Install the server's wheel too, which `make wheel` builds in a copy of Arcadia's repository."
+    ) from error
+else:
+    arcadia_server.use_application()  # makes the packages below importable
+
+# isort: split
 from workers.contract.config import CONFIGURATIONS, METHODS, Method, TrainingConfig, config_adapter
 from workers.contract.config.emulator import DECAYING, LENGTH, NEXT_UPDATE, SCHEDULE, changeable
 from workers.contract.config.fields import (
@@ -60,19 +71,6 @@ from workers.contract.plugins.loading import PLUGINS, load
 from workers.contract.presets import PRESETS, Preset
 from workers.contract.protocols import PROTOCOLS, EvaluationProtocol
 from workers.contract.protocols.document import EPSILON_GREEDY, GREEDY, SAMPLED, Acting
-
-try:
-    import arcadia_server
-except ModuleNotFoundError as error:
-    raise ImportError(
-        "arcadia.plugins needs Arcadia's server package, and only the client is installed here. "
-        "Install the server's wheel too, which `make wheel` builds in a copy of Arcadia's repository."
-    ) from error
-
-arcadia_server.use_application()
-
-
-# isort: split
 
 __all__ = [
     "BOX2D",

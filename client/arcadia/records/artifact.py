@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import Any, Literal
 
 from arcadia.names import joined_ids
-from arcadia.records.record import Record
+from arcadia.records import Record
 
 
 class ArtifactRecord(Record):
@@ -121,8 +121,8 @@ class ArtifactVersionRecord(Record):
 
 
 def _names(runs: Any) -> dict[int, str]:
-    found: list[Mapping[str, Any]] = list(runs)
-    return {int(run["id"]): str(run["name"]) for run in found}
+    linked: list[Mapping[str, Any]] = list(runs)
+    return {int(run["id"]): str(run["name"]) for run in linked}
 
 
 class CheckpointRecord(Record):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Any
 
-from arcadia.records.record import Record, parse_interval, parse_number
+from arcadia.records import Record, parse_interval, parse_number
 
 JOB_ENDED_STATES = frozenset({"done", "failed", "cancelled"})
 
@@ -146,8 +146,8 @@ class CalibrationRecord(EpisodesRecord):
         return None if errors is None else parse_number(errors[name])
 
     def __repr__(self) -> str:
-        found = f", bias {self.bias:.4g}" if self.bias is not None else ""
-        return f"<Calibration {self.id} of run {self.run_id} at step {self.step:,}: {self.state}{found}>"
+        bias = f", bias {self.bias:.4g}" if self.bias is not None else ""
+        return f"<Calibration {self.id} of run {self.run_id} at step {self.step:,}: {self.state}{bias}>"
 
 
 class EvaluationRecord(EpisodesRecord):
@@ -240,8 +240,8 @@ class FuturesRecord(JobRecord):
     """Decisions of all simulations."""
 
     def __repr__(self) -> str:
-        found = f", value {self.value:.4g}, mean {self.mean:.4g}" if None not in (self.value, self.mean) else ""
-        return f"<Futures {self.id} of replay {self.replay_id} at decision {self.decision:,}: {self.state}{found}>"
+        values = f", value {self.value:.4g}, mean {self.mean:.4g}" if None not in (self.value, self.mean) else ""
+        return f"<Futures {self.id} of replay {self.replay_id} at decision {self.decision:,}: {self.state}{values}>"
 
 
 class ReplayRecord(Record):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Any
 
-from arcadia.records.record import Record
+from arcadia.records import Record
 
 ENDED_STATES = frozenset({"finished", "failed", "stopped"})
 ACTIVE_STATES = frozenset({"starting", "running"})
@@ -154,8 +154,8 @@ class RunRecord(Record):
             return None
         if "traceback" not in self.data["failure"]:
             self._load_details()
-        found = self.data["failure"]["traceback"]
-        return None if found is None else str(found)
+        text = self.data["failure"]["traceback"]
+        return None if text is None else str(text)
 
     @property
     def warnings(self) -> list[str]:
@@ -256,8 +256,8 @@ class Finding(Record):
     @property
     def test(self) -> dict[str, Any] | None:
         """Study that tests the settings, for `client.launch_study(**test)`. None if there is nothing to test."""
-        found: dict[str, Any] | None = self.data["test"]
-        return found
+        fix: dict[str, Any] | None = self.data["test"]
+        return fix
 
     @property
     def verdicts(self) -> dict[int, str | None]:

@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import Any
 from urllib.parse import parse_qs
 
-from arcadia.records.record import Record
+from arcadia.records import Record
 
 
 class Worker(Record):
@@ -213,9 +213,9 @@ class SavedView(Record):
     def run_query(self) -> dict[str, Any]:
         """Filters and order, as `Client.runs` takes them: `client.runs(**view.run_query)`."""
         given = parse_qs(self.query)
-        found: dict[str, Any] = {name: given[name] for name in _LISTS if name in given}
-        found |= {name: given[name][0] for name in _TEXTS if name in given}
-        return found | ({"archived": True} if given.get("archived") == ["true"] else {})
+        query: dict[str, Any] = {name: given[name] for name in _LISTS if name in given}
+        query |= {name: given[name][0] for name in _TEXTS if name in given}
+        return query | ({"archived": True} if given.get("archived") == ["true"] else {})
 
     @property
     def group_by(self) -> list[str]:

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
-from arcadia.records.record import Record, parse_number
+from arcadia.records import Record, parse_number
 
 STUDY_ENDED_STATES = frozenset({"finished", "stopped"})
 Axes = Mapping[str, Sequence[Any]] | Sequence[Mapping[str, Any]]
@@ -41,14 +41,14 @@ class StudyPoint(Record):
     @property
     def decision(self) -> str | None:
         """One of undecided, decided and limit_reached. None unless the study adds seeds until certain."""
-        found = self.data.get("decision")
-        return None if found is None else str(found["state"])
+        decision = self.data.get("decision")
+        return None if decision is None else str(decision["state"])
 
     @property
     def beaten_by(self) -> int | None:
         """Number of a point that is proven better, or None."""
-        found = self.data.get("decision")
-        return None if found is None or found["beaten_by"] is None else int(found["beaten_by"])
+        decision = self.data.get("decision")
+        return None if decision is None or decision["beaten_by"] is None else int(decision["beaten_by"])
 
     def __repr__(self) -> str:
         mean = "none" if self.mean is None else f"{self.mean:.4g}"
@@ -206,16 +206,16 @@ class SuiteResult(Record):
 
     def interval(self, statistic: str) -> tuple[float, float] | None:
         """Return the 95 % interval of a statistic, such as median. None below three seeds per game."""
-        found = self.data[statistic]
-        if found is None or found["low"] is None:
+        bounds = self.data[statistic]
+        if bounds is None or bounds["low"] is None:
             return None
-        return float(found["low"]), float(found["high"])
+        return float(bounds["low"]), float(bounds["high"])
 
     def __repr__(self) -> str:
-        found: dict[str, Any] = {name: self._value(name) for name in ("median", "interquartile_mean", "mean")}
-        shown = ", ".join(f"{name} {value:.4g}" for name, value in found.items() if value is not None)
+        values: dict[str, Any] = {name: self._value(name) for name in ("median", "interquartile_mean", "mean")}
+        shown = ", ".join(f"{name} {value:.4g}" for name, value in values.items() if value is not None)
         return f"<SuiteResult {self.label!r}: {shown or 'no scores'}>"
 
     def _value(self, name: str) -> float | None:
-        found = self.data[name]
-        return None if found is None else parse_number(found["value"])
+        value = self.data[name]
+        return None if value is None else parse_number(value["value"])

@@ -38,27 +38,27 @@ def collect(source: Source) -> dict[str, Path | str]:
     if isinstance(source, list | tuple | set | frozenset):
         source = _by_names(source)
     if isinstance(source, Mapping):
-        found: dict[str, Path | str] = {}
+        files: dict[str, Path | str] = {}
         for name, each in source.items():
             inner = collect(each)
             is_single = _is_place(each) and ("://" in str(each) or Path(each).is_file())
-            found |= {str(name) if is_single else f"{name}/{path}": file for path, file in inner.items()}
+            files |= {str(name) if is_single else f"{name}/{path}": file for path, file in inner.items()}
     elif not _is_place(source):
         raise ArcadiaError(
             f"{quoted(source)} cannot be logged as an artifact. "
             "Use a file, a folder, a list of files, or a mapping from names to files."
         )
     elif isinstance(source, str) and "://" in source:
-        found = {_name_of(source): source}
+        files = {_name_of(source): source}
     elif (place := Path(source)).is_dir():
-        found = dict(_walk(place))
+        files = dict(_walk(place))
     elif place.is_file():
-        found = {place.name: place}
+        files = {place.name: place}
     else:
         raise ArcadiaError(f"{place} does not exist, so it cannot be logged as an artifact. Save the file first.")
-    if not found:
+    if not files:
         raise ArcadiaError(f"{source} has no files, so it cannot be logged as an artifact.")
-    return found
+    return files
 
 
 def default_name(source: Source) -> str:
@@ -81,14 +81,14 @@ def _name_of(place: Place) -> str:
 
 def _by_names(places: Iterable[Any]) -> dict[str, Place]:
     """Return the files of a list by their names. Raise ArcadiaError if two have the same."""
-    found: dict[str, Place] = {}
+    by_name: dict[str, Place] = {}
     for place in places:
         name = _name_of(place) if _is_place(place) else ""
-        if not name or name in found:
+        if not name or name in by_name:
             problem = f"{quoted(place)} is not a path" if not name else f"Two files have the name {name}"
             raise ArcadiaError(f"{problem}. Use a mapping: run.log_artifact({{'a/model.pt': path}}, name='model').")
-        found[name] = place
-    return found
+        by_name[name] = place
+    return by_name
 
 
 def check(name: str, aliases: Iterable[str], paths: Collection[str]) -> None:

@@ -6,23 +6,28 @@ import atexit
 import os
 import sys
 from types import TracebackType
-from typing import TYPE_CHECKING
+from typing import Any, Protocol
 
-if TYPE_CHECKING:
-    from arcadia.reporting.run import ReportedRun
 
-_open_runs: list[ReportedRun] = []
+class OpenRun(Protocol):
+    """A run that can be ended."""
+
+    def finish(self) -> Any: ...
+    def fail(self, error: BaseException, /) -> Any: ...
+
+
+_open_runs: list[OpenRun] = []
 _error: BaseException | None = None
 _is_watching = False
 
 
-def end_with_script(run: ReportedRun) -> None:
+def end_with_script(run: OpenRun) -> None:
     """End a run when the script ends, unless it has ended before."""
     _open_runs.append(run)
     _watch()
 
 
-def forget(run: ReportedRun) -> None:
+def forget(run: OpenRun) -> None:
     """Remove a run that has ended."""
     if run in _open_runs:
         _open_runs.remove(run)

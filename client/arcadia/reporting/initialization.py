@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from arcadia.errors import ArcadiaError, ConflictError
-from arcadia.integrations.attached import attached_run, describe_attached
+from arcadia.reporting.attached import attached_run, describe_attached
 from arcadia.reporting.ending import end_with_script
 from arcadia.reporting.journal import WriterLock, read_last_step
 from arcadia.reporting.layout import (

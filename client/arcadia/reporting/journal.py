@@ -184,18 +184,18 @@ class JournalReader:
 
     def read(self, limit: int, limit_bytes: int) -> list[tuple[int, bytes]]:
         """Return the next events with their numbers, within the limits. A larger event is returned alone."""
-        found: list[tuple[int, bytes]] = []
+        lines: list[tuple[int, bytes]] = []
         size = 0
         for line, offset in self._lines():
-            if found and (len(found) == limit or size + len(line) > limit_bytes):
+            if lines and (len(lines) == limit or size + len(line) > limit_bytes):
                 break
             self._offset = offset
             if line.startswith(_START) and line.endswith(_END):
                 self.number += 1
                 size += len(line)
                 self.has_ended = self.has_ended or line.startswith(END_OF_RUN)
-                found.append((self.number, line[:-1]))
-        return found
+                lines.append((self.number, line[:-1]))
+        return lines
 
     def _lines(self) -> Iterator[tuple[bytes, int]]:
         """Yield complete lines after the current offset, each with the offset of the next one."""

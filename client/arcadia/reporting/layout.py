@@ -15,7 +15,6 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-import arcadia
 from arcadia.errors import ArcadiaError
 
 KEY = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
@@ -158,8 +157,8 @@ def describe_left_out(directory: JournalDirectory) -> str:
 
 def journals_folder(directory: str | os.PathLike[str] | None = None) -> Path:
     """Return the folder of all journals: the given one, ARCADIA_JOURNALS, or one in the user's data folder."""
-    if found := directory or os.environ.get("ARCADIA_JOURNALS"):
-        return Path(found).expanduser().absolute()
+    if folder := directory or os.environ.get("ARCADIA_JOURNALS"):
+        return Path(folder).expanduser().absolute()
     data = os.environ.get("XDG_DATA_HOME") or Path.home() / ".local" / "share"
     return Path(data).absolute() / "arcadia" / "journals"
 
@@ -238,6 +237,6 @@ def let_continue(process: subprocess.Popen[bytes]) -> None:
 
 def _python_path() -> str:
     """Return PYTHONPATH with absolute folders. It includes this package, which the script may find another way."""
-    folders = [str(Path(arcadia.__file__).parents[1])]
+    folders = [str(Path(__file__).parents[2])]
     folders += [str(Path(each).absolute()) for each in os.environ.get("PYTHONPATH", "").split(os.pathsep) if each]
     return os.pathsep.join(folders)

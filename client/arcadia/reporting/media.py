@@ -339,5 +339,5 @@ def _count(values: Any, bins: int) -> tuple[list[float], list[float]]:
 
 def _cell(value: Any) -> Any:
     """Return a cell as JSON: a number, a text, a boolean or null."""
-    found = storable(value)
-    return str(found) if isinstance(found, Mapping | list) else found
+    stored = storable(value)
+    return str(stored) if isinstance(stored, Mapping | list) else stored

@@ -163,11 +163,6 @@ def count_cores() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
-def read_memory_bytes() -> int:
-    """Return the memory of the host."""
-    return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
-
-
 def read_gpus() -> GpuFacts:
     """Return the GPUs that NVIDIA's management library knows, or that nvidia-smi lists without it."""
     try:
@@ -211,14 +206,14 @@ def installed_packages() -> dict[str, str]:
 
     Only the head of the metadata is read. Parsing all of it takes ten times as long, in which no other thread runs.
     """
-    found: dict[str, str] = {}
+    packages: dict[str, str] = {}
     for distribution in metadata.distributions():
         text = distribution.read_text("METADATA") or distribution.read_text("PKG-INFO") or ""
         head = text.partition("\n\n")[0]
         name, version = _NAME.search(head), _VERSION.search(head)
         if name and version:  # the remains of a package that was removed have neither
-            found.setdefault(name[1], version[1])  # the first one on the path is imported
-    return dict(sorted(found.items(), key=lambda package: package[0].lower()))
+            packages.setdefault(name[1], version[1])  # the first one on the path is imported
+    return dict(sorted(packages.items(), key=lambda package: package[0].lower()))
 
 
 PREFIXES = (
@@ -282,7 +277,7 @@ def collect_provenance(script: Mapping[str, Any]) -> dict[str, Any]:
         "os": describe_os(),
         "cpu": describe_cpu(),
         "cores": count_cores(),
-        "memory_bytes": read_memory_bytes(),
+        "memory_bytes": os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"),
         **dataclasses.asdict(read_gpus()),
         "command": script["command"],
         "environment": script["environment"],

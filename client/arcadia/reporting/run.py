@@ -183,12 +183,12 @@ class ReportedRun:
             copied = files
         else:
             name = artifacts.default_name(files) if name is None else name
-            found = artifacts.collect(files)
-            artifacts.check(name, wanted, found)
+            sources = artifacts.collect(files)
+            artifacts.check(name, wanted, sources)
             if self.is_disabled:
                 return
             try:
-                copied = artifacts.snapshot(found, self._directory.artifacts)
+                copied = artifacts.snapshot(sources, self._directory.artifacts)
             except OSError as error:
                 reason = error.strerror or type(error).__name__
                 message = f"The artifact {name} was left out: its files cannot be copied ({reason})."
@@ -238,9 +238,19 @@ class ReportedRun:
         """
         if outcome is not None and outcome not in OUTCOMES:
             raise ArcadiaError(f"A run does not end as {quoted(outcome)}. Use finished, failed, stopped or paused.")
-        text = (to_text(traceback) or "")[-MAX_TRACEBACK:]
-        outcome = outcome or self._requested_outcome()
-        self._end({"outcome": outcome, "message": to_text(message), "traceback": text}, seconds)
+        if not isinstance(seconds, int | float):
+            raise ArcadiaError(f"seconds is a number, not {quoted(seconds)}.")
+        end = {"kind": "end", "outcome": outcome or self._requested_outcome()}
+        texts = {"message": to_text(message), "traceback": (to_text(traceback) or "")[-MAX_TRACEBACK:]}
+        with self._journal.lock:
+            # Forked and spawned processes cannot end the run of their parent.
+            if self._ended or not self._is_owner:
+                return
+            self._journal.append(end | {name: text for name, text in texts.items() if text})
+            self._ended = True
+        self._release()
+        if self._uploader is not None:
+            self._uploader.finish(seconds)
 
     def fail(self, error: BaseException | str, *, seconds: float = 60.0) -> None:
         """End the run with an exception, or with a sentence. An interrupted script counts as stopped."""
@@ -251,10 +261,8 @@ class ReportedRun:
         elif isinstance(error, SystemExit) and error.code in (None, 0):
             self.finish(seconds=seconds)
         else:
-            lines = traceback.format_exception(type(error), error, error.__traceback__)
             message = f"{type(error).__name__}: {error}"[:MAX_MESSAGE]
-            text = "".join(lines)[-MAX_TRACEBACK:]
-            self._end({"outcome": "failed", "message": message, "traceback": text}, seconds)
+            self.finish("failed", message, traceback="".join(traceback.format_exception(error)), seconds=seconds)
 
     def discard(self) -> None:
         """Delete everything that this process has logged, for example because the run's id is taken."""
@@ -268,10 +276,7 @@ class ReportedRun:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        if error is None:
-            self.finish()
-        else:
-            self.fail(error)
+        self.finish() if error is None else self.fail(error)
 
     def __repr__(self) -> str:
         return f"<ReportedRun {self.id} in {self.directory}>"
@@ -376,23 +381,9 @@ class ReportedRun:
             self._desired = self._uploader.read_desired()
 
     def _requested_outcome(self) -> Outcome:
-        if self._uploader is not None:
-            self._desired = self._uploader.read_desired()
+        desired = self._desired if self._uploader is None else self._uploader.read_desired()
         outcomes: dict[str, Outcome] = {"stop": "stopped", "pause": "paused"}
-        return outcomes.get(self._desired, "finished")
-
-    def _end(self, event: dict[str, Any], seconds: float) -> None:
-        """Log the end once. Forked and spawned processes cannot end the run of their parent."""
-        if not isinstance(seconds, int | float):
-            raise ArcadiaError(f"seconds is a number, not {quoted(seconds)}.")
-        with self._journal.lock:
-            if self._ended or not self._is_owner:
-                return
-            self._journal.append({"kind": "end", **{name: value for name, value in event.items() if value}})
-            self._ended = True
-        self._release()
-        if self._uploader is not None:
-            self._uploader.finish(seconds)
+        return outcomes.get(desired, "finished")
 
     def _release(self) -> None:
         forget(self)

@@ -81,16 +81,16 @@ class Gpus:
             [value for gpu in used if (value := read(gpu)) is not None]
             for read in (self._load, self._memory, self._power, self._temperature)
         )
-        found = {}
+        sampled = {}
         if loads:
-            found["system/gpu_percent"] = sum(loads) / len(loads)
+            sampled["system/gpu_percent"] = sum(loads) / len(loads)
         if sizes:
-            found["system/gpu_memory_bytes"] = float(sum(sizes))
+            sampled["system/gpu_memory_bytes"] = float(sum(sizes))
         if powers:
-            found["system/gpu_power_watts"] = sum(powers) / 1000
+            sampled["system/gpu_power_watts"] = sum(powers) / 1000
         if temperatures:
-            found["system/gpu_temperature"] = float(max(temperatures))
-        return found
+            sampled["system/gpu_temperature"] = float(max(temperatures))
+        return sampled
 
     def _processes_on(self, gpu: ctypes.c_void_p) -> set[int]:
         processes, count = (_Process * MAX_PROCESSES)(), ctypes.c_uint(MAX_PROCESSES)
@@ -102,14 +102,14 @@ class Gpus:
 
     def _open_devices(self, processes: Collection[int]) -> set[int]:
         """Return the numbers of the GPUs whose device files the processes have opened."""
-        found = set()
+        devices = set()
         for process in processes:
             with contextlib.suppress(OSError):  # it has ended
                 for file in (self._proc / str(process) / "fd").iterdir():
                     with contextlib.suppress(OSError):
                         if device := _DEVICE_FILE.fullmatch(str(file.readlink())):
-                            found.add(int(device[1]))
-        return found
+                            devices.add(int(device[1]))
+        return devices
 
     def _load(self, gpu: ctypes.c_void_p) -> int | None:
         rates = _Utilization()
@@ -192,12 +192,12 @@ class LinuxHost:
                 with contextlib.suppress(OSError):  # it has ended
                     # The name of the program is in parentheses, and may contain some itself.
                     fields[int(folder.name)] = (folder / "stat").read_text().rpartition(")")[2].split()
-        found = {}
+        processes = {}
         for process in descendants(root, {process: int(each[1]) for process, each in fields.items()}):
             used, started = (int(fields[process][11]) + int(fields[process][12])), int(fields[process][19])
             with contextlib.suppress(OSError):
-                found[process] = ProcessUse(started, used / self._tick, self._memory_bytes(process))
-        return found
+                processes[process] = ProcessUse(started, used / self._tick, self._memory_bytes(process))
+        return processes
 
     def read_counters(self) -> dict[str, int]:
         """Return the bytes moved since the host started, by the metric of their rate."""
@@ -237,11 +237,11 @@ class PsutilHost:
     def read_processes(self, root: int) -> dict[int, ProcessUse]:
         """Return the use of a process and its descendants, without this process."""
         parents = {each.pid: each.info["ppid"] or 0 for each in self._psutil.process_iter(["ppid"])}
-        found = {}
+        processes = {}
         for process in descendants(root, parents):
             with contextlib.suppress(self._psutil.Error):  # it has ended
-                found[process] = self._use(self._psutil.Process(process))
-        return found
+                processes[process] = self._use(self._psutil.Process(process))
+        return processes
 
     def read_counters(self) -> dict[str, int]:
         """Return the bytes moved since the host started, by the metric of their rate."""
@@ -298,16 +298,16 @@ class SystemMeter:
         if self._root not in processes or seconds <= 0:
             return {}
         used = sum(use.cpu_seconds - _used_before(before.get(process), use) for process, use in processes.items())
-        found = {
+        sampled = {
             "system/cpu_percent": 100 * max(0.0, used) / seconds,
             "system/rss_bytes": float(sum(use.memory_bytes for use in processes.values())),
             **self._gpus.sample(processes),
         }
         for name, count in counters.items():
             if name in self._counters:  # a counter falls when its disk or network is removed
-                found[name] = max(0, count - self._counters[name]) / seconds
+                sampled[name] = max(0, count - self._counters[name]) / seconds
         self._time, self._processes, self._counters = now, processes, counters
-        return found
+        return sampled
 
 
 def _used_before(before: ProcessUse | None, use: ProcessUse) -> float:

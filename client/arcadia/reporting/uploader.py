@@ -74,17 +74,17 @@ class SyncResult:
 
 def find_journals(folders: Sequence[Path]) -> list[JournalDirectory]:
     """Return the journals to upload: the folders themselves or those in them. The default is all of this user."""
-    found = []
+    journals = []
     for folder in folders or [journals_folder()]:
         journal = JournalDirectory(folder.expanduser().absolute())
         if journal.writers():
-            found.append(journal)
+            journals.append(journal)
         elif folder.is_dir():
             inner = map(JournalDirectory, sorted(each for each in journal.path.iterdir() if each.is_dir()))
-            found += [each for each in inner if each.writers() and not each.is_complete()]
+            journals += [each for each in inner if each.writers() and not each.is_complete()]
         elif folders:
             raise ArcadiaError(f"{folder} does not exist. Use the folder of a run's journal, or one with such folders.")
-    return found
+    return journals
 
 
 def sync(directory: JournalDirectory, url: str | None = None, token: str | None = None) -> SyncResult:

@@ -94,10 +94,10 @@ class UploaderProcess:
     def _read_status(self) -> dict[str, Any]:
         """Return the status file's content. It is parsed after a change only."""
         try:
-            found = self._directory.status.stat()
+            status = self._directory.status.stat()
         except FileNotFoundError:
             return {}
-        version = (found.st_mtime_ns, found.st_ino)
+        version = (status.st_mtime_ns, status.st_ino)
         if version != self._status_version:
             self._status, self._status_version = self._directory.read_status(), version
         return self._status

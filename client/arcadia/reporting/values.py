@@ -50,8 +50,8 @@ class MetricsEncoder:
     def _add(self, name: str) -> str:
         if len(self._names) >= MAX_CACHED_NAMES:
             self._names.clear()
-        found = self._names[name] = json.dumps(clean_text(str(name))) + ":"
-        return found
+        prefix = self._names[name] = json.dumps(clean_text(str(name))) + ":"
+        return prefix
 
 
 def encode_number(value: Any) -> str:
@@ -225,8 +225,8 @@ def _to_number(text: str) -> Any:
 def _to_literal(text: str) -> Any:
     """Return a value that Python prints in this way, or the text itself."""
     try:
-        found = ast.literal_eval(text) if len(text) <= MAX_LITERAL else text
+        literal = ast.literal_eval(text) if len(text) <= MAX_LITERAL else text
     except (ValueError, SyntaxError, MemoryError, RecursionError):
         return text
-    is_value = found is None or isinstance(found, bool | list | tuple | dict)
-    return found if is_value else typed(text)
+    is_value = literal is None or isinstance(literal, bool | list | tuple | dict)
+    return literal if is_value else typed(text)

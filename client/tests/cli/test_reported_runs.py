@@ -21,7 +21,7 @@ REPORTED = run(
 @pytest.fixture
 def reported() -> Run:
     """Return a reported run with an unknown number of steps."""
-    return Run(Client(URL, transport=FakeServer({}).transport), REPORTED)
+    return Run(Client(URL, transport=FakeServer({}).transport).transport, REPORTED)
 
 
 def test_unknown_steps_are_neither_a_share_nor_an_error(reported: Run) -> None:

@@ -197,14 +197,14 @@ def taps(rows: int) -> list[tuple[Any, Any]]:
     """Return, tap by tap, a row that contributes to each of 84 rows, with its share of the area."""
     size = rows / SIDE
     begin, end = np.arange(SIDE) * size, (np.arange(SIDE) + 1) * size
-    found = []
+    contributions = []
     for tap in range(math.ceil(size) + 1):
         under = np.floor(begin + 1e-9).astype(np.int64) + tap
         shares = (np.minimum(under + 1, end) - np.maximum(under, begin)) / size
         shares = np.where(shares > 1e-6, shares, 0).astype(np.float32)
         if shares.any():
-            found.append((np.minimum(under, rows - 1), shares[:, None]))
-    return found
+            contributions.append((np.minimum(under, rows - 1), shares[:, None]))
+    return contributions
 
 
 class OtherGame:

@@ -130,16 +130,16 @@ def _members(
     source: AgentSource, document: AgentDocument, config: TrainingConfig, network: Mapping[str, Weights]
 ) -> dict[str, bytes]:
     """Return the contents of all members but agent.json."""
-    found = {names.WEIGHTS: weights.pack(network, {"format": "pt"})}
+    members = {names.WEIGHTS: weights.pack(network, {"format": "pt"})}
     if document.network is not None:
         continuous = config.environment.actions == "continuous"
-        found[names.ONNX] = to_onnx(
+        members[names.ONNX] = to_onnx(
             document.network, network, pixels=document.environment.pixels, continuous=continuous
         )
-    found[names.PLAYER] = Path(__file__).with_name(names.PLAYER).read_bytes()
-    found[names.CONFIG] = json.dumps(document.config, indent=1).encode()
+    members[names.PLAYER] = Path(__file__).with_name(names.PLAYER).read_bytes()
+    members[names.CONFIG] = json.dumps(document.config, indent=1).encode()
     if source.curve:
-        found[names.CURVE] = to_svg(source.curve, f"{document.method.title}, {document.environment.title}").encode()
+        members[names.CURVE] = to_svg(source.curve, f"{document.method.title}, {document.environment.title}").encode()
     if source.replay is not None:
-        found[names.REPLAY] = source.replay.read_bytes()
-    return {names.CARD: to_card(document, config.environment.family.name, [*found]).encode(), **found}
+        members[names.REPLAY] = source.replay.read_bytes()
+    return {names.CARD: to_card(document, config.environment.family.name, [*members]).encode(), **members}

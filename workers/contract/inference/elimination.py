@@ -50,17 +50,17 @@ def eliminate(scores: Floats, families: Sequence[object]) -> list[PointEvidence]
     # Rivals of a point that are not eliminated, with the point.
     open_rivals = {point: contest for contest in (set(each.tolist()) for each in contests) for point in contest}
     remaining = set(open_rivals)
-    found = {point: PointEvidence(1.0, 2 * LEVEL, None) for point in range(len(scores))}
+    evidence = {point: PointEvidence(1.0, 2 * LEVEL, None) for point in range(len(scores))}
     for against, rivals in _weigh_rounds(scores, contests):
         for point in sorted(remaining, key=lambda point: -against[point]):
             threshold = _threshold(point, remaining, against)
             is_beaten = len(open_rivals[point]) > 1 and bool(against[point] >= threshold)
             beaten_by = int(rivals[point]) if is_beaten else None
-            found[point] = PointEvidence(float(against[point]), threshold, beaten_by)
+            evidence[point] = PointEvidence(float(against[point]), threshold, beaten_by)
             if is_beaten:
                 remaining.remove(point)
                 open_rivals[point].remove(point)
-    return [found[point] for point in range(len(scores))]
+    return [evidence[point] for point in range(len(scores))]
 
 
 def _threshold(point: int, remaining: set[int], against: Floats) -> float:

@@ -93,8 +93,8 @@ def jackknife_interval(
         return None
     every = np.arange(len(clusters))
     value = statistic(every)
-    found = [statistic(every[[cluster != name for cluster in clusters]]) for name in names]
-    known = [each for each in found if each is not None and math.isfinite(each)]
+    estimates = [statistic(every[[cluster != name for cluster in clusters]]) for name in names]
+    known = [each for each in estimates if each is not None and math.isfinite(each)]
     if value is None or len(known) < len(names):
         return None
     half = student_quantile(HIGH, len(names) - 1) * math.sqrt((len(names) - 1) * float(np.var(known)))
@@ -210,8 +210,8 @@ def rank_correlation(parts: Sequence[Floats]) -> float:
     ranks = np.array([np.argsort(np.argsort(part, kind="stable")) for part in parts], dtype=np.float64)
     ranks -= ranks.mean(axis=1, keepdims=True)
     length = ranks.shape[1]
-    found = (ranks[:, 1:] * ranks[:, :-1]).sum() / (ranks**2).sum() * length / (length - 1)
-    return min(0.99, max(0.0, float(found)))
+    correlation = (ranks[:, 1:] * ranks[:, :-1]).sum() / (ranks**2).sum() * length / (length - 1)
+    return min(0.99, max(0.0, float(correlation)))
 
 
 def critical_rank_z(values: Floats, parts: Sequence[Floats], gap: float, chance: float) -> float:
@@ -220,7 +220,7 @@ def critical_rank_z(values: Floats, parts: Sequence[Floats], gap: float, chance:
     Autocorrelated values make it larger, unless the gap between the parts is far larger than the usual changes inside
     the series.
     """
-    level = critical_z(chance)
+    level = NormalDist().inv_cdf(1 - chance)
     is_jump = gap > LARGE_GAP * usual_change(values) * math.sqrt(len(parts[0]))
     return level if is_jump else level * error_factor(parts)
 
@@ -249,11 +249,6 @@ def middle_mean(values: Floats) -> Floats:
     """Return the mean of the middle half of the values on the last axis, which outliers do not change."""
     count = values.shape[-1]
     return np.asarray(np.sort(values, axis=-1)[..., count // 4 : count - count // 4].mean(axis=-1))
-
-
-def critical_z(chance: float) -> float:
-    """Return the number of standard deviations that a normal value exceeds with this probability."""
-    return NormalDist().inv_cdf(1 - chance)
 
 
 def usual_change(values: Floats) -> float:

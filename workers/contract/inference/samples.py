@@ -264,11 +264,11 @@ def over_tasks(
 
 def _jackknife_variance(tasks: Tasks, place: int, statistic: Callable[[Tasks], Floats]) -> Floats:
     task, others = tasks[place], list(tasks)
-    found = []
+    estimates = []
     for run in range(len(task)):
         others[place] = np.delete(task, run, axis=0)
-        found.append(statistic(others))
-    return np.asarray((len(task) - 1) * np.var(found, axis=0))
+        estimates.append(statistic(others))
+    return np.asarray((len(task) - 1) * np.var(estimates, axis=0))
 
 
 def _interquartile_over_tasks(tasks: Tasks, draws: int, seed: int) -> tuple[Floats, Interval]:

@@ -59,21 +59,18 @@ def allowed_names(setting: str) -> tuple[str, ...]:
 
 def installed() -> dict[str, Package]:
     """Return the installed packages by name. This imports none of them."""
-    found: dict[str, Package] = {}
+    packages: dict[str, Package] = {}
     for distribution in distributions():
         points = _entry_points(distribution)
         # The first one on the path is the one that Python imports.
-        if points and (name := canonical(distribution.name)) not in found:
-            found[name] = Package(name, distribution.version, points)
-    return found
+        if points and (name := canonical(distribution.name)) not in packages:
+            packages[name] = Package(name, distribution.version, points)
+    return packages
 
 
 def _entry_points(distribution: Distribution) -> tuple[EntryPoint, ...]:
-    return tuple(_in_order(point for point in distribution.entry_points if point.group in GROUP_NAMES))
-
-
-def _in_order(points: Iterable[EntryPoint]) -> list[EntryPoint]:
-    return sorted(points, key=lambda point: (GROUP_NAMES.index(point.group), point.name))
+    points = (point for point in distribution.entry_points if point.group in GROUP_NAMES)
+    return tuple(sorted(points, key=lambda point: (GROUP_NAMES.index(point.group), point.name)))
 
 
 SETTING = "ARCADIA_PLUGINS"

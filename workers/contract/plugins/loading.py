@@ -252,13 +252,13 @@ def _imported(point: EntryPoint) -> object:
     output = _Output()
     try:
         with contextlib.redirect_stdout(output), contextlib.redirect_stderr(output):
-            found: object = point.load()
+            imported: object = point.load()
     except (Exception, SystemExit) as error:
         reason = " ".join(f"{type(error).__name__}: {error}".split())
         raise PluginError(f"{point.value} cannot be imported: {reason[:1_000]}") from error
     if output.written > MAX_OUTPUT:
         raise PluginError(TOO_MUCH_OUTPUT)
-    return found
+    return imported
 
 
 class _Output(io.TextIOBase):
@@ -284,8 +284,8 @@ _FIELDS = {"method": "algorithm", "environment": "env", "network": "network", "p
 
 def needed_plugins(config: Mapping[str, Any]) -> list[str]:
     """Return the names of the plug-ins whose parts a configuration names."""
-    found = {PROVIDERS.get((noun, str(config.get(field)))) for noun, field in _FIELDS.items()}
-    return sorted(name for name in found if name)
+    needed = {PROVIDERS.get((noun, str(config.get(field)))) for noun, field in _FIELDS.items()}
+    return sorted(name for name in needed if name)
 
 
 def missing_plugins(needed: str) -> str | None:

@@ -173,8 +173,8 @@ def main(arguments: Sequence[str]) -> None:
     reports = os.fdopen(int(descriptor), "w", buffering=1)
     groups = [*GROUPS, *map(resolve, json.loads(more_groups))]
     load(names, groups, lambda name: print(json.dumps({"begun": name}), file=reports))
-    found = {plugin.name: plugin.problem for plugin in PLUGINS.values() if plugin.problem}
-    print(json.dumps({"problems": found}), file=reports)
+    problems = {plugin.name: plugin.problem for plugin in PLUGINS.values() if plugin.problem}
+    print(json.dumps({"problems": problems}), file=reports)
     # Skip the exit handlers of the packages.
     os._exit(0)
 

@@ -94,10 +94,10 @@ def _convolution_backward(
     weight: Tensor, stride: tuple[int, ...], output_gradient: Tensor, x: Tensor, wanted: list[bool]
 ) -> tuple[Tensor, Tensor, Tensor]:
     zeros, ones = [0] * len(stride), [1] * len(stride)
-    found: tuple[Tensor, Tensor, Tensor] = torch.ops.aten.convolution_backward(
+    gradients: tuple[Tensor, Tensor, Tensor] = torch.ops.aten.convolution_backward(
         output_gradient, x, weight, [len(weight)], stride, zeros, ones, False, zeros, 1, wanted
     )
-    return found
+    return gradients
 
 
 Item = TypeVar("Item")

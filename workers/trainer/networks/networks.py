@@ -223,11 +223,11 @@ def measured(network: Measurable, states: Tensor) -> dict[str, float]:
     for trunk in network.trunks:
         for layer, share in _dead(trunk, batches):
             shares[layer] = max(share, shares.get(layer, 0.0))
-    found = {f"network/dead_{layer}": share for layer, share in shares.items()}
+    metrics = {f"network/dead_{layer}": share for layer, share in shares.items()}
     if network.cells:
         pairs = zip(network.cells, network.trunks, strict=True)
-        found["network/dead_cells"] = max(_dead_cells(lstm, trunk, batches) for lstm, trunk in pairs)
-    return {**found, "network/value_spread": values.std().item()}
+        metrics["network/dead_cells"] = max(_dead_cells(lstm, trunk, batches) for lstm, trunk in pairs)
+    return {**metrics, "network/value_spread": values.std().item()}
 
 
 def _dead(trunk: Body, batches: list[Tensor]) -> Iterator[tuple[str, float]]:

@@ -77,11 +77,11 @@ class PixelOutputs:
         read, flat = [x[rows] for x in self._maps], self._flat[rows]
         gradient = through_rectifier((gradient @ self._body.hidden.weight).mul_(self._body.share), flat)
         gradient = gradient.view(len(flat), *self._last_shape).contiguous(memory_format=layout(read[-1]))
-        found: list[Tensor] = []
+        gradients: list[Tensor] = []
         for layer, x in zip(reversed(self._rest), reversed(read), strict=True):
-            found = [*parameter_gradients(layer, gradient, x), *found]
+            gradients = [*parameter_gradients(layer, gradient, x), *gradients]
             gradient = through_rectifier(input_gradient(layer, gradient, x), x)
-        return [*self._first.gradients(gradient, pixels[rows]), *found]
+        return [*self._first.gradients(gradient, pixels[rows]), *gradients]
 
     def _begun(self, pixels: Tensor) -> Tensor:
         """Allocate the buffers and return the kernel of the first layer."""
@@ -218,9 +218,9 @@ class Tape:
     @torch.no_grad()
     def gradients(self, states: Tensor, gradient: Tensor) -> list[Tensor]:
         """Return the gradients of the body's parameters, in their order, given the gradient of the features."""
-        found = [torch.empty_like(parameter) for parameter in self._parameters]
-        self._outputs.write_gradients(found, states, gradient)
-        return found
+        written = [torch.empty_like(parameter) for parameter in self._parameters]
+        self._outputs.write_gradients(written, states, gradient)
+        return written
 
     @property
     def _filled(self) -> int:

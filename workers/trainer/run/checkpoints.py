@@ -132,12 +132,12 @@ def prune(directory: Path, keep: Iterable[str]) -> None:
 
 def without_replay(directory: Path, names: Iterable[str]) -> list[CheckpointFile]:
     """Return the manifests of the named checkpoints that have no replay."""
-    found = []
+    checkpoints = []
     for path in [directory / name for name in names]:
         if not (directory / layout.REPLAYS / path.with_suffix(".mp4").name).exists():
             with contextlib.suppress(OSError, ValidationError):  # without a readable manifest it cannot be played
-                found.append(CheckpointFile.model_validate_json(path.with_suffix(".json").read_bytes()))
-    return found
+                checkpoints.append(CheckpointFile.model_validate_json(path.with_suffix(".json").read_bytes()))
+    return checkpoints
 
 
 def tidy(directory: Path) -> None:

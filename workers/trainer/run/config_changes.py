@@ -103,8 +103,8 @@ class ConfigChanges:
     def _poll(self) -> None:
         """Read the requested changes if the file is new."""
         try:
-            found = self._path.stat()
-            version = (found.st_mtime_ns, found.st_size, found.st_ino)
+            status = self._path.stat()
+            version = (status.st_mtime_ns, status.st_size, status.st_ino)
             if version == self._read:
                 return
             self._read = version
@@ -137,10 +137,10 @@ def schedule(changes: Iterable[Change]) -> list[tuple[int, dict[str, JsonValue]]
 def check(config: TrainingConfig, changes: Iterable[Change]) -> list[str]:
     """Return why the changes are not possible, one after the other, or an empty list."""
     for step, fields in schedule(changes):
-        found = changed(config, fields)
-        if isinstance(found, list):
-            return [f"--change {step}:{problem.field}: {problem.message}" for problem in found]
-        config = found
+        outcome = changed(config, fields)
+        if isinstance(outcome, list):
+            return [f"--change {step}:{problem.field}: {problem.message}" for problem in outcome]
+        config = outcome
     return []
 
 

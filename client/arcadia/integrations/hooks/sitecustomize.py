@@ -34,7 +34,7 @@ def _install_hooks() -> None:
         print("arcadia: Python before 3.10 is not supported, so only the output is recorded.", file=sys.stderr)
         return
     sys.meta_path.append(_ClientFinder)
-    from arcadia.integrations.import_hooks import install
+    from arcadia.integrations import install
 
     install()
 

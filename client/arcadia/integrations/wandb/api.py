@@ -7,9 +7,9 @@ import sys
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from arcadia.integrations.attached import attached_or_disabled, describe_attached
 from arcadia.integrations.wandb.artifacts import Artifact, absent
 from arcadia.integrations.wandb.run import AttributeMapping, Histogram, Image, Run, Table, Video
+from arcadia.reporting.attached import attached_or_disabled, describe_attached
 
 __all__ = ["Artifact", "Histogram", "Image", "Run", "Table", "Video"]
 __version__ = "0.99.0"
@@ -57,7 +57,7 @@ def init(
     del entity, dir, id
     target = attached_or_disabled()
     if run is None:
-        run = Run(target, project, name, tags or (), notes or "")
+        run = Run(target, project, name, tags or (), notes or "", leave)
         run.group, run.job_type = group or "", job_type or ""
     describe_attached(target, name=name, project=project)
     target.config.update({field: value for field, value in (("group", group), ("job_type", job_type)) if value})

@@ -12,9 +12,9 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from arcadia.integrations.attached import attached_or_disabled, not_stopping, warn_once
 from arcadia.reporting import artifacts
 from arcadia.reporting.artifacts import Snapshot, UsedArtifact
+from arcadia.reporting.attached import attached_or_disabled, not_stopping, warn_once
 from arcadia.reporting.layout import JournalDirectory
 
 
@@ -105,8 +105,8 @@ class Artifact:
     def add_dir(self, local_path: Any, name: str | None = None, **_others: Any) -> None:
         """Add the files of a folder, below a name if there is one."""
         with not_stopping("A call of Artifact.add_dir"):
-            found = artifacts.collect(Path(local_path))
-            self._add({f"{name}/{path}" if name else path: file for path, file in found.items()})
+            files = artifacts.collect(Path(local_path))
+            self._add({f"{name}/{path}" if name else path: file for path, file in files.items()})
 
     def add_reference(self, uri: Any, name: str | None = None, **_others: Any) -> None:
         """Add the address of a file that stays where it is."""
@@ -239,19 +239,19 @@ def save(pattern: str, base: Any = None) -> list[str]:
     inner = place.relative_to(folder) if base and place.is_relative_to(folder) else place
     root = Path(inner.anchor) if inner.is_absolute() else folder
     relative = inner.relative_to(inner.anchor) if inner.is_absolute() else inner
-    found = sorted(each for each in root.glob(str(relative)) if each.is_file())
-    if found:
-        name = found[0].name if len(found) == 1 else "-".join(re.findall(r"\w+", str(relative))) or "files"
+    files = sorted(each for each in root.glob(str(relative)) if each.is_file())
+    if files:
+        name = files[0].name if len(files) == 1 else "-".join(re.findall(r"\w+", str(relative))) or "files"
         artifact = Artifact(name)
-        for each in found:
+        for each in files:
             artifact.add_file(each, each.name if inner.is_absolute() else each.relative_to(root).as_posix())
         log(artifact, ())
-    return [os.fspath(each) for each in found]
+    return [os.fspath(each) for each in files]
 
 
 def _to_name(name: str) -> str:
     """Return a name or an alias without characters that Arcadia does not have."""
-    found = _FOREIGN.sub("-", name).lstrip("-._")[:100] or "artifact"
-    if found != name:
-        warn_once(f"name {name}", f"The artifact or alias {name!r} of wandb is logged as {found}.")
-    return found
+    cleaned = _FOREIGN.sub("-", name).lstrip("-._")[:100] or "artifact"
+    if cleaned != name:
+        warn_once(f"name {name}", f"The artifact or alias {name!r} of wandb is logged as {cleaned}.")
+    return cleaned

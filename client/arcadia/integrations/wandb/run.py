@@ -7,10 +7,10 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, MutableMappin
 from pathlib import Path
 from typing import Any
 
-from arcadia.integrations.attached import WANDB_LEVELS, describe_attached, not_stopping, warn_once, with_standard_names
 from arcadia.integrations.wandb import artifacts
 from arcadia.integrations.wandb.artifacts import absent
 from arcadia.reporting import media
+from arcadia.reporting.attached import WANDB_LEVELS, describe_attached, not_stopping, warn_once, with_standard_names
 from arcadia.reporting.media import to_array
 from arcadia.reporting.run import ReportedRun
 from arcadia.reporting.run_options import as_mapping
@@ -165,9 +165,15 @@ class Run:
     sweep_id = entity = None
 
     def __init__(
-        self, target: ReportedRun, project: str | None, name: str | None, tags: Iterable[str], notes: str = ""
+        self,
+        target: ReportedRun,
+        project: str | None,
+        name: str | None,
+        tags: Iterable[str],
+        notes: str,
+        leave: Callable[[Run], None],
     ) -> None:
-        self._target = target
+        self._target, self._leave = target, leave
         self.project, self._name = project or "", name or target.id
         self._tags, self._notes = tuple(tags), notes
         self.group = self.job_type = ""
@@ -244,10 +250,10 @@ class Run:
         del sync
         if step is not None:
             self.step = int(step)
-        found = dict(flatten(data))
-        number = self._step_in(found) if step is None else self.step
+        flat = dict(flatten(data))
+        number = self._step_in(flat) if step is None else self.step
         with not_stopping("A call of wandb.log"):
-            values = {name: to_arcadia(value) for name, value in found.items() if value is not None}
+            values = {name: to_arcadia(value) for name, value in flat.items() if value is not None}
             for name in [name for name, value in values.items() if isinstance(value, str)]:
                 self._target.write(f"{name}: {values.pop(name)}")
             self.summary.set_logged({name: value for name, value in values.items() if isinstance(value, int | float)})
@@ -295,8 +301,8 @@ class Run:
 
     def use_model(self, name: str) -> str:
         """Return the path of a model: its only file, or their folder."""
-        found = artifacts.use(name)
-        folder = Path(found.download())
+        artifact = artifacts.use(name)
+        folder = Path(artifact.download())
         files = [each for each in folder.rglob("*") if each.is_file()]
         return str(files[0] if len(files) == 1 else folder)
 
@@ -317,14 +323,14 @@ class Run:
 
     def save(self, glob_str: Any = None, base_path: Any = None, policy: str = "live", **_others: Any) -> list[str]:
         """Log the files that match a pattern now, and those that have changed at the end of the script."""
-        found: list[str] = []
+        saved: list[str] = []
         if glob_str is not None:
             with not_stopping("A call of wandb.save"):
-                found = artifacts.save(str(glob_str), base_path)
+                saved = artifacts.save(str(glob_str), base_path)
                 if policy != "now":
                     self._saved[str(glob_str)] = base_path
                     atexit.register(self._save_again)
-        return found
+        return saved
 
     def _save_again(self) -> None:
         """Log the saved files again. Those that are the same make no new version."""
@@ -338,9 +344,7 @@ class Run:
         """End the logging. `arcadia run` ends the run, because it knows the exit status."""
         del exit_code, quiet
         self._save_again()
-        from arcadia.integrations.wandb import api
-
-        api.leave(self)
+        self._leave(self)
 
     def __enter__(self) -> Run:
         return self
@@ -361,10 +365,10 @@ class Run:
     def _log_summary(self, values: dict[str, Any]) -> None:
         """Log a summary: numbers as metrics at the last step, and texts to the log."""
         with not_stopping("A value of wandb.summary"):
-            found = {f"summary/{name}": to_arcadia(value) for name, value in flatten(values) if value is not None}
-            for name in [name for name, value in found.items() if isinstance(value, str)]:
-                self._target.write(f"{name}: {found.pop(name)}")
-            self._target.log(found, step=max(self._target.step, 0))
+            logged = {f"summary/{name}": to_arcadia(value) for name, value in flatten(values) if value is not None}
+            for name in [name for name, value in logged.items() if isinstance(value, str)]:
+                self._target.write(f"{name}: {logged.pop(name)}")
+            self._target.log(logged, step=max(self._target.step, 0))
 
 
 def _matches(name: str, pattern: str) -> bool:

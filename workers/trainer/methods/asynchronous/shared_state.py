@@ -139,8 +139,8 @@ class Participant:
             return
         self._watch = self._watch or NetworkWatch(network)
         self._watch.see(states)
-        if found := self._watch.metrics():
-            self._link.send((self._shared.step, found))
+        if metrics := self._watch.metrics():
+            self._link.send((self._shared.step, metrics))
 
     def report_episode(self, episode: FinishedEpisode) -> None:
         """Report a finished episode after its last steps were used in an update."""

@@ -244,30 +244,30 @@ class GorilaCrew:
         if is_lost(answer):
             self._replace(role, "was lost")
             return
-        found = role.result_of(answer)
+        result = role.result_of(answer)
         role.ready = True
-        self._collect(role, found)
+        self._collect(role, result)
         self._ask(role)
 
-    def _collect(self, role: Role, found: object) -> None:
+    def _collect(self, role: Role, result: object) -> None:
         """Add a role's answer to the counters, the backups and the crew's work."""
-        if found is not None:
+        if result is not None:
             role.losses = 0
-        if isinstance(found, WorkRecord):
-            before, self.step = self.step, self.step + found.steps
-            self.updates = max(self.updates, found.updates)
-            self._work.episodes += [(before + at, episode) for at, episode in found.episodes]
-            self._work.records.append(found)
-            role.fill = found.fill or 0.0
-        elif isinstance(found, ShardTally):
-            self._work.tally += found
-        elif isinstance(found, ShardState):
-            self._backups[role.number] = found
+        if isinstance(result, WorkRecord):
+            before, self.step = self.step, self.step + result.steps
+            self.updates = max(self.updates, result.updates)
+            self._work.episodes += [(before + at, episode) for at, episode in result.episodes]
+            self._work.records.append(result)
+            role.fill = result.fill or 0.0
+        elif isinstance(result, ShardTally):
+            self._work.tally += result
+        elif isinstance(result, ShardState):
+            self._backups[role.number] = result
             self.updates = max(self.updates, min(state.updates for state in self._backups))
-        elif isinstance(found, Stock):
-            self._stocks[role.number] = found
-            role.fill = found.fill
-            self._work.stock_seconds += found.busy_seconds
+        elif isinstance(result, Stock):
+            self._stocks[role.number] = result
+            role.fill = result.fill
+            self._work.stock_seconds += result.busy_seconds
 
     def _ask(self, role: Role) -> None:
         """Give a role its next order, if any."""

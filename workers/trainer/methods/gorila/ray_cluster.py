@@ -147,13 +147,13 @@ class RayCluster:
         except TimeoutError:
             return []
         self._asked = None
-        found = [
+        hosts = [
             RayHost(
                 node["NodeID"], node["NodeManagerAddress"], node["NodeManagerHostname"], node["Resources"].get("CPU", 1)
             )
             for node in nodes
         ]
-        return sorted(found, key=lambda host: host.address)
+        return sorted(hosts, key=lambda host: host.address)
 
     def close(self) -> None:
         """Stop the private Ray, or leave the joined cluster."""

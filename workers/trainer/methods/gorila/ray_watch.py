@@ -18,12 +18,12 @@ ROUNDS, PAUSE_SECONDS = 50, 0.1
 
 def users_of(folder: Path) -> list[int]:
     """Return the processes that have open files below the folder."""
-    found = []
+    users = []
     for process in Path("/proc").glob("[0-9]*"):
         with contextlib.suppress(OSError):  # the process has just ended, or belongs to another user
             if any(folder in file.readlink().parents for file in (process / "fd").iterdir()):
-                found.append(int(process.name))
-    return found
+                users.append(int(process.name))
+    return users
 
 
 def main() -> None:

@@ -53,12 +53,12 @@ class ShardUnreachableError(TrainerError):
 def results_of(calls: Sequence[Any]) -> list[Any]:
     """Wait for the results of several calls."""
     try:
-        found: list[Any] = ray.get(list(calls), timeout=PATIENCE_SECONDS)
+        results: list[Any] = ray.get(list(calls), timeout=PATIENCE_SECONDS)
     except RayTaskError:
         raise
     except RayError as error:
         raise ShardUnreachableError from error
-    return found
+    return results
 
 
 class ShardRole:

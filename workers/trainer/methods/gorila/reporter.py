@@ -210,10 +210,10 @@ def histogram(staleness: Counter[int]) -> dict[str, float]:
         return {}
     values = {"gorila/staleness": sum(updates * times for updates, times in staleness.items()) / count}
     for first, following in zip(STALENESS, (*STALENESS[1:], None), strict=True):
-        found = sum(
+        updates_in_class = sum(
             n for updates, n in staleness.items() if updates >= first and (following is None or updates < following)
         )
-        values[class_name(first, following)] = found
+        values[class_name(first, following)] = updates_in_class
     return values
 
 

@@ -1,0 +1,263 @@
+# Generated from arcadia/_async by client/generate_sync.py. Edit that instead.
+"""Projects, views, reports, and channels of alerts."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from arcadia._sync.downloads import export_archive
+from arcadia._sync.references import find_run_ids
+from arcadia._sync.run_requests import RunRequests
+from arcadia._sync.runs import Run
+from arcadia._sync.studies import Study, StudyRequests
+from arcadia._sync.transport import LinkedRecord, Refreshable, Requests
+from arcadia.errors import NotFoundError
+from arcadia.names import RunReferences, require_one_match
+from arcadia.records.artifact import ExportedItems, FilesChoice
+from arcadia.records.server import (
+    Alert,
+    AlertChannelRecord,
+    AlertDelivery,
+    MovedItems,
+    ProjectRecord,
+    ReportRecord,
+    SavedView,
+)
+from arcadia.settings import resolve_project
+
+# Most runs in one request.
+MAX_MOVED = 1_000
+
+
+class Project(Refreshable, ProjectRecord):
+    """A project. A list leaves out its text and its best agents, which `refresh()` reads."""
+
+    def runs(self, **filters: Any) -> list[Run]:
+        """List the runs. Filters are those of `client.runs()`."""
+        return RunRequests(self._transport).runs(project=self.name, **filters)
+
+    def studies(self, limit: int | None = None) -> list[Study]:
+        """List the studies, newest first."""
+        return StudyRequests(self._transport).studies(limit, project=self.name)
+
+    def reports(self) -> list[Report]:
+        """List the reports."""
+        return ProjectRequests(self._transport).reports(project=self.name)
+
+    def edit(self, *, name: str | None = None, text: str | None = None) -> Project:
+        """Rename the project, or change the text of its page."""
+        return self._edit({"name": name, "text": text})
+
+    def pin_report(self, report_id: int | None) -> Project:
+        """Show a report on the project's page, or none."""
+        self.data = self._transport.patch(self._path, {"pinned_report_id": report_id})
+        return self
+
+    def move(self, *runs: RunReferences, studies: Sequence[int] = (), reports: Sequence[int] = ()) -> MovedItems:
+        """Move runs, studies and reports into this project. A study brings its runs."""
+        run_ids = find_run_ids(self._transport, runs) if runs else []
+        body = {"runs": run_ids[:MAX_MOVED], "studies": list(studies), "reports": list(reports)}
+        moved = self._transport.post(f"{self._path}/items", body)
+        for start in range(MAX_MOVED, len(run_ids), MAX_MOVED):
+            body = {"runs": run_ids[start : start + MAX_MOVED]}
+            moved["runs"] += (self._transport.post(f"{self._path}/items", body))["runs"]
+        return MovedItems(moved)
+
+    def merge(self, into: str) -> Project:
+        """Move everything into another project, delete this one, and return the other one."""
+        return Project(self._transport, self._transport.post(f"{self._path}/merge", {"into": into}))
+
+    def delete(self) -> None:
+        """Delete the project, which must be empty."""
+        self._transport.delete(self._path)
+
+    @property
+    def _path(self) -> str:
+        return f"/projects/{self.id}"
+
+
+class Report(Refreshable, ReportRecord):
+    """A report."""
+
+    @property
+    def url(self) -> str:
+        """Address of the report's page."""
+        return f"{self._transport.url}/reports/{self.id}"
+
+    @property
+    def shared_url(self) -> str | None:
+        """Address of the read-only page. None unless the report is shared."""
+        return f"{self._transport.url}/shared/reports/{self.share_token}" if self.share_token else None
+
+    def edit(
+        self,
+        *,
+        title: str | None = None,
+        blocks: Sequence[Mapping[str, Any]] | None = None,
+        project: str | None = None,
+    ) -> Report:
+        """Change the title, all blocks or the project. Raise ConflictError if the report has changed since."""
+        if "version" not in self.data:
+            self.refresh()
+        listed = None if blocks is None else [dict(block) for block in blocks]
+        version = self.data["version"]
+        return self._edit({"version": version, "title": title, "project": project, "blocks": listed})
+
+    def share(self) -> Report:
+        """Create the read-only link, `shared_url`."""
+        return self._act("share")
+
+    def unshare(self) -> Report:
+        """End the read-only link."""
+        self.data = self._transport.call("DELETE", f"{self._path}/share")
+        return self
+
+    def save(self, path: str | os.PathLike[str]) -> Path:
+        """Write the report as one HTML file, and return its path."""
+        target = Path(path)
+        response = self._transport.send("GET", f"{self._path}/export")
+        partial = target.with_name(f".{target.name}.part")
+        partial.write_bytes(response.content)
+        partial.replace(target)
+        return target
+
+    def export(
+        self, path: str | os.PathLike[str] | None = None, *, files: FilesChoice = "all", progress: bool = True
+    ) -> Path:
+        """Save the report and what it shows as an archive file, and return its path. Default: report-2.arcadia."""
+        items = ExportedItems(reports=[self.id])
+        return export_archive(self._transport, items, path, files=files, progress=progress)
+
+    def delete(self) -> None:
+        """Permanently delete the report."""
+        self._transport.delete(self._path)
+
+    @property
+    def _path(self) -> str:
+        return f"/reports/{self.id}"
+
+
+class AlertChannel(LinkedRecord, AlertChannelRecord):
+    """A channel, which delivers alerts to another program."""
+
+    def edit(
+        self, *, name: str | None = None, enabled: bool | None = None, kinds: Sequence[str] | None = None
+    ) -> AlertChannel:
+        """Rename the channel, switch it on or off, or choose the kinds of alerts that it delivers."""
+        return self._edit({"name": name, "enabled": enabled, "kinds": None if kinds is None else list(kinds)})
+
+    def test(self) -> AlertDelivery:
+        """Send a test alert. `deliveries` shows its outcome."""
+        return AlertDelivery(self._transport.post(f"{self._path}/test"))
+
+    def deliveries(self, limit: int | None = 50) -> list[AlertDelivery]:
+        """List the deliveries to this channel, newest first."""
+        return AlertRequests(self._transport).alert_deliveries(channel=self.id, limit=limit)
+
+    def remove(self) -> None:
+        """Remove the channel with its history."""
+        self._transport.delete(self._path)
+
+    @property
+    def _path(self) -> str:
+        return f"/alert-channels/{self.id}"
+
+
+class ProjectRequests(Requests):
+    """Methods of the client for projects, views and reports."""
+
+    def projects(self) -> list[Project]:
+        """List the projects without their texts. Main comes first."""
+        return [Project(self.transport, data) for data in self.transport.get("/projects")]
+
+    def project(self, name: str) -> Project:
+        """Return the project with a name, in upper or lower case."""
+        projects = self.projects()
+        for project in projects:
+            if project.name.casefold() == name.strip().casefold():
+                return project.refresh()
+        raise NotFoundError.of_name("project", name, (project.name for project in projects))
+
+    def create_project(self, name: str, text: str = "") -> Project:
+        """Create a project."""
+        return Project(self.transport, self.transport.post("/projects", {"name": name, "text": text}))
+
+    def views(self, *, project: str | None = None) -> list[SavedView]:
+        """List the saved views of the runs page, of one project or of all, by name."""
+        return [SavedView(data) for data in self.transport.get("/views", project=project)]
+
+    def view(self, reference: int | str, *, project: str | None = None) -> SavedView:
+        """Return the saved view with a number or a name, in upper or lower case. Several projects may have the name."""
+        views = {view.id: view for view in self.views(project=project)}
+        named = [view.id for view in views.values() if view.name.casefold() == str(reference).casefold()]
+        is_number = str(reference).isdecimal() and int(reference) in views
+        return views[int(reference) if is_number else require_one_match(named, str(reference), "view")]
+
+    def report(self, report_id: int) -> Report:
+        """Return a report."""
+        return Report(self.transport, self.transport.get(f"/reports/{report_id}"))
+
+    def reports(self, *, project: str | None = None) -> list[Report]:
+        """List the reports without their blocks."""
+        return [Report(self.transport, data) for data in self.transport.get("/reports", project=project)]
+
+    def create_report(
+        self, title: str, blocks: Sequence[Mapping[str, Any]] = (), *, project: str | None = None
+    ) -> Report:
+        """Create a report. The default project is ARCADIA_PROJECT, or Main."""
+        listed = [dict(block) for block in blocks]
+        body = {"title": title, "blocks": listed, "project": resolve_project(project)}
+        return Report(self.transport, self.transport.post("/reports", body))
+
+
+class AlertRequests(Requests):
+    """Methods of the client for alerts."""
+
+    def alerts(
+        self,
+        *,
+        unread: bool = False,
+        kind: str | Sequence[str] | None = None,
+        run: int | None = None,
+        limit: int | None = 50,
+    ) -> list[Alert]:
+        """List alerts, newest first."""
+        alerts = self.transport.pages(
+            "/alerts", limit=limit, page_size=200, cursor_name="before", unread=unread or None, kind=kind, run=run
+        )
+        return [Alert(data) for data in alerts]
+
+    def mark_alerts_read(self, *alerts: int, up_to: int | None = None) -> int:
+        """Mark alerts as read, or all up to one. Return how many unread ones remain."""
+        body = {"ids": list(alerts), "up_to": up_to}
+        return int((self.transport.post("/alerts/read", body))["unread"])
+
+    def alert_channels(self) -> list[AlertChannel]:
+        """List the channels that deliver alerts to other programs."""
+        return [AlertChannel(self.transport, data) for data in self.transport.get("/alert-channels")]
+
+    def add_webhook(self, name: str, url: str, *, kinds: Sequence[str] | None = None) -> AlertChannel:
+        """Add an address that gets alerts as signed POST requests. Keep the `secret` of the returned channel."""
+        return self._add_channel("webhook", name, url, kinds)
+
+    def add_apprise(self, name: str, url: str, *, kinds: Sequence[str] | None = None) -> AlertChannel:
+        """Add an Apprise URL, such as one of Slack or of a mail account."""
+        return self._add_channel("apprise", name, url, kinds)
+
+    def _add_channel(self, kind: str, name: str, url: str, kinds: Sequence[str] | None) -> AlertChannel:
+        body = {"kind": kind, "name": name, "url": url, "kinds": None if kinds is None else list(kinds)}
+        return AlertChannel(self.transport, self.transport.post("/alert-channels", body))
+
+    def alert_deliveries(self, *, channel: int | None = None, limit: int | None = 50) -> list[AlertDelivery]:
+        """List the deliveries of alerts, newest first."""
+        deliveries = self.transport.pages(
+            "/alert-deliveries", limit=limit, page_size=200, cursor_name="before", channel=channel
+        )
+        return [AlertDelivery(data) for data in deliveries]
+
+    def redeliver_alert(self, delivery_id: int) -> AlertDelivery:
+        """Send an alert to its channel again."""
+        return AlertDelivery(self.transport.post(f"/alert-deliveries/{delivery_id}/redeliver"))

@@ -1,0 +1,212 @@
+# Generated from arcadia/_async by client/generate_sync.py. Edit that instead.
+"""Requests that launch, find and compare runs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from arcadia._sync.artifacts import Checkpoint
+from arcadia._sync.jobs import Futures, Replay
+from arcadia._sync.references import find_alias, find_figure, find_run, find_run_ids, find_runs
+from arcadia._sync.runs import Run
+from arcadia._sync.transport import Requests
+from arcadia.errors import NotFoundError
+from arcadia.figures import Figure
+from arcadia.names import RunReference, RunReferences, joined_ids, read_run_page
+from arcadia.records.run import RunForecast, RunGroup
+from arcadia.settings import resolve_project
+from arcadia.tables import Comparison
+
+
+class RunRequests(Requests):
+    """Methods of the client for runs."""
+
+    def launch(
+        self,
+        preset: str | None = None,
+        *,
+        name: str | None = None,
+        seed: int | None = None,
+        config: Mapping[str, Any] | None = None,
+        tags: Sequence[str] = (),
+        notes: str = "",
+        priority: int = 0,
+        queue: str | None = None,
+        project: str | None = None,
+        **changes: Any,
+    ) -> Run:
+        """Queue a run of a preset with some fields changed, or of a complete configuration.
+
+        The default project is ARCADIA_PROJECT, or Main.
+        """
+        body = {
+            **_configuration(preset, seed, config, changes),
+            "name": name,
+            "tags": list(tags),
+            "notes": notes,
+            "priority": priority,
+            "queue": queue,
+            "project": resolve_project(project),
+        }
+        return Run(self.transport, self.transport.post("/runs", body))
+
+    def forecast(
+        self,
+        preset: str | None = None,
+        *,
+        seed: int | None = None,
+        config: Mapping[str, Any] | None = None,
+        priority: int = 0,
+        queue: str | None = None,
+        **changes: Any,
+    ) -> RunForecast:
+        """Forecast what a run would need, and when it could start, without launching it."""
+        body = {**_configuration(preset, seed, config, changes), "priority": priority, "queue": queue}
+        return RunForecast(self.transport.post("/runs/preview", body))
+
+    def run(self, reference: RunReference) -> Run:
+        """Return the run with a number or a unique name, or the newest one: `@last`."""
+        return Run(self.transport, find_run(self.transport, reference))
+
+    def runs(
+        self,
+        *references: RunReference,
+        state: str | Sequence[str] | None = None,
+        tag: str | Sequence[str] | None = None,
+        env: str | Sequence[str] | None = None,
+        algorithm: str | Sequence[str] | None = None,
+        origin: str | Sequence[str] | None = None,
+        text: str | None = None,
+        name: str | None = None,
+        study: int | None = None,
+        project: str | Sequence[str] | None = None,
+        archived: bool = False,
+        filter: str | None = None,  # noqa: A002 - the parameter's name in the API
+        sort: str | Sequence[str] = "-created_at",
+        compute: Mapping[str, str] | None = None,
+        limit: int | None = None,
+        include: Sequence[str] = (),
+    ) -> list[Run]:
+        """List the runs of references such as "7-12", or all runs that match the filters, newest first.
+
+        `filter` is an expression such as "learning_rate < 1e-3 and best_return > 15". `compute` names expressions, and
+        each run has their values in `computed`.
+
+        A list leaves out details such as the configuration. `include=["config"]` fetches it with the list, and
+        `refresh()` of a run reads all of its details.
+        """
+        if references:
+            return [Run(self.transport, data) for data in find_runs(self.transport, references, include)]
+        runs = self.transport.pages(
+            "/runs",
+            limit=limit,
+            read=read_run_page,
+            include=list(include),
+            state=state,
+            tag=tag,
+            env=env,
+            algorithm=algorithm,
+            origin=origin,
+            text=text,
+            name=name,
+            study=study,
+            project=project,
+            archived=archived or None,
+            filter=filter,
+            sort=sort if isinstance(sort, str) else ",".join(sort),
+            compute=[f"{column} = {expression}" for column, expression in (compute or {}).items()],
+        )
+        return [Run(self.transport, data) for data in runs]
+
+    def group_runs(
+        self,
+        by: str | Sequence[str],
+        *,
+        filter: str | None = None,  # noqa: A002
+        values: Sequence[str] = ("return",),
+        project: str | Sequence[str] | None = None,
+        archived: bool = False,
+        sort: str = "-newest",
+        limit: int = 50,
+    ) -> list[RunGroup]:
+        """Group runs by columns and fields, with statistics of each group."""
+        groups = self.transport.get(
+            "/run-groups",
+            by=by if isinstance(by, str) else ",".join(by),
+            filter=filter,
+            value=list(values),
+            project=project,
+            archived=archived or None,
+            sort=sort,
+            limit=limit,
+        )
+        return [RunGroup(data) for data in groups["items"]]
+
+    def compare(
+        self,
+        *runs: RunReferences,
+        group_by: str | Sequence[str] = (),
+        at: int | None = None,
+    ) -> Comparison:
+        """Compare groups of runs at a step. By default, runs that differ only in their seed are one group."""
+        ids = joined_ids(find_run_ids(self.transport, runs))
+        fields = group_by if isinstance(group_by, str) else ",".join(group_by)
+        compared = self.transport.get("/compare", runs=ids, group_by=fields)
+        judged = self.transport.get("/compare/verdict", runs=ids, group_by=fields, at=at)
+        return Comparison(compared, judged)
+
+    def figure(self, name: str = "curves", runs: RunReferences = (), **options: Any) -> Figure:
+        """Return a figure of some runs. Options are those of the API, such as metric, group_by and smoothing."""
+        return find_figure(self.transport, name, runs, **options)
+
+    def futures(
+        self,
+        replay: int | Replay,
+        decision: int,
+        *,
+        futures: int = 64,
+        horizon: int = 200,
+        until: str = "horizon",
+        first: Sequence[str] = (),
+        each_action: bool = False,
+        temperature: float = 1.0,
+        agent: int | None = None,
+        checkpoint: int | str = "best",
+        record_videos: bool | None = None,
+        wait: bool = True,
+        timeout: float | None = None,
+    ) -> Futures:
+        """Simulate how a replay could continue from a decision. With `wait=False`, return while it is queued.
+
+        `agent` is the number of a run whose checkpoint acts. Default: the agent of the replay.
+        """
+        number = replay if isinstance(replay, int) else replay.id
+        body = {
+            "decision": decision,
+            "futures": futures,
+            "horizon": horizon,
+            "until": until,
+            "first": list(first),
+            "each_action": each_action,
+            "temperature": temperature,
+            "agent": None if agent is None else {"run_id": agent, "checkpoint": checkpoint},
+            "record_videos": record_videos,
+        }
+        simulated = Futures(self.transport, self.transport.post(f"/replays/{number}/futures", body))
+        return simulated.wait(timeout) if wait else simulated
+
+    def checkpoint(self, alias: str) -> Checkpoint:
+        """Return the checkpoint that an alias such as pong/champion names."""
+        current = find_alias(self.transport, alias)
+        if current is None or current.run_id is None:
+            raise NotFoundError(404, f"There is no alias named {alias!r}. `arcadia alias list` shows all.")
+        return (self.run(current.run_id)).checkpoint(alias)
+
+
+def _configuration(
+    preset: str | None, seed: int | None, config: Mapping[str, Any] | None, changes: Mapping[str, Any]
+) -> dict[str, Any]:
+    """Return the part of a request that describes the configuration of a run."""
+    overrides = changes if seed is None else {**changes, "seed": seed}
+    return {"preset": preset, "config": None if config is None else dict(config), "overrides": overrides or None}
