@@ -1,4 +1,5 @@
-import { Stack, Table, Text } from "@mantine/core";
+import { Stack, Text } from "@mantine/core";
+import { DataTable } from "@/ui/DataTable";
 import { useDebouncedValue } from "@mantine/hooks";
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import { runForecastQuery } from "@/api/runs";
@@ -69,31 +70,32 @@ function NeedsTable({ forecast, device }: { forecast: RunForecast; device: strin
     ["GPU", gpu, gpus.join(", ") || "none", device === "cuda" && gpus.length === 0],
   ];
   return (
-    <Table fz="xs" verticalSpacing={4} horizontalSpacing={0}>
-      <Table.Thead>
-        <Table.Tr>
-          {["Resource", "Needed", "Workers have"].map((head, place) => (
-            <Table.Th key={head} scope="col" ta={place > 0 ? "right" : undefined}>
-              {head}
-            </Table.Th>
-          ))}
-        </Table.Tr>
-      </Table.Thead>
-      <Table.Tbody>
-        {rows.map(([title, needed, present, short]) => (
-          <Table.Tr key={title}>
-            <Table.Th scope="row" fw={400}>
-              {title}
-            </Table.Th>
-            <Table.Td ta="right">{needed}</Table.Td>
-            <Table.Td ta="right" c={short ? "var(--mantine-color-error)" : undefined}>
-              {capacity.workers === 0 ? "no worker" : present}
-              {short && " (too little)"}
-            </Table.Td>
-          </Table.Tr>
-        ))}
-      </Table.Tbody>
-    </Table>
+    <DataTable
+      fz="xs"
+      verticalSpacing={4}
+      horizontalSpacing={0}
+      rows={rows}
+      rowKey={([title]) => title}
+      columns={[
+        { title: "Resource", isRowHeader: true, cell: ([title]) => title },
+        {
+          title: "Needed",
+          headProps: { ta: "right" },
+          cell: ([, needed]) => needed,
+          cellProps: () => ({ ta: "right" }),
+        },
+        {
+          title: "Workers have",
+          headProps: { ta: "right" },
+          cell: ([, , present, short]) =>
+            `${capacity.workers === 0 ? "no worker" : present}${short ? " (too little)" : ""}`,
+          cellProps: ([, , , short]) => ({
+            ta: "right",
+            c: short ? "var(--mantine-color-error)" : undefined,
+          }),
+        },
+      ]}
+    />
   );
 }
 

@@ -52,7 +52,6 @@ function Agent({ agent }: { agent: ProjectAgent }) {
           <Text
             size="sm"
             fw={600}
-            className={classes.return}
             title="Best mean return of 100 training episodes"
           >
             {score(agent.best_return)}
