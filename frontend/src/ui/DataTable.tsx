@@ -13,7 +13,7 @@ export interface Column<Row> {
   /** Tooltip of the heading. */
   help?: string | undefined;
   cell: (row: Row, place: number) => ReactNode;
-  /** True for numbers. They are aligned at the right and stay on one line. */
+  /** True for numbers. They are aligned at the right. */
   numeric?: boolean;
   /** True if the cell names its row. */
   isRowHeader?: boolean;

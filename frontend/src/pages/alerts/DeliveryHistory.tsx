@@ -2,10 +2,10 @@ import { Button, Text, Title } from "@mantine/core";
 import { useInfiniteQuery } from "@tanstack/react-query";
 import { deliveriesQuery, useSendAgain } from "@/api/alerts";
 import type { AlertDelivery } from "@/api/types";
+import { DataTable } from "@/ui/DataTable";
 import { plural } from "@/ui/format";
 import { TimeAgo } from "@/ui/Quantity";
 import { QueryError } from "@/ui/QueryError";
-import { DataTable } from "@/ui/DataTable";
 import classes from "./alerts.module.css";
 
 const STATES = { waiting: "Waiting", delivered: "Delivered", failed: "Failed" };

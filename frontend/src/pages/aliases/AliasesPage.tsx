@@ -3,12 +3,12 @@ import { IconTag, IconTrash } from "@tabler/icons-react";
 import { useQuery } from "@tanstack/react-query";
 import { Link, useSearchParams } from "react-router";
 import { type Alias, type AliasEntry, aliasesQuery, aliasHistoryQuery, useRemoveAlias } from "@/api/aliases";
+import { DataTable } from "@/ui/DataTable";
 import { EmptyState } from "@/ui/EmptyState";
 import { notifyDone } from "@/ui/notify";
 import { QueryError } from "@/ui/QueryError";
 import { Short, TimeAgo } from "@/ui/Quantity";
 import { usePageTitle } from "@/ui/usePageTitle";
-import { DataTable } from "@/ui/DataTable";
 import classes from "./aliases.module.css";
 
 /** Aliases of checkpoints, with the history of the one that the URL names. */

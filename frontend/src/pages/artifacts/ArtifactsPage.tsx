@@ -5,6 +5,7 @@ import { Link, useSearchParams } from "react-router";
 import { type Artifact, artifactsQuery } from "@/api/artifacts";
 import { ArtifactAliases } from "@/ui/ArtifactAliases";
 import { useCurrentProject } from "@/ui/currentProject";
+import { DataTable } from "@/ui/DataTable";
 import { EmptyState } from "@/ui/EmptyState";
 import { bytes, exact } from "@/ui/format";
 import { LogArtifactHint } from "@/ui/LogArtifactHint";
@@ -12,7 +13,6 @@ import { QueryError } from "@/ui/QueryError";
 import { TimeAgo } from "@/ui/Quantity";
 import { SearchField } from "@/ui/SearchField";
 import { usePageTitle } from "@/ui/usePageTitle";
-import { DataTable } from "@/ui/DataTable";
 import classes from "./artifacts.module.css";
 
 /** List of artifacts of a project, or of all. */

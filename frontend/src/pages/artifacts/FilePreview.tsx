@@ -8,9 +8,9 @@ import {
   type ArtifactVersion,
   PREVIEW_BYTES,
 } from "@/api/artifacts";
+import { DataTable } from "@/ui/DataTable";
 import { bytes } from "@/ui/format";
 import { QueryError } from "@/ui/QueryError";
-import { DataTable } from "@/ui/DataTable";
 import classes from "./artifacts.module.css";
 import { parseTable, previewKind } from "./fileTree";
 

@@ -2,8 +2,8 @@ import { Button, Group, Switch, Text, Title } from "@mantine/core";
 import { useState } from "react";
 import type { ComparedRun, Comparison, Difference } from "@/api/types";
 import { shown } from "@/config-form/draft";
-import { plural } from "@/ui/format";
 import { type CellProps, type Column, DataTable } from "@/ui/DataTable";
+import { plural } from "@/ui/format";
 import classes from "./compare.module.css";
 import { groupedRuns } from "./comparison";
 import { RunHeading } from "./RunHeading";
@@ -117,7 +117,7 @@ function DifferenceTable({ label, column, missing, rows, groups }: DifferenceTab
         ...groups.map((group): Column<Difference> => ({
           title: group.map((run) => <RunHeading key={run.id} run={run} />),
           headProps: { className: classes.group },
-          cell: (row) => valuesOf(row, group).join(", ") || "–",
+          cell: (row) => (having(row, group).length > 0 ? valuesOf(row, group).join(", ") : "–"),
           cellProps: (row) => cellProps(row, group, missing),
         })),
       ]}

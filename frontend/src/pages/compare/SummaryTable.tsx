@@ -6,9 +6,9 @@ import type { Comparison } from "@/api/types";
 import { saveCsv } from "@/charts/csv";
 import { metricTitle, metricUnit } from "@/charts/metrics";
 import { useMetricCatalog } from "@/charts/useMetricCatalog";
+import { type Column, DataTable } from "@/ui/DataTable";
 import { duration, exact, short } from "@/ui/format";
 import { Score } from "@/ui/Quantity";
-import { type Column, DataTable } from "@/ui/DataTable";
 import classes from "./compare.module.css";
 import {
   sortedRows,

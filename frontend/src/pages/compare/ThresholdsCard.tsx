@@ -6,8 +6,8 @@ import { thresholdsQuery } from "@/api/comparisons";
 import type { Thresholds } from "@/api/types";
 import { runsInFileName } from "@/api/runNumbers";
 import { type Cell, saveCsv } from "@/charts/csv";
-import { duration, exact, score, short } from "@/ui/format";
 import { DataTable } from "@/ui/DataTable";
+import { duration, exact, score, short } from "@/ui/format";
 import { GroupHeading } from "./RunHeading";
 import { CardError } from "./CardError";
 import classes from "./compare.module.css";
@@ -138,7 +138,12 @@ function TimeTable({ groups }: { groups: readonly GroupTime[] }) {
           className: classes.firstColumn,
           cell: (group) => <GroupHeading group={group} />,
         },
-        { title: "Reached", numeric: true, cell: ({ reached, n }) => `${reached} of ${n}` },
+        {
+          title: "Reached",
+          numeric: true,
+          className: classes.together,
+          cell: ({ reached, n }) => `${reached} of ${n}`,
+        },
         {
           title: "Steps",
           numeric: true,

@@ -5,9 +5,9 @@ import type { ComparedRun, Verdict } from "@/api/types";
 import { runsInFileName } from "@/api/runNumbers";
 import type { Cell } from "@/charts/csv";
 import { FigureFrame } from "@/charts/FigureFrame";
+import { DataTable } from "@/ui/DataTable";
 import { exact, formatInterval, nearestPercent, score } from "@/ui/format";
 import { useIsMounted } from "@/ui/useIsMounted";
-import { DataTable } from "@/ui/DataTable";
 import { CardError } from "./CardError";
 import classes from "./compare.module.css";
 import { GroupHeading } from "./RunHeading";
@@ -116,7 +116,7 @@ function Standings({ verdict, known, launching, onSeeds }: StandingsProps) {
           cell: ({ n, failed }) => `${n}${failed > 0 ? ` (${exact(failed)} failed)` : ""}`,
         },
         { title: "Mean return", numeric: true, cell: ({ mean }) => (mean ? score(mean.value) : "–") },
-        { title: "Interval", numeric: true, cell: ({ mean }) => interval(mean) },
+        { title: "Interval", numeric: true, className: classes.together, cell: ({ mean }) => interval(mean) },
         {
           title: "Probability that the best beats it",
           help: best && `Probability that a run of ${best.name} scores higher`,

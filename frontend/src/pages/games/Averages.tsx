@@ -1,7 +1,7 @@
 import { Anchor, Text, Title, Tooltip } from "@mantine/core";
 import type { GameAverage, Games, PublishedAverage } from "@/api/types";
-import { humanPercent, plural } from "@/ui/format";
 import { DataTable } from "@/ui/DataTable";
+import { humanPercent, plural } from "@/ui/format";
 import classes from "./games.module.css";
 
 /** Human-normalized scores over the games, with one card per protocol, because protocols are not comparable. */

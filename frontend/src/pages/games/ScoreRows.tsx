@@ -1,8 +1,8 @@
 import { Button, Text, Title } from "@mantine/core";
-import { DataTable } from "@/ui/DataTable";
 import { useState } from "react";
 import { Link } from "react-router";
 import type { MethodScore, ScoreRow, ScoreTable } from "@/api/types";
+import { DataTable } from "@/ui/DataTable";
 import { exact, formatInterval, humanPercent, plural, score } from "@/ui/format";
 import { Score } from "@/ui/Quantity";
 import { RunDot } from "@/ui/RunDot";

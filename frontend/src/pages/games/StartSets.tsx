@@ -1,5 +1,4 @@
 import { ActionIcon, Button, Group, Text, Title } from "@mantine/core";
-import { DataTable } from "@/ui/DataTable";
 import { useDisclosure } from "@mantine/hooks";
 import { IconDownload, IconTrash, IconUpload } from "@tabler/icons-react";
 import { useQuery } from "@tanstack/react-query";
@@ -8,6 +7,7 @@ import { address } from "@/api/client";
 import { useDeleteStartSet, startSetsQuery } from "@/api/startSets";
 import type { Game, StartSet } from "@/api/types";
 import { ConfirmModal } from "@/ui/ConfirmModal";
+import { DataTable } from "@/ui/DataTable";
 import { exact, plural } from "@/ui/format";
 import { notifyDone } from "@/ui/notify";
 import { TimeAgo } from "@/ui/Quantity";

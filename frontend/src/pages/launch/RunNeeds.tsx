@@ -1,9 +1,9 @@
 import { Stack, Text } from "@mantine/core";
-import { DataTable } from "@/ui/DataTable";
 import { useDebouncedValue } from "@mantine/hooks";
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import { runForecastQuery } from "@/api/runs";
 import type { LaunchRequest, RunConfig, RunForecast } from "@/api/types";
+import { DataTable } from "@/ui/DataTable";
 import { bytes, duration, plural, short } from "@/ui/format";
 import { useNow } from "@/ui/useNow";
 import { startText } from "./startText";
@@ -78,21 +78,13 @@ function NeedsTable({ forecast, device }: { forecast: RunForecast; device: strin
       rowKey={([title]) => title}
       columns={[
         { title: "Resource", isRowHeader: true, cell: ([title]) => title },
-        {
-          title: "Needed",
-          headProps: { ta: "right" },
-          cell: ([, needed]) => needed,
-          cellProps: () => ({ ta: "right" }),
-        },
+        { title: "Needed", numeric: true, cell: ([, needed]) => needed },
         {
           title: "Workers have",
-          headProps: { ta: "right" },
+          numeric: true,
           cell: ([, , present, short]) =>
             `${capacity.workers === 0 ? "no worker" : present}${short ? " (too little)" : ""}`,
-          cellProps: ([, , , short]) => ({
-            ta: "right",
-            c: short ? "var(--mantine-color-error)" : undefined,
-          }),
+          cellProps: ([, , , short]) => ({ c: short ? "var(--mantine-color-error)" : undefined }),
         },
       ]}
     />

@@ -2,9 +2,9 @@ import { Anchor, Button, Group, Text, Title } from "@mantine/core";
 import { Link } from "react-router";
 import type { PaperItem } from "@/api/types";
 import { saveCsv } from "@/charts/csv";
+import { DataTable } from "@/ui/DataTable";
 import { exact, nearestPercent, plural } from "@/ui/format";
 import { TimeAgo } from "@/ui/Quantity";
-import { DataTable } from "@/ui/DataTable";
 import { WideTable } from "@/ui/WideTable";
 import classes from "./papers.module.css";
 

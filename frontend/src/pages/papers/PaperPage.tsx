@@ -3,10 +3,10 @@ import { useQuery } from "@tanstack/react-query";
 import { Link, useParams } from "react-router";
 import { paperQuery } from "@/api/papers";
 import type { Paper } from "@/api/types";
+import { DataTable } from "@/ui/DataTable";
 import { exact, short } from "@/ui/format";
 import { QueryError } from "@/ui/QueryError";
 import { usePageTitle } from "@/ui/usePageTitle";
-import { DataTable } from "@/ui/DataTable";
 import classes from "./papers.module.css";
 
 /** One paper with its tables and figures, and the full cost of each. */

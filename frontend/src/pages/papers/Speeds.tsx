@@ -1,7 +1,7 @@
 import { Text, Title } from "@mantine/core";
 import type { PaperItem } from "@/api/types";
-import { exact, nearestPercent, plural } from "@/ui/format";
 import { DataTable } from "@/ui/DataTable";
+import { exact, nearestPercent, plural } from "@/ui/format";
 import { WideTable } from "@/ui/WideTable";
 import classes from "./papers.module.css";
 

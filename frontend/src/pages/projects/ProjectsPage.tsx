@@ -7,11 +7,11 @@ import { projectsQuery } from "@/api/projects";
 import type { ProjectSummary } from "@/api/types";
 import { NewProjectModal } from "@/run-actions/NewProjectModal";
 import { inProject, projectAddress } from "@/ui/currentProject";
+import { DataTable } from "@/ui/DataTable";
 import { exact } from "@/ui/format";
 import { TimeAgo } from "@/ui/Quantity";
 import { QueryError } from "@/ui/QueryError";
 import { usePageTitle } from "@/ui/usePageTitle";
-import { DataTable } from "@/ui/DataTable";
 import { ProjectMenu } from "./ProjectMenu";
 import classes from "./projects.module.css";
 

@@ -7,11 +7,11 @@ import { reportsQuery, useCreateReport } from "@/api/reports";
 import type { ReportSummary } from "@/api/types";
 import { OpenExamples } from "@/run-actions/OpenExamples";
 import { useCurrentProject } from "@/ui/currentProject";
+import { DataTable } from "@/ui/DataTable";
 import { EmptyState } from "@/ui/EmptyState";
 import { TimeAgo } from "@/ui/Quantity";
 import { QueryError } from "@/ui/QueryError";
 import { usePageTitle } from "@/ui/usePageTitle";
-import { DataTable } from "@/ui/DataTable";
 import classes from "./reports.module.css";
 
 /** List of reports. */

@@ -5,12 +5,12 @@ import { Link } from "react-router";
 import { type ArtifactVersion, runArtifactsQuery } from "@/api/artifacts";
 import type { Run } from "@/api/types";
 import { ArtifactAliases } from "@/ui/ArtifactAliases";
+import { DataTable } from "@/ui/DataTable";
 import { EmptyState } from "@/ui/EmptyState";
 import { bytes } from "@/ui/format";
 import { LogArtifactHint } from "@/ui/LogArtifactHint";
 import { QueryError } from "@/ui/QueryError";
 import { Short, TimeAgo } from "@/ui/Quantity";
-import { DataTable } from "@/ui/DataTable";
 import classes from "./run.module.css";
 
 /** Versions of artifacts that a run made and used. */

@@ -8,8 +8,8 @@ import { useConfigFields } from "@/config-form/useConfigFields";
 import { changeState, describeChange } from "@/run-actions/changes/changeWords";
 import { ChangeSettingsModal } from "@/run-actions/changes/ChangeSettingsModal";
 import { BlockableButton } from "@/ui/BlockableButton";
-import { TimeAgo } from "@/ui/Quantity";
 import { DataTable } from "@/ui/DataTable";
+import { TimeAgo } from "@/ui/Quantity";
 import classes from "./run.module.css";
 
 /** Changes of a run's settings while it trained, and a button for another one. */

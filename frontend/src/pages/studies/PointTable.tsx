@@ -4,10 +4,10 @@ import { Link } from "react-router";
 import { useExtendStudy } from "@/api/studies";
 import type { Study, StudyPoint, StudyRun } from "@/api/types";
 import { ConfirmModal } from "@/ui/ConfirmModal";
+import { DataTable } from "@/ui/DataTable";
 import { notifyDone } from "@/ui/notify";
 import { exact, formatInterval, plural, score } from "@/ui/format";
 import { Score } from "@/ui/Quantity";
-import { DataTable } from "@/ui/DataTable";
 import { alsoMade, comparisonOf, decisionOf, isThere, ranked } from "./points";
 import classes from "./studies.module.css";
 

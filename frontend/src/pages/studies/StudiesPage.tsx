@@ -5,12 +5,12 @@ import { Link } from "react-router";
 import { studiesQuery } from "@/api/studies";
 import type { StudySummary } from "@/api/types";
 import { useCurrentProject } from "@/ui/currentProject";
+import { DataTable } from "@/ui/DataTable";
 import { EmptyState } from "@/ui/EmptyState";
 import { score } from "@/ui/format";
 import { TimeAgo } from "@/ui/Quantity";
 import { QueryError } from "@/ui/QueryError";
 import { usePageTitle } from "@/ui/usePageTitle";
-import { DataTable } from "@/ui/DataTable";
 import classes from "./studies.module.css";
 import { StudyProgress, StudyState } from "./StudyState";
 

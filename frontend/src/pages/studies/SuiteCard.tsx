@@ -5,9 +5,9 @@ import { aggregatesFigureQuery, aggregatesQuery } from "@/api/suites";
 import type { Aggregates, Study, SuiteGame, SuiteResult } from "@/api/types";
 import { FigureFrame } from "@/charts/FigureFrame";
 import type { Cell } from "@/charts/csv";
+import { type Column, DataTable } from "@/ui/DataTable";
 import { humanPercent, plural, score } from "@/ui/format";
 import { QueryError } from "@/ui/QueryError";
-import { type Column, DataTable } from "@/ui/DataTable";
 import classes from "./studies.module.css";
 
 type Estimate = NonNullable<SuiteResult["mean"]>;

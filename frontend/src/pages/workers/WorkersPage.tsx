@@ -1,11 +1,11 @@
 import { Anchor, Skeleton, Stack, Text, Title } from "@mantine/core";
-import { type Column, DataTable } from "@/ui/DataTable";
 import { IconServer } from "@tabler/icons-react";
 import { useQuery } from "@tanstack/react-query";
 import type { ReactNode } from "react";
 import { Link } from "react-router";
 import { pluginsQuery, workersQuery } from "@/api/workers";
 import type { AllowedPlugin, Worker } from "@/api/types";
+import { type Column, DataTable } from "@/ui/DataTable";
 import { usePageTitle } from "@/ui/usePageTitle";
 import { CommandLine } from "@/ui/CommandLine";
 import { EmptyState } from "@/ui/EmptyState";

@@ -1,7 +1,7 @@
 import { Badge, Text, Title, VisuallyHidden } from "@mantine/core";
 import type { ActionFutures, Challenge } from "@/api/types";
-import { decimalsFor, formatDecimals, formatInterval, score } from "@/ui/format";
 import { DataTable } from "@/ui/DataTable";
+import { decimalsFor, formatDecimals, formatInterval, score } from "@/ui/format";
 import { type Domain, domainOf, placeOn } from "../scale";
 import thoughts from "../thoughts.module.css";
 import classes from "./futures.module.css";

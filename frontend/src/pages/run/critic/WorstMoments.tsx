@@ -1,5 +1,4 @@
 import { Button, Text, Title } from "@mantine/core";
-import { DataTable } from "@/ui/DataTable";
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useNavigate } from "react-router";
 import { isUnfinished } from "@/api/jobs";
@@ -10,6 +9,7 @@ import type { Calibration, JudgedMoment, Recording, Replay, Run } from "@/api/ty
 import { middleOf } from "@/replays/clock";
 import { withMoment } from "@/replays/moment";
 import { BlockableButton } from "@/ui/BlockableButton";
+import { DataTable } from "@/ui/DataTable";
 import { exact, formatInterval, score } from "@/ui/format";
 import { notifyProblem } from "@/ui/notify";
 import runClasses from "../run.module.css";

@@ -1,9 +1,9 @@
 import { Text, Title } from "@mantine/core";
 import { isUnfinished } from "@/api/jobs";
 import type { EvaluationWithEpisodes } from "@/api/types";
+import { DataTable } from "@/ui/DataTable";
 import { exact } from "@/ui/format";
 import { Score } from "@/ui/Quantity";
-import { DataTable } from "@/ui/DataTable";
 import runClasses from "../run.module.css";
 import classes from "./evaluations.module.css";
 

@@ -1,7 +1,7 @@
 import { Button, Text } from "@mantine/core";
 import { useState } from "react";
-import { exact, plural } from "@/ui/format";
 import { DataTable } from "@/ui/DataTable";
+import { exact, plural } from "@/ui/format";
 import { type Cell, tableOf, type MediaViewProps } from "./mediaData";
 import classes from "./media.module.css";
 

@@ -1,7 +1,7 @@
 import { Text, TextInput } from "@mantine/core";
-import { DataTable } from "@/ui/DataTable";
 import { IconSearch } from "@tabler/icons-react";
 import { useState } from "react";
+import { DataTable } from "@/ui/DataTable";
 import { plural } from "@/ui/format";
 import { Folded } from "./Folded";
 import classes from "./provenance.module.css";
@@ -37,7 +37,7 @@ export function PackageList({ packages }: { packages: Record<string, string> }) 
             rowKey={([name]) => name}
             columns={[
               { isRowHeader: true, cell: ([name]) => name },
-              { cell: ([, version]) => version, cellProps: () => ({ ta: "right" }) },
+              { numeric: true, cell: ([, version]) => version },
             ]}
           />
         </div>
