@@ -1,6 +1,5 @@
 import { Table, type TableProps, type TableTdProps, type TableThProps, VisuallyHidden } from "@mantine/core";
 import type { Key, ReactNode } from "react";
-import classes from "./DataTable.module.css";
 import { WideTable } from "./WideTable";
 
 export type CellProps = TableTdProps & Record<`data-${string}`, unknown>;
@@ -24,8 +23,7 @@ export interface Column<Row> {
   cellProps?: (row: Row, place: number) => CellProps;
 }
 
-interface DataTableProps<Row> extends Omit<TableProps, "data" | "className"> {
-  className?: string | undefined;
+interface DataTableProps<Row> extends Omit<TableProps, "data"> {
   /** Name for screen readers. With it, a table that is wider than its place scrolls sideways. */
   label?: string;
   /** Class of the place that scrolls. */
@@ -47,13 +45,12 @@ export function DataTable<Row>({
   rowProps,
   columns,
   empty,
-  className = "",
   ...props
 }: DataTableProps<Row>) {
   if (empty !== undefined && rows.length === 0) return empty;
   const shown = columns.filter((column) => column !== false);
   const table = (
-    <Table className={`${classes.table} ${className}`} {...props}>
+    <Table {...props}>
       {shown.some(({ title }) => title !== undefined) && (
         <Table.Thead>
           <Table.Tr>
@@ -62,6 +59,7 @@ export function DataTable<Row>({
                 key={place}
                 scope="col"
                 data-numeric={column.numeric || undefined}
+                ta={column.numeric ? "right" : undefined}
                 className={column.className}
                 visibleFrom={column.visibleFrom}
                 title={column.help}
@@ -98,6 +96,7 @@ function Cell<Row>({ column, row, number }: { column: Column<Row>; row: Row; num
     <Part
       {...(column.isRowHeader && { scope: "row", fw: 400 })}
       data-numeric={column.numeric || undefined}
+      ta={column.numeric ? "right" : undefined}
       className={column.className}
       visibleFrom={column.visibleFrom}
       {...column.cellProps?.(row, number)}
