@@ -1,4 +1,8 @@
-"""Start sets: stored start points of Atari games for the protocols human-starts and agent-starts."""
+"""Start sets: stored start points of Atari games for the protocols human-starts and agent-starts.
+
+A set is a row, because files are deleted with their run. It has exactly the text of the imported file, so its hash is
+the one in evaluation documents. A claim has only the hash, since a lost claim cannot be repeated and a download can.
+"""
 
 import re
 from collections.abc import Sequence

@@ -23,7 +23,8 @@ from backend.examples import EXAMPLES
 from backend.marks.anomalies import SLOW_SECONDS, SPEED_AFTER, SPEED_BEFORE
 from backend.marks.rules import METRICS, RULES, find_anomalies
 from backend.marks.signals import Anomaly, Samples, Signals
-from backend.metrics.points import Array, pack_events
+from backend.metrics.points import Array
+from backend.metrics.service import pack_events
 from bench.healthy import FAULTS, KINDS, simulate
 from bench.learning_curve import read_events
 from workers.contract.events import Metrics

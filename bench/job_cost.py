@@ -24,7 +24,7 @@ from bench.raw_values import add_csv_option, write_rows
 from workers.contract import layout
 from workers.contract.jobs import EvaluationParameters, JobRequest
 from workers.contract.protocols.document import SAMPLED
-from workers.worker.machine import WorkerSettings
+from workers.contract.settings import WorkerSettings
 from workers.worker.work import JOB, LIMITED
 
 # The checkpoint for the job, which the trainer writes at its end.

@@ -22,7 +22,8 @@ from backend.files.service import new_stored_path
 from backend.logs import note
 from backend.metrics.export import SeriesRestorer
 from backend.metrics.points import POINT
-from backend.metrics.reading import MAX_SERIES, NAME_PATTERN
+from backend.metrics.reading import NAME_PATTERN
+from backend.metrics.service import MAX_SERIES
 from backend.projects.service import resolve_or_create
 from backend.provenance import store_document
 from backend.runs.states import announce_run

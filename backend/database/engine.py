@@ -139,7 +139,10 @@ class Database:
             return int(connection.exec_driver_sql("PRAGMA freelist_count").scalar_one())
 
     def release_pages(self, pages: int) -> None:
-        """Shrink SQLite's file by this number of free pages."""
+        """Shrink SQLite's file by this number of free pages.
+
+        A VACUUM would block the only writer until the whole file is rewritten.
+        """
         connection = self._writer.raw_connection()
         try:
             # Each step of the statement frees one page, and `execute` would run only one step.

@@ -24,8 +24,9 @@ from backend.figures.drawing import (
     x_axis,
     y_axis,
 )
-from backend.metrics.points import NO_CURVE, Bools, Curve, Floats, MetricSeries, RunView, load_run_views, round_width
+from backend.metrics.points import Bools, Floats, MetricSeries, RunView, load_run_views
 from backend.metrics.queries import Extent, Window, read_curve, read_extent
+from backend.metrics.reading import NO_CURVE, Curve, round_width
 from workers.contract.metrics import named
 
 
@@ -91,7 +92,10 @@ NEGLIGIBLE_WEIGHT = 1e-3
 
 @dataclass(frozen=True)
 class Smoothing:
-    """The decay of the past per unit of x, and the points before the visible part."""
+    """The decay of the past per unit of x, and the points before the visible part.
+
+    By distance and not by bucket, so a zoom, and runs of other lengths, are equally smooth.
+    """
 
     weight: float = 0.0
     unit: float = 1.0

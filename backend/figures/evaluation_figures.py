@@ -30,8 +30,9 @@ from backend.figures.drawing import (
     x_axis,
     y_axis,
 )
-from backend.metrics.points import NO_CURVE, Floats, MetricSeries
+from backend.metrics.points import Floats, MetricSeries
 from backend.metrics.queries import FRAMES_PER_EPOCH, Window
+from backend.metrics.reading import NO_CURVE
 from workers.contract.futures import (
     CalibrationBin,
     CalibrationDocument,

@@ -1,29 +1,38 @@
-"""Groups of runs drawn as one line in a band. The runs differ only in their seed, or agree in some fields.
+"""Curves of runs, and of groups of runs drawn as one line in a band.
 
-All lines of a group are read at the same places. A run counts only between its first and its last point, so n drops
-where some runs end early.
+The runs of a group differ only in their seed, or agree in some fields. All lines of a group are read at the same
+places. A run counts only between its first and its last point, so n drops where some runs end early.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
 import plotly.graph_objects as go
+from sqlalchemy.orm import Session
 
+from backend.colors import Stroke, strokes
+from backend.comparisons.groups import group_labels, group_runs, group_samples, run_labels, strokes_by_run
+from backend.database.tables import Run
 from backend.figures.curves_figure import (
+    Origin,
     RunCurve,
     band_traces,
+    curves_figure,
     curves_layout,
     line_trace,
     not_finite_trace,
     origin_traces,
+    read_origins,
+    read_smoothed_curves,
     run_traces,
     smooth,
 )
 from backend.figures.drawing import Figure, Look, faint, format_value, to_figure
-from backend.metrics.points import Curve, Floats, Ints, bins_over
-from backend.metrics.queries import Window
+from backend.metrics.points import Floats, Ints, MetricSeries
+from backend.metrics.queries import UNFINISHED, UnknownMetric, Window
+from backend.metrics.reading import Curve, bins_over, find_shared_series
 from workers.contract.inference.samples import Center, center_curve, sorted_means
 from workers.contract.metrics import named
 
@@ -286,3 +295,94 @@ def _percentile_hover(found: Floats, counts: Sequence[int], samples: int, unit: 
         missing = f", n = {n} here" if n < samples else ""
         texts.append(f"{middle} [{low}, {high}], 10–90 %: [{lowest}, {highest}]{missing}")
     return texts
+
+
+def draw_curves(
+    session: Session,
+    runs: Sequence[Run],
+    metric: str,
+    look: Look,
+    window: Window,
+    smoothing: float,
+    *,
+    ancestry: bool = False,
+    grouping: Grouping | None = None,
+    styles: Mapping[int, Stroke] | None = None,
+) -> Figure:
+    """Return the curves of one metric. `window` is on the figure's x axis, in seconds if that is time.
+
+    `styles` has the stroke of each run without groups. By default, it depends on the run's place.
+    """
+    every = _find_series(session, runs, metric)
+    before = read_origins(session, runs, metric, window) if ancestry else {}
+    drawn = _read_run_curves(session, runs, every, window, smoothing, before, styles)
+    if grouping is None:
+        return curves_figure(list(drawn.values()), metric, look)
+    groups = _read_groups(session, runs, every, window, smoothing, grouping.by, before)
+    return grouped_figure(groups, metric, look, grouping, window)
+
+
+def draw_percentiles(
+    session: Session,
+    runs: Sequence[Run],
+    metric: str,
+    look: Look,
+    window: Window,
+    smoothing: float,
+    by: Sequence[str],
+) -> Figure:
+    """Return the percentiles of one metric over the runs of each group."""
+    every = _find_series(session, runs, metric)
+    return percentiles_figure(_read_groups(session, runs, every, window, smoothing, by), metric, look, window)
+
+
+def _find_series(session: Session, runs: Sequence[Run], metric: str) -> dict[int, MetricSeries]:
+    """Return the series of each run that has reported the metric. Raise UnknownMetric if none ever will."""
+    every = find_shared_series(session, [run.id for run in runs], metric)
+    if not every and not any(run.state in UNFINISHED for run in runs):
+        raise UnknownMetric(f"None of these runs has reported {metric}.")
+    return every
+
+
+def _read_groups(
+    session: Session,
+    runs: Sequence[Run],
+    every: Mapping[int, MetricSeries],
+    window: Window,
+    smoothing: float,
+    by: Sequence[str],
+    before: Mapping[int, Sequence[Origin]] = {},
+) -> list[RunGroup]:
+    """Return the groups of the runs that have the series. Runs of a group are read slightly beyond the window."""
+    drawn = _read_run_curves(session, runs, every, window, smoothing, before)
+    around = widen(window)
+    wide = drawn if around == window else _read_run_curves(session, runs, every, around, smoothing, before)
+    group_strokes = strokes_by_run(group_runs(runs, by))
+    groups = group_samples(runs, by, every)
+    read = []
+    for name, group in zip(group_labels(groups, by), groups, strict=True):
+        curves = drawn if len(group) == len(group[0]) == 1 else wide
+        stroke = group_strokes[group[0][0].id]
+        samples = [[replace(curves[run.id], stroke=stroke) for run in sample] for sample in group]
+        read.append(RunGroup(name, samples))
+    return read
+
+
+def _read_run_curves(
+    session: Session,
+    runs: Sequence[Run],
+    every: Mapping[int, MetricSeries],
+    window: Window,
+    smoothing: float,
+    before: Mapping[int, Sequence[Origin]],
+    styles: Mapping[int, Stroke] | None = None,
+) -> dict[int, RunCurve]:
+    """Return the curves of the runs that have the series, by run, in the order of the runs."""
+    reported = [run.id for run in runs if run.id in every]
+    curves = read_smoothed_curves(session, [every[run_id] for run_id in reported], window, smoothing)
+    names = run_labels(runs)
+    styles = strokes([run.id for run in runs]) if styles is None else styles
+    return {
+        run_id: RunCurve(run_id, names[run_id], styles[run_id], curve, how, before.get(run_id, ()))
+        for run_id, (curve, how) in zip(reported, curves, strict=True)
+    }

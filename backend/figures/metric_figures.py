@@ -29,8 +29,9 @@ from backend.figures.drawing import (
     y_axis,
 )
 from backend.figures.groups import heights_at, smooth_line
-from backend.metrics.points import NO_CURVE, Curve, Floats, MetricSeries
+from backend.metrics.points import Floats, MetricSeries
 from backend.metrics.queries import UNFINISHED, UnknownMetric, Window
+from backend.metrics.reading import NO_CURVE, Curve
 from backend.runs.expressions.completion import read_number
 from backend.runs.expressions.nodes import Column, MetricStatistic, Setting, Value
 from backend.runs.expressions.sql import Translator

@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 from math import inf
 from typing import Annotated, Literal
 
@@ -14,12 +13,12 @@ from backend.comparisons.routes import AtStep, GroupBy, RunIds, load_runs, missi
 from backend.database.engine import Db
 from backend.database.tables import Run
 from backend.errors import FieldError, Invalid
-from backend.figures import service
-from backend.figures.drawing import Figure, FigureName, Look
+from backend.figures.drawing import Figure, Look, add_cursor
 from backend.figures.evaluation_figures import Measure, draw_calibration, draw_calibrations, draw_evaluations
-from backend.figures.groups import Band, Grouping
+from backend.figures.groups import Band, Grouping, draw_curves, draw_percentiles
+from backend.figures.kinds import FIGURES, FigureKind, FigureQuery, figure_route
 from backend.figures.metric_figures import draw_metric_by_metric, draw_scatter, draw_together
-from backend.figures.run_figures import MAX_CURSOR_LENGTH, add_cursor, draw_action_shares, draw_efficiency, find_tracks
+from backend.figures.run_figures import draw_action_shares, draw_efficiency, find_tracks
 from backend.figures.score_figures import draw_episode_histogram, draw_evaluation_scores, draw_profile
 from backend.metrics.queries import Window
 from backend.metrics.reading import MAX_BUCKETS, NAME_PATTERN, Axis, split_names
@@ -29,37 +28,6 @@ from workers.contract.metrics import EPISODE_RETURN
 from workers.contract.values import Id, Text
 
 router = APIRouter(tags=["figures"])
-
-
-@dataclass(frozen=True)
-class FigureQuery:
-    """Query parameters that figures share: runs, axes, range and smoothing."""
-
-    runs: RunIds
-    x: Axis = "step"
-    low: Annotated[float, Query(alias="from", description="Start of the x axis. Seconds on the time axis.")] = -inf
-    high: Annotated[float, Query(alias="to", description="End of the x axis. Seconds on the time axis.")] = inf
-    smoothing: Annotated[
-        float,
-        Query(ge=0, le=0.99, description="Weight of the past. The line is the same at every zoom."),
-    ] = 0.0
-    buckets: Annotated[int, Query(ge=1, le=MAX_BUCKETS)] = 400
-    x_log: bool = False
-    y_log: bool = False
-    clip: Annotated[bool, Query(description="Choose the range of the y axis without outliers.")] = False
-    after: Annotated[
-        str | None, Query(description="Cursor of the last response to the same query.", max_length=MAX_CURSOR_LENGTH)
-    ] = None
-
-    @property
-    def look(self) -> Look:
-        """Return the axes of the figure."""
-        return Look(self.x, self.x_log, self.y_log, self.clip)
-
-    @property
-    def window(self) -> Window:
-        """Return the part of each series to read."""
-        return Window(self.x, self.low, self.high, self.buckets, self.x_log)
 
 
 CurvesQuery = Annotated[FigureQuery, Depends()]
@@ -79,12 +47,14 @@ CalibrationId = Annotated[Id, Query(description="Calibration ID.")]
 
 
 @router.get("/figures")
-def list_figures() -> list[FigureName]:
+def list_figures() -> list[FigureKind]:
     """List the figures that the API can draw."""
-    return service.FIGURES
+    return FIGURES
 
 
-@router.get("/figures/curves")
+@figure_route(
+    router, FigureKind(name="curves", title="A metric of several runs during training", label="Curve of a metric")
+)
 def read_curves(
     db: Db,
     query: CurvesQuery,
@@ -116,7 +86,7 @@ def read_curves(
         by = parse_group_fields(group_by, runs)
         grouping = Grouping(band, center, by, seeds) if by or group == "seed" else None
         styles = (own_strokes if colors == "run" else strokes)([run.id for run in runs])
-        figure = service.draw_curves(
+        figure = draw_curves(
             session,
             runs,
             metric,
@@ -130,35 +100,16 @@ def read_curves(
     return add_cursor(_add_missing(figure, runs, query.runs), query.after)
 
 
-@router.get("/figures/profile")
-def read_profile(
-    db: Db,
-    runs: RunIds,
-    at: AtStep = None,
-    group_by: GroupBy = "",
-) -> Figure:
-    """Return the performance profile of settings: the share of their runs above each return."""
-    with db.read() as session:
-        named = load_runs(session, runs)
-        figure = draw_profile(session, named, at, parse_group_fields(group_by, named))
-    return add_cursor(_add_missing(figure, named, runs), None)
-
-
-@router.get("/figures/sample-efficiency")
-def read_sample_efficiency(
-    db: Db,
-    runs: RunIds,
-    center: Annotated[Center, Query(description="Mean over games, or interquartile mean of all runs.")] = "iqm",
-    group_by: GroupBy = "",
-) -> Figure:
-    """Return scores over runs and games by step. By default, runs that differ only in seed and game are one group."""
-    with db.read() as session:
-        named = load_runs(session, runs)
-        figure = draw_efficiency(session, named, center, parse_group_fields(group_by, named))
-    return add_cursor(_add_missing(figure, named, runs), None)
-
-
-@router.get("/figures/together")
+@figure_route(
+    router,
+    FigureKind(
+        name="together",
+        title="Several metrics of a run during training, as lines or shares",
+        label="Several metrics",
+        one_run=True,
+        in_editors=False,
+    ),
+)
 def read_together(
     db: Db,
     query: CurvesQuery,
@@ -176,17 +127,34 @@ def read_together(
     return add_cursor(figure, query.after)
 
 
-@router.get("/figures/percentiles")
+@figure_route(
+    router,
+    FigureKind(
+        name="percentiles",
+        title="Percentiles of a metric over seeds during training, by setting",
+        label="Percentiles over seeds",
+        heading="{y}, percentiles",
+    ),
+)
 def read_percentiles(db: Db, query: CurvesQuery, metric: MetricName = EPISODE_RETURN, group_by: GroupBy = "") -> Figure:
     """Return the percentiles of one metric over seeds: the median in bands of 25 to 75 and of 10 to 90 percent."""
     with db.read() as session:
         runs = load_runs(session, query.runs)
         by = parse_group_fields(group_by, runs)
-        figure = service.draw_percentiles(session, runs, metric, query.look, query.window, query.smoothing, by)
+        figure = draw_percentiles(session, runs, metric, query.look, query.window, query.smoothing, by)
     return add_cursor(_add_missing(figure, runs, query.runs), query.after)
 
 
-@router.get("/figures/metric-by-metric")
+@figure_route(
+    router,
+    FigureKind(
+        name="metric-by-metric",
+        title="A metric of several runs against another metric",
+        label="Metric against metric",
+        heading="{y} by {x}",
+        axis="metric:{x_metric}",
+    ),
+)
 def read_metric_by_metric(
     db: Db,
     runs: RunIds,
@@ -208,7 +176,17 @@ def read_metric_by_metric(
     return add_cursor(_add_missing(figure, found, runs), None)
 
 
-@router.get("/figures/scatter")
+@figure_route(
+    router,
+    FigureKind(
+        name="scatter",
+        title="One point for each run: a setting or result against another one",
+        label="One point per run",
+        heading="{y} by {x}",
+        axis="run:{x}",
+        empty="None of these runs has both values yet. Choose other values, or wait for results.",
+    ),
+)
 def read_scatter(
     db: Db,
     runs: RunIds,
@@ -225,7 +203,17 @@ def read_scatter(
     return add_cursor(_add_missing(figure, found, runs), None)
 
 
-@router.get("/figures/episode-histogram")
+@figure_route(
+    router,
+    FigureKind(
+        name="episode-histogram",
+        title="Histogram of the returns of training episodes, by setting",
+        label="Returns of episodes",
+        heading="Returns of episodes",
+        axis="return",
+        empty="No finished episodes yet.",
+    ),
+)
 def read_episode_histogram(
     db: Db, runs: RunIds, low: FirstStep = -inf, high: LastStep = inf, group_by: GroupBy = ""
 ) -> Figure:
@@ -236,7 +224,18 @@ def read_episode_histogram(
     return add_cursor(_add_missing(figure, found, runs), None)
 
 
-@router.get("/figures/action-shares")
+@figure_route(
+    router,
+    FigureKind(
+        name="action-shares",
+        title="Share of each action in the replays of a run, by checkpoint",
+        label="Actions in replays",
+        axis="step",
+        one_run=True,
+        follows_files=True,
+        empty="No actions to count yet. They come from the replays that a run records with its checkpoints.",
+    ),
+)
 def read_action_shares(db: Db, runs: RunIds) -> Figure:
     """Return a heat map of the share of each action in the recorded replays of one run, by checkpoint."""
     with db.read() as session:
@@ -244,7 +243,16 @@ def read_action_shares(db: Db, runs: RunIds) -> Figure:
     return add_cursor(draw_action_shares(files), None)
 
 
-@router.get("/figures/evaluations")
+@figure_route(
+    router,
+    FigureKind(
+        name="evaluations",
+        title="Evaluation scores of a run during training",
+        label="Evaluations of a run",
+        one_run=True,
+        follows_files=True,
+    ),
+)
 def read_evaluations(db: Db, query: CurvesQuery) -> Figure:
     """Return the evaluation scores of one run with 95% intervals, over its training return."""
     _refuse_time(query.x, "evaluations")
@@ -254,14 +262,73 @@ def read_evaluations(db: Db, query: CurvesQuery) -> Figure:
     return add_cursor(figure, query.after)
 
 
-@router.get("/figures/evaluation-scores")
+@figure_route(
+    router,
+    FigureKind(
+        name="sample-efficiency",
+        title="Scores over runs and games by step, by setting",
+        label="Sample efficiency",
+        axis="step",
+    ),
+)
+def read_sample_efficiency(
+    db: Db,
+    runs: RunIds,
+    center: Annotated[Center, Query(description="Mean over games, or interquartile mean of all runs.")] = "iqm",
+    group_by: GroupBy = "",
+) -> Figure:
+    """Return scores over runs and games by step. By default, runs that differ only in seed and game are one group."""
+    with db.read() as session:
+        named = load_runs(session, runs)
+        figure = draw_efficiency(session, named, center, parse_group_fields(group_by, named))
+    return add_cursor(_add_missing(figure, named, runs), None)
+
+
+@figure_route(
+    router,
+    FigureKind(
+        name="profile", title="Share of runs above each return, by setting", label="Performance profile", axis="return"
+    ),
+)
+def read_profile(
+    db: Db,
+    runs: RunIds,
+    at: AtStep = None,
+    group_by: GroupBy = "",
+) -> Figure:
+    """Return the performance profile of settings: the share of their runs above each return."""
+    with db.read() as session:
+        named = load_runs(session, runs)
+        figure = draw_profile(session, named, at, parse_group_fields(group_by, named))
+    return add_cursor(_add_missing(figure, named, runs), None)
+
+
+@figure_route(
+    router,
+    FigureKind(
+        name="evaluation-scores",
+        title="Episode scores of an evaluation",
+        label="Scores of an evaluation",
+        axis="score",
+        in_editors=False,
+    ),
+)
 def read_evaluation_scores(db: Db, evaluation: EvaluationId) -> Figure:
     """Return the histogram of an evaluation's episode scores."""
     with db.read() as session:
         return add_cursor(draw_evaluation_scores(session, evaluation), None)
 
 
-@router.get("/figures/calibrations")
+@figure_route(
+    router,
+    FigureKind(
+        name="calibrations",
+        title="Error of the critics of several runs during training",
+        label="Error of the critic",
+        in_editors=False,
+        follows_files=True,
+    ),
+)
 def read_calibrations(db: Db, query: CurvesQuery, measure: Measure = "bias") -> Figure:
     """Return an error of the critics of some runs during training, by their calibrations."""
     _refuse_time(query.x, "calibrations")
@@ -271,7 +338,16 @@ def read_calibrations(db: Db, query: CurvesQuery, measure: Measure = "bias") -> 
     return add_cursor(_add_missing(figure, runs, query.runs), query.after)
 
 
-@router.get("/figures/calibration")
+@figure_route(
+    router,
+    FigureKind(
+        name="calibration",
+        title="Values of a critic against the returns of futures",
+        label="Calibration of the critic",
+        axis="value",
+        in_editors=False,
+    ),
+)
 def read_calibration_plot(db: Db, calibration: CalibrationId) -> Figure:
     """Return the mean returns of futures against the values of a critic."""
     with db.read() as session:

@@ -1,12 +1,9 @@
-"""Figures of action shares and of sample efficiency, and the growth of live figures.
+"""Figures of action shares and of sample efficiency.
 
 Training does not report actions. The replays are episodes that were played with the checkpoints, and their tracks have
 each action.
 """
 
-import hashlib
-import json
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -26,10 +23,8 @@ from backend.comparisons.groups import (
     group_runs_over_games,
     strokes_by_run,
 )
-from backend.comparisons.routes import MAX_RUNS
 from backend.comparisons.verdict import STEP_TOLERANCE, EpisodeReturns, common_step, load_episode_returns
 from backend.database.tables import File, Replay, Run
-from backend.errors import FieldError, Invalid
 from backend.figures.drawing import Figure, as_text, faint, format_number, significant, to_figure, to_json
 from backend.files.service import files_root
 from backend.files.storage import stored_path
@@ -262,48 +257,3 @@ def _traces(
         go.Scatter(y=around.high, uid=f"{setting.name}-high", **filled, **band),
         line,
     ]
-
-
-# New points change the last bucket. When the store finishes a chunk, the bucket before may change too.
-UNSETTLED_POINTS = 2
-ARRAYS = ("x", "y", "customdata", "text")
-# Of a run: ancestors and forks, two ends of a band, the raw and the smoothed line, and marks at NaN.
-MAX_TRACES = 7 * MAX_RUNS
-CURSOR = re.compile(rf"([0-9a-f]{{16}})((?:-\d{{1,5}}){{0,{MAX_TRACES}}})")
-MAX_CURSOR_LENGTH = 16 + 6 * MAX_TRACES
-
-Trace = dict[str, Any]
-
-
-def add_cursor(figure: Figure, after: str | None) -> Figure:
-    """Return the figure with a cursor. Given the cursor of an earlier response, return only what is new since."""
-    kept = [max(0, len(trace["x"]) - UNSETTLED_POINTS) for trace in figure.data]
-    figure.cursor = "-".join([_digest(figure.data, kept), *map(str, kept)])
-    if after is None:
-        return figure
-    digest, known = _parse(after)
-    if len(known) != len(figure.data) or digest != _digest(figure.data, known):
-        return figure
-    rest = [_rest(trace, number) for trace, number in zip(figure.data, known, strict=True)]
-    return Figure(data=rest, layout=figure.layout, cursor=figure.cursor, complete=False, missing=figure.missing)
-
-
-def _rest(trace: Trace, known: int) -> Trace:
-    arrays = {name: trace[name][known:] for name in ARRAYS if name in trace}
-    return {"uid": trace["uid"], "keep": known, **arrays}
-
-
-def _digest(traces: Sequence[Trace], kept: Sequence[int]) -> str:
-    settled = [
-        {name: value[:number] if name in ARRAYS else value for name, value in trace.items()}
-        for trace, number in zip(traces, kept, strict=True)
-    ]
-    written = json.dumps(settled, sort_keys=True, separators=(",", ":"))
-    return hashlib.sha256(written.encode()).hexdigest()[:16]
-
-
-def _parse(cursor: str) -> tuple[str, list[int]]:
-    parts = CURSOR.fullmatch(cursor)
-    if parts is None:
-        raise Invalid(FieldError(field="after", message="not a cursor: send the one from the last response"))
-    return parts[1], [int(number) for number in parts[2].split("-")[1:]]

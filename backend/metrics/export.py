@@ -15,8 +15,8 @@ from sqlalchemy.orm import Session
 from backend.database.engine import Database, Db
 from backend.database.tables import Run
 from backend.metrics.points import CHUNK, PAGE, POINT, Array, Bools, Ints, MetricChunk, MetricSeries, load_limits
-from backend.metrics.reading import StoredChunk, add_series, at_attempt, chunk_ranges, read_chunks, split_names
-from backend.metrics.service import append_points, update_statistics
+from backend.metrics.reading import StoredChunk, at_attempt, chunk_ranges, read_chunks, split_names
+from backend.metrics.service import add_series, append_points, update_statistics
 from backend.web.formats import JsonNumber, attachment, csv_line, spelled
 from backend.web.lookup import PathRun
 

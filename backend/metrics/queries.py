@@ -11,30 +11,30 @@ from sqlalchemy.orm import Session
 from backend.database.tables import Run
 from backend.errors import FieldError, Invalid, NotFound
 from backend.metrics.points import (
-    NO_CURVE,
     POINT,
     Array,
-    Curve,
     Floats,
     Ints,
     MetricChunk,
     MetricPage,
     MetricSeries,
     RunView,
-    bins_around,
     load_limits,
     load_run_views,
-    to_curve,
 )
 from backend.metrics.reading import (
+    NO_CURVE,
     Axis,
+    Curve,
     RunMetrics,
     SeriesPoints,
     Sparkline,
     at_attempt,
+    bins_around,
     find_shared_series,
     read_points,
     read_summaries,
+    to_curve,
     unpack_summaries,
     visible_summaries,
 )

@@ -1,12 +1,14 @@
-"""Storage of points, and removal of superseded points from the statistics."""
+"""Series of a run, storage of their points, and removal of superseded points from the statistics."""
 
-from collections.abc import Iterable, Mapping, Sequence
+import re
+from collections.abc import Collection, Iterable, Mapping, Sequence
 
 import numpy as np
-from sqlalchemy import select, tuple_
+from sqlalchemy import func, select, tuple_
 from sqlalchemy.orm import Session
 
 from backend.database.tables import Run
+from backend.errors import Problem
 from backend.metrics.points import (
     CHUNK,
     NO_SUMMARIES,
@@ -22,15 +24,24 @@ from backend.metrics.points import (
     MetricSeries,
     limits_after,
     load_resumed_steps,
-    pack_events,
     summarize,
 )
-from backend.metrics.reading import find_or_add_series, last_values, visible_summaries, visible_values
+from backend.metrics.reading import NAME_PATTERN, last_values, visible_summaries, visible_values
 from workers.contract.events import Metrics
-from workers.contract.metrics import EPISODE_RETURN, MEAN_RETURN
+from workers.contract.metrics import EPISODE_LENGTH, EPISODE_RETURN, MEAN_RETURN
 
 # The last points that means are taken over.
 RECENT = 100
+# Lists of metrics, and tables of their last values, stay usable up to about this number.
+MAX_SERIES = 10_000
+
+
+class UnstorableMetric(Problem):
+    """A metric with an invalid name, or one more than a run may have."""
+
+    status = 422
+    kind = "unstorable-metric"
+    title = "Metric cannot be stored"
 
 
 def store(session: Session, run: Run, attempt: int, metrics: Sequence[Metrics]) -> None:
@@ -214,3 +225,59 @@ def _set_recent(series: MetricSeries, values: Floats) -> None:
     series.last = float(recent[-1]) if len(recent) else None
     with np.errstate(invalid="ignore"):
         series.recent_mean = float(recent.mean()) if len(recent) else None
+
+
+def pack_events(metrics: Sequence[Metrics]) -> dict[str, Array]:
+    """Return the values and episodes of the events as points by series name, ordered by step."""
+    rows: dict[str, list[tuple[int, int, float, float]]] = {}
+    for event in metrics:
+        for name, value in event.values.items():
+            rows.setdefault(name, []).append((event.step, event.frames, event.time, value))
+        for episode in event.episodes:
+            returned = (episode.step, episode.frames, event.time, episode.episode_return)
+            rows.setdefault(EPISODE_RETURN, []).append(returned)
+            lasted = (episode.step, episode.frames, event.time, float(episode.length))
+            rows.setdefault(EPISODE_LENGTH, []).append(lasted)
+    return {name: sort_by_step(np.array(points, POINT)) for name, points in rows.items()}
+
+
+def sort_by_step(points: Array) -> Array:
+    """Return the points ordered by step. Points of one step keep their order."""
+    steps = points["step"]
+    if (steps[1:] >= steps[:-1]).all():
+        return points
+    return points[np.argsort(steps, kind="stable")]
+
+
+def find_series(session: Session, run_id: int, names: Collection[str]) -> dict[str, MetricSeries]:
+    """Return the run's series of these names, without the missing ones."""
+    wanted = select(MetricSeries).where(MetricSeries.run_id == run_id, MetricSeries.name.in_(names))
+    return {series.name: series for series in session.scalars(wanted)}
+
+
+def remaining_series(session: Session, run_id: int) -> int:
+    """Return how many more series the run may have."""
+    count = session.scalar(select(func.count()).select_from(MetricSeries).where(MetricSeries.run_id == run_id)) or 0
+    return max(0, MAX_SERIES - count)
+
+
+def add_series(session: Session, run_id: int, names: Sequence[str]) -> dict[str, MetricSeries]:
+    """Add empty series to a run."""
+    added = {
+        name: MetricSeries(run_id=run_id, name=name, count=0, recent=b"", stored=0, chunks=0, tail=0) for name in names
+    }
+    session.add_all(added.values())
+    session.flush()
+    return added
+
+
+def find_or_add_series(session: Session, run_id: int, names: Collection[str]) -> dict[str, MetricSeries]:
+    """Return the run's series of these names. Raise UnstorableMetric if a missing one cannot be added."""
+    for name in names:
+        if not re.fullmatch(NAME_PATTERN, name):
+            raise UnstorableMetric(f"{name[:200]!r} cannot name a metric: use 1 to 200 printable characters.")
+    found = find_series(session, run_id, names)
+    new = [name for name in names if name not in found]
+    if new and len(new) > (room := remaining_series(session, run_id)):
+        raise UnstorableMetric(f"A run may have {MAX_SERIES:,} metrics; this one would have {len(new) - room:,} more.")
+    return found | add_series(session, run_id, new)

@@ -97,7 +97,10 @@ def list_replays(session: Session, run: Run) -> Sequence[tables.Replay]:
 
 
 def prune_replays(session: Session, run: Run, new: tables.Replay) -> None:
-    """Delete the oldest replays beyond the limit. Keep the pinned ones, the best, the last and the new one."""
+    """Delete the oldest replays beyond the limit. Keep the pinned ones, the best, the last and the new one.
+
+    The limit is in bytes, since games differ by ten times in the size of a minute.
+    """
     megabytes = run.config.get("replays_megabytes", DEFAULT_REPLAYS_MEGABYTES)
     replays, sizes = list_replays(session, run), _bytes_of(session, run)
     excess_bytes = sum(sizes.values()) - megabytes * MEGABYTE

@@ -18,7 +18,8 @@ from backend.errors import FieldError, Invalid
 from backend.events import to_datetime
 from backend.files.routes import MEDIA_TYPES
 from backend.logs import note
-from backend.metrics.points import POINT, Array, sort_by_step
+from backend.metrics.points import POINT, Array
+from backend.metrics.service import sort_by_step
 from backend.reported.events import (
     MAX_CAPTION,
     MAX_NAME,

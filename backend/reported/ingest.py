@@ -18,7 +18,7 @@ from backend.errors import FieldError, Invalid, field_errors
 from backend.events import digest_of, take_unstored, to_datetime
 from backend.logs import note, note_conflicts
 from backend.metrics import service as metrics
-from backend.metrics.reading import MAX_SERIES, add_series, find_series, remaining_series
+from backend.metrics.service import MAX_SERIES, add_series, find_series, remaining_series
 from backend.provenance import store_provenance
 from backend.reported import contents, service
 from backend.reported import events as ev

@@ -1,4 +1,4 @@
-"""Middleware: the Allow header (docs/decisions/0054-the-allow-header.md), compression, write slots, and log limits."""
+"""Middleware: the Allow header, compression, write slots, and log limits."""
 
 import logging
 import threading
@@ -35,7 +35,10 @@ class MethodNotAllowed(Problem):
 
 
 class AllowedMethods:
-    """The methods of each path of the API."""
+    """The methods of each path of the API, for the Allow header of a 405.
+
+    FastAPI makes one route per function. Its own 405 lists the methods of one route, and a catch-all route prevents it.
+    """
 
     def __init__(self, prefix: str, routers: Sequence[APIRouter]) -> None:
         self._prefix = prefix

@@ -23,8 +23,8 @@ COOKIE = "arcadia_session"
 API = "/api/v1"
 STREAM = f"{API}/events"
 
-# Paths that need no session: sign-in and health.
-PUBLIC = (f"{API}/session", f"{API}/health")
+# Paths that need no session: sign-in, health, and the kinds of figures, which pages of shared reports read.
+PUBLIC = (f"{API}/session", f"{API}/health", f"{API}/figures")
 # Shared reports. Their links contain a token, which backend/reports/routes.py checks.
 SHARED_REPORTS = f"{API}/shared/"
 WORKERS_ONLY = f"{API}/worker/"

@@ -18,8 +18,8 @@ from backend.worker_api import ingest, jobs, registry, runs
 from backend.worker_api.jobs import current_job
 from backend.worker_api.runs import current_run
 from workers.contract import worker_api
-from workers.contract.events import Sha256
-from workers.contract.worker_api import AttemptNumber, FileKind, RunPath, UploadedFile
+from workers.contract.events import FileKind, Sha256
+from workers.contract.worker_api import AttemptNumber, RunPath, UploadedFile
 
 transfer_router = APIRouter(tags=["files"])
 

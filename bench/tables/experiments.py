@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from bench.tables.cells import NONE, group, listing, mean_interval, number, numbers, show, values, with_error
-from bench.tables.data import Lines, Row, Rows, table
+from bench.tables.data import Compute, Lines, Row, Rows, table
 from workers.contract.inference.means import welch
 
 
@@ -183,3 +183,23 @@ def ga3c_table_2(rows: Rows) -> Lines:
             "over the environments alone ": "{a3c_ratio}",
         },
     )
+
+
+# Pages and sections with results of earlier versions, of which only a summary is kept.
+EARLIER = (
+    "pong breakout mujoco blindness gpu labyrinth times evaluation live idle gorila run_table speed storm suite papers"
+)
+
+
+def earlier(page: str) -> Compute:
+    """Return the function that computes the table of earlier results of a page."""
+
+    def compute(rows: Rows) -> Lines:
+        return listing([row for row in rows if row["page"] == page], {"what": "{what}", "result": "{result}"})
+
+    compute.__name__ = f"earlier_{page}"
+    return compute
+
+
+for _page in EARLIER.split():
+    table("earlier.csv")(earlier(_page))

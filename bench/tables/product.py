@@ -210,11 +210,6 @@ def fuzz_files(rows: Rows) -> Lines:
     )
 
 
-@table("fuzz-files-before.csv")
-def fuzz_files_before(rows: Rows) -> Lines:
-    return listing(rows, {"files": "{files}", "sent": "{sent}", "problems": "{problems}"})
-
-
 @table("gorila-speed.csv")
 def gorila_speed(rows: Rows) -> Lines:
     return listing(

@@ -9,8 +9,7 @@ from pydantic import ValidationError
 from pydantic_settings import BaseSettings
 
 from backend.config import Settings
-from workers.contract.settings import NAMES, SECRETS, SecretFileError, unknown_settings
-from workers.worker.machine import WorkerSettings
+from workers.contract.settings import NAMES, SECRETS, SecretFileError, WorkerSettings, unknown_settings
 
 DOCUMENT = Path(__file__).parents[2] / "docs" / "settings.md"
 

@@ -34,7 +34,9 @@ def test_a_critic_is_calibrated_and_its_worst_moment_opens(
     page.wait_for_url(re.compile(rf"/runs/{trained_run}/critic/\d+$"))
     number = int(page.url.rsplit("/", 1)[1])
     result = page.get_by_role("region", name="Result")
-    expect(result.get_by_text(re.compile("^The critic is .* on average"))).to_be_visible()
+    # With few episodes, the interval may contain 0.
+    bias = re.compile("^(The critic is|No bias of the critic is shown: it is) .* on average")
+    expect(result.get_by_text(bias)).to_be_visible()
     found = installation.read(f"calibrations/{number}")
     assert (found["state"], found["seed"], found["futures"]) == ("done", 7, 8)
     plot = page.get_by_role("img", name=re.compile("^Mean return of the futures by predicted value"))

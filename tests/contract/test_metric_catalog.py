@@ -11,8 +11,8 @@ import pytest
 import torch
 from arcadia.integrations.attached import STANDARD_NAMES
 
-from backend.metrics.points import pack_events
 from backend.metrics.reading import NAME_PATTERN
+from backend.metrics.service import pack_events
 from tests.factories import metrics as metrics_event
 from workers.contract.action_names import Discrete
 from workers.contract.config import A3cConfig, PaacConfig

@@ -16,8 +16,8 @@ from workers.contract import events, worker_api
 
 ROOT = Path(__file__).parents[2]
 SIDES = ("backend", "workers/worker", "workers/trainer")
-# Models that only the worker uses: its settings and its own records.
-OWN_MODELS = {"_Mark", "WorkerSettings"}
+# Models that only the worker uses: its own records.
+OWN_MODELS = {"_Mark"}
 
 SCHEMAS = {
     name: thing

@@ -1,7 +1,7 @@
 """Events of a trainer, requested changes, and manifests of Arcadia's zip files."""
 
-from collections.abc import Mapping
-from typing import Annotated, Any, Literal
+from collections.abc import Mapping, Sequence
+from typing import Annotated, Any, ClassVar, Literal, get_args
 
 from pydantic import BaseModel, ConfigDict, Field, JsonValue, StringConstraints, TypeAdapter, ValidationError
 
@@ -67,6 +67,7 @@ DIVERGED = "The run has diverged"
 
 RoleKind = Literal["shard", "replay", "bundle", "actor", "learner"]
 LogLevel = Literal["info", "warning", "error"]
+FileKind = Literal["checkpoint", "video", "poster", "track", "saliency"]
 Sha256 = Annotated[str, StringConstraints(pattern="^[0-9a-f]{64}$")]
 
 
@@ -78,6 +79,9 @@ def _kind_is_required(schema: dict[str, Any]) -> None:
 class _Event(BaseModel):
     # NaN and infinity are valid values. JSON has them as the strings "NaN", "Infinity" and "-Infinity".
     model_config = ConfigDict(extra="forbid", ser_json_inf_nan="strings", json_schema_extra=_kind_is_required)
+
+    # The fields with paths of files, which are uploaded before the event is posted.
+    files: ClassVar[Sequence[tuple[FileKind, str]]] = ()
 
     seq: Ordinal = Field(description="Number of the event within its attempt, from 1.")
     time: float = Field(
@@ -189,6 +193,7 @@ class RecordingReplays(_Event):
 
 class CheckpointEvent(_Event):
     kind: Literal["checkpoint"] = "checkpoint"
+    files = (("checkpoint", "checkpoint.file"),)
     checkpoint: CheckpointFile
     return_mean: float | None = Field(default=None, description="Mean return of the last 100 training episodes.")
     best: Truth = Field(description="Whether return_mean is the highest of this run so far.")
@@ -197,6 +202,7 @@ class CheckpointEvent(_Event):
 
 class ReplayEvent(_Event):
     kind: Literal["video"] = "video"
+    files = (("video", "file"), ("poster", "poster"), ("video", "seen"), ("track", "track"))
     file: Text = Field(description="H.264 mp4, relative to the run directory.")
     poster: Text = Field(description="PNG of the last frame, relative to the run directory.")
     seen: Text | None = Field(
@@ -235,11 +241,13 @@ class Advanced(_Event):
 
 class SaliencyEvent(_Event):
     kind: Literal["saliency"] = "saliency"
+    files = (("saliency", "file"),)
     file: Text = Field(description="The saliency, as an .npz file.")
 
 
 class FuturesEvent(_Event):
     kind: Literal["futures"] = "futures"
+    files = (("video", "document.videos.file"),)
     document: FuturesDocument
 
 
@@ -286,6 +294,7 @@ class StartPointsEvent(_Event):
 
 class Film(_Event):
     kind: Literal["film"] = "film"
+    files = (("poster", "poster"), ("video", "file"))
     file: Text = Field(description="H.264 mp4 of a kept game.")
     poster: Text = Field(description="PNG of its last frame.")
 
@@ -334,6 +343,25 @@ Event = Annotated[
 ]
 
 event_adapter: TypeAdapter[Event] = TypeAdapter(Event)
+
+_FILES: dict[str, Sequence[tuple[FileKind, str]]] = {
+    each.model_fields["kind"].default: each.files for each in get_args(get_args(Event)[0])
+}
+
+
+def files_named(event: Mapping[str, Any]) -> list[tuple[FileKind, str]]:
+    """Return the files of an event of any version, in the order of their upload."""
+    fields = _FILES.get(event["kind"], ())
+    return [(kind, path) for kind, field in fields for path in _paths(event, field.split("."))]
+
+
+def _paths(value: Any, names: Sequence[str]) -> list[str]:
+    """Return the paths at a field of a part of an event. A list has the field in each item."""
+    if isinstance(value, list):
+        return [path for item in value for path in _paths(item, names)]
+    if names:
+        return _paths(value.get(names[0]), names[1:]) if value else []
+    return [str(value)] if value else []
 
 
 class Member(BaseModel):

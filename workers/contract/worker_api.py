@@ -18,7 +18,6 @@ ENDED: tuple[State, ...] = ("finished", "failed", "stopped")
 Desired = Literal["run", "pause", "stop"]
 Outcome = Literal["finished", "failed", "stopped", "drained", "lost"]
 QueueName = Literal["cpu", "gpu"]
-FileKind = Literal["checkpoint", "video", "poster", "track", "saliency"]
 # The kinds of assignments, as in API paths.
 Noun = Literal["runs", "jobs"]
 JobKind = Literal[

@@ -21,7 +21,7 @@ from workers.contract.layout import log_to_standard_output
 from workers.contract.plugins.discovery import allowed_plugins, name_in_environment
 from workers.contract.plugins.loading import PLUGINS, loaded_versions
 from workers.contract.plugins.trial import load_after_trial
-from workers.contract.settings import SecretFileError, unknown_settings
+from workers.contract.settings import SecretFileError, WorkerSettings, unknown_settings
 from workers.contract.worker_api import JOBS_QUEUE, MOST_JOBS, QUEUES, private_queue
 from workers.worker.answers import BackendError, WrongTokenError
 from workers.worker.attempt_directory import CheckpointStore
@@ -30,7 +30,6 @@ from workers.worker.celery_app import make_app, register
 from workers.worker.heartbeat import HeartbeatThread
 from workers.worker.machine import (
     WorkerDirectory,
-    WorkerSettings,
     gpu_problem,
     lock_directory,
     machine_facts,

@@ -13,13 +13,13 @@ from urllib.parse import urlsplit
 import httpx
 from pydantic import BaseModel
 
+from workers.contract.events import FileKind
 from workers.contract.live import LiveAddress, ticket
 from workers.contract.worker_api import (
     INSTALLATION_HEADER,
     Acknowledged,
     Claim,
     ClaimRequest,
-    FileKind,
     Goodbye,
     Heartbeat,
     HeartbeatAnswer,

@@ -4,9 +4,8 @@ import logging
 import threading
 from typing import Any
 
-from workers.contract.events import LogLevel
+from workers.contract.events import LogLevel, files_named
 from workers.contract.layout import OutsideFolderError, path_inside
-from workers.contract.worker_api import FileKind
 from workers.worker.answers import (
     Backoff,
     ElsewhereError,
@@ -156,22 +155,6 @@ class Relay(threading.Thread):
     def _pause(self, seconds: float) -> None:
         self._wake.wait(seconds)
         self._wake.clear()
-
-
-def files_named(event: Event) -> list[tuple[FileKind, str]]:
-    """Return the files to upload before the event is posted."""
-    if event["kind"] == "checkpoint":
-        return [("checkpoint", str(event["checkpoint"]["file"]))]
-    if event["kind"] == "video":
-        extra: list[tuple[FileKind, str]] = [("poster", "poster"), ("video", "seen"), ("track", "track")]
-        return [("video", str(event["file"])), *((kind, str(event[name])) for kind, name in extra if event.get(name))]
-    if event["kind"] == "film":
-        return [("poster", str(event["poster"])), ("video", str(event["file"]))]
-    if event["kind"] == "futures":
-        return [("video", str(video["file"])) for video in event["document"].get("videos", [])]
-    if event["kind"] == "saliency":
-        return [("saliency", str(event["file"]))]
-    return []
 
 
 def as_log_line(event: Event, message: str, level: LogLevel = "warning") -> Event:

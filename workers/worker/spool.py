@@ -12,7 +12,7 @@ from typing import IO, Any
 from pydantic import BaseModel, ValidationError
 
 from workers.contract import layout
-from workers.contract.events import LONGEST_LINE
+from workers.contract.events import LONGEST_LINE, files_named
 from workers.contract.tracks import with_current_names
 from workers.contract.worker_api import MOST_EVENTS
 
@@ -93,7 +93,6 @@ def _message(line: EventLine) -> str:
 
 
 BATCH_BYTES = 500_000
-KINDS_WITH_FILES = ("checkpoint", "video", "saliency", "futures", "film")
 
 
 class BrokenSpoolError(Exception):
@@ -141,7 +140,7 @@ class Spool:
         for line in self._unread():
             event = self._parse(line, end)
             is_full = end + line.length - self._mark.offset > BATCH_BYTES
-            if events and (is_full or event["kind"] in KINDS_WITH_FILES):
+            if events and (is_full or files_named(event)):
                 break
             end += line.length
             events.append(event)

@@ -7,11 +7,10 @@ from sqlalchemy import BigInteger, Index, Integer, MetaData, String, text
 from sqlalchemy.orm import DeclarativeBase
 
 from backend.database.columns import Json, Number, Numbers, UtcDateTime
-from workers.contract.events import LogLevel
+from workers.contract.events import FileKind, LogLevel
 from workers.contract.protocols.protocol import StartPlayer
 from workers.contract.worker_api import (
     Desired,
-    FileKind,
     JobDesired,
     JobKind,
     JobState,

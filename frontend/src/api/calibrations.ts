@@ -1,7 +1,6 @@
-import { keepPreviousData, queryOptions, useMutation, useQueryClient } from "@tanstack/react-query";
-import { call } from "./client";
-import { mergeFigure } from "./figureUpdates";
-import { figureAt, figureKeys } from "./figures";
+import { queryOptions, useMutation, useQueryClient } from "@tanstack/react-query";
+import { address, call } from "./client";
+import { figureAt, figureAtQuery } from "./figures";
 import { OWN_ERRORS } from "./mutationState";
 import { runKeys } from "./runs";
 import type { Calibration, CalibrationRequest, CalibrationWithDocument, Figure, QueryOf } from "./types";
@@ -44,18 +43,9 @@ export const calibrationFigureQuery = (run: number, id: number) =>
       call("get", "/api/v1/figures/calibration", { params: { query: { calibration: id } }, signal }),
   });
 
-/** A measure of the critics of some runs over training. A later fetch returns only new points. */
+/** A measure of the critics of some runs over training. */
 export const calibrationsFigureQuery = (runs: readonly number[], query: CalibrationsFigureQuery) =>
-  queryOptions({
-    queryKey: figureKeys.calibrations(runs, query),
-    meta: figureAt("/figures/calibrations", { runs: runs.join(","), ...query }),
-    queryFn: async ({ signal, client, queryKey }): Promise<Figure> => {
-      const cached = client.getQueryData<Figure>(queryKey);
-      const params = { query: { runs: runs.join(","), ...query, after: cached?.cursor } };
-      return mergeFigure(cached, await call("get", "/api/v1/figures/calibrations", { params, signal }));
-    },
-    placeholderData: keepPreviousData,
-  });
+  figureAtQuery(address("/figures/calibrations", { runs: runs.join(","), ...query }), runs);
 
 /** Queue a job that compares the critic of a checkpoint with futures. */
 export function useRequestCalibration(run: number) {

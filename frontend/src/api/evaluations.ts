@@ -1,13 +1,6 @@
-import {
-  infiniteQueryOptions,
-  keepPreviousData,
-  queryOptions,
-  useMutation,
-  useQueryClient,
-} from "@tanstack/react-query";
-import { call } from "./client";
-import { mergeFigure } from "./figureUpdates";
-import { figureAt, figureKeys } from "./figures";
+import { infiniteQueryOptions, queryOptions, useMutation, useQueryClient } from "@tanstack/react-query";
+import { address, call } from "./client";
+import { figureAt, figureAtQuery } from "./figures";
 import { gameKeys } from "./games";
 import { OWN_ERRORS } from "./mutationState";
 import { runKeys } from "./runs";
@@ -74,18 +67,9 @@ export const scoresFigureQuery = (run: number, id: number) =>
       call("get", "/api/v1/figures/evaluation-scores", { params: { query: { evaluation: id } }, signal }),
   });
 
-/** Scores of a run's evaluations over its training. A later fetch returns only new points. */
+/** Scores of a run's evaluations over its training. */
 export const evaluationsFigureQuery = (run: number, query: EvaluationsFigureQuery) =>
-  queryOptions({
-    queryKey: figureKeys.evaluations(run, query),
-    meta: figureAt("/figures/evaluations", { runs: run, ...query }),
-    queryFn: async ({ signal, client, queryKey }): Promise<Figure> => {
-      const cached = client.getQueryData<Figure>(queryKey);
-      const params = { query: { runs: String(run), ...query, after: cached?.cursor } };
-      return mergeFigure(cached, await call("get", "/api/v1/figures/evaluations", { params, signal }));
-    },
-    placeholderData: keepPreviousData,
-  });
+  figureAtQuery(address("/figures/evaluations", { runs: run, ...query }), [run]);
 
 /** The options for evaluating a run. Always fetched again, because start sets change. */
 export const evaluationChoicesQuery = (run: number) =>

@@ -1,44 +1,32 @@
 import { keepPreviousData, queryOptions } from "@tanstack/react-query";
 import { address, call } from "./client";
 import { joinNames } from "./nameList";
-import { mergeFigure } from "./figureUpdates";
 import { parseRunNumbers } from "./runNumbers";
-import type { Figure, QueryOf } from "./types";
+import type { Figure, FigureKind, QueryOf } from "./types";
 
 export type FigureLookQuery = Omit<QueryOf<"/api/v1/figures/curves">, "runs" | "metric" | "after">;
-
-/** Figures along training. They return a range of x in finer buckets, and only new points after a cursor. */
-export const TRAINING_FIGURES = [
-  "figures/curves",
-  "figures/together",
-  "figures/percentiles",
-  "figures/evaluations",
-  "figures/calibrations",
-];
-/** Figures of one run that its recordings and evaluations change. */
-const FIGURES_OF_FILES = ["figures/evaluations", "figures/calibrations", "figures/action-shares"];
 
 /** Query keys of figures that live events refresh. The last part names the runs that a figure shows. */
 export const figureKeys = {
   all: ["figure"] as const,
-  metrics: (
-    runs: readonly number[],
-    metrics: readonly string[],
-    options: FigureLookQuery & { shares: boolean },
-  ) => [...figureKeys.all, metrics, { runs, ...options }] as const,
-  evaluations: (run: number, query?: object) =>
-    [...figureKeys.all, "evaluations", { runs: [run], ...query }] as const,
-  calibrations: (runs: readonly number[], query: object) =>
-    runs.length === 1
-      ? figureKeys.evaluations(runs[0] ?? 0, { calibrations: true, ...query })
-      : ([...figureKeys.all, "calibrations", { runs, ...query }] as const),
-  at: (figure: string, runs: readonly number[]) =>
-    FIGURES_OF_FILES.includes(partsOf(figure).path) && runs.length === 1
-      ? figureKeys.evaluations(runs[0] ?? 0, { address: figure })
-      : ([...figureKeys.all, "at", figure, { runs }] as const),
+  kinds: ["figure-kinds"] as const,
+  at: (figure: string, runs: readonly number[]) => [...figureKeys.all, "at", figure, { runs }] as const,
   report: (source: readonly unknown[], runs: readonly number[]) =>
     [...figureKeys.all, "report", ...source, { runs }] as const,
 };
+
+/** The kinds of figures that the server draws, with their traits. */
+export const figureKindsQuery = queryOptions({
+  queryKey: figureKeys.kinds,
+  queryFn: ({ signal }) => call("get", "/api/v1/figures", { signal }) as Promise<FigureKind[]>,
+  staleTime: Infinity,
+});
+
+/** Return the kind of the figure at an address, or undefined for a figure of a study, a paper or a game. */
+export function kindAt(kinds: readonly FigureKind[], figure: string): FigureKind | undefined {
+  const { path } = partsOf(figure);
+  return kinds.find(({ name }) => path === `figures/${name}`);
+}
 
 /** The address of a figure's JSON, for use outside the app, such as in a notebook. */
 export interface FigureAddress extends Record<string, unknown> {
@@ -62,6 +50,13 @@ export const joinParts = (path: string, query: URLSearchParams) =>
 /** Return the runs in the address of a figure. */
 export const runsAt = (figure: string) => parseRunNumbers(partsOf(figure).query.get("runs") ?? "");
 
+/** Return true if the figure at an address shows runs, but the address names none yet. */
+export function lacksRuns(figure: string): boolean {
+  const { path, query } = partsOf(figure);
+  const showsOther = query.has("evaluation") || query.has("calibration");
+  return path.startsWith("figures/") && !showsOther && runsAt(figure).length === 0;
+}
+
 /** Return the address of the same figure with other runs. */
 export function replaceRuns(figure: string, runs: readonly number[]): string {
   const { path, query } = partsOf(figure);
@@ -69,7 +64,7 @@ export function replaceRuns(figure: string, runs: readonly number[]): string {
   return joinParts(path, query);
 }
 
-/** The figure at an address of the API, which shows these runs. */
+/** The figure at an address of the API, which shows these runs. A later fetch may return only new points. */
 export const figureAtQuery = (figure: string, runs: readonly number[]) =>
   queryOptions({
     queryKey: figureKeys.at(figure, runs),
@@ -77,7 +72,8 @@ export const figureAtQuery = (figure: string, runs: readonly number[]) =>
     queryFn: async ({ signal, client, queryKey }): Promise<Figure> => {
       const cached = client.getQueryData<Figure>(queryKey);
       const { path, query } = partsOf(figure);
-      if (cached?.cursor && TRAINING_FIGURES.includes(path)) query.set("after", cached.cursor);
+      if (cached?.cursor && kindAt(await client.ensureQueryData(figureKindsQuery), figure)?.streams)
+        query.set("after", cached.cursor);
       // All figures have the same response type, so any path works here.
       const update: Figure = await call("get", `/api/v1/${path}` as "/api/v1/figures/profile", {
         params: { query: Object.fromEntries(query) as { runs: string } },
@@ -88,66 +84,51 @@ export const figureAtQuery = (figure: string, runs: readonly number[]) =>
     placeholderData: keepPreviousData,
   });
 
-/** One metric of several runs, or several metrics of one run. A later fetch returns only new points. */
+/** One metric of several runs, or several metrics of one run. */
 export const figureQuery = (
   runs: readonly number[],
   metrics: readonly string[],
   shares: boolean,
-  query: FigureLookQuery,
-) =>
-  queryOptions({
-    queryKey: figureKeys.metrics(runs, metrics, { shares, ...query }),
-    meta: addressOf(runs, metrics, shares, query),
-    queryFn: async ({ signal, client, queryKey }): Promise<Figure> => {
-      const cached = client.getQueryData<Figure>(queryKey);
-      const after = cached?.cursor;
-      const update: Figure = await (metrics.length === 1
-        ? call("get", "/api/v1/figures/curves", {
-            params: { query: { ...curvesParams(runs, metrics, query), after } },
-            signal,
-          })
-        : call("get", "/api/v1/figures/together", {
-            params: { query: { ...togetherParams(runs, metrics, shares, query), after } },
-            signal,
-          }));
-      return mergeFigure(cached, update);
-    },
-    placeholderData: keepPreviousData,
-    enabled: runs.length > 0,
-  });
-
-const curvesParams = (runs: readonly number[], [metric = ""]: readonly string[], query: FigureLookQuery) => ({
-  runs: runs.join(","),
-  ...query,
-  metric,
-});
-
-/** Figures of several metrics accept fewer options. */
-const togetherParams = (
-  runs: readonly number[],
-  metrics: readonly string[],
-  shares: boolean,
-  { x, from, to, smoothing, buckets, x_log, y_log, clip }: FigureLookQuery,
+  look: FigureLookQuery,
 ) => ({
-  runs: runs.join(","),
-  x,
-  from,
-  to,
-  smoothing,
-  buckets,
-  x_log,
-  y_log,
-  clip,
-  metrics: joinNames(metrics),
-  shares,
+  ...figureAtQuery(metricsAddress(runs.join(","), metrics, shares, look), runs),
+  enabled: runs.length > 0,
 });
 
-function addressOf(
-  runs: readonly number[],
+function metricsAddress(
+  runs: string,
   metrics: readonly string[],
   shares: boolean,
-  query: FigureLookQuery,
-): FigureAddress {
-  if (metrics.length === 1) return figureAt("/figures/curves", curvesParams(runs, metrics, query));
-  return figureAt("/figures/together", togetherParams(runs, metrics, shares, query));
+  look: FigureLookQuery,
+): string {
+  const [metric, ...others] = metrics;
+  if (others.length === 0) return address("/figures/curves", { runs, ...look, metric });
+  // Figures of several metrics accept fewer options.
+  const { x, from, to, smoothing, buckets, x_log, y_log, clip } = look;
+  const options = { x, from, to, smoothing, buckets, x_log, y_log, clip };
+  return address("/figures/together", { runs, ...options, metrics: joinNames(metrics), shares });
+}
+
+type Trace = Figure["data"][number];
+
+/** Return the complete figure after a response, which may hold only the new points of each line. */
+export function mergeFigure(cached: Figure | undefined, update: Figure): Figure {
+  if (update.complete || !cached) return update;
+  const traces = new Map(cached.data.map((trace) => [trace["uid"], trace]));
+  return {
+    ...update,
+    complete: true,
+    data: update.data.map((trace) => mergeTrace(traces.get(trace["uid"]), trace)),
+  };
+}
+
+/** Keep the first `keep` entries of each cached list and append the update's entries. */
+function mergeTrace(cached: Trace = {}, { keep, ...update }: Trace): Trace {
+  const merged: Trace = { ...cached };
+  for (const [name, value] of Object.entries(update)) {
+    const before = cached[name];
+    const lists = Array.isArray(value) && Array.isArray(before);
+    merged[name] = lists ? [...(before as unknown[]).slice(0, Number(keep)), ...(value as unknown[])] : value;
+  }
+  return merged;
 }

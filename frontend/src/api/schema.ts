@@ -6954,13 +6954,71 @@ export interface components {
             missing?: number[];
         };
         /**
-         * FigureName
-         * @description A figure that the API can draw.
+         * FigureKind
+         * @description A figure that the API can draw, and how a page offers, names and refreshes it.
          */
-        FigureName: {
-            /** Name */
+        FigureKind: {
+            /**
+             * Axis
+             * @description Quantity on the x axis. `{NAME}` is the value of a query parameter. Charts of the same quantity can share their zoom.
+             * @default {x}
+             */
+            axis?: string;
+            /**
+             * Empty
+             * @description Message in place of an empty figure. Null: no points yet.
+             */
+            empty?: string | null;
+            /**
+             * Follows Files
+             * @description True if recordings, evaluations and calibrations of its runs change it.
+             * @default false
+             */
+            follows_files?: boolean;
+            /**
+             * Heading
+             * @description Title of a drawn chart. `{x}` and `{y}` are the titles of its axes.
+             * @default {y}
+             */
+            heading?: string;
+            /**
+             * In Editors
+             * @description True if the editors of boards and reports offer it.
+             * @default true
+             */
+            in_editors?: boolean;
+            /**
+             * Label
+             * @description Short name for menus, and for a chart that is not drawn yet.
+             */
+            label: string;
+            /**
+             * Name
+             * @description Its address is `/api/v1/figures/NAME`.
+             */
             name: string;
-            /** Title */
+            /**
+             * One Run
+             * @description True if it shows exactly one run.
+             * @default false
+             */
+            one_run?: boolean;
+            /**
+             * Parameters
+             * @description Query parameters, except `after`.
+             * @default []
+             */
+            parameters?: string[];
+            /**
+             * Streams
+             * @description True if it accepts the cursor of an earlier response as `after`.
+             * @default false
+             */
+            streams?: boolean;
+            /**
+             * Title
+             * @description Description in one sentence.
+             */
             title: string;
         };
         /** Film */
@@ -15822,7 +15880,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["FigureName"][];
+                    "application/json": components["schemas"]["FigureKind"][];
                 };
             };
             /** @description The error, with the wrong fields. */

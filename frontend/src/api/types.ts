@@ -75,6 +75,8 @@ export type AnomalyRule = Schema["AnomalyRule"];
 export type Finding = Schema["Finding"];
 
 export type MetricSection = Schema["MetricSection"];
+/** The server sends every trait. */
+export type FigureKind = Required<Schema["FigureKind"]>;
 
 export type MediaItem = Schema["MediaItem"];
 export type MediaPage = Schema["MediaPage"];

@@ -2,11 +2,10 @@ import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { figureAtQuery, partsOf, runsAt } from "@/api/figures";
 import type { Zoom } from "./curveView";
-import { axisOf, zoomedAddress } from "./figureAxis";
 import { FigureFrame } from "./FigureFrame";
-import { titleOf } from "./figureTitle";
+import { axisOf, titleOf, useFigureKind, zoomedAddress } from "./figureKind";
 import { DRAWN_HEADER, drawnRows } from "./points";
-import { useZoom } from "./useZoom";
+import { useZoom } from "./useCurveView";
 
 /** Plotly fails if the legend leaves no room for the plot. */
 const MIN_HEIGHT_WITH_LEGEND = 220;
@@ -29,7 +28,7 @@ export function AddressFigure(props: AddressFigureProps) {
 
 /** The figure at an address of the API. It shares zoom and hover with the figures of the page that have its x axis. */
 export function LinkedFigure(props: AddressFigureProps) {
-  const axis = axisOf(props.address);
+  const axis = axisOf(useFigureKind(props.address), props.address);
   const [zoom, setZoom] = useZoom(hasLogAxis(props.address), axis);
   return <ZoomedFigure {...props} zoom={zoom} onZoom={setZoom} linkedAxis={axis} />;
 }
@@ -41,9 +40,10 @@ interface ZoomedFigureProps extends AddressFigureProps {
 }
 
 function ZoomedFigure({ address, title, height, embed, bare, zoom, onZoom, linkedAxis }: ZoomedFigureProps) {
-  const query = figureAtQuery(zoomedAddress(address, zoom), runsAt(address));
+  const kind = useFigureKind(address);
+  const query = figureAtQuery(zoomedAddress(kind, address, zoom), runsAt(address));
   const figure = useQuery({ ...query, enabled: false }).data;
-  const shown = title || titleOf(address, figure);
+  const shown = title || titleOf(kind, address, figure);
   return (
     <FigureFrame
       title={shown}
@@ -56,7 +56,7 @@ function ZoomedFigure({ address, title, height, embed, bare, zoom, onZoom, linke
       revision={address}
       legend={height >= MIN_HEIGHT_WITH_LEGEND && figure?.layout["showlegend"] !== false}
       height={height}
-      empty={EMPTY_WORDS[partsOf(address).path]}
+      empty={kind?.empty ?? undefined}
       file={shown.replaceAll(/\W+/g, "-").toLowerCase()}
       embed={embed}
       bare={bare}
@@ -66,11 +66,3 @@ function ZoomedFigure({ address, title, height, embed, bare, zoom, onZoom, linke
 }
 
 const hasLogAxis = (address: string) => partsOf(address).query.get("x_log") === "true";
-
-/** Messages for empty figures, for those that lack something other than points. */
-const EMPTY_WORDS: Partial<Record<string, string>> = {
-  "figures/action-shares":
-    "No actions to count yet. They come from the replays that a run records with its checkpoints.",
-  "figures/scatter": "None of these runs has both values yet. Choose other values, or wait for results.",
-  "figures/episode-histogram": "No finished episodes yet.",
-};

@@ -5,8 +5,7 @@ import { runsInFileName } from "@/api/runNumbers";
 import { figureRequest } from "./curveView";
 import { FigureFrame } from "./FigureFrame";
 import { drawnRows } from "./points";
-import { useCurveView } from "./useCurveView";
-import { useZoom } from "./useZoom";
+import { useCurveView, useZoom } from "./useCurveView";
 
 const MAX_POINTS = 400;
 

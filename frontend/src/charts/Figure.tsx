@@ -5,8 +5,8 @@ import { type CurveView, figureRequest, X_TITLES } from "./curveView";
 import { FigureFrame } from "./FigureFrame";
 import type { Chart } from "./metrics";
 import { metricRows, ROW_HEADER } from "./points";
-import type { PlotArea } from "./plotArea";
-import { useZoom } from "./useZoom";
+import type { PlotArea } from "./plotly";
+import { useZoom } from "./useCurveView";
 
 const BUCKETS = 400;
 

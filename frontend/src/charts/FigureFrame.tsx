@@ -3,17 +3,16 @@ import { useElementSize } from "@mantine/hooks";
 import { type QueryKey, useQuery, type UseQueryOptions } from "@tanstack/react-query";
 import type { PlotlyHTMLElement } from "plotly.js";
 import { type ReactNode, useMemo, useRef, useState } from "react";
+import { isNotFound, isUnknownMetric } from "@/api/problem";
 import type { Figure } from "@/api/types";
 import { outdatedMessage } from "@/ui/outdatedMessage";
 import classes from "./charts.module.css";
 import type { Zoom } from "./curveView";
 import { embedAddress } from "./embed";
 import { FigureMenu, type Points } from "./FigureMenu";
-import { FigureWords } from "./FigureWords";
 import { hasUndrawable, roomOfBrokenNames, themed } from "./figureTheme";
 import { Plot } from "./Plot";
-import type { PlotArea } from "./plotArea";
-import { loadPlotly, type PlotlyLibrary } from "./plotly";
+import { loadPlotly, type PlotArea, type PlotlyLibrary } from "./plotly";
 import { useVisible } from "./useVisible";
 
 /** Files that the menu of a chart saves. A bare chart has no menu, as for readers of another site. */
@@ -157,4 +156,35 @@ function resetZoom(library: PlotlyLibrary, element: PlotlyHTMLElement): void {
 
 async function retry(...queries: { isError: boolean; refetch: () => Promise<unknown> }[]): Promise<void> {
   await Promise.all(queries.filter((query) => query.isError).map((query) => query.refetch()));
+}
+
+interface FigureWordsProps {
+  problem: Error | null;
+  /** Message for a figure without data. */
+  empty: string | null;
+  /** Kind of figure, such as a chart. */
+  noun: string;
+  retry: () => void;
+}
+
+/** Message in place of a chart. */
+function FigureWords({ problem, empty, noun, retry }: FigureWordsProps) {
+  const never = isUnknownMetric(problem);
+  return (
+    <div className={classes.words}>
+      {never && "No points: these runs ended without reporting this metric."}
+      {empty}
+      {!empty && !problem && `Loading the ${noun}…`}
+      {!never && problem && (
+        <>
+          <span>The chart cannot be shown: {problem.message}</span>
+          {!isNotFound(problem) && (
+            <Button size="compact-sm" variant="default" onClick={retry}>
+              Try again
+            </Button>
+          )}
+        </>
+      )}
+    </div>
+  );
 }

@@ -1,11 +1,15 @@
 import type { Config, PlotlyHTMLElement } from "plotly.js";
 import { useEffect, useRef } from "react";
-import { followHighlight, showHighlight } from "./highlight";
-import { linkHover } from "./linkedHover";
-import { type PlotlyFigure, zoomOf } from "./figureTheme";
 import type { Zoom } from "./curveView";
-import { type PlotArea, plotAreaOf } from "./plotArea";
-import type { PlotlyLibrary } from "./plotly";
+import { type PlotlyFigure, zoomOf } from "./figureTheme";
+import {
+  followHighlight,
+  linkHover,
+  type PlotArea,
+  plotAreaOf,
+  type PlotlyLibrary,
+  showHighlight,
+} from "./plotly";
 import classes from "./charts.module.css";
 
 const CONFIG: Partial<Config> = { displayModeBar: false, doubleClick: "autosize", showTips: false };

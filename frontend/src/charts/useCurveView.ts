@@ -1,6 +1,6 @@
 import { useCallback, useMemo, useState } from "react";
 import { useSearchParams } from "react-router";
-import { type CurveView, readView, writeView } from "./curveView";
+import { type CurveView, readView, readZoom, writeView, writeZoom, type Zoom } from "./curveView";
 
 /** Return the view of the page's curves, stored in the URL. */
 export function useCurveView(): [CurveView, (view: CurveView) => void] {
@@ -19,4 +19,15 @@ export function useCurveView(): [CurveView, (view: CurveView) => void] {
     [address, setSearch],
   );
   return [chosen?.leaving === address ? chosen.view : read, change];
+}
+
+/** Return the zoom that all charts of the page share, or all with the same axis. It is stored in the URL. */
+export function useZoom(xLog: boolean, axis?: string): [Zoom | null, (zoom: Zoom | null) => void] {
+  const [search, setSearch] = useSearchParams();
+  const zoom = useMemo(() => readZoom(search, xLog, axis), [search, xLog, axis]);
+  const change = useCallback(
+    (next: Zoom | null) => setSearch((current) => writeZoom(current, next, axis), { replace: true }),
+    [setSearch, axis],
+  );
+  return [zoom, change];
 }

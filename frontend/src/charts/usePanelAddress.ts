@@ -1,8 +1,8 @@
 import { useQuery } from "@tanstack/react-query";
 import { selectedRunsQuery } from "@/api/boards";
-import { partsOf, replaceRuns, runsAt } from "@/api/figures";
+import { lacksRuns, replaceRuns } from "@/api/figures";
 import type { BoardPanel } from "@/api/types";
-import { hasFields, isOfOneRun } from "./fields/chartChoice";
+import { useFigureKind } from "./figureKind";
 
 interface PanelAddress {
   /** Address of the figure with its current runs, or null without runs. */
@@ -16,13 +16,13 @@ export function usePanelAddress(
   project: string,
   { address, filter, max_runs }: Pick<BoardPanel, "address" | "filter" | "max_runs">,
 ): PanelAddress {
+  const kind = useFigureKind(address);
   const selected = useQuery({
     ...selectedRunsQuery(project, filter ?? "", max_runs ?? 1),
     enabled: filter !== null,
   });
   if (filter === null || filter === undefined) {
-    const lacksRuns = hasFields(address) && runsAt(address).length === 0;
-    return lacksRuns
+    return lacksRuns(address)
       ? { address: null, problem: "No runs are chosen. Choose some." }
       : { address, problem: null };
   }
@@ -34,6 +34,6 @@ export function usePanelAddress(
         ? `No run of ${project} matches ${filter}. Change the filter, or launch such a run.`
         : `${project} has no runs yet. Launch one.`,
     };
-  const single = isOfOneRun(partsOf(address).path);
-  return { address: replaceRuns(address, single ? selected.data.slice(0, 1) : selected.data), problem: null };
+  const runs = kind?.one_run ? selected.data.slice(0, 1) : selected.data;
+  return { address: replaceRuns(address, runs), problem: null };
 }

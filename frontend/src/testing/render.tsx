@@ -1,8 +1,10 @@
 import { render } from "@testing-library/react";
 import { createMemoryRouter, RouterProvider, type RouteObject } from "react-router";
+import { figureKindsQuery } from "@/api/figures";
 import { LiveProvider } from "@/api/live/LiveProvider";
 import { Providers } from "@/app/Providers";
 import { createQueryClient } from "@/app/queryClient";
+import { FIGURE_KINDS } from "./figureKinds";
 
 interface Place {
   /** URL at which the page is opened. */
@@ -22,6 +24,7 @@ export function renderPage(
 ) {
   const client = createQueryClient();
   client.setDefaultOptions({ queries: { retry: false, networkMode: "always" } });
+  client.setQueryData(figureKindsQuery.queryKey, FIGURE_KINDS);
   const page = { path, element: live ? <LiveProvider>{element}</LiveProvider> : element };
   const router = createMemoryRouter([page, ...routes], { initialEntries: [at] });
   const view = render(

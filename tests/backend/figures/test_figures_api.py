@@ -1,6 +1,7 @@
 """Tests of the figures API."""
 
 import math
+import re
 from typing import Any
 
 from tests.factories import Api, metrics, started
@@ -152,15 +153,32 @@ def test_several_metrics_require_one_run_and_valid_names(api: Api) -> None:
 
 
 def test_figures_are_listed(api: Api) -> None:
-    names = [figure["name"] for figure in api.user.get("/api/v1/figures").json()]
-    of_boards = ["percentiles", "metric-by-metric", "scatter", "episode-histogram", "action-shares"]
-    assert names == [
-        *("curves", "profile", "sample-efficiency", "together"),
-        *of_boards,
-        *("evaluations", "evaluation-scores", "calibrations", "calibration"),
+    kinds = {kind["name"]: kind for kind in api.user.get("/api/v1/figures").json()}
+    assert [*kinds] == [
+        *("curves", "together", "percentiles", "metric-by-metric", "scatter", "episode-histogram", "action-shares"),
+        *("evaluations", "sample-efficiency", "profile", "evaluation-scores", "calibrations", "calibration"),
     ]
-    for name in names:
+    for name in kinds:
         assert api.user.get(f"/api/v1/figures/{name}").status_code != 404
+
+
+def test_a_listed_figure_has_the_parameters_of_its_route(api: Api) -> None:
+    kinds = {kind["name"]: kind for kind in api.user.get("/api/v1/figures").json()}
+    paths = api.user.get("/api/v1/openapi.json").json()["paths"]
+    for name, kind in kinds.items():
+        accepted = {parameter["name"] for parameter in paths[f"/api/v1/figures/{name}"]["get"]["parameters"]}
+        assert {*kind["parameters"], *(["after"] if kind["streams"] else [])} == accepted, name
+
+
+def test_a_listed_figure_says_how_pages_show_it(api: Api) -> None:
+    kinds = {kind["name"]: kind for kind in api.user.get("/api/v1/figures").json()}
+    assert {name for name, kind in kinds.items() if kind["one_run"]} == {"together", "action-shares", "evaluations"}
+    changed = {name for name, kind in kinds.items() if kind["follows_files"]}
+    assert changed == {"action-shares", "evaluations", "calibrations"}
+    assert (kinds["scatter"]["heading"], kinds["scatter"]["axis"]) == ("{y} by {x}", "run:{x}")
+    for kind in kinds.values():
+        placeholders = re.findall(r"{(\w+)}", kind["axis"])
+        assert {*placeholders} <= {*kind["parameters"]}, kind["name"]
 
 
 def forked(api: Api, run_id: int, step: int, *values: float) -> int:

@@ -16,8 +16,8 @@ from backend.comparisons.groups import group_labels, group_runs, group_runs_over
 from backend.database.tables import Run
 from backend.figures.curves_figure import RunCurve
 from backend.figures.groups import Band, Grouping, RunGroup, SmoothedLine, middle_curve, shared_places, widen
-from backend.metrics.points import Curve
 from backend.metrics.queries import Window
+from backend.metrics.reading import Curve
 from tests.backend.figures.test_growth import merged
 from tests.factories import CARTPOLE, Api, metrics, started
 from workers.contract.inference.means import t_interval

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from backend.figures.curves_figure import Smoothing, smooth
-from backend.metrics.points import Curve
+from backend.metrics.reading import Curve
 
 
 def curve(x: Sequence[float], mean: Sequence[float], count: list[int] | None = None) -> Curve:

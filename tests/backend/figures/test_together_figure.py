@@ -5,7 +5,7 @@ import pytest
 
 from backend.figures.drawing import Look
 from backend.figures.metric_figures import MetricCurve, short_titles, together_figure
-from backend.metrics.points import Curve
+from backend.metrics.reading import Curve
 
 
 @pytest.mark.parametrize(

@@ -13,9 +13,9 @@ from sqlalchemy.orm import Session
 from backend.database.engine import Database
 from backend.database.tables import Attempt, Run
 from backend.metrics import reading, service
-from backend.metrics.points import Curve, MetricSeries, load_run_views
+from backend.metrics.points import MetricSeries, load_run_views
 from backend.metrics.queries import FRAMES_PER_EPOCH, Window, read_curve
-from backend.metrics.reading import Axis
+from backend.metrics.reading import Axis, Curve
 from workers.contract.events import Episode, Metrics
 
 NAME = "train/entropy"
@@ -297,10 +297,10 @@ def test_no_point_is_lost_if_a_clock_is_set_back(database: Database) -> None:
 
 
 def test_a_run_has_a_limited_number_of_metrics(database: Database, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(reading, "MAX_SERIES", 3)
+    monkeypatch.setattr(service, "MAX_SERIES", 3)
     run_id, _points = report(database, [ReportedAttempt(0, [[(1, 1.0)]])])
     more = Metrics(seq=2, time=1.0, step=1, frames=4, values={"a": 1.0, "b": 2.0, "c": 3.0})
-    with pytest.raises(reading.UnstorableMetric, match="may have 3 metrics"), database.write() as session:
+    with pytest.raises(service.UnstorableMetric, match="may have 3 metrics"), database.write() as session:
         service.store(session, session.get_one(Run, run_id), 1, [more])
 
 
@@ -308,5 +308,5 @@ def test_a_run_has_a_limited_number_of_metrics(database: Database, monkeypatch: 
 def test_invalid_metric_names_are_rejected(database: Database, name: str) -> None:
     run_id, _points = report(database, [ReportedAttempt(0)])
     event = Metrics(seq=2, time=1.0, step=1, frames=4, values={name: 1.0})
-    with pytest.raises(reading.UnstorableMetric, match="cannot name a metric"), database.write() as session:
+    with pytest.raises(service.UnstorableMetric, match="cannot name a metric"), database.write() as session:
         service.store(session, session.get_one(Run, run_id), 1, [event])

@@ -14,7 +14,7 @@ from backend import events as event_digests
 from backend.config import Settings
 from backend.database.engine import Database
 from backend.database.tables import EventDigests
-from backend.metrics import reading
+from backend.metrics import service
 from backend.reported import events as reported_events
 from backend.reported import ingest
 from tests.backend.reported.conftest import Script
@@ -159,7 +159,7 @@ def test_special_numbers_are_stored_and_other_values_are_left_out(
 def test_metrics_beyond_the_limit_are_left_out(
     api: Api, reported: Script, warnings: Warnings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(reading, "MAX_SERIES", 3)
+    monkeypatch.setattr(service, "MAX_SERIES", 3)
     monkeypatch.setattr(ingest, "MAX_SERIES", 3)
     reported.log("metrics", step=1, values={"a": 1.0, "b": 1.0})
     reported.log("metrics", step=2, values={"c": 1.0, "d": 1.0, "a": 2.0})

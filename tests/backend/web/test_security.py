@@ -113,8 +113,8 @@ def test_signing_out_has_no_content_and_no_media_type(stranger: TestClient) -> N
     assert "content-type" not in answer.headers
 
 
-def test_only_signing_in_and_health_are_public() -> None:
-    assert set(PUBLIC) == {f"{API}/session", f"{API}/health"}
+def test_only_signing_in_health_and_kinds_of_figures_are_public() -> None:
+    assert set(PUBLIC) == {f"{API}/session", f"{API}/health", f"{API}/figures"}
 
 
 def test_a_reports_link_makes_only_its_routes_public(guarded_app: FastAPI) -> None:

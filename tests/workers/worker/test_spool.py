@@ -79,8 +79,12 @@ def test_a_line_longer_than_a_batch_is_read_completely(tmp_path: Path) -> None:
 
 
 def test_an_event_that_names_files_starts_a_batch(tmp_path: Path) -> None:
+    files: list[dict[str, Any]] = [{}, {"checkpoint": {"file": "a"}}, {}, {"file": "b", "poster": "c"}]
     kinds = ["metrics", "checkpoint", "metrics", "video"]
-    (tmp_path / "events.jsonl").write_text("".join(line(seq, kind) for seq, kind in enumerate(kinds, 1)))
+    events = [
+        {"kind": kind, "seq": seq, **named} for seq, (kind, named) in enumerate(zip(kinds, files, strict=True), 1)
+    ]
+    (tmp_path / "events.jsonl").write_text("".join(json.dumps(event) + "\n" for event in events))
     spool, batches = Spool(tmp_path), []
     while batch := seqs(spool):
         batches.append(batch)

@@ -23,7 +23,11 @@ class Stepping:
 
 
 class CeilingFields(TrainingConfig):
-    """Field of all methods except Gorila, whose actors may run on several hosts."""
+    """Field of all methods except Gorila, whose actors may run on several hosts.
+
+    A speed compares with the ceiling of the same host, number of environments and load, so each
+    attempt measures its own.
+    """
 
     ceiling_seconds: float = Field(
         default=0.0,

@@ -26,6 +26,8 @@ EXPLORING: dict[str, Any] = {
     "epsilon_anneal_frames": 2_000_000,
 }
 # The learning rate falls to 0, as in the paper. With a constant rate, A3C stayed below 18.
+# PAAC's loss is a mean over the n steps of an update. Those of A3C and GA3C are sums, so here the clip is 0.5 n,
+# and ε is 1e-8 n².
 A3C_PONG: dict[str, Any] = {
     "total_steps": 5_000_000,
     "num_actors": 4,

@@ -74,7 +74,10 @@ def record_replay(
     which: RecordingParameters,
     should_stop: Callable[[], bool] = lambda: False,
 ) -> RecordedReplay:
-    """Record an episode of a checkpoint's agent into the run's directory."""
+    """Record an episode of a checkpoint's agent into the run's directory.
+
+    Jobs and the trainer's recorder both call this, so the same episode gives the same files.
+    """
     video = directory / layout.replay_file(checkpoint.state.step)
     beside = [video.with_suffix(suffix) for suffix in (".seen.mp4", ".npz", ".png")]
     wanted = RecordedEpisode(PROTOCOLS[which.protocol], which.seed, which.episode, LONGEST_SECONDS)

@@ -1,4 +1,7 @@
-"""Collection of an attempt's provenance: code, packages, host, command and environment variables."""
+"""Collection of an attempt's provenance: code, packages, host, command and environment variables.
+
+The trainer collects it, since only the trainer knows what it imported. A worker may be older than the checkout.
+"""
 
 import dataclasses
 import os

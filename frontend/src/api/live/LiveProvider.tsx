@@ -3,7 +3,7 @@ import { createContext, use, useEffect, useMemo, useRef, useState, type ReactNod
 import { sessionKey } from "../session";
 import type { LiveEvent, LiveStatus } from "./events";
 import { Refresher } from "./refresh";
-import { followLive } from "./share";
+import { followLive } from "./stream";
 
 interface Live {
   status: LiveStatus;

@@ -1,13 +1,14 @@
 // @vitest-environment jsdom
-import { QueryClient, type QueryKey, QueryObserver } from "@tanstack/react-query";
+import { QueryClient, type QueryKey, type QueryMeta, QueryObserver } from "@tanstack/react-query";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { FIGURE_KINDS } from "@/testing/figureKinds";
 import { aRun, runListOf } from "@/testing/runs";
 import { aStudy } from "@/testing/studies";
 import type { ListedRun, Run } from "../types";
 import { changeKeys } from "../changes";
 import { comparisonKeys } from "../comparisons";
 import { evaluationKeys } from "../evaluations";
-import { figureKeys } from "../figures";
+import { figureKeys, figureKindsQuery } from "../figures";
 import { gameKeys } from "../games";
 import { metricKeys } from "../metrics";
 import { paperKeys } from "../papers";
@@ -23,16 +24,17 @@ const list = (runs: ListedRun[]) => ({
   pageParams: [null],
 });
 
-const curvesOf = (...runs: number[]) => figureKeys.metrics(runs, ["episode/return"], { shares: false });
+const curvesOf = (...runs: number[]) => figureKeys.at(`/api/v1/figures/curves?runs=${runs.join()}`, runs);
 const comparisonOf = (...runs: number[]) => comparisonKeys.detail({ runs, by: [], byGroup: true });
 
 /** A query on screen, and how often it was fetched. */
-function shown(client: QueryClient, queryKey: QueryKey, answer: unknown = null) {
+function shown(client: QueryClient, queryKey: QueryKey, answer: unknown = null, meta: QueryMeta = {}) {
   const fetched = vi.fn(() => Promise.resolve(answer));
   client.setQueryData(queryKey, answer);
   const unsubscribe = new QueryObserver(client, {
     queryKey,
     queryFn: fetched,
+    meta,
     staleTime: Infinity,
   }).subscribe(() => {});
   return { fetched, unsubscribe };
@@ -147,13 +149,18 @@ describe("a live event", () => {
     for (const { fetched } of telling) expect(fetched).toHaveBeenCalledTimes(1);
   });
 
-  it("refetches a run's evaluations and their figure when its files change", async () => {
-    const mine = shown(client, figureKeys.evaluations(1, { smoothing: 0.6 }));
+  it("refetches a run's evaluations and the figures of its files when these change", async () => {
+    client.setQueryData(figureKindsQuery.queryKey, FIGURE_KINDS);
+    const figureOf = (name: string, ...runs: number[]) => {
+      const figure = `/api/v1/figures/${name}?runs=${runs.join()}`;
+      return shown(client, figureKeys.at(figure, runs), null, { figure });
+    };
+    const mine = [figureOf("evaluations", 1), figureOf("calibrations", 1, 2), figureOf("action-shares", 1)];
     const list = shown(client, evaluationKeys.list(1));
-    const others = [shown(client, figureKeys.evaluations(2, { smoothing: 0.6 })), shown(client, curvesOf(1))];
+    const others = [figureOf("evaluations", 2), figureOf("curves", 1)];
     refresher.take({ kind: "run.files", run_id: 1 });
     await vi.advanceTimersByTimeAsync(REFRESH_MS);
-    for (const { fetched } of [mine, list]) expect(fetched).toHaveBeenCalledTimes(1);
+    for (const { fetched } of [...mine, list]) expect(fetched).toHaveBeenCalledTimes(1);
     for (const { fetched } of others) expect(fetched).not.toHaveBeenCalled();
   });
 

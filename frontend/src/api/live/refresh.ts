@@ -1,6 +1,6 @@
 import type { Query, QueryClient, QueryKey } from "@tanstack/react-query";
 import { comparisonKeys } from "../comparisons";
-import { figureKeys } from "../figures";
+import { figureKeys, figureKindsQuery, kindAt } from "../figures";
 import { paperKeys } from "../papers";
 import {
   changedRunsQuery,
@@ -30,12 +30,15 @@ const MAX_PATCHED_RUNS = 4;
 interface Shared extends Stale {
   /** Return the runs that a query shows, or null if any run can change it. */
   runsOf: (key: QueryKey, client: QueryClient) => readonly unknown[] | null;
+  /** True for figures that change with the files of a run. */
+  followsFiles?: true;
 }
 
-/** Queries that show several runs. They are fetched again if one of these runs changed. */
+/** Queries that show several runs. They are fetched again if one of these runs, or its files, changed. */
 const SHARED: readonly Shared[] = [
   { queryKey: figureKeys.all, interval: 0, runsOf: runsInKey },
   { queryKey: comparisonKeys.all, interval: LIST_REFRESH_MS, runsOf: runsInKey },
+  { queryKey: figureKeys.all, interval: 0, runsOf: runsInKey, followsFiles: true },
   { queryKey: studyKeys.all, interval: LIST_REFRESH_MS, runsOf: runsOfStudy },
   // A diagram without a run shows the newest one.
   {
@@ -94,6 +97,7 @@ export class Refresher {
         break;
       case "run.files":
         this.pending.runs.add(event.run_id);
+        this.markChanged(event.run_id, true);
         break;
     }
     this.schedule();
@@ -103,8 +107,10 @@ export class Refresher {
     clearTimeout(this.timer);
   }
 
-  private markChanged(run: number): void {
-    for (const runs of this.pending.changed) runs.add(run);
+  private markChanged(run: number, byFiles = false): void {
+    SHARED.forEach(({ followsFiles = false }, group) => {
+      if (followsFiles === byFiles) this.pending.changed[group]?.add(run);
+    });
   }
 
   /** Fetch lists and their filter values again, because runs were added or removed, or changed their state. */
@@ -182,9 +188,11 @@ export class Refresher {
   private refreshShared(group: number, changed: Set<number>): void {
     const stale = SHARED[group];
     if (!stale || changed.size === 0) return;
-    const { queryKey, runsOf } = stale;
+    const { queryKey, runsOf, followsFiles } = stale;
+    const kinds = this.client.getQueryData(figureKindsQuery.queryKey) ?? [];
     const predicate = (query: Query) =>
-      runsOf(query.queryKey, this.client)?.some((id) => changed.has(id as number)) ?? true;
+      (runsOf(query.queryKey, this.client)?.some((id) => changed.has(id as number)) ?? true) &&
+      (!followsFiles || kindAt(kinds, String(query.meta?.["figure"]))?.follows_files === true);
     if (this.client.isFetching({ queryKey, predicate }) > 0 || this.isEarly(stale)) {
       for (const id of changed) this.pending.changed[group]?.add(id);
     } else void this.client.invalidateQueries({ queryKey, predicate, refetchType: refetchType() });

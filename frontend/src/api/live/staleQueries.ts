@@ -7,7 +7,6 @@ import { changeKeys } from "../changes";
 import { checkpointKeys } from "../checkpoints";
 import { diagnosisKeys } from "../diagnosis";
 import { evaluationKeys } from "../evaluations";
-import { figureKeys } from "../figures";
 import { gameKeys } from "../games";
 import { liveGameKeys } from "../liveGames";
 import { markKeys } from "../marks";
@@ -88,7 +87,6 @@ export function staleAfter(event: Exclude<LiveEvent, { kind: "refetch" }>): Stal
           evaluationKeys.ofRun(event.run_id),
           calibrationKeys.ofRun(event.run_id),
           liveGameKeys.ofRun(event.run_id),
-          figureKeys.evaluations(event.run_id),
         ),
         GAMES,
         PAPERS,

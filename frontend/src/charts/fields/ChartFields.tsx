@@ -1,21 +1,16 @@
 import { Group, Select, Switch, TextInput } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
+import type { ReactNode } from "react";
 import { comparisonQuery, groupFields, metricNames } from "@/api/comparisons";
+import { kindAt } from "@/api/figures";
+import type { FigureKind } from "@/api/types";
 import { CurveControls } from "../CurveControls";
 import { axesOf } from "../curveView";
+import { useFigureKinds } from "../figureKind";
 import { GroupControls } from "../GroupControls";
 import { metricSections, metricTitle } from "../metrics";
 import { useMetricCatalog } from "../useMetricCatalog";
-import {
-  type ChartChoice,
-  CHARTS,
-  hasCurveView,
-  hasFields,
-  hasLogScales,
-  isOfOneRun,
-  readChoice,
-  writeChoice,
-} from "./chartChoice";
+import { type ChartChoice, isGroupable, readChoice, showsNumbers, writeChoice } from "./chartChoice";
 import classes from "./fields.module.css";
 import { RunsField } from "./RunsField";
 
@@ -29,16 +24,41 @@ interface ChartFieldsProps {
 
 /** Fields to choose a figure, its runs and its view. */
 export function ChartFields({ address, onChange, selected }: ChartFieldsProps) {
-  const known = hasFields(address);
+  const kinds = useFigureKinds().filter(({ in_editors }) => in_editors);
+  const kind = kindAt(kinds, address);
+  const labels = kinds.map(({ name, label }) => ({ value: name, label }));
+  const choose = (name: string | null) => {
+    const [from, to] = [kind ?? kinds[0], kinds.find((each) => each.name === name)];
+    if (!from || !to) return;
+    const choice = readChoice(from, address);
+    onChange(
+      writeChoice(to, { ...choice, runs: to.one_run ? choice.runs.slice(0, 1) : choice.runs }, address),
+    );
+  };
+  const select = (
+    <Select
+      label="Chart"
+      data={kind ? labels : [...labels, { value: "", label: "Another figure" }]}
+      value={kind?.name ?? ""}
+      allowDeselect={false}
+      maxDropdownHeight={320}
+      onChange={choose}
+    />
+  );
   return (
     <>
-      <FigureFields
-        address={address}
-        known={known}
-        selected={selected}
-        onChange={(choice) => onChange(writeChoice(address, choice))}
-      />
-      <details open={!known && address !== ""} className={classes.details}>
+      {kind ? (
+        <FigureFields
+          kind={kind}
+          select={select}
+          choice={readChoice(kind, address)}
+          selected={selected}
+          onChange={(choice) => onChange(writeChoice(kind, choice, address))}
+        />
+      ) : (
+        select
+      )}
+      <details open={!kind && address !== ""} className={classes.details}>
         <summary>Address</summary>
         <TextInput
           aria-label="Figure URL"
@@ -54,77 +74,57 @@ export function ChartFields({ address, onChange, selected }: ChartFieldsProps) {
 }
 
 interface FigureFieldsProps {
-  address: string;
-  known: boolean;
+  kind: FigureKind;
+  /** Field to choose another figure. */
+  select: ReactNode;
+  choice: ChartChoice;
   selected: readonly number[] | undefined;
   onChange: (choice: ChartChoice) => void;
 }
 
-function FigureFields({ address, known, selected, onChange }: FigureFieldsProps) {
-  const choice = readChoice(address);
-  const { path, view } = choice;
-  const single = isOfOneRun(path);
-  const runs = !known ? [] : (selected?.slice(0, single ? 1 : undefined) ?? choice.runs);
+function FigureFields({ kind, select, choice, selected, onChange }: FigureFieldsProps) {
+  const { view } = choice;
+  const runs = selected?.slice(0, kind.one_run ? 1 : undefined) ?? choice.runs;
   const compared = useQuery(comparisonQuery(runs, [], false)).data;
-  const kind = (
-    <Select
-      label="Chart"
-      data={known ? CHARTS : [...CHARTS, { value: path, label: "Another figure" }]}
-      value={path}
-      allowDeselect={false}
-      maxDropdownHeight={320}
-      onChange={(next) => {
-        const to = next ?? path;
-        onChange({ ...choice, path: to, runs: isOfOneRun(to) ? choice.runs.slice(0, 1) : choice.runs });
-      }}
-    />
-  );
-  if (!known) return kind;
   const fields = (compared && groupFields(compared)) ?? [];
-  const isCurve = path === "figures/curves";
   return (
     <>
       <Group gap="xs" align="start" grow preventGrowOverflow={false}>
-        {kind}
-        <Axes choice={choice} names={compared ? metricNames(compared) : []} onChange={onChange} />
+        {select}
+        <Axes kind={kind} choice={choice} names={compared ? metricNames(compared) : []} onChange={onChange} />
       </Group>
       {!selected && (
         <RunsField
           runs={runs}
           known={compared?.runs ?? []}
-          single={single}
+          single={kind.one_run}
           onChange={(next) => onChange({ ...choice, runs: next })}
         />
       )}
-      {hasCurveView(path) && runs.length > 0 && (
+      {kind.streams && runs.length > 0 && (
         <CurveControls
           view={view}
           onChange={(next) => onChange({ ...choice, view: next })}
           axes={axesOf(compared?.runs ?? [])}
-          forks={isCurve && compared?.runs.some(({ parent }) => parent !== null)}
+          forks={kind.parameters.includes("ancestry") && compared?.runs.some(({ parent }) => parent !== null)}
         />
       )}
-      {hasLogScales(path) && (
+      {!kind.streams && kind.parameters.includes("x_log") && (
         <Group gap="md">
-          <Switch
-            size="xs"
-            label="Log x"
-            checked={view.xLog}
-            onChange={(event) =>
-              onChange({ ...choice, view: { ...view, xLog: event.currentTarget.checked } })
-            }
-          />
-          <Switch
-            size="xs"
-            label="Log y"
-            checked={view.yLog}
-            onChange={(event) =>
-              onChange({ ...choice, view: { ...view, yLog: event.currentTarget.checked } })
-            }
-          />
+          {(["xLog", "yLog"] as const).map((axis) => (
+            <Switch
+              key={axis}
+              size="xs"
+              label={axis === "xLog" ? "Log x" : "Log y"}
+              checked={view[axis]}
+              onChange={(event) =>
+                onChange({ ...choice, view: { ...view, [axis]: event.currentTarget.checked } })
+              }
+            />
+          ))}
         </Group>
       )}
-      {isCurve && runs.length > 1 && (
+      {isGroupable(kind) && runs.length > 1 && (
         <GroupControls fields={fields} view={view} onChange={(next) => onChange({ ...choice, view: next })} />
       )}
     </>
@@ -132,6 +132,7 @@ function FigureFields({ address, known, selected, onChange }: FigureFieldsProps)
 }
 
 interface AxesProps {
+  kind: FigureKind;
   choice: ChartChoice;
   /** Metrics that the runs have reported. */
   names: readonly string[];
@@ -139,54 +140,44 @@ interface AxesProps {
 }
 
 /** The metrics or numbers on the axes of a figure. */
-function Axes({ choice, names, onChange }: AxesProps) {
-  const { path, metric, xMetric, xNumber, yNumber } = choice;
-  switch (path) {
-    case "figures/curves":
-    case "figures/percentiles":
-      return (
+function Axes({ kind, choice, names, onChange }: AxesProps) {
+  const { metric, xMetric, xNumber, yNumber } = choice;
+  if (showsNumbers(kind))
+    return (
+      <>
+        <NumberOfRun
+          label="Horizontal axis"
+          value={xNumber}
+          onChange={(next) => onChange({ ...choice, xNumber: next })}
+        />
+        <NumberOfRun
+          label="Vertical axis"
+          value={yNumber}
+          onChange={(next) => onChange({ ...choice, yNumber: next })}
+        />
+      </>
+    );
+  const isPair = kind.parameters.includes("x_metric");
+  return (
+    <>
+      {isPair && (
         <Metric
-          label="Metric"
+          label="Horizontal axis"
+          metric={xMetric}
+          names={names}
+          onChange={(next) => onChange({ ...choice, xMetric: next })}
+        />
+      )}
+      {(isPair || kind.parameters.includes("metric")) && (
+        <Metric
+          label={isPair ? "Vertical axis" : "Metric"}
           metric={metric}
           names={names}
           onChange={(next) => onChange({ ...choice, metric: next })}
         />
-      );
-    case "figures/metric-by-metric":
-      return (
-        <>
-          <Metric
-            label="Horizontal axis"
-            metric={xMetric}
-            names={names}
-            onChange={(next) => onChange({ ...choice, xMetric: next })}
-          />
-          <Metric
-            label="Vertical axis"
-            metric={metric}
-            names={names}
-            onChange={(next) => onChange({ ...choice, metric: next })}
-          />
-        </>
-      );
-    case "figures/scatter":
-      return (
-        <>
-          <NumberOfRun
-            label="Horizontal axis"
-            value={xNumber}
-            onChange={(next) => onChange({ ...choice, xNumber: next })}
-          />
-          <NumberOfRun
-            label="Vertical axis"
-            value={yNumber}
-            onChange={(next) => onChange({ ...choice, yNumber: next })}
-          />
-        </>
-      );
-    default:
-      return null;
-  }
+      )}
+    </>
+  );
 }
 
 interface NumberOfRunProps {

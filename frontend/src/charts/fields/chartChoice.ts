@@ -1,38 +1,13 @@
 /** Conversion between the chart fields of a report or a board and the stored figure URL. */
 
 import { joinParts, partsOf, runsAt } from "@/api/figures";
-import { BANDS, CENTERS, type CurveView, DEFAULT_VIEW, figureRequest, X_AXES } from "../curveView";
+import type { FigureKind } from "@/api/types";
+import { BANDS, CENTERS, type CurveView, DEFAULT_VIEW, X_AXES } from "../curveView";
 
-const PREFIX = "/api/v1/";
-const BUCKETS = 400;
 const RETURN = "episode/return";
 const ENTROPY = "train/entropy";
 
-export const CHARTS = [
-  { value: "figures/curves", label: "Curve of a metric" },
-  { value: "figures/percentiles", label: "Percentiles over seeds" },
-  { value: "figures/metric-by-metric", label: "Metric against metric" },
-  { value: "figures/scatter", label: "One point per run" },
-  { value: "figures/episode-histogram", label: "Histogram of episodes" },
-  { value: "figures/action-shares", label: "Actions of a run" },
-  { value: "figures/evaluations", label: "Evaluations of a run" },
-  { value: "figures/sample-efficiency", label: "Sample efficiency" },
-  { value: "figures/profile", label: "Performance profile" },
-];
-
-const ONE_RUN = ["figures/evaluations", "figures/action-shares"];
-const CURVES = ["figures/curves", "figures/percentiles", "figures/evaluations"];
-const LOG_SCALES = ["figures/metric-by-metric", "figures/scatter"];
-const GROUPED = [
-  "figures/percentiles",
-  "figures/episode-histogram",
-  "figures/sample-efficiency",
-  "figures/profile",
-];
-
 export interface ChartChoice {
-  /** Path of the figure after /api/v1/. */
-  path: string;
   runs: number[];
   /** Metric of the y axis. */
   metric: string;
@@ -45,28 +20,26 @@ export interface ChartChoice {
 }
 
 /** A curve of no runs yet. */
-export const NEW_CHART = `${PREFIX}figures/curves?smoothing=${DEFAULT_VIEW.smoothing}&group=seed`;
+export const NEW_CHART = `/api/v1/figures/curves?smoothing=${DEFAULT_VIEW.smoothing}&group=seed`;
 
-/** Return true if the chart fields can represent this URL. Other URLs are edited as text. */
-export const hasFields = (address: string) => CHARTS.some(({ value }) => value === partsOf(address).path);
+/** Return true if the axes of a figure are numbers of each run. */
+export const showsNumbers = ({ parameters }: FigureKind) => parameters.includes("y");
 
-export const isOfOneRun = (path: string) => ONE_RUN.includes(path);
-export const hasCurveView = (path: string) => CURVES.includes(path);
-export const hasLogScales = (path: string) => LOG_SCALES.includes(path);
+/** Return true if the figure can draw runs alone or in groups. */
+export const isGroupable = ({ parameters }: FigureKind) => parameters.includes("group");
 
 /** Parse a figure URL. Missing parameters have the API's defaults. */
-export function readChoice(address: string): ChartChoice {
-  const { path, query } = partsOf(address);
+export function readChoice(kind: FigureKind, address: string): ChartChoice {
+  const { query } = partsOf(address);
   const is = (name: string) => ["1", "true"].includes(query.get(name) ?? "");
   const by = (query.get("group_by") ?? "").split(",").filter(Boolean);
-  const isPair = path === "figures/scatter";
+  const numbers = showsNumbers(kind);
   return {
-    path,
     runs: runsAt(address),
     metric: query.get("metric") ?? query.get("y_metric") ?? RETURN,
     xMetric: query.get("x_metric") ?? ENTROPY,
-    xNumber: (isPair && query.get("x")) || "learning_rate",
-    yNumber: (isPair && query.get("y")) || "best_return",
+    xNumber: (numbers && query.get("x")) || "learning_rate",
+    yNumber: (numbers && query.get("y")) || "best_return",
     view: {
       x: X_AXES.find((axis) => axis === query.get("x")) ?? "step",
       smoothing: Number(query.get("smoothing") ?? 0) || 0,
@@ -84,42 +57,39 @@ export function readChoice(address: string): ChartChoice {
   };
 }
 
-/** Return the figure URL of a choice. Keep the zoom if the horizontal axis is unchanged. */
-export function writeChoice(before: string, choice: ChartChoice): string {
-  const { path, runs, view } = choice;
-  const { query: current } = partsOf(before);
-  const old = readChoice(before);
-  const query = new URLSearchParams({ runs: runs.join(",") });
-  const look = hasCurveView(path);
-  for (const [name, value] of Object.entries(ownParams(choice))) query.set(name, String(value));
-  const samePart = old.view.x === view.x && old.view.xLog === view.xLog && old.path === path;
-  if (look && samePart)
-    for (const end of ["from", "to"]) if (current.has(end)) query.set(end, current.get(end) ?? "");
-  if (GROUPED.includes(path) && view.by.length > 0) query.set("group_by", view.by.join(","));
-  if (path === "figures/sample-efficiency") query.set("center", current.get("center") ?? "iqm");
-  return joinParts(path, query);
-}
-
-/** Return the parameters that only some figures have. */
-function ownParams({ path, metric, xMetric, xNumber, yNumber, view }: ChartChoice): Record<string, unknown> {
-  const logs = {
-    ...(view.xLog && { x_log: true }),
-    ...(view.yLog && { y_log: true }),
-    ...(view.clip && { clip: true }),
+/**
+ * Return the URL of a figure of this kind with a choice. Of the URL before, keep parameters that are not part of the
+ * choice, such as the zoom, if the figure and its horizontal axis are unchanged.
+ */
+export function writeChoice(kind: FigureKind, choice: ChartChoice, before = ""): string {
+  const { runs, metric, xMetric, xNumber, yNumber, view } = choice;
+  const grouped = isGroupable(kind) && view.grouped;
+  const values: Record<string, string | number | boolean> = {
+    metric,
+    x_metric: xMetric,
+    y_metric: metric,
+    x: showsNumbers(kind) ? xNumber : view.x,
+    y: yNumber,
+    smoothing: view.smoothing,
+    x_log: view.xLog,
+    y_log: view.yLog,
+    clip: view.clip,
+    ancestry: view.ancestry,
+    group_by: grouped || !isGroupable(kind) ? view.by.join(",") : "",
+    ...(isGroupable(kind) && {
+      group: grouped && "seed",
+      center: grouped && view.center,
+      band: grouped && view.band,
+      seeds: grouped && view.seeds,
+    }),
   };
-  const { ancestry: _, ...withoutAncestry } = figureRequest(view, null, BUCKETS);
-  switch (path) {
-    case "figures/curves":
-      return { metric, ...figureRequest(view, null, BUCKETS, true) };
-    case "figures/percentiles":
-      return { metric, ...withoutAncestry };
-    case "figures/evaluations":
-      return withoutAncestry;
-    case "figures/metric-by-metric":
-      return { x_metric: xMetric, y_metric: metric, smoothing: view.smoothing, ...logs };
-    case "figures/scatter":
-      return { x: xNumber, y: yNumber, ...logs };
-    default:
-      return {};
+  const { path, query: old } = partsOf(before);
+  const was = path === `figures/${kind.name}` ? readChoice(kind, before).view : null;
+  const isSamePart = was?.x === view.x && was.xLog === view.xLog;
+  const query = new URLSearchParams({ runs: runs.join(",") });
+  for (const name of kind.parameters.filter((each) => each !== "runs")) {
+    const value = values[name] ?? (isSamePart && old.get(name));
+    if (value !== false && value !== "" && value !== null) query.set(name, String(value));
   }
+  return joinParts(`figures/${kind.name}`, query);
 }

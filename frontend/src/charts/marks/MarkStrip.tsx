@@ -1,6 +1,6 @@
 import type { Mark } from "@/api/types";
 import type { XAxis } from "../curveView";
-import type { PlotArea } from "../plotArea";
+import type { PlotArea } from "../plotly";
 import { MarkButton } from "./MarkButton";
 import { clusters } from "./markPlaces";
 import classes from "./marks.module.css";

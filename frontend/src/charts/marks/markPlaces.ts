@@ -2,7 +2,7 @@
 
 import type { Mark } from "@/api/types";
 import type { XAxis } from "../curveView";
-import { placeIn, type PlotArea } from "../plotArea";
+import { placeIn, type PlotArea } from "../plotly";
 
 const FRAMES_PER_EPOCH = 4_000_000;
 /** Marks that are closer than this many pixels share one button. */

@@ -7,6 +7,7 @@ import { boardQuery, useSaveBoard } from "@/api/boards";
 import { isSameProject, projectsQuery } from "@/api/projects";
 import { facetsQuery } from "@/api/runs";
 import type { Board, BoardPanel } from "@/api/types";
+import { useFigureKinds } from "@/charts/figureKind";
 import { projectAddress } from "@/ui/currentProject";
 import { EmptyState } from "@/ui/EmptyState";
 import { NoProject } from "@/ui/NoProject";
@@ -61,6 +62,7 @@ function Panels({ board }: { board: Board }) {
   const [edited, setEdited] = useState<BoardPanel | null>(null);
   const [dragged, setDragged] = useState<string | null>(null);
   const save = useSaveBoard(board.project_id);
+  const kinds = useFigureKinds();
   const facets = useQuery(facetsQuery(false, board.project));
   const environments = (facets.data?.env ?? [])
     .toSorted((a, b) => b.runs - a.runs)
@@ -107,7 +109,7 @@ function Panels({ board }: { board: Board }) {
             <Button
               variant="default"
               loading={save.isPending || facets.isPending}
-              onClick={() => save.mutate(suggestedPanels(environments))}
+              onClick={() => save.mutate(suggestedPanels(environments, kinds))}
             >
               Begin with suggested charts
             </Button>

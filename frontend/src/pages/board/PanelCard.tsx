@@ -4,7 +4,7 @@ import { type CSSProperties, useRef, useState } from "react";
 import type { Board, BoardPanel } from "@/api/types";
 import { LinkedFigure } from "@/charts/AddressFigure";
 import { panelEmbedAddress } from "@/charts/embed";
-import { titleOf } from "@/charts/figureTitle";
+import { titleOf, useFigureKind } from "@/charts/figureKind";
 import { usePanelAddress } from "@/charts/usePanelAddress";
 import { MenuAction } from "@/ui/MenuAction";
 import classes from "./board.module.css";
@@ -34,7 +34,8 @@ export function PanelCard(props: PanelCardProps) {
   const card = useRef<HTMLElement>(null);
   const [resized, setResized] = useState<BoardPanel | null>(null);
   const { columns = 6, height = 320 } = resized ?? panel;
-  const title = panel.title || titleOf(panel.address);
+  const kind = useFigureKind(panel.address);
+  const title = panel.title || titleOf(kind, panel.address);
   const { address, problem } = usePanelAddress(board.project, panel);
   return (
     <section

@@ -1,7 +1,8 @@
 /** Changes of a board's panels. */
 
-import type { BoardPanel } from "@/api/types";
-import { titleOf } from "@/charts/figureTitle";
+import { kindAt } from "@/api/figures";
+import type { BoardPanel, FigureKind } from "@/api/types";
+import { titleOf } from "@/charts/figureKind";
 import { shortEnv } from "@/ui/format";
 
 export const COLUMNS = 12;
@@ -42,7 +43,7 @@ export const firstFilter = ([first, ...others]: readonly string[]) =>
  * Return the initial charts, of the newest runs of the project. Each environment has its own chart of returns.
  * The environments with the most runs come first.
  */
-export function suggestedPanels(environments: readonly string[]): BoardPanel[] {
+export function suggestedPanels(environments: readonly string[], kinds: readonly FigureKind[]): BoardPanel[] {
   if (environments.length < 2) return panelsOfRuns();
   const returns = environments.slice(0, MAX_ENVIRONMENTS).map((env) =>
     newPanel("percentiles?metric=episode/return&smoothing=0.6", {
@@ -54,7 +55,10 @@ export function suggestedPanels(environments: readonly string[]): BoardPanel[] {
   const first = shortEnv(environments[0] ?? "");
   return [
     ...returns,
-    ...others.map((panel) => ({ ...panel, title: `${titleOf(panel.address)} · ${first}` })),
+    ...others.map((panel) => ({
+      ...panel,
+      title: `${titleOf(kindAt(kinds, panel.address), panel.address)} · ${first}`,
+    })),
   ];
 }
 

@@ -3,7 +3,7 @@ import { comparedMarksQuery } from "@/api/comparisons";
 import type { ComparedRun } from "@/api/types";
 import type { XAxis } from "@/charts/curveView";
 import { MarkStrip } from "@/charts/marks/MarkStrip";
-import type { PlotArea } from "@/charts/plotArea";
+import type { PlotArea } from "@/charts/plotly";
 
 interface CompareMarksProps {
   runs: readonly number[];

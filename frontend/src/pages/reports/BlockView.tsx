@@ -6,6 +6,7 @@ import { blockQuery, type Chart as ChartContent, chartQuery, type BlockSource } 
 import type { ReportBlock, StoredBlock, ReportReplay, ReportTable } from "@/api/types";
 import type { Zoom } from "@/charts/curveView";
 import { FigureFrame } from "@/charts/FigureFrame";
+import { titleOf, useFigureKind } from "@/charts/figureKind";
 import { DRAWN_HEADER, drawnRows } from "@/charts/points";
 import { shown } from "@/config-form/draft";
 import { DataTable } from "@/ui/DataTable";
@@ -13,7 +14,6 @@ import { exact, score, short } from "@/ui/format";
 import { Markdown } from "@/ui/Markdown";
 import { QueryError } from "@/ui/QueryError";
 import { lackOf, titleOfKind, toEditable } from "./draft";
-import { titleOf } from "@/charts/figureTitle";
 import classes from "./reports.module.css";
 
 interface BlockViewProps {
@@ -60,7 +60,7 @@ function Chart({ source, block, place }: BlockViewProps & { block: ReportBlock &
   const [zoom, setZoom] = useState<Zoom | null>(null);
   const query = chartQuery(source, block, place);
   const chart = useQuery({ ...query, enabled: false }).data;
-  const title = titleOf(block.address, chart?.figure);
+  const title = titleOf(useFigureKind(block.address), block.address, chart?.figure);
   return (
     <>
       <FigureFrame

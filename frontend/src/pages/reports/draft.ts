@@ -1,10 +1,10 @@
 /** Draft of a report, stored in the browser until the server has saved it. */
 
-import { runsAt } from "@/api/figures";
+import { lacksRuns } from "@/api/figures";
 import type { ReportContent } from "@/api/reports";
 import type { ReportBlock, StoredBlock } from "@/api/types";
 import { browserStorage } from "@/ui/pageStorage";
-import { hasFields, NEW_CHART } from "@/charts/fields/chartChoice";
+import { NEW_CHART } from "@/charts/fields/chartChoice";
 
 export interface KeptReport extends ReportContent {
   /** Version of the report that the draft is based on. */
@@ -41,8 +41,7 @@ export const textOf = ({ title, blocks }: ReportContent) => JSON.stringify({ tit
 /** Return what a block lacks before readers can see it, or null. */
 export function lackOf(block: ReportBlock): string | null {
   if (block.kind === "chart" && block.address === "") return "needs a figure URL";
-  if (block.kind === "chart" && hasFields(block.address) && runsAt(block.address).length === 0)
-    return "needs a run";
+  if (block.kind === "chart" && lacksRuns(block.address)) return "needs a run";
   if (block.kind === "table" && block.numbers.length === 0)
     return block.of === "study" ? "needs a study" : "needs a run";
   if (block.kind === "replay" && block.replay === 0) return "needs a replay";

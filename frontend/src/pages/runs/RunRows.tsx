@@ -1,7 +1,7 @@
 import { Checkbox } from "@mantine/core";
 import { useWindowVirtualizer } from "@tanstack/react-virtual";
 import { type CSSProperties, memo, useEffect, useRef, useState } from "react";
-import { highlightRun } from "@/charts/highlight";
+import { highlightRun } from "@/charts/plotly";
 import { RunMenu } from "@/run-actions/RunMenu";
 import { BaselineDelta } from "./BaselineDelta";
 import { RUN_COLUMN, type RunColumn } from "./columns";

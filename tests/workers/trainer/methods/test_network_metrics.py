@@ -4,20 +4,14 @@ from collections.abc import Mapping
 
 import pytest
 
-from workers.contract.config import (
-    A3cConfig,
-    Ga3cConfig,
-    GorilaConfig,
-    NStepQConfig,
-    OneStepQConfig,
-    PaacConfig,
-    PaacQConfig,
-    TrainingConfig,
-)
+from workers.contract.config import CONFIGURATIONS, A3cConfig, Ga3cConfig, PaacConfig, TrainingConfig
 from workers.trainer.methods import TRAINERS
 from workers.trainer.run.run import NullRun
 
 SPREAD, DEAD = "network/value_spread", "network/dead_hidden_1"
+# The others are tested at night. Gorila starts Ray.
+OFTEN = [PaacConfig, A3cConfig, Ga3cConfig]
+SELDOM = [pytest.param(kind, marks=pytest.mark.nightly) for kind in CONFIGURATIONS.values() if kind not in OFTEN]
 
 
 class UntilMeasured(NullRun):
@@ -35,18 +29,7 @@ class UntilMeasured(NullRun):
 
 
 @pytest.mark.required_cases(1)
-@pytest.mark.parametrize(
-    "kind",
-    [
-        PaacConfig,
-        A3cConfig,
-        Ga3cConfig,
-        *(pytest.param(kind, marks=pytest.mark.nightly) for kind in (PaacQConfig, OneStepQConfig, NStepQConfig)),
-        # It starts Ray.
-        pytest.param(GorilaConfig, marks=pytest.mark.nightly),
-    ],
-    ids=lambda kind: kind.__name__,
-)
+@pytest.mark.parametrize("kind", [*OFTEN, *SELDOM], ids=lambda kind: kind.__name__)
 def test_a_method_reports_dead_units_and_the_spread_of_values(kind: type[TrainingConfig]) -> None:
     few = {"num_actors": 1, "num_learners": 1, "num_agents": 2, "replay_frames": 5_000, "learning_starts": 100}
     few = {name: value for name, value in few.items() if name in kind.model_fields}

@@ -2,8 +2,7 @@ import { evaluationsFigureQuery, fetchEvaluations } from "@/api/evaluations";
 import type { Run } from "@/api/types";
 import { figureRequest } from "@/charts/curveView";
 import { FigureFrame } from "@/charts/FigureFrame";
-import { useCurveView } from "@/charts/useCurveView";
-import { useZoom } from "@/charts/useZoom";
+import { useCurveView, useZoom } from "@/charts/useCurveView";
 import { formatActing } from "./words";
 
 const MAX_POINTS = 400;

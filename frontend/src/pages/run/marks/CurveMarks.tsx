@@ -6,7 +6,7 @@ import type { Run } from "@/api/types";
 import type { XAxis } from "@/charts/curveView";
 import { marksOf } from "@/charts/marks/markPlaces";
 import { MarkStrip } from "@/charts/marks/MarkStrip";
-import type { PlotArea } from "@/charts/plotArea";
+import type { PlotArea } from "@/charts/plotly";
 import { ForkModal } from "../ForkModal";
 import { useHiddenMarks } from "./useHiddenMarks";
 

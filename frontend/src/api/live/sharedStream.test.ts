@@ -2,7 +2,7 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { FakeSource, fakeStreams, stream } from "@/testing/stream";
 import type { LiveEvent, LiveStatus } from "./events";
-import { followLive } from "./share";
+import { followLive } from "./stream";
 
 type Work = (lock: object | null) => unknown;
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { mergeFigure } from "./figureUpdates";
+import { mergeFigure } from "./figures";
 
 const held = {
   data: [

@@ -1,0 +1,206 @@
+"""Recipes of docs/extending.md, applied to a copy: they change few files, name each, and work."""
+
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from textwrap import dedent
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+EXTENDING = (ROOT / "docs" / "extending.md").read_text()
+
+
+def recipe(title: str) -> dict[str, str]:
+    """Return the files that a recipe changes, each with the code that it adds."""
+    (section,) = re.findall(rf"^## {title}\n(.*?)^##", EXTENDING, re.MULTILINE | re.DOTALL)
+    steps = re.findall(r"^\d\. \*\*`([^`]+)`\*\*(.*?)(?=^\d\. |\Z)", section, re.MULTILINE | re.DOTALL)
+    codes = {file: re.findall(r"```python\n(.*?)```", step, re.DOTALL) for file, step in steps}
+    return {file: dedent(code[0]) if code else "" for file, code in codes.items()}
+
+
+class Copy:
+    """A copy of some folders of the project, in which programs run."""
+
+    def __init__(self, folder: Path, *parts: str) -> None:
+        self.folder = folder
+        for part in parts:
+            # With the compiled modules, which saves seconds.
+            shutil.copytree(ROOT / part, folder / part)
+
+    def write(self, file: str, text: str) -> None:
+        """Write a new file."""
+        assert not (ROOT / file).exists(), file
+        (self.folder / file).write_text(text)
+
+    def insert(self, file: str, before: str, text: str) -> None:
+        """Insert a text into a file before another one."""
+        path = self.folder / file
+        old = path.read_text()
+        assert old.count(before) == 1, f"{file} has no {before!r}, or several"
+        path.write_text(old.replace(before, text + before))
+
+    def run(self, program: str, **environment: str) -> None:
+        """Run a program in the copy."""
+        command = [sys.executable, "-c", dedent(program)]
+        paths = f"{self.folder}:{ROOT / 'client'}"
+        environment = {"PATH": "", "PYTHONPATH": paths, "HOME": str(self.folder), **environment}
+        done = subprocess.run(command, cwd=self.folder, env=environment, capture_output=True, text=True, check=False)
+        assert done.returncode == 0, done.stderr
+
+
+def table_names(document: str) -> list[str]:
+    """Return the names in the first column of the tables of a document."""
+    return re.findall(r"^\| [^|]*?`(\w[\w-]*)`[^|]*\|", (ROOT / "docs" / document).read_text(), re.MULTILINE)
+
+
+def test_a_chart_takes_four_files(tmp_path: Path) -> None:
+    files = recipe("Add a chart")
+    module, routes = "backend/figures/step_counts.py", "backend/figures/routes.py"
+    assert [*files] == [module, routes, "docs/reports.md", "tests/backend/figures/test_step_counts.py"]
+    copy = Copy(tmp_path, "backend", "workers", "alembic")
+    shutil.copy(ROOT / "alembic.ini", tmp_path)
+    copy.write(module, files[module])
+    copy.insert(routes, "router = APIRouter", "from backend.figures.step_counts import draw_step_counts\n\n")
+    copy.insert(routes, "def _refuse_time", f"{files[routes]}\n\n")
+    copy.run("""
+        from pathlib import Path
+        from fastapi.testclient import TestClient
+        from backend.app import create_app
+        from backend.config import Settings
+
+        address = "/api/v1/figures/step-counts"
+        with TestClient(create_app(Settings(data_dir=Path("data"))), base_url="http://localhost:8000") as client:
+            (kind,) = (each for each in client.get("/api/v1/figures").json() if each["name"] == "step-counts")
+            assert (kind["label"], kind["parameters"], kind["streams"]) == ("Steps of runs", ["runs"], False)
+            run = client.post("/api/v1/runs", json={"preset": "paac-cartpole"}).json()["id"]
+            figure = client.get(address, params={"runs": run}).json()
+            assert (figure["data"][0]["x"], figure["data"][0]["y"]) == ([run], [0])
+            block = {"kind": "chart", "address": f"{address}?runs={run}", "caption": ""}
+            drawn = client.post("/api/v1/reports/preview", json={"block": block}).json()
+            assert drawn["figure"]["data"] == figure["data"]
+            assert address in client.get("/api/v1/openapi.json").json()["paths"]
+    """)
+
+
+def test_every_figure_is_documented() -> None:
+    from backend.figures.routes import list_figures
+
+    assert {kind.name for kind in list_figures()} <= {*table_names("reports.md")}
+
+
+def test_a_setting_takes_two_files(tmp_path: Path) -> None:
+    files = recipe("Add a setting")
+    settings = "workers/contract/settings.py"
+    assert [*files] == [settings, "docs/settings.md"]
+    copy = Copy(tmp_path, "backend", "workers")
+    copy.insert(settings, "    public_url: str = Field(", f"    {files[settings]}")
+    program = """
+        import os
+        from backend.config import Settings
+        from workers.contract.settings import unknown_settings
+
+        assert unknown_settings(os.environ) is None
+        assert Settings().max_boards == 7
+        assert "ARCADIA_MAX_BOARDS?" in unknown_settings({"ARCADIA_MAX_BOARD": "7"})
+    """
+    copy.run(program, ARCADIA_MAX_BOARDS="7")
+
+
+METHOD_FILES = {
+    "workers/contract/config/my_method.py": """
+        from typing import Literal
+
+        from pydantic import ConfigDict, Field
+
+        from workers.contract.config.fields import RUN
+        from workers.contract.config.shared import ActorCriticFields, RmsPropFields
+        from workers.contract.config.synchronous import SynchronousFields
+
+
+        class MyMethodConfig(SynchronousFields, ActorCriticFields, RmsPropFields):
+            model_config = ConfigDict(title="My method")
+
+            algorithm: Literal["my_method"] = Field(
+                default="my_method", title="Algorithm", description="The method that learns.", json_schema_extra=RUN
+            )
+    """,
+    "workers/trainer/methods/my_method.py": """
+        from workers.contract.config.my_method import MyMethodConfig
+        from workers.trainer.methods.paac import needs
+        from workers.trainer.methods.paac.framework import Framework
+        from workers.trainer.methods.trainer import Trainer, load_policy
+        from workers.trainer.networks.networks import build
+        from workers.trainer.run.run import TrainingRun, prefixed
+
+
+        def train(config: MyMethodConfig, run: TrainingRun) -> None:
+            with Framework(config, run) as framework:
+                actors = framework.actors
+                network = build(config, actors.observation_shape, actors.actions)
+                framework.begin(network)
+                framework.save(prefixed("network", network.state_dict()))
+
+
+        MY_METHOD = Trainer(config=MyMethodConfig, train=train, needs=needs, load_network=load_policy)
+    """,
+}
+
+
+@pytest.fixture
+def with_method(tmp_path: Path) -> Copy:
+    """Return a copy with one more method, by the recipe."""
+    registry, presets = "workers/contract/config/methods.py", "workers/contract/presets/poles.py"
+    test = "tests/workers/trainer/methods/test_my_method.py"
+    assert {*recipe("Add a method")} == {*METHOD_FILES, registry, presets, "docs/methods.md", test}
+    copy = Copy(tmp_path, "workers")
+    for file, code in METHOD_FILES.items():
+        copy.write(file, dedent(code))
+    imported = "from workers.contract.config.my_method import MyMethodConfig\n"
+    copy.insert(registry, "from workers.contract.config.synchronous import", imported)
+    copy.insert(
+        registry, "        Method(GorilaConfig", '        Method(MyMethodConfig, f"{_FOLDER}.my_method:MY_METHOD"),\n'
+    )
+    copy.insert(presets, "from workers.contract.presets.preset import", imported)
+    preset = """
+    Preset(
+        name="my-method-cartpole",
+        title="My method",
+        shows="How it learns.",
+        source="Tuned here.",
+        config=MyMethodConfig(env="CartPole-v1", num_envs=2),
+    ),"""
+    copy.insert(presets, '\n    Preset(\n        name="a3c-cartpole"', preset)
+    return copy
+
+
+def test_a_method_takes_six_files(with_method: Copy) -> None:
+    with_method.run("""
+        from workers.contract.config import config_adapter
+        from workers.contract.presets import PRESETS
+
+        config = PRESETS["my-method-cartpole"].config
+        assert config_adapter.validate_python({"algorithm": "my_method", "num_envs": 2, "env": "CartPole-v1"}) == config
+        assert "my_method" in config_adapter.json_schema()["discriminator"]["mapping"]
+    """)
+
+
+@pytest.mark.nightly
+def test_a_method_of_the_recipe_trains(with_method: Copy) -> None:
+    with_method.run("""
+        from workers.contract.presets import PRESETS
+        from workers.trainer.methods import TRAINERS
+        from workers.trainer.run.run import NullRun
+
+        run = NullRun()
+        TRAINERS["my_method"].train(PRESETS["my-method-cartpole"].config, run)
+        assert run.saved[-1].component("network")
+    """)
+
+
+def test_every_method_is_documented() -> None:
+    from workers.contract.config import CONFIGURATIONS
+
+    assert {*CONFIGURATIONS} <= {*table_names("methods.md")}
