@@ -1,5 +1,7 @@
-import { dirname } from "node:path";
+import { readdirSync, readFileSync } from "node:fs";
+import { dirname, join, normalize } from "node:path";
 import { ESLint } from "eslint";
+import ts from "typescript";
 import tseslint from "typescript-eslint";
 import { describe, expect, it } from "vitest";
 
@@ -54,5 +56,57 @@ describe("npm run lint accepts", () => {
     ["what a test is made of", "pages/run/Made.test.tsx", 'import { aRun } from "@/testing/runs";'],
   ])("%s", async (_, file, code) => {
     expect(await objections(file, code)).toEqual([]);
+  });
+});
+
+const SRC = import.meta.dirname;
+const MAX_LINES = 400;
+const GENERATED = "api/schema.ts";
+
+const sources = new Map(
+  readdirSync(SRC, { recursive: true, encoding: "utf8" })
+    .filter((file) => /\.tsx?$/.test(file) && file !== GENERATED)
+    .map((file) => [file, readFileSync(join(SRC, file), "utf8")]),
+);
+
+/** Return the modules of src that a module imports, also as types or later. */
+function importsOf(file: string): string[] {
+  return ts.preProcessFile(sources.get(file) ?? "").importedFiles.flatMap(({ fileName }) => {
+    const path = fileName.startsWith("@/") ? fileName.slice(2) : join(dirname(file), fileName);
+    return [`${normalize(path)}.ts`, `${normalize(path)}.tsx`].filter((name) => sources.has(name));
+  });
+}
+
+/** Return the first cycle of imports, or undefined. */
+function findCycle(): string[] | undefined {
+  const done = new Set<string>();
+  function visit(file: string, path: readonly string[]): string[] | undefined {
+    if (path.includes(file)) return [...path.slice(path.indexOf(file)), file];
+    if (done.has(file)) return undefined;
+    for (const imported of importsOf(file)) {
+      const cycle = visit(imported, [...path, file]);
+      if (cycle) return cycle;
+    }
+    done.add(file);
+    return undefined;
+  }
+  for (const file of sources.keys()) {
+    const cycle = visit(file, []);
+    if (cycle) return cycle;
+  }
+  return undefined;
+}
+
+describe("the modules of src", () => {
+  it("do not import each other in a cycle", () => {
+    expect(importsOf("api/live/refresh.ts")).toContain("api/live/staleQueries.ts");
+    expect(findCycle()).toBeUndefined();
+  });
+
+  it(`have at most ${MAX_LINES} lines`, () => {
+    const long = [...sources].filter(
+      ([file, text]) => !file.includes(".test.") && text.split("\n").length - 1 > MAX_LINES,
+    );
+    expect(long.map(([file]) => file)).toEqual([]);
   });
 });

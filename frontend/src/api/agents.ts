@@ -1,7 +1,6 @@
-import { useMutation, useQueryClient } from "@tanstack/react-query";
-import { refetchLists } from "./archives";
+import { IMPORTED_LISTS } from "./archives";
 import { address } from "./client";
-import { OWN_ERRORS } from "./mutationState";
+import { useApiMutation } from "./requests";
 import type { components } from "./schema";
 import { upload } from "./upload";
 
@@ -21,11 +20,9 @@ interface AgentImport {
 
 /** Import an agent file as a run with one checkpoint. */
 export function useImportAgent() {
-  const client = useQueryClient();
-  return useMutation({
-    meta: OWN_ERRORS,
-    mutationFn: ({ file, env, project }: AgentImport) =>
+  return useApiMutation(
+    ({ file, env, project }: AgentImport) =>
       upload<ImportedAgent>("/agents", { ...(env && { env }), ...(project && { project }) }, file),
-    onSuccess: () => refetchLists(client),
-  });
+    { ownErrors: true, refetch: IMPORTED_LISTS },
+  );
 }

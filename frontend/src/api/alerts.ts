@@ -1,19 +1,14 @@
-import { infiniteQueryOptions, queryOptions, useMutation, useQueryClient } from "@tanstack/react-query";
+import { infiniteQueryOptions } from "@tanstack/react-query";
 import { call } from "./client";
-import { OWN_ERRORS } from "./mutationState";
+import { apiQuery, useApiMutation } from "./requests";
 import type {
-  AddedChannel,
-  AlertChannel,
-  AlertDelivery,
   AlertPage,
-  AlertRule,
   ChannelEdit,
   DeliveryPage,
   NewChannel,
   NewScoreRule,
   RuleEdit,
   RuleKind,
-  ScoreRule,
 } from "./types";
 
 export interface AlertFilters {
@@ -32,10 +27,8 @@ export const alertKeys = {
 };
 
 /** The newest unread alerts, and the number of all unread ones. */
-export const newestAlertsQuery = queryOptions({
-  queryKey: alertKeys.newest,
-  queryFn: ({ signal }): Promise<AlertPage> =>
-    call("get", "/api/v1/alerts", { params: { query: { unread: true, limit: 20 } }, signal }),
+export const newestAlertsQuery = apiQuery(alertKeys.newest, "/api/v1/alerts", {
+  query: { unread: true, limit: 20 },
 });
 
 export const alertsQuery = (filters: AlertFilters) =>
@@ -50,20 +43,11 @@ export const alertsQuery = (filters: AlertFilters) =>
     getNextPageParam: (last) => last.next_cursor,
   });
 
-export const alertRulesQuery = queryOptions({
-  queryKey: alertKeys.rules,
-  queryFn: ({ signal }): Promise<AlertRule[]> => call("get", "/api/v1/alert-rules", { signal }),
-});
+export const alertRulesQuery = apiQuery(alertKeys.rules, "/api/v1/alert-rules");
 
-export const scoreRulesQuery = queryOptions({
-  queryKey: alertKeys.scores,
-  queryFn: ({ signal }): Promise<ScoreRule[]> => call("get", "/api/v1/score-rules", { signal }),
-});
+export const scoreRulesQuery = apiQuery(alertKeys.scores, "/api/v1/score-rules");
 
-export const alertChannelsQuery = queryOptions({
-  queryKey: alertKeys.channels,
-  queryFn: ({ signal }): Promise<AlertChannel[]> => call("get", "/api/v1/alert-channels", { signal }),
-});
+export const alertChannelsQuery = apiQuery(alertKeys.channels, "/api/v1/alert-channels");
 
 export const deliveriesQuery = infiniteQueryOptions({
   queryKey: alertKeys.deliveries,
@@ -73,94 +57,75 @@ export const deliveriesQuery = infiniteQueryOptions({
   getNextPageParam: (last) => last.next_cursor,
 });
 
-/** Return a function that fetches everything about alerts again. */
-function useRefetch(queryKey: readonly string[] = alertKeys.all) {
-  const client = useQueryClient();
-  return () => client.invalidateQueries({ queryKey });
-}
-
 /** Mark alerts as read: some, or all up to one. */
 export function useMarkRead() {
-  const onSuccess = useRefetch();
-  return useMutation({
-    mutationFn: (body: { ids: number[] } | { up_to: number }) =>
-      call("post", "/api/v1/alerts/read", { body }),
-    onSuccess,
-  });
+  return useApiMutation(
+    (body: { ids: number[] } | { up_to: number }) => call("post", "/api/v1/alerts/read", { body }),
+    { refetch: [alertKeys.all] },
+  );
 }
 
 /** Switch a kind of alert on or off, or change its threshold. */
 export function useEditRule() {
-  const onSettled = useRefetch(alertKeys.rules);
-  return useMutation({
-    mutationFn: ({ kind, ...body }: RuleEdit & { kind: RuleKind }): Promise<AlertRule> =>
+  return useApiMutation(
+    ({ kind, ...body }: RuleEdit & { kind: RuleKind }) =>
       call("patch", "/api/v1/alert-rules/{kind}", { params: { path: { kind } }, body }),
-    onSettled,
-  });
+    { refetch: [alertKeys.rules], refetchOnError: true },
+  );
 }
 
 export function useAddScore() {
-  const onSuccess = useRefetch(alertKeys.scores);
-  return useMutation({
-    mutationFn: (body: NewScoreRule): Promise<ScoreRule> => call("post", "/api/v1/score-rules", { body }),
-    onSuccess,
+  return useApiMutation((body: NewScoreRule) => call("post", "/api/v1/score-rules", { body }), {
+    refetch: [alertKeys.scores],
   });
 }
 
 export function useRemoveScore() {
-  const onSettled = useRefetch(alertKeys.scores);
-  return useMutation({
-    mutationFn: (id: number) =>
-      call("delete", "/api/v1/score-rules/{rule_id}", { params: { path: { rule_id: id } } }),
-    onSettled,
-  });
+  return useApiMutation(
+    (id: number) => call("delete", "/api/v1/score-rules/{rule_id}", { params: { path: { rule_id: id } } }),
+    { refetch: [alertKeys.scores], refetchOnError: true },
+  );
 }
 
 /** Add a channel. The form shows its errors itself. */
 export function useAddChannel() {
-  const onSuccess = useRefetch(alertKeys.channels);
-  return useMutation({
-    mutationFn: (body: NewChannel): Promise<AddedChannel> => call("post", "/api/v1/alert-channels", { body }),
-    meta: OWN_ERRORS,
-    onSuccess,
+  return useApiMutation((body: NewChannel) => call("post", "/api/v1/alert-channels", { body }), {
+    refetch: [alertKeys.channels],
+    ownErrors: true,
   });
 }
 
 export function useEditChannel() {
-  const onSettled = useRefetch(alertKeys.channels);
-  return useMutation({
-    mutationFn: ({ id, ...body }: ChannelEdit & { id: number }): Promise<AlertChannel> =>
+  return useApiMutation(
+    ({ id, ...body }: ChannelEdit & { id: number }) =>
       call("patch", "/api/v1/alert-channels/{channel_id}", { params: { path: { channel_id: id } }, body }),
-    onSettled,
-  });
+    { refetch: [alertKeys.channels], refetchOnError: true },
+  );
 }
 
 export function useRemoveChannel() {
-  const onSettled = useRefetch();
-  return useMutation({
-    mutationFn: (id: number) =>
+  return useApiMutation(
+    (id: number) =>
       call("delete", "/api/v1/alert-channels/{channel_id}", { params: { path: { channel_id: id } } }),
-    onSettled,
-  });
+    { refetch: [alertKeys.all], refetchOnError: true },
+  );
 }
 
 /** Send a test alert to a channel. Its outcome appears in the history. */
 export function useTestChannel() {
-  const onSettled = useRefetch();
-  return useMutation({
-    mutationFn: (id: number): Promise<AlertDelivery> =>
+  return useApiMutation(
+    (id: number) =>
       call("post", "/api/v1/alert-channels/{channel_id}/test", { params: { path: { channel_id: id } } }),
-    onSettled,
-  });
+    { refetch: [alertKeys.all], refetchOnError: true },
+  );
 }
 
 export function useSendAgain() {
-  const onSettled = useRefetch();
-  return useMutation({
-    mutationFn: (id: number): Promise<AlertDelivery> =>
+  return useApiMutation(
+    (id: number) =>
       call("post", "/api/v1/alert-deliveries/{delivery_id}/redeliver", {
         params: { path: { delivery_id: id } },
       }),
-    onSettled,
-  });
+    { refetch: [alertKeys.all], refetchOnError: true },
+  );
 }

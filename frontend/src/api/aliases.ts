@@ -1,6 +1,5 @@
-import { queryOptions, useMutation, useQueryClient } from "@tanstack/react-query";
 import { call } from "./client";
-import { OWN_ERRORS } from "./mutationState";
+import { apiQuery, useApiMutation } from "./requests";
 import { runKeys } from "./runs";
 import type { components } from "./schema";
 
@@ -14,37 +13,24 @@ export const aliasKeys = {
   history: (name: string) => [...aliasKeys.all, "history", name] as const,
 };
 
-export const aliasesQuery = queryOptions({
-  queryKey: aliasKeys.list,
-  queryFn: ({ signal }): Promise<Alias[]> => call("get", "/api/v1/aliases", { signal }),
-});
+export const aliasesQuery = apiQuery(aliasKeys.list, "/api/v1/aliases");
 
 /** The checkpoints that an alias named, newest first. */
 export const aliasHistoryQuery = (name: string) =>
-  queryOptions({
-    queryKey: aliasKeys.history(name),
-    queryFn: ({ signal }): Promise<AliasEntry[]> =>
-      call("get", "/api/v1/aliases/history", { params: { query: { name } }, signal }),
-  });
+  apiQuery(aliasKeys.history(name), "/api/v1/aliases/history", { query: { name } });
 
 /** Set an alias of a checkpoint of a run. */
 export function useSetAlias(run: number) {
-  const client = useQueryClient();
-  return useMutation({
-    mutationFn: (body: SetAlias): Promise<AliasEntry[]> => call("put", "/api/v1/aliases", { body }),
-    meta: OWN_ERRORS,
-    onSuccess: () =>
-      Promise.all(
-        [aliasKeys.all, runKeys.everythingOf(run)].map((queryKey) => client.invalidateQueries({ queryKey })),
-      ),
+  return useApiMutation((body: SetAlias) => call("put", "/api/v1/aliases", { body }), {
+    ownErrors: true,
+    refetch: [aliasKeys.all, runKeys.everythingOf(run)],
   });
 }
 
 /** Remove an alias. Its history and its checkpoint stay. */
 export function useRemoveAlias() {
-  const client = useQueryClient();
-  return useMutation({
-    mutationFn: (name: string) => call("delete", "/api/v1/aliases", { params: { query: { name } } }),
-    onSuccess: () => client.invalidateQueries({ queryKey: aliasKeys.all }),
-  });
+  return useApiMutation(
+    (name: string) => call("delete", "/api/v1/aliases", { params: { query: { name } } }),
+    { refetch: [aliasKeys.all] },
+  );
 }

@@ -1,6 +1,6 @@
-import { type QueryClient, useIsMutating, useMutation, useQueryClient } from "@tanstack/react-query";
+import { useIsMutating } from "@tanstack/react-query";
 import { address, call } from "./client";
-import { OWN_ERRORS } from "./mutationState";
+import { useApiMutation } from "./requests";
 import { projectKeys } from "./projects";
 import { reportKeys } from "./reports";
 import { writeRunNumbers } from "./runNumbers";
@@ -38,12 +38,14 @@ interface Import {
   project: string | null;
 }
 
-export const refetchLists = (client: QueryClient) =>
-  Promise.all(
-    [runKeys.lists, runKeys.allFacets, studyKeys.list, reportKeys.list, projectKeys.all].map((queryKey) =>
-      client.invalidateQueries({ queryKey }),
-    ),
-  );
+/** Keys of the lists that an import may add to. */
+export const IMPORTED_LISTS = [
+  runKeys.lists,
+  runKeys.allFacets,
+  studyKeys.list,
+  reportKeys.list,
+  projectKeys.all,
+];
 
 const IMPORTS = ["import-archive"];
 
@@ -54,33 +56,26 @@ interface ImportEvents {
 
 /** Import archive files one after the other, and read the lists of runs again. */
 export function useImportArchive({ onDone, onFailed }: ImportEvents) {
-  const client = useQueryClient();
-  const { mutate } = useMutation({
-    mutationKey: IMPORTS,
-    // Mutations of one scope run in sequence.
-    scope: { id: "import-archive" },
-    meta: OWN_ERRORS,
-    mutationFn: ({ file, project }: Import) =>
-      upload<ImportResult>("/archives", project ? { project } : {}, file),
-    onSuccess: (result, { file }) => {
-      onDone(file, result);
-      return refetchLists(client);
+  const { mutate } = useApiMutation(
+    ({ file, project }: Import) => upload<ImportResult>("/archives", project ? { project } : {}, file),
+    {
+      mutationKey: IMPORTS,
+      // Mutations of one scope run in sequence.
+      scope: { id: "import-archive" },
+      ownErrors: true,
+      onDone: (_, result, { file }) => onDone(file, result),
+      onError: (error, { file }) => onFailed(file, error),
+      refetch: IMPORTED_LISTS,
     },
-    onError: (error, { file }) => onFailed(file, error),
-  });
+  );
   return { importArchive: mutate, isImporting: useIsMutating({ mutationKey: IMPORTS }) > 0 };
 }
 
 /** Import the example runs and their report. `onOpened` is called even if the user has left the page. */
 export function useOpenExamples(onOpened: (result: ImportResult) => void) {
-  const client = useQueryClient();
-  return useMutation({
-    mutationFn: (project: string | null): Promise<ImportResult> =>
+  return useApiMutation(
+    (project: string | null) =>
       call("post", "/api/v1/examples", { params: { query: project ? { project } : {} } }),
-    meta: OWN_ERRORS,
-    onSuccess: (result) => {
-      onOpened(result);
-      void refetchLists(client);
-    },
-  });
+    { ownErrors: true, onDone: (_, result) => onOpened(result), refetch: IMPORTED_LISTS },
+  );
 }

@@ -1,6 +1,6 @@
-import { infiniteQueryOptions, queryOptions, useMutation, useQueryClient } from "@tanstack/react-query";
+import { infiniteQueryOptions, queryOptions } from "@tanstack/react-query";
 import { address, call } from "./client";
-import { OWN_ERRORS } from "./mutationState";
+import { apiQuery, useApiMutation } from "./requests";
 import { byProject } from "./projectFilter";
 import { problemFrom } from "./problem";
 import type { components } from "./schema";
@@ -40,28 +40,15 @@ export const artifactsQuery = (project: string | null, search: string) =>
   });
 
 export const artifactQuery = (id: number) =>
-  queryOptions({
-    queryKey: artifactKeys.detail(id),
-    queryFn: ({ signal }): Promise<ArtifactDetails> =>
-      call("get", "/api/v1/artifacts/{artifact_id}", { params: { path: { artifact_id: id } }, signal }),
-  });
+  apiQuery(artifactKeys.detail(id), "/api/v1/artifacts/{artifact_id}", { path: { artifact_id: id } });
 
 export const artifactVersionQuery = (id: number, version: number) =>
-  queryOptions({
-    queryKey: artifactKeys.version(id, version),
-    queryFn: ({ signal }): Promise<ArtifactVersionDetails> =>
-      call("get", "/api/v1/artifacts/{artifact_id}/versions/{version}", {
-        params: { path: { artifact_id: id, version } },
-        signal,
-      }),
+  apiQuery(artifactKeys.version(id, version), "/api/v1/artifacts/{artifact_id}/versions/{version}", {
+    path: { artifact_id: id, version },
   });
 
 export const runArtifactsQuery = (run: number) =>
-  queryOptions({
-    queryKey: artifactKeys.ofRun(run),
-    queryFn: ({ signal }): Promise<RunArtifacts> =>
-      call("get", "/api/v1/runs/{run_id}/artifacts", { params: { path: { run_id: run } }, signal }),
-  });
+  apiQuery(artifactKeys.ofRun(run), "/api/v1/runs/{run_id}/artifacts", { path: { run_id: run } });
 
 const versionPath = ({ artifact_id, version }: Pick<ArtifactVersion, "artifact_id" | "version">) =>
   `/artifacts/${artifact_id}/versions/${version}`;
@@ -89,39 +76,35 @@ export const artifactTextQuery = (url: string) =>
 
 /** Give an alias to a version. */
 export function useSetArtifactAlias({ artifact_id, version }: VersionId) {
-  const client = useQueryClient();
-  return useMutation({
-    mutationFn: (alias: string) =>
+  return useApiMutation(
+    (alias: string) =>
       call("put", "/api/v1/artifacts/{artifact_id}/aliases/{alias}", {
         params: { path: { artifact_id, alias } },
         body: { version },
       }),
-    meta: OWN_ERRORS,
-    onSuccess: () => client.invalidateQueries({ queryKey: artifactKeys.all }),
-  });
+    { ownErrors: true, refetch: [artifactKeys.all] },
+  );
 }
 
 export function useRemoveArtifactAlias(artifact_id: number) {
-  const client = useQueryClient();
-  return useMutation({
-    mutationFn: (alias: string) =>
+  return useApiMutation(
+    (alias: string) =>
       call("delete", "/api/v1/artifacts/{artifact_id}/aliases/{alias}", {
         params: { path: { artifact_id, alias } },
       }),
-    onSuccess: () => client.invalidateQueries({ queryKey: artifactKeys.all }),
-  });
+    { refetch: [artifactKeys.all] },
+  );
 }
 
 export function useDeleteArtifactVersion({ artifact_id, version }: VersionId) {
-  const client = useQueryClient();
-  return useMutation({
-    mutationFn: () =>
+  return useApiMutation(
+    () =>
       call("delete", "/api/v1/artifacts/{artifact_id}/versions/{version}", {
         params: { path: { artifact_id, version } },
       }),
-    onSuccess: () => {
-      client.removeQueries({ queryKey: artifactKeys.version(artifact_id, version) });
-      return client.invalidateQueries({ queryKey: artifactKeys.all });
+    {
+      onDone: (client) => client.removeQueries({ queryKey: artifactKeys.version(artifact_id, version) }),
+      refetch: [artifactKeys.all],
     },
-  });
+  );
 }

@@ -1,7 +1,8 @@
-import { keepPreviousData, queryOptions, useMutation, useQueryClient } from "@tanstack/react-query";
+import { keepPreviousData, queryOptions, useQueryClient } from "@tanstack/react-query";
 import { call } from "./client";
+import { apiQuery, useApiMutation } from "./requests";
 import { byProject } from "./projectFilter";
-import type { Board, BoardPanel, EmbeddedPanel } from "./types";
+import type { BoardPanel } from "./types";
 
 export const boardKeys = {
   all: ["boards"] as const,
@@ -14,24 +15,14 @@ export const boardKeys = {
 };
 
 export const boardQuery = (project: number) =>
-  queryOptions({
-    queryKey: boardKeys.detail(project),
-    queryFn: ({ signal }): Promise<Board> =>
-      call("get", "/api/v1/projects/{project_id}/board", {
-        params: { path: { project_id: project } },
-        signal,
-      }),
+  apiQuery(boardKeys.detail(project), "/api/v1/projects/{project_id}/board", {
+    path: { project_id: project },
   });
 
 /** A panel by the project that it was embedded from. That project may have been merged into another one. */
 export const panelQuery = (project: number, key: string) =>
-  queryOptions({
-    queryKey: boardKeys.panel(project, key),
-    queryFn: ({ signal }): Promise<EmbeddedPanel> =>
-      call("get", "/api/v1/projects/{project_id}/board/panels/{panel_key}", {
-        params: { path: { project_id: project, panel_key: key } },
-        signal,
-      }),
+  apiQuery(boardKeys.panel(project, key), "/api/v1/projects/{project_id}/board/panels/{panel_key}", {
+    path: { project_id: project, panel_key: key },
   });
 
 /** Ids of the runs of a project that a panel's filter selects, newest first. */
@@ -53,21 +44,23 @@ export const selectedRunsQuery = (project: string, filter: string, limit: number
 export function useSaveBoard(project: number) {
   const client = useQueryClient();
   const key = boardQuery(project).queryKey;
-  return useMutation({
-    // Changes are sent one after the other, because each is based on the version of the one before.
-    scope: { id: `board ${project}` },
-    onMutate: async (panels: BoardPanel[]) => {
-      await client.cancelQueries({ queryKey: key });
-      client.setQueryData(key, (board) => board && { ...board, panels });
-    },
-    mutationFn: (panels: BoardPanel[]): Promise<Board> =>
+  return useApiMutation(
+    (panels: BoardPanel[]) =>
       call("put", "/api/v1/projects/{project_id}/board", {
         params: { path: { project_id: project } },
         body: { version: client.getQueryData(key)?.version ?? 0, panels },
       }),
-    // Keep the panels of a later change that is still being sent.
-    onSuccess: ({ version, updated_at }) =>
-      client.setQueryData(key, (board) => board && { ...board, version, updated_at }),
-    onError: () => client.invalidateQueries({ queryKey: key }),
-  });
+    {
+      // Changes are sent one after the other, because each is based on the version of the one before.
+      scope: { id: `board ${project}` },
+      onMutate: async (panels: BoardPanel[]) => {
+        await client.cancelQueries({ queryKey: key });
+        client.setQueryData(key, (board) => board && { ...board, panels });
+      },
+      // Keep the panels of a later change that is still being sent.
+      onDone: (client, { version, updated_at }) =>
+        client.setQueryData(key, (board) => board && { ...board, version, updated_at }),
+      onError: () => client.invalidateQueries({ queryKey: key }),
+    },
+  );
 }

@@ -1,6 +1,6 @@
-import { queryOptions, useMutation, useQueryClient } from "@tanstack/react-query";
+import { queryOptions } from "@tanstack/react-query";
 import { call } from "./client";
-import { OWN_ERRORS } from "./mutationState";
+import { useApiMutation } from "./requests";
 import { runKeys } from "./runs";
 import type { RunChange, RunChanges, RunConfig } from "./types";
 
@@ -18,18 +18,12 @@ export const changesQuery = (run: number) =>
 
 /** Change settings of a run. */
 export function useChangeRun(run: number) {
-  const client = useQueryClient();
-  return useMutation({
-    mutationFn: (fields: RunConfig): Promise<RunChange> =>
+  return useApiMutation(
+    (fields: RunConfig): Promise<RunChange> =>
       call("post", "/api/v1/runs/{run_id}/changes", {
         params: { path: { run_id: run } },
         body: { fields },
       }),
-    meta: OWN_ERRORS,
-    onSuccess: () =>
-      Promise.all([
-        client.invalidateQueries({ queryKey: runKeys.everythingOf(run) }),
-        client.invalidateQueries({ queryKey: runKeys.lists }),
-      ]),
-  });
+    { ownErrors: true, refetch: [runKeys.everythingOf(run), runKeys.lists] },
+  );
 }

@@ -49,6 +49,7 @@ const client = createClient<paths>({
   querySerializer: queryString,
 });
 type Client = typeof client;
+export type GetPath = ClientPathsWithMethod<Client, "get">;
 type Method = "get" | "post" | "put" | "patch" | "delete";
 
 const send = client.request as (

@@ -1,7 +1,8 @@
 import { keepPreviousData, queryOptions } from "@tanstack/react-query";
 import { call } from "./client";
+import { apiQuery } from "./requests";
 import { figureAt } from "./figures";
-import type { ComparedRun, Comparison, Figure, QueryOf, RunMarks, Thresholds, Verdict } from "./types";
+import type { ComparedRun, Comparison, QueryOf } from "./types";
 
 /** Maximum number of runs in a comparison. */
 export const MAX_RUNS = 500;
@@ -45,47 +46,41 @@ export const comparisonQuery = (runs: readonly number[], by: readonly string[], 
 
 /** Forks, resumed attempts and changed settings of the compared runs. */
 export const comparedMarksQuery = (runs: readonly number[]) =>
-  queryOptions({
-    queryKey: comparisonKeys.marks(runs),
-    queryFn: ({ signal }): Promise<RunMarks[]> =>
-      call("get", "/api/v1/marks", { params: { query: { runs: runs.join(",") } }, signal }),
-    placeholderData: keepPreviousData,
-    enabled: runs.length > 0,
-  });
+  apiQuery(
+    comparisonKeys.marks(runs),
+    "/api/v1/marks",
+    { query: { runs: runs.join(",") } },
+    { placeholderData: keepPreviousData, enabled: runs.length > 0 },
+  );
 
 /** The best settings of the compared runs, over their seeds. */
 export const verdictQuery = (runs: readonly number[], by: readonly string[]) =>
-  queryOptions({
-    queryKey: comparisonKeys.verdict({ runs, by }),
-    queryFn: ({ signal }): Promise<Verdict> =>
-      call("get", "/api/v1/compare/verdict", { params: { query: groupParams(runs, by) }, signal }),
-    placeholderData: keepPreviousData,
-    enabled: runs.length > 1,
-  });
+  apiQuery(
+    comparisonKeys.verdict({ runs, by }),
+    "/api/v1/compare/verdict",
+    { query: groupParams(runs, by) },
+    { placeholderData: keepPreviousData, enabled: runs.length > 1 },
+  );
 
 type ThresholdQuery = Pick<QueryOf<"/api/v1/compare/thresholds">, "score" | "to">;
 
 /** Time each group of runs took to reach a score. */
 export const thresholdsQuery = (runs: readonly number[], by: readonly string[], threshold: ThresholdQuery) =>
-  queryOptions({
-    queryKey: comparisonKeys.thresholds({ runs, by, ...threshold }),
-    queryFn: ({ signal }): Promise<Thresholds> =>
-      call("get", "/api/v1/compare/thresholds", {
-        params: { query: { ...groupParams(runs, by), ...threshold } },
-        signal,
-      }),
-    placeholderData: keepPreviousData,
-  });
+  apiQuery(
+    comparisonKeys.thresholds({ runs, by, ...threshold }),
+    "/api/v1/compare/thresholds",
+    { query: { ...groupParams(runs, by), ...threshold } },
+    { placeholderData: keepPreviousData },
+  );
 
 /** Performance profile: the share of runs above each return, by group. */
 export const profileFigureQuery = (runs: readonly number[], by: readonly string[]) =>
-  queryOptions({
-    queryKey: comparisonKeys.profile({ runs, by }),
-    meta: figureAt("/figures/profile", groupParams(runs, by)),
-    queryFn: ({ signal }): Promise<Figure> =>
-      call("get", "/api/v1/figures/profile", { params: { query: groupParams(runs, by) }, signal }),
-    placeholderData: keepPreviousData,
-  });
+  apiQuery(
+    comparisonKeys.profile({ runs, by }),
+    "/api/v1/figures/profile",
+    { query: groupParams(runs, by) },
+    { meta: figureAt("/figures/profile", groupParams(runs, by)), placeholderData: keepPreviousData },
+  );
 
 /** Scores of groups over their runs and games, by step. */
 export const efficiencyFigureQuery = (
@@ -93,16 +88,15 @@ export const efficiencyFigureQuery = (
   by: readonly string[],
   center: "mean" | "iqm",
 ) =>
-  queryOptions({
-    queryKey: comparisonKeys.efficiency({ runs, by, center }),
-    meta: figureAt("/figures/sample-efficiency", { ...groupParams(runs, by), center }),
-    queryFn: ({ signal }): Promise<Figure> =>
-      call("get", "/api/v1/figures/sample-efficiency", {
-        params: { query: { ...groupParams(runs, by), center } },
-        signal,
-      }),
-    placeholderData: keepPreviousData,
-  });
+  apiQuery(
+    comparisonKeys.efficiency({ runs, by, center }),
+    "/api/v1/figures/sample-efficiency",
+    { query: { ...groupParams(runs, by), center } },
+    {
+      meta: figureAt("/figures/sample-efficiency", { ...groupParams(runs, by), center }),
+      placeholderData: keepPreviousData,
+    },
+  );
 
 /** Return a run's distinguishing name without its number. */
 export function labelWithoutNumber({ label, id }: ComparedRun): string {

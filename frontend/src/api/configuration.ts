@@ -1,7 +1,7 @@
-import { queryOptions, useMutation, useQuery } from "@tanstack/react-query";
+import { queryOptions, useQuery } from "@tanstack/react-query";
 import { call } from "./client";
-import { OWN_ERRORS } from "./mutationState";
-import type { Environment, EnvironmentFamily, ParsedConfig, Preset, RunConfig } from "./types";
+import { apiQuery, useApiMutation } from "./requests";
+import type { EnvironmentFamily, Preset, RunConfig } from "./types";
 
 export const configurationKeys = {
   schema: ["config-schema"] as const,
@@ -9,11 +9,12 @@ export const configurationKeys = {
   environments: ["environments"] as const,
 };
 
-export const configSchemaQuery = queryOptions({
-  queryKey: configurationKeys.schema,
-  queryFn: ({ signal }): Promise<Record<string, unknown>> => call("get", "/api/v1/config-schema", { signal }),
-  staleTime: Infinity,
-});
+export const configSchemaQuery = apiQuery(
+  configurationKeys.schema,
+  "/api/v1/config-schema",
+  {},
+  { staleTime: Infinity },
+);
 
 export const presetsQuery = queryOptions({
   queryKey: configurationKeys.presets,
@@ -21,19 +22,19 @@ export const presetsQuery = queryOptions({
   staleTime: Infinity,
 });
 
-export const environmentsQuery = queryOptions({
-  queryKey: configurationKeys.environments,
-  queryFn: ({ signal }): Promise<Environment[]> => call("get", "/api/v1/environments", { signal }),
-  staleTime: Infinity,
-});
+export const environmentsQuery = apiQuery(
+  configurationKeys.environments,
+  "/api/v1/environments",
+  {},
+  { staleTime: Infinity },
+);
 
 /** Parse settings in YAML, TOML or JSON. `base` has the values of those that the text leaves out. */
 export function useParseConfig() {
-  return useMutation({
-    mutationFn: (body: { text: string; base: RunConfig }): Promise<ParsedConfig> =>
-      call("post", "/api/v1/configurations/parse", { body }),
-    meta: OWN_ERRORS,
-  });
+  return useApiMutation(
+    (body: { text: string; base: RunConfig }) => call("post", "/api/v1/configurations/parse", { body }),
+    { ownErrors: true },
+  );
 }
 
 /** Return the family of an environment, or undefined while it loads. */

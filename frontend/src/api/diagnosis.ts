@@ -1,7 +1,5 @@
-import { queryOptions } from "@tanstack/react-query";
-import { call } from "./client";
+import { apiQuery } from "./requests";
 import { runKeys } from "./runs";
-import type { Finding } from "./types";
 
 export const diagnosisKeys = {
   list: (run: number) => [...runKeys.everythingOf(run), "diagnosis"] as const,
@@ -9,8 +7,4 @@ export const diagnosisKeys = {
 
 /** The findings about a run, with the studies that test fixes. */
 export const diagnosisQuery = (run: number) =>
-  queryOptions({
-    queryKey: diagnosisKeys.list(run),
-    queryFn: ({ signal }): Promise<Finding[]> =>
-      call("get", "/api/v1/runs/{run_id}/diagnosis", { params: { path: { run_id: run } }, signal }),
-  });
+  apiQuery(diagnosisKeys.list(run), "/api/v1/runs/{run_id}/diagnosis", { path: { run_id: run } });

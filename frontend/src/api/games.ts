@@ -1,8 +1,7 @@
-import { keepPreviousData, queryOptions } from "@tanstack/react-query";
-import { call } from "./client";
+import { keepPreviousData } from "@tanstack/react-query";
+import { apiQuery } from "./requests";
 import { figureAt } from "./figures";
 import { byProject } from "./projectFilter";
-import type { Figure, Game, Games } from "./types";
 
 export const gameKeys = {
   all: ["games"] as const,
@@ -20,29 +19,20 @@ interface FigureTable {
 
 /** Games with the runs of a project, or of all. */
 export const gamesQuery = (project: string | null = null) =>
-  queryOptions({
-    queryKey: gameKeys.list(project),
-    queryFn: ({ signal }): Promise<Games> =>
-      call("get", "/api/v1/games", { params: { query: byProject(project) }, signal }),
-  });
+  apiQuery(gameKeys.list(project), "/api/v1/games", { query: byProject(project) });
 
 /** A game with the runs of a project, or of all. */
 export const gameQuery = (slug: string, project: string | null = null) =>
-  queryOptions({
-    queryKey: gameKeys.detail(slug, project),
-    queryFn: ({ signal }): Promise<Game> =>
-      call("get", "/api/v1/games/{slug}", { params: { path: { slug }, query: byProject(project) }, signal }),
+  apiQuery(gameKeys.detail(slug, project), "/api/v1/games/{slug}", {
+    path: { slug },
+    query: byProject(project),
   });
 
 /** Bar chart of one score table of a game. */
 export const gameFigureQuery = (slug: string, table: FigureTable) =>
-  queryOptions({
-    queryKey: gameKeys.figure(slug, table),
-    meta: figureAt(`/games/${slug}/figure`, { ...table }),
-    queryFn: ({ signal }): Promise<Figure> =>
-      call("get", "/api/v1/games/{slug}/figure", {
-        params: { path: { slug }, query: table },
-        signal,
-      }),
-    placeholderData: keepPreviousData,
-  });
+  apiQuery(
+    gameKeys.figure(slug, table),
+    "/api/v1/games/{slug}/figure",
+    { path: { slug }, query: table },
+    { meta: figureAt(`/games/${slug}/figure`, { ...table }), placeholderData: keepPreviousData },
+  );

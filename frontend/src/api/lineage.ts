@@ -1,5 +1,4 @@
-import { queryOptions } from "@tanstack/react-query";
-import { call } from "./client";
+import { apiQuery } from "./requests";
 import { runKeys } from "./runs";
 import type { components } from "./schema";
 
@@ -9,8 +8,6 @@ export type LineageCheckpoint = components["schemas"]["LineageCheckpoint"];
 
 /** Origin of a run, and the evaluations, forks and agents of its checkpoints. */
 export const lineageQuery = (run: number) =>
-  queryOptions({
-    queryKey: [...runKeys.everythingOf(run), "lineage"],
-    queryFn: ({ signal }): Promise<Lineage> =>
-      call("get", "/api/v1/runs/{run_id}/lineage", { params: { path: { run_id: run } }, signal }),
+  apiQuery([...runKeys.everythingOf(run), "lineage"], "/api/v1/runs/{run_id}/lineage", {
+    path: { run_id: run },
   });

@@ -1,5 +1,4 @@
-import { queryOptions } from "@tanstack/react-query";
-import { call } from "./client";
+import { apiQuery } from "./requests";
 import { runKeys } from "./runs";
 
 export const markKeys = {
@@ -9,14 +8,11 @@ export const markKeys = {
 
 /** Events of a run by step, and anomalies in its metrics. */
 export const marksQuery = (run: number) =>
-  queryOptions({
-    queryKey: markKeys.list(run),
-    queryFn: ({ signal }) =>
-      call("get", "/api/v1/runs/{run_id}/marks", { params: { path: { run_id: run } }, signal }),
-  });
+  apiQuery(markKeys.list(run), "/api/v1/runs/{run_id}/marks", { path: { run_id: run } });
 
-export const anomalyRulesQuery = queryOptions({
-  queryKey: markKeys.rules,
-  queryFn: ({ signal }) => call("get", "/api/v1/anomaly-rules", { signal }),
-  staleTime: Infinity,
-});
+export const anomalyRulesQuery = apiQuery(
+  markKeys.rules,
+  "/api/v1/anomaly-rules",
+  {},
+  { staleTime: Infinity },
+);

@@ -1,5 +1,6 @@
 import { queryOptions } from "@tanstack/react-query";
 import { call } from "./client";
+import { apiQuery } from "./requests";
 import { runKeys } from "./runs";
 import type { MediaItem, MediaPage, MediaSeries } from "./types";
 
@@ -16,11 +17,7 @@ export const mediaKeys = {
 type SeriesKey = Pick<MediaSeries, "name" | "kind">;
 
 export const mediaNamesQuery = (run: number) =>
-  queryOptions({
-    queryKey: mediaKeys.names(run),
-    queryFn: ({ signal }): Promise<MediaSeries[]> =>
-      call("get", "/api/v1/runs/{run_id}/media/names", { params: { path: { run_id: run } }, signal }),
-  });
+  apiQuery(mediaKeys.names(run), "/api/v1/runs/{run_id}/media/names", { path: { run_id: run } });
 
 /** All media of one name and kind, in the order of their steps. */
 export const mediaSeriesQuery = (run: number, { name, kind }: SeriesKey) =>

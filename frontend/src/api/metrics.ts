@@ -1,7 +1,8 @@
 import { keepPreviousData, queryOptions } from "@tanstack/react-query";
 import { call } from "./client";
+import { apiQuery } from "./requests";
 import { runKeys } from "./runs";
-import type { Metrics, MetricSection, QueryOf } from "./types";
+import type { Metrics, QueryOf } from "./types";
 
 export type MetricsQuery = QueryOf<"/api/v1/runs/{run_id}/metrics">;
 
@@ -41,13 +42,11 @@ export const sparklinesQuery = (runs: readonly number[]) =>
     structuralSharing: false,
   });
 
-export const allMetricNamesQuery = queryOptions({
-  queryKey: metricKeys.allNames,
-  queryFn: ({ signal }): Promise<string[]> => call("get", "/api/v1/metric-names", { signal }),
-});
+export const allMetricNamesQuery = apiQuery(metricKeys.allNames, "/api/v1/metric-names");
 
-export const metricCatalogQuery = queryOptions({
-  queryKey: metricKeys.catalog,
-  queryFn: ({ signal }): Promise<MetricSection[]> => call("get", "/api/v1/metric-catalog", { signal }),
-  staleTime: Infinity,
-});
+export const metricCatalogQuery = apiQuery(
+  metricKeys.catalog,
+  "/api/v1/metric-catalog",
+  {},
+  { staleTime: Infinity },
+);

@@ -1,20 +1,10 @@
-import { keepPreviousData, queryOptions, useMutation, useQueryClient } from "@tanstack/react-query";
+import { keepPreviousData, queryOptions } from "@tanstack/react-query";
 import { call } from "./client";
+import { apiQuery, useApiMutation } from "./requests";
 import { figureAt } from "./figures";
 import { runKeys } from "./runs";
 import { studyKeys } from "./studies";
-import type {
-  Figure,
-  Paper,
-  PaperDiagram,
-  PaperItem,
-  PaperMeasurement,
-  PaperPreview,
-  PaperStudy,
-  PreviewPart,
-  QueryOf,
-  StartPart,
-} from "./types";
+import type { PaperPreview, PreviewPart, QueryOf, StartPart } from "./types";
 
 export type PaperFigureQuery = QueryOf<"/api/v1/papers/{paper}/{item}/figure">;
 
@@ -30,49 +20,31 @@ export const paperKeys = {
     [...paperKeys.allDiagrams, paper, item, diagram, run] as const,
 };
 
-export const papersQuery = queryOptions({
-  queryKey: paperKeys.all,
-  queryFn: ({ signal }): Promise<Paper[]> => call("get", "/api/v1/papers", { signal }),
-});
+export const papersQuery = apiQuery(paperKeys.all, "/api/v1/papers");
 
 export const paperQuery = (paper: string) =>
-  queryOptions({
-    queryKey: paperKeys.detail(paper),
-    queryFn: ({ signal }): Promise<Paper> =>
-      call("get", "/api/v1/papers/{paper}", { params: { path: { paper } }, signal }),
-  });
+  apiQuery(paperKeys.detail(paper), "/api/v1/papers/{paper}", { path: { paper } });
 
 export const paperItemQuery = (paper: string, item: string) =>
-  queryOptions({
-    queryKey: paperKeys.item(paper, item),
-    queryFn: ({ signal }): Promise<PaperItem> =>
-      call("get", "/api/v1/papers/{paper}/{item}", { params: { path: { paper, item } }, signal }),
-  });
+  apiQuery(paperKeys.item(paper, item), "/api/v1/papers/{paper}/{item}", { path: { paper, item } });
 
 /** Our results over the published ones. */
 export const paperFigureQuery = (paper: string, item: string, query: PaperFigureQuery) =>
-  queryOptions({
-    queryKey: paperKeys.figure(paper, item, query),
-    meta: figureAt(`/papers/${paper}/${item}/figure`, query),
-    queryFn: ({ signal }): Promise<Figure> =>
-      call("get", "/api/v1/papers/{paper}/{item}/figure", {
-        params: { path: { paper, item }, query },
-        signal,
-      }),
-    placeholderData: keepPreviousData,
-  });
+  apiQuery(
+    paperKeys.figure(paper, item, query),
+    "/api/v1/papers/{paper}/{item}/figure",
+    { path: { paper, item }, query },
+    { meta: figureAt(`/papers/${paper}/${item}/figure`, query), placeholderData: keepPreviousData },
+  );
 
 /** Diagram of a method with the numbers of a run, by default the newest. */
 export const paperDiagramQuery = (paper: string, item: string, diagram: string, run: number | null) =>
-  queryOptions({
-    queryKey: paperKeys.diagram(paper, item, diagram, run),
-    queryFn: ({ signal }): Promise<PaperDiagram> =>
-      call("get", "/api/v1/papers/{paper}/{item}/diagrams/{diagram}", {
-        params: { path: { paper, item, diagram }, query: { run } },
-        signal,
-      }),
-    placeholderData: keepPreviousData,
-  });
+  apiQuery(
+    paperKeys.diagram(paper, item, diagram, run),
+    "/api/v1/papers/{paper}/{item}/diagrams/{diagram}",
+    { path: { paper, item, diagram }, query: { run } },
+    { placeholderData: keepPreviousData },
+  );
 
 /** Cost of parts of a table or figure at a share of the paper's budget. */
 export const paperPreviewQuery = (paper: string, item: string, part: PreviewPart) =>
@@ -89,26 +61,26 @@ export const paperPreviewQuery = (paper: string, item: string, part: PreviewPart
 
 /** Start a study for each part. */
 export function useStartPaperItem(paper: string, item: string) {
-  const client = useQueryClient();
-  return useMutation({
-    mutationFn: (body: StartPart): Promise<PaperStudy[]> =>
+  return useApiMutation(
+    (body: StartPart) =>
       call("post", "/api/v1/papers/{paper}/{item}/studies", { params: { path: { paper, item } }, body }),
-    onSuccess: () => {
-      for (const queryKey of [paperKeys.all, studyKeys.list, runKeys.lists])
-        void client.invalidateQueries({ queryKey });
+    {
+      onDone: (client) => {
+        for (const queryKey of [paperKeys.all, studyKeys.list, runKeys.lists])
+          void client.invalidateQueries({ queryKey });
+      },
     },
-  });
+  );
 }
 
 /** Launch short runs that measure the training speed of parts. */
 export function useMeasurePaperItem(paper: string, item: string) {
-  const client = useQueryClient();
-  return useMutation({
-    mutationFn: (parts: string[]): Promise<PaperMeasurement[]> =>
+  return useApiMutation(
+    (parts: string[]) =>
       call("post", "/api/v1/papers/{paper}/{item}/measurements", {
         params: { path: { paper, item } },
         body: { parts },
       }),
-    onSuccess: () => void client.invalidateQueries({ queryKey: runKeys.lists }),
-  });
+    { refetch: [runKeys.lists] },
+  );
 }

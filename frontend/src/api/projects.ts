@@ -1,12 +1,11 @@
-import { queryOptions, useMutation, useQueryClient, type QueryClient } from "@tanstack/react-query";
 import { boardKeys } from "./boards";
 import { call } from "./client";
+import { apiQuery, useApiMutation } from "./requests";
 import { gameKeys } from "./games";
-import { OWN_ERRORS } from "./mutationState";
 import { runKeys } from "./runs";
 import { studyKeys } from "./studies";
 import { viewKeys } from "./views";
-import type { MoveItems, MovedItems, Project, ProjectEdit, ProjectSummary } from "./types";
+import type { MoveItems, MovedItems, ProjectEdit } from "./types";
 
 /** The project of everything that names no other. It cannot be renamed, merged or deleted. */
 export const MAIN_PROJECT_ID = 1;
@@ -32,71 +31,58 @@ export const KEYS_BY_PROJECT = [
   boardKeys.allSelected,
 ];
 
-export const projectsQuery = queryOptions({
-  queryKey: projectKeys.all,
-  queryFn: ({ signal }): Promise<ProjectSummary[]> => call("get", "/api/v1/projects", { signal }),
-});
+export const projectsQuery = apiQuery(projectKeys.all, "/api/v1/projects");
 
 export const projectQuery = (id: number) =>
-  queryOptions({
-    queryKey: projectKeys.detail(id),
-    queryFn: ({ signal }): Promise<Project> =>
-      call("get", "/api/v1/projects/{project_id}", { params: { path: { project_id: id } }, signal }),
-  });
+  apiQuery(projectKeys.detail(id), "/api/v1/projects/{project_id}", { path: { project_id: id } });
 
 /** Return true if two names are of the same project. The server ignores case too. */
 export const isSameProject = (one: string, other: string): boolean =>
   one.trim().toLowerCase() === other.trim().toLowerCase();
 
-const refetch = (client: QueryClient) =>
-  Promise.all(KEYS_BY_PROJECT.map((queryKey) => client.invalidateQueries({ queryKey })));
-
 export function useCreateProject() {
-  const client = useQueryClient();
-  return useMutation({
-    mutationFn: (body: { name: string }): Promise<Project> => call("post", "/api/v1/projects", { body }),
-    meta: OWN_ERRORS,
-    onSuccess: () => client.invalidateQueries({ queryKey: projectKeys.all }),
+  return useApiMutation((body: { name: string }) => call("post", "/api/v1/projects", { body }), {
+    ownErrors: true,
+    refetch: [projectKeys.all],
   });
 }
 
 export function useEditProject(id: number) {
-  const client = useQueryClient();
-  return useMutation({
-    mutationFn: (body: ProjectEdit): Promise<Project> =>
+  return useApiMutation(
+    (body: ProjectEdit) =>
       call("patch", "/api/v1/projects/{project_id}", { params: { path: { project_id: id } }, body }),
-    meta: OWN_ERRORS,
-    onSuccess: (project, changes) => {
-      client.setQueryData(projectQuery(id).queryKey, project);
-      return changes.name === undefined
-        ? client.invalidateQueries({ queryKey: projectKeys.all, exact: true })
-        : refetch(client);
+    {
+      ownErrors: true,
+      onDone: (client, project, changes) => {
+        client.setQueryData(projectQuery(id).queryKey, project);
+        return changes.name === undefined
+          ? client.invalidateQueries({ queryKey: projectKeys.all, exact: true })
+          : Promise.all(KEYS_BY_PROJECT.map((queryKey) => client.invalidateQueries({ queryKey })));
+      },
     },
-  });
+  );
 }
 
 export function useDeleteProject() {
-  const client = useQueryClient();
-  return useMutation({
-    mutationFn: (id: number) =>
-      call("delete", "/api/v1/projects/{project_id}", { params: { path: { project_id: id } } }),
-    meta: OWN_ERRORS,
-    onSuccess: () => client.invalidateQueries({ queryKey: projectKeys.all, exact: true }),
-  });
+  return useApiMutation(
+    (id: number) => call("delete", "/api/v1/projects/{project_id}", { params: { path: { project_id: id } } }),
+    {
+      ownErrors: true,
+      onDone: (client) => client.invalidateQueries({ queryKey: projectKeys.all, exact: true }),
+    },
+  );
 }
 
 /** Move everything of a project into another one, and delete it. */
 export function useMergeProject() {
-  const client = useQueryClient();
-  return useMutation({
-    mutationFn: ({ id, into }: { id: number; into: string }): Promise<Project> =>
+  return useApiMutation(
+    ({ id, into }: { id: number; into: string }) =>
       call("post", "/api/v1/projects/{project_id}/merge", {
         params: { path: { project_id: id } },
         body: { into },
       }),
-    meta: OWN_ERRORS,
-    onSuccess: () => refetch(client),
-  });
+    { ownErrors: true, refetch: KEYS_BY_PROJECT },
+  );
 }
 
 /** Most runs in one request. */
@@ -115,11 +101,8 @@ async function moveItems(id: number, items: MoveItems): Promise<MovedItems> {
 
 /** Move runs, studies and reports into a project. */
 export function useMoveItems() {
-  const client = useQueryClient();
-  return useMutation({
-    mutationFn: ({ id, items }: { id: number; items: MoveItems }): Promise<MovedItems> =>
-      moveItems(id, items),
-    meta: OWN_ERRORS,
-    onSuccess: () => refetch(client),
-  });
+  return useApiMutation(
+    ({ id, items }: { id: number; items: MoveItems }): Promise<MovedItems> => moveItems(id, items),
+    { ownErrors: true, refetch: KEYS_BY_PROJECT },
+  );
 }

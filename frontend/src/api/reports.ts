@@ -1,18 +1,10 @@
-import { queryOptions, useIsMutating, useMutation, useQueryClient } from "@tanstack/react-query";
+import { queryOptions, useIsMutating } from "@tanstack/react-query";
 import { address, call, fileAddress } from "./client";
+import { apiQuery, useApiMutation } from "./requests";
 import { figureKeys, runsAt } from "./figures";
-import { OWN_ERRORS } from "./mutationState";
 import { byProject } from "./projectFilter";
 import { ApiError } from "./problem";
-import type {
-  BlockContent,
-  Figure,
-  Report,
-  ReportBlock,
-  ReportSummary,
-  SharedReport,
-  StoredBlock,
-} from "./types";
+import type { BlockContent, Figure, Report, ReportBlock, StoredBlock } from "./types";
 
 /** Refetch interval of content that no live event reports. */
 const REFETCH_MS = 10_000;
@@ -31,26 +23,18 @@ export const reportKeys = {
 
 /** Reports of a project, or of all. */
 export const reportsQuery = (project: string | null = null) =>
-  queryOptions({
-    queryKey: reportKeys.listOf(project),
-    queryFn: ({ signal }): Promise<ReportSummary[]> =>
-      call("get", "/api/v1/reports", { params: { query: byProject(project) }, signal }),
-  });
+  apiQuery(reportKeys.listOf(project), "/api/v1/reports", { query: byProject(project) });
 
 export const reportQuery = (id: number) =>
-  queryOptions({
-    queryKey: reportKeys.detail(id),
-    queryFn: ({ signal }): Promise<Report> =>
-      call("get", "/api/v1/reports/{report_id}", { params: { path: { report_id: id } }, signal }),
-  });
+  apiQuery(reportKeys.detail(id), "/api/v1/reports/{report_id}", { path: { report_id: id } });
 
 export const sharedReportQuery = (token: string) =>
-  queryOptions({
-    queryKey: reportKeys.shared(token),
-    queryFn: ({ signal }): Promise<SharedReport> =>
-      call("get", "/api/v1/shared/{token}", { params: { path: { token } }, signal }),
-    refetchInterval: REFETCH_MS,
-  });
+  apiQuery(
+    reportKeys.shared(token),
+    "/api/v1/shared/{token}",
+    { path: { token } },
+    { refetchInterval: REFETCH_MS },
+  );
 
 /** API access of a report's blocks. Signed-in users fetch by block, readers of a shared link by position. */
 export interface BlockSource {
@@ -113,15 +97,13 @@ export interface ReportContent {
 }
 
 export function useCreateReport() {
-  const client = useQueryClient();
-  return useMutation({
-    mutationFn: (body: ReportContent & { project?: string }): Promise<Report> =>
-      call("post", "/api/v1/reports", { body }),
-    onSuccess: (report) => {
-      client.setQueryData(reportKeys.detail(report.id), report);
-      return client.invalidateQueries({ queryKey: reportKeys.list });
+  return useApiMutation(
+    (body: ReportContent & { project?: string }) => call("post", "/api/v1/reports", { body }),
+    {
+      onDone: (client, report) => client.setQueryData(reportKeys.detail(report.id), report),
+      refetch: [reportKeys.list],
     },
-  });
+  );
 }
 
 type Change = ReportContent & { version: number };
@@ -131,58 +113,58 @@ export const useIsSaving = (id: number) => useIsMutating({ mutationKey: reportKe
 
 /** Save a report. The page shows errors itself. `onSaved` is called even if the user has left the page. */
 export function useSaveReport(id: number, onSaved: (report: Report, change: Change) => void) {
-  const client = useQueryClient();
-  return useMutation({
-    mutationKey: reportKeys.saving(id),
-    mutationFn: (body: Change): Promise<Report> =>
+  return useApiMutation(
+    (body: Change) =>
       call("patch", "/api/v1/reports/{report_id}", { params: { path: { report_id: id } }, body }),
-    meta: OWN_ERRORS,
-    onSuccess: async (report, change) => {
-      onSaved(report, change);
-      // A response that is still in flight may hold the report before this change.
-      await client.cancelQueries({ queryKey: reportKeys.detail(id) });
-      client.setQueryData(reportKeys.detail(id), report);
-      void client.invalidateQueries({ queryKey: reportKeys.list });
+    {
+      mutationKey: reportKeys.saving(id),
+      ownErrors: true,
+      onDone: async (client, report, change) => {
+        onSaved(report, change);
+        // A response that is still in flight may hold the report before this change.
+        await client.cancelQueries({ queryKey: reportKeys.detail(id) });
+        client.setQueryData(reportKeys.detail(id), report);
+        void client.invalidateQueries({ queryKey: reportKeys.list });
+      },
     },
-  });
+  );
 }
 
 /** Append a block to the current version of a report. */
 export function useAddBlock() {
-  const client = useQueryClient();
-  return useMutation({
-    mutationFn: async ({ id, block }: { id: number; block: ReportBlock }): Promise<Report> => {
+  return useApiMutation(
+    async ({ id, block }: { id: number; block: ReportBlock }): Promise<Report> => {
       const params = { path: { report_id: id } };
       const { version, blocks } = await call("get", "/api/v1/reports/{report_id}", { params });
       const body = { version, blocks: [...blocks, block] };
       return call("patch", "/api/v1/reports/{report_id}", { params, body });
     },
-    onSuccess: (report) => {
-      client.setQueryData(reportKeys.detail(report.id), report);
-      return client.invalidateQueries({ queryKey: reportKeys.list });
+    {
+      onDone: (client, report) => client.setQueryData(reportKeys.detail(report.id), report),
+      refetch: [reportKeys.list],
     },
-  });
+  );
 }
 
 export function useDeleteReport(id: number) {
-  const client = useQueryClient();
-  return useMutation({
-    mutationFn: () => call("delete", "/api/v1/reports/{report_id}", { params: { path: { report_id: id } } }),
-    onSuccess: () => client.invalidateQueries({ queryKey: reportKeys.list }),
-  });
+  return useApiMutation(
+    () => call("delete", "/api/v1/reports/{report_id}", { params: { path: { report_id: id } } }),
+    { refetch: [reportKeys.list] },
+  );
 }
 
 /** Create or revoke the read-only link. */
 export function useShareReport(id: number) {
-  const client = useQueryClient();
-  return useMutation({
-    mutationFn: (shared: boolean): Promise<Report> =>
+  return useApiMutation(
+    (shared: boolean) =>
       call(shared ? "post" : "delete", "/api/v1/reports/{report_id}/share", {
         params: { path: { report_id: id } },
       }),
-    onSuccess: (report) => {
-      client.setQueryData(reportKeys.detail(id), report);
-      void client.invalidateQueries({ queryKey: reportKeys.list });
+    {
+      onDone: (client, report) => {
+        client.setQueryData(reportKeys.detail(id), report);
+        void client.invalidateQueries({ queryKey: reportKeys.list });
+      },
     },
-  });
+  );
 }

@@ -1,6 +1,5 @@
-import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { call } from "./client";
-import { OWN_ERRORS } from "./mutationState";
+import { useApiMutation } from "./requests";
 import { type RunAction, runKeys } from "./runs";
 import type { StudyAction } from "./studies";
 import type { BulkAction, BulkRequest, BulkResult } from "./types";
@@ -34,15 +33,7 @@ async function actOnAll({ action, ids, tags, onProgress, ...earlier }: ActOnAll)
 }
 
 export function useBulkAction() {
-  const client = useQueryClient();
-  return useMutation({
-    mutationFn: actOnAll,
-    meta: OWN_ERRORS,
-    onSuccess: () =>
-      Promise.all(
-        [runKeys.lists, runKeys.allFacets].map((queryKey) => client.invalidateQueries({ queryKey })),
-      ),
-  });
+  return useApiMutation(actOnAll, { ownErrors: true, refetch: [runKeys.lists, runKeys.allFacets] });
 }
 
 /** An action in a form that the browser can store. */
@@ -53,9 +44,8 @@ export type ActionRequest =
 
 /** Send an action that this browser stored. */
 export function useStoredAction() {
-  const client = useQueryClient();
-  return useMutation({
-    mutationFn: (request: ActionRequest): Promise<unknown> => {
+  return useApiMutation(
+    (request: ActionRequest): Promise<unknown> => {
       const { target, action } = request;
       if (target === "runs") return actOnAll(request);
       return target === "run"
@@ -64,7 +54,6 @@ export function useStoredAction() {
             params: { path: { study_id: request.id } },
           });
     },
-    meta: OWN_ERRORS,
-    onSuccess: () => client.invalidateQueries(),
-  });
+    { ownErrors: true, onDone: (client) => client.invalidateQueries() },
+  );
 }

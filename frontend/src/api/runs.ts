@@ -4,17 +4,12 @@ import {
   keepPreviousData,
   type QueryClient,
   queryOptions,
-  useMutation,
-  useQueryClient,
 } from "@tanstack/react-query";
 import { call } from "./client";
-import { OWN_ERRORS } from "./mutationState";
+import { apiQuery, useApiMutation } from "./requests";
 import { byProject } from "./projectFilter";
 import { readRunPage } from "./runPages";
 import type {
-  CheckedExpression,
-  Facets,
-  FailureGroup,
   LaunchRequest,
   ListedGroup,
   ListedRun,
@@ -86,24 +81,21 @@ export const runForecastQuery = (request: LaunchRequest) =>
 
 /** Filter values of the run list, over all runs of a project and not only the loaded ones. */
 export const facetsQuery = (archived: boolean, project: string | null = null) =>
-  queryOptions({
-    queryKey: runKeys.facets(archived, project),
-    queryFn: ({ signal }): Promise<Facets> =>
-      call("get", "/api/v1/run-facets", { params: { query: { archived, ...byProject(project) } }, signal }),
-    placeholderData: keepPreviousData,
-  });
+  apiQuery(
+    runKeys.facets(archived, project),
+    "/api/v1/run-facets",
+    { query: { archived, ...byProject(project) } },
+    { placeholderData: keepPreviousData },
+  );
 
 /** Groups of runs with equal values of a field, with statistics of their returns. */
 export const runGroupsQuery = (query: GroupsQuery) =>
-  queryOptions({
-    queryKey: runKeys.groups(query),
-    queryFn: ({ signal }) =>
-      call("get", "/api/v1/run-groups", {
-        params: { query: { ...query, value: GROUP_VALUES, limit: RUN_PAGE_SIZE } },
-        signal,
-      }),
-    placeholderData: keepPreviousData,
-  });
+  apiQuery(
+    runKeys.groups(query),
+    "/api/v1/run-groups",
+    { query: { ...query, value: GROUP_VALUES, limit: RUN_PAGE_SIZE } },
+    { placeholderData: keepPreviousData },
+  );
 
 /** The group of a run, or null if the query leaves the run out. */
 export const baselineGroupQuery = (query: GroupsQuery, baseline: number) =>
@@ -127,30 +119,25 @@ export const groupRunsQuery = (query: RunListQuery, limit = RUN_PAGE_SIZE) =>
 
 /** Settings of the listed runs that differ, or all. */
 export const runSettingsQuery = (query: FailuresQuery, every = false) =>
-  queryOptions({
-    queryKey: runKeys.settings(query, every),
-    queryFn: ({ signal }) =>
-      call("get", "/api/v1/run-settings", { params: { query: every ? { ...query, every } : query }, signal }),
-    placeholderData: keepPreviousData,
-  });
+  apiQuery(
+    runKeys.settings(query, every),
+    "/api/v1/run-settings",
+    { query: every ? { ...query, every } : query },
+    { placeholderData: keepPreviousData },
+  );
 
 /** Error of an expression, and completions at the cursor. */
 export const expressionQuery = (expression: string, cursor: number, kind: ExpressionKind) =>
-  queryOptions({
-    queryKey: runKeys.expressions(expression, cursor, kind),
-    queryFn: ({ signal }): Promise<CheckedExpression> =>
-      call("get", "/api/v1/run-expression", { params: { query: { expression, cursor, kind } }, signal }),
-    staleTime: 30_000,
-  });
+  apiQuery(
+    runKeys.expressions(expression, cursor, kind),
+    "/api/v1/run-expression",
+    { query: { expression, cursor, kind } },
+    { staleTime: 30_000 },
+  );
 
 /** Failures that several runs of a list share, over the whole list. */
 export const failuresQuery = (query: FailuresQuery) =>
-  queryOptions({
-    queryKey: runKeys.failures(query),
-    queryFn: ({ signal }): Promise<FailureGroup[]> =>
-      call("get", "/api/v1/run-failures", { params: { query }, signal }),
-    placeholderData: keepPreviousData,
-  });
+  apiQuery(runKeys.failures(query), "/api/v1/run-failures", { query }, { placeholderData: keepPreviousData });
 
 export const runQuery = (id: number) =>
   queryOptions({
@@ -241,24 +228,20 @@ function settle(client: QueryClient, run: Run): void {
 }
 
 export function useLaunchRun() {
-  const client = useQueryClient();
-  return useMutation({
-    mutationFn: (body: LaunchRequest): Promise<Run> => call("post", "/api/v1/runs", { body }),
-    meta: OWN_ERRORS,
-    onSuccess: (run) => settle(client, run),
+  return useApiMutation((body: LaunchRequest): Promise<Run> => call("post", "/api/v1/runs", { body }), {
+    ownErrors: true,
+    onDone: settle,
   });
 }
 
 export type RunAction = "stop" | "pause" | "resume" | "archive" | "restore";
 
 export function useRunAction() {
-  const client = useQueryClient();
-  return useMutation({
-    mutationFn: ({ id, action }: { id: number; action: RunAction }): Promise<Run> =>
+  return useApiMutation(
+    ({ id, action }: { id: number; action: RunAction }): Promise<Run> =>
       call("post", `/api/v1/runs/{run_id}/${action}`, { params: { path: { run_id: id } } }),
-    meta: OWN_ERRORS,
-    onSuccess: (run) => settle(client, run),
-  });
+    { ownErrors: true, onDone: settle },
+  );
 }
 
 /** Send an action while the page unloads. The response is ignored. */
@@ -275,26 +258,26 @@ interface EditCallbacks {
 
 /** Edit a run. Edits are sent one after another. The callbacks are called even if the user has left the page. */
 export function useEditRun(id: number, { onSaved, onFailed }: EditCallbacks = {}) {
-  const client = useQueryClient();
-  return useMutation({
-    scope: { id: `edit-run-${id}` },
-    mutationFn: (body: RunEdit): Promise<Run> =>
+  return useApiMutation(
+    (body: RunEdit): Promise<Run> =>
       call("patch", "/api/v1/runs/{run_id}", { params: { path: { run_id: id } }, body }),
-    ...(onFailed && { meta: OWN_ERRORS, onError: onFailed }),
-    onSuccess: (run, edit) => {
-      onSaved?.(edit);
-      return settle(client, run);
+    {
+      scope: { id: `edit-run-${id}` },
+      ...(onFailed && { ownErrors: true, onError: onFailed }),
+      onDone: (client, run, edit) => {
+        onSaved?.(edit);
+        return settle(client, run);
+      },
     },
-  });
+  );
 }
 
 export function useCloneRun() {
-  const client = useQueryClient();
-  return useMutation({
-    mutationFn: ({ id, ...body }: { id: number; name?: string; overrides?: RunConfig }): Promise<Run> =>
+  return useApiMutation(
+    ({ id, ...body }: { id: number; name?: string; overrides?: RunConfig }): Promise<Run> =>
       call("post", "/api/v1/runs/{run_id}/clone", { params: { path: { run_id: id } }, body }),
-    onSuccess: (run) => settle(client, run),
-  });
+    { onDone: settle },
+  );
 }
 
 interface Fork {
@@ -305,23 +288,17 @@ interface Fork {
 }
 
 export function useForkRun() {
-  const client = useQueryClient();
-  return useMutation({
-    mutationFn: ({ id, ...body }: Fork): Promise<Run> =>
+  return useApiMutation(
+    ({ id, ...body }: Fork): Promise<Run> =>
       call("post", "/api/v1/runs/{run_id}/fork", { params: { path: { run_id: id } }, body }),
-    meta: OWN_ERRORS,
-    onSuccess: (run) => settle(client, run),
-  });
+    { ownErrors: true, onDone: settle },
+  );
 }
 
 /** Permanently delete a run with its points and files. `onPurged` is called even if the user has left the page. */
 export function usePurgeRun(onPurged: (id: number) => void) {
-  const client = useQueryClient();
-  return useMutation({
-    mutationFn: (id: number) => call("delete", "/api/v1/runs/{run_id}", { params: { path: { run_id: id } } }),
-    onSuccess: (_, id) => {
-      onPurged(id);
-      return client.invalidateQueries({ queryKey: runKeys.lists });
-    },
-  });
+  return useApiMutation(
+    (id: number) => call("delete", "/api/v1/runs/{run_id}", { params: { path: { run_id: id } } }),
+    { onDone: (_client, _, id) => onPurged(id), refetch: [runKeys.lists] },
+  );
 }

@@ -1,29 +1,19 @@
-import { queryOptions, useMutation, useQueryClient } from "@tanstack/react-query";
 import { call } from "./client";
-import { OWN_ERRORS } from "./mutationState";
-import type { Session } from "./types";
+import { apiQuery, useApiMutation } from "./requests";
 
 export const sessionKey = ["session"] as const;
 
-export const sessionQuery = queryOptions({
-  queryKey: sessionKey,
-  queryFn: ({ signal }): Promise<Session> => call("get", "/api/v1/session", { signal }),
-  staleTime: 60_000,
-});
+export const sessionQuery = apiQuery(sessionKey, "/api/v1/session", {}, { staleTime: 60_000 });
 
 export function useSignIn() {
-  const client = useQueryClient();
-  return useMutation({
-    mutationFn: (token: string) => call("post", "/api/v1/session", { body: { token } }),
-    meta: OWN_ERRORS,
-    onSuccess: () => client.invalidateQueries(),
+  return useApiMutation((token: string) => call("post", "/api/v1/session", { body: { token } }), {
+    ownErrors: true,
+    onDone: (client) => client.invalidateQueries(),
   });
 }
 
 export function useSignOut() {
-  const client = useQueryClient();
-  return useMutation({
-    mutationFn: () => call("delete", "/api/v1/session", {}),
-    onSuccess: () => client.resetQueries(),
+  return useApiMutation(() => call("delete", "/api/v1/session", {}), {
+    onDone: (client) => client.resetQueries(),
   });
 }

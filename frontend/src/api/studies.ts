@@ -3,17 +3,14 @@ import {
   keepPreviousData,
   type QueryClient,
   queryOptions,
-  useMutation,
-  useQueryClient,
 } from "@tanstack/react-query";
 import { call } from "./client";
+import { apiQuery, useApiMutation } from "./requests";
 import { figureAt } from "./figures";
-import { OWN_ERRORS } from "./mutationState";
 import { byProject } from "./projectFilter";
 import { runKeys } from "./runs";
 import type {
   ExtendStudy,
-  Figure,
   QueryOf,
   StartStudy,
   Study,
@@ -48,21 +45,16 @@ export const studiesQuery = (project: string | null = null) =>
   });
 
 export const studyQuery = (id: number) =>
-  queryOptions({
-    queryKey: studyKeys.detail(id),
-    queryFn: ({ signal }): Promise<Study> =>
-      call("get", "/api/v1/studies/{study_id}", { params: { path: { study_id: id } }, signal }),
-  });
+  apiQuery(studyKeys.detail(id), "/api/v1/studies/{study_id}", { path: { study_id: id } });
 
 /** Results of a study's points. */
 export const studyFigureQuery = (id: number, query: StudyFigureQuery) =>
-  queryOptions({
-    queryKey: studyKeys.figure(id, query),
-    meta: figureAt(`/studies/${id}/figure`, query),
-    queryFn: ({ signal }): Promise<Figure> =>
-      call("get", "/api/v1/studies/{study_id}/figure", { params: { path: { study_id: id }, query }, signal }),
-    placeholderData: keepPreviousData,
-  });
+  apiQuery(
+    studyKeys.figure(id, query),
+    "/api/v1/studies/{study_id}/figure",
+    { path: { study_id: id }, query },
+    { meta: figureAt(`/studies/${id}/figure`, query), placeholderData: keepPreviousData },
+  );
 
 /** The runs and cost of a study that is not started yet. Fails if the specification is invalid. */
 export const studyPreviewQuery = (specification: StudySpecification) =>
@@ -80,39 +72,33 @@ function settle(client: QueryClient, study: Study): void {
 }
 
 export function useStartStudy() {
-  const client = useQueryClient();
-  return useMutation({
-    mutationFn: (body: StartStudy): Promise<Study> => call("post", "/api/v1/studies", { body }),
-    meta: OWN_ERRORS,
-    onSuccess: (study) => settle(client, study),
+  return useApiMutation((body: StartStudy): Promise<Study> => call("post", "/api/v1/studies", { body }), {
+    ownErrors: true,
+    onDone: settle,
   });
 }
 
 export function useStudyAction(id: number) {
-  const client = useQueryClient();
-  return useMutation({
-    mutationFn: (action: StudyAction): Promise<Study> =>
+  return useApiMutation(
+    (action: StudyAction): Promise<Study> =>
       call("post", `/api/v1/studies/{study_id}/${action}`, { params: { path: { study_id: id } } }),
-    meta: OWN_ERRORS,
-    onSuccess: (study) => settle(client, study),
-  });
+    { ownErrors: true, onDone: settle },
+  );
 }
 
 /** Add seeds to points, or add points. */
 export function useExtendStudy(id: number) {
-  const client = useQueryClient();
-  return useMutation({
-    mutationFn: (body: ExtendStudy): Promise<Study> =>
+  return useApiMutation(
+    (body: ExtendStudy): Promise<Study> =>
       call("post", "/api/v1/studies/{study_id}/extend", { params: { path: { study_id: id } }, body }),
-    onSuccess: (study) => settle(client, study),
-  });
+    { onDone: settle },
+  );
 }
 
 /** Delete a study. Its runs stay. */
 export function useDeleteStudy(id: number) {
-  const client = useQueryClient();
-  return useMutation({
-    mutationFn: () => call("delete", "/api/v1/studies/{study_id}", { params: { path: { study_id: id } } }),
-    onSuccess: () => client.invalidateQueries({ queryKey: studyKeys.list }),
-  });
+  return useApiMutation(
+    () => call("delete", "/api/v1/studies/{study_id}", { params: { path: { study_id: id } } }),
+    { refetch: [studyKeys.list] },
+  );
 }

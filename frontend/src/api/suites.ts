@@ -1,8 +1,9 @@
 import { queryOptions } from "@tanstack/react-query";
 import { call } from "./client";
+import { apiQuery } from "./requests";
 import { figureAt } from "./figures";
 import { studyKeys } from "./studies";
-import type { Aggregates, Figure, GameList, StudySpecification, SuiteRequest } from "./types";
+import type { StudySpecification, SuiteRequest } from "./types";
 
 export const suiteKeys = {
   lists: ["suites"] as const,
@@ -12,11 +13,7 @@ export const suiteKeys = {
 };
 
 /** Lists of games that suites can run over. */
-export const gameListsQuery = queryOptions({
-  queryKey: suiteKeys.lists,
-  queryFn: ({ signal }): Promise<GameList[]> => call("get", "/api/v1/suites", { signal }),
-  staleTime: Infinity,
-});
+export const gameListsQuery = apiQuery(suiteKeys.lists, "/api/v1/suites", {}, { staleTime: Infinity });
 
 /** The study of a suite. Fails if its games, preset or protocol do not fit. */
 export const suiteSpecificationQuery = (request: SuiteRequest) =>
@@ -29,23 +26,15 @@ export const suiteSpecificationQuery = (request: SuiteRequest) =>
 
 /** Scores of a study over its games, with statistics. */
 export const aggregatesQuery = (study: number) =>
-  queryOptions({
-    queryKey: suiteKeys.aggregates(study),
-    queryFn: ({ signal }): Promise<Aggregates> =>
-      call("get", "/api/v1/studies/{study_id}/aggregates", {
-        params: { path: { study_id: study } },
-        signal,
-      }),
+  apiQuery(suiteKeys.aggregates(study), "/api/v1/studies/{study_id}/aggregates", {
+    path: { study_id: study },
   });
 
 /** The statistics as a figure. */
 export const aggregatesFigureQuery = (study: number) =>
-  queryOptions({
-    queryKey: suiteKeys.figure(study),
-    meta: figureAt(`/studies/${study}/aggregates/figure`, {}),
-    queryFn: ({ signal }): Promise<Figure> =>
-      call("get", "/api/v1/studies/{study_id}/aggregates/figure", {
-        params: { path: { study_id: study } },
-        signal,
-      }),
-  });
+  apiQuery(
+    suiteKeys.figure(study),
+    "/api/v1/studies/{study_id}/aggregates/figure",
+    { path: { study_id: study } },
+    { meta: figureAt(`/studies/${study}/aggregates/figure`, {}) },
+  );

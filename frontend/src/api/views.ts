@@ -1,8 +1,6 @@
-import { queryOptions, useMutation, useQueryClient, type QueryClient } from "@tanstack/react-query";
 import { call } from "./client";
-import { OWN_ERRORS } from "./mutationState";
+import { apiQuery, useApiMutation } from "./requests";
 import { byProject } from "./projectFilter";
-import type { SavedView } from "./types";
 
 export const viewKeys = {
   all: ["views"] as const,
@@ -11,22 +9,13 @@ export const viewKeys = {
 
 /** The saved views of a project, or of all, by name. */
 export const viewsQuery = (project: string | null) =>
-  queryOptions({
-    queryKey: viewKeys.list(project),
-    queryFn: ({ signal }): Promise<SavedView[]> =>
-      call("get", "/api/v1/views", { params: { query: byProject(project) }, signal }),
-  });
-
-const refetch = (client: QueryClient) => client.invalidateQueries({ queryKey: viewKeys.all });
+  apiQuery(viewKeys.list(project), "/api/v1/views", { query: byProject(project) });
 
 export function useCreateView() {
-  const client = useQueryClient();
-  return useMutation({
-    mutationFn: (body: { name: string; query: string; project?: string }): Promise<SavedView> =>
-      call("post", "/api/v1/views", { body }),
-    meta: OWN_ERRORS,
-    onSuccess: () => refetch(client),
-  });
+  return useApiMutation(
+    (body: { name: string; query: string; project?: string }) => call("post", "/api/v1/views", { body }),
+    { ownErrors: true, refetch: [viewKeys.all] },
+  );
 }
 
 interface ViewChanges {
@@ -36,20 +25,16 @@ interface ViewChanges {
 }
 
 export function useEditView() {
-  const client = useQueryClient();
-  return useMutation({
-    mutationFn: ({ id, ...body }: ViewChanges): Promise<SavedView> =>
+  return useApiMutation(
+    ({ id, ...body }: ViewChanges) =>
       call("patch", "/api/v1/views/{view_id}", { params: { path: { view_id: id } }, body }),
-    meta: OWN_ERRORS,
-    onSuccess: () => refetch(client),
-  });
+    { ownErrors: true, refetch: [viewKeys.all] },
+  );
 }
 
 export function useDeleteView() {
-  const client = useQueryClient();
-  return useMutation({
-    mutationFn: (id: number) =>
-      call("delete", "/api/v1/views/{view_id}", { params: { path: { view_id: id } } }),
-    onSuccess: () => refetch(client),
-  });
+  return useApiMutation(
+    (id: number) => call("delete", "/api/v1/views/{view_id}", { params: { path: { view_id: id } } }),
+    { refetch: [viewKeys.all] },
+  );
 }

@@ -1,6 +1,4 @@
-import { queryOptions } from "@tanstack/react-query";
-import { call } from "./client";
-import type { AllowedPlugin, Health, Worker } from "./types";
+import { apiQuery } from "./requests";
 
 export const workerKeys = {
   all: ["workers"] as const,
@@ -8,17 +6,8 @@ export const workerKeys = {
   plugins: ["plugins"] as const,
 };
 
-export const workersQuery = queryOptions({
-  queryKey: workerKeys.all,
-  queryFn: ({ signal }): Promise<Worker[]> => call("get", "/api/v1/workers", { signal }),
-});
+export const workersQuery = apiQuery(workerKeys.all, "/api/v1/workers");
 
-export const pluginsQuery = queryOptions({
-  queryKey: workerKeys.plugins,
-  queryFn: ({ signal }): Promise<AllowedPlugin[]> => call("get", "/api/v1/plugins", { signal }),
-});
+export const pluginsQuery = apiQuery(workerKeys.plugins, "/api/v1/plugins");
 
-export const healthQuery = queryOptions({
-  queryKey: workerKeys.health,
-  queryFn: ({ signal }): Promise<Health> => call("get", "/api/v1/health", { signal }),
-});
+export const healthQuery = apiQuery(workerKeys.health, "/api/v1/health");

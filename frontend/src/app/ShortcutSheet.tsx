@@ -1,4 +1,5 @@
-import { Kbd, Modal, Table } from "@mantine/core";
+import { Kbd, Modal } from "@mantine/core";
+import { DataTable } from "@/ui/DataTable";
 import type { Shortcut } from "@/ui/shortcuts";
 
 interface ShortcutSheetProps {
@@ -16,22 +17,24 @@ export function ShortcutSheet({ opened, shortcuts, onClose }: ShortcutSheetProps
       title="Keyboard shortcuts"
       closeButtonProps={{ "aria-label": "Close" }}
     >
-      <Table withRowBorders={false} verticalSpacing={6}>
-        <Table.Tbody>
-          {shortcuts.map(({ keys, does }) => (
-            <Table.Tr key={keys}>
-              <Table.Td w={96}>
-                {keys.split(" ").map((key, place) => (
-                  <Kbd key={place} mr={4}>
-                    {key}
-                  </Kbd>
-                ))}
-              </Table.Td>
-              <Table.Td>{does}</Table.Td>
-            </Table.Tr>
-          ))}
-        </Table.Tbody>
-      </Table>
+      <DataTable
+        withRowBorders={false}
+        verticalSpacing={6}
+        rows={shortcuts}
+        rowKey={({ keys }) => keys}
+        columns={[
+          {
+            cell: ({ keys }) =>
+              keys.split(" ").map((key, place) => (
+                <Kbd key={place} mr={4}>
+                  {key}
+                </Kbd>
+              )),
+            cellProps: () => ({ w: 96 }),
+          },
+          { cell: ({ does }) => does },
+        ]}
+      />
     </Modal>
   );
 }

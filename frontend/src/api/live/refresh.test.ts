@@ -3,6 +3,7 @@ import { QueryClient, type QueryKey, type QueryMeta, QueryObserver } from "@tans
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { FIGURE_KINDS } from "@/testing/figureKinds";
 import { aRun, runListOf } from "@/testing/runs";
+import { aStudy } from "@/testing/studies";
 import type { ListedRun, Run } from "../types";
 import { changeKeys } from "../changes";
 import { comparisonKeys } from "../comparisons";
@@ -14,6 +15,7 @@ import { paperKeys } from "../papers";
 import { runKeys } from "../runs";
 import { studyKeys } from "../studies";
 import { workerKeys } from "../workers";
+import type { LiveEvent } from "./events";
 import { Refresher } from "./refresh";
 import { LIST_REFRESH_MS, REFRESH_MS, SELDOM_REFRESH_MS } from "./staleQueries";
 
@@ -180,6 +182,34 @@ describe("a live event", () => {
     refresher.take({ kind: "run.changed", run_id: 1 });
     await vi.advanceTimersByTimeAsync(SELDOM_REFRESH_MS);
     expect(diagram.fetched).toHaveBeenCalledTimes(2);
+  });
+
+  it("refetches the diagram of a run only if this run changes", async () => {
+    const diagram = shown(client, paperKeys.diagram("ga3c", "figure-1", "ga3c", 2));
+    refresher.take({ kind: "run.metrics", run_id: 1 });
+    await vi.advanceTimersByTimeAsync(SELDOM_REFRESH_MS);
+    expect(diagram.fetched).not.toHaveBeenCalled();
+    refresher.take({ kind: "run.metrics", run_id: 2 });
+    await vi.advanceTimersByTimeAsync(SELDOM_REFRESH_MS);
+    expect(diagram.fetched).toHaveBeenCalledTimes(1);
+  });
+
+  it("refetches a study if it or one of its runs changes, and the list of studies for any run", async () => {
+    const study = aStudy({ id: 5 });
+    const own = study.table[0]?.runs[0]?.run_id ?? 0;
+    const pages = [
+      shown(client, studyKeys.detail(5), study),
+      shown(client, studyKeys.figure(5, {})),
+      shown(client, studyKeys.listOf(null)),
+    ];
+    const fetchedCounts = async (event: LiveEvent) => {
+      refresher.take(event);
+      await vi.advanceTimersByTimeAsync(SELDOM_REFRESH_MS);
+      return pages.map(({ fetched }) => fetched.mock.calls.length);
+    };
+    expect(await fetchedCounts({ kind: "run.changed", run_id: 987 })).toEqual([0, 0, 1]);
+    expect(await fetchedCounts({ kind: "run.changed", run_id: own })).toEqual([1, 1, 2]);
+    expect(await fetchedCounts({ kind: "study.changed", study_id: 5 })).toEqual([2, 2, 3]);
   });
 
   it("refetches figures at most every second and comparisons at most every two seconds", async () => {

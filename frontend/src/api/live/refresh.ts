@@ -1,6 +1,7 @@
 import type { Query, QueryClient, QueryKey } from "@tanstack/react-query";
 import { comparisonKeys } from "../comparisons";
 import { figureKeys, figureKindsQuery, kindAt } from "../figures";
+import { paperKeys } from "../papers";
 import {
   changedRunsQuery,
   dropRun,
@@ -11,7 +12,8 @@ import {
   runQuery,
   shownState,
 } from "../runs";
-import type { ListedRun } from "../types";
+import { studyKeys } from "../studies";
+import type { ListedRun, Study } from "../types";
 import type { LiveEvent } from "./events";
 import {
   LIST_REFRESH_MS,
@@ -25,11 +27,25 @@ import {
 /** If more runs than this changed, the lists that show them are fetched instead. */
 const MAX_PATCHED_RUNS = 4;
 
-/** Figures and comparisons show several runs. They are fetched again if one of these runs, or its files, changed. */
-const SHARED = [
-  { queryKey: figureKeys.all, interval: 0, followsFiles: false },
-  { queryKey: comparisonKeys.all, interval: LIST_REFRESH_MS, followsFiles: false },
-  { queryKey: figureKeys.all, interval: 0, followsFiles: true },
+interface Shared extends Stale {
+  /** Return the runs that a query shows, or null if any run can change it. */
+  runsOf: (key: QueryKey, client: QueryClient) => readonly unknown[] | null;
+  /** True for figures that change with the files of a run. */
+  followsFiles?: true;
+}
+
+/** Queries that show several runs. They are fetched again if one of these runs, or its files, changed. */
+const SHARED: readonly Shared[] = [
+  { queryKey: figureKeys.all, interval: 0, runsOf: runsInKey },
+  { queryKey: comparisonKeys.all, interval: LIST_REFRESH_MS, runsOf: runsInKey },
+  { queryKey: figureKeys.all, interval: 0, runsOf: runsInKey, followsFiles: true },
+  { queryKey: studyKeys.all, interval: LIST_REFRESH_MS, runsOf: runsOfStudy },
+  // A diagram without a run shows the newest one.
+  {
+    queryKey: paperKeys.allDiagrams,
+    interval: LIST_REFRESH_MS,
+    runsOf: (key) => (key.at(-1) === null ? null : [key.at(-1)]),
+  },
 ];
 
 interface Pending {
@@ -92,7 +108,7 @@ export class Refresher {
   }
 
   private markChanged(run: number, byFiles = false): void {
-    SHARED.forEach(({ followsFiles }, group) => {
+    SHARED.forEach(({ followsFiles = false }, group) => {
       if (followsFiles === byFiles) this.pending.changed[group]?.add(run);
     });
   }
@@ -172,10 +188,10 @@ export class Refresher {
   private refreshShared(group: number, changed: Set<number>): void {
     const stale = SHARED[group];
     if (!stale || changed.size === 0) return;
-    const { queryKey, followsFiles } = stale;
+    const { queryKey, runsOf, followsFiles } = stale;
     const kinds = this.client.getQueryData(figureKindsQuery.queryKey) ?? [];
     const predicate = (query: Query) =>
-      runsOf(query.queryKey).some((id) => changed.has(id)) &&
+      (runsOf(query.queryKey, this.client)?.some((id) => changed.has(id as number)) ?? true) &&
       (!followsFiles || kindAt(kinds, String(query.meta?.["figure"]))?.follows_files === true);
     if (this.client.isFetching({ queryKey, predicate }) > 0 || this.isEarly(stale)) {
       for (const id of changed) this.pending.changed[group]?.add(id);
@@ -238,8 +254,17 @@ function refetchType(): "active" | "none" {
 }
 
 /** Return the runs that the last part of a figure's or comparison's key names. */
-function runsOf(key: QueryKey): number[] {
+function runsInKey(key: QueryKey): unknown[] {
   const last = key.at(-1);
   const runs = typeof last === "object" && last !== null && "runs" in last ? last.runs : [];
   return Array.isArray(runs) ? runs : [];
+}
+
+/** Return the runs of the study that a key names. New runs of a study are announced as a change of it. */
+function runsOfStudy([, id]: QueryKey, client: QueryClient): unknown[] | null {
+  const queryKey = studyKeys.detail(id as number);
+  const study = client.getQueryData<Study>(queryKey);
+  // A list of studies shows no runs, and a response that is in flight may have more runs.
+  if (!study || client.isFetching({ queryKey, exact: true }) > 0) return null;
+  return study.table.flatMap(({ runs }) => runs.map(({ run_id }) => run_id));
 }

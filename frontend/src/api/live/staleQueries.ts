@@ -40,7 +40,6 @@ export const STALE_FACETS: Stale = { queryKey: runKeys.allFacets, interval: SELD
 const GAMES: Stale = { queryKey: gameKeys.all, interval: SELDOM_REFRESH_MS };
 const PAPERS: Stale = { queryKey: paperKeys.all, interval: SELDOM_REFRESH_MS };
 const STUDIES: Stale = { queryKey: studyKeys.all, interval: LIST_REFRESH_MS };
-const DIAGRAMS: Stale = { queryKey: paperKeys.allDiagrams, interval: LIST_REFRESH_MS };
 
 const PROJECTS: Stale = { queryKey: projectKeys.all, interval: SELDOM_REFRESH_MS };
 
@@ -49,11 +48,11 @@ const SELECTED: Stale = { queryKey: boardKeys.allSelected, interval: LIST_REFRES
 const SELECTED_SELDOM: Stale = { ...SELECTED, interval: SELDOM_REFRESH_MS };
 
 /** Queries whose results are computed from all runs. */
-const OF_RUNS = [SELECTED, GAMES, STUDIES, PAPERS, DIAGRAMS, PROJECTS];
+const OF_RUNS = [SELECTED, GAMES, PAPERS, PROJECTS];
 
 const soon = (...keys: QueryKey[]): Stale[] => keys.map((queryKey) => ({ queryKey, interval: 0 }));
 
-/** Return the queries that an event makes stale, besides the figures and comparisons of a changed run. */
+/** Return the queries that an event makes stale, besides those that show only some runs (refresh.ts). */
 export function staleAfter(event: Exclude<LiveEvent, { kind: "refetch" }>): Stale[] {
   switch (event.kind) {
     case "run.changed":
@@ -67,8 +66,6 @@ export function staleAfter(event: Exclude<LiveEvent, { kind: "refetch" }>): Stal
         { queryKey: diagnosisKeys.list(event.run_id), interval: SELDOM_REFRESH_MS },
         { queryKey: metricKeys.allSparklines, interval: SELDOM_REFRESH_MS },
         SELECTED_SELDOM,
-        STUDIES,
-        DIAGRAMS,
       ];
     case "run.log":
       return []; // The log tab listens to this event itself.

@@ -1,11 +1,11 @@
-import { Button, Table, Text, Title, VisuallyHidden } from "@mantine/core";
+import { Button, Text, Title } from "@mantine/core";
 import { useInfiniteQuery } from "@tanstack/react-query";
 import { deliveriesQuery, useSendAgain } from "@/api/alerts";
 import type { AlertDelivery } from "@/api/types";
+import { DataTable } from "@/ui/DataTable";
 import { plural } from "@/ui/format";
 import { TimeAgo } from "@/ui/Quantity";
 import { QueryError } from "@/ui/QueryError";
-import { WideTable } from "@/ui/WideTable";
 import classes from "./alerts.module.css";
 
 const STATES = { waiting: "Waiting", delivered: "Delivered", failed: "Failed" };
@@ -22,8 +22,7 @@ export function DeliveryHistory() {
       {deliveries.isError && !items && (
         <QueryError error={deliveries.error} retry={() => void deliveries.refetch()} />
       )}
-      {items?.length === 0 && <Text size="sm">Nothing was sent yet.</Text>}
-      {items && items.length > 0 && <DeliveryTable deliveries={items} />}
+      {items && <DeliveryTable deliveries={items} />}
       {deliveries.hasNextPage && (
         <Button
           variant="default"
@@ -41,60 +40,57 @@ export function DeliveryHistory() {
 
 function DeliveryTable({ deliveries }: { deliveries: readonly AlertDelivery[] }) {
   return (
-    <WideTable label="Deliveries">
-      <Table verticalSpacing="xs">
-        <Table.Thead>
-          <Table.Tr>
-            {["Alert", "Channel", "State", "Created"].map((title) => (
-              <Table.Th key={title} scope="col">
-                {title}
-              </Table.Th>
-            ))}
-            <Table.Th scope="col">
-              <VisuallyHidden>Actions</VisuallyHidden>
-            </Table.Th>
-          </Table.Tr>
-        </Table.Thead>
-        <Table.Tbody>
-          {deliveries.map((delivery) => (
-            <DeliveryRow key={delivery.id} delivery={delivery} />
-          ))}
-        </Table.Tbody>
-      </Table>
-    </WideTable>
+    <DataTable
+      label="Deliveries"
+      verticalSpacing="xs"
+      rows={deliveries}
+      rowKey={({ id }) => id}
+      empty={<Text size="sm">Nothing was sent yet.</Text>}
+      columns={[
+        { title: "Alert", cell: ({ title }) => title, cellProps: () => ({ miw: 160 }) },
+        { title: "Channel", cell: ({ channel }) => channel },
+        {
+          title: "State",
+          cell: (delivery) => <DeliveryState delivery={delivery} />,
+          cellProps: () => ({ miw: 200 }),
+        },
+        { title: "Created", cell: (delivery) => <TimeAgo time={delivery.created_at} /> },
+        {
+          title: "Actions",
+          isTitleHidden: true,
+          cell: (delivery) => <SendAgainButton delivery={delivery} />,
+        },
+      ]}
+    />
   );
 }
 
-function DeliveryRow({ delivery }: { delivery: AlertDelivery }) {
+function DeliveryState({ delivery }: { delivery: AlertDelivery }) {
+  return (
+    <>
+      <span className={classes.state} data-state={delivery.state}>
+        {STATES[delivery.state]}
+      </span>
+      {delivery.tries > 0 && (
+        <span className={classes.dim}> after {plural(delivery.tries, "try", "tries")}</span>
+      )}
+      {delivery.error && <p className={classes.problem}>{delivery.error}</p>}
+      {delivery.error && delivery.response && <p className={classes.dim}>{delivery.response}</p>}
+    </>
+  );
+}
+
+function SendAgainButton({ delivery }: { delivery: AlertDelivery }) {
   const again = useSendAgain();
   return (
-    <Table.Tr>
-      <Table.Td miw={160}>{delivery.title}</Table.Td>
-      <Table.Td>{delivery.channel}</Table.Td>
-      <Table.Td miw={200}>
-        <span className={classes.state} data-state={delivery.state}>
-          {STATES[delivery.state]}
-        </span>
-        {delivery.tries > 0 && (
-          <span className={classes.dim}> after {plural(delivery.tries, "try", "tries")}</span>
-        )}
-        {delivery.error && <p className={classes.problem}>{delivery.error}</p>}
-        {delivery.error && delivery.response && <p className={classes.dim}>{delivery.response}</p>}
-      </Table.Td>
-      <Table.Td>
-        <TimeAgo time={delivery.created_at} />
-      </Table.Td>
-      <Table.Td>
-        <Button
-          size="xs"
-          variant="default"
-          aria-label={`Send again: ${delivery.title} to ${delivery.channel}`}
-          loading={again.isPending}
-          onClick={() => again.mutate(delivery.id)}
-        >
-          Send again
-        </Button>
-      </Table.Td>
-    </Table.Tr>
+    <Button
+      size="xs"
+      variant="default"
+      aria-label={`Send again: ${delivery.title} to ${delivery.channel}`}
+      loading={again.isPending}
+      onClick={() => again.mutate(delivery.id)}
+    >
+      Send again
+    </Button>
   );
 }

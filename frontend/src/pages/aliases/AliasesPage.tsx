@@ -1,14 +1,14 @@
-import { ActionIcon, Anchor, Skeleton, Stack, Table, Text, Title, VisuallyHidden } from "@mantine/core";
+import { ActionIcon, Anchor, Skeleton, Stack, Text, Title } from "@mantine/core";
 import { IconTag, IconTrash } from "@tabler/icons-react";
 import { useQuery } from "@tanstack/react-query";
 import { Link, useSearchParams } from "react-router";
 import { type Alias, type AliasEntry, aliasesQuery, aliasHistoryQuery, useRemoveAlias } from "@/api/aliases";
+import { DataTable } from "@/ui/DataTable";
 import { EmptyState } from "@/ui/EmptyState";
 import { notifyDone } from "@/ui/notify";
 import { QueryError } from "@/ui/QueryError";
 import { Short, TimeAgo } from "@/ui/Quantity";
 import { usePageTitle } from "@/ui/usePageTitle";
-import { WideTable } from "@/ui/WideTable";
 import classes from "./aliases.module.css";
 
 /** Aliases of checkpoints, with the history of the one that the URL names. */
@@ -42,51 +42,46 @@ export default function AliasesPage() {
 function AliasTable({ aliases }: { aliases: readonly Alias[] }) {
   const remove = useRemoveAlias();
   return (
-    <WideTable label="Table of aliases" className={classes.card}>
-      <Table verticalSpacing={6}>
-        <Table.Thead>
-          <Table.Tr>
-            <Table.Th>Alias</Table.Th>
-            <Table.Th>Run</Table.Th>
-            <Table.Th ta="right">Saved at</Table.Th>
-            <Table.Th>Since</Table.Th>
-            <Table.Th>Reason</Table.Th>
-            <Table.Th>
-              <VisuallyHidden>Actions</VisuallyHidden>
-            </Table.Th>
-          </Table.Tr>
-        </Table.Thead>
-        <Table.Tbody>
-          {aliases.map((alias) => (
-            <Table.Tr key={alias.name}>
-              <Table.Td>
-                <Anchor component={Link} to={`/aliases?name=${encodeURIComponent(alias.name)}`} size="sm">
-                  {alias.name}
-                </Anchor>
-              </Table.Td>
-              <NamedRun entry={alias} />
-              <Table.Td ta="right">{alias.available ? <Step entry={alias} /> : "deleted"}</Table.Td>
-              <Table.Td>
-                <TimeAgo time={alias.changed_at} />
-              </Table.Td>
-              <Table.Td>{alias.why}</Table.Td>
-              <Table.Td ta="right">
-                <ActionIcon
-                  size={32}
-                  variant="subtle"
-                  aria-label={`Remove ${alias.name}`}
-                  onClick={() =>
-                    remove.mutate(alias.name, { onSuccess: () => notifyDone(`${alias.name} was removed.`) })
-                  }
-                >
-                  <IconTrash size={16} aria-hidden />
-                </ActionIcon>
-              </Table.Td>
-            </Table.Tr>
-          ))}
-        </Table.Tbody>
-      </Table>
-    </WideTable>
+    <DataTable
+      label="Table of aliases"
+      frameClass={classes.card}
+      verticalSpacing={6}
+      rows={aliases}
+      rowKey={({ name }) => name}
+      columns={[
+        {
+          title: "Alias",
+          cell: ({ name }) => (
+            <Anchor component={Link} to={`/aliases?name=${encodeURIComponent(name)}`} size="sm">
+              {name}
+            </Anchor>
+          ),
+        },
+        { title: "Run", cell: (alias) => <NamedRun entry={alias} /> },
+        {
+          title: "Saved at",
+          numeric: true,
+          cell: (alias) => (alias.available ? <Step entry={alias} /> : "deleted"),
+        },
+        { title: "Since", cell: (alias) => <TimeAgo time={alias.changed_at} /> },
+        { title: "Reason", cell: ({ why }) => why },
+        {
+          title: "Actions",
+          isTitleHidden: true,
+          cell: ({ name }) => (
+            <ActionIcon
+              size={32}
+              variant="subtle"
+              aria-label={`Remove ${name}`}
+              onClick={() => remove.mutate(name, { onSuccess: () => notifyDone(`${name} was removed.`) })}
+            >
+              <IconTrash size={16} aria-hidden />
+            </ActionIcon>
+          ),
+          cellProps: () => ({ ta: "right" }),
+        },
+      ]}
+    />
   );
 }
 
@@ -98,45 +93,32 @@ function History({ name }: { name: string }) {
       <Title order={2} mb="xs">
         History of {name}
       </Title>
-      <WideTable label="Table of changes" className={classes.card}>
-        <Table verticalSpacing={6}>
-          <Table.Thead>
-            <Table.Tr>
-              <Table.Th>When</Table.Th>
-              <Table.Th>Run</Table.Th>
-              <Table.Th ta="right">Saved at</Table.Th>
-              <Table.Th>By</Table.Th>
-              <Table.Th>Reason</Table.Th>
-            </Table.Tr>
-          </Table.Thead>
-          <Table.Tbody>
-            {(history.data ?? []).map((entry) => (
-              <Table.Tr key={entry.changed_at}>
-                <Table.Td>
-                  <TimeAgo time={entry.changed_at} />
-                </Table.Td>
-                {entry.checkpoint_id === null ? <Table.Td>removed</Table.Td> : <NamedRun entry={entry} />}
-                <Table.Td ta="right">
-                  <Step entry={entry} />
-                </Table.Td>
-                <Table.Td>{entry.who ?? "–"}</Table.Td>
-                <Table.Td>{entry.why}</Table.Td>
-              </Table.Tr>
-            ))}
-          </Table.Tbody>
-        </Table>
-      </WideTable>
+      <DataTable
+        label="Table of changes"
+        frameClass={classes.card}
+        verticalSpacing={6}
+        rows={history.data ?? []}
+        rowKey={(entry) => entry.changed_at}
+        columns={[
+          { title: "When", cell: (entry) => <TimeAgo time={entry.changed_at} /> },
+          {
+            title: "Run",
+            cell: (entry) => (entry.checkpoint_id === null ? "removed" : <NamedRun entry={entry} />),
+          },
+          { title: "Saved at", numeric: true, cell: (entry) => <Step entry={entry} /> },
+          { title: "By", cell: ({ who }) => who ?? "–" },
+          { title: "Reason", cell: ({ why }) => why },
+        ]}
+      />
     </section>
   );
 }
 
 function NamedRun({ entry }: { entry: AliasEntry }) {
   return (
-    <Table.Td>
-      <Anchor component={Link} to={`/runs/${entry.run_id}/checkpoints`} size="sm">
-        {entry.run_name ?? `Run ${entry.run_id}`}
-      </Anchor>
-    </Table.Td>
+    <Anchor component={Link} to={`/runs/${entry.run_id}/checkpoints`} size="sm">
+      {entry.run_name ?? `Run ${entry.run_id}`}
+    </Anchor>
   );
 }
 

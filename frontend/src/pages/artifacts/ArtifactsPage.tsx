@@ -1,10 +1,11 @@
-import { Anchor, Button, Group, Skeleton, Stack, Table, Text, Title } from "@mantine/core";
+import { Anchor, Button, Group, Skeleton, Stack, Text, Title } from "@mantine/core";
 import { IconPackage } from "@tabler/icons-react";
 import { keepPreviousData, useInfiniteQuery } from "@tanstack/react-query";
 import { Link, useSearchParams } from "react-router";
 import { type Artifact, artifactsQuery } from "@/api/artifacts";
 import { ArtifactAliases } from "@/ui/ArtifactAliases";
 import { useCurrentProject } from "@/ui/currentProject";
+import { DataTable } from "@/ui/DataTable";
 import { EmptyState } from "@/ui/EmptyState";
 import { bytes, exact } from "@/ui/format";
 import { LogArtifactHint } from "@/ui/LogArtifactHint";
@@ -12,7 +13,6 @@ import { QueryError } from "@/ui/QueryError";
 import { TimeAgo } from "@/ui/Quantity";
 import { SearchField } from "@/ui/SearchField";
 import { usePageTitle } from "@/ui/usePageTitle";
-import { WideTable } from "@/ui/WideTable";
 import classes from "./artifacts.module.css";
 
 /** List of artifacts of a project, or of all. */
@@ -93,56 +93,53 @@ interface ArtifactTableProps {
 
 function ArtifactTable({ artifacts, showsProject }: ArtifactTableProps) {
   return (
-    <WideTable label="Artifacts" className={classes.card}>
-      <Table verticalSpacing="xs" className={classes.table}>
-        <Table.Thead>
-          <Table.Tr>
-            <Table.Th scope="col">Artifact</Table.Th>
-            {showsProject && <Table.Th scope="col">Project</Table.Th>}
-            <Table.Th scope="col">Kind</Table.Th>
-            <Table.Th scope="col">Newest version</Table.Th>
-            <Table.Th scope="col" ta="right">
-              Versions
-            </Table.Th>
-            <Table.Th scope="col" ta="right">
-              Size
-            </Table.Th>
-            <Table.Th scope="col">Made by</Table.Th>
-            <Table.Th scope="col">Changed</Table.Th>
-          </Table.Tr>
-        </Table.Thead>
-        <Table.Tbody>
-          {artifacts.map(({ id, name, project, kind, latest, version_count }) => (
-            <Table.Tr key={id}>
-              <Table.Td className={classes.nameCell}>
-                <Anchor component={Link} to={`/artifacts/${id}`} size="sm" fw={500}>
-                  {name}
-                </Anchor>
-              </Table.Td>
-              {showsProject && <Table.Td>{project}</Table.Td>}
-              <Table.Td>{kind}</Table.Td>
-              <Table.Td>
-                v{latest.version}{" "}
-                <ArtifactAliases aliases={latest.aliases.filter((alias) => alias !== "latest")} />
-              </Table.Td>
-              <Table.Td ta="right">{exact(version_count)}</Table.Td>
-              <Table.Td ta="right">{latest.bytes > 0 ? bytes(latest.bytes) : "–"}</Table.Td>
-              <Table.Td>
-                {latest.run_id === null ? (
-                  "–"
-                ) : (
-                  <Anchor component={Link} to={`/runs/${latest.run_id}/artifacts`} size="sm">
-                    {latest.run_name ?? `Run ${latest.run_id}`}
-                  </Anchor>
-                )}
-              </Table.Td>
-              <Table.Td>
-                <TimeAgo time={latest.created_at} />
-              </Table.Td>
-            </Table.Tr>
-          ))}
-        </Table.Tbody>
-      </Table>
-    </WideTable>
+    <DataTable
+      label="Artifacts"
+      frameClass={classes.card}
+      verticalSpacing="xs"
+      className={classes.table}
+      rows={artifacts}
+      rowKey={({ id }) => id}
+      columns={[
+        {
+          title: "Artifact",
+          className: classes.nameCell,
+          cell: ({ id, name }) => (
+            <Anchor component={Link} to={`/artifacts/${id}`} size="sm" fw={500}>
+              {name}
+            </Anchor>
+          ),
+        },
+        showsProject && { title: "Project", cell: ({ project }) => project },
+        { title: "Kind", cell: ({ kind }) => kind },
+        {
+          title: "Newest version",
+          cell: ({ latest }) => (
+            <>
+              v{latest.version}{" "}
+              <ArtifactAliases aliases={latest.aliases.filter((alias) => alias !== "latest")} />
+            </>
+          ),
+        },
+        { title: "Versions", numeric: true, cell: ({ version_count }) => exact(version_count) },
+        {
+          title: "Size",
+          numeric: true,
+          cell: ({ latest }) => (latest.bytes > 0 ? bytes(latest.bytes) : "–"),
+        },
+        {
+          title: "Made by",
+          cell: ({ latest: { run_id, run_name } }) =>
+            run_id === null ? (
+              "–"
+            ) : (
+              <Anchor component={Link} to={`/runs/${run_id}/artifacts`} size="sm">
+                {run_name ?? `Run ${run_id}`}
+              </Anchor>
+            ),
+        },
+        { title: "Changed", cell: ({ latest }) => <TimeAgo time={latest.created_at} /> },
+      ]}
+    />
   );
 }

@@ -1,4 +1,4 @@
-import { Anchor, Group, Skeleton, Stack, Table, Text, Title } from "@mantine/core";
+import { Anchor, Group, Skeleton, Stack, Text, Title } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import {
@@ -8,9 +8,9 @@ import {
   type ArtifactVersion,
   PREVIEW_BYTES,
 } from "@/api/artifacts";
+import { DataTable } from "@/ui/DataTable";
 import { bytes } from "@/ui/format";
 import { QueryError } from "@/ui/QueryError";
-import { WideTable } from "@/ui/WideTable";
 import classes from "./artifacts.module.css";
 import { parseTable, previewKind } from "./fileTree";
 
@@ -111,28 +111,16 @@ function TableContent({ rows }: { rows: string[][] }) {
   const [head = [], ...body] = rows;
   return (
     <>
-      <WideTable label="Rows of the file" className={classes.rows}>
-        <Table verticalSpacing={2} fz="xs" stickyHeader>
-          <Table.Thead>
-            <Table.Tr>
-              {head.map((name, column) => (
-                <Table.Th key={column} scope="col">
-                  {name}
-                </Table.Th>
-              ))}
-            </Table.Tr>
-          </Table.Thead>
-          <Table.Tbody>
-            {body.map((row, number) => (
-              <Table.Tr key={number}>
-                {row.map((cell, column) => (
-                  <Table.Td key={column}>{cell}</Table.Td>
-                ))}
-              </Table.Tr>
-            ))}
-          </Table.Tbody>
-        </Table>
-      </WideTable>
+      <DataTable
+        label="Rows of the file"
+        frameClass={classes.rows}
+        verticalSpacing={2}
+        fz="xs"
+        stickyHeader
+        rows={body}
+        rowKey={(_, number) => number}
+        columns={head.map((title, column) => ({ title, cell: (row: string[]) => row[column] }))}
+      />
       {body.length === MOST_ROWS && (
         <Text size="xs" c="dimmed">
           The first {MOST_ROWS} rows.

@@ -1,9 +1,9 @@
-import { Button, Group, Switch, Table, Text, Title } from "@mantine/core";
+import { Button, Group, Switch, Text, Title } from "@mantine/core";
 import { useState } from "react";
 import type { ComparedRun, Comparison, Difference } from "@/api/types";
 import { shown } from "@/config-form/draft";
+import { type CellProps, type Column, DataTable } from "@/ui/DataTable";
 import { plural } from "@/ui/format";
-import { WideTable } from "@/ui/WideTable";
 import classes from "./compare.module.css";
 import { groupedRuns } from "./comparison";
 import { RunHeading } from "./RunHeading";
@@ -101,61 +101,46 @@ interface DifferenceTableProps {
 
 function DifferenceTable({ label, column, missing, rows, groups }: DifferenceTableProps) {
   return (
-    <WideTable label={label}>
-      <Table verticalSpacing={6}>
-        <Table.Thead>
-          <Table.Tr>
-            <Table.Th className={classes.firstColumn}>{column}</Table.Th>
-            {groups.map((group) => (
-              <Table.Th key={group[0]?.id} className={classes.group}>
-                {group.map((run) => (
-                  <RunHeading key={run.id} run={run} />
-                ))}
-              </Table.Th>
-            ))}
-          </Table.Tr>
-        </Table.Thead>
-        <Table.Tbody>
-          {rows.map((row) => (
-            <Table.Tr key={row.field}>
-              <Table.Th scope="row" fw={400} title={row.field} className={classes.firstColumn}>
-                {row.title}
-              </Table.Th>
-              {groups.map((group) => (
-                <DifferenceCell key={group[0]?.id} row={row} group={group} missing={missing} />
-              ))}
-            </Table.Tr>
-          ))}
-        </Table.Tbody>
-      </Table>
-    </WideTable>
+    <DataTable
+      label={label}
+      verticalSpacing={6}
+      rows={rows}
+      rowKey={({ field }) => field}
+      columns={[
+        {
+          title: column,
+          className: classes.firstColumn,
+          isRowHeader: true,
+          cell: ({ title }) => title,
+          cellProps: ({ field }) => ({ title: field }),
+        },
+        ...groups.map((group): Column<Difference> => ({
+          title: group.map((run) => <RunHeading key={run.id} run={run} />),
+          headProps: { className: classes.group },
+          cell: (row) => (having(row, group).length > 0 ? valuesOf(row, group).join(", ") : "–"),
+          cellProps: (row) => cellProps(row, group, missing),
+        })),
+      ]}
+    />
   );
 }
 
-interface DifferenceCellProps {
-  row: Difference;
-  group: readonly ComparedRun[];
-  missing: (run: ComparedRun) => string;
-}
+/** Return the runs of a group that have a value. */
+const having = ({ values }: Difference, group: readonly ComparedRun[]) =>
+  group.filter(({ id }) => String(id) in values);
 
-function DifferenceCell({ row, group, missing }: DifferenceCellProps) {
-  const having = group.filter(({ id }) => String(id) in row.values);
+const valuesOf = (row: Difference, group: readonly ComparedRun[]) => [
+  ...new Set(having(row, group).map(({ id }) => shown(row.values[String(id)]))),
+];
+
+function cellProps(
+  row: Difference,
+  group: readonly ComparedRun[],
+  missing: DifferenceTableProps["missing"],
+): CellProps {
+  const runs = having(row, group);
   const [first] = group;
-  if (having.length === 0) {
-    return (
-      <Table.Td c="dimmed" title={first && missing(first)}>
-        –
-      </Table.Td>
-    );
-  }
-  const values = new Set(having.map(({ id }) => shown(row.values[String(id)])));
-  const differs = having.every(({ id }) => row.marked.includes(id));
-  return (
-    <Table.Td
-      className={differs ? classes.differs : undefined}
-      title={differs ? "Differs from most runs" : undefined}
-    >
-      {[...values].join(", ")}
-    </Table.Td>
-  );
+  if (runs.length === 0) return { c: "dimmed", title: first && missing(first) };
+  if (!runs.every(({ id }) => row.marked.includes(id))) return {};
+  return { className: classes.differs, title: "Differs from most runs" };
 }

@@ -1,4 +1,4 @@
-import { Button, Group, Select, Table, Title, UnstyledButton } from "@mantine/core";
+import { Button, Group, Select, Title, UnstyledButton } from "@mantine/core";
 import { useState } from "react";
 import { metricNames } from "@/api/comparisons";
 import { runsInFileName } from "@/api/runNumbers";
@@ -6,9 +6,9 @@ import type { Comparison } from "@/api/types";
 import { saveCsv } from "@/charts/csv";
 import { metricTitle, metricUnit } from "@/charts/metrics";
 import { useMetricCatalog } from "@/charts/useMetricCatalog";
+import { type Column, DataTable } from "@/ui/DataTable";
 import { duration, exact, short } from "@/ui/format";
 import { Score } from "@/ui/Quantity";
-import { WideTable } from "@/ui/WideTable";
 import classes from "./compare.module.css";
 import {
   sortedRows,
@@ -20,15 +20,6 @@ import {
   summaryRows,
 } from "./comparison";
 import { RunHeading } from "./RunHeading";
-
-const COLUMNS: { key: SortKey; label: string }[] = [
-  { key: "name", label: "Run" },
-  { key: "last", label: "Last" },
-  { key: "max", label: "Max" },
-  { key: "mean", label: "Mean of last 100" },
-  { key: "episodes", label: "Episodes" },
-  { key: "seconds", label: "Duration" },
-];
 
 /** Table of each run's results in one metric. The CSV file has all metrics. */
 export function SummaryTable({
@@ -43,6 +34,7 @@ export function SummaryTable({
   const catalog = useMetricCatalog();
   const [sorting, setSorting] = useState<Sorting>({ key: "mean", descending: true });
   const names = metricNames(comparison);
+  const columns = columnsOf(metricUnit(catalog, metric));
   const rows = sortedRows(summaryRows(comparison, metric), sorting);
   const sortBy = (key: SortKey) =>
     setSorting((now) => ({ key, descending: now.key === key ? !now.descending : key !== "name" }));
@@ -75,74 +67,52 @@ export function SummaryTable({
           Download all metrics (CSV)
         </Button>
       </Group>
-      <WideTable label="Results">
-        <Table verticalSpacing={6}>
-          <Table.Thead>
-            <Table.Tr>
-              {COLUMNS.map(({ key, label }) => (
-                <SortableHead
-                  key={key}
-                  label={label}
-                  right={key !== "name"}
-                  sorted={sorting.key === key ? (sorting.descending ? "descending" : "ascending") : "none"}
-                  onSort={() => sortBy(key)}
-                />
-              ))}
-            </Table.Tr>
-          </Table.Thead>
-          <Table.Tbody>
-            {rows.map((row) => (
-              <Row key={row.run.id} row={row} unit={metricUnit(catalog, metric)} />
-            ))}
-          </Table.Tbody>
-        </Table>
-      </WideTable>
+      <DataTable
+        label="Results"
+        verticalSpacing={6}
+        rows={rows}
+        rowKey={({ run }) => run.id}
+        columns={columns.map(({ key, label, ...column }) => ({
+          ...column,
+          ...(key === "name" ? { className: classes.firstColumn } : { numeric: true }),
+          title: (
+            <UnstyledButton onClick={() => sortBy(key)} className={classes.sort}>
+              {label} <span aria-hidden>{sorting.key === key && (sorting.descending ? "↓" : "↑")}</span>
+            </UnstyledButton>
+          ),
+          headProps: {
+            "aria-sort": sorting.key !== key ? "none" : sorting.descending ? "descending" : "ascending",
+          },
+        }))}
+      />
     </section>
   );
 }
 
-function Row({ row, unit }: { row: SummaryRow; unit: string }) {
-  return (
-    <Table.Tr>
-      <Table.Td className={classes.firstColumn}>
-        <RunHeading run={row.run} />
-      </Table.Td>
-      <Table.Td ta="right">
-        <Score value={row.last} meaning="Last" unit={unit} />
-      </Table.Td>
-      <Table.Td ta="right">
-        <Score value={row.max} meaning="Max" unit={unit} />
-      </Table.Td>
-      <Table.Td ta="right">
-        <Score value={row.mean} meaning="Mean of the last 100" unit={unit} />
-      </Table.Td>
-      <Table.Td ta="right" title={exact(row.episodes)}>
-        {short(row.episodes)}
-      </Table.Td>
-      <Table.Td ta="right" title={row.seconds === null ? undefined : exact(row.seconds, "s")}>
-        {duration(row.seconds)}
-      </Table.Td>
-    </Table.Tr>
-  );
-}
-
-interface SortableHeadProps {
+interface SortableColumn extends Column<SummaryRow> {
+  key: SortKey;
   label: string;
-  right: boolean;
-  sorted: "ascending" | "descending" | "none";
-  onSort: () => void;
 }
 
-function SortableHead({ label, right, sorted, onSort }: SortableHeadProps) {
-  return (
-    <Table.Th
-      aria-sort={sorted}
-      ta={right ? "right" : "left"}
-      className={right ? undefined : classes.firstColumn}
-    >
-      <UnstyledButton onClick={onSort} className={classes.sort}>
-        {label} <span aria-hidden>{sorted === "none" ? "" : sorted === "descending" ? "↓" : "↑"}</span>
-      </UnstyledButton>
-    </Table.Th>
-  );
-}
+const columnsOf = (unit: string): SortableColumn[] => [
+  { key: "name", label: "Run", cell: ({ run }) => <RunHeading run={run} /> },
+  { key: "last", label: "Last", cell: (row) => <Score value={row.last} meaning="Last" unit={unit} /> },
+  { key: "max", label: "Max", cell: (row) => <Score value={row.max} meaning="Max" unit={unit} /> },
+  {
+    key: "mean",
+    label: "Mean of last 100",
+    cell: (row) => <Score value={row.mean} meaning="Mean of the last 100" unit={unit} />,
+  },
+  {
+    key: "episodes",
+    label: "Episodes",
+    cell: ({ episodes }) => short(episodes),
+    cellProps: ({ episodes }) => ({ title: exact(episodes) }),
+  },
+  {
+    key: "seconds",
+    label: "Duration",
+    cell: ({ seconds }) => duration(seconds),
+    cellProps: ({ seconds }) => ({ title: seconds === null ? undefined : exact(seconds, "s") }),
+  },
+];

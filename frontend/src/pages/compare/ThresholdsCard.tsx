@@ -1,4 +1,4 @@
-import { Button, Group, NumberInput, Select, Table, Text, Title } from "@mantine/core";
+import { Button, Group, NumberInput, Select, Text, Title } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { useSearchParams } from "react-router";
@@ -6,8 +6,8 @@ import { thresholdsQuery } from "@/api/comparisons";
 import type { Thresholds } from "@/api/types";
 import { runsInFileName } from "@/api/runNumbers";
 import { type Cell, saveCsv } from "@/charts/csv";
+import { DataTable } from "@/ui/DataTable";
 import { duration, exact, score, short } from "@/ui/format";
-import { WideTable } from "@/ui/WideTable";
 import { GroupHeading } from "./RunHeading";
 import { CardError } from "./CardError";
 import classes from "./compare.module.css";
@@ -127,51 +127,45 @@ function ScoreInput({ times, asked, onScore }: ScoreInputProps) {
 
 function TimeTable({ groups }: { groups: readonly GroupTime[] }) {
   return (
-    <WideTable label="Times to the score">
-      <Table verticalSpacing={6}>
-        <Table.Thead>
-          <Table.Tr>
-            <Table.Th className={classes.firstColumn}>Settings</Table.Th>
-            <Table.Th ta="right">Reached</Table.Th>
-            <Table.Th ta="right">Steps</Table.Th>
-            <Table.Th ta="right">Frames</Table.Th>
-            <Table.Th ta="right">Time</Table.Th>
-            <Table.Th ta="right">Speed-up</Table.Th>
-            <Table.Th ta="right">Data efficiency</Table.Th>
-          </Table.Tr>
-        </Table.Thead>
-        <Table.Tbody>
-          {groups.map((group) => (
-            <TimeRow key={group.run_ids.join()} group={group} />
-          ))}
-        </Table.Tbody>
-      </Table>
-    </WideTable>
-  );
-}
-
-function TimeRow({ group }: { group: GroupTime }) {
-  const { reached, n, median, speed_up, data_efficiency } = group;
-  return (
-    <Table.Tr>
-      <Table.Td className={classes.firstColumn}>
-        <GroupHeading group={group} />
-      </Table.Td>
-      <Table.Td ta="right" className={classes.together}>
-        {reached} of {n}
-      </Table.Td>
-      <Table.Td ta="right" title={exact(median?.steps)}>
-        {short(median?.steps)}
-      </Table.Td>
-      <Table.Td ta="right" title={exact(median?.frames)}>
-        {short(median?.frames)}
-      </Table.Td>
-      <Table.Td ta="right" title={exact(median?.seconds, "s")}>
-        {duration(median?.seconds ?? null)}
-      </Table.Td>
-      <Table.Td ta="right">{times(speed_up)}</Table.Td>
-      <Table.Td ta="right">{times(data_efficiency)}</Table.Td>
-    </Table.Tr>
+    <DataTable
+      label="Times to the score"
+      verticalSpacing={6}
+      rows={groups}
+      rowKey={({ run_ids }) => run_ids.join()}
+      columns={[
+        {
+          title: "Settings",
+          className: classes.firstColumn,
+          cell: (group) => <GroupHeading group={group} />,
+        },
+        {
+          title: "Reached",
+          numeric: true,
+          className: classes.together,
+          cell: ({ reached, n }) => `${reached} of ${n}`,
+        },
+        {
+          title: "Steps",
+          numeric: true,
+          cell: ({ median }) => short(median?.steps),
+          cellProps: ({ median }) => ({ title: exact(median?.steps) }),
+        },
+        {
+          title: "Frames",
+          numeric: true,
+          cell: ({ median }) => short(median?.frames),
+          cellProps: ({ median }) => ({ title: exact(median?.frames) }),
+        },
+        {
+          title: "Time",
+          numeric: true,
+          cell: ({ median }) => duration(median?.seconds ?? null),
+          cellProps: ({ median }) => ({ title: exact(median?.seconds, "s") }),
+        },
+        { title: "Speed-up", numeric: true, cell: ({ speed_up }) => times(speed_up) },
+        { title: "Data efficiency", numeric: true, cell: ({ data_efficiency }) => times(data_efficiency) },
+      ]}
+    />
   );
 }
 

@@ -1,13 +1,13 @@
-import { List, Table, Text, Title, VisuallyHidden } from "@mantine/core";
+import { List, Text, Title } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { MAX_RUNS, profileFigureQuery, verdictQuery } from "@/api/comparisons";
 import type { ComparedRun, Verdict } from "@/api/types";
 import { runsInFileName } from "@/api/runNumbers";
 import type { Cell } from "@/charts/csv";
 import { FigureFrame } from "@/charts/FigureFrame";
+import { DataTable } from "@/ui/DataTable";
 import { exact, formatInterval, nearestPercent, score } from "@/ui/format";
 import { useIsMounted } from "@/ui/useIsMounted";
-import { WideTable } from "@/ui/WideTable";
 import { CardError } from "./CardError";
 import classes from "./compare.module.css";
 import { GroupHeading } from "./RunHeading";
@@ -98,54 +98,47 @@ interface StandingsProps {
 function Standings({ verdict, known, launching, onSeeds }: StandingsProps) {
   const [best] = verdict.standings;
   return (
-    <WideTable label="Groups">
-      <Table verticalSpacing={6} mt="xs">
-        <Table.Thead>
-          <Table.Tr>
-            <Table.Th className={classes.firstColumn}>Settings</Table.Th>
-            <Table.Th ta="right">n</Table.Th>
-            <Table.Th ta="right">Mean return</Table.Th>
-            <Table.Th ta="right">Interval</Table.Th>
-            <Table.Th
-              ta="right"
-              maw={180}
-              title={best && `Probability that a run of ${best.name} scores higher`}
-            >
-              Probability that the best beats it
-            </Table.Th>
-            <Table.Th>
-              <VisuallyHidden>More seeds</VisuallyHidden>
-            </Table.Th>
-          </Table.Tr>
-        </Table.Thead>
-        <Table.Tbody>
-          {verdict.standings.map((group, place) => (
-            <Table.Tr key={group.run_ids.join()}>
-              <Table.Td className={classes.firstColumn}>
-                <GroupHeading group={group} />
-              </Table.Td>
-              <Table.Td ta="right">
-                {group.n}
-                {group.failed > 0 && ` (${exact(group.failed)} failed)`}
-              </Table.Td>
-              <Table.Td ta="right">{group.mean ? score(group.mean.value) : "–"}</Table.Td>
-              <Table.Td ta="right" className={classes.together}>
-                {interval(group.mean)}
-              </Table.Td>
-              <Table.Td ta="right">{probability(verdict, place)}</Table.Td>
-              <Table.Td ta="right">
-                <MoreSeedsButton
-                  group={group}
-                  like={membersOf(group, known)[0]}
-                  launching={launching}
-                  onLaunch={() => onSeeds(group)}
-                />
-              </Table.Td>
-            </Table.Tr>
-          ))}
-        </Table.Tbody>
-      </Table>
-    </WideTable>
+    <DataTable
+      label="Groups"
+      verticalSpacing={6}
+      mt="xs"
+      rows={verdict.standings}
+      rowKey={({ run_ids }) => run_ids.join()}
+      columns={[
+        {
+          title: "Settings",
+          className: classes.firstColumn,
+          cell: (group) => <GroupHeading group={group} />,
+        },
+        {
+          title: "n",
+          numeric: true,
+          cell: ({ n, failed }) => `${n}${failed > 0 ? ` (${exact(failed)} failed)` : ""}`,
+        },
+        { title: "Mean return", numeric: true, cell: ({ mean }) => (mean ? score(mean.value) : "–") },
+        { title: "Interval", numeric: true, className: classes.together, cell: ({ mean }) => interval(mean) },
+        {
+          title: "Probability that the best beats it",
+          help: best && `Probability that a run of ${best.name} scores higher`,
+          numeric: true,
+          headProps: { maw: 180 },
+          cell: (_, place) => probability(verdict, place),
+        },
+        {
+          title: "More seeds",
+          isTitleHidden: true,
+          cell: (group) => (
+            <MoreSeedsButton
+              group={group}
+              like={membersOf(group, known)[0]}
+              launching={launching}
+              onLaunch={() => onSeeds(group)}
+            />
+          ),
+          cellProps: () => ({ ta: "right" }),
+        },
+      ]}
+    />
   );
 }
 

@@ -1,7 +1,7 @@
-import { Anchor, Table, Text, Title, Tooltip } from "@mantine/core";
+import { Anchor, Text, Title, Tooltip } from "@mantine/core";
 import type { GameAverage, Games, PublishedAverage } from "@/api/types";
+import { DataTable } from "@/ui/DataTable";
 import { humanPercent, plural } from "@/ui/format";
-import { WideTable } from "@/ui/WideTable";
 import classes from "./games.module.css";
 
 /** Human-normalized scores over the games, with one card per protocol, because protocols are not comparable. */
@@ -46,33 +46,30 @@ function AverageCard({ averages }: { averages: OfProtocol }) {
       </Tooltip>
       {normalized.length > 0 ? (
         <>
-          <Table verticalSpacing={4} mt={4}>
-            <Table.Thead>
-              <Table.Tr>
-                <Table.Th scope="col">Method</Table.Th>
-                {["Median", "Interquartile mean", "Mean"].map((name) => (
-                  <Table.Th scope="col" ta="right" key={name}>
-                    {name}
-                  </Table.Th>
-                ))}
-              </Table.Tr>
-            </Table.Thead>
-            <Table.Tbody>
-              {normalized.map((row) => (
-                <Table.Tr key={row.algorithm}>
-                  <Table.Td>
+          <DataTable
+            verticalSpacing={4}
+            mt={4}
+            rows={normalized}
+            rowKey={({ algorithm }) => algorithm}
+            columns={[
+              {
+                title: "Method",
+                cell: (row) => (
+                  <>
                     <div>{row.method}</div>
                     <div className={classes.dim}>{countedText(row)}</div>
-                  </Table.Td>
-                  {[row.median, row.interquartile_mean, row.mean].map((value, place) => (
-                    <Table.Td ta="right" key={place}>
-                      {humanPercent(value)}
-                    </Table.Td>
-                  ))}
-                </Table.Tr>
-              ))}
-            </Table.Tbody>
-          </Table>
+                  </>
+                ),
+              },
+              { title: "Median", numeric: true, cell: ({ median }) => humanPercent(median) },
+              {
+                title: "Interquartile mean",
+                numeric: true,
+                cell: ({ interquartile_mean }) => humanPercent(interquartile_mean),
+              },
+              { title: "Mean", numeric: true, cell: ({ mean }) => humanPercent(mean) },
+            ]}
+          />
           <Text size="xs" c="dimmed" mt={4}>
             Human-normalized means over all runs of a method in each game. Compare only methods with the same
             games. Random is 0&nbsp;%, human is 100&nbsp;% ({[...tables].join("; ")}).
@@ -105,32 +102,19 @@ function PublishedAverages({ rows }: { rows: readonly PublishedAverage[] }) {
         </Anchor>{" "}
         <span className={classes.protocol}>{first.protocol}</span>
       </summary>
-      <WideTable label="Published averages">
-        <Table verticalSpacing={4} mt={8}>
-          <Table.Thead>
-            <Table.Tr>
-              <Table.Th scope="col">Method</Table.Th>
-              <Table.Th scope="col">Training</Table.Th>
-              <Table.Th scope="col" ta="right">
-                Median
-              </Table.Th>
-              <Table.Th scope="col" ta="right">
-                Mean
-              </Table.Th>
-            </Table.Tr>
-          </Table.Thead>
-          <Table.Tbody>
-            {rows.map((row) => (
-              <Table.Tr key={`${row.method} ${row.training_time}`}>
-                <Table.Td>{row.method}</Table.Td>
-                <Table.Td>{row.training_time}</Table.Td>
-                <Table.Td ta="right">{humanPercent(row.median)}</Table.Td>
-                <Table.Td ta="right">{humanPercent(row.mean)}</Table.Td>
-              </Table.Tr>
-            ))}
-          </Table.Tbody>
-        </Table>
-      </WideTable>
+      <DataTable
+        label="Published averages"
+        verticalSpacing={4}
+        mt={8}
+        rows={rows}
+        rowKey={({ method, training_time }) => `${method} ${training_time}`}
+        columns={[
+          { title: "Method", cell: ({ method }) => method },
+          { title: "Training", cell: ({ training_time }) => training_time },
+          { title: "Median", numeric: true, cell: ({ median }) => humanPercent(median) },
+          { title: "Mean", numeric: true, cell: ({ mean }) => humanPercent(mean) },
+        ]}
+      />
       <Text size="xs" c="dimmed" mt={8}>
         {first.source}, {first.table}.
       </Text>

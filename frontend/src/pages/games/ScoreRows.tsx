@@ -1,7 +1,8 @@
-import { Button, Table, Text, Title } from "@mantine/core";
+import { Button, Text, Title } from "@mantine/core";
 import { useState } from "react";
 import { Link } from "react-router";
 import type { MethodScore, ScoreRow, ScoreTable } from "@/api/types";
+import { DataTable } from "@/ui/DataTable";
 import { exact, formatInterval, humanPercent, plural, score } from "@/ui/format";
 import { Score } from "@/ui/Quantity";
 import { RunDot } from "@/ui/RunDot";
@@ -50,78 +51,54 @@ function Runs({ table }: { table: ScoreTable }) {
 }
 
 function Rows({ table, rows }: { table: ScoreTable; rows: readonly ScoreRow[] }) {
-  const ranks = rows.some(({ rank }) => rank !== null);
   return (
-    <Table className={classes.ranking} verticalSpacing={6} horizontalSpacing="xs">
-      <Table.Thead>
-        <Table.Tr>
-          {ranks && <Table.Th scope="col">Rank</Table.Th>}
-          <Table.Th scope="col">Player</Table.Th>
-          <Table.Th scope="col" ta="right">
-            Score
-          </Table.Th>
-          {table.normalized_by && (
-            <Table.Th scope="col" ta="right">
-              Of human
-            </Table.Th>
-          )}
-        </Table.Tr>
-      </Table.Thead>
-      <Table.Tbody>
-        {rows.map((row, place) => (
-          <Row
-            key={row.ours ? `run ${row.ours.evaluation_id}` : `${row.player} ${place}`}
-            row={row}
-            ranks={ranks}
-            normalized={table.normalized_by !== null}
-          />
-        ))}
-      </Table.Tbody>
-    </Table>
+    <DataTable
+      className={classes.ranking}
+      verticalSpacing={6}
+      horizontalSpacing="xs"
+      rows={rows}
+      rowKey={({ ours, player }, place) => (ours ? `run ${ours.evaluation_id}` : `${player} ${place}`)}
+      rowProps={({ ours, method }) => ({ "data-ours": ours || method ? true : undefined })}
+      columns={[
+        rows.some(({ rank }) => rank !== null) && {
+          title: "Rank",
+          cell: ({ rank }) => rank ?? "–",
+          cellProps: (row) => ({ className: classes.rank, title: row.unranked_because ?? undefined }),
+        },
+        { title: "Player", cell: (row) => <Player row={row} /> },
+        { title: "Score", numeric: true, cell: (row) => <RowScore row={row} /> },
+        table.normalized_by !== null && {
+          title: "Of human",
+          numeric: true,
+          cell: (row) => humanPercent(row.human_normalized),
+          cellProps: (row) => ({ title: score(row.human_normalized) }),
+        },
+      ]}
+    />
   );
 }
 
-function Row({ row, ranks, normalized }: { row: ScoreRow; ranks: boolean; normalized: boolean }) {
-  const { ours, method } = row;
+function Player({ row }: { row: ScoreRow }) {
+  if (row.ours) return <OurPlayer row={row} ours={row.ours} />;
+  return row.method ? <Method of={row.method} /> : <PublishedPlayer row={row} />;
+}
+
+function RowScore({ row: { ours, method, score: value, sources } }: { row: ScoreRow }) {
   const interval = ours?.interval ?? method?.interval;
   return (
-    <Table.Tr data-ours={ours || method ? true : undefined}>
-      {ranks && (
-        <Table.Td className={classes.rank} title={row.unranked_because ?? undefined}>
-          {row.rank ?? "–"}
-        </Table.Td>
-      )}
-      <Table.Td>
-        {ours ? (
-          <OurPlayer row={row} ours={ours} />
-        ) : method ? (
-          <Method of={method} />
-        ) : (
-          <PublishedPlayer row={row} />
-        )}
-      </Table.Td>
-      <Table.Td ta="right">
-        <div className={classes.mean}>
-          <Score
-            value={row.score}
-            meaning={ours || method ? "Mean" : row.sources.length > 0 ? "Published" : "Best"}
-          />
+    <>
+      <div className={classes.mean}>
+        <Score value={value} meaning={ours || method ? "Mean" : sources.length > 0 ? "Published" : "Best"} />
+      </div>
+      {interval && (
+        <div
+          className={classes.interval}
+          title={`95 % interval of the mean over ${method ? "runs" : "episodes"}`}
+        >
+          {formatInterval(interval)}
         </div>
-        {interval && (
-          <div
-            className={classes.interval}
-            title={`95 % interval of the mean over ${method ? "runs" : "episodes"}`}
-          >
-            {formatInterval(interval)}
-          </div>
-        )}
-      </Table.Td>
-      {normalized && (
-        <Table.Td ta="right" title={score(row.human_normalized)}>
-          {humanPercent(row.human_normalized)}
-        </Table.Td>
       )}
-    </Table.Tr>
+    </>
   );
 }
 

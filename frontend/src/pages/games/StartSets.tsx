@@ -1,4 +1,4 @@
-import { ActionIcon, Button, Group, Table, Text, Title, VisuallyHidden } from "@mantine/core";
+import { ActionIcon, Button, Group, Text, Title } from "@mantine/core";
 import { useDisclosure } from "@mantine/hooks";
 import { IconDownload, IconTrash, IconUpload } from "@tabler/icons-react";
 import { useQuery } from "@tanstack/react-query";
@@ -7,6 +7,7 @@ import { address } from "@/api/client";
 import { useDeleteStartSet, startSetsQuery } from "@/api/startSets";
 import type { Game, StartSet } from "@/api/types";
 import { ConfirmModal } from "@/ui/ConfirmModal";
+import { DataTable } from "@/ui/DataTable";
 import { exact, plural } from "@/ui/format";
 import { notifyDone } from "@/ui/notify";
 import { TimeAgo } from "@/ui/Quantity";
@@ -57,47 +58,47 @@ interface SetTableProps {
 
 function SetTable({ sets, onRemove }: SetTableProps) {
   return (
-    <Table className={classes.ranking} verticalSpacing={6} horizontalSpacing="xs" mt={8}>
-      <Table.Thead>
-        <Table.Tr>
-          <Table.Th scope="col">Set</Table.Th>
-          <Table.Th scope="col" ta="right">
-            Points
-          </Table.Th>
-          <Table.Th scope="col">
-            <VisuallyHidden>Actions</VisuallyHidden>
-          </Table.Th>
-        </Table.Tr>
-      </Table.Thead>
-      <Table.Tbody>
-        {sets.map((set) => (
-          <Table.Tr key={set.id}>
-            <Table.Td>
+    <DataTable
+      className={classes.ranking}
+      verticalSpacing={6}
+      horizontalSpacing="xs"
+      mt={8}
+      rows={sets}
+      rowKey={({ id }) => id}
+      columns={[
+        {
+          title: "Set",
+          cell: (set) => (
+            <>
               {set.name} <span className={classes.protocol}>{set.protocol}</span>
               <div className={classes.dim}>
                 {WHOSE[set.player]}: {set.source} · <TimeAgo time={set.created_at} />
               </div>
-            </Table.Td>
-            <Table.Td ta="right">{exact(set.points)}</Table.Td>
-            <Table.Td ta="right">
-              <Group gap={4} justify="flex-end" wrap="nowrap">
-                <ActionIcon
-                  component="a"
-                  href={address(`/export/start-sets/${set.id}.json`)}
-                  download
-                  aria-label={`Export ${set.name}`}
-                >
-                  <IconDownload size={16} />
-                </ActionIcon>
-                <ActionIcon aria-label={`Remove ${set.name}`} onClick={() => onRemove(set)}>
-                  <IconTrash size={16} />
-                </ActionIcon>
-              </Group>
-            </Table.Td>
-          </Table.Tr>
-        ))}
-      </Table.Tbody>
-    </Table>
+            </>
+          ),
+        },
+        { title: "Points", numeric: true, cell: ({ points }) => exact(points) },
+        {
+          title: "Actions",
+          isTitleHidden: true,
+          cell: (set) => (
+            <Group gap={4} justify="flex-end" wrap="nowrap">
+              <ActionIcon
+                component="a"
+                href={address(`/export/start-sets/${set.id}.json`)}
+                download
+                aria-label={`Export ${set.name}`}
+              >
+                <IconDownload size={16} />
+              </ActionIcon>
+              <ActionIcon aria-label={`Remove ${set.name}`} onClick={() => onRemove(set)}>
+                <IconTrash size={16} />
+              </ActionIcon>
+            </Group>
+          ),
+        },
+      ]}
+    />
   );
 }
 

@@ -1,6 +1,6 @@
-import { Table, Text } from "@mantine/core";
+import { Text } from "@mantine/core";
 import type { Preset } from "@/api/types";
-import { WideTable } from "@/ui/WideTable";
+import { DataTable } from "@/ui/DataTable";
 
 const TITLE = "Differences from paper and code";
 
@@ -11,30 +11,26 @@ export function PresetDifferences({ rows }: { rows: Preset["differences"] }) {
       <Text component="summary" size="xs">
         {TITLE} ({rows.length} {rows.length === 1 ? "field" : "fields"})
       </Text>
-      <WideTable label={TITLE}>
-        <Table fz="xs" verticalSpacing={4} horizontalSpacing="xs">
-          <Table.Thead>
-            <Table.Tr>
-              {["Field", "Paper", "Code", "Here", "Why"].map((head) => (
-                <Table.Th key={head} scope="col">
-                  {head}
-                </Table.Th>
-              ))}
-            </Table.Tr>
-          </Table.Thead>
-          <Table.Tbody>
-            {rows.map(({ field, title, paper, code, ours, why }) => (
-              <Table.Tr key={field}>
-                <Table.Th scope="row">{title}</Table.Th>
-                <Table.Td>{paper || "not stated"}</Table.Td>
-                <Table.Td>{code || "not stated"}</Table.Td>
-                <Table.Td>{ours}</Table.Td>
-                <Table.Td>{why}</Table.Td>
-              </Table.Tr>
-            ))}
-          </Table.Tbody>
-        </Table>
-      </WideTable>
+      <DataTable
+        label={TITLE}
+        fz="xs"
+        verticalSpacing={4}
+        horizontalSpacing="xs"
+        rows={rows}
+        rowKey={({ field }) => field}
+        columns={[
+          {
+            title: "Field",
+            isRowHeader: true,
+            cell: ({ title }) => title,
+            cellProps: () => ({ fw: "bold" }),
+          },
+          { title: "Paper", cell: ({ paper }) => paper || "not stated" },
+          { title: "Code", cell: ({ code }) => code || "not stated" },
+          { title: "Here", cell: ({ ours }) => ours },
+          { title: "Why", cell: ({ why }) => why },
+        ]}
+      />
     </details>
   );
 }

@@ -1,8 +1,9 @@
-import { Stack, Table, Text } from "@mantine/core";
+import { Stack, Text } from "@mantine/core";
 import { useDebouncedValue } from "@mantine/hooks";
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import { runForecastQuery } from "@/api/runs";
 import type { LaunchRequest, RunConfig, RunForecast } from "@/api/types";
+import { DataTable } from "@/ui/DataTable";
 import { bytes, duration, plural, short } from "@/ui/format";
 import { useNow } from "@/ui/useNow";
 import { startText } from "./startText";
@@ -69,31 +70,24 @@ function NeedsTable({ forecast, device }: { forecast: RunForecast; device: strin
     ["GPU", gpu, gpus.join(", ") || "none", device === "cuda" && gpus.length === 0],
   ];
   return (
-    <Table fz="xs" verticalSpacing={4} horizontalSpacing={0}>
-      <Table.Thead>
-        <Table.Tr>
-          {["Resource", "Needed", "Workers have"].map((head, place) => (
-            <Table.Th key={head} scope="col" ta={place > 0 ? "right" : undefined}>
-              {head}
-            </Table.Th>
-          ))}
-        </Table.Tr>
-      </Table.Thead>
-      <Table.Tbody>
-        {rows.map(([title, needed, present, short]) => (
-          <Table.Tr key={title}>
-            <Table.Th scope="row" fw={400}>
-              {title}
-            </Table.Th>
-            <Table.Td ta="right">{needed}</Table.Td>
-            <Table.Td ta="right" c={short ? "var(--mantine-color-error)" : undefined}>
-              {capacity.workers === 0 ? "no worker" : present}
-              {short && " (too little)"}
-            </Table.Td>
-          </Table.Tr>
-        ))}
-      </Table.Tbody>
-    </Table>
+    <DataTable
+      fz="xs"
+      verticalSpacing={4}
+      horizontalSpacing={0}
+      rows={rows}
+      rowKey={([title]) => title}
+      columns={[
+        { title: "Resource", isRowHeader: true, cell: ([title]) => title },
+        { title: "Needed", numeric: true, cell: ([, needed]) => needed },
+        {
+          title: "Workers have",
+          numeric: true,
+          cell: ([, , present, short]) =>
+            `${capacity.workers === 0 ? "no worker" : present}${short ? " (too little)" : ""}`,
+          cellProps: ([, , , short]) => ({ c: short ? "var(--mantine-color-error)" : undefined }),
+        },
+      ]}
+    />
   );
 }
 

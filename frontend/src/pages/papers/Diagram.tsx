@@ -1,8 +1,9 @@
-import { Anchor, Group, NativeSelect, Skeleton, Table, Text, Title } from "@mantine/core";
+import { Anchor, Group, NativeSelect, Skeleton, Text, Title } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { Link, useSearchParams } from "react-router";
 import { paperDiagramQuery } from "@/api/papers";
 import type { PaperDiagram, PaperItem } from "@/api/types";
+import { DataTable } from "@/ui/DataTable";
 import { QueryError } from "@/ui/QueryError";
 import { STATE_NAMES } from "@/ui/states";
 import { WideTable } from "@/ui/WideTable";
@@ -96,33 +97,35 @@ function Parts({ diagram }: { diagram: PaperDiagram }) {
       <Title order={3} mt="md">
         Parts
       </Title>
-      <Table className={pageClasses.table} verticalSpacing={6} mt={4}>
-        <Table.Thead>
-          <Table.Tr>
-            <Table.Th scope="col">Part</Table.Th>
-            <Table.Th scope="col">What it does</Table.Th>
-            <Table.Th scope="col">Numbers</Table.Th>
-          </Table.Tr>
-        </Table.Thead>
-        <Table.Tbody>
-          {diagram.boxes.map((box) => (
-            <Table.Tr key={box.name}>
-              <Table.Td>
-                {box.title}
-                <p className={pageClasses.dim}>{box.kind}</p>
-              </Table.Td>
-              <Table.Td className={pageClasses.why}>{box.does}</Table.Td>
-              <Table.Td>
-                <dl className={classes.numbers}>
-                  {box.readings.map((reading) => (
-                    <NumberRow key={reading.label} label={reading.label} text={readingText(reading)} />
-                  ))}
-                </dl>
-              </Table.Td>
-            </Table.Tr>
-          ))}
-        </Table.Tbody>
-      </Table>
+      <DataTable
+        className={pageClasses.table}
+        verticalSpacing={6}
+        mt={4}
+        rows={diagram.boxes}
+        rowKey={({ name }) => name}
+        columns={[
+          {
+            title: "Part",
+            cell: ({ title, kind }) => (
+              <>
+                {title}
+                <p className={pageClasses.dim}>{kind}</p>
+              </>
+            ),
+          },
+          { title: "What it does", className: pageClasses.why, cell: ({ does }) => does },
+          {
+            title: "Numbers",
+            cell: ({ readings }) => (
+              <dl className={classes.numbers}>
+                {readings.map((reading) => (
+                  <NumberRow key={reading.label} label={reading.label} text={readingText(reading)} />
+                ))}
+              </dl>
+            ),
+          },
+        ]}
+      />
     </WideTable>
   );
 }

@@ -1,7 +1,8 @@
-import { Anchor, Button, Group, Table, Text, Title } from "@mantine/core";
+import { Anchor, Button, Group, Text, Title } from "@mantine/core";
 import { Link } from "react-router";
 import type { PaperItem } from "@/api/types";
 import { saveCsv } from "@/charts/csv";
+import { DataTable } from "@/ui/DataTable";
 import { exact, nearestPercent, plural } from "@/ui/format";
 import { TimeAgo } from "@/ui/Quantity";
 import { WideTable } from "@/ui/WideTable";
@@ -13,26 +14,14 @@ export function SideBySideTable({ item: { table } }: { item: PaperItem }) {
   return (
     <WideTable label={table.title} className={classes.card}>
       <Title order={2}>{table.title}</Title>
-      <Table className={classes.table} verticalSpacing={6} mt="xs">
-        <Table.Thead>
-          <Table.Tr>
-            {table.columns.map((column) => (
-              <Table.Th key={column} scope="col">
-                {column}
-              </Table.Th>
-            ))}
-          </Table.Tr>
-        </Table.Thead>
-        <Table.Tbody>
-          {table.rows.map((row) => (
-            <Table.Tr key={row[0]}>
-              {row.map((cell, place) => (
-                <Table.Td key={table.columns[place]}>{cell}</Table.Td>
-              ))}
-            </Table.Tr>
-          ))}
-        </Table.Tbody>
-      </Table>
+      <DataTable
+        className={classes.table}
+        verticalSpacing={6}
+        mt="xs"
+        rows={table.rows}
+        rowKey={([first]) => first ?? ""}
+        columns={table.columns.map((title, place) => ({ title, cell: (row: string[]) => row[place] }))}
+      />
       <p className={classes.dim}>{table.note}</p>
     </WideTable>
   );
@@ -54,28 +43,20 @@ export function Differences({ item }: { item: PaperItem }) {
   return (
     <WideTable label="Differences" className={classes.card}>
       <Title order={2}>Differences from the paper</Title>
-      <Table className={classes.table} verticalSpacing={6} mt="xs">
-        <Table.Thead>
-          <Table.Tr>
-            <Table.Th scope="col">Setting</Table.Th>
-            <Table.Th scope="col">The paper</Table.Th>
-            <Table.Th scope="col">Its code</Table.Th>
-            <Table.Th scope="col">Ours</Table.Th>
-            <Table.Th scope="col">Why</Table.Th>
-          </Table.Tr>
-        </Table.Thead>
-        <Table.Tbody>
-          {rows.map(({ what, theirs, code, ours, why }) => (
-            <Table.Tr key={what}>
-              <Table.Td>{what}</Table.Td>
-              <Table.Td>{theirs || "not stated"}</Table.Td>
-              <Table.Td>{code || "–"}</Table.Td>
-              <Table.Td>{ours}</Table.Td>
-              <Table.Td className={classes.why}>{why}</Table.Td>
-            </Table.Tr>
-          ))}
-        </Table.Tbody>
-      </Table>
+      <DataTable
+        className={classes.table}
+        verticalSpacing={6}
+        mt="xs"
+        rows={rows}
+        rowKey={({ what }) => what}
+        columns={[
+          { title: "Setting", cell: ({ what }) => what },
+          { title: "The paper", cell: ({ theirs }) => theirs || "not stated" },
+          { title: "Its code", cell: ({ code }) => code || "–" },
+          { title: "Ours", cell: ({ ours }) => ours },
+          { title: "Why", className: classes.why, cell: ({ why }) => why },
+        ]}
+      />
     </WideTable>
   );
 }
@@ -98,32 +79,19 @@ export function Published({ item }: { item: PaperItem }) {
         </Text>
       )}
       {item.published.length > 0 && (
-        <Table className={classes.table} verticalSpacing={6} mt="xs">
-          <Table.Thead>
-            <Table.Tr>
-              <Table.Th scope="col">What</Table.Th>
-              <Table.Th scope="col" className={classes.number}>
-                Number
-              </Table.Th>
-              <Table.Th scope="col">Source</Table.Th>
-              <Table.Th scope="col">Protocol</Table.Th>
-            </Table.Tr>
-          </Table.Thead>
-          <Table.Tbody>
-            {item.published.map(({ what, value, unit, source, table, protocol }) => (
-              <Table.Tr key={`${what} ${protocol} ${unit}`}>
-                <Table.Td>{what}</Table.Td>
-                <Table.Td className={classes.number}>
-                  {exact(value)} {unit}
-                </Table.Td>
-                <Table.Td>
-                  {source}, {table}
-                </Table.Td>
-                <Table.Td className={classes.why}>{protocol}</Table.Td>
-              </Table.Tr>
-            ))}
-          </Table.Tbody>
-        </Table>
+        <DataTable
+          className={classes.table}
+          verticalSpacing={6}
+          mt="xs"
+          rows={item.published}
+          rowKey={({ what, protocol, unit }) => `${what} ${protocol} ${unit}`}
+          columns={[
+            { title: "What", cell: ({ what }) => what },
+            { title: "Number", numeric: true, cell: ({ value, unit }) => `${exact(value)} ${unit}` },
+            { title: "Source", cell: ({ source, table }) => `${source}, ${table}` },
+            { title: "Protocol", className: classes.why, cell: ({ protocol }) => protocol },
+          ]}
+        />
       )}
     </WideTable>
   );
@@ -149,29 +117,28 @@ export function StartedStudies({ item }: { item: PaperItem }) {
   return (
     <WideTable label="Studies of this item" className={classes.card}>
       <Title order={2}>Studies of this item</Title>
-      <Table className={classes.table} verticalSpacing={6} mt="xs">
-        <Table.Tbody>
-          {item.started.map((study) => {
-            const total = Object.values(study.runs).reduce((sum, count) => sum + count, 0);
-            return (
-              <Table.Tr key={study.id}>
-                <Table.Td>
-                  <Anchor component={Link} to={`/studies/${study.id}`} size="sm">
-                    {study.part}, {nearestPercent(study.share)}
-                  </Anchor>
-                </Table.Td>
-                <Table.Td>{study.state}</Table.Td>
-                <Table.Td className={classes.number}>
-                  {study.runs.finished} of {plural(total, "run")} finished
-                </Table.Td>
-                <Table.Td>
-                  <TimeAgo time={study.created_at} />
-                </Table.Td>
-              </Table.Tr>
-            );
-          })}
-        </Table.Tbody>
-      </Table>
+      <DataTable
+        className={classes.table}
+        verticalSpacing={6}
+        mt="xs"
+        rows={item.started}
+        rowKey={({ id }) => id}
+        columns={[
+          {
+            cell: ({ id, part, share }) => (
+              <Anchor component={Link} to={`/studies/${id}`} size="sm">
+                {part}, {nearestPercent(share)}
+              </Anchor>
+            ),
+          },
+          { cell: ({ state }) => state },
+          { numeric: true, cell: ({ runs }) => `${runs.finished} of ${plural(sum(runs), "run")} finished` },
+          { cell: ({ created_at }) => <TimeAgo time={created_at} /> },
+        ]}
+      />
     </WideTable>
   );
 }
+
+const sum = (counts: Record<string, number>) =>
+  Object.values(counts).reduce((total, count) => total + count, 0);

@@ -1,12 +1,12 @@
-import { Anchor, Skeleton, Stack, Table, Text, Title } from "@mantine/core";
+import { Anchor, Skeleton, Stack, Text, Title } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { Link, useParams } from "react-router";
 import { paperQuery } from "@/api/papers";
-import type { Paper, PaperItemSummary } from "@/api/types";
+import type { Paper } from "@/api/types";
+import { DataTable } from "@/ui/DataTable";
 import { exact, short } from "@/ui/format";
 import { QueryError } from "@/ui/QueryError";
 import { usePageTitle } from "@/ui/usePageTitle";
-import { WideTable } from "@/ui/WideTable";
 import classes from "./papers.module.css";
 
 /** One paper with its tables and figures, and the full cost of each. */
@@ -50,49 +50,38 @@ function PaperSheet({ paper }: { paper: Paper }) {
           {paper.shows}
         </Text>
       </Stack>
-      <WideTable label="Tables and figures" className={classes.card}>
-        <Table className={classes.table} verticalSpacing="xs">
-          <Table.Thead>
-            <Table.Tr>
-              <Table.Th scope="col">Item</Table.Th>
-              <Table.Th scope="col">Content</Table.Th>
-              <Table.Th scope="col" className={classes.number}>
-                Full runs
-              </Table.Th>
-              <Table.Th scope="col" className={classes.number}>
-                Full frames
-              </Table.Th>
-              <Table.Th scope="col" className={classes.number}>
-                Studies here
-              </Table.Th>
-            </Table.Tr>
-          </Table.Thead>
-          <Table.Tbody>
-            {paper.items.map((item) => (
-              <ItemRow key={item.name} paper={paper} item={item} />
-            ))}
-          </Table.Tbody>
-        </Table>
-      </WideTable>
+      <DataTable
+        label="Tables and figures"
+        frameClass={classes.card}
+        className={classes.table}
+        verticalSpacing="xs"
+        rows={paper.items}
+        rowKey={({ name }) => name}
+        columns={[
+          {
+            title: "Item",
+            cell: ({ name, label }) => (
+              <Anchor component={Link} to={`/papers/${paper.name}/${name}`} size="sm" fw={500}>
+                {label}
+              </Anchor>
+            ),
+            cellProps: () => ({ style: { whiteSpace: "nowrap" } }),
+          },
+          {
+            title: "Content",
+            className: classes.why,
+            cell: ({ title, unavailable_reason }) => (
+              <>
+                {title}
+                {unavailable_reason && <p className={classes.dim}>{unavailable_reason}</p>}
+              </>
+            ),
+          },
+          { title: "Full runs", numeric: true, cell: ({ runs }) => (runs > 0 ? exact(runs) : "–") },
+          { title: "Full frames", numeric: true, cell: ({ frames }) => (frames > 0 ? short(frames) : "–") },
+          { title: "Studies here", numeric: true, cell: ({ studies }) => studies },
+        ]}
+      />
     </>
-  );
-}
-
-function ItemRow({ paper, item }: { paper: Paper; item: PaperItemSummary }) {
-  return (
-    <Table.Tr>
-      <Table.Td style={{ whiteSpace: "nowrap" }}>
-        <Anchor component={Link} to={`/papers/${paper.name}/${item.name}`} size="sm" fw={500}>
-          {item.label}
-        </Anchor>
-      </Table.Td>
-      <Table.Td className={classes.why}>
-        {item.title}
-        {item.unavailable_reason && <p className={classes.dim}>{item.unavailable_reason}</p>}
-      </Table.Td>
-      <Table.Td className={classes.number}>{item.runs > 0 ? exact(item.runs) : "–"}</Table.Td>
-      <Table.Td className={classes.number}>{item.frames > 0 ? short(item.frames) : "–"}</Table.Td>
-      <Table.Td className={classes.number}>{item.studies}</Table.Td>
-    </Table.Tr>
   );
 }

@@ -1,5 +1,6 @@
-import { Table, Text, Title } from "@mantine/core";
+import { Text, Title } from "@mantine/core";
 import type { PaperItem } from "@/api/types";
+import { DataTable } from "@/ui/DataTable";
 import { exact, nearestPercent, plural } from "@/ui/format";
 import { WideTable } from "@/ui/WideTable";
 import classes from "./papers.module.css";
@@ -17,40 +18,28 @@ export function Speeds({ item: { speeds } }: { item: PaperItem }) {
         {missing > 0 &&
           ` ${plural(missing, "setting")} did not measure this. Run the part again to measure it.`}
       </Text>
-      <Table className={classes.table} verticalSpacing={6} mt="xs">
-        <Table.Thead>
-          <Table.Tr>
-            <Table.Th scope="col">Part</Table.Th>
-            <Table.Th scope="col">Setting</Table.Th>
-            <Table.Th scope="col" className={classes.number}>
-              Steps per second
-            </Table.Th>
-            <Table.Th scope="col" className={classes.number}>
-              Environments alone
-            </Table.Th>
-            <Table.Th scope="col" className={classes.number}>
-              Relative
-            </Table.Th>
-          </Table.Tr>
-        </Table.Thead>
-        <Table.Tbody>
-          {speeds.map(({ part, share, setting, rate, ceiling, of_ceiling }) => (
-            <Table.Tr key={`${part} ${share} ${setting}`}>
-              <Table.Td>
-                {part}, {nearestPercent(share)}
-              </Table.Td>
-              <Table.Td>{setting}</Table.Td>
-              <Table.Td className={classes.number}>{exact(Math.round(rate))}</Table.Td>
-              <Table.Td className={classes.number}>
-                {ceiling === null ? "not measured" : exact(Math.round(ceiling))}
-              </Table.Td>
-              <Table.Td className={classes.number}>
-                {of_ceiling === null ? "–" : nearestPercent(of_ceiling)}
-              </Table.Td>
-            </Table.Tr>
-          ))}
-        </Table.Tbody>
-      </Table>
+      <DataTable
+        className={classes.table}
+        verticalSpacing={6}
+        mt="xs"
+        rows={speeds}
+        rowKey={({ part, share, setting }) => `${part} ${share} ${setting}`}
+        columns={[
+          { title: "Part", cell: ({ part, share }) => `${part}, ${nearestPercent(share)}` },
+          { title: "Setting", cell: ({ setting }) => setting },
+          { title: "Steps per second", numeric: true, cell: ({ rate }) => exact(Math.round(rate)) },
+          {
+            title: "Environments alone",
+            numeric: true,
+            cell: ({ ceiling }) => (ceiling === null ? "not measured" : exact(Math.round(ceiling))),
+          },
+          {
+            title: "Relative",
+            numeric: true,
+            cell: ({ of_ceiling }) => (of_ceiling === null ? "–" : nearestPercent(of_ceiling)),
+          },
+        ]}
+      />
     </WideTable>
   );
 }

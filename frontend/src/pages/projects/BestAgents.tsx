@@ -49,12 +49,7 @@ function Agent({ agent }: { agent: ProjectAgent }) {
           <Text size="sm" fw={600} truncate>
             {agent.env_title}
           </Text>
-          <Text
-            size="sm"
-            fw={600}
-            className={classes.return}
-            title="Best mean return of 100 training episodes"
-          >
+          <Text size="sm" fw={600} title="Best mean return of 100 training episodes">
             {score(agent.best_return)}
           </Text>
         </Group>

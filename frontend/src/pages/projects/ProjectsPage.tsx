@@ -1,4 +1,4 @@
-import { Anchor, Button, Group, Skeleton, Stack, Table, Text, Title, VisuallyHidden } from "@mantine/core";
+import { Anchor, Button, Group, Skeleton, Stack, Text, Title } from "@mantine/core";
 import { useDisclosure } from "@mantine/hooks";
 import { IconPlus } from "@tabler/icons-react";
 import { useQuery } from "@tanstack/react-query";
@@ -7,11 +7,11 @@ import { projectsQuery } from "@/api/projects";
 import type { ProjectSummary } from "@/api/types";
 import { NewProjectModal } from "@/run-actions/NewProjectModal";
 import { inProject, projectAddress } from "@/ui/currentProject";
+import { DataTable } from "@/ui/DataTable";
 import { exact } from "@/ui/format";
 import { TimeAgo } from "@/ui/Quantity";
 import { QueryError } from "@/ui/QueryError";
 import { usePageTitle } from "@/ui/usePageTitle";
-import { WideTable } from "@/ui/WideTable";
 import { ProjectMenu } from "./ProjectMenu";
 import classes from "./projects.module.css";
 
@@ -58,76 +58,69 @@ export default function ProjectsPage() {
 
 function ProjectTable({ projects }: { projects: readonly ProjectSummary[] }) {
   return (
-    <WideTable label="Projects" className={classes.card}>
-      <Table verticalSpacing="xs">
-        <Table.Thead>
-          <Table.Tr>
-            <Table.Th scope="col">Project</Table.Th>
-            <Table.Th scope="col" className={classes.number}>
-              Runs
-            </Table.Th>
-            <Table.Th scope="col" className={classes.number}>
-              Training
-            </Table.Th>
-            <Table.Th scope="col" className={classes.number}>
-              Studies
-            </Table.Th>
-            <Table.Th scope="col" className={classes.number}>
-              Reports
-            </Table.Th>
-            <Table.Th scope="col" className={classes.activityCell}>
-              Last activity
-            </Table.Th>
-            <Table.Th scope="col">
-              <VisuallyHidden>Actions</VisuallyHidden>
-            </Table.Th>
-          </Table.Tr>
-        </Table.Thead>
-        <Table.Tbody>
-          {projects.map((project) => (
-            <ProjectRow key={project.id} project={project} />
-          ))}
-        </Table.Tbody>
-      </Table>
-    </WideTable>
+    <DataTable
+      label="Projects"
+      frameClass={classes.card}
+      verticalSpacing="xs"
+      rows={projects}
+      rowKey={({ id }) => id}
+      columns={[
+        {
+          title: "Project",
+          className: classes.name,
+          cell: ({ name }) => (
+            <Anchor component={Link} to={projectAddress(name)} size="sm" fw={500}>
+              {name}
+            </Anchor>
+          ),
+        },
+        {
+          title: "Runs",
+          numeric: true,
+          cell: ({ name, runs }) => (
+            <Count count={runs} to={inProject("/", name)} label={`Runs of ${name}`} />
+          ),
+        },
+        {
+          title: "Training",
+          numeric: true,
+          cell: ({ active_runs: active }) => (active === 0 ? "–" : exact(active)),
+        },
+        {
+          title: "Studies",
+          numeric: true,
+          cell: ({ name, studies }) => (
+            <Count count={studies} to={inProject("/studies", name)} label={`Studies of ${name}`} />
+          ),
+        },
+        {
+          title: "Reports",
+          numeric: true,
+          cell: ({ name, reports }) => (
+            <Count count={reports} to={inProject("/reports", name)} label={`Reports of ${name}`} />
+          ),
+        },
+        {
+          title: "Last activity",
+          className: classes.activityCell,
+          cell: (project) => <TimeAgo time={project.last_activity} />,
+        },
+        {
+          title: "Actions",
+          isTitleHidden: true,
+          className: classes.menu,
+          cell: (project) => <ProjectMenu project={project} />,
+        },
+      ]}
+    />
   );
 }
 
-function ProjectRow({ project }: { project: ProjectSummary }) {
-  const { name } = project;
+function Count({ count, to, label }: { count: number; to: string; label: string }) {
+  if (count === 0) return "–";
   return (
-    <Table.Tr>
-      <Table.Td className={classes.name}>
-        <Anchor component={Link} to={projectAddress(name)} size="sm" fw={500}>
-          {name}
-        </Anchor>
-      </Table.Td>
-      <CountCell count={project.runs} to={inProject("/", name)} label={`Runs of ${name}`} />
-      <Table.Td className={classes.number}>
-        {project.active_runs === 0 ? "–" : exact(project.active_runs)}
-      </Table.Td>
-      <CountCell count={project.studies} to={inProject("/studies", name)} label={`Studies of ${name}`} />
-      <CountCell count={project.reports} to={inProject("/reports", name)} label={`Reports of ${name}`} />
-      <Table.Td className={classes.activityCell}>
-        <TimeAgo time={project.last_activity} />
-      </Table.Td>
-      <Table.Td className={classes.menu}>
-        <ProjectMenu project={project} />
-      </Table.Td>
-    </Table.Tr>
-  );
-}
-
-function CountCell({ count, to, label }: { count: number; to: string; label: string }) {
-  return (
-    <Table.Td className={classes.number}>
-      {count === 0 ? (
-        "–"
-      ) : (
-        <Anchor component={Link} to={to} size="sm" aria-label={`${label}: ${count}`}>
-          {exact(count)}
-        </Anchor>
-      )}
-    </Table.Td>
+    <Anchor component={Link} to={to} size="sm" aria-label={`${label}: ${count}`}>
+      {exact(count)}
+    </Anchor>
   );
 }

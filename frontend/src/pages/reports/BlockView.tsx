@@ -1,4 +1,4 @@
-import { Anchor, Skeleton, Table, Text } from "@mantine/core";
+import { Anchor, Skeleton, Text } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { Link } from "react-router";
@@ -9,10 +9,10 @@ import { FigureFrame } from "@/charts/FigureFrame";
 import { titleOf, useFigureKind } from "@/charts/figureKind";
 import { DRAWN_HEADER, drawnRows } from "@/charts/points";
 import { shown } from "@/config-form/draft";
+import { DataTable } from "@/ui/DataTable";
 import { exact, score, short } from "@/ui/format";
 import { Markdown } from "@/ui/Markdown";
 import { QueryError } from "@/ui/QueryError";
-import { WideTable } from "@/ui/WideTable";
 import { lackOf, titleOfKind, toEditable } from "./draft";
 import classes from "./reports.module.css";
 
@@ -114,30 +114,21 @@ interface TableOfProps {
 function TableOf({ table, columns = [] }: TableOfProps) {
   return (
     <>
-      <WideTable label="Table">
-        <Table verticalSpacing="xs">
-          <Table.Thead>
-            <Table.Tr>
-              {table.header.map((title, column) => (
-                <Table.Th key={column} scope="col" className={sideOf(table.rows[0]?.[column])}>
-                  {title}
-                </Table.Th>
-              ))}
-            </Table.Tr>
-          </Table.Thead>
-          <Table.Tbody>
-            {table.rows.map((row, place) => (
-              <Table.Tr key={place}>
-                {row.map((cell, column) => (
-                  <Table.Td key={column} className={sideOf(cell)}>
-                    {typeof cell === "number" ? cellText(cell, columns[column]) : (cell ?? "–")}
-                  </Table.Td>
-                ))}
-              </Table.Tr>
-            ))}
-          </Table.Tbody>
-        </Table>
-      </WideTable>
+      <DataTable
+        label="Table"
+        verticalSpacing="xs"
+        rows={table.rows}
+        rowKey={(_, place) => place}
+        columns={table.header.map((title, column) => ({
+          title,
+          headProps: { className: sideOf(table.rows[0]?.[column]) },
+          cell: (row: ReportTable["rows"][number]) => {
+            const cell = row[column];
+            return typeof cell === "number" ? cellText(cell, columns[column]) : (cell ?? "–");
+          },
+          cellProps: (row: ReportTable["rows"][number]) => ({ className: sideOf(row[column]) }),
+        }))}
+      />
       {table.rows.length === 0 && <Text size="sm">No rows yet.</Text>}
     </>
   );

@@ -1,4 +1,4 @@
-import { Anchor, Button, Group, Skeleton, Stack, Table, Text, Title } from "@mantine/core";
+import { Anchor, Button, Group, Skeleton, Stack, Text, Title } from "@mantine/core";
 import { IconPlus, IconReportAnalytics } from "@tabler/icons-react";
 import { useQuery } from "@tanstack/react-query";
 import { Link, useNavigate } from "react-router";
@@ -7,11 +7,11 @@ import { reportsQuery, useCreateReport } from "@/api/reports";
 import type { ReportSummary } from "@/api/types";
 import { OpenExamples } from "@/run-actions/OpenExamples";
 import { useCurrentProject } from "@/ui/currentProject";
+import { DataTable } from "@/ui/DataTable";
 import { EmptyState } from "@/ui/EmptyState";
 import { TimeAgo } from "@/ui/Quantity";
 import { QueryError } from "@/ui/QueryError";
 import { usePageTitle } from "@/ui/usePageTitle";
-import { WideTable } from "@/ui/WideTable";
 import classes from "./reports.module.css";
 
 /** List of reports. */
@@ -70,35 +70,26 @@ export default function ReportsPage() {
 
 function ReportTable({ reports }: { reports: readonly ReportSummary[] }) {
   return (
-    <WideTable label="Reports" className={classes.card}>
-      <Table verticalSpacing="xs">
-        <Table.Thead>
-          <Table.Tr>
-            <Table.Th scope="col">Report</Table.Th>
-            <Table.Th scope="col" className={classes.number}>
-              Blocks
-            </Table.Th>
-            <Table.Th scope="col">Link</Table.Th>
-            <Table.Th scope="col">Changed</Table.Th>
-          </Table.Tr>
-        </Table.Thead>
-        <Table.Tbody>
-          {reports.map((report) => (
-            <Table.Tr key={report.id}>
-              <Table.Td className={classes.block}>
-                <Anchor component={Link} to={`/reports/${report.id}`} size="sm" fw={500}>
-                  {report.title}
-                </Anchor>
-              </Table.Td>
-              <Table.Td className={classes.number}>{report.blocks}</Table.Td>
-              <Table.Td>{report.shared ? "Shared" : "–"}</Table.Td>
-              <Table.Td>
-                <TimeAgo time={report.updated_at} />
-              </Table.Td>
-            </Table.Tr>
-          ))}
-        </Table.Tbody>
-      </Table>
-    </WideTable>
+    <DataTable
+      label="Reports"
+      frameClass={classes.card}
+      verticalSpacing="xs"
+      rows={reports}
+      rowKey={({ id }) => id}
+      columns={[
+        {
+          title: "Report",
+          className: classes.block,
+          cell: ({ id, title }) => (
+            <Anchor component={Link} to={`/reports/${id}`} size="sm" fw={500}>
+              {title}
+            </Anchor>
+          ),
+        },
+        { title: "Blocks", numeric: true, cell: ({ blocks }) => blocks },
+        { title: "Link", cell: ({ shared }) => (shared ? "Shared" : "–") },
+        { title: "Changed", cell: (report) => <TimeAgo time={report.updated_at} /> },
+      ]}
+    />
   );
 }

@@ -1,16 +1,16 @@
-import { Anchor, Skeleton, Stack, Table, Text, Title } from "@mantine/core";
+import { Anchor, Skeleton, Stack, Text, Title } from "@mantine/core";
 import { IconPackage } from "@tabler/icons-react";
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "react-router";
 import { type ArtifactVersion, runArtifactsQuery } from "@/api/artifacts";
 import type { Run } from "@/api/types";
 import { ArtifactAliases } from "@/ui/ArtifactAliases";
+import { DataTable } from "@/ui/DataTable";
 import { EmptyState } from "@/ui/EmptyState";
 import { bytes } from "@/ui/format";
 import { LogArtifactHint } from "@/ui/LogArtifactHint";
 import { QueryError } from "@/ui/QueryError";
 import { Short, TimeAgo } from "@/ui/Quantity";
-import { WideTable } from "@/ui/WideTable";
 import classes from "./run.module.css";
 
 /** Versions of artifacts that a run made and used. */
@@ -43,53 +43,46 @@ function Versions({ title, versions }: { title: string; versions: readonly Artif
       <Title order={2} mb="xs">
         {title}
       </Title>
-      <WideTable label={title} className={classes.card}>
-        <Table verticalSpacing={6} className={classes.oneLine}>
-          <Table.Thead>
-            <Table.Tr>
-              <Table.Th scope="col">Artifact</Table.Th>
-              <Table.Th scope="col">Kind</Table.Th>
-              <Table.Th scope="col" ta="right">
-                Files
-              </Table.Th>
-              <Table.Th scope="col" ta="right">
-                Size
-              </Table.Th>
-              <Table.Th scope="col" ta="right">
-                Step
-              </Table.Th>
-              <Table.Th scope="col">Logged</Table.Th>
-            </Table.Tr>
-          </Table.Thead>
-          <Table.Tbody>
-            {versions.map((version) => (
-              <Table.Tr key={version.id}>
-                <Table.Td>
-                  <Anchor
-                    component={Link}
-                    to={`/artifacts/${version.artifact_id}/v${version.version}`}
-                    size="sm"
-                    fw={500}
-                    mr={8}
-                  >
-                    {version.name}:v{version.version}
-                  </Anchor>
-                  <ArtifactAliases aliases={version.aliases} />
-                </Table.Td>
-                <Table.Td>{version.kind}</Table.Td>
-                <Table.Td ta="right">{version.file_count}</Table.Td>
-                <Table.Td ta="right">{version.bytes > 0 ? bytes(version.bytes) : "–"}</Table.Td>
-                <Table.Td ta="right">
-                  {version.step === null ? <Text c="dimmed">–</Text> : <Short value={version.step} />}
-                </Table.Td>
-                <Table.Td>
-                  <TimeAgo time={version.created_at} />
-                </Table.Td>
-              </Table.Tr>
-            ))}
-          </Table.Tbody>
-        </Table>
-      </WideTable>
+      <DataTable
+        label={title}
+        frameClass={classes.card}
+        verticalSpacing={6}
+        className={classes.oneLine}
+        rows={versions}
+        rowKey={({ id }) => id}
+        columns={[
+          {
+            title: "Artifact",
+            cell: ({ artifact_id, name, version, aliases }) => (
+              <>
+                <Anchor
+                  component={Link}
+                  to={`/artifacts/${artifact_id}/v${version}`}
+                  size="sm"
+                  fw={500}
+                  mr={8}
+                >
+                  {name}:v{version}
+                </Anchor>
+                <ArtifactAliases aliases={aliases} />
+              </>
+            ),
+          },
+          { title: "Kind", cell: ({ kind }) => kind },
+          { title: "Files", numeric: true, cell: ({ file_count }) => file_count },
+          {
+            title: "Size",
+            numeric: true,
+            cell: (version) => (version.bytes > 0 ? bytes(version.bytes) : "–"),
+          },
+          {
+            title: "Step",
+            numeric: true,
+            cell: ({ step }) => (step === null ? <Text c="dimmed">–</Text> : <Short value={step} />),
+          },
+          { title: "Logged", cell: ({ created_at }) => <TimeAgo time={created_at} /> },
+        ]}
+      />
     </section>
   );
 }

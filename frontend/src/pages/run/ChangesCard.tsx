@@ -1,4 +1,4 @@
-import { Group, Table, Text, Title } from "@mantine/core";
+import { Group, Text, Title } from "@mantine/core";
 import { useDisclosure } from "@mantine/hooks";
 import { IconSettings } from "@tabler/icons-react";
 import { useQuery } from "@tanstack/react-query";
@@ -8,8 +8,8 @@ import { useConfigFields } from "@/config-form/useConfigFields";
 import { changeState, describeChange } from "@/run-actions/changes/changeWords";
 import { ChangeSettingsModal } from "@/run-actions/changes/ChangeSettingsModal";
 import { BlockableButton } from "@/ui/BlockableButton";
+import { DataTable } from "@/ui/DataTable";
 import { TimeAgo } from "@/ui/Quantity";
-import { WideTable } from "@/ui/WideTable";
 import classes from "./run.module.css";
 
 /** Changes of a run's settings while it trained, and a button for another one. */
@@ -32,39 +32,34 @@ export function ChangesCard({ run }: { run: Run }) {
           Change settings…
         </BlockableButton>
       </Group>
-      {changes.length === 0 ? (
-        <Text size="sm" c="dimmed">
-          The run has the settings that it started with.
-        </Text>
-      ) : (
-        <WideTable label="Table of changes">
-          <Table verticalSpacing={6} layout="auto">
-            <Table.Thead>
-              <Table.Tr>
-                <Table.Th>Change</Table.Th>
-                <Table.Th>Requested</Table.Th>
-                <Table.Th>State</Table.Th>
-              </Table.Tr>
-            </Table.Thead>
-            <Table.Tbody>
-              {changes.map((change) => (
-                <Table.Tr key={change.number}>
-                  <Table.Td>
-                    {describeChange(change, fields).map((line) => (
-                      <div key={line}>{line}</div>
-                    ))}
-                  </Table.Td>
-                  <Table.Td>
-                    <TimeAgo time={change.requested_at} />
-                    {change.requested_by && ` by ${change.requested_by}`}
-                  </Table.Td>
-                  <Table.Td>{changeState(change)}</Table.Td>
-                </Table.Tr>
-              ))}
-            </Table.Tbody>
-          </Table>
-        </WideTable>
-      )}
+      <DataTable
+        label="Table of changes"
+        verticalSpacing={6}
+        layout="auto"
+        rows={changes}
+        rowKey={({ number }) => number}
+        empty={
+          <Text size="sm" c="dimmed">
+            The run has the settings that it started with.
+          </Text>
+        }
+        columns={[
+          {
+            title: "Change",
+            cell: (change) => describeChange(change, fields).map((line) => <div key={line}>{line}</div>),
+          },
+          {
+            title: "Requested",
+            cell: ({ requested_at, requested_by }) => (
+              <>
+                <TimeAgo time={requested_at} />
+                {requested_by && ` by ${requested_by}`}
+              </>
+            ),
+          },
+          { title: "State", cell: changeState },
+        ]}
+      />
       {isOpen && <ChangeSettingsModal run={run} onClose={dialog.close} />}
     </section>
   );

@@ -1,17 +1,17 @@
-import { Badge, Group, Stack, Table, Text, VisuallyHidden } from "@mantine/core";
+import { Badge, Group, Stack, Text } from "@mantine/core";
 import { IconDeviceFloppy } from "@tabler/icons-react";
 import { useQuery } from "@tanstack/react-query";
-import { useState } from "react";
+import { type ComponentProps, useState } from "react";
 import { Link } from "react-router";
 import { usePinCheckpoint, checkpointsQuery } from "@/api/checkpoints";
 import type { Checkpoint, Run } from "@/api/types";
 import { BlockableButton } from "@/ui/BlockableButton";
+import { DataTable } from "@/ui/DataTable";
 import { EmptyState } from "@/ui/EmptyState";
 import { bytes, short } from "@/ui/format";
 import { Score, Short, TimeAgo } from "@/ui/Quantity";
 import { QueryError } from "@/ui/QueryError";
 import { availabilityText, isReported, unsupportedReason } from "@/ui/states";
-import { WideTable } from "@/ui/WideTable";
 import { AliasModal } from "./AliasModal";
 import { CheckpointMenu } from "./CheckpointMenu";
 import { CalibrateModal } from "./critic/CalibrateModal";
@@ -53,32 +53,40 @@ export function CheckpointsTab({ run }: { run: Run }) {
           ? "This agent was imported. Evaluate it, record it or watch it play."
           : "Fork a checkpoint to continue training from it, optionally with other hyperparameters. Arcadia keeps the first, best and last checkpoints, and others spread evenly between them. Pinned checkpoints are kept permanently."}
       </Text>
-      <WideTable label="Table of checkpoints" className={classes.card}>
-        <Table verticalSpacing={6} className={`${classes.oneLine} ${classes.tight}`}>
-          <Table.Thead>
-            <Table.Tr>
-              <Table.Th>Saved at</Table.Th>
-              <Table.Th ta="right" title="Mean of the last 100 episodes">
-                Return
-              </Table.Th>
-              <Table.Th ta="right" visibleFrom="sm">
-                Size
-              </Table.Th>
-              <Table.Th ta="right" visibleFrom="sm">
-                Age
-              </Table.Th>
-              <Table.Th>
-                <VisuallyHidden>Actions</VisuallyHidden>
-              </Table.Th>
-            </Table.Tr>
-          </Table.Thead>
-          <Table.Tbody>
-            {newestFirst.map((checkpoint) => (
-              <CheckpointRow
-                key={checkpoint.id}
+      <DataTable
+        label="Table of checkpoints"
+        frameClass={classes.card}
+        verticalSpacing={6}
+        className={`${classes.oneLine} ${classes.tight}`}
+        rows={newestFirst}
+        rowKey={({ id }) => id}
+        columns={[
+          { title: "Saved at", cell: (checkpoint) => <CheckpointName checkpoint={checkpoint} /> },
+          {
+            title: "Return",
+            help: "Mean of the last 100 episodes",
+            numeric: true,
+            cell: ({ return_mean }) => <Score value={return_mean} meaning="Mean of the last 100 episodes" />,
+          },
+          {
+            title: "Size",
+            numeric: true,
+            visibleFrom: "sm",
+            cell: (checkpoint) => bytes(checkpoint.bytes),
+          },
+          {
+            title: "Age",
+            numeric: true,
+            visibleFrom: "sm",
+            cell: ({ created_at }) => <TimeAgo time={created_at} />,
+          },
+          {
+            title: "Actions",
+            isTitleHidden: true,
+            cell: (checkpoint) => (
+              <CheckpointActions
                 run={run}
                 checkpoint={checkpoint}
-                liveUrl={`/runs/${run.id}/live?checkpoint=${checkpoint.id}`}
                 onFork={() => setForked(checkpoint)}
                 onEvaluate={() => setEvaluated(checkpoint)}
                 onCalibrate={() => setCalibrated(checkpoint)}
@@ -86,10 +94,10 @@ export function CheckpointsTab({ run }: { run: Run }) {
                 onSetAlias={() => setAliased(checkpoint)}
                 onPin={() => pin.mutate({ checkpoint: checkpoint.id, pinned: !checkpoint.pinned })}
               />
-            ))}
-          </Table.Tbody>
-        </Table>
-      </WideTable>
+            ),
+          },
+        ]}
+      />
       {forked && <ForkModal run={run} checkpoint={forked} onClose={() => setForked(null)} />}
       {evaluated && <EvaluateModal run={run} checkpoint={evaluated} onClose={() => setEvaluated(null)} />}
       {calibrated && <CalibrateModal run={run} checkpoint={calibrated} onClose={() => setCalibrated(null)} />}
@@ -99,114 +107,81 @@ export function CheckpointsTab({ run }: { run: Run }) {
   );
 }
 
-interface RowProps {
-  run: Run;
-  checkpoint: Checkpoint;
-  liveUrl: string;
-  onFork: () => void;
-  onEvaluate: () => void;
-  onCalibrate: () => void;
-  onRecord: () => void;
-  onPin: () => void;
-  onSetAlias: () => void;
+function CheckpointName({ checkpoint }: { checkpoint: Checkpoint }) {
+  return (
+    <Group gap="2px 8px">
+      <Short value={checkpoint.step} unit="steps" />
+      {checkpoint.best && (
+        <>
+          <Badge size="sm" tt="none" style={{ flex: "none" }}>
+            best
+          </Badge>
+          <Text size="xs" c="dimmed">
+            {bestBy(checkpoint)}
+          </Text>
+        </>
+      )}
+      {checkpoint.pinned && (
+        <Badge size="sm" variant="light" tt="none">
+          pinned
+        </Badge>
+      )}
+      {checkpoint.aliases.map((alias) => (
+        <Badge
+          key={alias}
+          component={Link}
+          to={`/aliases?name=${encodeURIComponent(alias)}`}
+          size="sm"
+          h={24}
+          variant="outline"
+          tt="none"
+          style={{ cursor: "pointer" }}
+        >
+          {alias}
+        </Badge>
+      ))}
+      {checkpoint.attempt === 0 && (
+        <Badge size="sm" variant="default" tt="none">
+          from parent
+        </Badge>
+      )}
+    </Group>
+  );
 }
 
-function CheckpointRow({
-  run,
-  checkpoint,
-  liveUrl,
-  onFork,
-  onEvaluate,
-  onCalibrate,
-  onRecord,
-  onPin,
-  onSetAlias,
-}: RowProps) {
+interface CheckpointActionsProps extends Omit<ComponentProps<typeof CheckpointMenu>, "fileId" | "liveUrl"> {
+  onFork: () => void;
+}
+
+function CheckpointActions({ onFork, ...menu }: CheckpointActionsProps) {
+  const { run, checkpoint } = menu;
+  if (!checkpoint.available || checkpoint.file_id === null)
+    return (
+      <Text size="xs" c="dimmed" ta="right">
+        deleted
+      </Text>
+    );
   return (
-    <Table.Tr>
-      <Table.Td>
-        <Group gap="2px 8px">
-          <Short value={checkpoint.step} unit="steps" />
-          {checkpoint.best && (
-            <>
-              <Badge size="sm" tt="none" style={{ flex: "none" }}>
-                best
-              </Badge>
-              <Text size="xs" c="dimmed">
-                {bestBy(checkpoint)}
-              </Text>
-            </>
-          )}
-          {checkpoint.pinned && (
-            <Badge size="sm" variant="light" tt="none">
-              pinned
-            </Badge>
-          )}
-          {checkpoint.aliases.map((alias) => (
-            <Badge
-              key={alias}
-              component={Link}
-              to={`/aliases?name=${encodeURIComponent(alias)}`}
-              size="sm"
-              h={24}
-              variant="outline"
-              tt="none"
-              style={{ cursor: "pointer" }}
-            >
-              {alias}
-            </Badge>
-          ))}
-          {checkpoint.attempt === 0 && (
-            <Badge size="sm" variant="default" tt="none">
-              from parent
-            </Badge>
-          )}
-        </Group>
-      </Table.Td>
-      <Table.Td ta="right">
-        <Score value={checkpoint.return_mean} meaning="Mean of the last 100 episodes" />
-      </Table.Td>
-      <Table.Td ta="right" visibleFrom="sm">
-        {bytes(checkpoint.bytes)}
-      </Table.Td>
-      <Table.Td ta="right" visibleFrom="sm">
-        <TimeAgo time={checkpoint.created_at} />
-      </Table.Td>
-      <Table.Td>
-        {checkpoint.available && checkpoint.file_id !== null ? (
-          <Group gap={8} justify="flex-end" className={classes.checkpointActions}>
-            {!isReported(run) && (
-              <BlockableButton
-                blocked={unsupportedReason(run)}
-                size="compact-sm"
-                variant="default"
-                aria-label={`Fork from ${short(checkpoint.step, "steps")}`}
-                onClick={onFork}
-              >
-                Fork
-                <Text span inherit visibleFrom="sm">
-                  &nbsp;from <Short value={checkpoint.step} unit="steps" />
-                </Text>
-              </BlockableButton>
-            )}
-            <CheckpointMenu
-              run={run}
-              checkpoint={checkpoint}
-              fileId={checkpoint.file_id}
-              liveUrl={liveUrl}
-              onEvaluate={onEvaluate}
-              onCalibrate={onCalibrate}
-              onRecord={onRecord}
-              onPin={onPin}
-              onSetAlias={onSetAlias}
-            />
-          </Group>
-        ) : (
-          <Text size="xs" c="dimmed" ta="right">
-            deleted
+    <Group gap={8} justify="flex-end" className={classes.checkpointActions}>
+      {!isReported(run) && (
+        <BlockableButton
+          blocked={unsupportedReason(run)}
+          size="compact-sm"
+          variant="default"
+          aria-label={`Fork from ${short(checkpoint.step, "steps")}`}
+          onClick={onFork}
+        >
+          Fork
+          <Text span inherit visibleFrom="sm">
+            &nbsp;from <Short value={checkpoint.step} unit="steps" />
           </Text>
-        )}
-      </Table.Td>
-    </Table.Tr>
+        </BlockableButton>
+      )}
+      <CheckpointMenu
+        {...menu}
+        fileId={checkpoint.file_id}
+        liveUrl={`/runs/${run.id}/live?checkpoint=${checkpoint.id}`}
+      />
+    </Group>
   );
 }

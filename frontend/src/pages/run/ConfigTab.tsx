@@ -9,6 +9,7 @@ import { type FormField, sectionsOf } from "@/config-form/schema";
 import { BlockableButton } from "@/ui/BlockableButton";
 import { CommandLine } from "@/ui/CommandLine";
 import { CopyText } from "@/ui/CopyText";
+import { DataTable } from "@/ui/DataTable";
 import { hasAgent, isReported, unsupportedReason } from "@/ui/states";
 import { WideTable } from "@/ui/WideTable";
 import { ChangesCard } from "./ChangesCard";
@@ -83,28 +84,22 @@ function ReportedSettings({ run }: { run: Run }) {
       <Title order={2} mb="xs">
         Settings
       </Title>
-      {fields.length === 0 ? (
-        <Text c="dimmed">No configuration was logged.</Text>
-      ) : (
-        <WideTable label="Table of settings">
-          <Table verticalSpacing={6} layout="auto">
-            <Table.Thead>
-              <Table.Tr>
-                <Table.Th>Setting</Table.Th>
-                <Table.Th>Value</Table.Th>
-              </Table.Tr>
-            </Table.Thead>
-            <Table.Tbody>
-              {fields.map(([name, value]) => (
-                <Table.Tr key={name}>
-                  <Table.Td>{name}</Table.Td>
-                  <Table.Td className={classes.settingValue}>{shown(value)}</Table.Td>
-                </Table.Tr>
-              ))}
-            </Table.Tbody>
-          </Table>
-        </WideTable>
-      )}
+      <DataTable
+        label="Table of settings"
+        verticalSpacing={6}
+        layout="auto"
+        rows={fields}
+        rowKey={([name]) => name}
+        empty={<Text c="dimmed">No configuration was logged.</Text>}
+        columns={[
+          { title: "Setting", cell: ([name]) => name },
+          {
+            title: "Value",
+            cell: ([, value]) => shown(value),
+            cellProps: () => ({ className: classes.settingValue }),
+          },
+        ]}
+      />
     </section>
   );
 }

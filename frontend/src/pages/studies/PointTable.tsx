@@ -1,13 +1,13 @@
-import { Anchor, Button, Group, Table, Title, Tooltip, VisuallyHidden } from "@mantine/core";
+import { Anchor, Button, Group, Title, Tooltip } from "@mantine/core";
 import { useState } from "react";
 import { Link } from "react-router";
 import { useExtendStudy } from "@/api/studies";
 import type { Study, StudyPoint, StudyRun } from "@/api/types";
 import { ConfirmModal } from "@/ui/ConfirmModal";
+import { DataTable } from "@/ui/DataTable";
 import { notifyDone } from "@/ui/notify";
 import { exact, formatInterval, plural, score } from "@/ui/format";
 import { Score } from "@/ui/Quantity";
-import { WideTable } from "@/ui/WideTable";
 import { alsoMade, comparisonOf, decisionOf, isThere, ranked } from "./points";
 import classes from "./studies.module.css";
 
@@ -30,34 +30,47 @@ export function PointTable({ study }: { study: Study }) {
           </Anchor>
         )}
       </Group>
-      <WideTable label="Points of the study">
-        <Table className={classes.table} verticalSpacing={6}>
-          <Table.Thead>
-            <Table.Tr>
-              <Table.Th scope="col">Point</Table.Th>
-              <Table.Th scope="col" className={classes.number}>
-                Mean return
-              </Table.Th>
-              <Table.Th scope="col" className={classes.number}>
-                95 % interval
-              </Table.Th>
-              <Table.Th scope="col" className={classes.number}>
-                n
-              </Table.Th>
-              {study.verdict !== null && <Table.Th scope="col">Decision</Table.Th>}
-              <Table.Th scope="col">Seeds</Table.Th>
-              <Table.Th scope="col">
-                <VisuallyHidden>Actions</VisuallyHidden>
-              </Table.Th>
-            </Table.Tr>
-          </Table.Thead>
-          <Table.Tbody>
-            {shown.map((point) => (
-              <PointRow key={point.number} study={study} point={point} />
-            ))}
-          </Table.Tbody>
-        </Table>
-      </WideTable>
+      <DataTable
+        label="Points of the study"
+        className={classes.table}
+        verticalSpacing={6}
+        rows={shown}
+        rowKey={({ number }) => number}
+        columns={[
+          { title: "Point", className: classes.label, cell: (point) => <PointLink point={point} /> },
+          {
+            title: "Mean return",
+            numeric: true,
+            cell: ({ mean }) => <Score value={mean} meaning="Mean return over finished runs" />,
+          },
+          {
+            title: "95 % interval",
+            numeric: true,
+            cell: ({ low, high }) => (low === null || high === null ? "–" : formatInterval([low, high])),
+          },
+          { title: "n", numeric: true, cell: ({ n, runs }) => `${n}${failedText(runs)}` },
+          study.verdict !== null && {
+            title: "Decision",
+            cell: (point) => <DecisionText study={study} point={point} />,
+          },
+          {
+            title: "Seeds",
+            cell: ({ runs }) => (
+              <div className={classes.runs}>
+                {runs.map((run) => (
+                  <SeedMark key={run.seed} run={run} />
+                ))}
+              </div>
+            ),
+          },
+          {
+            title: "Actions",
+            isTitleHidden: true,
+            cell: (point) => <NewSeeds study={study} point={point} />,
+            cellProps: () => ({ className: classes.actions }),
+          },
+        ]}
+      />
       {shown.length < points.length && (
         <Button variant="default" size="xs" mt="xs" onClick={() => setAll(true)}>
           Show all {points.length} points
@@ -67,47 +80,19 @@ export function PointTable({ study }: { study: Study }) {
   );
 }
 
-function PointRow({ study, point }: { study: Study; point: StudyPoint }) {
+function PointLink({ point }: { point: StudyPoint }) {
   const compared = comparisonOf([point]);
-  const failed = point.runs.filter(({ state }) => state === "failed").length;
+  if (!compared) return point.label;
   return (
-    <Table.Tr>
-      <Table.Td className={classes.label}>
-        {compared ? (
-          <Anchor component={Link} to={compared} size="sm">
-            {point.label}
-          </Anchor>
-        ) : (
-          point.label
-        )}
-      </Table.Td>
-      <Table.Td className={classes.number}>
-        <Score value={point.mean} meaning="Mean return over finished runs" />
-      </Table.Td>
-      <Table.Td className={classes.number}>
-        {point.low === null || point.high === null ? "–" : formatInterval([point.low, point.high])}
-      </Table.Td>
-      <Table.Td className={classes.number}>
-        {point.n}
-        {failed > 0 && ` (${exact(failed)} failed)`}
-      </Table.Td>
-      {study.verdict !== null && (
-        <Table.Td>
-          <DecisionText study={study} point={point} />
-        </Table.Td>
-      )}
-      <Table.Td>
-        <div className={classes.runs}>
-          {point.runs.map((run) => (
-            <SeedMark key={run.seed} run={run} />
-          ))}
-        </div>
-      </Table.Td>
-      <Table.Td className={classes.number}>
-        <NewSeeds study={study} point={point} />
-      </Table.Td>
-    </Table.Tr>
+    <Anchor component={Link} to={compared} size="sm">
+      {point.label}
+    </Anchor>
   );
+}
+
+function failedText(runs: readonly StudyRun[]): string {
+  const failed = runs.filter(({ state }) => state === "failed").length;
+  return failed > 0 ? ` (${exact(failed)} failed)` : "";
 }
 
 /** Decision of a study until certain about a point, with the evidence in the tooltip. */

@@ -1,16 +1,16 @@
-import { Anchor, Button, Group, Skeleton, Stack, Table, Text, Title } from "@mantine/core";
+import { Anchor, Button, Group, Skeleton, Stack, Text, Title } from "@mantine/core";
 import { IconAdjustments, IconPlus } from "@tabler/icons-react";
 import { useInfiniteQuery } from "@tanstack/react-query";
 import { Link } from "react-router";
 import { studiesQuery } from "@/api/studies";
 import type { StudySummary } from "@/api/types";
 import { useCurrentProject } from "@/ui/currentProject";
+import { DataTable } from "@/ui/DataTable";
 import { EmptyState } from "@/ui/EmptyState";
 import { score } from "@/ui/format";
 import { TimeAgo } from "@/ui/Quantity";
 import { QueryError } from "@/ui/QueryError";
 import { usePageTitle } from "@/ui/usePageTitle";
-import { WideTable } from "@/ui/WideTable";
 import classes from "./studies.module.css";
 import { StudyProgress, StudyState } from "./StudyState";
 
@@ -65,45 +65,29 @@ export default function StudiesPage() {
 
 function StudyTable({ studies }: { studies: readonly StudySummary[] }) {
   return (
-    <WideTable label="Studies" className={classes.card}>
-      <Table className={classes.table} verticalSpacing="xs">
-        <Table.Thead>
-          <Table.Tr>
-            <Table.Th scope="col">Study</Table.Th>
-            <Table.Th scope="col">State</Table.Th>
-            <Table.Th scope="col">Runs</Table.Th>
-            <Table.Th scope="col" className={classes.number}>
-              Points
-            </Table.Th>
-            <Table.Th scope="col" className={classes.number}>
-              Best mean return
-            </Table.Th>
-            <Table.Th scope="col">Created</Table.Th>
-          </Table.Tr>
-        </Table.Thead>
-        <Table.Tbody>
-          {studies.map((study) => (
-            <Table.Tr key={study.id}>
-              <Table.Td className={classes.label}>
-                <Anchor component={Link} to={`/studies/${study.id}`} size="sm" fw={500}>
-                  {study.name}
-                </Anchor>
-              </Table.Td>
-              <Table.Td>
-                <StudyState study={study} />
-              </Table.Td>
-              <Table.Td miw={200}>
-                <StudyProgress study={study} />
-              </Table.Td>
-              <Table.Td className={classes.number}>{study.points}</Table.Td>
-              <Table.Td className={classes.number}>{score(study.best)}</Table.Td>
-              <Table.Td>
-                <TimeAgo time={study.created_at} />
-              </Table.Td>
-            </Table.Tr>
-          ))}
-        </Table.Tbody>
-      </Table>
-    </WideTable>
+    <DataTable
+      label="Studies"
+      frameClass={classes.card}
+      className={classes.table}
+      verticalSpacing="xs"
+      rows={studies}
+      rowKey={({ id }) => id}
+      columns={[
+        {
+          title: "Study",
+          className: classes.label,
+          cell: ({ id, name }) => (
+            <Anchor component={Link} to={`/studies/${id}`} size="sm" fw={500}>
+              {name}
+            </Anchor>
+          ),
+        },
+        { title: "State", cell: (study) => <StudyState study={study} /> },
+        { title: "Runs", cell: (study) => <StudyProgress study={study} />, cellProps: () => ({ miw: 200 }) },
+        { title: "Points", numeric: true, cell: ({ points }) => points },
+        { title: "Best mean return", numeric: true, cell: ({ best }) => score(best) },
+        { title: "Created", cell: ({ created_at }) => <TimeAgo time={created_at} /> },
+      ]}
+    />
   );
 }

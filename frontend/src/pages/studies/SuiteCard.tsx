@@ -1,13 +1,13 @@
-import { Anchor, Skeleton, Table, Text, Title } from "@mantine/core";
+import { Anchor, Skeleton, Text, Title } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "react-router";
 import { aggregatesFigureQuery, aggregatesQuery } from "@/api/suites";
 import type { Aggregates, Study, SuiteGame, SuiteResult } from "@/api/types";
 import { FigureFrame } from "@/charts/FigureFrame";
 import type { Cell } from "@/charts/csv";
+import { type Column, DataTable } from "@/ui/DataTable";
 import { humanPercent, plural, score } from "@/ui/format";
 import { QueryError } from "@/ui/QueryError";
-import { WideTable } from "@/ui/WideTable";
 import classes from "./studies.module.css";
 
 type Estimate = NonNullable<SuiteResult["mean"]>;
@@ -104,36 +104,22 @@ function notes(results: readonly SuiteResult[]): string {
 function Statistics({ results }: { results: readonly SuiteResult[] }) {
   const shown = STATISTICS.filter(([, name]) => results.some((result) => result[name]));
   return (
-    <WideTable label="Statistics over the games">
-      <Table className={classes.table} verticalSpacing={6}>
-        <Table.Thead>
-          <Table.Tr>
-            <Table.Th scope="col">Method</Table.Th>
-            {shown.map(([title]) => (
-              <Table.Th key={title} scope="col" className={classes.number}>
-                {title}
-              </Table.Th>
-            ))}
-            <Table.Th scope="col" className={classes.number}>
-              Games
-            </Table.Th>
-          </Table.Tr>
-        </Table.Thead>
-        <Table.Tbody>
-          {results.map((result) => (
-            <Table.Tr key={result.label}>
-              <Table.Td>{result.label}</Table.Td>
-              {shown.map(([title, name]) => (
-                <Table.Td key={title} className={classes.number}>
-                  <Statistic estimate={result[name]} />
-                </Table.Td>
-              ))}
-              <Table.Td className={classes.number}>{result.normalized_games}</Table.Td>
-            </Table.Tr>
-          ))}
-        </Table.Tbody>
-      </Table>
-    </WideTable>
+    <DataTable
+      label="Statistics over the games"
+      className={classes.table}
+      verticalSpacing={6}
+      rows={results}
+      rowKey={({ label }) => label}
+      columns={[
+        { title: "Method", cell: ({ label }) => label },
+        ...shown.map(([title, name]): Column<SuiteResult> => ({
+          title,
+          numeric: true,
+          cell: (result) => <Statistic estimate={result[name]} />,
+        })),
+        { title: "Games", numeric: true, cell: (result) => result.normalized_games },
+      ]}
+    />
   );
 }
 
@@ -159,42 +145,34 @@ function Games({ result, named }: { result: SuiteResult; named: boolean }) {
         {named && `${result.label}: `}
         {evaluated(result)}, by {result.protocol}
       </Text>
-      <WideTable label={named ? `Games of ${result.label}` : "Games"}>
-        <Table className={classes.table} verticalSpacing={4}>
-          <Table.Thead>
-            <Table.Tr>
-              <Table.Th scope="col">Game</Table.Th>
-              <Table.Th scope="col" className={classes.number}>
-                Score
-              </Table.Th>
-              <Table.Th scope="col" className={classes.number}>
-                Normalized
-              </Table.Th>
-              <Table.Th scope="col">Progress</Table.Th>
-            </Table.Tr>
-          </Table.Thead>
-          <Table.Tbody>
-            {result.games.map((game) => (
-              <Table.Tr key={game.env}>
-                <Table.Td>
-                  {game.slug ? (
-                    <Anchor component={Link} to={`/games/${game.slug}`} size="sm">
-                      {game.name}
-                    </Anchor>
-                  ) : (
-                    game.name
-                  )}
-                </Table.Td>
-                <Table.Td className={classes.number}>{score(game.score)}</Table.Td>
-                <Table.Td className={classes.number} title={game.not_normalized_because ?? undefined}>
-                  {humanPercent(game.percent)}
-                </Table.Td>
-                <Table.Td>{progress(game)}</Table.Td>
-              </Table.Tr>
-            ))}
-          </Table.Tbody>
-        </Table>
-      </WideTable>
+      <DataTable
+        label={named ? `Games of ${result.label}` : "Games"}
+        className={classes.table}
+        verticalSpacing={4}
+        rows={result.games}
+        rowKey={({ env }) => env}
+        columns={[
+          {
+            title: "Game",
+            cell: ({ slug, name }) =>
+              slug ? (
+                <Anchor component={Link} to={`/games/${slug}`} size="sm">
+                  {name}
+                </Anchor>
+              ) : (
+                name
+              ),
+          },
+          { title: "Score", numeric: true, cell: (game) => score(game.score) },
+          {
+            title: "Normalized",
+            numeric: true,
+            cell: ({ percent }) => humanPercent(percent),
+            cellProps: (game) => ({ title: game.not_normalized_because ?? undefined }),
+          },
+          { title: "Progress", cell: progress },
+        ]}
+      />
     </div>
   );
 }

@@ -1,9 +1,11 @@
-import { Anchor, Skeleton, Stack, Table, Text, Title } from "@mantine/core";
+import { Anchor, Skeleton, Stack, Text, Title } from "@mantine/core";
 import { IconServer } from "@tabler/icons-react";
 import { useQuery } from "@tanstack/react-query";
+import type { ReactNode } from "react";
 import { Link } from "react-router";
 import { pluginsQuery, workersQuery } from "@/api/workers";
 import type { AllowedPlugin, Worker } from "@/api/types";
+import { type Column, DataTable } from "@/ui/DataTable";
 import { usePageTitle } from "@/ui/usePageTitle";
 import { CommandLine } from "@/ui/CommandLine";
 import { EmptyState } from "@/ui/EmptyState";
@@ -51,65 +53,63 @@ function summary(workers: readonly Worker[]): string {
 function WorkerTable({ workers }: { workers: readonly Worker[] }) {
   return (
     <div className={classes.frame}>
-      <Table className={classes.table} verticalSpacing="sm" horizontalSpacing="md">
-        <Table.Thead>
-          <Table.Tr>
-            {["Worker", "State", "Current run", "Queue", "Device", "Cores", "Memory", "Last seen"].map(
-              (title) => (
-                <Table.Th key={title} scope="col">
-                  {title}
-                </Table.Th>
-              ),
-            )}
-          </Table.Tr>
-        </Table.Thead>
-        <Table.Tbody>
-          {workers.map((worker) => (
-            <WorkerRow key={worker.name} worker={worker} />
-          ))}
-        </Table.Tbody>
-      </Table>
+      <DataTable
+        className={classes.table}
+        verticalSpacing="sm"
+        horizontalSpacing="md"
+        rows={workers}
+        rowKey={({ name }) => name}
+        rowProps={({ state }) => ({ "data-gone": state === "gone" || undefined })}
+        columns={[
+          { title: "Worker", cell: (worker) => <WorkerName worker={worker} /> },
+          ...FACTS.map(([title, cell]): Column<Worker> => ({
+            title,
+            cell,
+            // The label of the line in the card of a narrow screen.
+            cellProps: () => ({ "data-label": title }),
+          })),
+        ]}
+      />
     </div>
   );
 }
 
-function WorkerRow({ worker }: { worker: Worker }) {
+const FACTS: readonly [title: string, cell: (worker: Worker) => ReactNode][] = [
+  ["State", ({ state }) => <WorkerState state={state} />],
+  [
+    "Current run",
+    ({ run_id }) =>
+      run_id === null ? (
+        "–"
+      ) : (
+        <Anchor component={Link} to={`/runs/${run_id}`} size="sm">
+          Run {run_id}
+        </Anchor>
+      ),
+  ],
+  ["Queue", ({ queue }) => queue.toUpperCase()],
+  ["Device", ({ device }) => device],
+  ["Cores", ({ cores }) => cores],
+  ["Memory", ({ memory_bytes }) => bytes(memory_bytes)],
+  ["Last seen", ({ last_seen_at }) => <TimeAgo time={last_seen_at} />],
+];
+
+function WorkerName({ worker }: { worker: Worker }) {
   return (
-    <Table.Tr data-gone={worker.state === "gone" || undefined}>
-      <Table.Td>
-        <div className={classes.name}>{worker.name}</div>
-        <div className={classes.dim}>
-          {worker.host} · process {worker.pid} · version {worker.version}
+    <>
+      <div className={classes.name}>{worker.name}</div>
+      <div className={classes.dim}>
+        {worker.host} · process {worker.pid} · version {worker.version}
+      </div>
+      {worker.is_other_build && worker.state !== "gone" && (
+        <div className={classes.warning}>
+          The worker's build differs from the server's. Update one of them.
         </div>
-        {worker.is_other_build && worker.state !== "gone" && (
-          <div className={classes.warning}>
-            The worker's build differs from the server's. Update one of them.
-          </div>
-        )}
-        {worker.plugins.map((plugin) => (
-          <PluginLine key={plugin.name} plugin={plugin} isGone={worker.state === "gone"} />
-        ))}
-      </Table.Td>
-      <Table.Td data-label="State">
-        <WorkerState state={worker.state} />
-      </Table.Td>
-      <Table.Td data-label="Current run">
-        {worker.run_id === null ? (
-          "–"
-        ) : (
-          <Anchor component={Link} to={`/runs/${worker.run_id}`} size="sm">
-            Run {worker.run_id}
-          </Anchor>
-        )}
-      </Table.Td>
-      <Table.Td data-label="Queue">{worker.queue.toUpperCase()}</Table.Td>
-      <Table.Td data-label="Device">{worker.device}</Table.Td>
-      <Table.Td data-label="Cores">{worker.cores}</Table.Td>
-      <Table.Td data-label="Memory">{bytes(worker.memory_bytes)}</Table.Td>
-      <Table.Td data-label="Last seen">
-        <TimeAgo time={worker.last_seen_at} />
-      </Table.Td>
-    </Table.Tr>
+      )}
+      {worker.plugins.map((plugin) => (
+        <PluginLine key={plugin.name} plugin={plugin} isGone={worker.state === "gone"} />
+      ))}
+    </>
   );
 }
 

@@ -1,7 +1,7 @@
-import { Badge, Table, Text, Title, VisuallyHidden } from "@mantine/core";
+import { Badge, Text, Title, VisuallyHidden } from "@mantine/core";
 import type { ActionFutures, Challenge } from "@/api/types";
+import { DataTable } from "@/ui/DataTable";
 import { decimalsFor, formatDecimals, formatInterval, score } from "@/ui/format";
-import { WideTable } from "@/ui/WideTable";
 import { type Domain, domainOf, placeOn } from "../scale";
 import thoughts from "../thoughts.module.css";
 import classes from "./futures.module.css";
@@ -25,31 +25,38 @@ export function ActionTable({ actions, challenge, taken }: ActionTableProps) {
       <Title order={3} size="sm" mb={4}>
         Each action first
       </Title>
-      <WideTable label="Table of actions" className={classes.actions}>
-        <Table verticalSpacing={4} horizontalSpacing={6}>
-          <Table.Thead>
-            <Table.Tr>
-              <Table.Th>Action</Table.Th>
-              <Table.Th ta="right">{hasValues ? "Q-value" : "Policy"}</Table.Th>
-              <Table.Th ta="right">Mean</Table.Th>
-              <Table.Th className={classes.interval} title={`Scale from ${formatInterval(domain)}`}>
-                95 % interval
-              </Table.Th>
-            </Table.Tr>
-          </Table.Thead>
-          <Table.Tbody>
-            {actions.map((action) => (
-              <ActionRow
-                key={action.name}
-                action={action}
-                domain={domain}
-                taken={action.name === taken}
-                better={action.name === better}
-              />
-            ))}
-          </Table.Tbody>
-        </Table>
-      </WideTable>
+      <DataTable
+        label="Table of actions"
+        frameClass={classes.actions}
+        verticalSpacing={4}
+        horizontalSpacing={6}
+        rows={actions}
+        rowKey={({ name }) => name}
+        rowProps={({ name }) => ({ "data-taken": name === taken || undefined })}
+        columns={[
+          {
+            title: "Action",
+            cell: ({ name }) => <ActionName name={name} taken={name === taken} better={name === better} />,
+          },
+          {
+            title: hasValues ? "Q-value" : "Policy",
+            numeric: true,
+            cell: ({ probability, action_value }) =>
+              probability === null ? score(action_value) : `${(probability * 100).toFixed(1)} %`,
+          },
+          {
+            title: "Mean",
+            numeric: true,
+            cell: ({ mean }) => formatDecimals(mean, decimalsFor(domain[1] - domain[0])),
+          },
+          {
+            title: "95 % interval",
+            help: `Scale from ${formatInterval(domain)}`,
+            headProps: { className: classes.interval },
+            cell: (action) => <Interval action={action} domain={domain} />,
+          },
+        ]}
+      />
       {challenge && (
         <Text size="sm" mt={4}>
           {describeChallenge(challenge)}
@@ -59,46 +66,34 @@ export function ActionTable({ actions, challenge, taken }: ActionTableProps) {
   );
 }
 
-interface ActionRowProps {
-  action: ActionFutures;
-  domain: Domain;
-  taken: boolean;
-  better: boolean;
-}
-
-function ActionRow({ action, domain, taken, better }: ActionRowProps) {
-  const { name, probability, action_value, mean } = action;
+function ActionName({ name, taken, better }: { name: string; taken: boolean; better: boolean }) {
   return (
-    <Table.Tr data-taken={taken || undefined}>
-      <Table.Td>
-        <span className={thoughts.mark} aria-hidden>
-          {taken ? "▸" : ""}
-        </span>
-        {name}
-        {taken && <VisuallyHidden>, taken</VisuallyHidden>}
-        {better && (
-          <Badge
-            size="xs"
-            ml={4}
-            tt="none"
-            title="Shown by fresh pairs of futures; wrong in at most 5 % of tests"
-          >
-            better
-          </Badge>
-        )}
-      </Table.Td>
-      <Table.Td ta="right">
-        {probability === null ? score(action_value) : `${(probability * 100).toFixed(1)} %`}
-      </Table.Td>
-      <Table.Td ta="right">{formatDecimals(mean, decimalsFor(domain[1] - domain[0]))}</Table.Td>
-      <Table.Td>
-        <Interval action={action} domain={domain} />
-      </Table.Td>
-    </Table.Tr>
+    <>
+      <span className={thoughts.mark} aria-hidden>
+        {taken ? "▸" : ""}
+      </span>
+      {name}
+      {taken && <VisuallyHidden>, taken</VisuallyHidden>}
+      {better && (
+        <Badge
+          size="xs"
+          ml={4}
+          tt="none"
+          title="Shown by fresh pairs of futures; wrong in at most 5 % of tests"
+        >
+          better
+        </Badge>
+      )}
+    </>
   );
 }
 
-function Interval({ action: { mean, interval }, domain }: Pick<ActionRowProps, "action" | "domain">) {
+interface IntervalProps {
+  action: ActionFutures;
+  domain: Domain;
+}
+
+function Interval({ action: { mean, interval }, domain }: IntervalProps) {
   if (!interval || mean === null) return "–";
   const text = formatInterval(interval, decimalsFor(domain[1] - domain[0]));
   const [left, right] = interval.map((end) => placeOn(domain, end)) as [number, number];

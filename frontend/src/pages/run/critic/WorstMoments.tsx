@@ -1,4 +1,4 @@
-import { Button, Table, Text, Title, VisuallyHidden } from "@mantine/core";
+import { Button, Text, Title } from "@mantine/core";
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useNavigate } from "react-router";
 import { isUnfinished } from "@/api/jobs";
@@ -9,6 +9,7 @@ import type { Calibration, JudgedMoment, Recording, Replay, Run } from "@/api/ty
 import { middleOf } from "@/replays/clock";
 import { withMoment } from "@/replays/moment";
 import { BlockableButton } from "@/ui/BlockableButton";
+import { DataTable } from "@/ui/DataTable";
 import { exact, formatInterval, score } from "@/ui/format";
 import { notifyProblem } from "@/ui/notify";
 import runClasses from "../run.module.css";
@@ -27,42 +28,45 @@ export function WorstMoments({ run, calibration, moments }: WorstMomentsProps) {
       <Title order={3} mb="xs">
         Worst moments
       </Title>
-      <Table verticalSpacing={6} className={runClasses.oneLine}>
-        <Table.Thead>
-          <Table.Tr>
-            <Table.Th>Decision</Table.Th>
-            <Table.Th ta="right">Value</Table.Th>
-            <Table.Th ta="right" title="Mean return of the futures, and its 95 % interval">
-              Return
-            </Table.Th>
-            <Table.Th>
-              <VisuallyHidden>Watch</VisuallyHidden>
-            </Table.Th>
-          </Table.Tr>
-        </Table.Thead>
-        <Table.Tbody>
-          {moments.map((moment) => (
-            <Table.Tr key={`${moment.episode}-${moment.decision}`}>
-              <Table.Td>
-                {exact(moment.decision + 1)}
+      <DataTable
+        verticalSpacing={6}
+        className={runClasses.oneLine}
+        rows={moments}
+        rowKey={({ episode, decision }) => `${episode}-${decision}`}
+        columns={[
+          {
+            title: "Decision",
+            cell: ({ episode, decision }) => (
+              <>
+                {exact(decision + 1)}
                 <Text size="xs" c="dimmed">
-                  episode {moment.episode}
+                  episode {episode}
                 </Text>
-              </Table.Td>
-              <Table.Td ta="right">{score(moment.value)}</Table.Td>
-              <Table.Td ta="right">
-                {formatMeasure(moment.mean, moment.interval)}
+              </>
+            ),
+          },
+          { title: "Value", numeric: true, cell: ({ value }) => score(value) },
+          {
+            title: "Return",
+            help: "Mean return of the futures, and its 95 % interval",
+            numeric: true,
+            cell: ({ mean, interval }) => (
+              <>
+                {formatMeasure(mean, interval)}
                 <Text size="xs" c="dimmed">
-                  {formatInterval(moment.interval)}
+                  {formatInterval(interval)}
                 </Text>
-              </Table.Td>
-              <Table.Td ta="right">
-                <WatchButton run={run} calibration={calibration} moment={moment} />
-              </Table.Td>
-            </Table.Tr>
-          ))}
-        </Table.Tbody>
-      </Table>
+              </>
+            ),
+          },
+          {
+            title: "Watch",
+            isTitleHidden: true,
+            cell: (moment) => <WatchButton run={run} calibration={calibration} moment={moment} />,
+            cellProps: () => ({ ta: "right" }),
+          },
+        ]}
+      />
     </section>
   );
 }

@@ -2,8 +2,7 @@ import { Text } from "@mantine/core";
 import { useId } from "react";
 import type { MediaItem } from "@/api/types";
 import { exact, score, short } from "@/ui/format";
-import type { MediaViewProps } from "./MediaCard";
-import { coarser, type Histogram, histogramOf, rangeOf, spread } from "./mediaData";
+import { coarser, type Histogram, histogramOf, rangeOf, spread, type MediaViewProps } from "./mediaData";
 import classes from "./media.module.css";
 
 /** Columns of the overview. */

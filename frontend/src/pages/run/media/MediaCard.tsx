@@ -13,12 +13,6 @@ import { TableView } from "./TableView";
 
 const VIEWS = { image: ImageView, video: VideoView, histogram: HistogramView, table: TableView };
 
-/** Items of a media view: those of one step, and those of all steps for an overview. */
-export interface MediaViewProps {
-  items: readonly MediaItem[];
-  all: readonly MediaItem[];
-}
-
 interface MediaCardProps {
   run: Run;
   series: MediaSeries;

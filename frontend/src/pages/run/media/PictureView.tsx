@@ -3,8 +3,8 @@ import { useState } from "react";
 import { fileAddress } from "@/api/client";
 import type { MediaItem } from "@/api/types";
 import { short } from "@/ui/format";
-import type { MediaViewProps } from "./MediaCard";
 import classes from "./media.module.css";
+import type { MediaViewProps } from "./mediaData";
 
 /** Smaller images are shown with sharp pixels. */
 const SMALL_PIXELS = 200;

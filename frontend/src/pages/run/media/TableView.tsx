@@ -1,9 +1,8 @@
-import { Button, Table, Text } from "@mantine/core";
+import { Button, Text } from "@mantine/core";
 import { useState } from "react";
+import { DataTable } from "@/ui/DataTable";
 import { exact, plural } from "@/ui/format";
-import { WideTable } from "@/ui/WideTable";
-import type { MediaViewProps } from "./MediaCard";
-import { type Cell, tableOf } from "./mediaData";
+import { type Cell, tableOf, type MediaViewProps } from "./mediaData";
 import classes from "./media.module.css";
 
 /** Rows that are shown at first. They fit without scrolling. */
@@ -26,7 +25,6 @@ interface RowsProps {
 
 function Rows({ name, caption, columns, rows }: RowsProps) {
   const [showsAll, setShowsAll] = useState(false);
-  const alignments = columns.map((_, column) => (isNumeric(rows, column) ? "right" : undefined));
   const shownRows = showsAll ? rows : rows.slice(0, FIRST_ROWS);
   return (
     <div>
@@ -35,30 +33,18 @@ function Rows({ name, caption, columns, rows }: RowsProps) {
           {caption}
         </Text>
       )}
-      <WideTable label={`Table ${name}`} className={classes.table}>
-        <Table verticalSpacing={4}>
-          <Table.Thead>
-            <Table.Tr>
-              {columns.map((column, index) => (
-                <Table.Th key={index} ta={alignments[index]}>
-                  {column}
-                </Table.Th>
-              ))}
-            </Table.Tr>
-          </Table.Thead>
-          <Table.Tbody>
-            {shownRows.map((row, number) => (
-              <Table.Tr key={number}>
-                {row.map((cell, index) => (
-                  <Table.Td key={index} ta={alignments[index]}>
-                    {cellText(cell)}
-                  </Table.Td>
-                ))}
-              </Table.Tr>
-            ))}
-          </Table.Tbody>
-        </Table>
-      </WideTable>
+      <DataTable
+        label={`Table ${name}`}
+        frameClass={classes.table}
+        verticalSpacing={4}
+        rows={shownRows}
+        rowKey={(_, number) => number}
+        columns={columns.map((title, column) => ({
+          title,
+          numeric: isNumeric(rows, column),
+          cell: (row: RowsProps["rows"][number]) => cellText(row[column] ?? null),
+        }))}
+      />
       {rows.length === 0 && (
         <Text size="sm" c="dimmed">
           This table has no rows.

@@ -2,6 +2,12 @@
 
 import type { MediaItem } from "@/api/types";
 
+/** Items of a media view: those of one step, and those of all steps for an overview. */
+export interface MediaViewProps {
+  items: readonly MediaItem[];
+  all: readonly MediaItem[];
+}
+
 export type Cell = string | number | boolean | null;
 
 export interface Histogram {

@@ -1,6 +1,7 @@
-import { Table, Text, TextInput } from "@mantine/core";
+import { Text, TextInput } from "@mantine/core";
 import { IconSearch } from "@tabler/icons-react";
 import { useState } from "react";
+import { DataTable } from "@/ui/DataTable";
 import { plural } from "@/ui/format";
 import { Folded } from "./Folded";
 import classes from "./provenance.module.css";
@@ -30,18 +31,15 @@ export function PackageList({ packages }: { packages: Record<string, string> }) 
         </Text>
       ) : (
         <div className={classes.packages} tabIndex={0} role="group" aria-label="Packages">
-          <Table verticalSpacing={2}>
-            <Table.Tbody>
-              {found.map(([name, version]) => (
-                <Table.Tr key={name}>
-                  <Table.Th scope="row" fw={400}>
-                    {name}
-                  </Table.Th>
-                  <Table.Td ta="right">{version}</Table.Td>
-                </Table.Tr>
-              ))}
-            </Table.Tbody>
-          </Table>
+          <DataTable
+            verticalSpacing={2}
+            rows={found}
+            rowKey={([name]) => name}
+            columns={[
+              { isRowHeader: true, cell: ([name]) => name },
+              { numeric: true, cell: ([, version]) => version },
+            ]}
+          />
         </div>
       )}
     </Folded>
