@@ -41,9 +41,6 @@ async function undo(notice: string) {
   await userEvent.click(within(words.parentElement as HTMLElement).getByRole("button", { name: "Undo" }));
 }
 
-// Plotly needs a canvas, which jsdom does not have.
-vi.mock("plotly.js-cartesian-dist-min", () => ({ default: {} }));
-
 beforeEach(() => localStorage.clear());
 
 describe("a report", () => {

@@ -1,4 +1,3 @@
-// @vitest-environment jsdom
 import { QueryClient, type QueryKey, QueryObserver } from "@tanstack/react-query";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { aRun, runListOf } from "@/testing/runs";
