@@ -71,6 +71,7 @@ def test_runs_are_created_once_despite_backend_restarts(app: FastAPI) -> None:
     for _ in range(200):
         with TestClient(app, base_url="http://localhost") as client:
             worker = TestClient(app, base_url="http://localhost", headers={"Authorization": f"Bearer {WORKER_TOKEN}"})
+            worker.portal = client.portal
             scheduler = app.state.study_scheduler
             studies = Studies(Api(client, worker), scheduler.run_once)
             if study_id is None:
