@@ -15,7 +15,9 @@ const pages = {
   setupFiles: ["src/testing/setup.ts"],
   // Elements are short-lived. With the default of 16 MB, collecting them took a tenth of the time.
   execArgv: ["--max-semi-space-size=64"],
-  alias: { "plotly.js-cartesian-dist-min": fileURLToPath(new URL("./src/testing/plotly.ts", import.meta.url)) },
+  alias: {
+    "plotly.js-cartesian-dist-min": fileURLToPath(new URL("./src/testing/plotly.ts", import.meta.url)),
+  },
 };
 
 // Separate from vite.config.ts, because the build runs without vitest.
@@ -31,7 +33,10 @@ export default mergeConfig(
       testTimeout: 150_000,
       projects: [
         // Tests without a document need no simulated browser, whose setup is slow.
-        { extends: true, test: { name: "plain", environment: "node", isolate: false, include: ["src/**/*.test.ts"] } },
+        {
+          extends: true,
+          test: { name: "plain", environment: "node", isolate: false, include: ["src/**/*.test.ts"] },
+        },
         {
           extends: true,
           test: { ...pages, name: "pages", isolate: false, include: [PAGES], exclude: REPLACING },
