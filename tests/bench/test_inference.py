@@ -17,8 +17,8 @@ TRIALS = 200
 
 @pytest.mark.parametrize("name", DISTRIBUTIONS)
 def test_intervals_of_groups_cover_the_truth(name: str) -> None:
-    rows = inference.rows_of_groups(TRIALS, {name: DISTRIBUTIONS[name]})
-    assert [row.question for row in rows if simulations.broken(row, TRIALS)] == []
+    rows = inference.rows_of_groups(100, {name: DISTRIBUTIONS[name]})
+    assert [row.question for row in rows if simulations.broken(row, 100)] == []
     assert all(row.shares[2] is None for row in rows), "two runs have no interval"
 
 

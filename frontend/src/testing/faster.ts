@@ -47,7 +47,10 @@ function shortenIgnoredErrors(): void {
   const { getElementError } = getConfig();
   configure({
     getElementError(message, container) {
-      const { _disableExpensiveErrorDiagnostics: ignored } = getConfig() as { [name: string]: unknown };
+      const { _disableExpensiveErrorDiagnostics: ignored } = getConfig() as unknown as Record<
+        string,
+        unknown
+      >;
       if (!ignored) return getElementError(message, container);
       return Object.assign(new Error(message ?? ""), { name: "TestingLibraryElementError" });
     },
@@ -56,9 +59,8 @@ function shortenIgnoredErrors(): void {
 
 /** Let React record no stack for each created element. Its development build does that for 10,000 elements a second. */
 function skipOwnerStacks(): void {
-  const { __CLIENT_INTERNALS_DO_NOT_USE_OR_WARN_USERS_THEY_CANNOT_UPGRADE: internals } = React as unknown as {
-    [name: string]: object;
-  };
+  const { __CLIENT_INTERNALS_DO_NOT_USE_OR_WARN_USERS_THEY_CANNOT_UPGRADE: internals } =
+    React as unknown as Record<string, object>;
   const recorded = { get: () => Number.POSITIVE_INFINITY, set: () => undefined, configurable: true };
-  Object.defineProperty(internals, "recentlyCreatedOwnerStacks", recorded);
+  if (internals) Object.defineProperty(internals, "recentlyCreatedOwnerStacks", recorded);
 }
