@@ -180,7 +180,14 @@ def create_app(settings: Settings) -> FastAPI:
     allowed = AllowedMethods(API, ROUTERS)
     allowed.install(app)
     app.include_router(sockets, prefix=API, dependencies=[Depends(guard_socket)])
-    app.include_router(_api(app, allowed))
+    every_route = [
+        Depends(guard),
+        Depends(allowed.check_literal_path),
+        Depends(refuse_unknown_parameters),
+        Depends(middleware.hold_write_slot, scope="function"),
+    ]
+    problems: dict[int | str, dict[str, Any]] = {"default": {"model": errors.ProblemDocument}}
+    app.include_router(_api(app, allowed), prefix=API, dependencies=every_route, responses=problems)
     serve_reference(app, lambda: describe_api(app), [Depends(guard)])
     serve_mcp(app)
     serve_client(app)
@@ -196,15 +203,9 @@ def describe_api(app: FastAPI) -> dict[str, Any]:
 
 
 def _api(app: FastAPI, allowed: AllowedMethods) -> APIRouter:
-    every_route = [
-        Depends(guard),
-        Depends(allowed.check_literal_path),
-        Depends(refuse_unknown_parameters),
-        Depends(middleware.hold_write_slot, scope="function"),
-    ]
-    api = APIRouter(prefix=API, dependencies=every_route, responses={"default": {"model": errors.ProblemDocument}})
-    for router in ROUTERS:
-        api.include_router(router)
+    api = APIRouter()
+    for group in middleware.group_by_first_segment(API, ROUTERS):
+        api.include_router(group)
 
     @api.get("/openapi.json", include_in_schema=False)
     def openapi() -> dict[str, Any]:

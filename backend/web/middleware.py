@@ -6,6 +6,7 @@ import time
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from re import Pattern
+from typing import cast
 
 import anyio
 from fastapi import APIRouter, FastAPI, Request
@@ -15,7 +16,8 @@ from sqlalchemy.exc import OperationalError
 from sqlalchemy.exc import TimeoutError as NoConnectionError
 from starlette.exceptions import HTTPException
 from starlette.middleware.gzip import DEFAULT_EXCLUDED_CONTENT_TYPES, GZipMiddleware
-from starlette.types import ASGIApp
+from starlette.routing import Match
+from starlette.types import ASGIApp, Scope
 
 from backend.errors import Problem, respond, unavailable
 from backend.web.security import PUBLIC, SAFE_METHODS, UPLOAD
@@ -32,6 +34,31 @@ class MethodNotAllowed(Problem):
         allowed = ", ".join(methods)
         super().__init__(f"{method[:20]} is not allowed here. Use {allowed}.")
         self.headers = {"Allow": allowed}
+
+
+class SegmentRouter(APIRouter):
+    """The routes whose paths start with the same segment. The framework tries each of them with every request."""
+
+    def __init__(self, start: str) -> None:
+        super().__init__()
+        self._start = start
+
+    def matches(self, scope: Scope) -> tuple[Match, Scope]:
+        """Return no match at once for a path with another start."""
+        path: str = scope["path"]
+        if path != self._start and not path.startswith(f"{self._start}/"):
+            return Match.NONE, {}
+        return super().matches(scope)
+
+
+def group_by_first_segment(prefix: str, routers: Sequence[APIRouter]) -> list[SegmentRouter]:
+    """Return routers with all routes, so that a request is compared only with the routes of its first segment."""
+    groups: dict[str, SegmentRouter] = {}
+    for router in routers:
+        for route in router.routes:
+            segment = cast(APIRoute, route).path.split("/")[1]
+            groups.setdefault(segment, SegmentRouter(f"{prefix}/{segment}")).routes.append(route)
+    return [*groups.values()]
 
 
 class AllowedMethods:

@@ -201,7 +201,8 @@ def test_the_first_episode_of_a_scheduled_evaluation_is_recorded(api: Api) -> No
 def test_an_evaluation_is_not_a_recording(api: Api, run: int) -> None:
     api.evaluate(run)
     job = api.claim_job()["job_id"]
-    assert api.user.get(f"/api/v1/recordings/{job}").status_code == 404
+    answer = api.user.get(f"/api/v1/recordings/{job}")
+    assert (answer.status_code, answer.json()["detail"]) == (404, f"Recording {job} does not exist.")
 
 
 def test_a_job_may_report_only_results_of_its_kind(api: Api, run: int) -> None:

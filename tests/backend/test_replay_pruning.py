@@ -96,4 +96,5 @@ def test_a_pinned_replay_outlives_its_checkpoint(api: Api) -> None:
 
 
 def test_a_missing_replay_cannot_be_pinned(api: Api) -> None:
-    assert api.user.patch("/api/v1/replays/999", json={"pinned": True}).status_code == 404
+    answer = api.user.patch("/api/v1/replays/999", json={"pinned": True})
+    assert (answer.status_code, answer.json()["detail"]) == (404, "There is no replay 999.")

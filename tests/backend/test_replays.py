@@ -39,7 +39,8 @@ def test_a_replay_reported_again_replaces_the_first(api: Api) -> None:
 
 
 def test_a_missing_run_is_not_found(api: Api) -> None:
-    assert api.user.get("/api/v1/runs/999/replays").status_code == 404
+    answer = api.user.get("/api/v1/runs/999/replays")
+    assert (answer.status_code, answer.json()["detail"]) == (404, "There is no run 999.")
 
 
 def made_track() -> bytes:

@@ -17,8 +17,8 @@ TRIALS = 200
 
 @pytest.mark.parametrize("name", DISTRIBUTIONS)
 def test_intervals_of_groups_cover_the_truth(name: str) -> None:
-    rows = inference.rows_of_groups(TRIALS, {name: DISTRIBUTIONS[name]})
-    assert [row.question for row in rows if simulations.broken(row, TRIALS)] == []
+    rows = inference.rows_of_groups(100, {name: DISTRIBUTIONS[name]})
+    assert [row.question for row in rows if simulations.broken(row, 100)] == []
     assert all(row.shares[2] is None for row in rows), "two runs have no interval"
 
 
@@ -29,12 +29,12 @@ def test_statistics_over_games_cover_the_truth(monkeypatch: pytest.MonkeyPatch) 
 
 def test_the_best_of_equal_groups_rarely_beats_another(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(inference, "SIZES", (5,))
-    assert [row for row in rows_of_verdicts(200) if simulations.broken(row, 200)] == []
+    assert [row for row in rows_of_verdicts(60) if simulations.broken(row, 60)] == []
 
 
 def test_episodes_and_actions_hold_their_promises() -> None:
-    rows = [*rows_of_episodes(200), *rows_of_losses(50), *rows_of_actions(200)]
-    assert [row for row in rows if simulations.broken(row, 50)] == []
+    rows = [*rows_of_episodes(60), *rows_of_losses(20), *rows_of_actions(60)]
+    assert [row for row in rows if simulations.broken(row, 20)] == []
 
 
 @pytest.mark.nightly

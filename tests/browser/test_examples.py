@@ -51,6 +51,7 @@ def newest_replay(installation: Installation, run: dict[str, Any]) -> dict[str, 
     return newest
 
 
+@pytest.mark.nightly
 def test_a_newcomer_opens_the_examples_asks_what_if_and_watches_live(page: Page, installation: Installation) -> None:
     page.goto("/")
     page.get_by_role("button", name="Open examples").click()

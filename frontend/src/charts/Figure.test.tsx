@@ -3,6 +3,7 @@ import userEvent from "@testing-library/user-event";
 import { beforeEach, describe, expect, it, vi } from "vitest";
 import { figureKeys } from "@/api/figures";
 import { downloads } from "@/testing/downloads";
+import library from "@/testing/plotly";
 import { renderPage } from "@/testing/render";
 import { type Asked, refusal, serve } from "@/testing/server";
 import { type CurveView, DEFAULT_VIEW } from "./curveView";
@@ -11,33 +12,24 @@ import { Figure } from "./Figure";
 import type { Chart } from "./metrics";
 
 /** Recorded calls of Plotly, and `drag`, which simulates a zoom of the user. */
-const plotly = vi.hoisted(() => ({
+const plotly = {
   drawn: [] as { data: unknown[]; layout: Record<string, unknown> }[],
   drag: (_change: object): void => undefined,
   hover: vi.fn(),
   unhover: vi.fn(),
   relayout: vi.fn(),
   toImage: vi.fn(),
-}));
+};
 
-// The drawing library needs a canvas, which jsdom lacks.
-vi.mock("plotly.js-cartesian-dist-min", () => ({
-  default: {
-    react(element: HTMLElement, data: unknown[], layout: Record<string, unknown>) {
-      plotly.drawn.push({ data, layout });
-      const on = (event: string, listener: (change: object) => void) => {
-        if (event === "plotly_relayout") plotly.drag = (change) => act(() => listener(change));
-        element.addEventListener(event, (sent) => listener((sent as CustomEvent<object>).detail));
-      };
-      Object.assign(element, { on, data, layout, removeAllListeners: () => undefined });
-    },
-    relayout: plotly.relayout,
-    toImage: plotly.toImage,
-    Fx: { hover: plotly.hover, unhover: plotly.unhover },
-    purge: () => undefined,
-    Plots: { resize: () => undefined },
-  },
-}));
+/** Draw as Plotly does: with listeners of its events. */
+function draw(element: HTMLElement, data: unknown[], layout: Record<string, unknown>) {
+  plotly.drawn.push({ data, layout });
+  const on = (event: string, listener: (change: object) => void) => {
+    if (event === "plotly_relayout") plotly.drag = (change) => act(() => listener(change));
+    element.addEventListener(event, (sent) => listener((sent as CustomEvent<object>).detail));
+  };
+  Object.assign(element, { on, data, layout, removeAllListeners: () => undefined });
+}
 
 const RETURN: Chart = { title: "Return per episode", metrics: ["episode/return"] };
 const LINE = {
@@ -54,7 +46,11 @@ let lookAtAll: () => void = () => undefined;
 
 beforeEach(() => {
   plotly.drawn = [];
-  plotly.hover.mockClear();
+  vi.spyOn(library, "react").mockImplementation(draw);
+  plotly.relayout = vi.spyOn(library, "relayout");
+  plotly.toImage = vi.spyOn(library, "toImage");
+  plotly.hover = vi.spyOn(library.Fx, "hover");
+  plotly.unhover = vi.spyOn(library.Fx, "unhover");
   lookAtAll = () => undefined;
   vi.stubGlobal(
     "IntersectionObserver",

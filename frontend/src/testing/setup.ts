@@ -1,7 +1,7 @@
 import { notifications } from "@mantine/notifications";
 import { cleanup, configure } from "@testing-library/react";
 import { afterEach, vi } from "vitest";
-import { cacheComputedStyles } from "./computedStyles";
+import { workFaster } from "./faster";
 
 afterEach(() => {
   cleanup();
@@ -13,7 +13,7 @@ afterEach(() => {
 // On a busy machine a page takes longer to appear than the default timeout of one second.
 configure({ asyncUtilTimeout: 50_000 });
 
-cacheComputedStyles();
+workFaster();
 
 // jsdom lacks browser features that Mantine needs.
 window.matchMedia ??= (query: string) => ({

@@ -103,7 +103,9 @@ def test_a_pinned_checkpoint_is_kept_when_it_is_superseded(api: Api) -> None:
 def test_only_pinned_can_be_changed(api: Api, body: dict[str, Any]) -> None:
     run_id, attempt = api.running()
     saved = api.save(run_id, attempt, 2, 100)
-    assert api.user.patch(f"/api/v1/runs/{run_id}/checkpoints/{saved}", json=body).status_code == 422
+    path = f"/api/v1/runs/{run_id}/checkpoints"
+    assert api.user.patch(f"{path}/{saved}", json=body).status_code == 422
+    assert [each["pinned"] for each in api.user.get(path).json()] == [False]
 
 
 def test_only_checkpoints_of_the_run_can_be_pinned(api: Api) -> None:

@@ -15,4 +15,5 @@ def test_checkpoints_are_sorted_by_step_with_their_mean_returns(api: Api) -> Non
 
 
 def test_a_missing_run_is_not_found(api: Api) -> None:
-    assert api.user.get("/api/v1/runs/999/checkpoints").status_code == 404
+    answer = api.user.get("/api/v1/runs/999/checkpoints")
+    assert (answer.status_code, answer.json()["detail"]) == (404, "There is no run 999.")

@@ -172,7 +172,7 @@ def test_a_worker_that_plays_gets_no_files(api: Api, game: int) -> None:
     run_id, attempt = api.running()
     kept = api.upload(run_id, attempt, "checkpoints/x", b"weights", "checkpoint")
     answer = api.worker.get(f"/api/v1/worker/jobs/{game}/files/{kept}", params={"attempt": 1})
-    assert answer.status_code == 404
+    assert (answer.status_code, answer.json()["detail"]) == (404, f"No run has no file {kept}.")
 
 
 def test_a_game_ends_with_its_attempt(api: Api, client: TestClient, game: int) -> None:

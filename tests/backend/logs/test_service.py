@@ -63,4 +63,5 @@ def test_search_is_literal_and_ignores_case(api: Api) -> None:
 
 
 def test_a_missing_run_has_no_log(api: Api) -> None:
-    assert api.user.get("/api/v1/runs/999/log").status_code == 404
+    answer = api.user.get("/api/v1/runs/999/log")
+    assert (answer.status_code, answer.json()["detail"]) == (404, "There is no run 999.")

@@ -134,4 +134,5 @@ def test_a_cursor_fits_only_one_definition_of_a_column(api: Api) -> None:
         api.launch()
     first = page(api, sort="a", compute=["a = steps"], limit=1)
     query = {"sort": "a", "compute": ["a = frames"], "cursor": first["next_cursor"]}
-    assert api.user.get("/api/v1/runs", params=query).status_code == 422
+    answer = api.user.get("/api/v1/runs", params=query)
+    assert (answer.status_code, answer.json()["errors"][0]["field"]) == (422, "cursor")

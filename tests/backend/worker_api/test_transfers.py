@@ -93,7 +93,8 @@ def test_a_worker_can_download_only_files_of_its_run(api: Api) -> None:
     file_id = put(api, run_id).json()["file_id"]
     api.release(run_id, 1, "finished")
     other, _attempt = api.running()
-    assert api.worker.get(f"/api/v1/worker/runs/{other}/files/{file_id}", params={"attempt": 1}).status_code == 404
+    answer = api.worker.get(f"/api/v1/worker/runs/{other}/files/{file_id}", params={"attempt": 1})
+    assert (answer.status_code, answer.json()["detail"]) == (404, f"Run {other} has no file {file_id}.")
 
 
 def test_a_file_over_the_size_limit_is_refused(settings: Settings, app: FastAPI, api: Api) -> None:

@@ -203,7 +203,6 @@ def test_a_job_computes_the_saliency_of_a_recording(api: WorkerApi, client: Back
     assert found.head.checkpoint_sha256 == head.checkpoint_sha256
 
 
-@pytest.mark.nightly
 def test_a_job_simulates_the_futures_of_a_recording(api: WorkerApi, client: BackendClient, tmp_path: Path) -> None:
     run = tmp_path / "run"
     checkpoint = run / made_checkpoint.write(run, PaacConfig(env="ALE/Pong-v5"), STEP)

@@ -12,24 +12,11 @@ import {
   aWaitingEvaluation,
   aWaitingRun,
 } from "@/testing/games";
+import plotly from "@/testing/plotly";
 import { renderPage } from "@/testing/render";
 import { refusal, serve } from "@/testing/server";
 import { fakeStreams, stream } from "@/testing/stream";
 import GamePage from "./GamePage";
-
-const drawn = vi.hoisted(() => [] as { x: number[] }[][]);
-
-// Plotly needs a canvas, which jsdom does not have.
-vi.mock("plotly.js-cartesian-dist-min", () => ({
-  default: {
-    react(element: object, data: { x: number[] }[]) {
-      drawn.push(data);
-      Object.assign(element, { on: () => undefined });
-    },
-    purge: () => undefined,
-    Plots: { resize: () => undefined },
-  },
-}));
 
 const GORILA = { source: "Gorila (Nair et al. 2015)", table: "table 4" };
 const PAAC = { source: "PAAC (Clemente et al. 2017)", table: "table 1" };
@@ -98,6 +85,7 @@ describe("the page of a game", () => {
 
   it("draws a ranking of three scores as bars", async () => {
     show(true);
+    const drawn = vi.spyOn(plotly, "react");
     const { server } = open(
       aGame([aScoreTable([aMethodRow(), published, { ...published, player: "DQN" }])]),
       {
@@ -109,7 +97,7 @@ describe("the page of a game", () => {
         },
       },
     );
-    await waitFor(() => expect(drawn.at(-1)?.[0]?.x).toEqual([18.3, 16.7, 16.7]));
+    await waitFor(() => expect(drawn.mock.lastCall?.[1]).toEqual([{ x: [18.3, 16.7, 16.7] }]));
     expect(server.of("GET /games/pong/figure")[0]?.query.toString()).toBe("protocol=no-op-5min");
     expect(screen.getByRole("img", { name: /^Scores in Pong .* 3 players/ })).toBeTruthy();
   });

@@ -1,6 +1,6 @@
 import { act, screen, waitFor, within } from "@testing-library/react";
 import userEvent from "@testing-library/user-event";
-import { beforeEach, describe, expect, it, vi } from "vitest";
+import { beforeEach, describe, expect, it } from "vitest";
 import type { Report } from "@/api/types";
 import { renderPage } from "@/testing/render";
 import { aReport } from "@/testing/reports";
@@ -40,9 +40,6 @@ async function undo(notice: string) {
   const words = await screen.findByText(notice);
   await userEvent.click(within(words.parentElement as HTMLElement).getByRole("button", { name: "Undo" }));
 }
-
-// Plotly needs a canvas, which jsdom does not have.
-vi.mock("plotly.js-cartesian-dist-min", () => ({ default: {} }));
 
 beforeEach(() => localStorage.clear());
 

@@ -1,13 +1,10 @@
 import { screen, waitFor } from "@testing-library/react";
-import { describe, expect, it, vi } from "vitest";
+import { describe, expect, it } from "vitest";
 import type { Report } from "@/api/types";
 import { renderPage } from "@/testing/render";
 import { aReport } from "@/testing/reports";
 import { refusal, serve } from "@/testing/server";
 import SharedReportPage from "./SharedReportPage";
-
-// Plotly needs a canvas, which jsdom does not have.
-vi.mock("plotly.js-cartesian-dist-min", () => ({ default: {} }));
 
 describe("a shared report", () => {
   const read = () =>

@@ -11,9 +11,6 @@ import { type Asked, listOf, serve } from "@/testing/server";
 import { BlockEditor } from "./BlockEditor";
 import { newBlock } from "./draft";
 
-// Plotly needs a canvas, which jsdom does not have.
-vi.mock("plotly.js-cartesian-dist-min", () => ({ default: {} }));
-
 /** Open the editor of one block. Return a function that returns the current block. */
 function edit(block: ReportBlock) {
   const changed = vi.fn<(block: ReportBlock) => void>();

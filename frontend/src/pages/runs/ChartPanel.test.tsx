@@ -7,9 +7,6 @@ import { aRun, runListOf } from "@/testing/runs";
 import { type Asked } from "@/testing/server";
 import RunsPage from "./RunsPage";
 
-// The drawing library needs a canvas, which jsdom lacks.
-vi.mock("plotly.js-cartesian-dist-min", () => ({ default: {} }));
-
 const FIGURE = { data: [], layout: {}, cursor: "first", complete: true, missing: [] };
 const RUNS = Array.from({ length: 12 }, (_, at) => aRun({ id: 12 - at, name: `run ${12 - at}` }));
 const CURVES = "GET /figures/curves";

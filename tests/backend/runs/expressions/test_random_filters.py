@@ -6,6 +6,7 @@ from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
+import pytest
 from sqlalchemy import select
 
 from backend.database.engine import Database
@@ -15,7 +16,7 @@ from backend.runs.expressions.parsing import parse_filter
 from backend.runs.expressions.sql import Translator
 
 NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
-RUNS, FILTERS = 60, 1_000
+RUNS = 60
 TAGS = ("good", "bad", "night shift")
 METRICS = ("train/entropy", "loss")
 STATISTICS = ("last", "min", "max", "mean")
@@ -284,17 +285,18 @@ def condition(made: random.Random, depth: int) -> Condition:
     return f"{a} or {b} and not {c}", lambda row: first(row) or (second(row) and not third(row))
 
 
-def test_filters_select_the_runs_of_a_literal_evaluation(database: Database) -> None:
+@pytest.mark.parametrize("filters", [300, pytest.param(1_000, marks=pytest.mark.nightly)])
+def test_filters_select_the_runs_of_a_literal_evaluation(database: Database, filters: int) -> None:
     made = random.Random(7)
     rows = [make_row(made) for _ in range(RUNS)]
     store(database, rows)
     sizes = []
     with database.read() as session:
         translator = Translator(session)
-        for _ in range(FILTERS):
+        for _ in range(filters):
             text, evaluate = condition(made, 3)
             parsed, _names = parse_filter(text, NOW)
             found = set(session.scalars(select(Run.id).where(translator.condition(parsed))))
             assert found == {run_id for run_id, row in enumerate(rows, 1) if evaluate(row)}, text
             sizes.append(len(found))
-    assert sum(0 < size < RUNS for size in sizes) > FILTERS / 2
+    assert sum(0 < size < RUNS for size in sizes) > filters / 2

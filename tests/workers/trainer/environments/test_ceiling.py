@@ -2,6 +2,7 @@
 
 import json
 import resource
+from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, cast
@@ -18,6 +19,7 @@ from workers.trainer.errors import StopRequest
 from workers.trainer.host.processes import Link
 from workers.trainer.launching import Launch
 from workers.trainer.run.journal import Journal
+from workers.trainer.run.recorder import Recorder
 
 CEILING = "throughput/ceiling_steps_per_second"
 
@@ -145,8 +147,10 @@ def test_random_actions_are_valid_in_the_environment() -> None:
     ],
 )
 def test_a_run_measures_its_environments_before_training_if_configured(
-    config: PaacConfig | A3cConfig, tmp_path: Path
+    config: PaacConfig | A3cConfig, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    # A recorder would load torch to record a replay of the last checkpoint.
+    monkeypatch.setattr(session, "Recorder", partial(Recorder, command=("true",)))
     with Journal(tmp_path) as journal:
         launch = Launch(config, tmp_path, resume=False, progress_bar=False)
         assert session.train(launch, journal, StopRequest()) == 0

@@ -1,6 +1,7 @@
 """Tests that the registry of methods is complete and is the only place where a new method is added."""
 
 import re
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -18,6 +19,7 @@ from workers.trainer.errors import StopRequest
 from workers.trainer.launching import Launch
 from workers.trainer.methods import TRAINERS
 from workers.trainer.run.journal import Journal
+from workers.trainer.run.recorder import Recorder
 
 ROOT = Path(__file__).parents[4]
 OF_METHODS = "workers/trainer/methods/"
@@ -54,6 +56,8 @@ def test_the_contract_knows_a_new_method_from_its_configuration(monkeypatch: pyt
 
 def test_a_new_method_needs_only_its_entry_to_train_and_play(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     made_method.register(monkeypatch)
+    # A recorder in another process does not know the method.
+    monkeypatch.setattr(session, "Recorder", partial(Recorder, command=("true",)))
     with Journal(tmp_path) as journal:
         launch = Launch(StillConfig(), tmp_path, resume=False, progress_bar=False)
         assert session.train(launch, journal, StopRequest()) == 0

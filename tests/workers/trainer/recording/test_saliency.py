@@ -146,6 +146,7 @@ def scenes(decisions: int, every: int) -> list[Scene]:
     return found
 
 
+@pytest.mark.nightly
 def test_a_trained_pong_agent_looks_at_ball_and_paddles() -> None:
     found = scenes(decisions=240, every=4)
     assert len(found) >= 20

@@ -3,25 +3,12 @@ import userEvent from "@testing-library/user-event";
 import { expect, it, vi } from "vitest";
 import { anEvaluation, anUnfinishedEvaluation, evaluationPage } from "@/testing/evaluations";
 import { downloads } from "@/testing/downloads";
+import plotly from "@/testing/plotly";
 import { renderPage } from "@/testing/render";
 import { aRun } from "@/testing/runs";
 import { everythingIsSeen } from "@/testing/seen";
 import { serve } from "@/testing/server";
 import { EvaluationsChart } from "./EvaluationsChart";
-
-const plotted = vi.hoisted(() => ({ data: [] as unknown[][] }));
-
-// The drawing library needs a canvas, which jsdom lacks.
-vi.mock("plotly.js-cartesian-dist-min", () => ({
-  default: {
-    react(element: object, data: unknown[], layout: object) {
-      plotted.data.push(data);
-      Object.assign(element, { on: () => undefined, data, layout });
-    },
-    purge: () => undefined,
-    Plots: { resize: () => undefined },
-  },
-}));
 
 const FIGURE = {
   data: [{ uid: "1-no-op-5min", x: [250_000], y: [19.8] }],
@@ -42,11 +29,12 @@ function open(at = "/") {
 }
 
 it("shows the server's figure by step, with the zoom in the URL", async () => {
+  const drawn = vi.spyOn(plotly, "react");
   const server = open("/?x=time&smoothing=0.3&zoom=100:200");
   await screen.findByRole("img");
   const asked = server.of("GET /figures/evaluations").map(({ query }) => Object.fromEntries(query));
   expect(asked).toEqual([{ runs: "1", x: "step", smoothing: "0.3", buckets: "400", from: "100", to: "200" }]);
-  expect(plotted.data.at(-1)).toEqual(FIGURE.data);
+  expect(drawn.mock.lastCall?.[1]).toEqual(FIGURE.data);
 });
 
 it("exports a row for each finished evaluation", async () => {

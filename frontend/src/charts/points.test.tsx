@@ -1,4 +1,3 @@
-// @vitest-environment jsdom
 import { expect, it } from "vitest";
 import { type Asked, refusal, serve } from "@/testing/server";
 import { drawnRows, metricRows, ROW_HEADER, rowsOf } from "./points";

@@ -1,4 +1,3 @@
-// @vitest-environment jsdom
 import { describe, expect, it, vi } from "vitest";
 import { address, call } from "./client";
 import { ApiError, UnreachableError } from "./problem";

@@ -1,4 +1,3 @@
-// @vitest-environment jsdom
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { FakeSource, fakeStreams, stream } from "@/testing/stream";
 import type { LiveEvent, LiveStatus } from "./events";

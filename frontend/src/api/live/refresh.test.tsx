@@ -1,4 +1,3 @@
-// @vitest-environment jsdom
 import { QueryClient, type QueryKey, type QueryMeta, QueryObserver } from "@tanstack/react-query";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { FIGURE_KINDS } from "@/testing/figureKinds";
