@@ -40,7 +40,7 @@ def type_of(schema: Mapping[str, Any]) -> str:
         return f"[{type_of(schema.get('items', {}))}]"
     if isinstance(schema.get("additionalProperties"), dict):
         return f"{{{type_of(schema['additionalProperties'])}}}"
-    kind = schema.get("format", schema.get("type", "any"))
+    kind = str(schema.get("format", schema.get("type", "any")))
     return SHORT.get(kind, kind)
 
 
