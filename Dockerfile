@@ -45,7 +45,9 @@ WORKDIR /app
 COPY pyproject.toml setup.py README.md ./
 COPY arcadia_server/ arcadia_server/
 COPY backend/ backend/
+COPY client/generate_sync.py client/
 COPY client/arcadia/ client/arcadia/
+RUN python3 client/generate_sync.py
 COPY workers/ workers/
 VOLUME /data
 # The commit that the image is built from. It distinguishes builds of one version.

@@ -2,7 +2,7 @@
 MAKEFLAGS += --no-print-directory --no-builtin-rules
 .DELETE_ON_ERROR:
 .DEFAULT_GOAL := run
-.PHONY: setup run wheel client-wheel test test-all compose-test fuzz storm lint types openapi format bench pictures clean environment development frontend node chromium
+.PHONY: setup run wheel client-wheel test test-all compose-test fuzz storm lint types format bench pictures clean environment tools development frontend node chromium
 
 PYTHON ?=
 PORT ?=
@@ -20,10 +20,13 @@ DEV_PACKAGES := .venv/.for-development
 MODULES := frontend/node_modules/.for-running
 DEV_MODULES := frontend/node_modules/.for-development
 DIST := frontend/dist/index.html
+# Generated files, which are not in git: the client's synchronous modules, and the types of the API for tsc and eslint.
+SYNC := client/arcadia/_sync/__init__.py
+SCHEMA := frontend/src/api/schema.ts
 CLIENT_WHEEL := client/dist/.built
 CLIENT_DEPENDENCIES := client/dist/.downloaded
-# Includes folders, because removing a file changes its folder.
-FRONTEND_SOURCES := $(shell find frontend/src frontend/public 2>/dev/null) \
+# Includes folders, because removing a file changes its folder. The types of the API are not part of the bundle.
+FRONTEND_SOURCES := $(filter-out $(SCHEMA) frontend/src/api,$(shell find frontend/src frontend/public 2>/dev/null)) \
 	$(wildcard frontend/*.html frontend/*.json frontend/*.ts frontend/*.js frontend/*.mjs frontend/*.cjs)
 
 # A .venv that was copied, or whose Python is missing, is created again.
@@ -34,8 +37,9 @@ endif
 # pip and npm run in parallel.
 setup:
 	@$(MAKE) -j2 environment client-wheel frontend
-environment: $(PACKAGES)
-development: $(DEV_PACKAGES) $(DEV_MODULES)
+environment: $(PACKAGES) $(SYNC)
+tools: $(DEV_PACKAGES) $(DEV_MODULES) $(SYNC)
+development: tools $(SCHEMA)
 frontend: $(DIST)
 client-wheel: $(CLIENT_WHEEL)
 
@@ -74,8 +78,20 @@ $(DIST): $(MODULES) $(FRONTEND_SOURCES)
 	@$(IN_FRONTEND) ../setup/step "Frontend build" npm run --silent build
 	@touch $@
 
+# pip has already generated these modules in a new copy. This repeats it after their sources have changed.
+$(SYNC): client/generate_sync.py client/arcadia/_async $(wildcard client/arcadia/_async/*.py) | $(PACKAGES)
+	@$(BIN)/python client/generate_sync.py
+	@touch $@
+
+$(SCHEMA): frontend/package.json $(DEV_MODULES) $(PACKAGES) $(shell find backend workers/contract -name '*.py') | $(SYNC)
+	@echo "Generating the types of the API: about ten seconds"
+	@mkdir -p .setup && $(BIN)/python -m backend.openapi >.setup/openapi.json
+	@$(IN_FRONTEND) ../setup/step "Types of the API" npm run --silent types
+	@touch $@
+
 # The server offers the client's wheel for download.
-$(CLIENT_WHEEL): $(PACKAGES) setup/wheels.py client/setup.py client/pyproject.toml client/README.md $(shell find client/arcadia -name '*.py' -o -type d ! -name __pycache__)
+$(CLIENT_WHEEL): $(PACKAGES) setup/wheels.py client/setup.py client/generate_sync.py client/pyproject.toml client/README.md \
+	$(shell find client/arcadia -path '*/_sync' -prune -o \( -name '*.py' -o -type d ! -name __pycache__ \) -print)
 	@rm -f $@
 	@setup/step "Client wheel" $(BIN)/python setup/wheels.py client
 	@touch $@
@@ -96,29 +112,29 @@ run: setup
 	@$(BIN)/arcadia up $(if $(PORT),--port $(PORT)) $(ARGS)
 
 # With ARGS, runs only pytest with them: make test ARGS="tests/backend -k claim"
-test: setup development $(if $(ARGS),$(if $(findstring browser,$(ARGS)),chromium),chromium)
+test: setup tools $(if $(ARGS),$(if $(findstring browser,$(ARGS)),chromium),chromium)
 	@$(WITH_NODE) $(BIN)/python setup/test.py $(ARGS)
 
 # The required tests and the nightly stage.
-test-all: setup development chromium
+test-all: setup tools chromium
 	@$(WITH_NODE) $(BIN)/python setup/test.py --all
 
 # Thousands of generated requests to the API on both databases: make fuzz CASES=20000, of some paths: ROUTES="views|board"
 # Then as many damaged files of each kind.
 CASES ?= 2000
 ROUTES ?=
-fuzz: $(DEV_PACKAGES)
+fuzz: $(DEV_PACKAGES) $(SYNC)
 	@ARCADIA_TEST_CASES=$(CASES) ARCADIA_TEST_ROUTES='$(ROUTES)' $(BIN)/python -m pytest -q --show-capture=no \
 		tests/contract/test_requests.py tests/contract/test_odd_requests.py tests/contract/test_hostile_files.py
 
 # Ten minutes of kill -9 on a whole installation. ARGS="--minutes 2 --seed 7" repeats another storm.
-storm: $(DEV_PACKAGES)
+storm: $(DEV_PACKAGES) $(SYNC)
 	@$(BIN)/python -m tests.faults.storm $(ARGS)
 
 # Tests the Docker Compose stack. Needs root, a Docker engine, Docker Compose 2 and debootstrap.
 # COMPOSE_TEST=keep keeps the images for the next run.
 COMPOSE_TEST ?= all
-compose-test: $(DEV_PACKAGES)
+compose-test: $(DEV_PACKAGES) $(SYNC)
 	@ARCADIA_TEST_COMPOSE=$(COMPOSE_TEST) $(BIN)/python -m pytest -v -s tests/ops/test_compose_stack.py
 
 chromium: $(DEV_PACKAGES)
@@ -133,28 +149,20 @@ types: development
 	$(BIN)/mypy
 	@# The client also runs on Python 3.10, except the interface of plug-ins, which is part of the server.
 	$(BIN)/mypy --python-version 3.10 --exclude client/arcadia/plugins client/arcadia
-	@mkdir -p .setup && $(BIN)/python -m backend.openapi >.setup/openapi.json
-	@cmp .setup/openapi.json frontend/openapi.json || { echo "The API has changed: run make openapi"; exit 1; }
-	@$(IN_FRONTEND) npm run --silent types:check
 	@$(IN_FRONTEND) npm run --silent typecheck
 
-# Generates the frontend's types from the API. `make types` fails if they are outdated.
-openapi: development
-	@$(BIN)/python -m backend.openapi >frontend/openapi.json
-	@$(IN_FRONTEND) npm run --silent types
-
-format: development
+format: tools
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 	@$(IN_FRONTEND) npm run --silent format
 
-bench: $(DEV_PACKAGES)
+bench: $(DEV_PACKAGES) $(SYNC)
 	@$(BIN)/python -m bench $(ARGS)
 
 # The pictures of docs/images; with ARGS="run live" only those pages.
-pictures: setup development chromium
+pictures: setup tools chromium
 	@$(BIN)/python -m bench.pictures $(ARGS)
 
 clean:
-	rm -rf .venv .setup .mypy_cache .ruff_cache .pytest_cache .hypothesis frontend/node_modules frontend/dist client/dist dist build *.egg-info client/*.egg-info
+	rm -rf .venv .setup .mypy_cache .ruff_cache .pytest_cache .hypothesis frontend/node_modules frontend/dist $(SCHEMA) $(dir $(SYNC)) client/dist dist build *.egg-info client/*.egg-info
 	find arcadia_server backend client workers tests bench alembic -name __pycache__ -prune -exec rm -rf {} +

@@ -1,8 +1,9 @@
-"""Generate arcadia/_sync from arcadia/_async: python client/generate_sync.py [--check]."""
+"""Generate the synchronous client, arcadia/_sync, from arcadia/_async: python client/generate_sync.py.
+
+setup.py and the set-up of this repository call it, so it needs only the standard library.
+"""
 
 import re
-import subprocess
-import sys
 from pathlib import Path
 
 SOURCE = Path(__file__).parent / "arcadia" / "_async"
@@ -30,32 +31,21 @@ def to_sync(source: str) -> str:
     """Return the synchronous version of a module."""
     for pattern, replacement in REPLACEMENTS:
         source = re.sub(pattern, replacement, source)
-    return source
+    return NOTICE + source
 
 
-def tidy(source: str, file: Path) -> str:
-    """Sort the imports, remove unused ones, and format the lines, whose length has changed."""
-    for command in (["check", "--select", "I,F401", "--fix", "--quiet"], ["format", "--quiet"]):
-        ruff = [sys.executable, "-m", "ruff", *command, "--stdin-filename", str(file), "-"]
-        source = subprocess.run(ruff, input=source, capture_output=True, text=True, check=True).stdout
-    return source
-
-
-def main() -> int:
-    """Write the generated modules, or with --check return 1 if they are outdated."""
-    targets = {TARGET / file.name: file for file in sorted(SOURCE.glob("*.py"))}
-    generated = {target: tidy(NOTICE + to_sync(file.read_text()), target) for target, file in targets.items()}
-    if "--check" in sys.argv[1:]:
-        outdated = [file.name for file, text in generated.items() if not file.exists() or file.read_text() != text]
-        outdated += [file.name for file in TARGET.glob("*.py") if file not in generated]
-        if outdated:
-            print(f"Outdated: {', '.join(outdated)}. Run python client/generate_sync.py.", file=sys.stderr)
-        return bool(outdated)
+def generate() -> None:
+    """Write the modules that have changed, and remove those without a source."""
     TARGET.mkdir(exist_ok=True)
-    for file, content in generated.items():
-        file.write_text(content)
-    return 0
+    modules = {file.name: to_sync(file.read_text("utf-8")) for file in SOURCE.glob("*.py")}
+    for file in TARGET.glob("*.py"):
+        if file.name not in modules:
+            file.unlink()
+    for name, content in modules.items():
+        file = TARGET / name
+        if not file.is_file() or file.read_text("utf-8") != content:
+            file.write_text(content, "utf-8")
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    generate()

@@ -2,6 +2,7 @@
 
 import gc
 import os
+import runpy
 import shutil
 import signal
 import subprocess
@@ -25,6 +26,9 @@ from backend.database.migrations import migrate
 from backend.database.tables import Base
 from tests.factories import Api
 from tests.plugin_packages import Site, open_site
+
+# Tests see the current client without a `make`.
+runpy.run_path(str(Path(__file__).parents[1] / "client" / "generate_sync.py"))["generate"]()
 
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     # A background job, as of `make test &`, ignores Ctrl-C, and so would the programs that tests interrupt.

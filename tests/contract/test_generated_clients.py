@@ -15,7 +15,7 @@ from tests.factories import Api
 from tests.workers.waiting import PATIENCE_SECONDS, wait_until
 
 ROOT = Path(__file__).parents[2]
-DOCUMENT, MODULES = ROOT / "frontend" / "openapi.json", ROOT / "frontend" / "node_modules"
+DOCUMENT, MODULES = "openapi.json", ROOT / "frontend" / "node_modules"
 PRESET = "paac-cartpole"
 
 guarded = pytest.mark.parametrize(("database_url", "token"), [("sqlite", USER_TOKEN)], indirect=["database_url"])
@@ -50,6 +50,7 @@ def test_a_generated_python_client_lists_launches_awaits_and_reads_a_run(
     door: Door, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # No hooks: they would format the client with tools that may not be on the path.
+    (tmp_path / DOCUMENT).write_text(json.dumps(door.document))
     (tmp_path / "settings.yaml").write_text("post_hooks: []\n")
     generator = (sys.executable, "-m", "openapi_python_client", "generate", "--meta", "none", "--fail-on-warning")
     target = tmp_path / "generated_arcadia"
@@ -89,6 +90,7 @@ def test_a_generated_typescript_client_lists_launches_awaits_and_reads_a_run(doo
     (tmp_path / "package.json").write_text('{"type": "module"}')
     (tmp_path / "client.ts").write_text((Path(__file__).parent / "generated_client.ts").read_text())
     generator = ("node", MODULES / "openapi-typescript" / "bin" / "cli.js")
+    (tmp_path / DOCUMENT).write_text(json.dumps(door.document))
     said = run(*generator, DOCUMENT, "--output", "schema.ts", "--default-non-nullable", "false", folder=tmp_path)
     assert "⚠" not in said
     assert "warn" not in said.lower()

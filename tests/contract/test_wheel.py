@@ -15,7 +15,7 @@ from fastapi.testclient import TestClient
 
 ROOT = Path(__file__).parents[2]
 SOURCES = ("arcadia_server", "backend", "workers", "alembic", "pyproject.toml", "setup.py", "README.md")
-CLIENT_SOURCES = ("arcadia", "tests", "pyproject.toml", "setup.py", "README.md")
+CLIENT_SOURCES = ("arcadia", "tests", "pyproject.toml", "setup.py", "generate_sync.py", "README.md")
 COMMIT = "0123456789ab"
 CLIENT_WHEEL = "arcadia_client-0.1.0-py3-none-any.whl"
 # `python -c` puts the current folder first on the path.
@@ -36,7 +36,7 @@ def build_from_copy(source: Path, names: tuple[str, ...], project: Path) -> zipf
     """Build a wheel from a copy of the sources."""
     for name in names:
         if (source / name).is_dir():
-            ignored = shutil.ignore_patterns("__pycache__", "application")
+            ignored = shutil.ignore_patterns("__pycache__", "application", "_sync")
             shutil.copytree(source / name, project / name, ignore=ignored)
         else:
             shutil.copy(source / name, project / name)

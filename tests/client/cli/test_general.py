@@ -8,9 +8,13 @@ import stat
 import subprocess
 import sys
 import webbrowser
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
+import typer
+from arcadia.cli.main import app
 
 from tests.client.cli.conftest import TOKEN, Arcadia, train
 from tests.factories import Api
@@ -136,6 +140,19 @@ def complete(environment: dict[str, str], words: str) -> str:
     )
     assert done.stderr == ""
     return done.stdout
+
+
+def names_of(command: Any, *parents: str) -> Iterator[str]:
+    """Yield the names of the commands that work without a subcommand."""
+    if parents and getattr(command, "invoke_without_command", True):
+        yield " ".join(parents)
+    for name, child in getattr(command, "commands", {}).items():
+        yield from names_of(child, *parents, name)
+
+
+def test_the_document_lists_every_command() -> None:
+    rows = DOCUMENT.read_text().partition("## Commands\n")[2]
+    assert sorted(re.findall(r"`([a-z -]+)`", rows)) == sorted(names_of(typer.main.get_command(app)))
 
 
 @pytest.mark.nightly
