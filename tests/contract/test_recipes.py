@@ -92,8 +92,8 @@ def test_the_tests_of_the_noun_of_the_recipe_pass(copy: Path) -> None:
     apply("noun", copy)
     tests = ("tests/backend/test_labels.py", "tests/contract/test_backend_order.py")
     assert " passed" in run(copy, sys.executable, "-m", "pytest", "-q", "-n0", "-p", "no:cacheprovider", *tests)
-    document = run(copy, sys.executable, "-m", "backend.openapi")
-    (copy / "frontend" / "openapi.json").write_text(document)
+    (copy / ".setup").mkdir()
+    (copy / ".setup" / "openapi.json").write_text(run(copy, sys.executable, "-m", "backend.openapi"))
     for script in ("types", "typecheck", "lint"):
         run(copy, "npm", "--prefix", "frontend", "run", script)
     assert "1 passed" in run(copy, "npm", "--prefix", "frontend", "test", "--", "src/pages/labels")
