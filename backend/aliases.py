@@ -10,10 +10,10 @@ from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 from sqlalchemy import Select, func, select
 from sqlalchemy.orm import Session
 
-from backend.database.engine import Db, after_commit
+from backend.database.engine import Db
 from backend.database.tables import AliasChange, Checkpoint, Run
 from backend.errors import Conflict, FieldError, Invalid, NotFound, with_rule
-from backend.live.notices import publish
+from backend.files.service import announce_files
 from backend.web.lookup import find_run
 from backend.web.security import Caller
 from workers.contract.values import STORABLE, Id
@@ -146,7 +146,7 @@ def assign_alias(session: Session, wanted: SetAlias) -> None:
         raise Conflict(f"There are {MAX_ALIASES} aliases, which is the limit. Remove one first.")
     _add(session, wanted, checkpoint, run)
     if before is not None:
-        _announce(session, before.run_id)
+        announce_files(session, before.run_id)
 
 
 def delete_alias(session: Session, name: str, who: str | None, why: str) -> None:
@@ -157,7 +157,7 @@ def delete_alias(session: Session, name: str, who: str | None, why: str) -> None
     removed = {"run_id": before.run_id, "run_name": before.run_name, "step": before.step}
     session.add(AliasChange(name=name, who=who, why=why, **removed))
     session.flush()
-    _announce(session, before.run_id)
+    announce_files(session, before.run_id)
 
 
 def _count(session: Session) -> int:
@@ -177,11 +177,7 @@ def _add(session: Session, wanted: SetAlias, checkpoint: Checkpoint, run: Run) -
         )
     )
     session.flush()
-    _announce(session, run.id)
-
-
-def _announce(session: Session, run_id: int | None) -> None:
-    after_commit(session, lambda: publish("run.files", {"run_id": run_id}))
+    announce_files(session, run.id)
 
 
 router = APIRouter(tags=["aliases"])

@@ -1,11 +1,10 @@
 """Calibrations: comparisons of a checkpoint's values with the returns of simulated futures, by a job."""
 
-from collections.abc import Iterable, Iterator, Sequence
-from datetime import datetime
+from collections.abc import Container, Iterable, Iterator, Sequence
 
-from fastapi import APIRouter, Depends, Request, Response
+from fastapi import APIRouter, Response
 from fastapi.responses import StreamingResponse
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import ConfigDict, Field
 from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
@@ -16,28 +15,17 @@ from backend.checkpoints.service import is_superseded, superseded_ids, usual_pro
 from backend.database.engine import Db
 from backend.database.tables import Calibration, Checkpoint, Job, Origin, Run
 from backend.doorbell import Bell
-from backend.errors import Conflict, FieldError, Invalid, NotFound
-from backend.jobs import JobQueue, find_with_job, read_queue, row_of_job, state_reason, to_stored
+from backend.errors import Conflict, FieldError, Invalid
+from backend.jobs import CheckpointJobFields, JobQueue, JobType, checkpoint_job_fields, find_with_job, read_queue
 from backend.web.formats import attachment, csv_line
 from backend.web.idempotency import Idempotent
-from backend.web.lookup import (
-    DEFAULT_TIMEOUT,
-    PathId,
-    PathRun,
-    Timeout,
-    Wait,
-    find_run,
-    job_in_progress,
-    refuse_without_agent,
-    wait_while,
-)
+from backend.web.lookup import PathId, PathRun, find_run, refuse_without_agent
 from workers.contract import events as ev
 from workers.contract.config.emulator import unfit_without_starts_because
 from workers.contract.futures import CalibrationDocument, CalibrationErrors, CalibrationOptions, Interval, LossBounds
 from workers.contract.jobs import CalibrationParameters
 from workers.contract.protocols import PROTOCOLS
 from workers.contract.values import Seed, ShortText
-from workers.contract.worker_api import JobState
 
 
 class CalibrationRequest(CalibrationOptions):
@@ -50,7 +38,7 @@ class CalibrationRequest(CalibrationOptions):
     seed: Seed = Field(default=1, description="The same seed gives the same episodes and futures.")
 
 
-class RunCalibration(BaseModel):
+class RunCalibration(CheckpointJobFields):
     """A calibration of a checkpoint, with its state and, when done, its errors.
 
     NaN and infinity are strings.
@@ -58,21 +46,6 @@ class RunCalibration(BaseModel):
 
     model_config = ConfigDict(ser_json_inf_nan="strings")
 
-    id: int
-    run_id: int
-    state: JobState
-    reason: str | None = Field(description="Why it waits or has failed, as a sentence.")
-    traceback: str | None = Field(description="Traceback of an unexpected failure.")
-    origin: Origin
-    checkpoint_id: int
-    checkpoint_sha256: str
-    step: int = Field(description="Step of the checkpoint.")
-    frames: int = Field(description="Emulator frames at the checkpoint.")
-    superseded: bool = Field(
-        description="True if a later attempt resumed before the checkpoint. The calibration then does not count."
-    )
-    protocol: str
-    seed: int
     episodes: int
     every: int | None = Field(description="Every how many decisions one is judged. Null: chosen when it starts.")
     futures: int
@@ -80,11 +53,7 @@ class RunCalibration(BaseModel):
     measure_regret: bool = Field(default=True, description="Whether the regret is measured.")
     moments_done: int = Field(description="Judged decisions.")
     moments_total: int = Field(description="Decisions to judge. 0 until the episodes have been played.")
-    worker: str | None
     errors: CalibrationErrors | None = Field(description="Null until it is done.")
-    created_at: datetime
-    started_at: datetime | None
-    finished_at: datetime | None
 
 
 class CalibrationWithDocument(RunCalibration):
@@ -179,12 +148,7 @@ def add_calibration(
     """Create a calibration and queue its job. The job finds out how many decisions it judges."""
     job = jobs.enqueue(session, run, checkpoint, "calibration", parameters.model_dump(mode="json"), total=0)
     calibration = Calibration(
-        run_id=run.id,
-        job_id=job.id,
-        checkpoint_id=checkpoint.id,
-        step=checkpoint.step,
-        frames=checkpoint.frames,
-        sha256=checkpoint.sha256,
+        **jobs.checkpoint_columns(job, run, checkpoint),
         protocol=parameters.protocol,
         seed=parameters.seed,
         origin=origin,
@@ -197,10 +161,7 @@ def add_calibration(
 
 def find_calibration(session: Session, calibration_id: int, *, lock: bool = False) -> tuple[Calibration, Job]:
     """Return a calibration and its job. Raise NotFound if it does not exist. With `lock`, lock its run first."""
-    found = find_with_job(session, Calibration, calibration_id, lock=lock)
-    if found is None:
-        raise NotFound(f"There is no calibration {calibration_id}.")
-    return found
+    return find_with_job(session, Calibration, calibration_id, lock=lock)
 
 
 def list_finished_calibrations(session: Session, run: Run) -> list[tuple[Calibration, CalibrationErrors]]:
@@ -222,23 +183,16 @@ def read_errors(calibration: Calibration) -> CalibrationErrors | None:
 
 
 def advance(_session: Session, job: Job, event: ev.Advanced) -> None:
-    """Store the progress of a calibration."""
+    """Store the progress of a calibration, which finds out how many decisions it judges."""
     job.done, job.total = event.done, event.total
 
 
-def store_result(session: Session, job: Job, event: ev.CalibrationEvent) -> None:
-    """Store the result of a calibration."""
-    row_of_job(session, Calibration, job).document = to_stored(event.document)
-
-
-def discard_result(session: Session, job: Job) -> None:
-    """Delete the result of an earlier attempt."""
-    row_of_job(session, Calibration, job).document = None
-
-
-def has_result(session: Session, job: Job) -> bool:
-    """Return True if the calibration has a result."""
-    return row_of_job(session, Calibration, job).document is not None
+JOB = JobType(
+    "calibration",
+    {ev.Advanced: advance, ev.CalibrationEvent: jobs.store_document(Calibration)},
+    jobs.has_document(Calibration),
+    jobs.discard_document(Calibration),
+)
 
 
 def load_calibrations(session: Session, run: Run) -> list[RunCalibration]:
@@ -257,27 +211,20 @@ def with_document(session: Session, calibration: Calibration, job: Job) -> Calib
 
 
 def _to_schemas(session: Session, run_id: int, rows: Sequence[tuple[Calibration, Job]]) -> list[RunCalibration]:
-    queue = read_queue(session) if any(job.state == "queued" for _, job in rows) else None
+    queue = read_queue(session, (job for _, job in rows))
     superseded = superseded_ids(session, run_id)
-    return [
-        _to_schema(calibration, job, queue, superseded=calibration.checkpoint_id in superseded)
-        for calibration, job in rows
-    ]
+    return [_to_schema(calibration, job, queue, superseded) for calibration, job in rows]
 
 
-def _to_schema(calibration: Calibration, job: Job, queue: JobQueue | None, *, superseded: bool) -> RunCalibration:
-    copied = ("id", "run_id", "origin", "checkpoint_id", "step", "frames", "protocol", "seed")
-    of_job = ("state", "traceback", "worker", "created_at", "started_at", "finished_at")
+def _to_schema(
+    calibration: Calibration, job: Job, queue: JobQueue | None, superseded: Container[int]
+) -> RunCalibration:
     return RunCalibration.model_validate(
         calibration.options
-        | {name: getattr(calibration, name) for name in copied}
-        | {name: getattr(job, name) for name in of_job}
+        | checkpoint_job_fields(calibration, job, queue, superseded)
         | {
             # The result of an unfinished job may still be discarded.
             "errors": read_errors(calibration) if job.state == "done" else None,
-            "reason": state_reason(job, queue),
-            "superseded": superseded,
-            "checkpoint_sha256": calibration.sha256,
             "moments_done": job.done,
             "moments_total": job.total,
         }
@@ -310,6 +257,7 @@ def _last_scheduled(session: Session, run: Run) -> int:
 
 
 router = APIRouter(tags=["evaluations"])
+WAIT = jobs.wait_for("calibration_id", lambda session, number: find_calibration(session, number)[1])
 
 
 @router.post("/runs/{run_id}/calibrations", status_code=201)
@@ -332,17 +280,7 @@ def list_calibrations(db: Db, run: PathRun) -> list[RunCalibration]:
         return load_calibrations(session, run)
 
 
-async def wait_for_calibration(
-    request: Request, calibration_id: PathId, wait: Wait = None, timeout: Timeout = DEFAULT_TIMEOUT
-) -> None:
-    """Wait until the calibration has ended, if requested."""
-    if wait is not None:
-        await wait_while(
-            lambda session: job_in_progress(find_calibration(session, calibration_id)[1]), request, timeout
-        )
-
-
-@router.get("/calibrations/{calibration_id}", dependencies=[Depends(wait_for_calibration)])
+@router.get("/calibrations/{calibration_id}", dependencies=[WAIT])
 def read_calibration(db: Db, calibration_id: PathId) -> CalibrationWithDocument:
     """Return a calibration with its judged decisions, immediately or once it has ended."""
     with db.read() as session:

@@ -24,19 +24,18 @@ if TYPE_CHECKING:
 MAX_WORKERS = 64
 # uvicorn's exit status if the application does not start.
 CANNOT_START = 3
+# One program does these jobs without a server.
+JOB_COMMANDS = ("evaluate", "record", "futures", "calibrate")
 # Commands that are separate programs.
 PROGRAMS = {
     "worker": "workers.worker",
     "train": "workers.trainer",
-    "evaluate": "workers.trainer.evaluate",
-    "record": "workers.trainer.record",
-    "futures": "workers.trainer.futures",
-    "calibrate": "workers.trainer.calibration",
+    **dict.fromkeys(JOB_COMMANDS, "workers.trainer.job"),
     "agent": "workers.trainer.agents",
     "plugins": "workers.contract.plugins",
 }
 # These load plug-ins without a backend or a worker that has checked them.
-STANDALONE = ("train", "evaluate", "record", "futures", "calibrate", "agent")
+STANDALONE = ("train", *JOB_COMMANDS, "agent")
 
 
 def parse_worker_count(text: str) -> int:
@@ -184,7 +183,8 @@ def main(arguments: list[str] | None = None) -> int:
     if options.command in STANDALONE:
         check_plugins()
     if options.command in PROGRAMS:
-        program = [sys.executable, "-m", PROGRAMS[options.command], *options.rest]
+        of_jobs = [options.command] if options.command in JOB_COMMANDS else []
+        program = [sys.executable, "-m", PROGRAMS[options.command], *of_jobs, *options.rest]
         os.execv(sys.executable, program)  # noqa: S606 - a list, no shell
     commands: dict[str, Callable[[Settings], int]] = {
         "up": lambda settings: start_all(settings, options.workers),

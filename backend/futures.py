@@ -1,10 +1,9 @@
 """Futures of replays: simulated continuations of an episode, computed by a job on request."""
 
 from collections.abc import Sequence
-from datetime import datetime
 from typing import Any, Literal
 
-from fastapi import APIRouter, Depends, Request, Response
+from fastapi import APIRouter, Response
 from pydantic import BaseModel, ConfigDict, Field
 from sqlalchemy import func, select
 from sqlalchemy.orm import Session, defer
@@ -13,32 +12,21 @@ from backend import jobs
 from backend.checkpoints.availability import CheckpointChoice, find_chosen
 from backend.checkpoints.service import usual_acting_of
 from backend.database import tables
-from backend.database.engine import Db, after_commit
+from backend.database.engine import Db
 from backend.database.tables import Checkpoint, File, Job, Replay, Run
 from backend.doorbell import Bell
-from backend.errors import Conflict, FieldError, Invalid, NotFound
+from backend.errors import Conflict, FieldError, Invalid
 from backend.files.service import Maker, find_reported
-from backend.jobs import find_with_job, read_queue, row_of_job, to_stored
-from backend.live.notices import publish
+from backend.jobs import JobFields, JobType, find_with_job, job_fields, read_queue, row_of_job, to_stored
 from backend.replays.players import action_set, check_decision, find_player, read_track
 from backend.replays.service import find_replay
 from backend.web.idempotency import Idempotent
-from backend.web.lookup import (
-    DEFAULT_TIMEOUT,
-    PathId,
-    Timeout,
-    Wait,
-    find_run,
-    job_in_progress,
-    refuse_without_agent,
-    wait_while,
-)
+from backend.web.lookup import PathId, find_run, refuse_without_agent
 from workers.contract import events as ev
 from workers.contract.futures import FuturesDocument, FuturesOptions, Interval
 from workers.contract.jobs import FuturesParameters
 from workers.contract.tracks import Track
 from workers.contract.values import Id
-from workers.contract.worker_api import JobState
 
 
 class ActingAgent(BaseModel):
@@ -60,7 +48,7 @@ class SimulateFutures(FuturesOptions):
     )
 
 
-class FuturesSummary(FuturesOptions):
+class FuturesSummary(JobFields, FuturesOptions):
     """Futures of a decision of a replay, and the main numbers of their result."""
 
     # NaN and infinity are values. JSON has them as the strings "NaN", "Infinity" and "-Infinity".
@@ -71,16 +59,9 @@ class FuturesSummary(FuturesOptions):
     run_id: int = Field(description="The run of the replay.")
     agent_run_id: int = Field(description="The run whose agent acts in the futures.")
     agent_step: int = Field(description="The step of the checkpoint that acts in them.")
-    state: JobState
-    reason: str | None = Field(description="Why they are waiting or have failed.")
-    traceback: str | None = Field(description="The traceback if they failed because of a bug.")
-    done: int = Field(description="Progress in decisions. Ended futures skip the rest of theirs.")
-    total: int
     value: float | None = Field(description="V(s), or the highest Q(s, a), at the decision. Null until they are done.")
     mean: float | None = Field(description="Mean discounted return. Null until they are done.")
     interval: Interval | None = Field(description="The 95 % t-interval of the mean.")
-    created_at: datetime
-    finished_at: datetime | None
 
 
 class StoredVideo(BaseModel):
@@ -142,10 +123,7 @@ def request(session: Session, replay_id: int, wanted: SimulateFutures) -> tuple[
 
 def find(session: Session, futures_id: int, *, lock: bool = False) -> tuple[tables.Futures, Job]:
     """Return futures with their job. Raise NotFound if they do not exist. With `lock`, lock the job's run first."""
-    found = find_with_job(session, tables.Futures, futures_id, lock=lock)
-    if found is None:
-        raise NotFound(f"There are no futures {futures_id}.")
-    return found
+    return find_with_job(session, tables.Futures, futures_id, lock=lock)
 
 
 def load_futures(session: Session, replay: Replay) -> list[FuturesSummary]:
@@ -175,24 +153,22 @@ def _stored_videos(session: Session, job: Job, document: dict[str, Any]) -> list
 
 
 def _summarize(session: Session, found: Sequence[tuple[tables.Futures, Job]]) -> list[FuturesSummary]:
-    queue = read_queue(session) if any(job.state == "queued" for _, job in found) else None
+    queue = read_queue(session, (job for _, job in found))
     at = Checkpoint.id.in_([job.checkpoint_id for _, job in found])
     steps: dict[int | None, int] = dict(session.execute(select(Checkpoint.id, Checkpoint.step).where(at)).all())
     of = Replay.id.in_([futures.replay_id for futures, _ in found])
     runs: dict[int, int] = dict(session.execute(select(Replay.id, Replay.run_id).where(of)).all())
     results = _read_numbers(session, [futures.id for futures, job in found if job.state == "done"])
-    same = ("state", "traceback", "done", "total", "created_at", "finished_at")
     return [
         FuturesSummary.model_validate(
             futures.options
-            | {name: getattr(job, name) for name in same}
+            | job_fields(job, queue)
             | {
                 "id": futures.id,
                 "replay_id": futures.replay_id,
                 "run_id": runs[futures.replay_id],
                 "agent_run_id": job.run_id,
                 "agent_step": steps[job.checkpoint_id],
-                "reason": jobs.state_reason(job, queue),
             }
             | results.get(futures.id, NO_NUMBERS)
         )
@@ -208,28 +184,19 @@ def _read_numbers(session: Session, ids: Sequence[int]) -> dict[int, dict[str, A
     return {futures_id: dict(zip(NO_NUMBERS, numbers, strict=True)) for futures_id, *numbers in session.execute(query)}
 
 
-def delete(session: Session, job: Job) -> None:
-    """Delete futures, and cancel their job if it is in progress."""
-    _announce(session, job)
-    jobs.remove(session, job)
-
-
 def store(session: Session, job: Job, event: ev.FuturesEvent) -> None:
     """Store the result of a job. Check that its videos have arrived, which are found by their job."""
     for video in event.document.videos:
         find_reported(session, Maker(job.require_run_id(), job.attempt, job.id), video.file)
     row_of_job(session, tables.Futures, job).document = to_stored(event.document)
-    _announce(session, job)
 
 
-def discard(session: Session, job: Job) -> None:
-    """Delete the result of an earlier attempt."""
-    row_of_job(session, tables.Futures, job).document = None
-
-
-def has_result(session: Session, job: Job) -> bool:
-    """Return True if the job has a result."""
-    return row_of_job(session, tables.Futures, job).document is not None
+JOB = JobType(
+    "futures",
+    {ev.Advanced: jobs.advance, ev.FuturesEvent: store},
+    jobs.has_document(tables.Futures),
+    jobs.discard_document(tables.Futures),
+)
 
 
 def _check(track: Track, run: Run, acting_run: Run, wanted: SimulateFutures) -> None:
@@ -260,13 +227,8 @@ def _check_room(session: Session, replay: Replay, run: Run) -> None:
         raise Conflict(f"Replay {replay.id} has {MAX_KEPT} futures, which is the limit. Delete some first.")
 
 
-def _announce(session: Session, job: Job) -> None:
-    """Notify pages of the replay's run, which may be another one than that of the job."""
-    notice = {"run_id": session.get_one(Replay, row_of_job(session, tables.Futures, job).replay_id).run_id}
-    after_commit(session, lambda: publish("run.files", notice))
-
-
 router = APIRouter(tags=["files"])
+WAIT = jobs.wait_for("futures_id", lambda session, number: find(session, number)[1])
 
 
 @router.post("/replays/{replay_id}/futures", status_code=201)
@@ -285,15 +247,7 @@ def list_futures(db: Db, replay_id: PathId) -> list[FuturesSummary]:
         return load_futures(session, find_replay(session, replay_id))
 
 
-async def wait_for_futures(
-    request: Request, futures_id: PathId, wait: Wait = None, timeout: Timeout = DEFAULT_TIMEOUT
-) -> None:
-    """Wait until the simulation has ended, if requested."""
-    if wait is not None:
-        await wait_while(lambda session: job_in_progress(find(session, futures_id)[1]), request, timeout)
-
-
-@router.get("/futures/{futures_id}", dependencies=[Depends(wait_for_futures)])
+@router.get("/futures/{futures_id}", dependencies=[WAIT])
 def read_futures(db: Db, futures_id: PathId) -> Futures:
     """Return futures, immediately or once their simulation has ended."""
     with db.read() as session:
@@ -304,5 +258,5 @@ def read_futures(db: Db, futures_id: PathId) -> Futures:
 def delete_futures(db: Db, futures_id: PathId) -> Response:
     """Delete futures. A simulation in progress is canceled."""
     with db.write() as session:
-        delete(session, find(session, futures_id, lock=True)[1])
+        jobs.remove(session, find(session, futures_id, lock=True)[1])
     return Response(status_code=204)

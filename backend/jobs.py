@@ -1,23 +1,36 @@
 """Jobs: short tasks that a worker does beside its training, such as the evaluation of a checkpoint."""
 
 import json
-from dataclasses import dataclass
-from datetime import timedelta
-from typing import Any, TypeVar
+from collections.abc import Callable, Container, Iterable
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from typing import Any, Literal, TypeVar
 
-from pydantic import BaseModel
+from fastapi import Depends, Path, Request
+from pydantic import BaseModel, Field
 from sqlalchemy import case, func, select
 from sqlalchemy.orm import Session
 
 from backend.database.columns import utc_now
 from backend.database.engine import after_commit
-from backend.database.tables import Calibration, Checkpoint, Evaluation, File, Futures, Job, Run, Worker
-from backend.errors import Conflict
+from backend.database.tables import Checkpoint, File, Job, Origin, Run, Worker
+from backend.database.tables.jobs import CheckpointResult, JobResult
+from backend.errors import Conflict, NotFound
 from backend.files.service import delete_files
 from backend.live.notices import publish
-from backend.web.lookup import find_run
+from backend.web.lookup import (
+    DEFAULT_TIMEOUT,
+    Timeout,
+    Wait,
+    find_job,
+    find_run,
+    job_in_progress,
+    wait_while,
+)
 from backend.workers import connected_workers, count_free_job_slots, missing_reason
+from workers.contract import events as ev
 from workers.contract.plugins.loading import needed_plugins
+from workers.contract.values import MAX_ID
 from workers.contract.worker_api import JobKind, JobState
 
 # A free worker that has not claimed a job after this time is probably slowed down by other work.
@@ -26,6 +39,24 @@ LIVE_GAMES: tuple[JobKind, ...] = ("live", "play")
 # A person waits for live games, futures and start points, so they go first. Calibrations take minutes, so they go last.
 _PRIORITY = case((Job.kind.in_([*LIVE_GAMES, "futures", "start_points"]), 0), (Job.kind == "calibration", 2), else_=1)
 ORDER = (_PRIORITY, Job.created_at, Job.id)
+
+
+Row = TypeVar("Row", bound=JobResult)
+
+
+class JobFields(BaseModel):
+    """The state of a job, which is a part of the schema of each kind of job."""
+
+    job_id: int = Field(description="The id of its job, as the event job.changed of GET /events has it.")
+    state: JobState
+    reason: str | None = Field(description="Why it waits or has failed, as a sentence, or a warning.")
+    traceback: str | None = Field(description="The traceback of an unexpected failure.")
+    done: int = Field(description="Progress, in the unit of the total.")
+    total: int = Field(description="0 while it is unknown.")
+    worker: str | None
+    created_at: datetime
+    started_at: datetime | None
+    finished_at: datetime | None
 
 
 @dataclass(frozen=True)
@@ -56,19 +87,94 @@ class JobQueue:
         return f"All workers are busy with other jobs, and {others} ahead of it in the queue."
 
 
-def read_queue(session: Session) -> JobQueue:
-    """Return the current job queue."""
+def read_queue(session: Session, found: Iterable[Job]) -> JobQueue | None:
+    """Return the current job queue, or None if none of the found jobs waits in it."""
+    if not any(job.state == "queued" for job in found):
+        return None
     waiting = session.scalars(select(Job.id).where(Job.state == "queued").order_by(*ORDER)).all()
     workers = connected_workers(session, utc_now())
     takers = tuple(worker for worker in workers if worker.job_slots)
     return JobQueue(count_free_job_slots(session, takers), tuple(waiting), takers)
 
 
-Row = TypeVar("Row", Evaluation, Calibration, Futures)
+class CheckpointJobFields(JobFields):
+    """The fields that evaluations and calibrations share."""
+
+    id: int
+    run_id: int
+    origin: Origin
+    checkpoint_id: int
+    checkpoint_sha256: str
+    step: int = Field(description="Step of the checkpoint.")
+    frames: int = Field(description="Emulator frames at the checkpoint.")
+    superseded: bool = Field(
+        description="True if a later attempt resumed before the checkpoint. The result then does not count."
+    )
+    protocol: str
+    seed: int
 
 
-def find_with_job(session: Session, table: type[Row], row_id: int, *, lock: bool = False) -> tuple[Row, Job] | None:
-    """Return a row and its job, or None if it does not exist. With `lock`, lock the job's run first."""
+def checkpoint_job_fields(
+    row: CheckpointResult, job: Job, queue: JobQueue | None, superseded: Container[int]
+) -> dict[str, Any]:
+    """Return the values of `CheckpointJobFields`. `superseded` has ids of checkpoints."""
+    same = ("id", "run_id", "origin", "checkpoint_id", "step", "frames", "protocol", "seed")
+    own = {"checkpoint_sha256": row.sha256, "superseded": row.checkpoint_id in superseded}
+    return {name: getattr(row, name) for name in same} | own | job_fields(job, queue)
+
+
+def checkpoint_columns(job: Job, run: Run, checkpoint: Checkpoint) -> dict[str, Any]:
+    """Return the columns that the rows of evaluations and calibrations copy, since checkpoints may be deleted."""
+    same = {name: getattr(checkpoint, name) for name in ("step", "frames", "sha256")}
+    return same | {"run_id": run.id, "job_id": job.id, "checkpoint_id": checkpoint.id}
+
+
+Handlers = dict[type[ev.Event], Callable[[Session, Job, Any], None]]
+
+
+@dataclass(frozen=True)
+class JobType:
+    """A kind of job: how to store the results in its events, check for them, and discard those of an earlier attempt.
+
+    Each module of a kind has one, and backend/worker_api/jobs.py lists them.
+    """
+
+    kind: JobKind
+    handlers: Handlers = field(default_factory=dict)
+    has_result: Callable[[Session, Job], bool] = lambda _session, _job: True
+    discard: Callable[[Session, Job], None] = lambda _session, _job: None
+
+
+def advance(_session: Session, job: Job, event: ev.Advanced) -> None:
+    """Store the progress of a job."""
+    job.done = min(event.done, job.total)
+
+
+def store_document(table: type[Row]) -> Callable[[Session, Job, Any], None]:
+    """Return a function that stores the document of an event in the row of its job."""
+
+    def store(session: Session, job: Job, event: Any) -> None:
+        row_of_job(session, table, job).document = to_stored(event.document)
+
+    return store
+
+
+def has_document(table: type[Row]) -> Callable[[Session, Job], bool]:
+    """Return a function that returns True if the row of a job has a document."""
+    return lambda session, job: row_of_job(session, table, job).document is not None
+
+
+def discard_document(table: type[Row]) -> Callable[[Session, Job], None]:
+    """Return a function that deletes the document of an earlier attempt."""
+
+    def discard(session: Session, job: Job) -> None:
+        row_of_job(session, table, job).document = None
+
+    return discard
+
+
+def find_with_job(session: Session, table: type[Row], row_id: int, *, lock: bool = False) -> tuple[Row, Job]:
+    """Return a row and its job. Raise NotFound if it does not exist. With `lock`, lock the job's run first."""
     row = session.get(table, row_id)
     job = session.get(Job, row.job_id) if row else None
     if job is not None and lock:
@@ -76,7 +182,35 @@ def find_with_job(session: Session, table: type[Row], row_id: int, *, lock: bool
         # Both may have been deleted or changed before the lock.
         row = session.get(table, row_id, populate_existing=True)
         job = session.get(Job, job.id, populate_existing=True, with_for_update=True)
-    return None if row is None or job is None else (row, job)
+    if row is None or job is None:
+        noun = table.__tablename__
+        raise NotFound(f"There are no {noun} {row_id}." if noun == "futures" else f"There is no {noun[:-1]} {row_id}.")
+    return row, job
+
+
+def find_of_kind(session: Session, job_id: int, kind: JobKind, message: str, *, lock: bool = False) -> Job:
+    """Return a job of a kind. Raise NotFound with the message if there is none. With `lock`, lock its run first."""
+    if session.scalar(select(Job.kind).where(Job.id == job_id)) != kind:
+        raise NotFound(message)
+    try:
+        return find_job(session, job_id, lock=lock)
+    except NotFound as error:  # deleted before the lock
+        raise NotFound(message) from error
+
+
+def wait_for(parameter: str, find: Callable[[Session, int], Job]) -> Any:
+    """Return a dependency that waits until a job has ended, if requested. `parameter` is its number in the path."""
+
+    async def wait_for_job(
+        request: Request,
+        number: int = Path(alias=parameter, ge=1, le=MAX_ID),
+        wait: Wait = None,
+        timeout: Timeout = DEFAULT_TIMEOUT,
+    ) -> None:
+        if wait is not None:
+            await wait_while(lambda session: job_in_progress(find(session, number)), request, timeout)
+
+    return Depends(wait_for_job)
 
 
 def row_of_job(session: Session, table: type[Row], job: Job) -> Row:
@@ -160,7 +294,7 @@ def set_state(session: Session, job: Job, state: JobState, message: str | None =
 
 def remove(session: Session, job: Job) -> None:
     """Delete a job with its results. A worker that runs it gets 404 and ends it."""
-    announce(session, job)
+    announce(session, job, "removed")
     delete_job_files(session, job)
     session.delete(job)
     session.flush()
@@ -178,10 +312,23 @@ def state_reason(job: Job, queue: JobQueue | None) -> str | None:
     return " ".join(part for part in (job.message, queue and queue.wait_reason(job)) if part)
 
 
-def announce(session: Session, job: Job) -> None:
-    """Notify open pages after the commit that a job or its results changed."""
+def job_fields(job: Job, queue: JobQueue | None) -> dict[str, Any]:
+    """Return the values of `JobFields`. `queue` is needed for a queued job."""
+    same = (name for name in JobFields.model_fields if name not in ("job_id", "reason"))
+    return {name: getattr(job, name) for name in same} | {"job_id": job.id, "reason": state_reason(job, queue)}
+
+
+def announce(session: Session, job: Job, state: JobState | Literal["removed"] | None = None) -> None:
+    """Notify open pages after the commit that a job or its results changed. `state` replaces that of a removed job."""
+    notice = {
+        "id": job.id,
+        "run_id": job.run_id,
+        "kind": job.kind,
+        "state": state or job.state,
+        "done": job.done,
+        "total": job.total,
+    }
+    after_commit(session, lambda: publish("job.changed", notice))
     if job.run_id is None or job.kind == "play":
-        name, notice = "play.changed", {"id": job.id}
-    else:
-        name, notice = "run.files", {"run_id": job.run_id}
-    after_commit(session, lambda: publish(name, notice))
+        played = {"id": job.id}
+        after_commit(session, lambda: publish("play.changed", played))

@@ -17,7 +17,7 @@ from backend.database.engine import Db
 from backend.database.tables import Job, Replay
 from backend.errors import Conflict, NotFound
 from backend.files.service import Maker, find_reported
-from backend.jobs import JobQueue, read_queue
+from backend.jobs import JobQueue, JobType, read_queue
 from backend.start_sets import Name, StartSet
 from backend.web.formats import JsonNumber
 from backend.web.idempotency import Idempotent
@@ -141,14 +141,14 @@ def list_kept(session: Session, env: str | None, replay_id: int | None = None) -
     query = select(tables.KeptGame, Job).join(Job, Job.id == tables.KeptGame.job_id).order_by(tables.KeptGame.id.desc())
     query = query if env is None else query.where(tables.KeptGame.env == env)
     rows = session.execute(query if replay_id is None else query.where(tables.KeptGame.replay_id == replay_id)).all()
-    queue = read_queue(session) if any(film.state == "queued" for _, film in rows) else None
+    queue = read_queue(session, (film for _, film in rows))
     return [_to_schema(kept, film, queue) for kept, film in rows]
 
 
 def to_schema(session: Session, kept: tables.KeptGame) -> KeptGame:
     """Convert a kept game to its API schema."""
     film = session.get_one(Job, kept.job_id)
-    return _to_schema(kept, film, read_queue(session) if film.state == "queued" else None)
+    return _to_schema(kept, film, read_queue(session, [film]))
 
 
 def delete(session: Session, kept: tables.KeptGame) -> None:
@@ -223,6 +223,8 @@ def _continued(kept: tables.KeptGame) -> ContinuedGame | None:
     )
 
 
+PLAY_JOB = JobType("play", {ev.GameKept: keep})
+FILM_JOB = JobType("film", {ev.Advanced: jobs.advance, ev.Film: keep_film}, has_film, discard_film)
 router = APIRouter(tags=["live"])
 
 

@@ -1,10 +1,8 @@
 """Recordings on request: an episode of a checkpoint, by protocol and seed, becomes a replay with a track."""
 
 from collections.abc import Sequence
-from datetime import datetime
-from typing import Annotated
 
-from fastapi import APIRouter, Depends, Request, Response
+from fastapi import APIRouter, Response
 from pydantic import BaseModel, ConfigDict, Field
 from sqlalchemy import select
 from sqlalchemy.orm import Session
@@ -15,28 +13,16 @@ from backend.checkpoints.service import usual_protocol_of
 from backend.database.engine import Db
 from backend.database.tables import Checkpoint, Evaluation, Job, Replay, Run
 from backend.doorbell import Bell
-from backend.errors import FieldError, Invalid, NotFound
-from backend.jobs import read_queue
-from backend.replays.service import discard_recording
+from backend.errors import FieldError, Invalid
+from backend.jobs import JobFields, JobType, job_fields, read_queue
+from backend.replays.service import discard_recording, has_recording, keep_recording
 from backend.web.idempotency import Idempotent
-from backend.web.lookup import (
-    DEFAULT_TIMEOUT,
-    PathId,
-    PathRun,
-    Timeout,
-    Wait,
-    find_run,
-    job_in_progress,
-    refuse_without_agent,
-    wait_while,
-)
+from backend.web.lookup import PathId, PathRun, find_run, refuse_without_agent
+from workers.contract import events as ev
 from workers.contract.config.emulator import unfit_without_starts_because
-from workers.contract.jobs import RecordingParameters
+from workers.contract.jobs import EpisodeIndex, RecordingParameters
 from workers.contract.protocols import PROTOCOLS
-from workers.contract.values import NO_BOOLEAN, Seed, ShortText
-from workers.contract.worker_api import JobState
-
-MAX_EPISODE_INDEX = 1_000_000
+from workers.contract.values import Seed, ShortText
 
 
 class RecordingRequest(BaseModel):
@@ -50,29 +36,22 @@ class RecordingRequest(BaseModel):
         description="How it starts and ends, such as no-op-5min. Default: the run's evaluation protocol.",
     )
     seed: Seed = Field(default=1, description="The same seed gives the same episode.")
-    episode: Annotated[int, Field(ge=0, lt=MAX_EPISODE_INDEX), NO_BOOLEAN] = Field(
+    episode: EpisodeIndex = Field(
         default=0, description="The index of the episode in an evaluation with this protocol and seed, from 0."
     )
 
 
-class Recording(BaseModel):
+class Recording(JobFields):
     """A requested recording: its state, and its replay when it is done."""
 
     id: int
     run_id: int
-    state: JobState
-    reason: str | None = Field(description="Why it is waiting, has failed, or shows only part of the episode.")
-    traceback: str | None = Field(description="The traceback if it failed because of a bug.")
     checkpoint_id: int
     step: int = Field(description="The step of the checkpoint.")
     protocol: str
     seed: int
     episode: int
     replay_id: int | None = Field(description="The replay. Null until it is done.")
-    worker: str | None
-    created_at: datetime
-    started_at: datetime | None
-    finished_at: datetime | None
 
 
 # Limits per run. A schedule leaves some room for users.
@@ -106,14 +85,7 @@ def record_scheduled(session: Session, run: Run, evaluation: Evaluation) -> None
 
 def find_recording(session: Session, recording_id: int, *, lock: bool = False) -> Job:
     """Return a recording's job. Raise NotFound if it does not exist. With `lock`, lock its run first."""
-    job = session.get(Job, recording_id)
-    if job is not None and job.kind == "recording" and lock:
-        find_run(session, job.require_run_id(), lock=True)
-        # It may have changed or been deleted before the lock.
-        job = session.get(Job, recording_id, populate_existing=True, with_for_update=True)
-    if job is None or job.kind != "recording":
-        raise NotFound(f"Recording {recording_id} does not exist.")
-    return job
+    return jobs.find_of_kind(session, recording_id, "recording", f"Recording {recording_id} does not exist.", lock=lock)
 
 
 def delete(session: Session, job: Job) -> None:
@@ -124,18 +96,18 @@ def delete(session: Session, job: Job) -> None:
 
 def to_schemas(session: Session, found: Sequence[Job]) -> list[Recording]:
     """Convert recordings to their API schemas."""
-    queue = read_queue(session) if any(job.state == "queued" for job in found) else None
+    queue = read_queue(session, found)
     of = Replay.job_id.in_([job.id for job in found])
     replays = dict(session.execute(select(Replay.job_id, Replay.id).where(of)).all())
     at = Checkpoint.id.in_([job.checkpoint_id for job in found])
     steps: dict[int | None, int] = dict(session.execute(select(Checkpoint.id, Checkpoint.step).where(at)).all())
-    same = ("id", "run_id", "state", "traceback", "checkpoint_id", "worker", "created_at", "started_at", "finished_at")
+    same = ("id", "run_id", "checkpoint_id")
     return [
         Recording.model_validate(
             {name: getattr(job, name) for name in same}
+            | job_fields(job, queue)
             | RecordingParameters.model_validate(job.parameters).model_dump()
             | {
-                "reason": jobs.state_reason(job, queue),
                 "step": steps[job.checkpoint_id],
                 "replay_id": replays.get(job.id) if job.state == "done" else None,
             }
@@ -150,7 +122,9 @@ def load_recordings(session: Session, run: Run) -> list[Recording]:
     return to_schemas(session, session.scalars(query).all())
 
 
+JOB = JobType("recording", {ev.ReplayEvent: keep_recording}, has_recording, discard_recording)
 router = APIRouter(tags=["files"])
+WAIT = jobs.wait_for("recording_id", find_recording)
 
 
 @router.post("/runs/{run_id}/recordings", status_code=201)
@@ -170,15 +144,7 @@ def list_recordings(db: Db, run: PathRun) -> list[Recording]:
         return load_recordings(session, run)
 
 
-async def wait_for_recording(
-    request: Request, recording_id: PathId, wait: Wait = None, timeout: Timeout = DEFAULT_TIMEOUT
-) -> None:
-    """Wait until the recording has ended, if requested."""
-    if wait is not None:
-        await wait_while(lambda session: job_in_progress(find_recording(session, recording_id)), request, timeout)
-
-
-@router.get("/recordings/{recording_id}", dependencies=[Depends(wait_for_recording)])
+@router.get("/recordings/{recording_id}", dependencies=[WAIT])
 def read_recording(db: Db, recording_id: PathId) -> Recording:
     """Return the state of a recording, immediately or once it has ended."""
     with db.read() as session:

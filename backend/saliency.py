@@ -1,11 +1,10 @@
 """Saliency of replays: computed by a job on request, stored and deleted with the replay."""
 
 import base64
-from datetime import datetime
 from pathlib import Path
 from typing import Annotated
 
-from fastapi import APIRouter, Depends, Request, Response
+from fastapi import APIRouter, Response
 from pydantic import BaseModel, ConfigDict, Field
 from sqlalchemy import select
 from sqlalchemy.orm import Session
@@ -18,43 +17,26 @@ from backend.doorbell import Bell
 from backend.errors import NotFound
 from backend.files.service import Maker, find_reported
 from backend.files.storage import stored_path
-from backend.jobs import read_queue
+from backend.jobs import JobFields, JobType, job_fields, read_queue
 from backend.replays.players import find_player, read_track, refuse, why_no_saliency
 from backend.replays.service import find_replay, prune_replays
 from backend.web.formats import JsonNumber
-from backend.web.lookup import (
-    DEFAULT_TIMEOUT,
-    PathId,
-    Timeout,
-    Wait,
-    find_run,
-    job_in_progress,
-    refuse_without_agent,
-    wait_while,
-)
+from backend.web.lookup import PathId, find_run, refuse_without_agent
 from workers.contract import events as ev
 from workers.contract import tracks
 from workers.contract.archives import Column
 from workers.contract.jobs import SaliencyParameters
 from workers.contract.tracks import SaliencyError, SaliencyHead
-from workers.contract.worker_api import JobState
 
 Maps = Annotated[str, Field(description="Base64 of one byte per cell: the rows of the grid, decision after decision.")]
 
 
-class ReplaySaliency(BaseModel):
+class ReplaySaliency(JobFields):
     """The state of a replay's saliency."""
 
     replay_id: int
     run_id: int
-    state: JobState
-    reason: str | None = Field(description="Why it is waiting or has failed.")
-    traceback: str | None = Field(description="The traceback if it failed because of a bug.")
-    done: int = Field(description="The number of decisions computed so far.")
-    total: int
     file_id: int | None = Field(description="The result, an .npz file. Null until it is done.")
-    created_at: datetime
-    finished_at: datetime | None
 
 
 class SaliencyMaps(BaseModel):
@@ -132,12 +114,10 @@ def find(session: Session, replay_id: int, *, lock: bool = False) -> tuple[Repla
 
 def to_schema(session: Session, replay: Replay, job: Job) -> ReplaySaliency:
     """Convert the state of a replay's saliency to its API schema."""
-    queue = read_queue(session) if job.state == "queued" else None
+    queue = read_queue(session, [job])
     file = _file(session, job) if job.state == "done" else None
-    same = ("state", "traceback", "done", "total", "created_at", "finished_at")
-    fields = {name: getattr(job, name) for name in same}
-    fields |= {"replay_id": replay.id, "run_id": replay.run_id, "file_id": file.id if file else None}
-    return ReplaySaliency.model_validate(fields | {"reason": jobs.state_reason(job, queue)})
+    fields = {"replay_id": replay.id, "run_id": replay.run_id, "file_id": file.id if file else None}
+    return ReplaySaliency.model_validate(fields | job_fields(job, queue))
 
 
 def find_file(session: Session, replay_id: int) -> File:
@@ -170,7 +150,10 @@ def _file(session: Session, job: Job) -> File | None:
     return session.scalar(query)
 
 
+# An earlier attempt has left only its file, which the claim deletes.
+JOB = JobType("saliency", {ev.Advanced: jobs.advance, ev.SaliencyEvent: keep}, has_arrived)
 router = APIRouter(tags=["files"])
+WAIT = jobs.wait_for("replay_id", lambda session, number: find(session, number)[1])
 
 
 @router.post("/replays/{replay_id}/saliency")
@@ -183,15 +166,7 @@ def request_saliency(db: Db, bell: Bell, replay_id: PathId) -> ReplaySaliency:
         return to_schema(session, replay, job)
 
 
-async def wait_for_saliency(
-    request: Request, replay_id: PathId, wait: Wait = None, timeout: Timeout = DEFAULT_TIMEOUT
-) -> None:
-    """Wait until the computation of the saliency has ended, if requested."""
-    if wait is not None:
-        await wait_while(lambda session: job_in_progress(find(session, replay_id)[1]), request, timeout)
-
-
-@router.get("/replays/{replay_id}/saliency", dependencies=[Depends(wait_for_saliency)])
+@router.get("/replays/{replay_id}/saliency", dependencies=[WAIT])
 def read_saliency(db: Db, replay_id: PathId) -> ReplaySaliency:
     """Return the state of a replay's saliency, immediately or once its computation has ended."""
     with db.read() as session:

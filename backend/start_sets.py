@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Depends, Query, Request, Response
+from fastapi import APIRouter, Query, Response
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 from sqlalchemy import func, select
 from sqlalchemy.exc import IntegrityError
@@ -22,20 +22,11 @@ from backend.database.engine import Db
 from backend.database.tables import Evaluation, Job, Replay
 from backend.doorbell import Bell
 from backend.errors import Conflict, FieldError, Invalid, NotFound
-from backend.jobs import UNFINISHED, read_queue
+from backend.jobs import UNFINISHED, JobFields, JobType, job_fields, read_queue
 from backend.replays.players import action_set, check_decision, read_track, refuse, why_no_start_points
 from backend.replays.service import find_replay
 from backend.web.idempotency import Idempotent
-from backend.web.lookup import (
-    DEFAULT_TIMEOUT,
-    PathId,
-    Timeout,
-    Wait,
-    find_run,
-    job_in_progress,
-    refuse_without_agent,
-    wait_while,
-)
+from backend.web.lookup import PathId, find_run, refuse_without_agent
 from workers.contract import events as ev
 from workers.contract.events import MOST_SCREENS
 from workers.contract.games import ENVIRONMENTS, EnvironmentId
@@ -45,7 +36,6 @@ from workers.contract.protocols.protocol import StartPlayer
 from workers.contract.protocols.starts import StartSetFile, starts_at
 from workers.contract.tracks import Track
 from workers.contract.values import STORABLE, Count, Ordinal
-from workers.contract.worker_api import JobState
 
 Name = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=100), STORABLE]
 
@@ -82,17 +72,12 @@ class SaveStartPoints(BaseModel):
     )
 
 
-class SavedStartPoints(BaseModel):
+class SavedStartPoints(JobFields):
     """The state of saving start points from a replay."""
 
     id: int
     replay_id: int
     name: str
-    state: JobState
-    reason: str | None = Field(description="Why it is waiting or has failed.")
-    traceback: str | None = Field(description="The traceback if it failed because of a bug.")
-    done: int = Field(description="The number of points reached so far.")
-    total: int
     start_set_id: int | None = Field(description="The start set. Null until it is stored, and if it was deleted.")
 
 
@@ -231,23 +216,20 @@ def request(session: Session, settings: Settings, replay_id: int, wanted: SaveSt
 
 def find(session: Session, replay_id: int, number: int) -> Job:
     """Return the job that saves start points of a replay, or raise NotFound."""
-    job = session.get(Job, number)
-    if (
-        job is None
-        or job.kind != "start_points"
-        or StartPointsParameters.model_validate(job.parameters).replay_id != replay_id
-    ):
-        raise NotFound(f"Request {number} does not save start points of replay {replay_id}.")
+    message = f"Request {number} does not save start points of replay {replay_id}."
+    job = jobs.find_of_kind(session, number, "start_points", message)
+    if StartPointsParameters.model_validate(job.parameters).replay_id != replay_id:
+        raise NotFound(message)
     return job
 
 
 def saved_to_schema(session: Session, job: Job) -> SavedStartPoints:
     """Return the state of saving as the API shows it."""
-    queue = read_queue(session) if job.state == "queued" else None
+    queue = read_queue(session, [job])
     stored, parameters = _stored(session, job), StartPointsParameters.model_validate(job.parameters)
-    fields = {name: getattr(job, name) for name in ("id", "state", "traceback", "done", "total")}
-    fields |= {"replay_id": parameters.replay_id, "name": parameters.name, "start_set_id": stored and stored.id}
-    return SavedStartPoints.model_validate(fields | {"reason": jobs.state_reason(job, queue)})
+    fields = {"id": job.id, "replay_id": parameters.replay_id, "name": parameters.name}
+    fields["start_set_id"] = stored and stored.id
+    return SavedStartPoints.model_validate(fields | job_fields(job, queue))
 
 
 def keep(session: Session, job: Job, event: ev.StartPointsEvent) -> None:
@@ -306,7 +288,13 @@ def _source(replay: Replay, track: Track, wanted: SaveStartPoints) -> str:
     )
 
 
+# An evaluation may already use the set of an earlier attempt, which has the same points, so it is not discarded.
+JOB = JobType("start_points", {ev.Advanced: jobs.advance, ev.StartPointsEvent: keep}, has_result)
 router = APIRouter(tags=["evaluations"])
+WAIT = jobs.wait_for(
+    "saving_id",
+    lambda session, number: jobs.find_of_kind(session, number, "start_points", f"There is no request {number}."),
+)
 
 
 @router.post("/start-sets", status_code=201)
@@ -370,15 +358,7 @@ def save_start_points(
         return once.store(session, saved_to_schema(session, job))
 
 
-async def wait_for_points(
-    request: Request, replay_id: PathId, saving_id: PathId, wait: Wait = None, timeout: Timeout = DEFAULT_TIMEOUT
-) -> None:
-    """Wait until saving has ended, if requested."""
-    if wait is not None:
-        await wait_while(lambda session: job_in_progress(find(session, replay_id, saving_id)), request, timeout)
-
-
-@router.get("/replays/{replay_id}/start-points/{saving_id}", dependencies=[Depends(wait_for_points)])
+@router.get("/replays/{replay_id}/start-points/{saving_id}", dependencies=[WAIT])
 def read_saved_start_points(db: Db, replay_id: PathId, saving_id: PathId) -> SavedStartPoints:
     """Return whether the start points of a request are saved, immediately or once saving has ended."""
     with db.read() as session:

@@ -8,11 +8,9 @@ from sqlalchemy import ColumnElement, select
 from sqlalchemy.orm import Session
 
 from backend.aliases import names_of_checkpoints
-from backend.database.engine import after_commit
 from backend.database.tables import Attempt, Checkpoint, Evaluation, File, Job, Run
 from backend.errors import Conflict, FieldError, Invalid, NotFound
-from backend.files.service import Maker, copy_file, delete_files, find_reported
-from backend.live.notices import publish
+from backend.files.service import Maker, announce_files, copy_file, delete_files, find_reported
 from backend.logs import note
 from backend.replays.service import delete_replays_of_checkpoints
 from backend.web.lookup import last_started_attempt
@@ -194,6 +192,7 @@ def _delete(session: Session, run: Run, rows: Sequence[Checkpoint]) -> None:
     if ids:
         delete_files(session, ids)
         delete_replays_of_checkpoints(session, run, [row.file for row in rows])
+        announce_files(session, run.id)
 
 
 MAX_RESUMABLE = 10
@@ -237,8 +236,7 @@ def set_pinned(session: Session, run: Run, checkpoint_id: int, pinned: bool) -> 
         raise Conflict(f"The checkpoint at step {checkpoint.step} was deleted, so it cannot be pinned.")
     checkpoint.pinned = pinned
     session.flush()
-    notice = {"run_id": run.id}
-    after_commit(session, lambda: publish("run.files", notice))
+    announce_files(session, run.id)
 
 
 def list_resumable(session: Session, run: Run) -> Sequence[Checkpoint]:

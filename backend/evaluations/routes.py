@@ -2,7 +2,7 @@
 
 from typing import Annotated, get_args
 
-from fastapi import APIRouter, Depends, Query, Request, Response
+from fastapi import APIRouter, Query, Response
 from fastapi.responses import StreamingResponse
 from pydantic import BaseModel, Field
 from sqlalchemy.orm import Session
@@ -18,17 +18,7 @@ from backend.evaluations.service import catch_up_schedule, missing_start_sets
 from backend.start_sets import StartSet, load_start_sets, to_schema
 from backend.web.formats import attachment
 from backend.web.idempotency import Idempotent
-from backend.web.lookup import (
-    DEFAULT_TIMEOUT,
-    PathId,
-    PathRun,
-    Timeout,
-    Wait,
-    find_run,
-    job_in_progress,
-    refuse_without_agent,
-    wait_while,
-)
+from backend.web.lookup import PathId, PathRun, find_run, refuse_without_agent
 from workers.contract.config.emulator import acting_unfit_because, unfit_because
 from workers.contract.protocols import PROTOCOLS, EvaluationProtocol
 from workers.contract.protocols.document import EPSILON_GREEDY, Acting, ActingName
@@ -99,6 +89,7 @@ def _protocol(session: Session, env: str, protocol: EvaluationProtocol) -> Proto
 
 
 router = APIRouter(tags=["evaluations"])
+WAIT = jobs.wait_for("evaluation_id", lambda session, number: service.find_evaluation(session, number)[1])
 
 
 @router.post("/runs/{run_id}/evaluations", status_code=201)
@@ -133,17 +124,7 @@ def list_evaluation_choices(db: Db, run: PathRun) -> EvaluationChoices:
         return choices(session, run)
 
 
-async def wait_for_evaluation(
-    request: Request, evaluation_id: PathId, wait: Wait = None, timeout: Timeout = DEFAULT_TIMEOUT
-) -> None:
-    """Wait until the evaluation has ended, if requested."""
-    if wait is not None:
-        await wait_while(
-            lambda session: job_in_progress(service.find_evaluation(session, evaluation_id)[1]), request, timeout
-        )
-
-
-@router.get("/evaluations/{evaluation_id}", dependencies=[Depends(wait_for_evaluation)])
+@router.get("/evaluations/{evaluation_id}", dependencies=[WAIT])
 def read_evaluation(db: Db, evaluation_id: PathId) -> schemas.EvaluationWithEpisodes:
     """Return an evaluation with its episodes, immediately or once it has ended."""
     with db.read() as session:

@@ -1,20 +1,18 @@
 """Schemas of evaluations, and their CSV export."""
 
 from collections.abc import Iterable, Iterator
-from datetime import datetime
 from typing import Annotated
 
 from pydantic import BaseModel, ConfigDict, Field
 
 from backend.checkpoints.availability import CheckpointChoice
-from backend.database.tables import Origin
 from backend.errors import Conflict
+from backend.jobs import CheckpointJobFields
 from backend.web.formats import JsonNumber, csv_line
 from workers.contract.protocols.document import Acting, NormalizedBy, PlayedEpisode
 from workers.contract.protocols.protocol import StartPlayer
 from workers.contract.protocols.starts import MOST_STARTS
 from workers.contract.values import NO_BOOLEAN, Id, Seed, ShortText
-from workers.contract.worker_api import JobState
 
 # One episode from each point of the largest start set.
 MAX_EPISODES = MOST_STARTS
@@ -57,7 +55,7 @@ class ScoredEpisode(PlayedEpisode):
     score: JsonNumber = Field(description="Sum of the raw, unclipped rewards.")
 
 
-class RunEvaluation(BaseModel):
+class RunEvaluation(CheckpointJobFields):
     """An evaluation of a checkpoint, with its state and, when done, its results.
 
     NaN and infinity are strings.
@@ -65,26 +63,10 @@ class RunEvaluation(BaseModel):
 
     model_config = ConfigDict(ser_json_inf_nan="strings")
 
-    id: int
-    run_id: int
-    state: JobState
-    reason: str | None = Field(description="Why it waits or has failed, as a sentence.")
-    traceback: str | None = Field(description="Traceback of an unexpected failure.")
-    origin: Origin
-    checkpoint_id: int
-    checkpoint_sha256: str
-    step: int = Field(description="Step of the checkpoint.")
-    frames: int = Field(description="Emulator frames at the checkpoint.")
-    superseded: bool = Field(
-        description="True if a later attempt resumed before the checkpoint. The evaluation then does not count."
-    )
-    protocol: str
     start_set: UsedStarts | None = Field(description="Start set of human-starts and agent-starts.")
     acting: Acting
-    seed: int
     episodes_done: int
     episodes_total: int
-    worker: str | None
     mean: JsonNumber | None
     median: JsonNumber | None
     distinct: int | None = Field(
@@ -103,9 +85,6 @@ class RunEvaluation(BaseModel):
     unlike_training: list[str] = Field(
         description="Differences between the protocol and training, as sentences. Empty until it is done."
     )
-    created_at: datetime
-    started_at: datetime | None
-    finished_at: datetime | None
 
 
 class EvaluationWithEpisodes(RunEvaluation):

@@ -1,6 +1,6 @@
 """Evaluations: request one, schedule them, store their results, and read them."""
 
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 
 from sqlalchemy import delete, func, select
 from sqlalchemy.orm import Session
@@ -25,7 +25,17 @@ from backend.evaluations.schemas import (
     ScoredEpisode,
     UsedStarts,
 )
-from backend.jobs import JobQueue, find_with_job, read_queue, row_of_job, state_reason, to_stored
+from backend.jobs import (
+    JobQueue,
+    JobType,
+    checkpoint_columns,
+    checkpoint_job_fields,
+    find_with_job,
+    has_document,
+    read_queue,
+    row_of_job,
+    to_stored,
+)
 from backend.recordings import record_scheduled
 from backend.start_sets import find_start_set, load_start_sets, to_reference
 from backend.web.lookup import refuse_without_agent
@@ -148,12 +158,7 @@ def create_evaluation(
     """Create an evaluation and queue its job."""
     job = jobs.enqueue(session, run, checkpoint, "evaluation", parameters.model_dump(mode="json"), parameters.episodes)
     evaluation = Evaluation(
-        run_id=run.id,
-        job_id=job.id,
-        checkpoint_id=checkpoint.id,
-        step=checkpoint.step,
-        frames=checkpoint.frames,
-        sha256=checkpoint.sha256,
+        **checkpoint_columns(job, run, checkpoint),
         protocol=parameters.protocol,
         acting=parameters.acting.model_dump(mode="json"),
         seed=parameters.seed,
@@ -168,10 +173,7 @@ def create_evaluation(
 
 def find_evaluation(session: Session, evaluation_id: int, *, lock: bool = False) -> tuple[Evaluation, Job]:
     """Return an evaluation and its job. Raise NotFound if it does not exist. With `lock`, lock its run first."""
-    found = find_with_job(session, Evaluation, evaluation_id, lock=lock)
-    if found is None:
-        raise NotFound(f"There is no evaluation {evaluation_id}.")
-    return found
+    return find_with_job(session, Evaluation, evaluation_id, lock=lock)
 
 
 def list_finished(session: Session, run: Run) -> list[tuple[Evaluation, EvaluationDocument]]:
@@ -227,11 +229,12 @@ def _delete_episodes(session: Session, evaluation: Evaluation) -> None:
     session.execute(delete(EvaluationEpisode).where(EvaluationEpisode.evaluation_id == evaluation.id))
 
 
-def has_result(session: Session, job: Job) -> bool:
-    """Return True if the evaluation has a result."""
-    return row_of_job(session, Evaluation, job).document is not None
-
-
+JOB = JobType(
+    "evaluation",
+    {ev.EvaluatedEpisode: store_episode, ev.EvaluationEvent: store_result},
+    has_document(Evaluation),
+    discard_result,
+)
 RESULT_FIELDS = (
     "mean",
     "median",
@@ -276,34 +279,25 @@ def list_by_step(session: Session, run: Run) -> list[RunEvaluation]:
 
 
 def _to_schemas(session: Session, run_id: int, rows: Sequence[tuple[Evaluation, Job]]) -> list[RunEvaluation]:
-    waiting = any(job.state == "queued" for _, job in rows)
-    queue = read_queue(session) if waiting else None
+    queue = read_queue(session, (job for _, job in rows))
     starts = _used_start_sets(session, [evaluation for evaluation, _ in rows])
     superseded = superseded_ids(session, run_id)
-    return [
-        _to_schema(evaluation, job, queue, starts.get(evaluation.id), superseded=evaluation.checkpoint_id in superseded)
-        for evaluation, job in rows
-    ]
+    return [_to_schema(evaluation, job, queue, starts.get(evaluation.id), superseded) for evaluation, job in rows]
 
 
 def _to_schema(
-    evaluation: Evaluation, job: Job, queue: JobQueue | None, starts: UsedStarts | None, *, superseded: bool
+    evaluation: Evaluation, job: Job, queue: JobQueue | None, starts: UsedStarts | None, superseded: Container[int]
 ) -> RunEvaluation:
     # The result of an unfinished job may still be discarded.
     ended = job.state == "done" and evaluation.document is not None
     document = EvaluationDocument.model_validate(evaluation.document) if ended else None
-    copied = ("id", "run_id", "origin", "checkpoint_id", "step", "frames", "protocol", "acting", "seed")
     return RunEvaluation.model_validate(
-        {name: getattr(evaluation, name) for name in copied}
-        | {name: getattr(job, name) for name in ("state", "traceback", "worker")}
-        | {name: getattr(job, name) for name in ("created_at", "started_at", "finished_at")}
+        checkpoint_job_fields(evaluation, job, queue, superseded)
         | {name: getattr(document, name, None) for name in RESULT_FIELDS}
         | {
             "unlike_training": document.unlike_training if document else [],
-            "reason": state_reason(job, queue),
             "start_set": starts,
-            "superseded": superseded,
-            "checkpoint_sha256": evaluation.sha256,
+            "acting": evaluation.acting,
             "episodes_done": job.done,
             "episodes_total": job.total,
         }

@@ -17,6 +17,7 @@ from backend.database.engine import Database, after_commit
 from backend.database.tables import File, LogLine, StoredKind
 from backend.errors import FieldError, Invalid, NotFound
 from backend.files import storage
+from backend.live.notices import publish
 from backend.web.middleware import write_slot
 
 log = logging.getLogger(__name__)
@@ -96,6 +97,11 @@ def copy_file(session: Session, file: File, run_id: int) -> File:
     except FileNotFoundError as error:
         raise NotFound(f"The content of file {file.id} is missing on the server's disk.") from error
     return copy
+
+
+def announce_files(session: Session, run_id: int | None) -> None:
+    """Notify open pages after the commit that a run's files are new, changed or deleted."""
+    after_commit(session, lambda: publish("run.files", {"run_id": run_id}))
 
 
 def delete_files(session: Session, ids: Sequence[int]) -> None:

@@ -5,6 +5,7 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from backend.jobs import JobFields
 from backend.web.formats import JsonNumber
 from workers.contract.protocols.document import Acting, NormalizedBy
 from workers.contract.worker_api import State
@@ -170,13 +171,11 @@ class ScoreTable(_Schema):
     )
 
 
-class WaitingEvaluation(_Schema):
+class WaitingEvaluation(_Schema, JobFields):
     """An evaluation without a score: it is queued, running or failed."""
 
     id: int
     state: Literal["queued", "running", "failed"]
-    reason: str | None = Field(description="Why it waits or has failed.")
-    traceback: str | None = Field(description="Traceback if it failed because of a bug.")
     protocol: str
     step: int = Field(description="Step of the checkpoint.")
     episodes_done: int

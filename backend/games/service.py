@@ -14,7 +14,7 @@ from backend.games import schemas
 from backend.games.schemas import Picture, WaitingEvaluation, WaitingRun
 from backend.games.scores import TableKey, best_of_runs, evaluations_of_runs, methods_of
 from backend.games.tables import rank_tables, table_keys
-from backend.jobs import UNFINISHED, JobQueue, read_queue, state_reason
+from backend.jobs import UNFINISHED, JobQueue, job_fields, read_queue
 from backend.projects.service import in_projects
 from workers.contract.config.problems import title_of
 from workers.contract.games import ENVIRONMENTS, Environment, close_to, rom_of
@@ -75,8 +75,7 @@ def waiting_runs(
     listed = select(Run.id).where(*wanted).order_by(Run.id.desc())
     ids = [number for number in session.scalars(listed) if number not in scored]
     rows = session.execute(_runs_with_evaluations().where(Run.id.in_(ids[:MAX_RUNS]))).all()
-    queued = any(row.Job is not None and row.Job.state == "queued" for row in rows)
-    queue = read_queue(session) if queued else None
+    queue = read_queue(session, (row.Job for row in rows if row.Job is not None))
     return [_to_schema(row, queue) for row in rows], len(ids)
 
 
@@ -115,10 +114,8 @@ def _evaluation(row: Any, job: Job | None, queue: JobQueue | None) -> WaitingEva
     if job is None or job.state not in (*UNFINISHED, "failed"):
         return None
     return WaitingEvaluation(
+        **job_fields(job, queue),
         id=row.evaluation_id,
-        state=job.state,
-        reason=state_reason(job, queue),
-        traceback=job.traceback,
         protocol=row.protocol,
         step=row.evaluated_step,
         episodes_done=job.done,

@@ -1,5 +1,7 @@
 """Notices to open pages about changes. They may be lost, since each only names what to fetch again.
 
+`job.changed` has the progress of a job as well, so that pages need not fetch it. The next one corrects a lost one.
+
 Inside this process, notices go directly to the pages. Redis, while it runs, carries them to other backend processes.
 If some may have been lost, `refetch` makes pages fetch everything they show.
 """
@@ -79,7 +81,7 @@ class Stream:
 
 @dataclass(frozen=True)
 class Topic:
-    """The notices that announce a change of one object: their names, and the payload that identifies it."""
+    """The notices that announce a change of one object: their names, and the part of the payload that identifies it."""
 
     names: frozenset[str]
     payload: Payload
@@ -98,7 +100,9 @@ class Watch:
     def put(self, notice: Notice) -> None:
         """Set the flag if the notice is of the topic, or if notices may have been lost."""
         topic = self.topic
-        is_of_topic = topic is not None and notice.name in topic.names and notice.payload == topic.payload
+        is_of_topic = (
+            topic is not None and notice.name in topic.names and topic.payload.items() <= notice.payload.items()
+        )
         if self.hears_all or notice.name == REFETCH or is_of_topic:
             self._changed.set()
 
@@ -152,7 +156,8 @@ class Hub:
                 return
             if not self._pending:
                 self._loop.call_soon_threadsafe(self._loop.call_later, COALESCE_SECONDS, self._flush)
-            self._pending[key] = self._pending.get(key, False) or to_others
+            # A repeat moves to the end, since a notice that carries a state must come after those of earlier states.
+            self._pending[key] = self._pending.pop(key, False) or to_others
         for changed in tuple(_listeners):
             changed.set()
 

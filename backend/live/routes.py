@@ -38,8 +38,10 @@ async def stream_events(
 ) -> AsyncIterator[ServerSentEvent]:
     """Stream notices of changes.
 
-    Events: run.changed, run.metrics, run.log, run.files, run.removed, play.changed, worker.changed, study.changed,
-    study.removed, alerts.changed, artifacts.changed, refetch.
+    Events: run.changed, run.metrics, run.log, run.files, run.removed, job.changed, play.changed, worker.changed,
+    study.changed, study.removed, alerts.changed, artifacts.changed, refetch. Most only name what changed. job.changed
+    has the `id` of a job (`job_id` of an evaluation, for example), `run_id`, `kind`, `state` (a job's state, or
+    `removed`), `done` and `total`. run.files announces new, changed or deleted files.
     """
     ends = time.monotonic() + MAX_STREAM_SECONDS
     with current_hub().join() as stream:

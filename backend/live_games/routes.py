@@ -23,8 +23,8 @@ from backend.live_games.stage import EndError, Outbox, Stage, Viewer
 from backend.live_games.stages import Stages
 from backend.web.idempotency import Idempotent
 from backend.web.lookup import PathId, PathRun, find_run
-from backend.worker_api.jobs import current_job
-from backend.worker_api.runs import StaleAttempt, offer
+from backend.worker_api.attempts import StaleAttempt, offer
+from backend.worker_api.jobs import JOBS
 from workers.contract.events import CheckpointFile
 from workers.contract.live import ENDED, NO_SUCH_GAME, PART_BYTES, STALE, TOO_MANY, TOO_SLOW, Newer
 from workers.contract.worker_api import AttemptNumber
@@ -158,7 +158,7 @@ def _require_unfinished(db: Database, live_id: int) -> None:
 def _read_checkpoint_id(db: Database, job_id: int, attempt: int) -> int | None:
     """Return the id of the checkpoint that a live game started with, or None if a person plays."""
     with db.read() as session:
-        job = current_job(session, job_id, attempt)
+        job = JOBS.current(session, job_id, attempt)
         if job.kind not in LIVE_GAMES:
             raise NotFound(f"Job {job_id} is not a live game.")
         return job.checkpoint_id
@@ -167,7 +167,7 @@ def _read_checkpoint_id(db: Database, job_id: int, attempt: int) -> int | None:
 def _read_newer(db: Database, job_id: int, attempt: int, played: int | None) -> tuple[int, Newer, bytes] | None:
     """Return the id, announcement and bytes of a newer checkpoint, or None."""
     with db.read() as session:
-        newer = service.find_newer(session, current_job(session, job_id, attempt), played)
+        newer = service.find_newer(session, JOBS.current(session, job_id, attempt), played)
         if newer is None or newer.file_id is None:
             return None
         path = stored_path(db.files_dir, find_file(session, newer.file_id).stored_path)

@@ -102,7 +102,7 @@ def find_live_job(session: Session, number: int, *kinds: JobKind, lock: bool = F
 
 def to_schema(session: Session, job: Job) -> LiveGame:
     """Return a live game as the API shows it."""
-    queue = read_queue(session) if job.state == "queued" else None
+    queue = read_queue(session, [job])
     same = ("id", "run_id", "state", "traceback", "checkpoint_id", "worker", "created_at", "started_at")
     return LiveGame.model_validate(
         {name: getattr(job, name) for name in same}
@@ -199,7 +199,7 @@ def find_play(session: Session, slug: str, number: int, *, lock: bool = False) -
 
 def played_to_schema(session: Session, job: Job) -> PlayedGame:
     """Return a game that people play as the API shows it."""
-    queue = read_queue(session) if job.state == "queued" else None
+    queue = read_queue(session, [job])
     same = ("id", "run_id", "state", "traceback", "worker", "created_at", "started_at")
     columns = {name: getattr(job, name) for name in same}
     parameters = PlayParameters.model_validate(job.parameters)

@@ -10,11 +10,9 @@ from sqlalchemy import delete, func, or_, select
 from sqlalchemy.orm import Session
 
 from backend.database import tables
-from backend.database.engine import after_commit
 from backend.database.tables import Attempt, Checkpoint, File, Futures, Job, Run
 from backend.errors import NotFound
-from backend.files.service import Maker, delete_files, find_reported
-from backend.live.notices import publish
+from backend.files.service import Maker, announce_files, delete_files, find_reported
 from backend.logs import note
 from backend.web.formats import JsonNumber
 from backend.web.lookup import find_run
@@ -113,6 +111,7 @@ def prune_replays(session: Session, run: Run, new: tables.Replay) -> None:
                 deleted.append(replay)
                 excess_bytes -= sizes[replay.id]
         delete_replays(session, deleted)
+        announce_files(session, run.id)
         for replay in deleted:
             removed = f"The replay at step {replay.step} was deleted: the run's replays exceeded {megabytes} MB."
             note(session, run, f"{removed} Pin a replay to keep it, or raise replays_megabytes.")
@@ -232,6 +231,7 @@ def keep_recording(session: Session, job: Job, event: ev.ReplayEvent) -> None:
     session.add(replay)
     session.flush()
     prune_replays(session, find_run(session, job.require_run_id()), replay)
+    announce_files(session, job.run_id)
 
 
 def discard_recording(session: Session, job: Job) -> None:
@@ -243,6 +243,7 @@ def discard_recording(session: Session, job: Job) -> None:
     if not made:
         return
     forget_analyses(session, made)
+    announce_files(session, job.run_id)
     session.execute(delete(tables.Replay).where(tables.Replay.job_id == job.id))
     choose_poster(session, find_run(session, job.require_run_id()))
 
@@ -269,8 +270,7 @@ def pin(session: Session, replay_id: int, pinned: bool) -> tables.Replay:
     replay = find_replay(session, replay_id, lock=True)
     replay.pinned = pinned
     session.flush()
-    notice = {"run_id": replay.run_id}
-    after_commit(session, lambda: publish("run.files", notice))
+    announce_files(session, replay.run_id)
     return replay
 
 

@@ -191,4 +191,4 @@ def job_in_progress(job: Job) -> Topic | None:
     """Return the topic of an unfinished job of a run, or None if it has ended."""
     if job.state not in UNFINISHED_JOB:
         return None
-    return Topic(frozenset({"run.files", "run.removed"}), {"run_id": job.require_run_id()})
+    return Topic(frozenset({"job.changed", "run.removed"}), {"run_id": job.require_run_id()})

@@ -17,14 +17,14 @@ from backend.provenance import store_provenance
 from backend.replays.service import keep_replay
 from backend.runs import queries
 from backend.runs.states import announce_run
-from backend.worker_api.runs import current_run
+from backend.worker_api.runs import RUNS
 from workers.contract import events as ev
 from workers.contract.worker_api import EventBatch
 
 
 def ingest(session: Session, run_id: int, batch: EventBatch) -> int:
     """Store the events of a batch that are not stored yet. Return the number of the last stored event."""
-    run = current_run(session, run_id, batch.attempt, lock=True)
+    run = RUNS.current(session, run_id, batch.attempt, lock=True)
     attempt = session.get_one(Attempt, (run.id, batch.attempt))
     unstored = take_unstored(session, attempt, [(event.seq, digest_of_event(event)) for event in batch.events])
     events = [batch.events[index] for index in unstored.indexes]

@@ -16,8 +16,9 @@ from backend.database.columns import utc_now
 from backend.database.engine import Database
 from backend.database.tables import Job, Run, Worker
 from backend.errors import NotFound, Problem
-from backend.worker_api.jobs import continue_if_silent, is_current
-from backend.worker_api.runs import StaleAttempt, current_run
+from backend.worker_api.attempts import StaleAttempt
+from backend.worker_api.jobs import JOBS
+from backend.worker_api.runs import RUNS
 from backend.workers import announce_worker, is_connected
 from workers.contract import worker_api
 from workers.contract.build import build, differ
@@ -59,7 +60,7 @@ def beat(session: Session, settings: Settings, report: worker_api.Heartbeat) -> 
     held = report.run
     if held is not None:
         try:
-            run = current_run(session, held.id, held.attempt, lock=True)
+            run = RUNS.current(session, held.id, held.attempt, lock=True)
         except StaleAttempt as stale:
             found.stale = stale
         except NotFound:
@@ -87,9 +88,9 @@ def _refuse_taken_name(session: Session, report: worker_api.Heartbeat) -> None:
 def _beat_job(session: Session, settings: Settings, held: worker_api.HeldAssignment) -> WantedJob:
     """Renew the lease of a job, and return its desired state."""
     job = session.get(Job, held.id, with_for_update=True)
-    if job is None or not is_current(job, held.attempt):
+    if job is None or not JOBS.is_current(job, held.attempt):
         return WantedJob(id=held.id, attempt=held.attempt, desired=None)
-    continue_if_silent(session, job)
+    JOBS.continue_if_silent(session, job)
     _renew(settings, job)
     return WantedJob(id=held.id, attempt=held.attempt, desired=job.desired)
 

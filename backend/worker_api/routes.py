@@ -15,8 +15,8 @@ from backend.files.routes import download
 from backend.files.service import BODY, FindMaker, Upload, receive_upload
 from backend.web.lookup import PathId
 from backend.worker_api import ingest, jobs, registry, runs
-from backend.worker_api.jobs import current_job
-from backend.worker_api.runs import current_run
+from backend.worker_api.jobs import JOBS
+from backend.worker_api.runs import RUNS
 from workers.contract import worker_api
 from workers.contract.events import FileKind, Sha256
 from workers.contract.worker_api import AttemptNumber, RunPath, UploadedFile
@@ -76,17 +76,17 @@ def fetch_job_file(
 def fetch_job_starts(db: Db, job_id: PathId, attempt: Attempt) -> Response:
     """Download the start points of the worker's job."""
     with db.read() as session:
-        stored = start_set_of_job(session, current_job(session, job_id, attempt))
+        stored = start_set_of_job(session, JOBS.current(session, job_id, attempt))
     return Response(stored.content, media_type="application/json", headers={"ETag": f'"{stored.sha256}"'})
 
 
 def _of_run(run_id: int, attempt: int) -> FindMaker:
-    return lambda session, lock: service.Maker(current_run(session, run_id, attempt, lock=lock).id, attempt)
+    return lambda session, lock: service.Maker(RUNS.current(session, run_id, attempt, lock=lock).id, attempt)
 
 
 def _of_job(job_id: int, attempt: int) -> FindMaker:
     def find(session: Session, lock: bool) -> service.Maker:
-        job = current_job(session, job_id, attempt, lock=lock)
+        job = JOBS.current(session, job_id, attempt, lock=lock)
         return service.Maker(job.run_id, attempt, job.id)
 
     return find
@@ -150,7 +150,7 @@ def post_events(db: Db, run_id: PathId, batch: worker_api.EventBatch) -> worker_
 def release(db: Db, settings: CurrentSettings, run_id: PathId, ended: worker_api.Release) -> worker_api.Released:
     """Release a run with its outcome."""
     with db.write() as session:
-        run = runs.release(session, settings, run_id, ended)
+        run = RUNS.release(session, settings, run_id, ended)
         return worker_api.Released(state=run.state)
 
 
@@ -176,7 +176,7 @@ def post_job_events(db: Db, job_id: PathId, batch: worker_api.EventBatch) -> wor
 def release_job(db: Db, settings: CurrentSettings, job_id: PathId, ended: worker_api.Release) -> worker_api.Released:
     """Release a job with its outcome."""
     with db.write() as session:
-        return worker_api.Released(state=jobs.release(session, settings, job_id, ended).state)
+        return worker_api.Released(state=JOBS.release(session, settings, job_id, ended).state)
 
 
 @router.post("/worker/goodbye", status_code=204)

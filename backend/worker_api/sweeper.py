@@ -197,8 +197,8 @@ class _AssignmentKind:
 
 _find_locked_run = partial(find_run, lock=True)
 _KINDS = (
-    _AssignmentKind("run", Run, ACTIVE, _find_locked_run, runs.lose, conditions=(Run.origin == "trained",)),
-    _AssignmentKind("job", Job, ("running",), partial(find_job, lock=True), jobs.lose),
+    _AssignmentKind("run", Run, ACTIVE, _find_locked_run, runs.RUNS.lose, conditions=(Run.origin == "trained",)),
+    _AssignmentKind("job", Job, ("running",), partial(find_job, lock=True), jobs.JOBS.lose),
     _AssignmentKind(
         "reported run",
         Run,

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from arcadia.cli.main import SERVER_COMMANDS
 
-from backend.cli import PROGRAMS, parse_arguments, read_settings, start_all
+from backend.cli import JOB_COMMANDS, PROGRAMS, parse_arguments, read_settings, start_all
 from tests.workers.waiting import PATIENCE_SECONDS
 from workers.contract.build import build
 from workers.contract.plugins.discovery import allow
@@ -53,7 +53,8 @@ def test_each_command_starts_with_only_its_own_packages_installed(
 def test_the_help_of_each_command_names_it_as_it_is_typed(
     command: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(sys, "argv", ["program", *([] if command in PROGRAMS else [command]), "--help"])
+    is_program = command in PROGRAMS and command not in JOB_COMMANDS
+    monkeypatch.setattr(sys, "argv", ["program", *([] if is_program else [command]), "--help"])
     module = PROGRAMS.get(command, "backend.cli")
     with contextlib.suppress(ModuleNotFoundError):
         module = importlib.import_module(f"{module}.__main__").__name__

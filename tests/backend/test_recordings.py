@@ -11,6 +11,7 @@ from backend.config import Settings
 from backend.database.engine import Database
 from backend.database.tables import Job, Replay, Run
 from backend.files.storage import stored_files
+from backend.web import lookup
 from backend.web.lookup import find_run
 from tests.factories import CARTPOLE, Api, checkpoint_path, evaluation, event, sha256, started, video
 
@@ -154,7 +155,7 @@ def test_a_recording_removed_by_a_concurrent_request_is_not_found(
         session.execute(delete(Job).execution_options(synchronize_session=False))
         return find_run(session, run_id, lock=lock)
 
-    monkeypatch.setattr(recordings, "find_run", lock_late)
+    monkeypatch.setattr(lookup, "find_run", lock_late)
     answer = api.user.request(method, f"/api/v1/recordings/{asked}{path}")
     assert (answer.status_code, answer.json()["detail"]) == (404, f"Recording {asked} does not exist.")
 

@@ -1,6 +1,6 @@
 """Requests to job processes: REQUEST.json, written by the worker and read by the job's process."""
 
-from typing import Any
+from typing import Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -10,8 +10,12 @@ from workers.contract.games import EnvironmentId
 from workers.contract.live import LiveAddress
 from workers.contract.protocols.document import Acting
 from workers.contract.protocols.starts import HeldAction
-from workers.contract.values import Count
+from workers.contract.values import NO_BOOLEAN, Count, Ordinal
 from workers.contract.worker_api import JobKind
+
+MAX_EPISODE_INDEX = 1_000_000
+# The index of an episode in an evaluation, from 0.
+EpisodeIndex = Annotated[int, Field(ge=0, lt=MAX_EPISODE_INDEX), NO_BOOLEAN]
 
 
 class JobRequest(BaseModel):
@@ -33,7 +37,7 @@ class EvaluationParameters(BaseModel):
     protocol: str
     acting: Acting
     seed: Count
-    episodes: Count = Field(ge=1)
+    episodes: Ordinal
 
 
 class RecordingParameters(BaseModel):
@@ -43,7 +47,7 @@ class RecordingParameters(BaseModel):
 
     protocol: str
     seed: Count
-    episode: Count
+    episode: EpisodeIndex
 
 
 class FilmParameters(BaseModel):
@@ -73,7 +77,7 @@ class StartPointsParameters(BaseModel):
     frames_per_action: Count
     protocol: str
     seed: Count
-    episode: Count
+    episode: EpisodeIndex
     actions: list[int] = Field(description="The actions before the last of the decisions.")
     decisions: list[Count] = Field(min_length=1, description="In ascending order.")
     score: float = Field(description="The score before the last of the decisions.")
@@ -87,7 +91,7 @@ class SaliencyParameters(BaseModel):
 
     protocol: str
     seed: Count
-    episode: Count
+    episode: EpisodeIndex
     actions: list[int] | list[list[float]]
     score: float
 
@@ -97,7 +101,7 @@ class FuturesParameters(FuturesOptions):
 
     protocol: str
     seed: Count
-    episode: Count
+    episode: EpisodeIndex
     actions: list[int] | list[list[float]]
 
 

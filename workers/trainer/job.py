@@ -1,4 +1,4 @@
-"""`python -m workers.trainer.job`: run one job at low priority. A worker starts it."""
+"""`python -m workers.trainer.job`: run one job, either the request of a worker or a command without a server."""
 
 import argparse
 import contextlib
@@ -7,9 +7,11 @@ import json
 import os
 import sys
 from collections.abc import Callable, Sequence
+from dataclasses import asdict
+from functools import partial
 from pathlib import Path
 
-from workers.contract import layout
+from workers.contract import events, layout
 from workers.contract.jobs import (
     CalibrationParameters,
     EvaluationParameters,
@@ -25,9 +27,9 @@ from workers.contract.plugins.loading import load_named_in_environment
 from workers.contract.protocols import PROTOCOLS
 from workers.contract.tracks import packed_saliency
 from workers.contract.worker_api import JobKind
+from workers.trainer import commands
 from workers.trainer.calibration import CalibrateRequest
 from workers.trainer.errors import StopRequest
-from workers.trainer.evaluate import run_evaluation
 from workers.trainer.evaluation.report import JobReport
 from workers.trainer.evaluation.request import EvaluateRequest
 from workers.trainer.futures.request import FuturesRequest
@@ -50,8 +52,10 @@ def awaited_arguments(pipe: Path) -> list[str]:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the requested job. Return the exit status."""
-    load_named_in_environment()
     given = [*(sys.argv[1:] if arguments is None else arguments)]
+    if given[:1] and given[0] in commands.COMMANDS:
+        return commands.main(given)
+    load_named_in_environment()
     if given[:1] == ["--wait-for-arguments"]:
         given = awaited_arguments(Path(given[1]))
     parser = argparse.ArgumentParser(prog="python -m workers.trainer.job", description=__doc__)
@@ -64,9 +68,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     with Journal(options.dir) as journal:
         command = ["python", "-m", "workers.trainer.job", *given]
         report, stop = JobReport(journal, command=command), StopRequest()
-        if job.kind == "evaluation":
-            return run_evaluation(evaluation(job, options.dir), report, stop)
-        return run_job(WORK[job.kind], job, options.dir, report, stop)
+        return commands.run(partial(WORK[job.kind], job, options.dir), report, stop)
 
 
 def give_way(niceness: int) -> None:
@@ -76,11 +78,18 @@ def give_way(niceness: int) -> None:
         SESSION_NICENESS.write_text(str(total))
 
 
-def evaluation(job: JobRequest, directory: Path) -> EvaluateRequest:
-    """Return the evaluation of a job request."""
+Work = Callable[[JobRequest, Path, JobReport, StopRequest], None]
+"""Runs a job in the directory of its checkpoint and reports the result."""
+
+
+def evaluate(job: JobRequest, directory: Path, report: JobReport, stop: StopRequest) -> None:
+    """Evaluate the checkpoint."""
+    from workers.trainer.evaluation import evaluating  # loads torch, which takes seconds
+
+    stop.interrupts = False
     how = EvaluationParameters.model_validate(job.parameters)
     protocol = PROTOCOLS[how.protocol]
-    return EvaluateRequest(
+    request = EvaluateRequest(
         protocol=protocol,
         run_directory=directory,
         step=job.step,
@@ -89,34 +98,9 @@ def evaluation(job: JobRequest, directory: Path) -> EvaluateRequest:
         seed=how.seed,
         acting=how.acting,
         starts=directory / layout.STARTS if protocol.starts_from else None,
-        save_starts=None,
-        events=None,
-        json=True,
     )
-
-
-Work = Callable[[JobRequest, Path, JobReport, StopRequest], None]
-"""Runs a job in the directory of its checkpoint and reports the result."""
-
-
-def run_job(work: Work, job: JobRequest, directory: Path, report: JobReport, stop: StopRequest) -> int:
-    """Run the job. Return the exit status."""
-    try:
-        stop.listen()
-        os.environ.setdefault("OMP_NUM_THREADS", "1")
-        os.environ.setdefault("SDL_VIDEODRIVER", "dummy")
-        work(job, directory, report, stop)
-    except KeyboardInterrupt:
-        report.stopped(f"{stop.reason} before it began")
-        return 1
-    except Exception as error:
-        if stop.requested():
-            report.stopped(f"{stop.reason} before it was finished")
-            return 1
-        report.failed(error)
-        print(error, file=sys.stderr)
-        return 1
-    return 0
+    if evaluating.evaluate(request, report, stop.requested, lambda _document: None) is None:
+        raise KeyboardInterrupt
 
 
 def record_episode(job: JobRequest, directory: Path, report: JobReport, stop: StopRequest) -> None:
@@ -143,7 +127,7 @@ def compute_saliency(job: JobRequest, directory: Path, report: JobReport, stop: 
     total = len(which.actions)
     found = salient(checkpoint, config, which, lambda done: report.advanced(done, total), stop.requested)
     durable_files.write(directory / SALIENCY_FILE, packed_saliency(found))
-    report.report_saliency(SALIENCY_FILE)
+    report.result(events.SaliencyEvent, file=SALIENCY_FILE)
 
 
 def simulate_futures(job: JobRequest, directory: Path, report: JobReport, stop: StopRequest) -> None:
@@ -157,9 +141,10 @@ def simulate_futures(job: JobRequest, directory: Path, report: JobReport, stop: 
     report.started(player.checkpoint.file, which.seed)
     request = FuturesRequest(directory, job.step, which.protocol, which.seed, which.episode, which, videos=directory)
     actions = [*recorded_actions(which.actions)]
-    report.simulated(
-        experiment.simulated(request, player, actions=actions, should_stop=stop.requested, advance=report.advanced)
+    document = experiment.simulated(
+        request, player, actions=actions, should_stop=stop.requested, advance=report.advanced
     )
+    report.result(events.FuturesEvent, document=document)
 
 
 def calibrate(job: JobRequest, directory: Path, report: JobReport, stop: StopRequest) -> None:
@@ -172,7 +157,8 @@ def calibrate(job: JobRequest, directory: Path, report: JobReport, stop: StopReq
     player = simulating.load(directory, job.step, which.protocol)
     report.started(player.checkpoint.file, which.seed, which.episodes)
     request = CalibrateRequest(directory, job.step, which.protocol, which.seed, which)
-    report.calibrated(calibrating.calibration(request, player, report.advanced, stop.requested))
+    document = calibrating.calibration(request, player, report.advanced, stop.requested)
+    report.result(events.CalibrationEvent, document=document)
 
 
 def film_kept_game(job: JobRequest, directory: Path, report: JobReport, stop: StopRequest) -> None:
@@ -183,7 +169,7 @@ def film_kept_game(job: JobRequest, directory: Path, report: JobReport, stop: St
     which = FilmParameters.model_validate(job.parameters)
     report.started(None, which.seed)
     replays.film(which, directory, lambda done: report.advanced(done, which.played), stop.requested)
-    report.filmed(replays.FILM, replays.POSTER)
+    report.result(events.Film, file=replays.FILM, poster=replays.POSTER)
 
 
 def save_start_points(job: JobRequest, _directory: Path, report: JobReport, stop: StopRequest) -> None:
@@ -194,7 +180,8 @@ def save_start_points(job: JobRequest, _directory: Path, report: JobReport, stop
     which = StartPointsParameters.model_validate(job.parameters)
     report.started(None, which.seed)
     total = len(which.decisions)
-    report.saved(retracing.points(which, lambda done: report.advanced(done, total), stop.requested))
+    points = retracing.points(which, lambda done: report.advanced(done, total), stop.requested)
+    report.result(events.StartPointsEvent, **asdict(points))
 
 
 def address_of(job: JobRequest) -> LiveAddress:
@@ -234,6 +221,7 @@ def play_live(job: JobRequest, directory: Path, report: JobReport, stop: StopReq
 
 
 WORK: dict[JobKind, Work] = {
+    "evaluation": evaluate,
     "recording": record_episode,
     "saliency": compute_saliency,
     "futures": simulate_futures,

@@ -57,30 +57,43 @@ class Job(Base):
         return self.run_id
 
 
-class Evaluation(Base):
-    """An evaluation of a checkpoint by a protocol. It has a result when its job is done."""
+class JobResult(Base):
+    """What a kind of job makes, with its result when the job is done."""
 
-    __tablename__ = "evaluations"
-    __table_args__ = (Index("ix_evaluations_run_id_id", "run_id", "id"), {"sqlite_autoincrement": True})
+    __abstract__ = True
 
     id: Mapped[int] = mapped_column(Id, primary_key=True)
-    run_id: Mapped[int] = mapped_column(ForeignKey("runs.id", ondelete="CASCADE"))
     job_id: Mapped[int] = mapped_column(ForeignKey("jobs.id", ondelete="CASCADE"), unique=True)
+    # The result, as a model of workers/contract.
+    document: Mapped[dict[str, Any] | None]
+
+
+class CheckpointResult(JobResult):
+    """What a job makes of a checkpoint by a protocol. It copies what it needs, since checkpoints may be deleted."""
+
+    __abstract__ = True
+
+    run_id: Mapped[int] = mapped_column(ForeignKey("runs.id", ondelete="CASCADE"))
     checkpoint_id: Mapped[int] = mapped_column(ForeignKey("checkpoints.id", ondelete="CASCADE"), index=True)
     step: Mapped[int] = mapped_column(BigInteger)
     frames: Mapped[int] = mapped_column(BigInteger)
     sha256: Mapped[str] = mapped_column(String(64))
     protocol: Mapped[str] = mapped_column(String(50))
-    acting: Mapped[dict[str, Any]]
     seed: Mapped[int] = mapped_column(BigInteger)
     origin: Mapped[Origin]
 
+
+class Evaluation(CheckpointResult):
+    """An evaluation of a checkpoint by a protocol, with contract.protocols.EvaluationDocument as its result."""
+
+    __tablename__ = "evaluations"
+    __table_args__ = (Index("ix_evaluations_run_id_id", "run_id", "id"), {"sqlite_autoincrement": True})
+
+    acting: Mapped[dict[str, Any]]
     # The start set, with a copy of its description, since it may be deleted after the evaluation.
     start_set_id: Mapped[int | None] = mapped_column(BigInteger)
     starts: Mapped[dict[str, Any] | None]
-
-    # The result, as contract.protocols.EvaluationDocument, with a copy of its mean to sort by.
-    document: Mapped[dict[str, Any] | None]
+    # A copy of the result's mean to sort by.
     mean: Mapped[float | None]
 
 
@@ -98,40 +111,28 @@ class EvaluationEpisode(Base):
     ended: Mapped[str] = mapped_column(String(16))
 
 
-class Calibration(Base):
-    """A calibration of a checkpoint's critic. It has a result when its job is done."""
+class Calibration(CheckpointResult):
+    """A calibration of a checkpoint's critic, with contract.futures.CalibrationDocument as its result."""
 
     __tablename__ = "calibrations"
     __table_args__ = (Index("ix_calibrations_run_id_id", "run_id", "id"), {"sqlite_autoincrement": True})
 
-    id: Mapped[int] = mapped_column(Id, primary_key=True)
-    run_id: Mapped[int] = mapped_column(ForeignKey("runs.id", ondelete="CASCADE"))
-    job_id: Mapped[int] = mapped_column(ForeignKey("jobs.id", ondelete="CASCADE"), unique=True)
-    checkpoint_id: Mapped[int] = mapped_column(ForeignKey("checkpoints.id", ondelete="CASCADE"), index=True)
-    step: Mapped[int] = mapped_column(BigInteger)
-    frames: Mapped[int] = mapped_column(BigInteger)
-    sha256: Mapped[str] = mapped_column(String(64))
-    protocol: Mapped[str] = mapped_column(String(50))
-    seed: Mapped[int] = mapped_column(BigInteger)
-    origin: Mapped[Origin]
-    # As contract.calibrations.CalibrationOptions and CalibrationDocument.
+    # As contract.futures.CalibrationOptions.
     options: Mapped[dict[str, Any]]
-    document: Mapped[dict[str, Any] | None]
 
 
-class Futures(Base):
-    """Futures of a decision of a replay. They have a result when their job is done."""
+class Futures(JobResult):
+    """Futures of a decision of a replay, with contract.futures.FuturesDocument as their result.
+
+    Their job is of the run whose agent acts, which may be another one than that of the replay.
+    """
 
     __tablename__ = "futures"
     __table_args__ = ({"sqlite_autoincrement": True},)
 
-    id: Mapped[int] = mapped_column(Id, primary_key=True)
     replay_id: Mapped[int] = mapped_column(ForeignKey("replays.id", ondelete="CASCADE"), index=True)
-    # A job of the run whose agent acts, which may be another one than that of the replay.
-    job_id: Mapped[int] = mapped_column(ForeignKey("jobs.id", ondelete="CASCADE"), unique=True)
-    # As contract.futures.FuturesOptions and FuturesDocument.
+    # As contract.futures.FuturesOptions.
     options: Mapped[dict[str, Any]]
-    document: Mapped[dict[str, Any] | None]
 
 
 class StartSet(Base):

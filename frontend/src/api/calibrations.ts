@@ -1,6 +1,7 @@
 import { queryOptions, useMutation, useQueryClient } from "@tanstack/react-query";
 import { address, call } from "./client";
 import { figureAt, figureAtQuery } from "./figures";
+import { showsJobs } from "./jobs";
 import { OWN_ERRORS } from "./mutationState";
 import { runKeys } from "./runs";
 import type { Calibration, CalibrationRequest, CalibrationWithDocument, Figure, QueryOf } from "./types";
@@ -20,6 +21,7 @@ export const calibrationKeys = {
 export const calibrationsQuery = (run: number) =>
   queryOptions({
     queryKey: calibrationKeys.list(run),
+    ...showsJobs("calibration"),
     queryFn: ({ signal }): Promise<Calibration[]> =>
       call("get", "/api/v1/runs/{run_id}/calibrations", { params: { path: { run_id: run } }, signal }),
   });
@@ -27,6 +29,7 @@ export const calibrationsQuery = (run: number) =>
 export const calibrationQuery = (run: number, id: number) =>
   queryOptions({
     queryKey: calibrationKeys.detail(run, id),
+    ...showsJobs("calibration"),
     queryFn: ({ signal }): Promise<CalibrationWithDocument> =>
       call("get", "/api/v1/calibrations/{calibration_id}", {
         params: { path: { calibration_id: id } },

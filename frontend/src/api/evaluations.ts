@@ -2,6 +2,7 @@ import { infiniteQueryOptions, queryOptions, useMutation, useQueryClient } from 
 import { address, call } from "./client";
 import { figureAt, figureAtQuery } from "./figures";
 import { gameKeys } from "./games";
+import { showsJobs } from "./jobs";
 import { OWN_ERRORS } from "./mutationState";
 import { runKeys } from "./runs";
 import type {
@@ -33,6 +34,7 @@ export const evaluationKeys = {
 export const evaluationsQuery = (run: number) =>
   infiniteQueryOptions({
     queryKey: evaluationKeys.list(run),
+    ...showsJobs("evaluation"),
     queryFn: ({ pageParam, signal }): Promise<EvaluationPage> =>
       call("get", "/api/v1/runs/{run_id}/evaluations", {
         params: { path: { run_id: run }, query: { limit: PAGE_SIZE, cursor: pageParam } },
@@ -51,6 +53,7 @@ export const fetchEvaluations = (run: number): Promise<EvaluationPage> =>
 export const evaluationQuery = (run: number, id: number) =>
   queryOptions({
     queryKey: evaluationKeys.detail(run, id),
+    ...showsJobs("evaluation", true),
     queryFn: ({ signal }): Promise<EvaluationWithEpisodes> =>
       call("get", "/api/v1/evaluations/{evaluation_id}", {
         params: { path: { evaluation_id: id } },

@@ -1,11 +1,9 @@
 import { queryOptions, useMutation, useQueryClient } from "@tanstack/react-query";
 import { call } from "./client";
-import { isUnfinished } from "./jobs";
+import { showsJobs } from "./jobs";
 import { OWN_ERRORS } from "./mutationState";
 import { replayKeys } from "./replays";
 import type { Futures, FuturesRequest, FuturesSummary, Replay } from "./types";
-
-const UNFINISHED_REFETCH_MS = 2000;
 
 type OfReplay = Pick<Replay, "id" | "run_id">;
 
@@ -19,13 +17,12 @@ export const futuresKeys = {
 export const futuresQuery = (replay: OfReplay) =>
   queryOptions({
     queryKey: futuresKeys.list(replay),
+    ...showsJobs("futures"),
     queryFn: ({ signal }): Promise<FuturesSummary[]> =>
       call("get", "/api/v1/replays/{replay_id}/futures", {
         params: { path: { replay_id: replay.id } },
         signal,
       }),
-    // The live stream does not report progress, so poll.
-    refetchInterval: ({ state }) => (state.data?.some(isUnfinished) ? UNFINISHED_REFETCH_MS : false),
   });
 
 /** Finished futures with their result, which never changes. */

@@ -1,6 +1,7 @@
 import { keepPreviousData } from "@tanstack/react-query";
 import { apiQuery } from "./requests";
 import { figureAt } from "./figures";
+import { showsJobs } from "./jobs";
 import { byProject } from "./projectFilter";
 
 export const gameKeys = {
@@ -23,10 +24,15 @@ export const gamesQuery = (project: string | null = null) =>
 
 /** A game with the runs of a project, or of all. */
 export const gameQuery = (slug: string, project: string | null = null) =>
-  apiQuery(gameKeys.detail(slug, project), "/api/v1/games/{slug}", {
-    path: { slug },
-    query: byProject(project),
-  });
+  apiQuery(
+    gameKeys.detail(slug, project),
+    "/api/v1/games/{slug}",
+    {
+      path: { slug },
+      query: byProject(project),
+    },
+    showsJobs("evaluation"),
+  );
 
 /** Bar chart of one score table of a game. */
 export const gameFigureQuery = (slug: string, table: FigureTable) =>

@@ -1,5 +1,6 @@
 import { queryOptions, useMutation, useQueryClient } from "@tanstack/react-query";
 import { call } from "./client";
+import { showsJobs } from "./jobs";
 import { OWN_ERRORS } from "./mutationState";
 import { runKeys } from "./runs";
 import type { Recording, RecordingRequest } from "./types";
@@ -12,6 +13,7 @@ export const recordingKeys = {
 export const recordingsQuery = (run: number) =>
   queryOptions({
     queryKey: recordingKeys.list(run),
+    ...showsJobs("recording"),
     queryFn: ({ signal }): Promise<Recording[]> =>
       call("get", "/api/v1/runs/{run_id}/recordings", { params: { path: { run_id: run } }, signal }),
   });

@@ -1,5 +1,6 @@
 import { call } from "./client";
 import { apiQuery, useApiMutation } from "./requests";
+import { showsJobs } from "./jobs";
 import { runKeys } from "./runs";
 import type { Replay } from "./types";
 
@@ -29,7 +30,7 @@ export const saliencyQuery = ({ id, run_id, saliency_asked }: Replay) =>
     replayKeys.saliency(run_id, id),
     "/api/v1/replays/{replay_id}/saliency",
     { path: { replay_id: id } },
-    { enabled: saliency_asked },
+    { ...showsJobs("saliency"), enabled: saliency_asked },
   );
 
 export const saliencyMapsQuery = (replay: number, file: number | null) =>

@@ -102,6 +102,7 @@ export type KeptGame = Schema["KeptGame"];
 export type PlayedGame = Schema["PlayedGame"];
 export type Recording = Schema["Recording"];
 export type RecordingRequest = Schema["RecordingRequest"];
+export type JobKind = Schema["JobClaim"]["kind"];
 export type Evaluation = Schema["RunEvaluation"];
 export type EvaluationWithEpisodes = Schema["EvaluationWithEpisodes"];
 export type EvaluationPage = Schema["EvaluationPage"];

@@ -19,6 +19,8 @@ export function aCalibration(id: number, changes: Partial<Calibration> = {}): Ca
   return {
     id,
     ...FINISHED_JOB,
+    done: 40,
+    total: 40,
     episodes: 5,
     every: null,
     futures: 16,
@@ -33,7 +35,14 @@ export function aCalibration(id: number, changes: Partial<Calibration> = {}): Ca
 
 /** A calibration that is queued, in progress or failed. */
 export const anUnfinishedCalibration = (id: number, changes: Partial<Calibration> = {}): Calibration =>
-  aCalibration(id, { state: "queued", errors: null, finished_at: null, moments_done: 0, ...changes });
+  aCalibration(id, {
+    state: "queued",
+    errors: null,
+    finished_at: null,
+    done: 0,
+    moments_done: 0,
+    ...changes,
+  });
 
 export function aMoment(episode: number, decision: number, value: number, mean: number): JudgedMoment {
   return {

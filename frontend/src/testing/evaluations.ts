@@ -51,7 +51,7 @@ const NOTHING_FOUND = {
 
 /** An evaluation that is queued, in progress or failed, so it has no results. */
 export function anUnfinishedEvaluation(id: number, changes: Partial<Evaluation> = {}): Evaluation {
-  return anEvaluation(id, { ...NOTHING_FOUND, state: "queued", episodes_done: 0, ...changes });
+  return anEvaluation(id, { ...NOTHING_FOUND, state: "queued", done: 0, episodes_done: 0, ...changes });
 }
 
 /** An evaluation with an episode for each score. */

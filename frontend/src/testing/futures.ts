@@ -83,6 +83,7 @@ export function someFutures(id: number, changes: Partial<Futures> = {}): Futures
     temperature: 1,
     first: [],
     each_action: false,
+    job_id: id,
     state: "done",
     reason: null,
     traceback: null,
@@ -93,7 +94,9 @@ export function someFutures(id: number, changes: Partial<Futures> = {}): Futures
     interval: [0.8, 2.7],
     videos: [],
     document: aFuturesDocument(),
+    worker: null,
     created_at: "2026-01-01T10:30:00Z",
+    started_at: "2026-01-01T10:30:10Z",
     finished_at: "2026-01-01T10:31:00Z",
     ...changes,
   };

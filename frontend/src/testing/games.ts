@@ -9,6 +9,7 @@ import type {
   ScoreTable,
   WaitingRun,
 } from "@/api/types";
+import { QUEUED_JOB } from "./jobs";
 
 const TABLE_4 = {
   source: "Gorila (Nair et al. 2015)",
@@ -195,10 +196,10 @@ type WaitingEvaluation = NonNullable<WaitingRun["evaluation"]>;
 /** A queued evaluation of a run without a score. */
 export function aWaitingEvaluation(changes: Partial<WaitingEvaluation> = {}): WaitingEvaluation {
   return {
+    ...QUEUED_JOB,
     id: 3,
     state: "queued",
     reason: "A worker is about to take it.",
-    traceback: null,
     protocol: "no-op-5min",
     step: 100,
     episodes_done: 0,

@@ -5,13 +5,16 @@ export function aSaliencyState(changes: Partial<Saliency> = {}): Saliency {
   return {
     replay_id: 2,
     run_id: 1,
+    job_id: 1,
     state: "done",
     reason: null,
     traceback: null,
     done: 10,
     total: 10,
     file_id: 900,
+    worker: null,
     created_at: "2026-01-01T10:30:00Z",
+    started_at: "2026-01-01T10:30:10Z",
     finished_at: null,
     ...changes,
   };

@@ -5,12 +5,12 @@ import {
   IconPlayerPlayFilled,
   IconX,
 } from "@tabler/icons-react";
-import type { Evaluation } from "@/api/types";
+import type { Job } from "@/api/jobs";
 import { plural } from "./format";
 import badgeClasses from "./RunStateBadge.module.css";
 import classes from "./Run.module.css";
 
-type State = Evaluation["state"];
+type State = Job["state"];
 
 const NAMES: Record<Exclude<State, "running">, string> = {
   queued: "Waiting",
@@ -28,16 +28,21 @@ const ICONS: Record<State, typeof IconCheck> = {
 /** States of runs that are shown like a state of a job. */
 const RUN_STATES = { running: "running", done: "finished", failed: "failed" } as const;
 
-interface JobStateProps extends JobProgressProps {
-  state: State;
-  /** State of a running job whose total is not known yet. */
-  running: string;
+const WORDS = {
+  evaluation: { running: "Playing", noun: "episode", label: "Episodes played" },
+  calibration: { running: "Calibrating", noun: "decision", label: "Decisions judged" },
+};
+
+interface JobStateProps {
+  job: Pick<Job, "state" | "done" | "total">;
+  kind: keyof typeof WORDS;
 }
 
 /** State of a job with an icon, and its progress while it is in progress. */
-export function JobState({ state, running, ...progress }: JobStateProps) {
-  return state === "running" && progress.total > 0 ? (
-    <JobProgress {...progress} />
+export function JobState({ job: { state, done, total }, kind }: JobStateProps) {
+  const { running, noun, label } = WORDS[kind];
+  return state === "running" && total > 0 ? (
+    <JobProgress done={done} total={total} noun={noun} label={label} />
   ) : (
     <StateBadge state={state} name={state === "running" ? running : NAMES[state]} />
   );

@@ -80,6 +80,20 @@ def test_repeated_notices_are_merged_and_different_ones_are_not() -> None:
     run(work())
 
 
+def test_a_merged_notice_comes_after_those_of_earlier_states() -> None:
+    async def work() -> None:
+        async with running(""):
+            with current_hub().join() as stream:
+                for state in ("queued", "running", "queued"):
+                    publish("job.changed", {"id": 1, "state": state})
+                assert await names(stream, 2) == [
+                    ("job.changed", {"id": 1, "state": "running"}),
+                    ("job.changed", {"id": 1, "state": "queued"}),
+                ]
+
+    run(work())
+
+
 def test_ids_differ() -> None:
     async def work() -> None:
         async with running(""):

@@ -4,6 +4,7 @@ from datetime import timedelta
 
 import pytest
 
+from backend import jobs
 from backend.config import Settings
 from backend.database.columns import utc_now
 from backend.database.engine import Database
@@ -74,6 +75,23 @@ def test_another_event_under_a_stored_number_is_refused(api: Api) -> None:
         refused = api.send_of_job(job_id, attempt, {**stored, "message": "two"})
         assert (refused.status_code, refused.json()["type"]) == (409, "/problems/event-conflict")
         assert "Start the job again" in refused.json()["detail"]
+
+
+def test_pages_get_the_progress_of_a_job(api: Api, asked: tuple[int, int], monkeypatch: pytest.MonkeyPatch) -> None:
+    published: list[tuple[str, dict[str, object]]] = []
+    monkeypatch.setattr(jobs, "publish", lambda name, payload: published.append((name, payload)))
+    run_id, evaluation_id = asked
+    job_id = api.user.get(f"/api/v1/evaluations/{evaluation_id}").json()["job_id"]
+    assert api.claim_job()["job_id"] == job_id
+    api.send_of_job(job_id, 1, started(1))
+    api.send_of_job(job_id, 1, evaluated_episode(2, 1, 2))
+    api.send_of_job(job_id, 1, evaluated_episode(3, 2, 2), evaluation(4, [1.0, 2.0]), event(5, "finished"))
+    api.release_job(job_id, 1, "finished")
+    job = {"id": job_id, "run_id": run_id, "kind": "evaluation", "total": 2}
+    states = (("running", 0), ("running", 0), ("running", 1), ("running", 2), ("done", 2))
+    assert published == [("job.changed", {**job, "state": state, "done": done}) for state, done in states]
+    api.user.delete(f"/api/v1/evaluations/{evaluation_id}")
+    assert published[-1] == ("job.changed", {**job, "state": "removed", "done": 2})
 
 
 def test_a_run_cannot_report_an_evaluation(api: Api) -> None:

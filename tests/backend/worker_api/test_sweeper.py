@@ -15,7 +15,7 @@ from backend.database.engine import Database
 from backend.database.tables import Run, Worker
 from backend.doorbell import Doorbell
 from backend.worker_api import sweeper as sweeping
-from backend.worker_api.runs import lose
+from backend.worker_api.runs import RUNS
 from backend.worker_api.sweeper import Sweeper
 from tests.factories import Api, started
 from tests.workers.waiting import wait_until
@@ -249,7 +249,7 @@ def test_a_run_that_cannot_be_requeued_does_not_block_others(
     def broken(session: Session, settings: Settings, run: Run) -> None:
         if run.id == stuck:
             raise RuntimeError("this row is odd")
-        lose(session, settings, run)
+        RUNS.lose(session, settings, run)
 
     runs, *others = sweeping._KINDS
     monkeypatch.setattr(sweeping, "_KINDS", (replace(runs, lose=broken), *others))

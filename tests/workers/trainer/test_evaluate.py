@@ -16,13 +16,13 @@ from ale_py.roms import get_rom_path
 
 from tests.workers.trainer import trainers
 from tests.workers.trainer.evaluation import made_checkpoint
+from tests.workers.trainer.programs import evaluate as main
 from tests.workers.trainer.trainers import assert_unbroken, of_kind, read_events
 from tests.workers.waiting import PATIENCE_SECONDS, wait_until
 from workers.contract import events
 from workers.contract.config import PaacConfig
 from workers.contract.protocols import PROTOCOLS
 from workers.contract.protocols.document import EvaluationDocument
-from workers.trainer.evaluate import main
 from workers.trainer.games.emulator import game_of
 from workers.trainer.games.playing import StartPointError
 from workers.trainer.run import checkpoints
@@ -136,7 +136,7 @@ def test_impossible_evaluations_are_refused_with_a_message(run: Path, capsys: py
     assert "--save-starts is for Atari" in refused(capsys, *of_run, *plain, "--save-starts", run / "s")
     cut = ("--protocol", "human-starts", "--starts", run / "s", "--save-starts", run / "t")
     assert "cut start points from no-op-5min or no-op-30min" in refused(capsys, *RANDOM_PONG, *cut)
-    assert "play at least one" in refused(capsys, *of_run, *plain, "--episodes", 0)
+    assert "from 1" in refused(capsys, *of_run, *plain, "--episodes", 0)
     assert "--seed -1" in refused(capsys, *of_run, *plain, "--seed", -1)
     assert "only for --acting epsilon-greedy" in refused(capsys, *of_run, *plain, "--epsilon", 0.1)
     assert "only epsilon-greedy" in refused(capsys, *of_run, *plain, "--acting", "greedy", "--epsilon", 0.1)
@@ -276,7 +276,7 @@ def test_sigterm_stops_the_evaluation(tmp_path: Path) -> None:
     folder = tmp_path / "events"
     asked = [*RANDOM_PONG, "--protocol", "no-op-30min", "--episodes", "100000", "--dir", str(folder)]
     program = subprocess.Popen(
-        [sys.executable, "-m", "workers.trainer.evaluate", *asked],
+        [sys.executable, "-m", "workers.trainer.job", "evaluate", *asked],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,

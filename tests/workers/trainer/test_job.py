@@ -4,6 +4,8 @@ import hashlib
 import io
 import json
 import os
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +13,8 @@ import av
 import pytest
 
 from tests.workers.trainer.evaluation import made_checkpoint
+from tests.workers.trainer.programs import evaluate as main
+from tests.workers.trainer.programs import record
 from tests.workers.worker_api import WorkerApi
 from workers.contract import tracks
 from workers.contract.config import PaacConfig, RunConfig
@@ -19,10 +23,8 @@ from workers.contract.jobs import FilmParameters
 from workers.contract.protocols import PROTOCOLS
 from workers.contract.protocols.document import EPSILON_GREEDY, SAMPLED, Acting
 from workers.trainer import job
-from workers.trainer.evaluate import main
 from workers.trainer.evaluation import evaluating
 from workers.trainer.games.emulator import AtariGame
-from workers.trainer.record import main as record
 from workers.trainer.recording import replays
 from workers.trainer.recording.replays import OtherGameError
 from workers.worker.attempt_directory import CheckpointStore
@@ -281,6 +283,11 @@ def test_a_kept_game_of_another_emulator_is_not_recorded(tmp_path: Path) -> None
     with pytest.raises(OtherGameError, match="led to 0 points in 10 frames"):
         replays.film(which, tmp_path, lambda _done: None, lambda: False)
     assert not (tmp_path / replays.FILM).exists()
+
+
+def test_the_program_loads_torch_only_for_the_work() -> None:
+    program = "import sys, workers.trainer.job; sys.exit('torch' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", program], check=False).returncode == 0
 
 
 def test_a_ready_process_reads_its_arguments_from_a_pipe(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -12,10 +12,10 @@ import pytest
 from numpy.typing import NDArray
 
 from tests.workers.trainer.evaluation import made_checkpoint
+from tests.workers.trainer.programs import record as main
 from tests.workers.waiting import wait_until
 from workers.contract.config import PaacConfig
 from workers.contract.tracks import TrackError, read
-from workers.trainer.record import main
 
 
 @pytest.fixture
@@ -102,11 +102,20 @@ def test_a_file_that_is_not_a_track_is_rejected(tmp_path: Path) -> None:
 def test_a_stopped_recording_is_reported_and_leaves_no_files(tmp_path: Path) -> None:
     made_checkpoint.write(tmp_path / "run", PaacConfig(env="ALE/Breakout-v5"))
     out = tmp_path / "out"
-    command = [sys.executable, "-m", "workers.trainer.record", "--run-dir", str(tmp_path / "run"), "--out", str(out)]
+    command = [
+        sys.executable,
+        "-m",
+        "workers.trainer.job",
+        "record",
+        "--run-dir",
+        str(tmp_path / "run"),
+        "--out",
+        str(out),
+    ]
     process = subprocess.Popen([*command, "--longest", "100000"], stderr=subprocess.PIPE, text=True)
     wait_until(lambda: out.exists() and any(out.iterdir()))
     process.send_signal(signal.SIGTERM)
     _, said = process.communicate()
     assert process.returncode == 1
-    assert "the recording was stopped" in said
+    assert "stopped by SIGTERM before it was finished" in said
     assert list(out.iterdir()) == []

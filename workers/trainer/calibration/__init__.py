@@ -1,82 +1,25 @@
 """Calibration: how well a critic's values predict the returns of simulated futures (`workers.trainer.futures`).
 
-judging     the value, the futures and the regret of single decisions
-calibrating one calibration, from the checkpoint to the document
-request     the command line; loads no torch
-table       the document as text
+This module has the request and the document as text, and loads no torch.
 """
 
-import argparse
 from dataclasses import dataclass
 from pathlib import Path
 
-from workers.contract.futures import (
-    MAX_EPISODES,
-    MAX_EVERY,
-    USUAL_CALIBRATION_FUTURES,
-    USUAL_EPISODES,
-    USUAL_MOMENTS,
-    CalibrationDocument,
-    CalibrationOptions,
-    Interval,
-    Regret,
-)
+from workers.contract.futures import CalibrationDocument, CalibrationOptions, Interval, Regret
 from workers.contract.games import ENVIRONMENTS
-from workers.trainer.evaluation.request import RequestError
-from workers.trainer.futures.request import add_size, check_size, with_interval
-from workers.trainer.recording.request import agent_parser, check_agent
+from workers.trainer.futures.request import with_interval
 
 
 @dataclass(frozen=True)
 class CalibrateRequest:
-    """Parsed command line. Without a protocol, the default one of the run's environment is used."""
+    """Calibration to compute. Without a protocol, the default one of the run's environment is used."""
 
     run_directory: Path
     step: int | None
     protocol: str | None
     seed: int
     options: CalibrationOptions
-
-
-def parser() -> argparse.ArgumentParser:
-    """Return the argument parser."""
-    parser = agent_parser("arcadia calibrate", "Compare an agent's values with simulated futures; needs no server.")
-    add = parser.add_argument
-    add("--episodes", type=int, default=USUAL_EPISODES, metavar="N", help=f"default: {USUAL_EPISODES}")
-    add(
-        "--every",
-        type=int,
-        metavar="K",
-        help=f"judge every K-th decision of an episode (default: chosen so that about {USUAL_MOMENTS} decisions are "
-        "judged)",
-    )
-    add_size(parser, USUAL_CALIBRATION_FUTURES)
-    add("--no-regret", action="store_true", help="do not force each action, which takes most of the time")
-    add("--json", action="store_true", help="print one JSON document instead of a table")
-    return parser
-
-
-def read(options: argparse.Namespace) -> CalibrateRequest:
-    """Check the arguments and return the request."""
-    check_agent(options)
-    check_size(options)
-    if not 1 <= options.episodes <= MAX_EPISODES:
-        raise RequestError(f"--episodes {options.episodes}: give a number from 1 to {MAX_EPISODES}")
-    if options.every is not None and not 1 <= options.every <= MAX_EVERY:
-        raise RequestError(f"--every {options.every}: give a number from 1 to {MAX_EVERY:,}")
-    return CalibrateRequest(
-        options.run_dir,
-        options.checkpoint,
-        options.protocol,
-        options.seed,
-        CalibrationOptions(
-            episodes=options.episodes,
-            every=options.every,
-            futures=options.futures,
-            horizon=options.horizon,
-            measure_regret=not options.no_regret,
-        ),
-    )
 
 
 def table(document: CalibrationDocument) -> str:

@@ -9,7 +9,6 @@ from typing import Literal
 
 from workers.contract import events
 from workers.contract.events import CheckpointFile
-from workers.contract.futures import CalibrationDocument, FuturesDocument
 from workers.contract.games import ENVIRONMENTS
 from workers.contract.protocols import PROTOCOLS
 from workers.contract.protocols.document import EvaluationDocument, PlayedEpisode
@@ -113,34 +112,14 @@ class JobReport:
         self._next_advance = time.monotonic() + ADVANCE_SECONDS
         self._emit(events.Advanced, done=done, total=total)
 
-    def report_saliency(self, file: str) -> None:
-        """Report the file of a saliency."""
-        self._emit(events.SaliencyEvent, file=file)
-        self._emit(events.Finished)
-
-    def simulated(self, document: FuturesDocument) -> None:
-        """Report the result of futures."""
-        self._emit(events.FuturesEvent, document=document)
-        self._emit(events.Finished)
-
-    def calibrated(self, document: CalibrationDocument) -> None:
-        """Report the result of a calibration."""
-        self._emit(events.CalibrationEvent, document=document)
+    def result(self, kind: type[events.Event], **fields: object) -> None:
+        """Report the result of a job, which ends it."""
+        self._emit(kind, **fields)
         self._emit(events.Finished)
 
     def kept(self, game: KeptPlay) -> None:
         """Report a game that a person saved."""
         self._emit(events.GameKept, **asdict(game))
-
-    def saved(self, points: SavedPoints) -> None:
-        """Report start points."""
-        self._emit(events.StartPointsEvent, **asdict(points))
-        self._emit(events.Finished)
-
-    def filmed(self, file: str, poster: str) -> None:
-        """Report the video files of a kept game."""
-        self._emit(events.Film, file=file, poster=poster)
-        self._emit(events.Finished)
 
     def ended(self, reason: str) -> None:
         """Report that a live game is over."""

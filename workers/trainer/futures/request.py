@@ -1,23 +1,12 @@
-"""Command line of futures, and their document as text. It does not load torch, so mistakes are reported fast."""
+"""Requests of futures, and their document as text. This module does not load torch."""
 
-import argparse
-import os
 import re
-import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from pydantic import BaseModel, ValidationError
-
 from workers.contract.futures import (
-    MAX_FUTURES,
     MAX_HORIZON,
-    MAX_TEMPERATURE,
-    MIN_FUTURES,
-    MIN_TEMPERATURE,
-    USUAL_FUTURES,
-    USUAL_HORIZON,
     ActionFutures,
     Challenge,
     FuturesDocument,
@@ -27,15 +16,12 @@ from workers.contract.futures import (
 )
 from workers.contract.games import ENVIRONMENTS
 from workers.contract.inference.losses import DECISIVE
-from workers.contract.plugins.loading import load_named_in_environment
-from workers.trainer.errors import StopRequest, show
 from workers.trainer.evaluation.request import RequestError
-from workers.trainer.recording.request import check_episode, episode_parser
 
 
 @dataclass(frozen=True)
 class FuturesRequest:
-    """Parsed command line. Without a protocol, the default one of the run's environment is used."""
+    """Futures to simulate. Without a protocol, the default one of the run's environment is used."""
 
     run_directory: Path
     step: int | None
@@ -46,111 +32,6 @@ class FuturesRequest:
     agent: Path | None = None
     agent_step: int | None = None
     videos: Path | None = None
-
-
-def parser() -> argparse.ArgumentParser:
-    """Return the argument parser."""
-    parser = episode_parser(
-        "arcadia futures",
-        "Simulate how an episode of an agent continues from one of its decisions; needs no server.",
-    )
-    add = parser.add_argument
-    add("--decision", type=int, metavar="K", required=True, help="the decision to continue from, counted from 0")
-    add_size(parser, USUAL_FUTURES)
-    add(
-        "--until", choices=["horizon", "reward", "life"], default="horizon", help="also stop at a reward or a lost life"
-    )
-    add(
-        "--first",
-        action="append",
-        default=[],
-        metavar="ACTION",
-        help="force the first action, such as LEFT, or repeat it, such as LEFT×10 or LEFTx10; give the option several "
-        "times for a sequence",
-    )
-    add("--each-action", action="store_true", help="also force each action first and compare them")
-    add(
-        "--temperature",
-        type=float,
-        default=1.0,
-        metavar="T",
-        help="divide the policy's logits by T: above 1 futures explore more, below 1 less (default: 1)",
-    )
-    add("--agent", type=Path, metavar="DIR", help="let the agent of another run act in the futures")
-    add("--agent-checkpoint", type=int, metavar="STEP", help="the step of its checkpoint (default: the newest)")
-    add(
-        "--videos",
-        type=Path,
-        metavar="DIR",
-        help="write videos of the best, median and worst future, and of all blended, into this directory",
-    )
-    add("--json", action="store_true", help="print one JSON document instead of a table")
-    return parser
-
-
-def add_size(parser: argparse.ArgumentParser, futures: int) -> None:
-    """Add the options for the number of futures and their length."""
-    parser.add_argument(
-        "--futures",
-        type=int,
-        default=futures,
-        metavar="N",
-        help=f"futures per decision, {MIN_FUTURES} to {MAX_FUTURES} (default: {futures})",
-    )
-    parser.add_argument(
-        "--horizon",
-        type=int,
-        default=USUAL_HORIZON,
-        metavar="H",
-        help=f"longest future, in decisions (default: {USUAL_HORIZON})",
-    )
-
-
-def check_size(options: argparse.Namespace) -> None:
-    """Check the number of futures and their length."""
-    if not MIN_FUTURES <= options.futures <= MAX_FUTURES:
-        raise RequestError(f"--futures {options.futures}: give a number from {MIN_FUTURES} to {MAX_FUTURES}")
-    if not 1 <= options.horizon <= MAX_HORIZON:
-        raise RequestError(f"--horizon {options.horizon}: give a number from 1 to {MAX_HORIZON:,}")
-
-
-def read(options: argparse.Namespace) -> FuturesRequest:
-    """Check the arguments and return the request."""
-    check_episode(options)
-    check_size(options)
-    if options.decision < 0:
-        raise RequestError(f"--decision {options.decision}: decisions count from 0")
-    if options.first and options.each_action:
-        raise RequestError("--each-action forces each action first: remove --first")
-    if not MIN_TEMPERATURE <= options.temperature <= MAX_TEMPERATURE:
-        raise RequestError(
-            f"--temperature {options.temperature:g}: give a number from {MIN_TEMPERATURE:g} to {MAX_TEMPERATURE:g}"
-        )
-    if options.agent_checkpoint is not None and options.agent is None:
-        raise RequestError("--agent-checkpoint is only for --agent DIR")
-    if options.agent is not None and not options.agent.is_dir():
-        raise RequestError(f"there is no run directory {options.agent}")
-    return FuturesRequest(
-        options.run_dir,
-        options.checkpoint,
-        options.protocol,
-        options.seed,
-        options.episode,
-        _futures_options(options),
-        options.agent,
-        options.agent_checkpoint,
-        options.videos,
-    )
-
-
-def _futures_options(options: argparse.Namespace) -> FuturesOptions:
-    try:
-        named = FuturesOptions.model_fields.keys() & vars(options).keys()
-        values = {name: getattr(options, name) for name in named}
-        return FuturesOptions.model_validate(values | {"record_videos": options.videos is not None})
-    except ValidationError as error:
-        problem = error.errors()[0]
-        raise RequestError(f"--{problem['loc'][0]}: {problem['msg']}") from error
 
 
 def parsed_actions(first: Sequence[str], names: Sequence[str]) -> tuple[int, ...]:
@@ -279,25 +160,3 @@ def _videos(document: FuturesDocument) -> list[str]:
 def _predicted(action: ActionFutures) -> float:
     number = action.action_value if action.probability is None else action.probability
     return number or 0.0
-
-
-Compute = Callable[[argparse.Namespace, StopRequest], BaseModel]
-
-
-def run_program(options: argparse.Namespace, compute: Compute, table: Callable[..., str]) -> int:
-    """Compute a document and print it. Return the exit status."""
-    load_named_in_environment()
-    stop = StopRequest()
-    try:
-        stop.listen()
-        os.environ.setdefault("OMP_NUM_THREADS", "1")
-        os.environ.setdefault("SDL_VIDEODRIVER", "dummy")
-        document = compute(options, stop)
-    except KeyboardInterrupt:
-        print(f"{stop.reason}: there is no result", file=sys.stderr)
-        return 1
-    except Exception as error:
-        show(error)
-        return 2 if isinstance(error, RequestError) else 1
-    print(document.model_dump_json(indent=2) if options.json else table(document), flush=True)
-    return 0

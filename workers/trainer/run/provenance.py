@@ -32,7 +32,6 @@ from workers.contract.build import ROOT, build
 from workers.contract.plugins.loading import needed_plugins
 from workers.contract.provenance import Checkout, Gpu, Provenance
 from workers.trainer.errors import reason
-from workers.trainer.host.devices import cores
 from workers.trainer.run import durable_files
 from workers.trainer.run.journal import Journal
 
@@ -51,6 +50,8 @@ def collect_provenance(root: Path = ROOT) -> Provenance:
         problem = str(error)
     checkout = dataclasses.asdict(state) if state else None
     diff = checkout.pop("diff") if checkout else ""
+    from workers.trainer.host.devices import cores  # loads torch, which takes seconds
+
     gpus = read_gpus()
     return Provenance(
         build=build(),

@@ -1,6 +1,9 @@
-/** A change on the server. It carries no data; the browser fetches it. */
+import type { JobNotice } from "../jobs";
+
+/** A change on the server. Only a job's progress is part of the event; the browser fetches all other data. */
 export type LiveEvent =
   | { kind: "run.changed" | "run.metrics" | "run.log" | "run.files" | "run.removed"; run_id: number }
+  | { kind: "job.changed"; job: JobNotice }
   | { kind: "play.changed"; id: number }
   | { kind: "worker.changed"; name: string }
   | { kind: "study.changed" | "study.removed"; study_id: number }
@@ -15,6 +18,7 @@ export const LIVE_KINDS: readonly LiveEvent["kind"][] = [
   "run.log",
   "run.files",
   "run.removed",
+  "job.changed",
   "play.changed",
   "worker.changed",
   "study.changed",

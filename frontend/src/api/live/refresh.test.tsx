@@ -1,6 +1,7 @@
-import { QueryClient, type QueryKey, type QueryMeta, QueryObserver } from "@tanstack/react-query";
+import { QueryClient, type QueryKey, QueryObserver } from "@tanstack/react-query";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { FIGURE_KINDS } from "@/testing/figureKinds";
+import { aJobNotice, QUEUED_JOB } from "@/testing/jobs";
 import { aRun, runListOf } from "@/testing/runs";
 import { aStudy } from "@/testing/studies";
 import type { ListedRun, Run } from "../types";
@@ -9,8 +10,10 @@ import { comparisonKeys } from "../comparisons";
 import { evaluationKeys } from "../evaluations";
 import { figureKeys, figureKindsQuery } from "../figures";
 import { gameKeys } from "../games";
+import { showsJobs } from "../jobs";
 import { metricKeys } from "../metrics";
 import { paperKeys } from "../papers";
+import { recordingKeys } from "../recordings";
 import { runKeys } from "../runs";
 import { studyKeys } from "../studies";
 import { workerKeys } from "../workers";
@@ -27,14 +30,14 @@ const curvesOf = (...runs: number[]) => figureKeys.at(`/api/v1/figures/curves?ru
 const comparisonOf = (...runs: number[]) => comparisonKeys.detail({ runs, by: [], byGroup: true });
 
 /** A query on screen, and how often it was fetched. */
-function shown(client: QueryClient, queryKey: QueryKey, answer: unknown = null, meta: QueryMeta = {}) {
+function shown(client: QueryClient, queryKey: QueryKey, answer: unknown = null, options = {}) {
   const fetched = vi.fn(() => Promise.resolve(answer));
   client.setQueryData(queryKey, answer);
   const unsubscribe = new QueryObserver(client, {
     queryKey,
     queryFn: fetched,
-    meta,
     staleTime: Infinity,
+    ...options,
   }).subscribe(() => {});
   return { fetched, unsubscribe };
 }
@@ -152,7 +155,7 @@ describe("a live event", () => {
     client.setQueryData(figureKindsQuery.queryKey, FIGURE_KINDS);
     const figureOf = (name: string, ...runs: number[]) => {
       const figure = `/api/v1/figures/${name}?runs=${runs.join()}`;
-      return shown(client, figureKeys.at(figure, runs), null, { figure });
+      return shown(client, figureKeys.at(figure, runs), null, { meta: { figure } });
     };
     const mine = [figureOf("evaluations", 1), figureOf("calibrations", 1, 2), figureOf("action-shares", 1)];
     const list = shown(client, evaluationKeys.list(1));
@@ -163,12 +166,51 @@ describe("a live event", () => {
     for (const { fetched } of others) expect(fetched).not.toHaveBeenCalled();
   });
 
+  it("shows the progress of a job without fetching anything", async () => {
+    const running = { ...QUEUED_JOB, state: "running", done: 3 };
+    const pages = [
+      shown(client, evaluationKeys.list(1), { pages: [{ items: [running] }] }, showsJobs("evaluation")),
+      shown(client, recordingKeys.list(1), [running], showsJobs("recording")),
+      shown(client, gameKeys.detail("pong", null), null),
+      shown(client, paperKeys.figure("gorila", "table-1", {}), null),
+    ];
+    refresher.take({ kind: "job.changed", job: aJobNotice({ done: 4 }) });
+    expect(client.getQueryData(evaluationKeys.list(1))).toEqual({
+      pages: [{ items: [{ ...running, done: 4 }] }],
+    });
+    expect(client.getQueryData(recordingKeys.list(1))).toEqual([running]);
+    await vi.advanceTimersByTimeAsync(REFRESH_MS);
+    for (const { fetched } of pages) expect(fetched).not.toHaveBeenCalled();
+  });
+
+  it.each([
+    ["has ended", { state: "done" as const, done: 30 }],
+    ["was removed", { state: "removed" as const }],
+    ["has a warning", { done: 3 }],
+    ["is new", { id: 9, state: "queued" as const }],
+  ])("refetches the list of a job that %s", async (_, changes) => {
+    const running = { ...QUEUED_JOB, state: "running", done: 3 };
+    const list = shown(client, recordingKeys.list(1), [running], showsJobs("recording"));
+    const other = shown(client, recordingKeys.list(2), [], showsJobs("recording"));
+    refresher.take({ kind: "job.changed", job: aJobNotice({ kind: "recording", ...changes }) });
+    await vi.advanceTimersByTimeAsync(REFRESH_MS);
+    expect(list.fetched).toHaveBeenCalledTimes(1);
+    expect(other.fetched).not.toHaveBeenCalled();
+  });
+
+  it("refetches why a job waits when another one ends", async () => {
+    const list = shown(client, recordingKeys.list(2), [QUEUED_JOB], showsJobs("recording"));
+    refresher.take({ kind: "job.changed", job: aJobNotice({ id: 9, state: "done" }) });
+    await vi.advanceTimersByTimeAsync(REFRESH_MS);
+    expect(list.fetched).toHaveBeenCalledTimes(1);
+  });
+
   it("refetches papers and games after an evaluation", async () => {
     const pages = [
       shown(client, paperKeys.figure("gorila", "table-1", {})),
       shown(client, gameKeys.detail("pong", null)),
     ];
-    refresher.take({ kind: "run.files", run_id: 1 });
+    refresher.take({ kind: "job.changed", job: aJobNotice({ state: "done" }) });
     await vi.advanceTimersByTimeAsync(REFRESH_MS);
     for (const { fetched } of pages) expect(fetched).toHaveBeenCalledTimes(1);
   });

@@ -13,6 +13,7 @@ import {
   shownState,
 } from "../runs";
 import { studyKeys } from "../studies";
+import { applyJob, isUnfinished } from "../jobs";
 import type { ListedRun, Study } from "../types";
 import type { LiveEvent } from "./events";
 import {
@@ -98,6 +99,15 @@ export class Refresher {
       case "run.files":
         this.pending.runs.add(event.run_id);
         this.markChanged(event.run_id, true);
+        break;
+      case "job.changed":
+        for (const queryKey of applyJob(this.client, event.job)) this.later({ queryKey, interval: 0 });
+        if (event.job.run_id !== null && !isUnfinished(event.job)) {
+          // Figures of evaluations and calibrations, which the files of a run change too.
+          this.markChanged(event.job.run_id, true);
+          // A run's best score may have changed.
+          if (event.job.kind === "evaluation") this.pending.runs.add(event.job.run_id);
+        }
         break;
     }
     this.schedule();

@@ -19,6 +19,8 @@ import { replayKeys } from "../replays";
 import { runKeys } from "../runs";
 import { studyKeys } from "../studies";
 import { workerKeys } from "../workers";
+import { type JobNotice } from "../jobs";
+import { startSetKeys } from "../startSets";
 import type { LiveEvent } from "./events";
 
 /** Minimum interval between two fetches of any query. */
@@ -84,15 +86,14 @@ export function staleAfter(event: Exclude<LiveEvent, { kind: "refetch" }>): Stal
           markKeys.list(event.run_id),
           recordingKeys.list(event.run_id),
           mediaKeys.all(event.run_id),
+          // A checkpoint of a new attempt supersedes evaluations of an earlier one.
           evaluationKeys.ofRun(event.run_id),
           calibrationKeys.ofRun(event.run_id),
-          liveGameKeys.ofRun(event.run_id),
         ),
         GAMES,
-        PAPERS,
-        // Evaluations are part of a study's statistics over its games.
-        STUDIES,
       ];
+    case "job.changed":
+      return staleAfterJob(event.job);
     case "play.changed":
       return [...soon(liveGameKeys.allPlayed), GAMES];
     case "worker.changed":
@@ -107,5 +108,30 @@ export function staleAfter(event: Exclude<LiveEvent, { kind: "refetch" }>): Stal
       return soon(boardKeys.detail(event.project_id), boardKeys.allPanels);
     case "projects.changed":
       return soon(...KEYS_BY_PROJECT);
+  }
+}
+
+/** Return the queries that a new or ended job makes stale, besides those that show the job. */
+function staleAfterJob({ kind, run_id, state }: JobNotice): Stale[] {
+  const run = run_id ?? 0;
+  if (kind === "live") return soon(liveGameKeys.ofRun(run));
+  if (state === "running") return [];
+  switch (kind) {
+    case "evaluation":
+      return [
+        ...soon(evaluationKeys.ofRun(run), checkpointKeys.list(run), aliasKeys.all, markKeys.list(run)),
+        GAMES,
+        PAPERS,
+        // Evaluations are part of a study's statistics over its games.
+        STUDIES,
+      ];
+    case "calibration":
+      return [...soon(calibrationKeys.ofRun(run)), PAPERS];
+    case "saliency":
+      return soon(replayKeys.list(run)); // A replay has whether its saliency was requested.
+    case "start_points":
+      return soon(startSetKeys.all);
+    default:
+      return []; // Only queries that show the job, or of the files and games that other events announce.
   }
 }

@@ -26,7 +26,8 @@ export function openStream(sink: LiveSink): () => void {
     for (const kind of LIVE_KINDS) {
       source.addEventListener(kind, (message) => {
         const fields: object = JSON.parse(message.data || "{}");
-        sink.onEvent({ ...fields, kind } as LiveEvent);
+        // A job has a kind of its own.
+        sink.onEvent((kind === "job.changed" ? { kind, job: fields } : { ...fields, kind }) as LiveEvent);
       });
     }
   }

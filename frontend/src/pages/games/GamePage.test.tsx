@@ -2,6 +2,7 @@ import { act, screen, waitFor, within } from "@testing-library/react";
 import userEvent from "@testing-library/user-event";
 import { beforeEach, describe, expect, it, vi } from "vitest";
 import type { Game } from "@/api/types";
+import { aJobNotice } from "@/testing/jobs";
 import { anUnfinishedEvaluation } from "@/testing/evaluations";
 import {
   aGame,
@@ -168,13 +169,13 @@ describe("the page of a game", () => {
     await screen.findByText("The best 1 of 1 000 runs. The CSV file has all.");
   });
 
-  it("is fetched again when an evaluation progresses", async () => {
+  it("is fetched again when an evaluation ends", async () => {
     fakeStreams();
     let score = 1;
     open(() => aGame([aScoreTable([aScoreRow({ score })])]), {}, true);
     await screen.findByText("1", { selector: "[class*=mean] *" });
     score = 19.5;
-    act(() => stream().say("run.files", '{"run_id": 1}'));
+    act(() => stream().say("job.changed", JSON.stringify(aJobNotice({ state: "done" }))));
     await waitFor(() => expect(screen.getByText("19.5")).toBeTruthy());
   });
 

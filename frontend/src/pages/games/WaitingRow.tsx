@@ -3,7 +3,7 @@ import { Link } from "react-router";
 import { useRequestEvaluation } from "@/api/evaluations";
 import type { WaitingRun } from "@/api/types";
 import { evaluationName } from "@/ui/evaluationName";
-import { EvaluationState } from "@/ui/EvaluationState";
+import { JobState } from "@/ui/JobState";
 import { short } from "@/ui/format";
 import { notifyDone, notifyProblem } from "@/ui/notify";
 import { Reason } from "@/ui/Reason";
@@ -31,7 +31,7 @@ export function WaitingRow({ run }: { run: WaitingRun }) {
         </Table.Td>
         <Table.Td>
           <Group gap="4px 12px" justify="flex-end">
-            {evaluation && <EvaluationState evaluation={evaluation} />}
+            {evaluation && <JobState job={evaluation} kind="evaluation" />}
             {(evaluation === null || evaluation.state === "failed") && <Evaluate run={run} />}
           </Group>
         </Table.Td>

@@ -33,7 +33,7 @@ describe("runs without a score", () => {
   });
 
   it("show the progress of an evaluation", async () => {
-    const evaluation = aWaitingEvaluation({ state: "running", reason: null, episodes_done: 12 });
+    const evaluation = aWaitingEvaluation({ state: "running", reason: null, done: 12 });
     open([aWaitingRun({ evaluation })]);
     expect(await screen.findByText("12 of 30 episodes")).toBeTruthy();
     expect(screen.queryByRole("button")).toBeNull();

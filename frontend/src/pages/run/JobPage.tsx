@@ -1,11 +1,20 @@
-import { Anchor, Stack, Text } from "@mantine/core";
-import type { UseQueryResult } from "@tanstack/react-query";
+import { ActionIcon, Anchor, Button, Group, Menu, Stack, Text } from "@mantine/core";
+import { useDisclosure } from "@mantine/hooks";
+import { IconDots, IconFileDownload, IconTrash } from "@tabler/icons-react";
+import type { UseMutationResult, UseQueryResult } from "@tanstack/react-query";
 import type { ReactNode } from "react";
 import { Link, useNavigate } from "react-router";
-import type { Run } from "@/api/types";
+import { address } from "@/api/client";
+import { isUnfinished } from "@/api/jobs";
+import type { Evaluation, Run } from "@/api/types";
+import { ConfirmModal } from "@/ui/ConfirmModal";
 import { EmptyState } from "@/ui/EmptyState";
+import { duration } from "@/ui/format";
+import { MenuAction } from "@/ui/MenuAction";
+import { TimeAgo } from "@/ui/Quantity";
 import { QueryError } from "@/ui/QueryError";
 import { useIsMounted } from "@/ui/useIsMounted";
+import { describeOrigin } from "./jobWords";
 
 interface JobPageProps<Job> {
   run: Run;
@@ -49,4 +58,95 @@ export function JobPage<Job>({ run, noun, tab, query, missing, children }: JobPa
 export function parseJobId(text: string): number | null {
   const id = Number(text);
   return Number.isSafeInteger(id) && id > 0 ? id : null;
+}
+
+type ByID = UseMutationResult<unknown, Error, number>;
+
+interface JobActionsProps {
+  job: Pick<Evaluation, "id" | "state">;
+  noun: string;
+  /** Name with the noun: "evaluation by no-op-5min at 1.2 M steps". */
+  name: string;
+  cancel: ByID;
+  remove: ByID;
+  /** API path and label of the results as CSV. */
+  results: { path: string; label: string };
+  /** Effect of removing the job. */
+  children: ReactNode;
+}
+
+/** Actions for an evaluation or a calibration: cancel, export and remove. */
+export function JobActions({ job, noun, name, cancel, remove, results, children }: JobActionsProps) {
+  const [isConfirmOpen, confirmDialog] = useDisclosure(false);
+  return (
+    <Group gap={4} justify="flex-end" wrap="nowrap">
+      {isUnfinished(job) && (
+        <Button
+          size="compact-sm"
+          variant="default"
+          aria-label={`Cancel the ${name}`}
+          loading={cancel.isPending}
+          onClick={() => cancel.mutate(job.id)}
+        >
+          Cancel
+        </Button>
+      )}
+      <Menu keepMounted={false} width={232}>
+        <Menu.Target>
+          <ActionIcon aria-label={`Actions for the ${name}`}>
+            <IconDots size={16} />
+          </ActionIcon>
+        </Menu.Target>
+        <Menu.Dropdown>
+          <MenuAction
+            Icon={IconFileDownload}
+            label={results.label}
+            href={address(results.path)}
+            blocked={job.state === "done" ? null : "Available when the job is done."}
+          />
+          <Menu.Item
+            color="var(--mantine-color-error)"
+            leftSection={<IconTrash size={16} />}
+            onClick={confirmDialog.open}
+          >
+            Remove {noun}…
+          </Menu.Item>
+        </Menu.Dropdown>
+      </Menu>
+      <ConfirmModal
+        opened={isConfirmOpen}
+        title={`Remove this ${noun}?`}
+        action={`Remove ${noun}`}
+        danger
+        busy={remove.isPending}
+        onConfirm={() => remove.mutate(job.id, { onSettled: confirmDialog.close })}
+        onClose={confirmDialog.close}
+      >
+        <Text size="sm">{children}</Text>
+      </ConfirmModal>
+    </Group>
+  );
+}
+
+interface JobTimesProps {
+  job: Pick<Evaluation, "origin" | "created_at" | "started_at" | "finished_at">;
+}
+
+/** Origin, time and duration of an evaluation or a calibration, as items of a description list. */
+export function JobTimes({ job }: JobTimesProps) {
+  const { created_at, started_at, finished_at } = job;
+  return (
+    <>
+      <dt>Requested</dt>
+      <dd>
+        {describeOrigin(job)}, <TimeAgo time={created_at} />
+      </dd>
+      {started_at && finished_at && (
+        <>
+          <dt>Duration</dt>
+          <dd>{duration((Date.parse(finished_at) - Date.parse(started_at)) / 1000)}</dd>
+        </>
+      )}
+    </>
+  );
 }

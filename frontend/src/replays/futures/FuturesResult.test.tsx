@@ -1,8 +1,10 @@
 import { screen, waitFor, within } from "@testing-library/react";
 import userEvent from "@testing-library/user-event";
 import { beforeEach, describe, expect, it } from "vitest";
+import { applyJob } from "@/api/jobs";
 import type { Futures } from "@/api/types";
 import { aFuturesDocument, someFutures } from "@/testing/futures";
+import { aJobNotice } from "@/testing/jobs";
 import { done } from "@/testing/server";
 import { accepting, fakePlayback, openPanel, openReplay, press, show } from "@/testing/whatIf";
 
@@ -32,12 +34,14 @@ describe("a simulation", () => {
 
   it("appears when it is done", async () => {
     const futures = [someFutures(7, { state: "running", document: null })];
-    const { of } = openReplay({ futures });
+    const { of, client } = openReplay({ futures });
     await openPanel();
     await press("Decision 3: simulating 8 futures of up to 200 decisions");
     await screen.findByText(/^Simulating from decision 3/);
     expect(of("GET /futures/7")).toHaveLength(0);
     futures[0] = someFutures(7);
+    const ended = aJobNotice({ id: 7, kind: "futures", state: "done" });
+    for (const queryKey of applyJob(client, ended)) await client.invalidateQueries({ queryKey });
     expect(await screen.findByText(/^The critic is too low if its estimates at the end/)).toBeTruthy();
     expect(of("GET /futures/7")).toHaveLength(1);
   });

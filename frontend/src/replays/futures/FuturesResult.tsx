@@ -1,9 +1,11 @@
 import { Group, NativeSelect, Progress, Stack, Text } from "@mantine/core";
-import { useQuery } from "@tanstack/react-query";
+import { queryOptions, useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { futuresResultQuery, useDeleteFutures } from "@/api/futures";
 import { isUnfinished } from "@/api/jobs";
-import type { Futures, FuturesDocument, FuturesSummary } from "@/api/types";
+import type { Figure, Futures, FuturesDocument, FuturesSummary } from "@/api/types";
+import type { Zoom } from "@/charts/curveView";
+import { FigureFrame } from "@/charts/FigureFrame";
 import { NoPlayer } from "@/ui/NoPlayer";
 import { QueryError } from "@/ui/QueryError";
 import { exact, plural, score } from "@/ui/format";
@@ -15,7 +17,6 @@ import { ActionTable } from "./ActionTable";
 import { describeReturns, drawReturns, drawScores, drawSurvival } from "./figures";
 import classes from "./futures.module.css";
 import { FutureVideos, type Original } from "./FutureVideos";
-import { FuturesChart } from "./FuturesChart";
 import {
   conclude,
   describeAgent,
@@ -193,5 +194,38 @@ function Facts({ futures, document }: Pick<ResultProps, "futures" | "document">)
         {lost && <Fact is="Lost a life">{lost}</Fact>}
       </Readout>
     </div>
+  );
+}
+
+interface FuturesChartProps {
+  of: FuturesSummary;
+  title: string;
+  label: string;
+  legend?: boolean;
+  figure: Figure;
+  /** Id of the futures that are also drawn. */
+  against?: number | undefined;
+}
+
+/** A small chart of futures, drawn from their result. */
+function FuturesChart({ of, title, label, legend = false, figure, against }: FuturesChartProps) {
+  const [zoom, setZoom] = useState<Zoom | null>(null);
+  return (
+    <FigureFrame
+      bare
+      title={title}
+      label={label}
+      query={queryOptions({
+        queryKey: ["futures-figure", of.id, title, against],
+        queryFn: () => figure,
+        staleTime: Infinity,
+      })}
+      zoom={zoom}
+      onZoom={setZoom}
+      revision={`${of.id} ${against ?? ""}`}
+      legend={legend}
+      height={260}
+      empty="No finite returns to show."
+    />
   );
 }

@@ -1,8 +1,11 @@
 import { CloseButton, Group, Text, Title } from "@mantine/core";
+import { IconArrowsSplit2 } from "@tabler/icons-react";
 import { useQuery } from "@tanstack/react-query";
 import { useEffect, useRef, useState } from "react";
 import { futuresQuery } from "@/api/futures";
+import { BlockableButton } from "@/ui/BlockableButton";
 import { QueryError } from "@/ui/QueryError";
+import { useCatchFocus } from "@/ui/useCatchFocus";
 import { pictureAt, type Playhead } from "../clock";
 import type { PlayableReplay } from "../places";
 import { decisionAt, type Thoughts } from "../track";
@@ -93,3 +96,29 @@ export function WhatIf({ replay, env, thoughts, head, playback, steps, onClose }
 
 const Here = ({ thoughts, head }: Pick<WhatIfProps, "thoughts" | "head">) =>
   nameDecision(useDecision(thoughts, head));
+
+interface WhatIfButtonProps {
+  opened: boolean;
+  /** Reason why futures are unavailable. */
+  blocked: string | null;
+  onToggle: () => void;
+}
+
+/** Button that opens the panel for futures. */
+export function WhatIfButton({ opened, blocked, onToggle }: WhatIfButtonProps) {
+  const button = useCatchFocus<HTMLButtonElement>(!opened);
+  return (
+    <BlockableButton
+      ref={button}
+      blocked={blocked}
+      tooltip="Simulate how the game could continue from here"
+      size="compact-sm"
+      variant={opened ? "light" : "default"}
+      leftSection={<IconArrowsSplit2 size={14} aria-hidden />}
+      aria-expanded={opened}
+      onClick={onToggle}
+    >
+      What if…
+    </BlockableButton>
+  );
+}

@@ -2,6 +2,7 @@ import { act, fireEvent, screen, within } from "@testing-library/react";
 import userEvent from "@testing-library/user-event";
 import { beforeEach, describe, expect, it, vi } from "vitest";
 import type { EnvironmentFamily, SavedStartPoints } from "@/api/types";
+import { QUEUED_JOB } from "@/testing/jobs";
 import { ATARI, anEnvironment, anEnvironmentFamily } from "@/testing/environments";
 import { aReplay } from "@/testing/files";
 import { renderPage } from "@/testing/render";
@@ -21,13 +22,11 @@ const STATE = "GET /replays/2/start-points/7";
 const OPENER = "Save as start points…";
 
 const points = (changes: Partial<SavedStartPoints> = {}): SavedStartPoints => ({
+  ...QUEUED_JOB,
   id: 7,
   replay_id: 2,
   name: "rally",
-  state: "queued",
   reason: "No worker that takes jobs is connected.",
-  traceback: null,
-  done: 0,
   total: 1,
   start_set_id: null,
   ...changes,

@@ -6,14 +6,14 @@ import numpy as np
 import pytest
 
 from tests.workers.trainer.evaluation import made_checkpoint
+from tests.workers.trainer.programs import calibrate as main
+from tests.workers.trainer.programs import futures
 from workers.contract.config import A3cConfig, PaacConfig
 from workers.contract.futures import CalibrationDocument, FuturesDocument, JudgedMoment
 from workers.contract.protocols import PROTOCOLS
 from workers.contract.protocols.document import EPSILON_GREEDY, SAMPLED
 from workers.trainer.calibration import calibrating
-from workers.trainer.calibration.__main__ import main
 from workers.trainer.evaluation.request import RequestError
-from workers.trainer.futures import __main__ as futures
 
 CATCH = PaacConfig(env="Arcadia/Catch-v0", gamma=0.9)
 
@@ -115,10 +115,7 @@ def test_every_kth_decision_is_compared_with_its_futures(tmp_path: Path, capsys:
     assert found.regret.at_most == pytest.approx(np.mean(of_moments))
     assert len(found.worst) == 5
     worst = found.worst[0]
-    assert (
-        futures.main([*map(str, size), "--episode", str(worst.episode), "--decision", str(worst.decision), "--json"])
-        == 0
-    )
+    assert futures([*map(str, size), "--episode", str(worst.episode), "--decision", str(worst.decision), "--json"]) == 0
     alone = FuturesDocument.model_validate_json(capsys.readouterr().out)
     assert (alone.value, alone.mean, alone.interval) == (worst.value, worst.mean, worst.interval)
 

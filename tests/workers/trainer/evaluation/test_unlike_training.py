@@ -7,7 +7,8 @@ import pytest
 from tests.workers.trainer.evaluation import made_checkpoint
 from workers.contract.config import PaacConfig
 from workers.contract.protocols import PROTOCOLS
-from workers.trainer.evaluation import evaluating, request
+from workers.trainer import commands
+from workers.trainer.evaluation import evaluating
 from workers.trainer.evaluation.evaluating import differences, fire_opens
 from workers.trainer.evaluation.report import JobReport, table
 
@@ -54,8 +55,10 @@ def test_other_environments_have_no_differences() -> None:
 def test_the_document_and_the_table_contain_the_differences(tmp_path: Path) -> None:
     config = PaacConfig(env="ALE/Breakout-v5", repeat_action_probability=0.25)
     made_checkpoint.write(tmp_path, config)
-    asked = request.read(
-        request.parser().parse_args(["--run-dir", str(tmp_path), "--protocol", "no-op-5min", "--episodes", "1"])
+    asked = commands.read_evaluation(
+        commands.parser().parse_args(
+            ["evaluate", "--run-dir", str(tmp_path), "--protocol", "no-op-5min", "--episodes", "1"]
+        )
     )
     found = evaluating.evaluate(asked, JobReport(None), lambda: False)
     assert found

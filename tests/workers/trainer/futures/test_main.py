@@ -6,11 +6,11 @@ from pathlib import Path
 import pytest
 
 from tests.workers.trainer.evaluation import made_checkpoint
+from tests.workers.trainer.programs import futures as main
 from tests.workers.trainer.recording.test_recording import protocol_of
 from workers.contract.config import A3cConfig, GorilaConfig, PaacConfig
 from workers.contract.futures import FuturesDocument, FuturesOptions
 from workers.contract.protocols import PROTOCOLS
-from workers.trainer.futures.__main__ import main
 from workers.trainer.futures.experiment import simulated
 from workers.trainer.futures.request import FuturesRequest, verdict
 from workers.trainer.futures.simulating import load, moments
@@ -158,12 +158,12 @@ def test_mistakes_are_explained(run: Path, tmp_path: Path, capsys: pytest.Captur
         return refused(capsys, "--run-dir", run, *SMALL, *arguments, status=status)
 
     assert "so choose 0 to" in refusal("--decision", 100_000)
-    assert "decisions count from 0" in refusal("--decision", -1)
+    assert "from 0" in refusal("--decision", -1)
     assert "from 8 to 256" in refusal("--futures", 257)
     assert "from 8 to 256" in refusal("--futures", 7)
     assert "from 1 to 10,000" in refusal("--horizon", 0)
     assert "choose one of left, right" in refusal("--first", "jump")
-    assert "remove --first" in refusal("--first", "left", "--each-action")
+    assert "remove first" in refusal("--first", "left", "--each-action")
     assert "force at most" in refusal("--first", "left×99999")
     assert "--first: String should have at most 100" in refusal("--first", "left" * 30)
     assert "it has 5, 9" in refusal("--checkpoint", 6, status=1)

@@ -1,4 +1,4 @@
-import { Button, Checkbox, Group, Modal, NativeSelect, Stack, Text, TextInput } from "@mantine/core";
+import { Checkbox, NativeSelect, Text, TextInput } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { useNavigate } from "react-router";
 import { useRequestCalibration } from "@/api/calibrations";
@@ -6,11 +6,10 @@ import { checkpointsQuery } from "@/api/checkpoints";
 import type { Checkpoint, Run } from "@/api/types";
 import { useRequestForm } from "@/config-form/useRequestForm";
 import { short } from "@/ui/format";
-import { FormErrors } from "@/ui/FormErrors";
 import { NoPlayer } from "@/ui/NoPlayer";
 import { notifyDone } from "@/ui/notify";
-import { QueryError } from "@/ui/QueryError";
 import { checkpointChoices } from "../evaluations/request";
+import { JobForm, JobModal } from "../JobModal";
 import jobClasses from "../jobs.module.css";
 import { createDraft, type Draft, FIELDS, findProblems, toRequest } from "./request";
 import { calibrationName } from "./words";
@@ -26,23 +25,18 @@ interface CalibrateModalProps {
 export function CalibrateModal({ run, checkpoint, onClose }: CalibrateModalProps) {
   const checkpoints = useQuery(checkpointsQuery(run.id));
   return (
-    <Modal
-      opened
-      onClose={onClose}
-      size="lg"
+    <JobModal
       title={
         checkpoint ? `Calibrate the critic at ${short(checkpoint.step, "steps")}` : "Calibrate the critic"
       }
-      closeButtonProps={{ "aria-label": "Close" }}
+      size="lg"
+      queries={[checkpoints]}
+      onClose={onClose}
     >
-      {checkpoints.isError && !checkpoints.data && (
-        <QueryError error={checkpoints.error} retry={() => void checkpoints.refetch()} />
-      )}
-      {checkpoints.isPending && <Text c="dimmed">Loading form…</Text>}
       {checkpoints.data && (
         <CalibrateForm run={run} checkpoints={checkpoints.data} chosen={checkpoint} onClose={onClose} />
       )}
-    </Modal>
+    </JobModal>
   );
 }
 
@@ -83,44 +77,39 @@ function CalibrateForm({ run, checkpoints, chosen, onClose }: CalibrateFormProps
     />
   );
   return (
-    <form onSubmit={submit} noValidate>
-      <Stack gap="md">
-        <Text size="sm">
-          A worker plays episodes and simulates how they could continue from some of their decisions. The
-          returns of these futures estimate how wrong the critic's values are.
-        </Text>
-        <NoPlayer />
-        <NativeSelect
-          label="Checkpoint"
-          data={checkpointChoices(checkpoints)}
-          value={draft.checkpoint}
-          error={problems.checkpoint}
-          data-autofocus
-          onChange={(event) => update({ checkpoint: event.currentTarget.value })}
-        />
-        <div className={jobClasses.pair}>
-          {number("episodes", "Episodes", "Played by the run's protocol.")}
-          {number("every", "Every k-th decision", "By default, about 40 decisions in total.")}
-          {number("futures", "Futures", "Per decision.")}
-          {number("horizon", "Longest future", "In decisions. Then the critic's value counts.")}
-          {number("seed", "Seed", "The same seed gives the same result.")}
-        </div>
-        <Checkbox
-          label="Measure the regret of the chosen actions"
-          description="Simulates futures of each action too. For an Atari game, this takes about 15 minutes instead of two."
-          checked={draft.measure_regret}
-          onChange={(event) => update({ measure_regret: event.currentTarget.checked })}
-        />
-        <FormErrors messages={refusals} />
-        <Group justify="flex-end" gap="xs">
-          <Button variant="default" onClick={onClose}>
-            Cancel
-          </Button>
-          <Button type="submit" loading={request.isPending}>
-            Calibrate
-          </Button>
-        </Group>
-      </Stack>
-    </form>
+    <JobForm
+      action="Calibrate"
+      isSending={request.isPending}
+      refusals={refusals}
+      onSubmit={submit}
+      onClose={onClose}
+    >
+      <Text size="sm">
+        A worker plays episodes and simulates how they could continue from some of their decisions. The
+        returns of these futures estimate how wrong the critic's values are.
+      </Text>
+      <NoPlayer />
+      <NativeSelect
+        label="Checkpoint"
+        data={checkpointChoices(checkpoints)}
+        value={draft.checkpoint}
+        error={problems.checkpoint}
+        data-autofocus
+        onChange={(event) => update({ checkpoint: event.currentTarget.value })}
+      />
+      <div className={jobClasses.pair}>
+        {number("episodes", "Episodes", "Played by the run's protocol.")}
+        {number("every", "Every k-th decision", "By default, about 40 decisions in total.")}
+        {number("futures", "Futures", "Per decision.")}
+        {number("horizon", "Longest future", "In decisions. Then the critic's value counts.")}
+        {number("seed", "Seed", "The same seed gives the same result.")}
+      </div>
+      <Checkbox
+        label="Measure the regret of the chosen actions"
+        description="Simulates futures of each action too. For an Atari game, this takes about 15 minutes instead of two."
+        checked={draft.measure_regret}
+        onChange={(event) => update({ measure_regret: event.currentTarget.checked })}
+      />
+    </JobForm>
   );
 }

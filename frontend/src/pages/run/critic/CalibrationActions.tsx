@@ -2,7 +2,7 @@ import { useCancelCalibration, useDeleteCalibration } from "@/api/calibrations";
 import { isUnfinished } from "@/api/jobs";
 import type { Calibration } from "@/api/types";
 import { notifyDone } from "@/ui/notify";
-import { JobActions } from "../JobActions";
+import { JobActions } from "../JobPage";
 import { calibrationName } from "./words";
 
 interface ActionsProps {

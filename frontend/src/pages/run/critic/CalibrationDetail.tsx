@@ -7,13 +7,12 @@ import { FigureFrame } from "@/charts/FigureFrame";
 import { exact } from "@/ui/format";
 import { NoPlayer } from "@/ui/NoPlayer";
 import { Reason } from "@/ui/Reason";
-import { JobPage, parseJobId } from "../JobPage";
+import { JobPage, JobTimes, parseJobId } from "../JobPage";
 import jobClasses from "../jobs.module.css";
-import { JobTimes } from "../JobTimes";
 import { SUPERSEDED_REASON } from "../jobWords";
 import runClasses from "../run.module.css";
 import { CalibrationActions } from "./CalibrationActions";
-import { CalibrationState } from "./CalibrationState";
+import { JobState } from "@/ui/JobState";
 import classes from "./critic.module.css";
 import {
   calibrationName,
@@ -57,7 +56,7 @@ function LoadedCalibration({ run, calibration, onRemoved }: LoadedCalibrationPro
       <Group justify="space-between" wrap="nowrap" align="flex-start">
         <Group gap={12}>
           <Title order={2}>Critic at {calibrationName(calibration)}</Title>
-          <CalibrationState calibration={calibration} />
+          <JobState job={calibration} kind="calibration" />
         </Group>
         <CalibrationActions calibration={calibration} onRemoved={onRemoved} />
       </Group>

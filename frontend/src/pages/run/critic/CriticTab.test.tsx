@@ -2,6 +2,7 @@ import { screen, within } from "@testing-library/react";
 import userEvent from "@testing-library/user-event";
 import { describe, expect, it } from "vitest";
 import type { CalibrationWithDocument, Recording } from "@/api/types";
+import { QUEUED_JOB } from "@/testing/jobs";
 import { aCalibration, anUnfinishedCalibration, withDocument } from "@/testing/calibrations";
 import { aCheckpoint, aReplay } from "@/testing/files";
 import { renderPage } from "@/testing/render";
@@ -126,33 +127,27 @@ describe("the page of a calibration", () => {
   });
 
   it("is calibrating before the number of its decisions is known", async () => {
-    openOne({ ...anUnfinishedCalibration(5, { state: "running", moments_total: 0 }), document: null });
+    openOne({ ...anUnfinishedCalibration(5, { state: "running", total: 0 }), document: null });
     expect(await screen.findByText("Calibrating")).toBeTruthy();
   });
 
   it("shows progress while decisions are judged", async () => {
-    openOne({ ...anUnfinishedCalibration(5, { state: "running", moments_done: 4 }), document: null });
+    openOne({ ...anUnfinishedCalibration(5, { state: "running", done: 4 }), document: null });
     expect(await screen.findByText("4 of 40 decisions")).toBeTruthy();
     expect(screen.queryByRole("region", { name: "Result" })).toBeNull();
   });
 
   it("records the episode of a bad moment, and opens it at the decision", async () => {
     const recording: Recording = {
+      ...QUEUED_JOB,
       id: 3,
       run_id: 1,
-      state: "queued",
-      reason: null,
-      traceback: null,
       checkpoint_id: 7,
       step: 250_000,
       protocol: "no-op-5min",
       seed: 1,
       episode: 3,
       replay_id: null,
-      worker: null,
-      created_at: "2026-01-01T10:30:00Z",
-      started_at: null,
-      finished_at: null,
     };
     const answers: Parameters<typeof serve>[0] = {
       [RECORD]: recording,

@@ -1,4 +1,4 @@
-import { Button, Group, NativeSelect, Radio, Stack, TextInput } from "@mantine/core";
+import { NativeSelect, Radio, Stack, TextInput } from "@mantine/core";
 import { useNavigate } from "react-router";
 import { useRequestEvaluation } from "@/api/evaluations";
 import type { Acting, Checkpoint, EvaluationChoices, Run, StartSet } from "@/api/types";
@@ -7,8 +7,8 @@ import { evaluationName } from "@/ui/evaluationName";
 import { plural, toSentence } from "@/ui/format";
 import { NoPlayer } from "@/ui/NoPlayer";
 import { notifyDone } from "@/ui/notify";
-import { FormErrors } from "@/ui/FormErrors";
 import { TextWithCode } from "@/ui/TextWithCode";
+import { JobForm } from "../JobModal";
 import jobClasses from "../jobs.module.css";
 import classes from "./evaluations.module.css";
 import {
@@ -54,62 +54,57 @@ export function EvaluateForm({ run, choices, checkpoints, chosen, onClose }: Eva
   const protocol = choices.protocols.find(({ name }) => name === draft.protocol);
 
   return (
-    <form onSubmit={submit} noValidate>
-      <Stack gap="md">
-        <NoPlayer />
-        <NativeSelect
-          label="Checkpoint"
-          data={checkpointChoices(checkpoints)}
-          value={draft.checkpoint}
-          error={problems.checkpoint}
-          data-autofocus
-          onChange={(event) => update({ checkpoint: event.currentTarget.value })}
+    <JobForm
+      action="Evaluate"
+      isSending={request.isPending}
+      refusals={refusals}
+      onSubmit={submit}
+      onClose={onClose}
+    >
+      <NoPlayer />
+      <NativeSelect
+        label="Checkpoint"
+        data={checkpointChoices(checkpoints)}
+        value={draft.checkpoint}
+        error={problems.checkpoint}
+        data-autofocus
+        onChange={(event) => update({ checkpoint: event.currentTarget.value })}
+      />
+      <ProtocolChoice
+        choices={choices}
+        value={draft.protocol}
+        error={problems.protocol}
+        onChange={(name) => update({ protocol: name, startSet: newestStartSet(choices, name) })}
+      />
+      {protocol?.start_sets && protocol.start_sets.length > 0 && (
+        <StartSetChoice
+          sets={protocol.start_sets}
+          value={draft.startSet}
+          error={problems.start_set}
+          onChange={(id) => update({ startSet: id })}
         />
-        <ProtocolChoice
-          choices={choices}
-          value={draft.protocol}
-          error={problems.protocol}
-          onChange={(name) => update({ protocol: name, startSet: newestStartSet(choices, name) })}
+      )}
+      <div className={jobClasses.pair}>
+        <TextInput
+          label="Episodes"
+          description="Fewer episodes are faster but less precise."
+          inputMode="numeric"
+          placeholder={defaultEpisodes(protocol, draft.startSet)}
+          value={draft.episodes}
+          error={problems.episodes}
+          onChange={(event) => update({ episodes: event.currentTarget.value })}
         />
-        {protocol?.start_sets && protocol.start_sets.length > 0 && (
-          <StartSetChoice
-            sets={protocol.start_sets}
-            value={draft.startSet}
-            error={problems.start_set}
-            onChange={(id) => update({ startSet: id })}
-          />
-        )}
-        <div className={jobClasses.pair}>
-          <TextInput
-            label="Episodes"
-            description="Fewer episodes are faster but less precise."
-            inputMode="numeric"
-            placeholder={defaultEpisodes(protocol, draft.startSet)}
-            value={draft.episodes}
-            error={problems.episodes}
-            onChange={(event) => update({ episodes: event.currentTarget.value })}
-          />
-          <TextInput
-            label="Seed"
-            description="The same seed gives the same scores."
-            inputMode="numeric"
-            value={draft.seed}
-            error={problems.seed}
-            onChange={(event) => update({ seed: event.currentTarget.value })}
-          />
-        </div>
-        <ActingChoice choices={choices} draft={draft} problems={problems} onChange={update} />
-        <FormErrors messages={refusals} />
-        <Group justify="flex-end" gap="xs">
-          <Button variant="default" onClick={onClose}>
-            Cancel
-          </Button>
-          <Button type="submit" loading={request.isPending}>
-            Evaluate
-          </Button>
-        </Group>
-      </Stack>
-    </form>
+        <TextInput
+          label="Seed"
+          description="The same seed gives the same scores."
+          inputMode="numeric"
+          value={draft.seed}
+          error={problems.seed}
+          onChange={(event) => update({ seed: event.currentTarget.value })}
+        />
+      </div>
+      <ActingChoice choices={choices} draft={draft} problems={problems} onChange={update} />
+    </JobForm>
   );
 }
 

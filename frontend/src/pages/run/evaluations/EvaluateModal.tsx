@@ -1,10 +1,9 @@
-import { Modal, Text } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { checkpointsQuery } from "@/api/checkpoints";
 import { evaluationChoicesQuery } from "@/api/evaluations";
 import type { Checkpoint, Run } from "@/api/types";
 import { short } from "@/ui/format";
-import { QueryError } from "@/ui/QueryError";
+import { JobModal } from "../JobModal";
 import { EvaluateForm } from "./EvaluateForm";
 
 interface EvaluateModalProps {
@@ -18,19 +17,15 @@ interface EvaluateModalProps {
 export function EvaluateModal({ run, checkpoint, onClose }: EvaluateModalProps) {
   const choices = useQuery(evaluationChoicesQuery(run.id));
   const checkpoints = useQuery(checkpointsQuery(run.id));
-  const failed = [choices, checkpoints].find((query) => query.isError && query.data === undefined);
   return (
-    <Modal
-      opened
-      onClose={onClose}
-      size="lg"
+    <JobModal
       title={
         checkpoint ? `Evaluate the checkpoint at ${short(checkpoint.step, "steps")}` : "Evaluate checkpoint"
       }
-      closeButtonProps={{ "aria-label": "Close" }}
+      size="lg"
+      queries={[choices, checkpoints]}
+      onClose={onClose}
     >
-      {failed && <QueryError error={failed.error} retry={() => void failed.refetch()} />}
-      {!failed && !(choices.data && checkpoints.data) && <Text c="dimmed">Loading form…</Text>}
       {choices.data && checkpoints.data && (
         <EvaluateForm
           run={run}
@@ -40,6 +35,6 @@ export function EvaluateModal({ run, checkpoint, onClose }: EvaluateModalProps) 
           onClose={onClose}
         />
       )}
-    </Modal>
+    </JobModal>
   );
 }

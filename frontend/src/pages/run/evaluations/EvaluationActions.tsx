@@ -4,7 +4,7 @@ import type { Evaluation } from "@/api/types";
 import { evaluationName } from "@/ui/evaluationName";
 import { plural } from "@/ui/format";
 import { notifyDone } from "@/ui/notify";
-import { JobActions } from "../JobActions";
+import { JobActions } from "../JobPage";
 import { formatMean } from "./words";
 
 interface ActionsProps {

@@ -3,6 +3,7 @@ import userEvent from "@testing-library/user-event";
 import { useState } from "react";
 import { describe, expect, it, vi } from "vitest";
 import type { EvaluationWithEpisodes } from "@/api/types";
+import { aJobNotice } from "@/testing/jobs";
 import { anEvaluation, anUnfinishedEvaluation, CHOICES, withEpisodes } from "@/testing/evaluations";
 import { renderPage } from "@/testing/render";
 import { aRun } from "@/testing/runs";
@@ -110,7 +111,7 @@ describe("the evaluation page", () => {
   });
 
   it("shows progress without statistics while it is running", async () => {
-    open(withEpisodes(anUnfinishedEvaluation(5, { state: "running", episodes_done: 4 })));
+    open(withEpisodes(anUnfinishedEvaluation(5, { state: "running", done: 4 })));
     expect(await screen.findByText("4 of 30 episodes")).toBeTruthy();
     expect(screen.queryByRole("region", { name: "Statistics" })).toBeNull();
     expect(screen.getByRole("region", { name: "Evaluation settings" })).toBeTruthy();
@@ -118,14 +119,14 @@ describe("the evaluation page", () => {
 
   it("shows each episode as it ends", async () => {
     fakeStreams();
-    const playing = anUnfinishedEvaluation(5, { state: "running", episodes_done: 1, episodes_total: 3 });
+    const playing = anUnfinishedEvaluation(5, { state: "running", done: 1, total: 3, episodes_total: 3 });
     let now = withEpisodes(playing, 21);
     open(() => now, "5", true);
     const table = within(await screen.findByRole("region", { name: "Episodes" }));
     expect(table.getByText("Episodes so far, 1 of 3")).toBeTruthy();
     expect(table.getAllByRole("row")).toHaveLength(2);
-    now = withEpisodes({ ...playing, episodes_done: 2 }, 21, 19);
-    act(() => stream().say("run.files", '{"run_id": 1}'));
+    now = withEpisodes({ ...playing, done: 2 }, 21, 19);
+    act(() => stream().say("job.changed", JSON.stringify(aJobNotice({ done: 2, total: 3 }))));
     await table.findByText("Episodes so far, 2 of 3");
     expect(table.getAllByRole("row")).toHaveLength(3);
     expect(screen.getByText("Scores of 2 episodes so far")).toBeTruthy();
@@ -152,7 +153,7 @@ describe("the evaluation page", () => {
   it.each(["failed", "cancelled"] as const)(
     "shows the number of episodes of one that was %s",
     async (state) => {
-      open(withEpisodes(anUnfinishedEvaluation(5, { state, episodes_done: 2 }), 3, 4));
+      open(withEpisodes(anUnfinishedEvaluation(5, { state, done: 2 }), 3, 4));
       expect(await screen.findByText("Episodes, 2 of 30")).toBeTruthy();
       expect(screen.getByText("Scores of 2 episodes")).toBeTruthy();
     },

@@ -6,7 +6,7 @@ import { evaluationQuery } from "@/api/evaluations";
 import type { EvaluationWithEpisodes, Run } from "@/api/types";
 import { EmptyState } from "@/ui/EmptyState";
 import { evaluationName } from "@/ui/evaluationName";
-import { EvaluationState } from "@/ui/EvaluationState";
+import { JobState } from "@/ui/JobState";
 import { NoPlayer } from "@/ui/NoPlayer";
 import { Reason } from "@/ui/Reason";
 import { JobPage, parseJobId } from "../JobPage";
@@ -60,7 +60,7 @@ function LoadedEvaluation({ run, evaluation, onRemoved }: LoadedEvaluationProps)
       <Group justify="space-between" wrap="nowrap" align="flex-start">
         <Group gap={12}>
           <Title order={2}>Evaluation by {evaluationName(evaluation)}</Title>
-          <EvaluationState evaluation={evaluation} />
+          <JobState job={evaluation} kind="evaluation" />
         </Group>
         <EvaluationActions evaluation={evaluation} onRemoved={onRemoved} />
       </Group>

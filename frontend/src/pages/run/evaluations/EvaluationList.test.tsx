@@ -2,6 +2,7 @@ import { screen, waitFor, within } from "@testing-library/react";
 import userEvent from "@testing-library/user-event";
 import { beforeEach, describe, expect, it, vi } from "vitest";
 import type { Evaluation, EvaluationPage } from "@/api/types";
+import { aJobNotice } from "@/testing/jobs";
 import { anEvaluation, anUnfinishedEvaluation, evaluationPage } from "@/testing/evaluations";
 import { renderPage } from "@/testing/render";
 import { aRun } from "@/testing/runs";
@@ -87,17 +88,17 @@ describe("the evaluation list", () => {
 
   it("shows live progress and the score", async () => {
     fakeStreams();
-    const playing = (episodes_done: number) =>
-      anUnfinishedEvaluation(1, { state: "running", episodes_done, worker: "one" });
-    const { answers } = open([playing(12)], {}, true);
+    const playing = anUnfinishedEvaluation(1, { state: "running", done: 12, worker: "one" });
+    const { answers, server } = open([playing], {}, true);
     expect(await screen.findByText("12 of 30 episodes")).toBeTruthy();
     await waitFor(() => stream().onopen?.());
-    answers[LIST] = evaluationPage([playing(13)]);
-    stream().say("run.files", '{"run_id": 1}');
+    const fetched = server.of(LIST).length;
+    stream().say("job.changed", JSON.stringify(aJobNotice({ done: 13 })));
     expect(await screen.findByText("13 of 30 episodes")).toBeTruthy();
+    expect(server.of(LIST)).toHaveLength(fetched);
     expect(screen.getByRole("progressbar").getAttribute("aria-valuenow")).toBe("13");
     answers[LIST] = evaluationPage([anEvaluation(1)]);
-    stream().say("run.files", '{"run_id": 1}');
+    stream().say("job.changed", JSON.stringify(aJobNotice({ state: "done", done: 30 })));
     expect(await screen.findByText("19.8 ± 0.25")).toBeTruthy();
     vi.unstubAllGlobals();
   });

@@ -1,125 +1,167 @@
-import { Button, Group, Stack, Table, Text, VisuallyHidden } from "@mantine/core";
+import { Anchor, Badge, Button, Group, Table, Text } from "@mantine/core";
 import { IconTrophy } from "@tabler/icons-react";
-import { useDisclosure } from "@mantine/hooks";
 import { useInfiniteQuery } from "@tanstack/react-query";
 import { Link } from "react-router";
 import { evaluationsQuery } from "@/api/evaluations";
-import { isUnfinished } from "@/api/jobs";
 import type { Evaluation, Run } from "@/api/types";
-import { BlockableButton } from "@/ui/BlockableButton";
-import { EmptyState } from "@/ui/EmptyState";
-import { plural } from "@/ui/format";
-import { NoPlayer } from "@/ui/NoPlayer";
-import { QueryError } from "@/ui/QueryError";
 import { DownloadCsv } from "@/ui/DownloadCsv";
-import { WideTable } from "@/ui/WideTable";
+import { exact, formatInterval, humanPercent, plural, short } from "@/ui/format";
+import { JobState } from "@/ui/JobState";
+import { JobList, JobRow, RequestedCell, SupersededBadge } from "../JobList";
 import jobClasses from "../jobs.module.css";
 import runClasses from "../run.module.css";
 import { EvaluateModal } from "./EvaluateModal";
-import { EvaluationRow } from "./EvaluationRow";
+import { EvaluationActions } from "./EvaluationActions";
 import { EvaluationsChart } from "./EvaluationsChart";
+import { describePlayed, formatActing, formatMean } from "./words";
+
+const COLUMNS = [
+  { name: "Checkpoint" },
+  { name: "Protocol", wide: true },
+  {
+    name: "Score",
+    hint: "Mean ± standard error of the mean, and the 95 % interval of the mean",
+    right: true,
+  },
+  { name: "Human-normalized", hint: "0 % is random play, 100 % is a human", right: true, wide: true },
+  { name: "Episodes", right: true, wide: true },
+];
 
 /** All evaluations of a run, as a chart and as a table. */
 export function EvaluationList({ run }: { run: Run }) {
   const query = useInfiniteQuery(evaluationsQuery(run.id));
-  const [isFormOpen, form] = useDisclosure(false);
-  if (query.isError && !query.data) {
-    return <QueryError error={query.error} retry={() => void query.refetch()} />;
-  }
-  if (!query.data) return <Text c="dimmed">Loading evaluations…</Text>;
-  const [first] = query.data.pages;
-  const evaluations = query.data.pages.flatMap(({ items }) => items);
+  const first = query.data?.pages[0];
   return (
-    <Stack gap="md">
-      {evaluations.length === 0 ? (
-        <EmptyState icon={IconTrophy} title="No evaluations yet">
-          <Text mb="md">
-            An evaluation plays episodes from a checkpoint under fixed rules. Its score can be compared with
-            other runs and with the papers.
-          </Text>
-          <BlockableButton blocked={run.actions.play} onClick={form.open}>
-            Evaluate checkpoint
-          </BlockableButton>
-        </EmptyState>
-      ) : (
+    <JobList
+      run={run}
+      noun="evaluation"
+      query={query}
+      jobs={query.data?.pages.flatMap(({ items }) => items)}
+      empty={{
+        icon: IconTrophy,
+        text: "An evaluation plays episodes from a checkpoint under fixed rules. Its score can be compared with other runs and with the papers.",
+      }}
+      action="Evaluate checkpoint"
+      summary={
+        <Text span size="sm" c="dimmed">
+          {plural(first?.total ?? 0, "evaluation")} of this run's checkpoints
+        </Text>
+      }
+      tools={
         <>
-          <Group justify="space-between" gap="sm">
-            <Text size="sm" c="dimmed">
-              {plural(first?.total ?? 0, "evaluation")} of this run's checkpoints
-            </Text>
-            <Group gap="xs">
-              <DownloadCsv from={`/export/runs/${run.id}/evaluations.csv`} />
-              <Button component={Link} to={`/runs/${run.id}/critic`} variant="default" size="xs">
-                Calibrate critic
-              </Button>
-              <BlockableButton blocked={run.actions.play} size="xs" onClick={form.open}>
-                Evaluate checkpoint
-              </BlockableButton>
-            </Group>
-          </Group>
-          {evaluations.some(isUnfinished) && <NoPlayer />}
-          <div className={runClasses.card}>
-            <EvaluationsChart run={run} />
-          </div>
-          <EvaluationTable run={run} evaluations={evaluations} best={first?.best?.id} />
-          {query.hasNextPage && (
-            <Button
-              variant="default"
-              mx="auto"
-              loading={query.isFetchingNextPage}
-              onClick={() => void query.fetchNextPage()}
-            >
-              Show earlier
-            </Button>
-          )}
+          <DownloadCsv from={`/export/runs/${run.id}/evaluations.csv`} />
+          <Button component={Link} to={`/runs/${run.id}/critic`} variant="default" size="xs">
+            Calibrate critic
+          </Button>
         </>
+      }
+      charts={
+        <div className={runClasses.card}>
+          <EvaluationsChart run={run} />
+        </div>
+      }
+      columns={COLUMNS}
+      row={(evaluation) => (
+        <EvaluationRow run={run} evaluation={evaluation} best={evaluation.id === first?.best?.id} />
       )}
-      {isFormOpen && <EvaluateModal run={run} onClose={form.close} />}
-    </Stack>
+      more={
+        query.hasNextPage && (
+          <Button
+            variant="default"
+            mx="auto"
+            loading={query.isFetchingNextPage}
+            onClick={() => void query.fetchNextPage()}
+          >
+            Show earlier
+          </Button>
+        )
+      }
+      modal={(close) => <EvaluateModal run={run} onClose={close} />}
+    />
   );
 }
 
-interface TableProps {
+interface RowProps {
   run: Run;
-  evaluations: readonly Evaluation[];
-  best: number | undefined;
+  evaluation: Evaluation;
+  best: boolean;
 }
 
-function EvaluationTable({ run, evaluations, best }: TableProps) {
+/** Table row of an evaluation. */
+function EvaluationRow({ run, evaluation, best }: RowProps) {
   return (
-    <WideTable label="Table of evaluations" className={runClasses.card}>
-      <Table verticalSpacing={8} className={`${runClasses.oneLine} ${jobClasses.table}`}>
-        <Table.Thead>
-          <Table.Tr>
-            <Table.Th>Checkpoint</Table.Th>
-            <Table.Th visibleFrom="sm">Protocol</Table.Th>
-            <Table.Th ta="right" title="Mean ± standard error of the mean, and the 95 % interval of the mean">
-              Score
-            </Table.Th>
-            <Table.Th ta="right" visibleFrom="sm" title="0 % is random play, 100 % is a human">
-              Human-normalized
-            </Table.Th>
-            <Table.Th ta="right" visibleFrom="sm">
-              Episodes
-            </Table.Th>
-            <Table.Th visibleFrom="sm">Requested</Table.Th>
-            <Table.Th>State</Table.Th>
-            <Table.Th>
-              <VisuallyHidden>Actions</VisuallyHidden>
-            </Table.Th>
-          </Table.Tr>
-        </Table.Thead>
-        <Table.Tbody>
-          {evaluations.map((evaluation) => (
-            <EvaluationRow
-              key={evaluation.id}
-              run={run}
-              evaluation={evaluation}
-              best={evaluation.id === best}
-            />
-          ))}
-        </Table.Tbody>
-      </Table>
-    </WideTable>
+    <JobRow job={evaluation} columns={COLUMNS}>
+      <Table.Td>
+        <Group gap="4px 8px">
+          <Anchor
+            component={Link}
+            to={`/runs/${run.id}/evaluations/${evaluation.id}`}
+            size="sm"
+            title={exact(evaluation.step, "steps")}
+          >
+            {short(evaluation.step, "steps")}
+          </Anchor>
+          {best && (
+            <Badge
+              size="sm"
+              tt="none"
+              style={{ flex: "none" }}
+              title="Best complete evaluation by the run's protocol"
+            >
+              best
+            </Badge>
+          )}
+          {evaluation.superseded && <SupersededBadge />}
+        </Group>
+        <Text size="xs" c="dimmed" hiddenFrom="sm">
+          {describePlayed(evaluation)}
+        </Text>
+      </Table.Td>
+      <Table.Td visibleFrom="sm">
+        {evaluation.protocol}
+        <Text size="xs" c="dimmed">
+          {formatActing(evaluation.acting)}
+        </Text>
+      </Table.Td>
+      <Table.Td ta="right">
+        {evaluation.mean === null ? "–" : <span className={jobClasses.mean}>{formatMean(evaluation)}</span>}
+        {evaluation.interval && (
+          <Text size="xs" c="dimmed" title="95 % interval of the mean">
+            {formatInterval(evaluation.interval)}
+          </Text>
+        )}
+        {evaluation.human_normalized !== null && (
+          <Text size="xs" c="dimmed" hiddenFrom="sm">
+            {humanPercent(evaluation.human_normalized)} human-normalized
+          </Text>
+        )}
+      </Table.Td>
+      <Table.Td ta="right" visibleFrom="sm">
+        <NormalizedScore evaluation={evaluation} />
+      </Table.Td>
+      <Table.Td ta="right" visibleFrom="sm">
+        {evaluation.episodes_total}
+      </Table.Td>
+      <RequestedCell job={evaluation} />
+      <Table.Td>
+        <JobState job={evaluation} kind="evaluation" />
+      </Table.Td>
+      <Table.Td>
+        <EvaluationActions evaluation={evaluation} />
+      </Table.Td>
+    </JobRow>
+  );
+}
+
+function NormalizedScore({ evaluation }: { evaluation: Evaluation }) {
+  const { human_normalized, normalized_by, not_normalized_because } = evaluation;
+  if (human_normalized === null) return <span title={not_normalized_because ?? undefined}>–</span>;
+  return (
+    <>
+      {humanPercent(human_normalized)}
+      <Text size="xs" c="dimmed">
+        {normalized_by?.source}, {normalized_by?.table}
+      </Text>
+    </>
   );
 }

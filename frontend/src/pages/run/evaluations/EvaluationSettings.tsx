@@ -4,7 +4,7 @@ import { evaluationChoicesQuery } from "@/api/evaluations";
 import type { EvaluationWithEpisodes, Run } from "@/api/types";
 import { exact, plural } from "@/ui/format";
 import jobClasses from "../jobs.module.css";
-import { JobTimes } from "../JobTimes";
+import { JobTimes } from "../JobPage";
 import runClasses from "../run.module.css";
 import { formatActing, describeActing } from "./words";
 

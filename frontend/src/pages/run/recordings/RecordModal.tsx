@@ -1,4 +1,4 @@
-import { Button, Group, Modal, Stack, Text, TextInput } from "@mantine/core";
+import { Text, TextInput } from "@mantine/core";
 import { useNavigate } from "react-router";
 import { useRequestRecording } from "@/api/recordings";
 import type { Checkpoint, Run } from "@/api/types";
@@ -6,7 +6,7 @@ import { isWholeBetween } from "@/config-form/numbers";
 import { useRequestForm } from "@/config-form/useRequestForm";
 import { short } from "@/ui/format";
 import { notifyDone } from "@/ui/notify";
-import { FormErrors } from "@/ui/FormErrors";
+import { JobForm, JobModal } from "../JobModal";
 
 interface RecordModalProps {
   run: Run;
@@ -48,36 +48,22 @@ export function RecordModal({ run, checkpoint, onClose }: RecordModalProps) {
   );
 
   return (
-    <Modal
-      opened
-      onClose={onClose}
-      title={`Record the checkpoint at ${short(checkpoint.step, "steps")}`}
-      closeButtonProps={{ "aria-label": "Close" }}
-    >
-      <form onSubmit={submit} noValidate>
-        <Stack gap="md">
-          <Text size="sm">
-            A worker plays one episode with the run's protocol and records it with the agent's values and
-            probabilities. The recording appears with the replays.
-          </Text>
-          {field("seed", "Seed", "The same seed gives the same episode.")}
-          {field(
-            "episode",
-            "Episode",
-            "Number of the episode in an evaluation with this seed, starting at 0.",
-          )}
-          <FormErrors messages={refusals} />
-          <Group justify="flex-end" gap="xs">
-            <Button variant="default" onClick={onClose}>
-              Cancel
-            </Button>
-            <Button type="submit" loading={request.isPending}>
-              Record
-            </Button>
-          </Group>
-        </Stack>
-      </form>
-    </Modal>
+    <JobModal title={`Record the checkpoint at ${short(checkpoint.step, "steps")}`} onClose={onClose}>
+      <JobForm
+        action="Record"
+        isSending={request.isPending}
+        refusals={refusals}
+        onSubmit={submit}
+        onClose={onClose}
+      >
+        <Text size="sm">
+          A worker plays one episode with the run's protocol and records it with the agent's values and
+          probabilities. The recording appears with the replays.
+        </Text>
+        {field("seed", "Seed", "The same seed gives the same episode.")}
+        {field("episode", "Episode", "Number of the episode in an evaluation with this seed, starting at 0.")}
+      </JobForm>
+    </JobModal>
   );
 }
 

@@ -3,6 +3,7 @@ import userEvent from "@testing-library/user-event";
 import { useState } from "react";
 import { describe, expect, it } from "vitest";
 import type { Recording } from "@/api/types";
+import { QUEUED_JOB } from "@/testing/jobs";
 import { aCheckpoint } from "@/testing/files";
 import { renderPage } from "@/testing/render";
 import { aRun } from "@/testing/runs";
@@ -15,21 +16,16 @@ const REQUEST = "POST /runs/1/recordings";
 
 function aRecording(id: number, changes: Partial<Recording> = {}): Recording {
   return {
+    ...QUEUED_JOB,
     id,
     run_id: 1,
-    state: "queued",
     reason: "A worker is about to take it.",
-    traceback: null,
     checkpoint_id: 3,
     step: 3000,
     protocol: "no-op-5min",
     seed: id,
     episode: 0,
     replay_id: null,
-    worker: null,
-    created_at: "2026-01-01T10:30:00Z",
-    started_at: null,
-    finished_at: null,
     ...changes,
   };
 }

@@ -1,0 +1,25 @@
+"""The commands of `arcadia` that do one job without a server, called in this process."""
+
+from collections.abc import Sequence
+
+from workers.trainer import job
+
+
+def evaluate(arguments: Sequence[str]) -> int:
+    """Run `arcadia evaluate`. Return the exit status."""
+    return job.main(["evaluate", *arguments])
+
+
+def record(arguments: Sequence[str]) -> int:
+    """Run `arcadia record`. Return the exit status."""
+    return job.main(["record", *arguments])
+
+
+def futures(arguments: Sequence[str]) -> int:
+    """Run `arcadia futures`. Return the exit status."""
+    return job.main(["futures", *arguments])
+
+
+def calibrate(arguments: Sequence[str]) -> int:
+    """Run `arcadia calibrate`. Return the exit status."""
+    return job.main(["calibrate", *arguments])
