@@ -56,26 +56,34 @@ def test_the_recipes_link_to_many_files() -> None:
     assert len(re.findall(r"^## Add ", recipes.read_text(), re.MULTILINE)) == 11
 
 
-@pytest.mark.parametrize("walk", ["A configuration", "A checkpoint"])
-def test_a_walk_visits_at_most_eight_places_once_and_its_files_exist(walk: str) -> None:
-    text = (ROOT / "docs" / "architecture.md").read_text()
-    (steps,) = re.findall(rf"\*\*{walk}, from [^*]+\*\*\n\n((?:\d\. .*\n(?:   .*\n)*)+)", text)
-    found = re.findall(r"^\d\. `([\w./-]+)`: ((?:.*\n(?:   .*\n)*))", steps, re.MULTILINE)
-    rooms = [ROOT / room for room, _ in found]
-    assert 5 <= len(rooms) <= 8
-    assert len(set(rooms)) == len(rooms), "a walk visits each place once"
-    for room, words in found:
-        named = [ROOT / room / name for name in re.findall(r"`(\w+\.tsx?|(?!config\.json)\w+\.py)`", words)]
-        assert all(path.exists() for path in (ROOT / room, *named)), named
-
-
-def test_the_walk_of_a_metric_enters_at_most_thirty_files_once() -> None:
-    text = (ROOT / "docs" / "architecture.md").read_text()
-    (table,) = re.findall(r"\*\*A metric, from [^*]+\*\*\n\n(?:.+\n)+\n((?:\|.*\n)+)", text)
-    files = re.findall(r"^\| `([^`]+)`", table, re.MULTILINE)
-    assert 20 <= len(files) <= 30
-    assert len(set(files)) == len(files), "the walk returns to a file"
+@pytest.mark.parametrize(
+    ("way", "most"),
+    [
+        ("From the click to the first step", 30),
+        ("From a metric to the curve", 30),
+        ("From a What if to its result", 44),
+    ],
+)
+def test_a_way_enters_each_of_its_files_once(way: str, most: int) -> None:
+    section = (ROOT / "docs" / "architecture.md").read_text().partition(f"### {way}\n")[2].partition("\n#")[0]
+    files = re.findall(r"^\| `([^`]+)`", section, re.MULTILINE)
+    assert 20 <= len(files) <= most
+    assert len(set(files)) == len(files), "the way returns to a file"
     assert [file for file in files if not (ROOT / file).is_file()] == []
+
+
+def test_the_table_of_nouns_names_files_that_exist() -> None:
+    section = (
+        (ROOT / "docs" / "architecture.md").read_text().partition("### The files of each noun\n")[2].partition("\n#")[0]
+    )
+    rows = [line.strip("| ").split("|")[1:] for line in section.splitlines()[6:] if line.startswith("| ")]
+    pages, packages = ("frontend/src/pages/", "frontend/src/"), ("client/arcadia/_async/", "client/arcadia/")
+    places = (("backend/",), ("backend/database/tables/",), ("frontend/src/api/",), pages, packages)
+    assert len(rows) > 20
+    for row in rows:
+        for cell, folders in zip(row, places, strict=True):
+            for name in re.findall(r"`([^`]+)`", cell):
+                assert any((ROOT / folder / name).exists() for folder in folders), name
 
 
 def test_the_index_of_decisions_has_each_once() -> None:
