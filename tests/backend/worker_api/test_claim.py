@@ -12,7 +12,7 @@ from backend.database.engine import Database
 from backend.database.tables import Installation, Job
 from backend.runs.service import act
 from backend.web.lookup import find_run
-from backend.worker_api import runs
+from backend.worker_api import attempts, runs
 from tests.factories import Api
 from tests.workers.waiting import wait_until
 from workers.contract.worker_api import INSTALLATION_HEADER
@@ -141,7 +141,7 @@ def wait_for_lock(database: Database) -> None:
 def test_a_claim_waits_for_a_locked_row(
     api: Api, database: Database, two_waiting: dict[str, list[int]], noun: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(runs, "LOCK_WAIT_MS", 60_000)
+    monkeypatch.setattr(attempts, "LOCK_WAIT_MS", 60_000)
     with ThreadPoolExecutor(1) as pool:
         with locked(database, noun, two_waiting[noun][0]):
             claim = pool.submit(claim_next, noun, api)
@@ -154,7 +154,7 @@ def test_a_claim_waits_for_a_locked_row(
 def test_a_row_that_stays_locked_blocks_no_claims_and_is_claimed_next(
     api: Api, database: Database, two_waiting: dict[str, list[int]], noun: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(runs, "LOCK_WAIT_MS", 50)
+    monkeypatch.setattr(attempts, "LOCK_WAIT_MS", 50)
     first, second = two_waiting[noun]
     with locked(database, noun, first):
         assert claim_next(noun, api) == second
@@ -166,7 +166,7 @@ def test_a_row_that_stays_locked_blocks_no_claims_and_is_claimed_next(
 def test_a_run_stopped_during_the_wait_for_its_lock_is_not_claimed(
     api: Api, database: Database, two_waiting: dict[str, list[int]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(runs, "LOCK_WAIT_MS", 60_000)
+    monkeypatch.setattr(attempts, "LOCK_WAIT_MS", 60_000)
     first, second = two_waiting["runs"]
     with ThreadPoolExecutor(1) as pool:
         with database.write() as session:

@@ -13,7 +13,7 @@ from workers.contract import layout
 from workers.contract.config import GorilaConfig, PaacConfig, config_adapter
 from workers.contract.layout import METADATA
 from workers.contract.tracks import RENAMED
-from workers.trainer import evaluate, launching, replay
+from workers.trainer import commands, launching, replay
 from workers.trainer.environments import own_environment
 from workers.trainer.learning.optimizers import FlatParameters
 from workers.trainer.methods import TRAINERS
@@ -121,7 +121,7 @@ def test_a_checkpoint_with_earlier_field_names_continues_and_is_evaluated(
     TRAINERS["paac"].train(launch.config, continued)
     assert continued.saved[-1].step >= 400
 
-    options = ["--run-dir", str(tmp_path), "--protocol", "episodes", "--episodes", "2", "--json"]
-    assert evaluate.main(options) == 0
+    options = ["evaluate", "--run-dir", str(tmp_path), "--protocol", "episodes", "--episodes", "2", "--json"]
+    assert commands.main(options) == 0
     document = json.loads(capsys.readouterr().out)
     assert (document["algorithm"], len(document["episodes"])) == ("paac", 2)
