@@ -15,8 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from workers.contract.protocols.document import EvaluationDocument
+from workers.trainer import commands
 from workers.trainer.evaluation import evaluating
-from workers.trainer.evaluation import request as requests
 from workers.trainer.evaluation.report import JobReport
 from workers.trainer.games import emulator, subjects
 from workers.trainer.games.video import Screen, shrunk
@@ -94,9 +94,20 @@ class MaximumFirst(emulator.AtariGame):
 
 def evaluate(directory: Path, episodes: int, game: type[emulator.AtariGame]) -> EvaluationDocument:
     """Evaluate the newest checkpoint of a run directory in this kind of game."""
-    options = ["--run-dir", str(directory), "--protocol", "no-op-5min", "--episodes", str(episodes), "--seed", "1"]
+    options = [
+        "evaluate",
+        "--run-dir",
+        str(directory),
+        "--protocol",
+        "no-op-5min",
+        "--episodes",
+        str(episodes),
+        "--seed",
+        "1",
+    ]
     with patch.object(subjects, "AtariGame", game):
-        found = evaluating.evaluate(requests.read(requests.parser().parse_args(options)), JobReport(), lambda: False)
+        request = commands.read_evaluation(commands.parser().parse_args(options))
+        found = evaluating.evaluate(request, JobReport(), lambda: False)
     if found is None:
         raise SystemExit("the evaluation was stopped")
     return found
