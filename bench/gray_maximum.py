@@ -94,19 +94,11 @@ class MaximumFirst(emulator.AtariGame):
 
 def evaluate(directory: Path, episodes: int, game: type[emulator.AtariGame]) -> EvaluationDocument:
     """Evaluate the newest checkpoint of a run directory in this kind of game."""
-    options = [
-        "evaluate",
-        "--run-dir",
-        str(directory),
-        "--protocol",
-        "no-op-5min",
-        "--episodes",
-        str(episodes),
-        "--seed",
-        "1",
-    ]
+    options = f"--protocol no-op-5min --episodes {episodes} --seed 1".split()
     with patch.object(subjects, "AtariGame", game):
-        request = commands.read_evaluation(commands.parser().parse_args(options))
+        request = commands.read_evaluation(
+            commands.parser().parse_args(["evaluate", "--run-dir", str(directory), *options])
+        )
         found = evaluating.evaluate(request, JobReport(), lambda: False)
     if found is None:
         raise SystemExit("the evaluation was stopped")
