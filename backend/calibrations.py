@@ -205,8 +205,8 @@ def load_calibrations(session: Session, run: Run) -> list[RunCalibration]:
 def with_document(session: Session, calibration: Calibration, job: Job) -> CalibrationWithDocument:
     """Return a calibration with its full result."""
     (one,) = _to_schemas(session, calibration.run_id, [(calibration, job)])
-    found = calibration.document if job.state == "done" else None
-    document = CalibrationDocument.model_validate(found) if found else None
+    stored = calibration.document if job.state == "done" else None
+    document = CalibrationDocument.model_validate(stored) if stored else None
     return CalibrationWithDocument(**one.model_dump(), document=document)
 
 
@@ -312,13 +312,13 @@ def delete_calibration(db: Db, calibration_id: PathId) -> Response:
 def export_calibration(db: Db, calibration_id: PathId) -> StreamingResponse:
     """Export the judged decisions of a calibration as CSV."""
     with db.read() as session:
-        found = with_document(session, *find_calibration(session, calibration_id))
-    return attachment(moment_lines(found), f"calibration-{calibration_id}.csv")
+        calibration = with_document(session, *find_calibration(session, calibration_id))
+    return attachment(moment_lines(calibration), f"calibration-{calibration_id}.csv")
 
 
 @router.get("/export/runs/{run_id}/calibrations.csv", response_class=StreamingResponse)
 def export_calibrations(db: Db, run: PathRun) -> StreamingResponse:
     """Export all calibrations of a run as CSV, in order of their steps."""
     with db.read() as session:
-        found = sorted(load_calibrations(session, run), key=lambda each: (each.step, each.id))
-    return attachment(calibration_lines(found), f"run-{run.id}-calibrations.csv")
+        calibrations = sorted(load_calibrations(session, run), key=lambda each: (each.step, each.id))
+    return attachment(calibration_lines(calibrations), f"run-{run.id}-calibrations.csv")

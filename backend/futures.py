@@ -152,13 +152,13 @@ def _stored_videos(session: Session, job: Job, document: dict[str, Any]) -> list
     return [{"shows": each["shows"], "file_id": ids[each["file"]]} for each in videos if each["file"] in ids]
 
 
-def _summarize(session: Session, found: Sequence[tuple[tables.Futures, Job]]) -> list[FuturesSummary]:
-    queue = read_queue(session, (job for _, job in found))
-    at = Checkpoint.id.in_([job.checkpoint_id for _, job in found])
+def _summarize(session: Session, rows: Sequence[tuple[tables.Futures, Job]]) -> list[FuturesSummary]:
+    queue = read_queue(session, (job for _, job in rows))
+    at = Checkpoint.id.in_([job.checkpoint_id for _, job in rows])
     steps: dict[int | None, int] = dict(session.execute(select(Checkpoint.id, Checkpoint.step).where(at)).all())
-    of = Replay.id.in_([futures.replay_id for futures, _ in found])
+    of = Replay.id.in_([futures.replay_id for futures, _ in rows])
     runs: dict[int, int] = dict(session.execute(select(Replay.id, Replay.run_id).where(of)).all())
-    results = _read_numbers(session, [futures.id for futures, job in found if job.state == "done"])
+    results = _read_numbers(session, [futures.id for futures, job in rows if job.state == "done"])
     return [
         FuturesSummary.model_validate(
             futures.options
@@ -172,7 +172,7 @@ def _summarize(session: Session, found: Sequence[tuple[tables.Futures, Job]]) ->
             }
             | results.get(futures.id, NO_NUMBERS)
         )
-        for futures, job in found
+        for futures, job in rows
     ]
 
 

@@ -87,9 +87,9 @@ class JobQueue:
         return f"All workers are busy with other jobs, and {others} ahead of it in the queue."
 
 
-def read_queue(session: Session, found: Iterable[Job]) -> JobQueue | None:
+def read_queue(session: Session, jobs: Iterable[Job]) -> JobQueue | None:
     """Return the current job queue, or None if none of the found jobs waits in it."""
-    if not any(job.state == "queued" for job in found):
+    if not any(job.state == "queued" for job in jobs):
         return None
     waiting = session.scalars(select(Job.id).where(Job.state == "queued").order_by(*ORDER)).all()
     workers = connected_workers(session, utc_now())

@@ -94,12 +94,12 @@ def delete(session: Session, job: Job) -> None:
     jobs.remove(session, job)
 
 
-def to_schemas(session: Session, found: Sequence[Job]) -> list[Recording]:
+def to_schemas(session: Session, jobs: Sequence[Job]) -> list[Recording]:
     """Convert recordings to their API schemas."""
-    queue = read_queue(session, found)
-    of = Replay.job_id.in_([job.id for job in found])
+    queue = read_queue(session, jobs)
+    of = Replay.job_id.in_([job.id for job in jobs])
     replays = dict(session.execute(select(Replay.job_id, Replay.id).where(of)).all())
-    at = Checkpoint.id.in_([job.checkpoint_id for job in found])
+    at = Checkpoint.id.in_([job.checkpoint_id for job in jobs])
     steps: dict[int | None, int] = dict(session.execute(select(Checkpoint.id, Checkpoint.step).where(at)).all())
     same = ("id", "run_id", "checkpoint_id")
     return [
@@ -112,7 +112,7 @@ def to_schemas(session: Session, found: Sequence[Job]) -> list[Recording]:
                 "replay_id": replays.get(job.id) if job.state == "done" else None,
             }
         )
-        for job in found
+        for job in jobs
     ]
 
 

@@ -55,12 +55,12 @@ class SaliencyMaps(BaseModel):
 def read(file: File, root: Path) -> SaliencyMaps:
     """Read the saliency maps of a replay from its file."""
     try:
-        found = tracks.read_saliency(stored_path(root, file.stored_path))
+        maps = tracks.read_saliency(stored_path(root, file.stored_path))
     except SaliencyError as error:
         raise NotFound(f"The saliency file of this replay cannot be read: {error}") from error
-    columns = found.columns
+    columns = maps.columns
     return SaliencyMaps(
-        head=found.head,
+        head=maps.head,
         rows=columns["policy"].shape[1],
         policy=_base64(columns["policy"]),
         value=_base64(columns["value"]),

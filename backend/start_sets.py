@@ -136,10 +136,10 @@ def find_start_set(
     """Return a start set. Raise NotFound if it does not exist. With `content`, load its points too."""
     query = select(tables.StartSet).where(tables.StartSet.id == start_set_id)
     query = query.with_for_update() if lock else query
-    found = session.scalar(query.options(undefer(tables.StartSet.content)) if content else query)
-    if found is None:
+    start_set = session.scalar(query.options(undefer(tables.StartSet.content)) if content else query)
+    if start_set is None:
         raise NotFound(f"There is no start set {start_set_id}.")
-    return found
+    return start_set
 
 
 def load_start_sets(session: Session, env: str | None, player: StartPlayer | None = None) -> Sequence[tables.StartSet]:
@@ -270,12 +270,12 @@ def _decisions(track: Track, wanted: SaveStartPoints) -> list[int]:
     check_decision(track, wanted.decision)
     if wanted.every is None:
         return [wanted.decision]
-    found = [*range(wanted.decision % wanted.every, len(track), wanted.every)]
-    if len(found) > ev.MOST_SCREENS:
+    decisions = [*range(wanted.decision % wanted.every, len(track), wanted.every)]
+    if len(decisions) > ev.MOST_SCREENS:
         smallest, limit = -(-len(track) // ev.MOST_SCREENS), ev.MOST_SCREENS
-        message = f"this gives {len(found)} start points, and at most {limit} can be saved: use {smallest} or more"
+        message = f"this gives {len(decisions)} start points, and at most {limit} can be saved: use {smallest} or more"
         raise Invalid(FieldError(field="every", message=message))
-    return found
+    return decisions
 
 
 def _source(replay: Replay, track: Track, wanted: SaveStartPoints) -> str:

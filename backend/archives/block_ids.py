@@ -69,18 +69,18 @@ def replace_ids(blocks: Iterable[AnyBlock], new: NewIds) -> list[AnyBlock]:
     ]
 
 
-def _collect(block: FinishedBlock | None, found: BlockIds) -> None:
+def _collect(block: FinishedBlock | None, named: BlockIds) -> None:
     if isinstance(block, TextBlock):
-        found.files.update(image_files(block.markdown))
+        named.files.update(image_files(block.markdown))
     elif isinstance(block, ChartBlock):
         ids = schemas.ids_in(block.address)
-        found.runs.update(ids.runs)
-        found.studies.update(_listed(ids.study))
-        found.evaluations.update(_listed(ids.evaluation))
+        named.runs.update(ids.runs)
+        named.studies.update(_listed(ids.study))
+        named.evaluations.update(_listed(ids.evaluation))
     elif isinstance(block, TableBlock):
-        (found.studies if block.of == "study" else found.runs).update(block.numbers)
+        (named.studies if block.of == "study" else named.runs).update(block.numbers)
     elif isinstance(block, ReplayBlock):
-        found.replays.add(block.replay)
+        named.replays.add(block.replay)
 
 
 def _replace(block: FinishedBlock, new: NewIds) -> FinishedBlock:
@@ -221,12 +221,12 @@ def find_shown(
     replays = read_lines(archive, ShownReplay, rows_of("reports", number, "replays"))
     files = read_lines(archive, ShownFile, rows_of("reports", number, "files"))
     evaluations = read_lines(archive, ShownEvaluation, rows_of("reports", number, "evaluations"))
-    found = (
+    ids = (
         {each.id: _find_replay(session, runs.get(each.run), each) for each in replays},
         {each.id: _find_file(session, runs.get(each.run), each) for each in files},
         {each.id: _find_evaluation(session, runs.get(each.run), each) for each in evaluations},
     )
-    return NewIds(runs, studies, *({old: new for old, new in each.items() if new is not None} for each in found))
+    return NewIds(runs, studies, *({old: new for old, new in each.items() if new is not None} for each in ids))
 
 
 def _find_replay(session: Session, run_id: int | None, shown: ShownReplay) -> int | None:

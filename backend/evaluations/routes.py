@@ -158,13 +158,13 @@ def delete_evaluation(db: Db, evaluation_id: PathId) -> Response:
 def export_evaluation(db: Db, evaluation_id: PathId) -> StreamingResponse:
     """Export the episodes of an evaluation as CSV."""
     with db.read() as session:
-        found = service.with_episodes(session, *service.find_evaluation(session, evaluation_id))
-    return attachment(episode_lines(found), f"evaluation-{evaluation_id}.csv")
+        evaluation = service.with_episodes(session, *service.find_evaluation(session, evaluation_id))
+    return attachment(episode_lines(evaluation), f"evaluation-{evaluation_id}.csv")
 
 
 @router.get("/export/runs/{run_id}/evaluations.csv", response_class=StreamingResponse)
 def export_evaluations(db: Db, run: PathRun) -> StreamingResponse:
     """Export all evaluations of a run as CSV, in order of their steps."""
     with db.read() as session:
-        found = service.list_by_step(session, run)
-    return attachment(evaluation_lines(found), f"run-{run.id}-evaluations.csv")
+        evaluations = service.list_by_step(session, run)
+    return attachment(evaluation_lines(evaluations), f"run-{run.id}-evaluations.csv")

@@ -45,8 +45,8 @@ def read_origins(session: Session, runs: Sequence[Run], metric: str, window: Win
     """Return the ancestors of each run, oldest first. On the time axis return none, since every run starts at 0."""
     lines = {} if window.axis == "time" else find_lineages(session, runs)
     ancestors = {ancestor for line in lines.values() for ancestor, _step in line}
-    found = select(MetricSeries).where(MetricSeries.name == metric, MetricSeries.run_id.in_(ancestors))
-    every = {series.run_id: series for series in session.scalars(found)}
+    query = select(MetricSeries).where(MetricSeries.name == metric, MetricSeries.run_id.in_(ancestors))
+    every = {series.run_id: series for series in session.scalars(query)}
     views = load_run_views(session, list(every))
     shown = {run.id for run in runs}
 
@@ -73,15 +73,15 @@ def find_lineages(session: Session, runs: Sequence[Run]) -> dict[int, list[tuple
 
 def _find_parents(session: Session, runs: Sequence[Run]) -> Mapping[int | None, tuple[int | None, int | None]]:
     """Return the parent and fork step of these runs and of all their ancestors."""
-    found: dict[int | None, tuple[int | None, int | None]] = {
+    limits: dict[int | None, tuple[int | None, int | None]] = {
         run.id: (run.parent_run_id, run.parent_step) for run in runs
     }
-    searched: set[int | None] = {None, *found}
-    while wanted := {parent for parent, _step in found.values()} - searched:
+    searched: set[int | None] = {None, *limits}
+    while wanted := {parent for parent, _step in limits.values()} - searched:
         searched |= wanted
         rows = session.execute(select(Run.id, Run.parent_run_id, Run.parent_step).where(Run.id.in_(wanted)))
-        found |= {run_id: (parent, step) for run_id, parent, step in rows}
-    return found
+        limits |= {run_id: (parent, step) for run_id, parent, step in rows}
+    return limits
 
 
 # The weight of the past is multiplied by `weight` over each such part of the figure's longest series.

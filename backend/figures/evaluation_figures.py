@@ -54,7 +54,7 @@ class EvaluationPoint:
     """The result of an evaluation, and the x of its checkpoint."""
 
     x: float
-    found: EvaluationDocument
+    document: EvaluationDocument
 
 
 def draw_evaluations(session: Session, run: Run, look: Look, window: Window, smoothing: float) -> Figure:
@@ -106,9 +106,9 @@ def _index(protocol: str) -> int:
     return known.index(protocol) if protocol in known else len(known)
 
 
-def _ends(found: EvaluationDocument) -> Floats:
+def _ends(document: EvaluationDocument) -> Floats:
     """Return the mean and the ends of its interval. A single episode has no interval, so its ends are the mean."""
-    return np.array([found.mean, *(found.interval or (found.mean, found.mean))])
+    return np.array([document.mean, *(document.interval or (document.mean, document.mean))])
 
 
 def _means(name: str, evaluated: Sequence[EvaluationPoint], trained: RunCurve) -> go.Scatter:
@@ -131,11 +131,15 @@ def _means(name: str, evaluated: Sequence[EvaluationPoint], trained: RunCurve) -
     )
 
 
-def _hover(found: EvaluationDocument) -> str:
+def _hover(document: EvaluationDocument) -> str:
     """Return the tooltip of a mean."""
-    between = f" ({format_number(found.interval[0])} to {format_number(found.interval[1])})" if found.interval else ""
-    many = "1 episode" if len(found.scores) == 1 else f"{len(found.scores)} episodes"
-    return f"{format_number(found.mean)}{between}, {many}, {found.acting}"
+    between = (
+        f" ({format_number(document.interval[0])} to {format_number(document.interval[1])})"
+        if document.interval
+        else ""
+    )
+    many = "1 episode" if len(document.scores) == 1 else f"{len(document.scores)} episodes"
+    return f"{format_number(document.mean)}{between}, {many}, {document.acting}"
 
 
 Measure = Literal["bias", "rmse", "correlation", "skill", "regret"]
@@ -171,10 +175,10 @@ def draw_calibrations(session: Session, runs: Sequence[Run], measure: Measure, l
     return to_figure(traces, layout)
 
 
-def _points(found: Sequence[tuple[Calibration, CalibrationErrors]], measure: Measure, window: Window) -> Floats:
+def _points(calibrations: Sequence[tuple[Calibration, CalibrationErrors]], measure: Measure, window: Window) -> Floats:
     """Return x, value, and the ends of the interval of each calibration that can be drawn."""
     rows = []
-    for calibration, errors in found:
+    for calibration, errors in calibrations:
         x, ends = locate(calibration, window), _calibrations_ends(errors, measure)
         if ends is not None and window.low <= x <= window.high and all(abs(end) < MAX_DRAWABLE for end in ends):
             rows.append((x, *ends))

@@ -180,12 +180,12 @@ def _mean(scores: Floats, count: Ints, band: Band) -> tuple[Floats, Floats, Floa
 
 def _interquartile(scores: Floats, band: Band) -> tuple[Floats, Floats, Floats]:
     """Return the same for the interquartile mean. Its standard error comes from the bootstrap; there is no formula."""
-    found = center_curve(scores, "iqm")
+    curve = center_curve(scores, "iqm")
     if band == "range":
-        return found.center, *_range(scores)
+        return curve.center, *_range(scores)
     if band == "standard-error":
-        return found.center, found.center - found.error, found.center + found.error
-    return found.center, *found.interval
+        return curve.center, curve.center - curve.error, curve.center + curve.error
+    return curve.center, *curve.interval
 
 
 def _range(scores: Floats) -> tuple[Floats, Floats]:
@@ -250,11 +250,22 @@ def percentiles_figure(groups: Sequence[RunGroup], metric: str, look: Look, wind
             lines = group.lines
             x = shared_places(lines, window)
             heights = heights_at(lines, x)
-            found = _percentiles(heights)
-            parts.append(Curve(False, len(x), x, found[2], found[0], found[-1], found[2], np.ones(len(x), np.int64)))
+            percentiles = _percentiles(heights)
+            parts.append(
+                Curve(
+                    False,
+                    len(x),
+                    x,
+                    percentiles[2],
+                    percentiles[0],
+                    percentiles[-1],
+                    percentiles[2],
+                    np.ones(len(x), np.int64),
+                )
+            )
             if len(x):
                 traces.extend(
-                    _percentile_traces(group, first, x, found, np.isfinite(heights).sum(axis=0).tolist(), unit)
+                    _percentile_traces(group, first, x, percentiles, np.isfinite(heights).sum(axis=0).tolist(), unit)
                 )
     layout = curves_layout(parts, metric, look, legend=True)
     if any(len(group.runs) > 1 for group in groups):
@@ -270,7 +281,7 @@ def _percentiles(heights: Floats) -> Floats:
 
 
 def _percentile_traces(
-    group: RunGroup, first: RunCurve, x: Floats, found: Floats, counts: Sequence[int], unit: str
+    group: RunGroup, first: RunCurve, x: Floats, percentiles: Floats, counts: Sequence[int], unit: str
 ) -> list[go.Scatter]:
     shared: dict[str, Any] = {"legendgroup": str(first.run_id)}
     band = {**shared, "mode": "lines", "line": {"width": 0}, "hoverinfo": "skip", "showlegend": False}
@@ -281,16 +292,16 @@ def _percentile_traces(
         for row, more in ((low, {}), (high, filled)):
             part = f"p{PERCENTILES[row]}"
             uid = f"{first.run_id}-{part}"
-            traces.append(go.Scatter(x=x, y=found[row], uid=uid, meta={**meta, "part": part}, **more, **band))
-    hover = {"text": _percentile_hover(found, counts, len(group.samples), unit), "hovertemplate": "%{text}"}
-    line = line_trace(first, x, found[2], "line", name=group.name, **hover)
+            traces.append(go.Scatter(x=x, y=percentiles[row], uid=uid, meta={**meta, "part": part}, **more, **band))
+    hover = {"text": _percentile_hover(percentiles, counts, len(group.samples), unit), "hovertemplate": "%{text}"}
+    line = line_trace(first, x, percentiles[2], "line", name=group.name, **hover)
     return [*traces, line.update(meta={**line.meta, **meta})]
 
 
-def _percentile_hover(found: Floats, counts: Sequence[int], samples: int, unit: str) -> list[str]:
+def _percentile_hover(percentiles: Floats, counts: Sequence[int], samples: int, unit: str) -> list[str]:
     """Return tooltips: the median, both bands, and n where some samples are missing."""
     texts = []
-    for values, n in zip(found.T, counts, strict=True):
+    for values, n in zip(percentiles.T, counts, strict=True):
         lowest, low, middle, high, highest = (format_value(value, unit) for value in values)
         missing = f", n = {n} here" if n < samples else ""
         texts.append(f"{middle} [{low}, {high}], 10–90 %: [{lowest}, {highest}]{missing}")

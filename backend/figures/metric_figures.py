@@ -50,8 +50,8 @@ def draw_metric_by_metric(
     """Return the metric of each run against another one. The window is on the axis of steps."""
     x_metric, y_metric = metrics
     pair = list(dict.fromkeys(metrics))
-    found = select(MetricSeries).where(MetricSeries.name.in_(pair), MetricSeries.run_id.in_([run.id for run in runs]))
-    series = {(each.run_id, each.name): each for each in session.scalars(found)}
+    query = select(MetricSeries).where(MetricSeries.name.in_(pair), MetricSeries.run_id.in_([run.id for run in runs]))
+    series = {(each.run_id, each.name): each for each in session.scalars(query)}
     both = [run for run in runs if all((run.id, name) in series for name in pair)]
     if not both and not any(run.state in UNFINISHED for run in runs):
         raise UnknownMetric(f"None of these runs has reported both {x_metric} and {y_metric}.")
@@ -146,9 +146,9 @@ def draw_scatter(session: Session, runs: Sequence[Run], x: str, y: str, look: Lo
     translator = Translator(session)
     columns = [translator.number(value) for value in values]
     rows = session.execute(select(Run.id, *columns).where(Run.id.in_([run.id for run in runs])))
-    found = {run_id: [np.nan if each is None else float(each) for each in pair] for run_id, *pair in rows}
+    pairs = {run_id: [np.nan if each is None else float(each) for each in pair] for run_id, *pair in rows}
     names = run_labels(runs)
-    points = [RunPoint(run.id, names[run.id], *found[run.id]) for run in runs if run.id in found]
+    points = [RunPoint(run.id, names[run.id], *pairs[run.id]) for run in runs if run.id in pairs]
     return scatter_figure(points, _title(values[0], x), _title(values[1], y), look)
 
 
@@ -217,8 +217,8 @@ def draw_together(
     shares: bool,
 ) -> Figure:
     """Return some metrics of one run in one figure."""
-    found = select(MetricSeries).where(MetricSeries.name.in_(metrics), MetricSeries.run_id == run.id)
-    every = {series.name: series for series in session.scalars(found)}
+    query = select(MetricSeries).where(MetricSeries.name.in_(metrics), MetricSeries.run_id == run.id)
+    every = {series.name: series for series in session.scalars(query)}
     if not every and run.state not in UNFINISHED:
         raise UnknownMetric(f"Run {run.id} has reported none of {', '.join(metrics)}.")
     curves = dict(zip(every, read_smoothed_curves(session, [*every.values()], window, smoothing), strict=True))

@@ -171,9 +171,9 @@ def read_metric_by_metric(
     """Return one metric of some runs against another metric at the same steps."""
     window, look = Window("step", low, high, buckets), Look("step", x_log, y_log, clip)
     with db.read() as session:
-        found = load_runs(session, runs)
-        figure = draw_metric_by_metric(session, found, (x_metric, y_metric), look, window, smoothing)
-    return add_cursor(_add_missing(figure, found, runs), None)
+        loaded = load_runs(session, runs)
+        figure = draw_metric_by_metric(session, loaded, (x_metric, y_metric), look, window, smoothing)
+    return add_cursor(_add_missing(figure, loaded, runs), None)
 
 
 @figure_route(
@@ -198,9 +198,9 @@ def read_scatter(
 ) -> Figure:
     """Return one point for each run: a setting, a result or an expression against another one."""
     with db.read() as session:
-        found = load_runs(session, runs)
-        figure = draw_scatter(session, found, x, y, Look("step", x_log, y_log, clip))
-    return add_cursor(_add_missing(figure, found, runs), None)
+        loaded = load_runs(session, runs)
+        figure = draw_scatter(session, loaded, x, y, Look("step", x_log, y_log, clip))
+    return add_cursor(_add_missing(figure, loaded, runs), None)
 
 
 @figure_route(
@@ -219,9 +219,9 @@ def read_episode_histogram(
 ) -> Figure:
     """Return the histogram of the returns of training episodes, as shares if there are several groups of runs."""
     with db.read() as session:
-        found = load_runs(session, runs)
-        figure = draw_episode_histogram(session, found, low, high, parse_group_fields(group_by, found))
-    return add_cursor(_add_missing(figure, found, runs), None)
+        loaded = load_runs(session, runs)
+        figure = draw_episode_histogram(session, loaded, low, high, parse_group_fields(group_by, loaded))
+    return add_cursor(_add_missing(figure, loaded, runs), None)
 
 
 @figure_route(
@@ -360,9 +360,9 @@ def _refuse_time(axis: Axis, results: str) -> None:
         raise Invalid(FieldError(field="x", message=f"use step, frames or epoch: {results} have no training time"))
 
 
-def _add_missing(figure: Figure, found: Sequence[Run], requested: str) -> Figure:
+def _add_missing(figure: Figure, runs: Sequence[Run], requested: str) -> Figure:
     """Return the figure with the requested runs that do not exist."""
-    return figure.model_copy(update={"missing": missing_run_ids(found, requested)})
+    return figure.model_copy(update={"missing": missing_run_ids(runs, requested)})
 
 
 def _require_one(runs: Sequence[Run]) -> Run:

@@ -71,17 +71,17 @@ def find_tracks(session: Session, run: Run) -> list[TrackFile]:
 
 def count_actions(files: Sequence[TrackFile]) -> list[ActionCounts]:
     """Return the counts of each checkpoint. Leave out files that cannot be read, and continuous actions."""
-    found: dict[int, ActionCounts] = {}
+    by_step: dict[int, ActionCounts] = {}
     for file in files:
         track = _read_counts(file.path, file.sha256)
         if track is None:
             continue
         names, counts = track
-        before = found.get(file.step)
+        before = by_step.get(file.step)
         if before is not None and before.names == names:
             counts = counts + before.counts
-        found[file.step] = ActionCounts(file.step, names, counts)
-    return list(found.values())
+        by_step[file.step] = ActionCounts(file.step, names, counts)
+    return list(by_step.values())
 
 
 @lru_cache(maxsize=CACHED_TRACKS)

@@ -31,11 +31,11 @@ def draw_evaluation_scores(session: Session, evaluation_id: int) -> Figure:
     """Return the histogram of an evaluation's episode scores. While it runs, return the scores so far."""
     evaluation, job = find_evaluation(session, evaluation_id)
     color = protocol_color(evaluation.protocol, color_of(evaluation.run_id))
-    found = EvaluationDocument.model_validate(evaluation.document) if job.state == "done" else None
-    return scores_figure([episode.score for episode in list_episodes(session, evaluation)], found, color)
+    document = EvaluationDocument.model_validate(evaluation.document) if job.state == "done" else None
+    return scores_figure([episode.score for episode in list_episodes(session, evaluation)], document, color)
 
 
-def scores_figure(played: Sequence[float], found: EvaluationDocument | None, color: str) -> Figure:
+def scores_figure(played: Sequence[float], document: EvaluationDocument | None, color: str) -> Figure:
     """Return the bars, and for a finished evaluation a line at the mean in its 95% interval. Empty without scores."""
     axis = {"title": {"text": "episode score"}, "type": "linear"}
     layout = go.Layout(xaxis=axis, yaxis={"title": {"text": "Episodes"}, "rangemode": "tozero"}, showlegend=False)
@@ -48,9 +48,9 @@ def scores_figure(played: Sequence[float], found: EvaluationDocument | None, col
     # Whole numbers need no ticks at halves.
     layout.xaxis.dtick = 1 if whole and edges[-1] - edges[0] <= MAX_TICKS else None
     layout.yaxis.dtick = 1 if max(bars.y) <= MAX_TICKS else None
-    if found and abs(found.mean) < MAX_DRAWABLE:
-        layout.shapes = _mean(found, color)
-        layout.annotations, layout.margin.t = [_mean_label(found)], TOP_MARGIN
+    if document and abs(document.mean) < MAX_DRAWABLE:
+        layout.shapes = _mean(document, color)
+        layout.annotations, layout.margin.t = [_mean_label(document)], TOP_MARGIN
     return Figure(data=[to_json(bars)], layout=layout.to_plotly_json())
 
 
@@ -99,21 +99,23 @@ def describe_bar(count: int, low: float, high: float, whole: bool) -> str:
     return f"{many}: {ends}".replace("-", "−")
 
 
-def _mean(found: EvaluationDocument, color: str) -> list[dict[str, Any]]:
+def _mean(document: EvaluationDocument, color: str) -> list[dict[str, Any]]:
     """Return a line at the mean and a band for its interval."""
     shared = {"xref": "x", "yref": "paper", "y0": 0, "y1": 1}
-    shapes = [{**shared, "type": "line", "x0": found.mean, "x1": found.mean, "line": {"color": color, "dash": "dash"}}]
-    if found.interval is not None and all(abs(end) < MAX_DRAWABLE for end in found.interval):
-        low, high = found.interval
+    samples = [
+        {**shared, "type": "line", "x0": document.mean, "x1": document.mean, "line": {"color": color, "dash": "dash"}}
+    ]
+    if document.interval is not None and all(abs(end) < MAX_DRAWABLE for end in document.interval):
+        low, high = document.interval
         band = {"x0": low, "x1": high, "fillcolor": color, "opacity": 0.15, "line": {"width": 0}, "layer": "below"}
-        shapes.append({**shared, "type": "rect", **band})
-    return shapes
+        samples.append({**shared, "type": "rect", **band})
+    return samples
 
 
-def _mean_label(found: EvaluationDocument) -> dict[str, Any]:
+def _mean_label(document: EvaluationDocument) -> dict[str, Any]:
     """Return the label of the mean, with as many digits as the page shows beside the chart."""
-    mean = f"{found.mean:.3g}" if abs(found.mean) < 99.95 else f"{found.mean:.0f}"
-    place = {"x": found.mean, "xref": "x", "y": 1, "yref": "paper", "yanchor": "bottom"}
+    mean = f"{document.mean:.3g}" if abs(document.mean) < 99.95 else f"{document.mean:.0f}"
+    place = {"x": document.mean, "xref": "x", "y": 1, "yref": "paper", "yanchor": "bottom"}
     return {**place, "text": f"mean {mean}".replace("-", "−"), "showarrow": False}
 
 
@@ -122,17 +124,17 @@ def draw_episode_histogram(session: Session, runs: Sequence[Run], low: float, hi
     episodes = load_episode_returns(session, runs)
     samples = group_samples(runs, by, episodes)
     groups = [[run for sample in group for run in sample] for group in samples]
-    found = []
+    samples = []
     for group in groups:
         parts = [
             each.returns[(each.steps >= low) & (each.steps <= high)] for each in (episodes[run.id] for run in group)
         ]
         returns = np.concatenate(parts)
-        found.append(returns[np.abs(returns) < MAX_DRAWABLE])
+        samples.append(returns[np.abs(returns) < MAX_DRAWABLE])
     strokes = strokes_by_run(group_runs(runs, by))
     styles = [strokes[group[0].id] for group in groups]
     names = group_labels(samples, by) if len(groups) > 1 else ["Episodes"] * len(groups)
-    return episode_histogram_figure(list(zip(names, styles, found, strict=True)), _describe_steps(low, high))
+    return episode_histogram_figure(list(zip(names, styles, samples, strict=True)), _describe_steps(low, high))
 
 
 def episode_histogram_figure(groups: Sequence[tuple[str, Stroke, Floats]], part: str = "") -> Figure:

@@ -88,8 +88,8 @@ def export(
     database: Database, run_id: int, format_points: FormatPoints, names: Sequence[str] = (), *, superseded: bool = True
 ) -> Iterator[str]:
     """Yield the points of these metrics, or of all, series by series."""
-    found, limits = _load_series(database, run_id, names)
-    for series in found:
+    all_series, limits = _load_series(database, run_id, names)
+    for series in all_series:
         for attempt, points, hidden in _chunks(database, series, limits):
             shown = slice(None) if superseded else ~hidden
             yield format_points(series.name, attempt, points[shown], hidden[shown])
@@ -100,9 +100,9 @@ def stream_columns(database: Database, run_id: int, names: Sequence[str]) -> Ite
 
     The chunks of a series are read once per column, so that a long series is never in memory as a whole.
     """
-    found, limits = _load_series(database, run_id, names)
+    all_series, limits = _load_series(database, run_id, names)
     yield f'{{"run_id":{run_id},"series":{{'
-    for place, series in enumerate(found):
+    for place, series in enumerate(all_series):
         yield f"{',' if place else ''}{json.dumps(series.name)}:{{"
         for column, field in enumerate(("attempt", *POINT_FIELDS)):
             yield f'{"," if column else ""}"{field}":['
@@ -130,11 +130,11 @@ def _to_items(attempt: int, points: Array, field: str) -> str:
 
 def _load_series(database: Database, run_id: int, names: Sequence[str]) -> tuple[Sequence[MetricSeries], Ints]:
     """Return the series of a run with these names, or all, and the limits of its attempts."""
-    found = select(MetricSeries).where(MetricSeries.run_id == run_id).order_by(MetricSeries.name)
+    query = select(MetricSeries).where(MetricSeries.run_id == run_id).order_by(MetricSeries.name)
     if names:
-        found = found.where(MetricSeries.name.in_(names))
+        query = query.where(MetricSeries.name.in_(names))
     with database.read() as session:
-        return session.scalars(found).all(), load_limits(session, [run_id])[run_id]
+        return session.scalars(query).all(), load_limits(session, [run_id])[run_id]
 
 
 def _chunks(database: Database, series: MetricSeries, limits: Ints) -> Iterator[StoredChunk]:
@@ -181,9 +181,9 @@ POINTS_PER_BLOCK = CHUNK * PAGE
 
 def list_series(session: Session, run_id: int) -> Sequence[MetricSeries]:
     """Return the series of a run in order of their names."""
-    found = session.scalars(select(MetricSeries).where(MetricSeries.run_id == run_id))
+    all_series = session.scalars(select(MetricSeries).where(MetricSeries.run_id == run_id))
     # Sort here, because databases sort letters differently.
-    return sorted(found, key=lambda series: series.name)
+    return sorted(all_series, key=lambda series: series.name)
 
 
 def list_segments(session: Session, series: MetricSeries) -> list[Segment]:

@@ -142,9 +142,9 @@ class RunView:
 def load_run_views(session: Session, run_ids: Sequence[int]) -> dict[int, RunView]:
     """Return the current view of each run."""
     limits = load_limits(session, run_ids)
-    found = select(MetricClock).where(MetricClock.run_id.in_(run_ids)).order_by(MetricClock.attempt)
+    query = select(MetricClock).where(MetricClock.run_id.in_(run_ids)).order_by(MetricClock.attempt)
     clocks: dict[int, list[MetricClock]] = {run_id: [] for run_id in run_ids}
-    for clock in session.scalars(found):
+    for clock in session.scalars(query):
         clocks[clock.run_id].append(clock)
     return {run_id: RunView(limits[run_id], _clock_shifts(clocks[run_id])) for run_id in run_ids}
 
@@ -159,10 +159,10 @@ def load_resumed_steps(session: Session, run_ids: Iterable[int]) -> dict[int, li
     started = select(Attempt.run_id, Attempt.attempt, Attempt.resumed_step).where(
         Attempt.run_id.in_(run_ids), Attempt.resumed_step.is_not(None)
     )
-    found: dict[int, list[tuple[int, int]]] = {run_id: [] for run_id in run_ids}
+    clocks: dict[int, list[tuple[int, int]]] = {run_id: [] for run_id in run_ids}
     for run_id, attempt, step in session.execute(started):
-        found[run_id].append((attempt, step or 0))
-    return found
+        clocks[run_id].append((attempt, step or 0))
+    return clocks
 
 
 def limits_after(resumed: Sequence[tuple[int, int]]) -> Ints:

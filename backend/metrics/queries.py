@@ -135,10 +135,10 @@ def read_sparklines(session: Session, run_ids: Sequence[int], metric: str) -> li
 def _read_summaries(session: Session, series: Sequence[MetricSeries]) -> Mapping[int, list[bytes]]:
     wanted = [each.id for each in series if each.chunks > FEW_CHUNKS]
     pages = select(MetricPage.series_id, MetricPage.data).where(MetricPage.series_id.in_(wanted))
-    found: dict[int, list[bytes]] = {}
+    chunks: dict[int, list[bytes]] = {}
     for series_id, data in session.execute(pages.order_by(MetricPage.series_id, MetricPage.number)):
-        found.setdefault(series_id, []).append(data)
-    return found
+        chunks.setdefault(series_id, []).append(data)
+    return chunks
 
 
 def _read_chunks(session: Session, series: Sequence[MetricSeries]) -> Mapping[int, list[tuple[int, bytes]]]:
@@ -147,11 +147,11 @@ def _read_chunks(session: Session, series: Sequence[MetricSeries]) -> Mapping[in
     last = [(each.id, each.chunks - 1) for each in series if each.chunks > FEW_CHUNKS and each.tail]
     columns = (MetricChunk.series_id, MetricChunk.attempt, MetricChunk.data)
     ordered = (MetricChunk.series_id, MetricChunk.number)
-    found: dict[int, list[tuple[int, bytes]]] = {}
+    chunks: dict[int, list[tuple[int, bytes]]] = {}
     for condition in (MetricChunk.series_id.in_(short), tuple_(MetricChunk.series_id, MetricChunk.number).in_(last)):
         for series_id, attempt, data in session.execute(select(*columns).where(condition).order_by(*ordered)):
-            found.setdefault(series_id, []).append((attempt, data))
-    return found
+            chunks.setdefault(series_id, []).append((attempt, data))
+    return chunks
 
 
 def _parts(
@@ -213,8 +213,8 @@ def run_metrics(session: Session, run: Run, names: Sequence[str], window: Window
     With a cursor, return only points stored since, unless a resumed attempt has superseded earlier points.
     """
     attempt_read, points_read = _parse_cursor(after)
-    found = select(MetricSeries).where(MetricSeries.run_id == run.id).order_by(MetricSeries.name)
-    every = {series.name: series for series in session.scalars(found)}
+    query = select(MetricSeries).where(MetricSeries.run_id == run.id).order_by(MetricSeries.name)
+    every = {series.name: series for series in session.scalars(query)}
     missing = [name for name in names if name not in every]
     if missing and run.state not in UNFINISHED:
         has = f"; it has: {', '.join(every)}" if every else " or any other metric"

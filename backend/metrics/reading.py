@@ -272,8 +272,8 @@ def read_points(session: Session, series: MetricSeries, summaries: Array, number
     blobs: list[bytes] = []
     for start in range(0, len(numbers), CHUNKS_PER_READ):
         some = [int(number) for number in numbers[start : start + CHUNKS_PER_READ]]
-        found = select(MetricChunk.data).where(MetricChunk.series_id == series.id, MetricChunk.number.in_(some))
-        blobs += session.scalars(found.order_by(MetricChunk.number))
+        query = select(MetricChunk.data).where(MetricChunk.series_id == series.id, MetricChunk.number.in_(some))
+        blobs += session.scalars(query.order_by(MetricChunk.number))
     records = np.frombuffer(b"".join(blobs), POINT)
     chunks = np.repeat(numbers, summaries["count"][numbers])
     attempts = summaries["attempt"][chunks]
@@ -310,11 +310,11 @@ def chunk_ranges(series: MetricSeries) -> list[range]:
 
 def read_chunks(session: Session, series: MetricSeries, limits: Ints, numbers: range) -> list[StoredChunk]:
     """Return these chunks in order, with superseded points marked."""
-    found = select(MetricChunk.number, MetricChunk.attempt, MetricChunk.data).where(
+    query = select(MetricChunk.number, MetricChunk.attempt, MetricChunk.data).where(
         MetricChunk.series_id == series.id, MetricChunk.number.between(min(numbers), max(numbers))
     )
     chunks = []
-    for number, attempt, data in session.execute(found.order_by(MetricChunk.number)):
+    for number, attempt, data in session.execute(query.order_by(MetricChunk.number)):
         points = np.frombuffer(data, POINT)
         if series.tail and number == series.chunks - 1:
             points = points[: series.tail]
@@ -346,20 +346,20 @@ def last_values(session: Session, series: MetricSeries, limits: Ints, count: int
     candidates = np.flatnonzero(summaries["first_step"] <= at_attempt(limits, summaries["attempt"])).tolist()
     if series.tail:
         candidates.append(len(summaries))
-    found: list[Floats] = []
+    parts: list[Floats] = []
     for last in reversed(candidates):
         for _attempt, points, superseded in read_chunks(session, series, limits, range(last, last + 1)):
-            found.insert(0, points["value"][~superseded])
-        if sum(map(len, found)) >= count:
+            parts.insert(0, points["value"][~superseded])
+        if sum(map(len, parts)) >= count:
             break
-    return np.concatenate([np.empty(0), *found])[-count:]
+    return np.concatenate([np.empty(0), *parts])[-count:]
 
 
 def find_shared_series(session: Session, run_ids: Collection[int], name: str) -> dict[int, MetricSeries]:
     """Return a series of each run that has it. A run without episodes has mean returns instead of returns."""
     names = (name, MEAN_RETURN) if name == EPISODE_RETURN else (name,)
-    found = session.scalars(
+    series_of_runs = session.scalars(
         select(MetricSeries).where(MetricSeries.run_id.in_(run_ids), MetricSeries.name.in_(names))
     ).all()
-    means = {series.run_id: series for series in found if series.name != name}
-    return means | {series.run_id: series for series in found if series.name == name}
+    means = {series.run_id: series for series in series_of_runs if series.name != name}
+    return means | {series.run_id: series for series in series_of_runs if series.name == name}

@@ -186,8 +186,10 @@ def _add_to_pages(session: Session, every: Sequence[MetricSeries], finished: dic
             keys.append((series.id, before // PAGE))
     pages: dict[int, MetricPage] = {}
     if keys:
-        found = session.scalars(select(MetricPage).where(tuple_(MetricPage.series_id, MetricPage.number).in_(keys)))
-        pages = {page.series_id: page for page in found}
+        unfinished = session.scalars(
+            select(MetricPage).where(tuple_(MetricPage.series_id, MetricPage.number).in_(keys))
+        )
+        pages = {page.series_id: page for page in unfinished}
     for series in every:
         before = series.chunks - bool(series.tail) - len(finished[series.id])
         page, summaries = pages.get(series.id), finished[series.id]

@@ -174,9 +174,9 @@ async def identify(request: HTTPConnection) -> Principal:
 
 def _principal(request: HTTPConnection, kind: PrincipalKind) -> Principal:
     agent = request.headers.get("user-agent", "")
-    found = _CLIENT.match(agent)
-    client = found[1] if found else "browser" if agent.startswith("Mozilla/") else "API"
-    return Principal(kind, _address(request), (found[2] or "") if found else "", client)
+    match = _CLIENT.match(agent)
+    client = match[1] if match else "browser" if agent.startswith("Mozilla/") else "API"
+    return Principal(kind, _address(request), (match[2] or "") if match else "", client)
 
 
 def _require_worker_token(request: HTTPConnection) -> None:

@@ -56,24 +56,24 @@ class NameTaken(Problem):
 def beat(session: Session, settings: Settings, report: worker_api.Heartbeat) -> Beat:
     """Record a heartbeat and renew the leases of the worker. The caller raises `stale` after the commit."""
     _refuse_taken_name(session, report)
-    found = Beat()
+    answer = Beat()
     held = report.run
     if held is not None:
         try:
             run = RUNS.current(session, held.id, held.attempt, lock=True)
         except StaleAttempt as stale:
-            found.stale = stale
+            answer.stale = stale
         except NotFound:
-            found.stale = StaleAttempt(f"Run {held.id} was deleted. Stop its trainer.")
+            answer.stale = StaleAttempt(f"Run {held.id} was deleted. Stop its trainer.")
         else:
-            found.desired = run.desired
-            found.changes = list_requested(session, run.id)
+            answer.desired = run.desired
+            answer.changes = list_requested(session, run.id)
             _renew(settings, run)
     # Lock in order of the ids, so that two heartbeats cannot deadlock.
     for assignment in sorted(report.jobs, key=lambda assignment: assignment.id):
-        found.jobs.append(_beat_job(session, settings, assignment))
-    _store(session, report, held.id if held is not None and found.stale is None else None)
-    return found
+        answer.jobs.append(_beat_job(session, settings, assignment))
+    _store(session, report, held.id if held is not None and answer.stale is None else None)
+    return answer
 
 
 def _refuse_taken_name(session: Session, report: worker_api.Heartbeat) -> None:
@@ -145,8 +145,8 @@ def delete_gone_workers(database: Database, now: datetime) -> None:
     """Delete workers that have been gone for long, such as those of old containers."""
     gone = Worker.last_seen_at <= now - DELETED_AFTER
     with database.read() as session:
-        found = session.scalar(select(Worker.name).where(gone).limit(1))
-    if found is not None:
+        first = session.scalar(select(Worker.name).where(gone).limit(1))
+    if first is not None:
         with database.write() as session:
             session.execute(delete(Worker).where(gone))
 

@@ -122,11 +122,11 @@ def list_workers(db: Db) -> list[workers.Worker]:
 def heartbeat(db: Db, settings: CurrentSettings, report: worker_api.Heartbeat) -> worker_api.HeartbeatAnswer:
     """Record a heartbeat. The answer has the desired state of each assignment of the worker."""
     with db.write() as session:
-        found = registry.beat(session, settings, report)
-    if found.stale is not None:
-        raise found.stale
+        answer = registry.beat(session, settings, report)
+    if answer.stale is not None:
+        raise answer.stale
     return worker_api.HeartbeatAnswer(
-        desired=found.desired, lease_seconds=settings.lease_seconds, jobs=found.jobs, changes=found.changes
+        desired=answer.desired, lease_seconds=settings.lease_seconds, jobs=answer.jobs, changes=answer.changes
     )
 
 

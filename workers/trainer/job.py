@@ -125,8 +125,8 @@ def compute_saliency(job: JobRequest, directory: Path, report: JobReport, stop: 
     checkpoint, config = subjects.read(directory, job.step)
     report.started(checkpoint.file, which.seed)
     total = len(which.actions)
-    found = salient(checkpoint, config, which, lambda done: report.advanced(done, total), stop.requested)
-    durable_files.write(directory / SALIENCY_FILE, packed_saliency(found))
+    maps = salient(checkpoint, config, which, lambda done: report.advanced(done, total), stop.requested)
+    durable_files.write(directory / SALIENCY_FILE, packed_saliency(maps))
     report.result(events.SaliencyEvent, file=SALIENCY_FILE)
 
 

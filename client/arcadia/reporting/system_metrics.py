@@ -267,13 +267,13 @@ def descendants(root: int, parents: Mapping[int, int]) -> Iterable[int]:
     children: dict[int, list[int]] = {}
     for process, parent in parents.items():
         children.setdefault(parent, []).append(process)
-    found, waiting = [], [root] if root in parents else []
+    pids, waiting = [], [root] if root in parents else []
     while waiting:
         process = waiting.pop()
         if process != os.getpid():
-            found.append(process)
+            pids.append(process)
             waiting += children.get(process, [])
-    return found
+    return pids
 
 
 # The first sample comes early, so that short runs have one.

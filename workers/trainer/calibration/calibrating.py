@@ -56,8 +56,8 @@ def judged(
         return [each.discounted_return for each in simulated(*first)]
 
     futures = simulated()
-    found = [each.discounted_return for each in futures]
-    mean = float(np.mean(found))
+    discounted = [each.discounted_return for each in futures]
+    mean = float(np.mean(discounted))
     regret = None
     if request.options.measure_regret and isinstance(moment.game.actions, Discrete):
         of_actions = np.array([returns(action) for action in range(moment.game.actions.count)])
@@ -68,8 +68,8 @@ def judged(
         decision=moment.decision,
         value=float(moment.output.values[0]),
         mean=mean,
-        interval=t_interval(found) or (mean, mean),
-        standard_error=float(np.std(found, ddof=1) / len(found) ** 0.5),
+        interval=t_interval(discounted) or (mean, mean),
+        standard_error=float(np.std(discounted, ddof=1) / len(discounted) ** 0.5),
         regret=regret,
         bootstrap_weight=float(np.mean(weights)),
     )
@@ -149,7 +149,7 @@ def errors(judged: Sequence[JudgedMoment]) -> CalibrationErrors:
     """Return the errors over all moments. Moments of an episode are related, so intervals are clustered by episode."""
     episodes = [moment.episode for moment in judged]
     biases = [moment.value - moment.mean for moment in judged]
-    found = clustered_mean_error(biases, episodes)
+    error = clustered_mean_error(biases, episodes)
 
     def around(statistic: Callable[[Sequence[JudgedMoment]], float | None], least: float, most: float) -> Statistic:
         return _with_interval(statistic, judged, episodes, least, most)
@@ -159,7 +159,7 @@ def errors(judged: Sequence[JudgedMoment]) -> CalibrationErrors:
     skilled, skilled_interval = around(skill, -math.inf, 1.0)
     return CalibrationErrors(
         bias=float(np.mean(biases)),
-        bias_interval=found and found.interval,
+        bias_interval=error and error.interval,
         bootstrap_weight=float(np.mean([moment.bootstrap_weight for moment in judged])),
         rmse=math.sqrt(max(0.0, squared or 0.0)),
         rmse_interval=squared_interval and (math.sqrt(squared_interval[0]), math.sqrt(squared_interval[1])),
@@ -222,39 +222,39 @@ def bins(judged: Sequence[JudgedMoment]) -> list[CalibrationBin]:
 
 def _bin(moments: Sequence[JudgedMoment]) -> CalibrationBin:
     means = [moment.mean for moment in moments]
-    found = clustered_mean_error(means, [moment.episode for moment in moments])
+    error = clustered_mean_error(means, [moment.episode for moment in moments])
     return CalibrationBin(
         count=len(moments),
         value=float(np.mean([moment.value for moment in moments])),
         mean=float(np.mean(means)),
-        interval=found and found.interval,
+        interval=error and error.interval,
     )
 
 
 def mean_regret(judged: Sequence[JudgedMoment]) -> Regret | None:
     """Return the mean regret, or None if no moment has one."""
-    found = [(moment.regret, moment.episode) for moment in judged if moment.regret is not None]
-    if not found:
+    regrets = [(moment.regret, moment.episode) for moment in judged if moment.regret is not None]
+    if not regrets:
         return None
     return Regret(
-        at_least=float(np.mean([regret.at_least for regret, _ in found])),
-        at_most=float(np.mean([regret.at_most for regret, _ in found])),
-        interval=loss_interval([regret for regret, _ in found], [episode for _, episode in found]),
+        at_least=float(np.mean([regret.at_least for regret, _ in regrets])),
+        at_most=float(np.mean([regret.at_most for regret, _ in regrets])),
+        interval=loss_interval([regret for regret, _ in regrets], [episode for _, episode in regrets]),
     )
 
 
 def differences_from_training(config: RunConfig, protocol: EvaluationProtocol, acting: Acting) -> list[str]:
     """Return how the episodes differ from those that the critic was trained in, as sentences."""
-    found = []
+    bins = []
     if config.environment.family.has_action_sets and protocol.opening == "no-ops":
         trained, played = config.repeat_action_probability, protocol.repeat_action_probability
         if trained != played:
-            found.append(
+            bins.append(
                 f"The emulator repeats actions with a probability of {played:g} in these episodes, and of {trained:g} "
                 "in training."
             )
     if acting.name == "epsilon-greedy":
-        found.append(f"{acting.epsilon:.0%} of the actions are random here, while the values assume the best action.")
+        bins.append(f"{acting.epsilon:.0%} of the actions are random here, while the values assume the best action.")
     elif acting.name == "greedy":
-        found.append("The agent always takes the most probable action here, and draws actions in training.")
-    return found
+        bins.append("The agent always takes the most probable action here, and draws actions in training.")
+    return bins

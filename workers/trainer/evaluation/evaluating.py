@@ -158,37 +158,37 @@ def differences(config: RunConfig, protocol: EvaluationProtocol) -> tuple[str, .
     """Return each difference as a sentence."""
     if protocol.opening == "plain":
         return ()
-    found = []
+    problems = []
     begins_alone = protocol.opening == "no-ops"
     if begins_alone and config.fire_at_reset and fire_opens(config.env):
-        found.append(
+        problems.append(
             "In training FIRE was pressed in the first frame of every episode. In this protocol the agent has to "
             "press it, and may never have seen how a game continues without it. To train for it, turn off Fire at "
             "reset."
         )
     # With a maximum of 1 no-op, training always has 1 or always none.
     if begins_alone and config.max_noops <= 1 and protocol.noops != NO_NOOPS:
-        found.append(
+        problems.append(
             "In training every episode began in the same frame. In this protocol it begins after a random number of "
             "frames without action. To train for it, set Maximum no-ops to 30."
         )
     if config.repeat_action_probability != protocol.repeat_action_probability:
-        found.append(
+        problems.append(
             f"In training the emulator {_repeats(config.repeat_action_probability)}. In this protocol it "
             f"{_repeats(protocol.repeat_action_probability)}. To train for it, set Repeat-action probability to "
             f"{protocol.repeat_action_probability:g}."
         )
     if protocol.full_action_set and config.action_set != "full":
-        found.append(
+        problems.append(
             "In training the agent chose among the actions that have an effect in its game, and it still does. In "
             "this protocol agents choose among all 18 actions. To train for it, set Action set to full."
         )
     if protocol.full_action_set and config.life_loss_ends_episode:
-        found.append(
+        problems.append(
             "In training a lost life ended the episode. In this protocol agents get no signal of lost lives. To train "
             "for it, turn off Life loss ends episode."
         )
-    return tuple(found)
+    return tuple(problems)
 
 
 def _repeats(probability: float) -> str:
@@ -232,15 +232,15 @@ def evaluate(
         played.append(one)
     if len(played) < episodes:
         return None
-    found = document(subject, protocol, request.seed, points, [one.episode for one in played])
-    report.evaluated(found)
-    show_result(found)
+    evaluation = document(subject, protocol, request.seed, points, [one.episode for one in played])
+    report.evaluated(evaluation)
+    show_result(evaluation)
     # After the result, because saving the set may fail, and the result may have taken hours.
     if request.save_starts:
         ordered = sorted(played, key=lambda one: one.episode.number)
         _save_starts(request, subject, [one.trail for one in ordered if one.trail])
     report.finished()
-    return found
+    return evaluation
 
 
 def _subject(request: EvaluateRequest) -> Subject:

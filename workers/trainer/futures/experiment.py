@@ -106,23 +106,23 @@ def challenge(
         return Challenge(taken=names[taken], action=None, scale=scale)
     challenger = Challenger(acting, plan, simulate, int(means.argmax()), taken, scale)
     first = len(screen[0])
-    found: list[float] = []
+    returns: list[float] = []
     evidence = 1.0
-    while evidence < DECISIVE and len(found) < MAX_PAIRS and (len(found) < FEWEST_PAIRS or evidence >= HOPELESS):
-        found += challenger.differences(range(first + len(found), first + len(found) + BLOCK))
-        evidence = loss_evidence(found, scale)
+    while evidence < DECISIVE and len(returns) < MAX_PAIRS and (len(returns) < FEWEST_PAIRS or evidence >= HOPELESS):
+        returns += challenger.differences(range(first + len(returns), first + len(returns) + BLOCK))
+        evidence = loss_evidence(returns, scale)
     is_better = evidence >= DECISIVE
     # The pairs that show a loss overstate it, so it is measured with others.
-    last = first + len(found)
+    last = first + len(returns)
     measured = challenger.differences(range(last, last + FEWEST_PAIRS)) if is_better else []
     return Challenge(
         taken=names[taken],
         action=names[challenger.action],
         scale=scale,
-        pairs=len(found),
+        pairs=len(returns),
         e_value=evidence,
         is_better=is_better,
-        pairs_needed=None if is_better else pairs_needed(found, scale),
+        pairs_needed=None if is_better else pairs_needed(returns, scale),
         loss=estimate(measured) if is_better else None,
     )
 

@@ -45,8 +45,8 @@ def parsed_actions(first: Sequence[str], names: Sequence[str]) -> tuple[int, ...
 
 def _parsed_action(text: str, by_name: dict[str, int], names: Sequence[str]) -> Iterator[int]:
     name, times = text, 1
-    if text.casefold() not in by_name and (found := re.fullmatch(r"(.+?)\s*[×xX*]\s*(\d{1,5})", text.strip())):
-        name, times = found[1], int(found[2])
+    if text.casefold() not in by_name and (match := re.fullmatch(r"(.+?)\s*[×xX*]\s*(\d{1,5})", text.strip())):
+        name, times = match[1], int(match[2])
     action = by_name.get(name.strip().casefold())
     if action is None:
         raise RequestError(f"--first {text}: there is no action {name!r}; choose one of {', '.join(names)}")

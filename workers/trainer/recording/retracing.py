@@ -137,14 +137,14 @@ def points(
         screens.append((game.frames, game.screen_hash()))
         advance(len(screens))
     check_score(game, which.score, when=" before the last start point")
-    found = SavedPoints(game.seed, game.trail, game.emulator, screens)
-    _check_size(which, found)
-    return found
+    saved = SavedPoints(game.seed, game.trail, game.emulator, screens)
+    _check_size(which, saved)
+    return saved
 
 
-def _check_size(which: StartPointsParameters, found: SavedPoints) -> None:
-    starts = starts_at(found.seed, found.actions, found.screens)
-    stored = StartSetFile(env=which.env, player="agent", source=which.source, emulator=found.emulator, starts=starts)
+def _check_size(which: StartPointsParameters, saved: SavedPoints) -> None:
+    starts = starts_at(saved.seed, saved.actions, saved.screens)
+    stored = StartSetFile(env=which.env, player="agent", source=which.source, emulator=saved.emulator, starts=starts)
     if (size := len(stored.content)) > which.max_bytes:
         raise StartsError(
             f"the start points take {size:,} bytes, more than the limit of {which.max_bytes:,} "
@@ -166,13 +166,13 @@ def salient(
     devices.compute_in(1)
     subject = subjects.agent_subject(checkpoint, config, PROTOCOLS[which.protocol], None)
     game = subject.open_game()
-    found: list[tuple[Tensor, Tensor]] = []
+    pairs: list[tuple[Tensor, Tensor]] = []
     try:
         for maps in _retraced(subject, game, which):
             if should_stop():
                 raise StoppedError("the saliency was stopped")
-            found.append(maps)
-            advance(len(found))
+            pairs.append(maps)
+            advance(len(pairs))
         check_score(game, which.score)
     finally:
         game.close()
@@ -188,7 +188,7 @@ def salient(
         sigma=SIGMA,
         blur_sigma=BLUR_SIGMA,
     )
-    policy, value = (torch.stack(maps).numpy() for maps in zip(*found, strict=True))
+    policy, value = (torch.stack(maps).numpy() for maps in zip(*pairs, strict=True))
     return Saliency(head, {**_column("policy", policy), **_column("value", value)})
 
 
