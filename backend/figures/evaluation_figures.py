@@ -82,14 +82,14 @@ def evaluations_figure(trained: RunCurve, evaluated: Sequence[EvaluationPoint], 
     """Return means with their 95% intervals, in a color and a symbol for each protocol."""
     figure = curves_figure([trained], EPISODE_RETURN, look)
     # A NaN mean appears only in the list of evaluations.
-    drawn = [each for each in evaluated if (np.abs(_ends(each.found)) < MAX_DRAWABLE).all()]
-    heights = [trained.curve.min, trained.curve.max, *(_ends(each.found) for each in drawn)]
+    drawn = [each for each in evaluated if (np.abs(_ends(each.document)) < MAX_DRAWABLE).all()]
+    heights = [trained.curve.min, trained.curve.max, *(_ends(each.document) for each in drawn)]
     figure.layout["yaxis"] = {"title": {"text": "Score"}, **y_axis(heights, look.y_log, clip=look.clip)}
     if not len(trained.curve.x):
         # Otherwise Plotly shows negative and fractional steps around a single evaluation.
         figure.layout["xaxis"]["rangemode"] = "tozero"
-    for name in dict.fromkeys([*PROTOCOLS, *(each.found.protocol for each in drawn)]):
-        if mine := [each for each in drawn if each.found.protocol == name]:
+    for name in dict.fromkeys([*PROTOCOLS, *(each.document.protocol for each in drawn)]):
+        if mine := [each for each in drawn if each.document.protocol == name]:
             figure.data.append(to_json(_means(name, mine, trained)))
     return figure
 
@@ -112,7 +112,7 @@ def _ends(document: EvaluationDocument) -> Floats:
 
 
 def _means(name: str, evaluated: Sequence[EvaluationPoint], trained: RunCurve) -> go.Scatter:
-    means, low, high = np.array([_ends(each.found) for each in evaluated]).T
+    means, low, high = np.array([_ends(each.document) for each in evaluated]).T
     return go.Scatter(
         x=np.array([each.x for each in evaluated]),
         y=significant(means),
@@ -124,7 +124,7 @@ def _means(name: str, evaluated: Sequence[EvaluationPoint], trained: RunCurve) -
             "size": 9,
         },
         name=as_text(name),
-        text=[_hover(each.found) for each in evaluated],
+        text=[_hover(each.document) for each in evaluated],
         hovertemplate="%{text}",
         uid=f"{trained.run_id}-{name}",
         meta={"run_id": trained.run_id, "protocol": name},

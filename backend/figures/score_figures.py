@@ -124,17 +124,19 @@ def draw_episode_histogram(session: Session, runs: Sequence[Run], low: float, hi
     episodes = load_episode_returns(session, runs)
     samples = group_samples(runs, by, episodes)
     groups = [[run for sample in group for run in sample] for group in samples]
-    samples = []
+    returns_of_groups = []
     for group in groups:
         parts = [
             each.returns[(each.steps >= low) & (each.steps <= high)] for each in (episodes[run.id] for run in group)
         ]
         returns = np.concatenate(parts)
-        samples.append(returns[np.abs(returns) < MAX_DRAWABLE])
+        returns_of_groups.append(returns[np.abs(returns) < MAX_DRAWABLE])
     strokes = strokes_by_run(group_runs(runs, by))
     styles = [strokes[group[0].id] for group in groups]
     names = group_labels(samples, by) if len(groups) > 1 else ["Episodes"] * len(groups)
-    return episode_histogram_figure(list(zip(names, styles, samples, strict=True)), _describe_steps(low, high))
+    return episode_histogram_figure(
+        list(zip(names, styles, returns_of_groups, strict=True)), _describe_steps(low, high)
+    )
 
 
 def episode_histogram_figure(groups: Sequence[tuple[str, Stroke, Floats]], part: str = "") -> Figure:
