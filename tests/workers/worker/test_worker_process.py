@@ -34,8 +34,8 @@ sys.exit(__main__.main())
 # The worker's main function without the wait for the directory of a worker that may be ending.
 AT_ONCE = """
 import sys
-from workers.worker import __main__, place
-place.LOCK_SECONDS = 0.0
+from workers.worker import __main__, machine
+machine.LOCK_SECONDS = 0.0
 sys.exit(__main__.main())
 """
 
