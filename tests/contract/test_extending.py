@@ -1,54 +1,19 @@
 """Recipes of docs/extending.md, applied to a copy: they change few files, name each, and work."""
 
 import re
-import shutil
-import subprocess
-import sys
 from pathlib import Path
 from textwrap import dedent
 
 import pytest
 
-ROOT = Path(__file__).parents[2]
-EXTENDING = (ROOT / "docs" / "extending.md").read_text()
+from tests.contract.recipes import ROOT, Copy, recipe
 
 
-def recipe(title: str) -> dict[str, str]:
+def steps(title: str) -> dict[str, str]:
     """Return the files that a recipe changes, each with the code that it adds."""
-    (section,) = re.findall(rf"^## {title}\n(.*?)^##", EXTENDING, re.MULTILINE | re.DOTALL)
-    steps = re.findall(r"^\d\. \*\*`([^`]+)`\*\*(.*?)(?=^\d\. |\Z)", section, re.MULTILINE | re.DOTALL)
-    codes = {file: re.findall(r"```python\n(.*?)```", step, re.DOTALL) for file, step in steps}
+    parts = re.findall(r"^\d\. \*\*`([^`]+)`\*\*(.*?)(?=^\d\. |\Z)", recipe(title), re.MULTILINE | re.DOTALL)
+    codes = {file: re.findall(r"```python\n(.*?)```", part, re.DOTALL) for file, part in parts}
     return {file: dedent(code[0]) if code else "" for file, code in codes.items()}
-
-
-class Copy:
-    """A copy of some folders of the project, in which programs run."""
-
-    def __init__(self, folder: Path, *parts: str) -> None:
-        self.folder = folder
-        for part in parts:
-            # With the compiled modules, which saves seconds.
-            shutil.copytree(ROOT / part, folder / part)
-
-    def write(self, file: str, text: str) -> None:
-        """Write a new file."""
-        assert not (ROOT / file).exists(), file
-        (self.folder / file).write_text(text)
-
-    def insert(self, file: str, before: str, text: str) -> None:
-        """Insert a text into a file before another one."""
-        path = self.folder / file
-        old = path.read_text()
-        assert old.count(before) == 1, f"{file} has no {before!r}, or several"
-        path.write_text(old.replace(before, text + before))
-
-    def run(self, program: str, **environment: str) -> None:
-        """Run a program in the copy."""
-        command = [sys.executable, "-c", dedent(program)]
-        paths = f"{self.folder}:{ROOT / 'client'}"
-        environment = {"PATH": "", "PYTHONPATH": paths, "HOME": str(self.folder), **environment}
-        done = subprocess.run(command, cwd=self.folder, env=environment, capture_output=True, text=True, check=False)
-        assert done.returncode == 0, done.stderr
 
 
 def table_names(document: str) -> list[str]:
@@ -57,15 +22,14 @@ def table_names(document: str) -> list[str]:
 
 
 def test_a_chart_takes_four_files(tmp_path: Path) -> None:
-    files = recipe("Add a chart")
+    files = steps("Add a chart")
     module, routes = "backend/figures/step_counts.py", "backend/figures/routes.py"
     assert [*files] == [module, routes, "docs/reports.md", "tests/backend/figures/test_step_counts.py"]
-    copy = Copy(tmp_path, "backend", "workers", "alembic")
-    shutil.copy(ROOT / "alembic.ini", tmp_path)
+    copy = Copy(tmp_path, "backend", "workers", "alembic", "alembic.ini")
     copy.write(module, files[module])
     copy.insert(routes, "router = APIRouter", "from backend.figures.step_counts import draw_step_counts\n\n")
     copy.insert(routes, "def _refuse_time", f"{files[routes]}\n\n")
-    copy.run("""
+    copy.run_program("""
         from pathlib import Path
         from fastapi.testclient import TestClient
         from backend.app import create_app
@@ -92,7 +56,7 @@ def test_every_figure_is_documented() -> None:
 
 
 def test_a_setting_takes_two_files(tmp_path: Path) -> None:
-    files = recipe("Add a setting")
+    files = steps("Add a setting")
     settings = "workers/contract/settings.py"
     assert [*files] == [settings, "docs/settings.md"]
     copy = Copy(tmp_path, "backend", "workers")
@@ -106,7 +70,7 @@ def test_a_setting_takes_two_files(tmp_path: Path) -> None:
         assert Settings().max_boards == 7
         assert "ARCADIA_MAX_BOARDS?" in unknown_settings({"ARCADIA_MAX_BOARD": "7"})
     """
-    copy.run(program, ARCADIA_MAX_BOARDS="7")
+    copy.run_program(program, ARCADIA_MAX_BOARDS="7")
 
 
 METHOD_FILES = {
@@ -154,7 +118,7 @@ def with_method(tmp_path: Path) -> Copy:
     """Return a copy with one more method, by the recipe."""
     registry, presets = "workers/contract/config/methods.py", "workers/contract/presets/poles.py"
     test = "tests/workers/trainer/methods/test_my_method.py"
-    assert {*recipe("Add a method")} == {*METHOD_FILES, registry, presets, "docs/methods.md", test}
+    assert {*steps("Add a method")} == {*METHOD_FILES, registry, presets, "docs/methods.md", test}
     copy = Copy(tmp_path, "workers")
     for file, code in METHOD_FILES.items():
         copy.write(file, dedent(code))
@@ -177,7 +141,7 @@ def with_method(tmp_path: Path) -> Copy:
 
 
 def test_a_method_takes_six_files(with_method: Copy) -> None:
-    with_method.run("""
+    with_method.run_program("""
         from workers.contract.config import config_adapter
         from workers.contract.presets import PRESETS
 
@@ -189,7 +153,7 @@ def test_a_method_takes_six_files(with_method: Copy) -> None:
 
 @pytest.mark.nightly
 def test_a_method_of_the_recipe_trains(with_method: Copy) -> None:
-    with_method.run("""
+    with_method.run_program("""
         from workers.contract.presets import PRESETS
         from workers.trainer.methods import TRAINERS
         from workers.trainer.run.run import NullRun

@@ -1,14 +1,11 @@
 """The recipe "Add a kind of job" of docs/extending.md, applied to a copy of the repository."""
 
-import os
-import shutil
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).parents[2]
+from tests.contract.recipes import Copy, newest_revision, recipe
+
 MAX_FILES = 12
 COPIED = ("alembic", "backend", "client", "examples", "tests", "workers", "alembic.ini", "pyproject.toml")
 # Where a line of the recipe goes: the path, a line that is there, and the lines to add before it.
@@ -165,48 +162,26 @@ def test_a_greeting_is_made(api: Api, tmp_path: Path) -> None:
 '''
 
 
-def apply_recipe(copy: Path) -> set[str]:
-    """Apply the recipe to a copy of the repository. Return the changed files."""
-    newest = max(path.name[:4] for path in (copy / "alembic" / "versions").glob("[0-9]*.py"))
+def apply_recipe(copy: Copy) -> set[str]:
+    """Apply the recipe to a copy. Return the changed files."""
     for name, content in NEW_FILES.items():
-        (copy / name).write_text(content.replace("{newest}", newest))
+        copy.write(name, content.replace("{newest}", newest_revision()))
     for name, place, lines in INSERTIONS:
-        text = (copy / name).read_text()
-        assert text.count(place) == 1, f"{name} does not have {place!r} once"
-        (copy / name).write_text(text.replace(place, lines + place))
+        copy.insert(name, place, lines)
     return {*NEW_FILES, *(name for name, *_ in INSERTIONS)}
 
 
 def test_a_kind_of_job_changes_few_files_which_the_recipe_names(tmp_path: Path) -> None:
-    for name in {name for name, *_ in INSERTIONS}:
-        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
-        shutil.copy(ROOT / name, tmp_path / name)
-    shutil.copytree(ROOT / "alembic", tmp_path / "alembic")
-    changed = apply_recipe(tmp_path)
+    changed = apply_recipe(Copy(tmp_path, *{name for name, *_ in INSERTIONS}))
     # The queries and the page.
     assert len(changed) + 2 <= MAX_FILES
-    recipe = (ROOT / "docs" / "extending.md").read_text().split("## Add a kind of job")[1].split("\n## ")[0]
     for name in changed - NEW_FILES.keys():
-        assert f"../{name})" in recipe, f"the recipe does not name {name}"
+        assert f"../{name})" in recipe("Add a kind of job"), f"the recipe does not name {name}"
 
 
 @pytest.mark.nightly
 def test_the_recipe_for_a_kind_of_job_works(tmp_path: Path) -> None:
-    for name in COPIED:
-        ignored = shutil.ignore_patterns("__pycache__", "node_modules")
-        if (ROOT / name).is_dir():
-            shutil.copytree(ROOT / name, tmp_path / name, ignore=ignored)
-        else:
-            shutil.copy(ROOT / name, tmp_path / name)
-    apply_recipe(tmp_path)
-    (tmp_path / "tests" / "backend" / "test_greetings.py").write_text(TEST)
-    command = [sys.executable, "-m", "pytest", "-n0", "-p", "no:cacheprovider", "-q"]
-    done = subprocess.run(
-        [*command, "tests/backend/test_greetings.py", "-k", "sqlite"],
-        cwd=tmp_path,
-        env={**os.environ, "PYTHONPATH": f"{tmp_path}{os.pathsep}{tmp_path / 'client'}"},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert done.returncode == 0, done.stdout + done.stderr
+    copy = Copy(tmp_path, *COPIED)
+    apply_recipe(copy)
+    copy.write("tests/backend/test_greetings.py", TEST)
+    assert " passed" in copy.run_tests("tests/backend/test_greetings.py", "-k", "sqlite")
