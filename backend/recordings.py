@@ -94,12 +94,12 @@ def delete(session: Session, job: Job) -> None:
     jobs.remove(session, job)
 
 
-def to_schemas(session: Session, jobs: Sequence[Job]) -> list[Recording]:
+def to_schemas(session: Session, rows: Sequence[Job]) -> list[Recording]:
     """Convert recordings to their API schemas."""
-    queue = read_queue(session, jobs)
-    of = Replay.job_id.in_([job.id for job in jobs])
+    queue = read_queue(session, rows)
+    of = Replay.job_id.in_([job.id for job in rows])
     replays = dict(session.execute(select(Replay.job_id, Replay.id).where(of)).all())
-    at = Checkpoint.id.in_([job.checkpoint_id for job in jobs])
+    at = Checkpoint.id.in_([job.checkpoint_id for job in rows])
     steps: dict[int | None, int] = dict(session.execute(select(Checkpoint.id, Checkpoint.step).where(at)).all())
     same = ("id", "run_id", "checkpoint_id")
     return [
@@ -112,7 +112,7 @@ def to_schemas(session: Session, jobs: Sequence[Job]) -> list[Recording]:
                 "replay_id": replays.get(job.id) if job.state == "done" else None,
             }
         )
-        for job in jobs
+        for job in rows
     ]
 
 

@@ -1,4 +1,4 @@
-"""Layout of an archive file (docs/archives.md), and the checks of one that is imported."""
+"""Layout of archive files (docs/archives.md), and the checks of imported ones."""
 
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager

@@ -279,9 +279,9 @@ def read_sample_efficiency(
 ) -> Figure:
     """Return scores over runs and games by step. By default, runs that differ only in seed and game are one group."""
     with db.read() as session:
-        named = load_runs(session, runs)
-        figure = draw_efficiency(session, named, center, parse_group_fields(group_by, named))
-    return add_cursor(_add_missing(figure, named, runs), None)
+        loaded = load_runs(session, runs)
+        figure = draw_efficiency(session, loaded, center, parse_group_fields(group_by, loaded))
+    return add_cursor(_add_missing(figure, loaded, runs), None)
 
 
 @figure_route(
@@ -298,9 +298,9 @@ def read_profile(
 ) -> Figure:
     """Return the performance profile of settings: the share of their runs above each return."""
     with db.read() as session:
-        named = load_runs(session, runs)
-        figure = draw_profile(session, named, at, parse_group_fields(group_by, named))
-    return add_cursor(_add_missing(figure, named, runs), None)
+        loaded = load_runs(session, runs)
+        figure = draw_profile(session, loaded, at, parse_group_fields(group_by, loaded))
+    return add_cursor(_add_missing(figure, loaded, runs), None)
 
 
 @figure_route(

@@ -84,7 +84,7 @@ class JobAttempts(Attempts[Job]):
         held.traceback = traceback or held.traceback
 
     def compare_outcome(self, session: Session, held: Job, ended: Release) -> None:
-        # Only a worker that reports success of a job that failed, or the failure of one that is done.
+        # Log only a success of a failed job and a failure of a job that is done.
         if held.run_id is None or (held.state, ended.outcome) not in (("failed", "finished"), ("done", "failed")):
             return
         reason = f" ({ended.message})" if ended.message else ""

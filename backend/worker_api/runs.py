@@ -66,7 +66,7 @@ def _active_attempt(session: Session, run: Run) -> Attempt:
 
 
 class RunAttempts(Attempts[Run]):
-    """Attempts at runs, each with a row of its own."""
+    """Attempts at runs. Each is stored as a row."""
 
     active = ACTIVE
 

@@ -1,4 +1,4 @@
-"""Sources of imports, and the upload of their events after the last one that the server has."""
+"""Sources of imports, and the upload of the events that the server does not have yet."""
 
 from __future__ import annotations
 

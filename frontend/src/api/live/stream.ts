@@ -26,7 +26,7 @@ export function openStream(sink: LiveSink): () => void {
     for (const kind of LIVE_KINDS) {
       source.addEventListener(kind, (message) => {
         const fields: object = JSON.parse(message.data || "{}");
-        // A job has a kind of its own.
+        // The fields of a job have a `kind` too, so they stay apart.
         sink.onEvent((kind === "job.changed" ? { kind, job: fields } : { ...fields, kind }) as LiveEvent);
       });
     }
