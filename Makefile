@@ -83,9 +83,9 @@ $(SYNC): client/generate_sync.py client/arcadia/_async $(wildcard client/arcadia
 	@$(BIN)/python client/generate_sync.py
 	@touch $@
 
-$(SCHEMA): frontend/package.json $(DEV_MODULES) $(PACKAGES) $(shell find backend workers/contract -name '*.py') | $(SYNC)
+$(SCHEMA): frontend/package.json $(DEV_MODULES) $(PACKAGES) $(shell find backend workers/arcadia_workers/contract -name '*.py') | $(SYNC)
 	@echo "Generating the types of the API: about ten seconds"
-	@mkdir -p .setup && $(BIN)/python -m backend.openapi >.setup/openapi.json
+	@mkdir -p .setup && $(BIN)/python -m arcadia_backend.openapi >.setup/openapi.json
 	@$(IN_FRONTEND) ../setup/step "Types of the API" npm run --silent types
 	@touch $@
 

@@ -21,7 +21,7 @@ ROOT = Path(__file__).parent
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
 APPLICATION = "arcadia_server.application"
 MOVED = ("backend", "workers")
-# backend/database/migrations.py and backend/web/frontend.py look here first.
+# backend/arcadia_backend/database/migrations.py and backend/arcadia_backend/web/frontend.py look here first.
 # A top-level folder `alembic` would hide the library.
 BUNDLED = {
     ROOT / "alembic": "migration_scripts",

@@ -2,13 +2,13 @@
 
 from sqlalchemy import JSON, Connection
 
-import backend.database.tables
-import backend.metrics.points
+import arcadia_backend.database.tables
+import arcadia_backend.metrics.points
 from alembic import context
-from backend.config import Settings
-from backend.database.engine import migration_engine
+from arcadia_backend.config import Settings
+from arcadia_backend.database.engine import migration_engine
 
-TARGET = backend.database.tables.Base.metadata
+TARGET = arcadia_backend.database.tables.Base.metadata
 
 
 def spell(kind: str, item: object, _context: object) -> str | bool:

@@ -7,7 +7,7 @@ Revises: ${down_revision or "nothing"}
 import sqlalchemy as sa
 
 from alembic import op
-from backend import columns
+from arcadia_backend import columns
 ${imports if imports else ""}
 revision = ${repr(up_revision)}
 down_revision = ${repr(down_revision)}

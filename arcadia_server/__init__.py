@@ -31,7 +31,7 @@ def use_application() -> None:
 def version() -> str:
     """Return the version, the commit and the database schema."""
     use_application()
-    from backend.cli import describe_version
+    from arcadia_backend.cli import describe_version
 
     return describe_version()
 
@@ -39,7 +39,7 @@ def version() -> str:
 def run(arguments: list[str]) -> int:
     """Run a command. The first argument is its name."""
     use_application()
-    from backend.cli import main
+    from arcadia_backend.cli import main
 
     return main(arguments)
 

@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 from fastapi.testclient import TestClient
 
-from backend.app import create_app
-from backend.comparisons.routes import MAX_RUNS
-from backend.config import Settings
+from arcadia_backend.app import create_app
+from arcadia_backend.comparisons.routes import MAX_RUNS
+from arcadia_backend.config import Settings
 from bench.arguments import read_arguments
 
 SEEDS, EVENTS, EPISODES = 5, 30, 20

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from bench.learning_curve import WINDOW, read_events
-from workers.contract.events import Metrics
-from workers.contract.metrics import DEAD_UNITS
+from arcadia_workers.contract.events import Metrics
+from arcadia_workers.contract.metrics import DEAD_UNITS
 
 SPREAD = "network/value_spread"
 

@@ -19,17 +19,17 @@ from pathlib import Path
 
 import numpy as np
 
-from backend.examples import EXAMPLES
-from backend.marks.anomalies import SLOW_SECONDS, SPEED_AFTER, SPEED_BEFORE
-from backend.marks.rules import METRICS, RULES, find_anomalies
-from backend.marks.signals import Anomaly, Samples, Signals
-from backend.metrics.points import Array
-from backend.metrics.service import pack_events
+from arcadia_backend.examples import EXAMPLES
+from arcadia_backend.marks.anomalies import SLOW_SECONDS, SPEED_AFTER, SPEED_BEFORE
+from arcadia_backend.marks.rules import METRICS, RULES, find_anomalies
+from arcadia_backend.marks.signals import Anomaly, Samples, Signals
+from arcadia_backend.metrics.points import Array
+from arcadia_backend.metrics.service import pack_events
 from bench.healthy import FAULTS, KINDS, simulate
 from bench.learning_curve import read_events
-from workers.contract.events import Metrics
-from workers.contract.layout import CONFIG, EVENTS
-from workers.contract.metrics import STEPS_PER_SECOND
+from arcadia_workers.contract.events import Metrics
+from arcadia_workers.contract.layout import CONFIG, EVENTS
+from arcadia_workers.contract.metrics import STEPS_PER_SECOND
 
 SEED = 20_261_129
 RUNS, QUICK_RUNS = 400, 40
@@ -182,7 +182,7 @@ def train(folder: Path, seeds: Iterable[int]) -> None:
         for preset in PRESETS:
             directory = folder / f"{preset}-{seed}"
             if not directory.exists():
-                command = [sys.executable, "-m", "workers.trainer", "--preset", preset, "--set", f"seed={seed}"]
+                command = [sys.executable, "-m", "arcadia_workers.trainer", "--preset", preset, "--set", f"seed={seed}"]
                 # One checkpoint at the end, because replays are not judged.
                 command += ["--set", "checkpoint_seconds=86400"]
                 # An interrupted training is no healthy run.

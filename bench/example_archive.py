@@ -20,11 +20,11 @@ from typing import Any
 
 import numpy as np
 
-from backend.archives.format import MANIFEST
-from backend.archives.run_writing import content_hash
-from workers.contract import tracks
-from workers.contract.agents import weights
-from workers.contract.layout import METADATA, WEIGHTS_ONLY, CheckpointMetadata
+from arcadia_backend.archives.format import MANIFEST
+from arcadia_backend.archives.run_writing import content_hash
+from arcadia_workers.contract import tracks
+from arcadia_workers.contract.agents import weights
+from arcadia_workers.contract.layout import METADATA, WEIGHTS_ONLY, CheckpointMetadata
 
 Members = dict[str, bytes]
 

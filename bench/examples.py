@@ -14,7 +14,7 @@ from typing import Any
 
 from arcadia import Client, Replay, Run
 
-from backend.examples import EXAMPLES
+from arcadia_backend.examples import EXAMPLES
 from bench.example_archive import Limits, describe, prepare
 
 MAX_BYTES = 20_000_000

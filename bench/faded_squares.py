@@ -11,7 +11,7 @@ import time
 import torch
 from torch import nn
 
-from workers.trainer.learning.optimizers import FlatParameters, RMSProp
+from arcadia_workers.trainer.learning.optimizers import FlatParameters, RMSProp
 
 # The hidden layer of arch_nips, which has nearly all of its weights.
 HIDDEN = nn.Linear(2592, 256)

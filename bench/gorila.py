@@ -12,14 +12,14 @@ from dataclasses import dataclass
 os.environ.setdefault("OMP_WAIT_POLICY", "passive")
 
 from tests.workers.trainer.local_server import server_for
-from workers.contract.config import GorilaConfig
-from workers.trainer.environments import own_environment
-from workers.trainer.host import devices
-from workers.trainer.methods.gorila import gorila
-from workers.trainer.methods.gorila.ray_cluster import RayCluster
-from workers.trainer.methods.gorila.reporter import WorkRecord
-from workers.trainer.methods.gorila.train import train_on
-from workers.trainer.run.run import NullRun
+from arcadia_workers.contract.config import GorilaConfig
+from arcadia_workers.trainer.environments import own_environment
+from arcadia_workers.trainer.host import devices
+from arcadia_workers.trainer.methods.gorila import gorila
+from arcadia_workers.trainer.methods.gorila.ray_cluster import RayCluster
+from arcadia_workers.trainer.methods.gorila.reporter import WorkRecord
+from arcadia_workers.trainer.methods.gorila.train import train_on
+from arcadia_workers.trainer.run.run import NullRun
 
 BUNDLES = (1, 2, 4)
 WARM_UP_SECONDS = 5.0

@@ -18,7 +18,7 @@ import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from workers.contract.config import GorilaConfig
+from arcadia_workers.contract.config import GorilaConfig
 
 HOSTS = {"arcadia-a": "10.77.0.1", "arcadia-b": "10.77.0.2"}
 HEAD, OTHER = HOSTS
@@ -172,7 +172,7 @@ def rehearse(folder: Path, patience: float) -> None:
         command = [
             sys.executable,
             "-m",
-            "workers.trainer",
+            "arcadia_workers.trainer",
             str(config),
             "--dir",
             str(folder / "run"),

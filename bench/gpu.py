@@ -6,8 +6,8 @@ import subprocess
 import sys
 
 from bench.rates import ceiling, of_method
-from workers.contract.config import Ga3cConfig, PaacConfig, RunConfig, config_adapter
-from workers.trainer.host import devices
+from arcadia_workers.contract.config import Ga3cConfig, PaacConfig, RunConfig, config_adapter
+from arcadia_workers.trainer.host import devices
 
 METHODS = ("paac", "ga3c")
 COUNTS = (32, 64, 128, 256, 512, 1024)

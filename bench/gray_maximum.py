@@ -14,13 +14,13 @@ import ale_py
 import numpy as np
 from numpy.typing import NDArray
 
-from workers.contract.protocols.document import EvaluationDocument
-from workers.trainer import commands
-from workers.trainer.evaluation import evaluating
-from workers.trainer.evaluation.report import JobReport
-from workers.trainer.games import emulator, subjects
-from workers.trainer.games.video import Screen, shrunk
-from workers.trainer.methods.trainer import Action
+from arcadia_workers.contract.protocols.document import EvaluationDocument
+from arcadia_workers.trainer import commands
+from arcadia_workers.trainer.evaluation import evaluating
+from arcadia_workers.trainer.evaluation.report import JobReport
+from arcadia_workers.trainer.games import emulator, subjects
+from arcadia_workers.trainer.games.video import Screen, shrunk
+from arcadia_workers.trainer.methods.trainer import Action
 
 GAMES = ("ALE/Pong-v5", "ALE/Breakout-v5", "ALE/Seaquest-v5", "ALE/SpaceInvaders-v5")
 FRAMES_PER_STEP = 4

@@ -10,11 +10,11 @@ from math import log
 
 import numpy as np
 
-from backend.marks import anomalies as rules
-from backend.marks.anomalies import ENTROPY, GRADIENT_NORM, POLICY_LOSS, VALUE_LOSS
-from backend.marks.signals import RuleName, Samples, Signals
-from workers.contract.inference.means import Floats
-from workers.contract.metrics import DEAD_UNITS, EPISODE_LENGTH, EPISODE_RETURN, STEPS_PER_SECOND
+from arcadia_backend.marks import anomalies as rules
+from arcadia_backend.marks.anomalies import ENTROPY, GRADIENT_NORM, POLICY_LOSS, VALUE_LOSS
+from arcadia_backend.marks.signals import RuleName, Samples, Signals
+from arcadia_workers.contract.inference.means import Floats
+from arcadia_workers.contract.metrics import DEAD_UNITS, EPISODE_LENGTH, EPISODE_RETURN, STEPS_PER_SECOND
 
 Random = np.random.Generator
 TOTAL = 1_000_000

@@ -16,7 +16,7 @@ from pathlib import Path
 
 import psutil
 
-from backend.startup.parts import free_port
+from arcadia_backend.startup.parts import free_port
 from bench.raw_values import add_csv_option, write_rows
 from tests.processes import command_line
 
@@ -25,11 +25,11 @@ QUIET_SHARE, QUIET_SECONDS, START_SECONDS = 0.02, 60.0, 900.0
 # What identifies a process in its command line. The leash runs the others, so it comes first.
 KINDS = {
     "leash.py": "leash",
-    "workers.trainer.job": "ready job",
-    "workers.trainer": "ready trainer",
-    "workers.worker": "worker",
-    "backend.cli backend": "backend",
-    "backend.cli up": "arcadia up",
+    "arcadia_workers.trainer.job": "ready job",
+    "arcadia_workers.trainer": "ready trainer",
+    "arcadia_workers.worker": "worker",
+    "arcadia_backend.cli backend": "backend",
+    "arcadia_backend.cli up": "arcadia up",
     "-server": "Redis",
 }
 # Gives threads their names in the kernel, which Python does only since version 3.14.
@@ -63,7 +63,7 @@ def installation(folder: Path) -> Iterator[psutil.Process]:
     command = ["up", "--port", str(free_port()), "--data", str(folder / "data")]
     with (folder / "output").open("w") as output:
         up = subprocess.Popen(
-            [sys.executable, "-m", "backend.cli", *command],
+            [sys.executable, "-m", "arcadia_backend.cli", *command],
             env=clean | {"PYTHONPATH": path},
             stdout=output,
             stderr=output,

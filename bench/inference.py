@@ -12,12 +12,12 @@ from functools import partial
 
 import numpy as np
 
-from backend.suites.aggregates import estimated_median, optimality_gap
+from arcadia_backend.suites.aggregates import estimated_median, optimality_gap
 from bench.losses import rows_of_actions, rows_of_known_agents, rows_of_losses
 from bench.simulations import SEED, Ends, Row, broken, compact_table, covered, table
-from workers.contract.futures import JudgedMoment
-from workers.contract.inference.elimination import eliminate
-from workers.contract.inference.means import (
+from arcadia_workers.contract.futures import JudgedMoment
+from arcadia_workers.contract.inference.elimination import eliminate
+from arcadia_workers.contract.inference.means import (
     MIN_RUNS,
     Floats,
     best_against_others,
@@ -25,7 +25,7 @@ from workers.contract.inference.means import (
     share_interval,
     t_interval,
 )
-from workers.contract.inference.samples import (
+from arcadia_workers.contract.inference.samples import (
     MIN_IMPROVEMENT_RUNS,
     Interval,
     Tasks,
@@ -36,8 +36,8 @@ from workers.contract.inference.samples import (
     over_tasks,
     probability_of_improvement,
 )
-from workers.contract.published import atari_5_weights
-from workers.trainer.calibration.calibrating import errors
+from arcadia_workers.contract.published import atari_5_weights
+from arcadia_workers.trainer.calibration.calibrating import errors
 
 SIZES = (2, 3, 5, 10)
 GROUPS = (2, 5, 10)

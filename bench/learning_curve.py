@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from bench.raw_values import add_csv_option, write_rows
 from tests.chromium import chromium
-from workers.contract.events import Episode, Event, Finished, Metrics, Started, Stopped, event_adapter
+from arcadia_workers.contract.events import Episode, Event, Finished, Metrics, Started, Stopped, event_adapter
 
 WINDOW = 100
 WIDTH, HEIGHT = 1200, 600

@@ -22,8 +22,8 @@ from websockets.sync.client import connect
 
 from bench.live_page import drawn, watching_page
 from tests.installation import Installation
-from workers.contract import live
-from workers.contract.live import SEEN_EVERY
+from arcadia_workers.contract import live
+from arcadia_workers.contract.live import SEEN_EVERY
 
 PONG: dict[str, Any] = {
     "algorithm": "paac",

@@ -6,9 +6,9 @@ import numpy as np
 
 from bench.simulations import SEED, Ends, Row, covered
 from bench.solved import AGENTS, WORLDS, KnownAgent
-from workers.contract.futures import USUAL_CALIBRATION_FUTURES
-from workers.contract.futures import USUAL_FUTURES as SCREEN
-from workers.contract.inference.losses import (
+from arcadia_workers.contract.futures import USUAL_CALIBRATION_FUTURES
+from arcadia_workers.contract.futures import USUAL_FUTURES as SCREEN
+from arcadia_workers.contract.inference.losses import (
     DECISIVE,
     MARGIN,
     Bounds,
@@ -17,7 +17,7 @@ from workers.contract.inference.losses import (
     loss_interval,
     select_losses,
 )
-from workers.contract.inference.means import Floats
+from arcadia_workers.contract.inference.means import Floats
 
 
 def rows_of_losses(trials: int) -> list[Row]:

@@ -20,13 +20,13 @@ from typing import Any
 
 from fastapi.testclient import TestClient
 
-from backend.app import create_app
-from backend.config import Settings
-from backend.database.engine import Database
-from backend.database.tables import Run
-from backend.metrics import service
+from arcadia_backend.app import create_app
+from arcadia_backend.config import Settings
+from arcadia_backend.database.engine import Database
+from arcadia_backend.database.tables import Run
+from arcadia_backend.metrics import service
 from bench.raw_values import add_csv_option, write_rows
-from workers.contract.events import Metrics
+from arcadia_workers.contract.events import Metrics
 
 TOKEN = "bench"  # noqa: S105
 RUNS = 10

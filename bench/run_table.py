@@ -15,15 +15,15 @@ import psutil
 from fastapi.testclient import TestClient
 from sqlalchemy import insert, text
 
-from backend.app import create_app
-from backend.config import Settings
-from backend.database.columns import utc_now
-from backend.database.engine import Database
-from backend.database.tables import Run, RunTag
-from backend.metrics.points import MetricClock, MetricSeries
+from arcadia_backend.app import create_app
+from arcadia_backend.config import Settings
+from arcadia_backend.database.columns import utc_now
+from arcadia_backend.database.engine import Database
+from arcadia_backend.database.tables import Run, RunTag
+from arcadia_backend.metrics.points import MetricClock, MetricSeries
 from bench.arguments import read_csv_option
 from bench.raw_values import joined, write_rows
-from workers.contract.presets import PRESETS
+from arcadia_workers.contract.presets import PRESETS
 
 RUNS, METRICS, REQUESTS = 10_000, 20, 15
 QUERIES: tuple[tuple[str, dict[str, Any]], ...] = (

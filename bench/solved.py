@@ -13,14 +13,14 @@ from typing import cast
 import numpy as np
 import numpy.typing as npt
 
-from workers.contract.config import PaacConfig
-from workers.contract.futures import USUAL_EPISODES, USUAL_HORIZON, Challenge, JudgedMoment, LossBounds, Regret
-from workers.contract.inference.losses import bound_loss
-from workers.contract.inference.means import Floats
-from workers.trainer.calibration.calibrating import mean_regret
-from workers.trainer.environments.worlds.puzzles import COLUMNS, ROWS
-from workers.trainer.futures.experiment import challenge
-from workers.trainer.futures.simulating import Branch, Plan, Player
+from arcadia_workers.contract.config import PaacConfig
+from arcadia_workers.contract.futures import USUAL_EPISODES, USUAL_HORIZON, Challenge, JudgedMoment, LossBounds, Regret
+from arcadia_workers.contract.inference.losses import bound_loss
+from arcadia_workers.contract.inference.means import Floats
+from arcadia_workers.trainer.calibration.calibrating import mean_regret
+from arcadia_workers.trainer.environments.worlds.puzzles import COLUMNS, ROWS
+from arcadia_workers.trainer.futures.experiment import challenge
+from arcadia_workers.trainer.futures.simulating import Branch, Plan, Player
 
 Ints = npt.NDArray[np.int64]
 

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 from fastapi.testclient import TestClient
 
-from backend.app import create_app
-from backend.config import Settings
+from arcadia_backend.app import create_app
+from arcadia_backend.config import Settings
 from bench.arguments import read_csv_option
 from bench.raw_values import joined, write_rows
 

@@ -19,11 +19,11 @@ from fastapi import FastAPI
 from fastapi.testclient import TestClient
 from sqlalchemy import Engine, create_engine, make_url, text
 
-from backend.app import create_app
-from backend.config import Settings
-from backend.database.engine import Database, open_database
-from backend.database.migrations import migrate
-from backend.database.tables import Base
+from arcadia_backend.app import create_app
+from arcadia_backend.config import Settings
+from arcadia_backend.database.engine import Database, open_database
+from arcadia_backend.database.migrations import migrate
+from arcadia_backend.database.tables import Base
 from tests.factories import Api
 from tests.plugin_packages import Site, open_site
 
@@ -65,24 +65,24 @@ def pytest_collection_finish() -> None:
 
 # PostgreSQL matters here: locks, JSON, sorting, sequences and migrations. Other tests use it in the nightly stage only.
 BOTH_DATABASES = (
-    "backend/alerts/test_alerts",
-    "backend/alerts/test_conditions",
-    "backend/archives/test_round_trip.py::test_an_imported_run_is_equal",
-    "backend/artifacts",
-    "backend/backup/test_backup.py::test_a_backup_restores_everything",
-    "backend/database",
-    "backend/metrics/test_store",
-    "backend/projects",
-    "backend/reported/test_reported_runs",
-    "backend/runs/expressions/test_random_filters",
-    "backend/runs/test_bulk",
-    "backend/runs/test_grouping",
-    "backend/runs/test_list_query",
-    "backend/runs/test_sorting",
-    "backend/web/test_idempotency",
-    "backend/worker_api/test_claim",
-    "backend/worker_api/test_ingest",
-    "backend/worker_api/test_sweeper",
+    "backend/arcadia_backend/alerts/test_alerts",
+    "backend/arcadia_backend/alerts/test_conditions",
+    "backend/arcadia_backend/archives/test_round_trip.py::test_an_imported_run_is_equal",
+    "backend/arcadia_backend/artifacts",
+    "backend/arcadia_backend/backup/test_backup.py::test_a_backup_restores_everything",
+    "backend/arcadia_backend/database",
+    "backend/arcadia_backend/metrics/test_store",
+    "backend/arcadia_backend/projects",
+    "backend/arcadia_backend/reported/test_reported_runs",
+    "backend/arcadia_backend/runs/expressions/test_random_filters",
+    "backend/arcadia_backend/runs/test_bulk",
+    "backend/arcadia_backend/runs/test_grouping",
+    "backend/arcadia_backend/runs/test_list_query",
+    "backend/arcadia_backend/runs/test_sorting",
+    "backend/arcadia_backend/web/test_idempotency",
+    "backend/arcadia_backend/worker_api/test_claim",
+    "backend/arcadia_backend/worker_api/test_ingest",
+    "backend/arcadia_backend/worker_api/test_sweeper",
 )
 
 
@@ -221,8 +221,8 @@ def quick_backups(migrated_sqlite: Path, monkeypatch: pytest.MonkeyPatch) -> Non
             shutil.copy(migrated_sqlite, str(url.database))
         migrate(settings)
 
-    monkeypatch.setattr("backend.backup.making.migrate", migrate_copy)
-    monkeypatch.setattr("backend.startup.checks.migrate", migrate_copy)
+    monkeypatch.setattr("arcadia_backend.backup.making.migrate", migrate_copy)
+    monkeypatch.setattr("arcadia_backend.startup.checks.migrate", migrate_copy)
     monkeypatch.setattr("os.sync", lambda: None)
 
 
@@ -268,7 +268,7 @@ def app(built_app: FastAPI, settings: Settings, monkeypatch: pytest.MonkeyPatch)
             migrate(others)
 
     # Comparing the versions took a third of the time of each start.
-    monkeypatch.setattr("backend.app.migrate", migrate_others)
+    monkeypatch.setattr("arcadia_backend.app.migrate", migrate_others)
     built_app.state.settings = settings
     return built_app
 

@@ -13,7 +13,7 @@ from typing import Any
 import uvicorn
 from fastapi import FastAPI
 
-from backend.web.serving import server_options
+from arcadia_backend.web.serving import server_options
 from tests.workers.waiting import wait_until
 
 # Longer than any response takes at any load.

@@ -30,7 +30,7 @@ def started(seq: int = 1, resumed_from: int | None = None) -> dict[str, Any]:
         seed=1,
         device="cpu",
         precision="float32",
-        command=["python", "-m", "workers.trainer"],
+        command=["python", "-m", "arcadia_workers.trainer"],
         versions={"torch": "2.13.0"},
         host="testhost",
     )

@@ -14,7 +14,7 @@ from typing import Any
 import httpx
 import psutil
 
-from backend.startup.parts import die_with_parent, free_port
+from arcadia_backend.startup.parts import die_with_parent, free_port
 from tests.journals import Journals, assert_kept
 from tests.processes import command_line, trains
 from tests.workers.redis_server import RedisServer
@@ -136,7 +136,7 @@ class Installation:
             "ARCADIA_SWEEP_SECONDS": "0.5",
             **{f"ARCADIA_{name.upper()}": str(value) for name, value in settings.items()},
         }
-        self.backend = self._service("backend", ["backend.cli", "backend"])
+        self.backend = self._service("backend", ["arcadia_backend.cli", "backend"])
         self.workers: dict[str, Service] = {}
         self.http = httpx.Client(
             base_url=f"{url}/api/v1/",
@@ -168,7 +168,7 @@ class Installation:
             "--worker-dir",
             str(directory or self.directory / "workers" / name),
         ]
-        self.workers[name] = self._service(name, ["workers.worker", *options], niceness, prefix)
+        self.workers[name] = self._service(name, ["arcadia_workers.worker", *options], niceness, prefix)
         self.workers[name].start()
         self.wait_until(lambda: self.state_of_worker(name) in ("idle", "busy"))
         return self.workers[name]

@@ -8,9 +8,9 @@ from pathlib import Path
 
 from fastapi.testclient import TestClient
 
-from backend.app import create_app
-from backend.archives.format import VERSION
-from backend.config import Settings
+from arcadia_backend.app import create_app
+from arcadia_backend.archives.format import VERSION
+from arcadia_backend.config import Settings
 from tests.backend.archives.conftest import Archives, create_rich_run
 from tests.factories import Api, event, metrics, started
 

@@ -13,8 +13,8 @@ from textwrap import dedent
 
 import pytest
 
-from workers.contract.plugins import trial
-from workers.contract.plugins.loading import PLUGINS, unload
+from arcadia_workers.contract.plugins import trial
+from arcadia_workers.contract.plugins.loading import PLUGINS, unload
 
 # Installed from the templates.
 METHOD, ENVIRONMENT = "arcadia-toy", "arcadia-maze"

@@ -21,12 +21,12 @@ def has_ended(process: psutil.Process) -> bool:
 
 def does_a_job(process: psutil.Process) -> bool:
     """Return True if a process does a job, False if it is kept ready for the next."""
-    return _has_an_assignment(process, "-m workers.trainer.job ")
+    return _has_an_assignment(process, "-m arcadia_workers.trainer.job ")
 
 
 def trains(process: psutil.Process) -> bool:
     """Return True if a trainer has a run, False if it is kept ready for the next."""
-    return _has_an_assignment(process, "-m workers.trainer ")
+    return _has_an_assignment(process, "-m arcadia_workers.trainer ")
 
 
 def _has_an_assignment(process: psutil.Process, program: str) -> bool:

@@ -1,6 +1,6 @@
 """Example provenance for tests."""
 
-from workers.contract.provenance import Checkout, Provenance
+from arcadia_workers.contract.provenance import Checkout, Provenance
 
 COMMIT = "3f4a75ab5123aa0c1d2e3f4a75ab5123aa0c1d2e"
 DIFF = "--- a/paac.py\n+++ b/paac.py\n@@ -1 +1 @@\n-rate = 1\n+rate = 2\n"
@@ -18,7 +18,7 @@ PROVENANCE = Provenance(
     gpus=[],
     driver=None,
     cuda=None,
-    command=["python", "-m", "workers.trainer", "--dir", "run"],
+    command=["python", "-m", "arcadia_workers.trainer", "--dir", "run"],
     environment={"OMP_NUM_THREADS": "2"},
     packages={"numpy": "2.3.1", "torch": "2.13.0"},
     diff=DIFF,

@@ -8,13 +8,13 @@ from pathlib import Path
 
 import httpx
 
-from backend.startup.parts import die_with_parent, free_port
+from arcadia_backend.startup.parts import die_with_parent, free_port
 from tests.workers.waiting import PATIENCE_SECONDS, wait_until
 
 SERVER = """
 import sys, uvicorn
-from backend.app import create_app
-from backend.config import Settings
+from arcadia_backend.app import create_app
+from arcadia_backend.config import Settings
 {before}
 uvicorn.run(create_app(Settings()), host="127.0.0.1", port=int(sys.argv[1]), log_level="warning")
 """

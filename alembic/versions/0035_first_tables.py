@@ -10,7 +10,7 @@ from string import Template
 import sqlalchemy as sa
 
 from alembic import op
-from backend.database import columns
+from arcadia_backend.database import columns
 
 revision = "0035"
 down_revision = None

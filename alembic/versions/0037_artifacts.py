@@ -7,7 +7,7 @@ Revises: 0036
 import sqlalchemy as sa
 
 from alembic import op
-from backend.database import columns
+from arcadia_backend.database import columns
 
 revision = "0037"
 down_revision = "0036"

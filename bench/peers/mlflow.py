@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from urllib.parse import quote
 
-from backend.startup.parts import free_port
+from arcadia_backend.startup.parts import free_port
 from bench.peers.product import Venv, Written, query_list, read_written
 from bench.peers.requests import Request, get, post
 from bench.peers.runs import COMPARED, METRICS

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
-from backend.startup.parts import free_port
+from arcadia_backend.startup.parts import free_port
 from bench.peers.product import Venv, Written, read_written
 from bench.peers.requests import Request, post
 from bench.peers.runs import COMPARED, METRICS

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 import numpy as np
 
 from bench.tables.data import Cell, Lines, Row, Rows
-from workers.contract.inference.means import t_interval
+from arcadia_workers.contract.inference.means import t_interval
 
 NONE = "–"
 

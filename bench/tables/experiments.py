@@ -6,7 +6,7 @@ import numpy as np
 
 from bench.tables.cells import NONE, group, listing, mean_interval, number, numbers, show, values, with_error
 from bench.tables.data import Compute, Lines, Row, Rows, table
-from workers.contract.inference.means import welch
+from arcadia_workers.contract.inference.means import welch
 
 
 def bias(row: Row) -> str:

@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 from arcadia.cli.main import SERVER_COMMANDS
 
-from backend.cli import JOB_COMMANDS, PROGRAMS, parse_arguments, read_settings, start_all
+from arcadia_backend.cli import JOB_COMMANDS, PROGRAMS, parse_arguments, read_settings, start_all
 from tests.workers.waiting import PATIENCE_SECONDS
-from workers.contract.build import build
-from workers.contract.plugins.discovery import allow
+from arcadia_workers.contract.build import build
+from arcadia_workers.contract.plugins.discovery import allow
 
 WITHOUT = """
 import sys
@@ -55,7 +55,7 @@ def test_the_help_of_each_command_names_it_as_it_is_typed(
 ) -> None:
     is_program = command in PROGRAMS and command not in JOB_COMMANDS
     monkeypatch.setattr(sys, "argv", ["program", *([] if is_program else [command]), "--help"])
-    module = PROGRAMS.get(command, "backend.cli")
+    module = PROGRAMS.get(command, "arcadia_backend.cli")
     with contextlib.suppress(ModuleNotFoundError):
         module = importlib.import_module(f"{module}.__main__").__name__
     with pytest.raises(SystemExit) as done:
@@ -67,7 +67,7 @@ def test_the_help_of_each_command_names_it_as_it_is_typed(
 def arcadia(*arguments: str, **settings: str) -> subprocess.CompletedProcess[str]:
     """Run an `arcadia` command."""
     return subprocess.run(
-        [sys.executable, "-m", "backend.cli", *arguments],
+        [sys.executable, "-m", "arcadia_backend.cli", *arguments],
         env=os.environ | settings,
         capture_output=True,
         text=True,
@@ -80,7 +80,7 @@ def test_up_warns_of_plug_ins_that_another_data_folder_allows(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.delenv("ARCADIA_PLUGINS", raising=False)
-    monkeypatch.setattr("backend.startup.up.up", lambda *_: 0)
+    monkeypatch.setattr("arcadia_backend.startup.up.up", lambda *_: 0)
     monkeypatch.chdir(tmp_path)
     allow("arcadia-toy", Path("data"))
     start_all(read_settings(parse_arguments(["up", "--data", "other"])), 1)

@@ -1,6 +1,6 @@
 """Colors and dashes of lines in charts."""
 
-from backend.colors import PALETTE, color_of, group_strokes, own_strokes, strokes
+from arcadia_backend.colors import PALETTE, color_of, group_strokes, own_strokes, strokes
 
 
 def test_runs_side_by_side_are_drawn_by_their_positions() -> None:

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from redis import Redis
 
-from backend.doorbell import MAX_WAITING, Doorbell
+from arcadia_backend.doorbell import MAX_WAITING, Doorbell
 from tests.workers.redis_server import RedisServer
 from tests.workers.waiting import PATIENCE_SECONDS, wait_until
 
@@ -19,7 +19,7 @@ from tests.workers.waiting import PATIENCE_SECONDS, wait_until
 @pytest.fixture
 def redis_server(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[RedisServer]:
     """Yield a running Redis server. On a busy machine, it may take longer than the doorbell waits for it."""
-    monkeypatch.setattr("backend.doorbell.BROKER_TIMEOUT_SECONDS", PATIENCE_SECONDS)
+    monkeypatch.setattr("arcadia_backend.doorbell.BROKER_TIMEOUT_SECONDS", PATIENCE_SECONDS)
     server = RedisServer(tmp_path)
     server.start()
     yield server
@@ -117,7 +117,7 @@ def test_it_rings_again_after_an_unexpected_error(
         raise LookupError("no such transport")
 
     with monkeypatch.context() as patch:
-        patch.setattr("backend.doorbell._send", broken)
+        patch.setattr("arcadia_backend.doorbell._send", broken)
         doorbell.start()
         doorbell.ring("cpu", 1)
         wait_until(lambda: asked)

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from fastapi.testclient import TestClient
 
-from backend.worker_api import registry
+from arcadia_backend.worker_api import registry
 from tests.factories import CARTPOLE, Api, Response
 
 API = "/api/v1"

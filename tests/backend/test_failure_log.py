@@ -6,7 +6,7 @@ import logging
 import pytest
 from sqlalchemy.exc import OperationalError
 
-from backend.failure_log import FORGET_SECONDS, FailureLog
+from arcadia_backend.failure_log import FORGET_SECONDS, FailureLog
 
 log = logging.getLogger("test")
 

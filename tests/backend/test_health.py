@@ -11,9 +11,9 @@ from fastapi.testclient import TestClient
 from pydantic import SecretStr
 from sqlalchemy.exc import OperationalError
 
-from backend.config import Settings
-from backend.database.engine import Database
-from backend.failure_log import FailureLog
+from arcadia_backend.config import Settings
+from arcadia_backend.database.engine import Database
+from arcadia_backend.failure_log import FailureLog
 from tests.factories import Api
 
 
@@ -83,7 +83,7 @@ def test_a_change_on_a_full_disk_is_refused_with_the_reason(
 
     app.state.failures = FailureLog(logging.getLogger("test"))
     with monkeypatch.context() as full:
-        full.setattr("backend.runs.service.create", fail)
+        full.setattr("arcadia_backend.runs.service.create", fail)
         answers = [api.user.post("/api/v1/runs", json={"preset": "paac-cartpole"}) for _ in range(3)]
         assert {answer.status_code for answer in answers} == {503}
         assert "disk is full" in answers[0].json()["detail"]

@@ -6,13 +6,13 @@ import pytest
 from sqlalchemy import delete, func, update
 from sqlalchemy.orm import Session
 
-from backend import recordings
-from backend.config import Settings
-from backend.database.engine import Database
-from backend.database.tables import Job, Replay, Run
-from backend.files.storage import stored_files
-from backend.web import lookup
-from backend.web.lookup import find_run
+from arcadia_backend import recordings
+from arcadia_backend.config import Settings
+from arcadia_backend.database.engine import Database
+from arcadia_backend.database.tables import Job, Replay, Run
+from arcadia_backend.files.storage import stored_files
+from arcadia_backend.web import lookup
+from arcadia_backend.web.lookup import find_run
 from tests.factories import CARTPOLE, Api, checkpoint_path, evaluation, event, sha256, started, video
 
 FILES = {"file": "video", "poster": "poster", "seen": "video", "track": "track"}

@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from backend.config import Settings
-from backend.files.storage import stored_files
+from arcadia_backend.config import Settings
+from arcadia_backend.files.storage import stored_files
 from tests.backend.test_recordings import ask, film
 from tests.factories import CARTPOLE, Api, video
 

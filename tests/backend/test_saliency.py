@@ -7,15 +7,15 @@ from typing import Any
 import numpy as np
 import pytest
 
-from backend import saliency
-from backend.config import Settings
-from backend.files.storage import stored_files
+from arcadia_backend import saliency
+from arcadia_backend.config import Settings
+from arcadia_backend.files.storage import stored_files
 from tests.backend.test_recordings import film
 from tests.factories import Api, checkpoint, checkpoint_path, event, sha256, started, video
-from workers.contract.archives import Column
-from workers.contract.protocols.document import SAMPLED
-from workers.contract.tracks import Saliency, SaliencyHead, Track, TrackHead, packed_saliency
-from workers.contract.tracks import packed as packed_track
+from arcadia_workers.contract.archives import Column
+from arcadia_workers.contract.protocols.document import SAMPLED
+from arcadia_workers.contract.tracks import Saliency, SaliencyHead, Track, TrackHead, packed_saliency
+from arcadia_workers.contract.tracks import packed as packed_track
 
 WEIGHTS = b"weights"
 PONG = {"algorithm": "paac", "env": "ALE/Pong-v5", "total_steps": 1_000}

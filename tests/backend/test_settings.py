@@ -8,8 +8,8 @@ import pytest
 from pydantic import ValidationError
 from pydantic_settings import BaseSettings
 
-from backend.config import Settings
-from workers.contract.settings import NAMES, SECRETS, SecretFileError, WorkerSettings, unknown_settings
+from arcadia_backend.config import Settings
+from arcadia_workers.contract.settings import NAMES, SECRETS, SecretFileError, WorkerSettings, unknown_settings
 
 DOCUMENT = Path(__file__).parents[2] / "docs" / "settings.md"
 

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 from fastapi.testclient import TestClient
 
-from backend.app import create_app
-from backend.config import Settings
+from arcadia_backend.app import create_app
+from arcadia_backend.config import Settings
 from tests.earlier_installation import METHODS, unpack
 
 

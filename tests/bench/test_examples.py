@@ -13,9 +13,9 @@ from bench.examples import blocks_of
 from tests.backend.test_saliency import made_track
 from tests.factories import Api, checkpoint_path, event, metrics, sha256, video
 from tests.provenance import PROVENANCE
-from workers.contract import tracks
-from workers.contract.agents import weights
-from workers.contract.layout import METADATA, CheckpointMetadata
+from arcadia_workers.contract import tracks
+from arcadia_workers.contract.agents import weights
+from arcadia_workers.contract.layout import METADATA, CheckpointMetadata
 
 FOLDER = "/home/somebody/arcadia"
 
@@ -33,7 +33,7 @@ def exported(api: Api, tmp_path: Path) -> Path:
     run, attempt = api.running(name="Cart")
     facts = PROVENANCE.model_dump(mode="json") | {
         "host": "sun",
-        "command": [f"{FOLDER}/python", "-m", "workers.trainer", f"--dir={FOLDER}/runs/1"],
+        "command": [f"{FOLDER}/python", "-m", "arcadia_workers.trainer", f"--dir={FOLDER}/runs/1"],
         "environment": {"OMP_NUM_THREADS": "2"},
     }
     api.send(run, attempt, event(2, "provenance", provenance=facts), metrics(3, 10, {"train/loss": 1 / 3}, [1.0]))
@@ -61,7 +61,7 @@ def test_a_prepared_archive_is_imported_without_the_name_of_the_machine(
     (run,) = answer.json()["runs"]
     provenance = api.user.get(f"/api/v1/runs/{run}/provenance").json()["provenance"]
     assert (provenance["host"], provenance["environment"]) == ("example", {})
-    assert provenance["command"] == ["python", "-m", "workers.trainer", "--dir=1"]
+    assert provenance["command"] == ["python", "-m", "arcadia_workers.trainer", "--dir=1"]
     messages = [line["message"] for line in api.user.get(f"/api/v1/runs/{run}/log").json()["items"]]
     assert "Saved in checkpoint, all is well" in messages
     series = api.user.get(f"/api/v1/runs/{run}/metrics").json()["series"]

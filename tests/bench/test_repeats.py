@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from bench import repeats
-from workers.trainer.run.run import TrainingState
+from arcadia_workers.trainer.run.run import TrainingState
 
 
 def state(weight: float, step: int = 7) -> TrainingState:

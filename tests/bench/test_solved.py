@@ -7,11 +7,11 @@ import pytest
 
 from bench import losses
 from bench.solved import END, GAMMA, WORLDS, KnownAgent, catch, chain
-from workers.contract.inference.losses import Bounds
-from workers.contract.inference.means import clustered_mean_error
-from workers.trainer.calibration import calibrating
-from workers.trainer.environments.worlds.puzzles import COLUMNS, ROWS, Catch
-from workers.trainer.futures import experiment
+from arcadia_workers.contract.inference.losses import Bounds
+from arcadia_workers.contract.inference.means import clustered_mean_error
+from arcadia_workers.trainer.calibration import calibrating
+from arcadia_workers.trainer.environments.worlds.puzzles import COLUMNS, ROWS, Catch
+from arcadia_workers.trainer.futures import experiment
 
 TRIALS = 8
 

@@ -7,11 +7,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tests.factories import Api, sha256, video, weights
-from workers.contract import tracks
-from workers.contract.archives import Column
-from workers.contract.protocols.document import SAMPLED
-from workers.contract.tracks import Saliency, SaliencyHead, Track, TrackHead, packed
-from workers.trainer.games.video import VideoWriter, write_png
+from arcadia_workers.contract import tracks
+from arcadia_workers.contract.archives import Column
+from arcadia_workers.contract.protocols.document import SAMPLED
+from arcadia_workers.contract.tracks import Saliency, SaliencyHead, Track, TrackHead, packed
+from arcadia_workers.trainer.games.video import VideoWriter, write_png
 
 ACTIONS = ("NOOP", "FIRE", "RIGHT", "LEFT")
 DECISIONS, FRAMES_PER_ACTION, PICTURES_PER_SECOND, SCALE = 40, 4, 20, 4

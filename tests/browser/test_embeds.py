@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from backend.startup.parts import free_port
+from arcadia_backend.startup.parts import free_port
 from tests.browser.reported import installation_without_workers, open_api
 from tests.chromium import open_context
 from tests.factories import Api, metrics

@@ -12,7 +12,7 @@ from tests.browser.plugin_pages import PluginRun
 from tests.browser.plugin_pages import installation as installation
 from tests.installation import REPOSITORY, Installation
 from tests.plugin_packages import ENVIRONMENT, METHOD, Site, open_site
-from workers.contract.plugins import trial
+from arcadia_workers.contract.plugins import trial
 
 # Nightly, because test_plugins.py tests the same with packages from templates, without pip.
 pytestmark = [pytest.mark.nightly, pytest.mark.timeout(1_800)]

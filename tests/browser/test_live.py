@@ -12,9 +12,9 @@ from playwright.sync_api import Page, expect
 
 from tests.installation import SAVING, Installation
 from tests.processes import does_a_job
-from workers.contract.protocols.starts import StartSetFile
-from workers.trainer.games import playing
-from workers.trainer.games.emulator import AtariGame
+from arcadia_workers.contract.protocols.starts import StartSetFile
+from arcadia_workers.trainer.games import playing
+from arcadia_workers.trainer.games.emulator import AtariGame
 
 pytestmark = pytest.mark.nightly
 

@@ -14,7 +14,7 @@ from arcadia import Client
 
 from tests.client.conftest import TOKEN, WAIT_SECONDS
 from tests.workers.trainer.evaluation import made_checkpoint
-from workers.contract.config import PaacConfig
+from arcadia_workers.contract.config import PaacConfig
 
 DOCUMENTS = Path(__file__).parents[2] / "docs" / "client"
 CLASSES = (

@@ -10,8 +10,8 @@ from pathlib import Path
 from textwrap import wrap
 from typing import Any
 
-from backend.app import create_app, describe_api
-from backend.config import Settings
+from arcadia_backend.app import create_app, describe_api
+from arcadia_backend.config import Settings
 
 LISTING = Path(__file__).with_name("api.txt")
 HEADING = "# The public API. `.venv/bin/python -m tests.contract.api` rewrites this file.\n"

@@ -12,9 +12,9 @@ import pytest
 from fastapi import FastAPI
 from pydantic import SecretStr
 
-from backend.app import describe_api
-from backend.config import Settings
-from backend.web.sessions import WrongTokenLimit
+from arcadia_backend.app import describe_api
+from arcadia_backend.config import Settings
+from arcadia_backend.web.sessions import WrongTokenLimit
 from tests.conftest import WORKER_TOKEN
 from tests.door import HANGS_SECONDS, listening
 from tests.factories import Api

@@ -5,18 +5,18 @@ from collections.abc import Iterator
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
-CONTRACT, WORKER, TRAINER = "workers.contract", "workers.worker", "workers.trainer"
+CONTRACT, WORKER, TRAINER = "arcadia_workers.contract", "arcadia_workers.worker", "arcadia_workers.trainer"
 # The client's collectors use only the standard library.
 CLIENT, COLLECTORS = "arcadia", "arcadia.reporting.provenance"
 # safetensors itself does not need torch.
 HEAVY = ("torch", "gymnasium", "ale_py", "av", "safetensors.torch")
 # A program in agent files, which runs outside of Arcadia. No module imports it.
-PLAYER = ROOT / "workers/contract/agents/play.py"
+PLAYER = ROOT / "workers/arcadia_workers/contract/agents/play.py"
 SERVICES = ("fastapi", "sqlalchemy", "celery", "redis", "httpx", "alembic", "psycopg")
 
 
 def imports(path: Path) -> Iterator[str]:
-    """Yield every module that a file imports, including modules imported with `from workers import`."""
+    """Yield every module that a file imports, including modules imported with `from arcadia_workers import`."""
     package = path.relative_to(ROOT).with_suffix("").parts
     for node in ast.walk(ast.parse(path.read_text())):
         if isinstance(node, ast.Import):
@@ -55,19 +55,19 @@ def test_the_backend_imports_only_the_contract() -> None:
 
 def test_the_worker_imports_only_itself_and_the_contract() -> None:
     assert (
-        wrong(files("workers/worker"), ("backend", "workers", *HEAVY, "sqlalchemy", "fastapi"), (CONTRACT, WORKER))
+        wrong(files("workers/arcadia_workers/worker"), ("backend", "workers", *HEAVY, "sqlalchemy", "fastapi"), (CONTRACT, WORKER))
         == []
     )
 
 
 def test_the_trainer_imports_only_itself_the_contract_and_the_collectors() -> None:
     allowed = (CONTRACT, TRAINER, COLLECTORS)
-    assert wrong(files("workers/trainer"), ("backend", "workers", CLIENT, *SERVICES), allowed) == []
+    assert wrong(files("workers/arcadia_workers/trainer"), ("backend", "workers", CLIENT, *SERVICES), allowed) == []
 
 
 def test_the_contract_imports_no_other_part_and_no_heavy_library() -> None:
-    assert wrong(files("workers/contract"), ("backend", "workers", *HEAVY, *SERVICES), (CONTRACT,)) == []
+    assert wrong(files("workers/arcadia_workers/contract"), ("backend", "workers", *HEAVY, *SERVICES), (CONTRACT,)) == []
 
 
 def test_nothing_imports_the_player_of_agent_files() -> None:
-    assert wrong(files("backend", "workers"), ("workers.contract.agents.play",)) == []
+    assert wrong(files("backend", "workers"), ("arcadia_workers.contract.agents.play",)) == []

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-import backend
+import arcadia_backend
 
 ROOT = Path(__file__).parents[2]
 ORDER = [
@@ -79,13 +79,13 @@ def test_modules_have_no_circular_imports() -> None:
 
 
 @pytest.mark.parametrize(
-    "source", ["from backend.runs.queries import to_schemas", "def late():\n    from backend.runs import queries"]
+    "source", ["from arcadia_backend.runs.queries import to_schemas", "def late():\n    from arcadia_backend.runs import queries"]
 )
 def test_an_import_against_the_order_is_found(source: str) -> None:
-    found = set(imported(ast.parse(source), {"backend.runs", "backend.runs.queries"}))
-    assert upward({"backend.files.service": found}) == ["backend.files.service imports backend.runs.queries"]
+    found = set(imported(ast.parse(source), {"arcadia_backend.runs", "arcadia_backend.runs.queries"}))
+    assert upward({"arcadia_backend.files.service": found}) == ["arcadia_backend.files.service imports arcadia_backend.runs.queries"]
 
 
 def test_a_circular_import_inside_a_part_is_found() -> None:
-    queries, states = "backend.runs.queries", "backend.runs.states"
+    queries, states = "arcadia_backend.runs.queries", "arcadia_backend.runs.states"
     assert set(circle({queries: {states}, states: {queries}})) == {queries, states}

@@ -13,11 +13,11 @@ NAME = re.compile(r"`(\w+)`")
 PLACE = re.compile(r"`((?:backend|workers|frontend|tests|bench|setup|alembic|docs)/[\w./-]*)`")
 # Examples of files that a reader would add.
 MADE_UP = {
-    "backend/figures/step_counts.py",
+    "backend/arcadia_backend/figures/step_counts.py",
     "tests/backend/figures/test_step_counts.py",
     "tests/workers/trainer/methods/test_my_method.py",
-    "workers/contract/config/my_method.py",
-    "workers/trainer/methods/my_method.py",
+    "workers/arcadia_workers/contract/config/my_method.py",
+    "workers/arcadia_workers/trainer/methods/my_method.py",
 }
 
 
@@ -78,7 +78,7 @@ def test_the_table_of_nouns_names_files_that_exist() -> None:
     )
     rows = [line.strip("| ").split("|")[1:] for line in section.splitlines()[6:] if line.startswith("| ")]
     pages, packages = ("frontend/src/pages/", "frontend/src/"), ("client/arcadia/_async/", "client/arcadia/")
-    places = (("backend/",), ("backend/database/tables/",), ("frontend/src/api/",), pages, packages)
+    places = (("backend/",), ("backend/arcadia_backend/database/tables/",), ("frontend/src/api/",), pages, packages)
     assert len(rows) > 20
     for row in rows:
         for cell, folders in zip(row, places, strict=True):

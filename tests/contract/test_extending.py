@@ -23,17 +23,17 @@ def table_names(document: str) -> list[str]:
 
 def test_a_chart_takes_four_files(tmp_path: Path) -> None:
     files = steps("Add a chart")
-    module, routes = "backend/figures/step_counts.py", "backend/figures/routes.py"
+    module, routes = "backend/arcadia_backend/figures/step_counts.py", "backend/arcadia_backend/figures/routes.py"
     assert [*files] == [module, routes, "docs/reports.md", "tests/backend/figures/test_step_counts.py"]
     copy = Copy(tmp_path, "backend", "workers", "alembic", "alembic.ini")
     copy.write(module, files[module])
-    copy.insert(routes, "router = APIRouter", "from backend.figures.step_counts import draw_step_counts\n\n")
+    copy.insert(routes, "router = APIRouter", "from arcadia_backend.figures.step_counts import draw_step_counts\n\n")
     copy.insert(routes, "def _refuse_time", f"{files[routes]}\n\n")
     copy.run_program("""
         from pathlib import Path
         from fastapi.testclient import TestClient
-        from backend.app import create_app
-        from backend.config import Settings
+        from arcadia_backend.app import create_app
+        from arcadia_backend.config import Settings
 
         address = "/api/v1/figures/step-counts"
         with TestClient(create_app(Settings(data_dir=Path("data"))), base_url="http://localhost:8000") as client:
@@ -50,21 +50,21 @@ def test_a_chart_takes_four_files(tmp_path: Path) -> None:
 
 
 def test_every_figure_is_documented() -> None:
-    from backend.figures.routes import list_figures
+    from arcadia_backend.figures.routes import list_figures
 
     assert {kind.name for kind in list_figures()} <= {*table_names("reports.md")}
 
 
 def test_a_setting_takes_two_files(tmp_path: Path) -> None:
     files = steps("Add a setting")
-    settings = "workers/contract/settings.py"
+    settings = "workers/arcadia_workers/contract/settings.py"
     assert [*files] == [settings, "docs/settings.md"]
     copy = Copy(tmp_path, "backend", "workers")
     copy.insert(settings, "    public_url: str = Field(", f"    {files[settings]}")
     program = """
         import os
-        from backend.config import Settings
-        from workers.contract.settings import unknown_settings
+        from arcadia_backend.config import Settings
+        from arcadia_workers.contract.settings import unknown_settings
 
         assert unknown_settings(os.environ) is None
         assert Settings().max_boards == 7
@@ -74,14 +74,14 @@ def test_a_setting_takes_two_files(tmp_path: Path) -> None:
 
 
 METHOD_FILES = {
-    "workers/contract/config/my_method.py": """
+    "workers/arcadia_workers/contract/config/my_method.py": """
         from typing import Literal
 
         from pydantic import ConfigDict, Field
 
-        from workers.contract.config.fields import RUN
-        from workers.contract.config.shared import ActorCriticFields, RmsPropFields
-        from workers.contract.config.synchronous import SynchronousFields
+        from arcadia_workers.contract.config.fields import RUN
+        from arcadia_workers.contract.config.shared import ActorCriticFields, RmsPropFields
+        from arcadia_workers.contract.config.synchronous import SynchronousFields
 
 
         class MyMethodConfig(SynchronousFields, ActorCriticFields, RmsPropFields):
@@ -91,13 +91,13 @@ METHOD_FILES = {
                 default="my_method", title="Algorithm", description="The method that learns.", json_schema_extra=RUN
             )
     """,
-    "workers/trainer/methods/my_method.py": """
-        from workers.contract.config.my_method import MyMethodConfig
-        from workers.trainer.methods.paac import needs
-        from workers.trainer.methods.paac.framework import Framework
-        from workers.trainer.methods.trainer import Trainer, load_policy
-        from workers.trainer.networks.networks import build
-        from workers.trainer.run.run import TrainingRun, prefixed
+    "workers/arcadia_workers/trainer/methods/my_method.py": """
+        from arcadia_workers.contract.config.my_method import MyMethodConfig
+        from arcadia_workers.trainer.methods.paac import needs
+        from arcadia_workers.trainer.methods.paac.framework import Framework
+        from arcadia_workers.trainer.methods.trainer import Trainer, load_policy
+        from arcadia_workers.trainer.networks.networks import build
+        from arcadia_workers.trainer.run.run import TrainingRun, prefixed
 
 
         def train(config: MyMethodConfig, run: TrainingRun) -> None:
@@ -116,18 +116,18 @@ METHOD_FILES = {
 @pytest.fixture
 def with_method(tmp_path: Path) -> Copy:
     """Return a copy with one more method, by the recipe."""
-    registry, presets = "workers/contract/config/methods.py", "workers/contract/presets/poles.py"
+    registry, presets = "workers/arcadia_workers/contract/config/methods.py", "workers/arcadia_workers/contract/presets/poles.py"
     test = "tests/workers/trainer/methods/test_my_method.py"
     assert {*steps("Add a method")} == {*METHOD_FILES, registry, presets, "docs/methods.md", test}
     copy = Copy(tmp_path, "workers")
     for file, code in METHOD_FILES.items():
         copy.write(file, dedent(code))
-    imported = "from workers.contract.config.my_method import MyMethodConfig\n"
-    copy.insert(registry, "from workers.contract.config.synchronous import", imported)
+    imported = "from arcadia_workers.contract.config.my_method import MyMethodConfig\n"
+    copy.insert(registry, "from arcadia_workers.contract.config.synchronous import", imported)
     copy.insert(
         registry, "        Method(GorilaConfig", '        Method(MyMethodConfig, f"{_FOLDER}.my_method:MY_METHOD"),\n'
     )
-    copy.insert(presets, "from workers.contract.presets.preset import", imported)
+    copy.insert(presets, "from arcadia_workers.contract.presets.preset import", imported)
     preset = """
     Preset(
         name="my-method-cartpole",
@@ -142,8 +142,8 @@ def with_method(tmp_path: Path) -> Copy:
 
 def test_a_method_takes_six_files(with_method: Copy) -> None:
     with_method.run_program("""
-        from workers.contract.config import config_adapter
-        from workers.contract.presets import PRESETS
+        from arcadia_workers.contract.config import config_adapter
+        from arcadia_workers.contract.presets import PRESETS
 
         config = PRESETS["my-method-cartpole"].config
         assert config_adapter.validate_python({"algorithm": "my_method", "num_envs": 2, "env": "CartPole-v1"}) == config
@@ -154,9 +154,9 @@ def test_a_method_takes_six_files(with_method: Copy) -> None:
 @pytest.mark.nightly
 def test_a_method_of_the_recipe_trains(with_method: Copy) -> None:
     with_method.run_program("""
-        from workers.contract.presets import PRESETS
-        from workers.trainer.methods import TRAINERS
-        from workers.trainer.run.run import NullRun
+        from arcadia_workers.contract.presets import PRESETS
+        from arcadia_workers.trainer.methods import TRAINERS
+        from arcadia_workers.trainer.run.run import NullRun
 
         run = NullRun()
         TRAINERS["my_method"].train(PRESETS["my-method-cartpole"].config, run)
@@ -165,6 +165,6 @@ def test_a_method_of_the_recipe_trains(with_method: Copy) -> None:
 
 
 def test_every_method_is_documented() -> None:
-    from workers.contract.config import CONFIGURATIONS
+    from arcadia_workers.contract.config import CONFIGURATIONS
 
     assert {*CONFIGURATIONS} <= {*table_names("methods.md")}

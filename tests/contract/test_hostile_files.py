@@ -26,10 +26,10 @@ from arcadia.reporting.layout import JournalDirectory
 from sqlalchemy import select
 from tensorboardX import SummaryWriter
 
-from backend.config import Settings
-from backend.database.engine import Database
-from backend.database.tables import Checkpoint, File
-from backend.files.storage import INCOMING, stored_path
+from arcadia_backend.config import Settings
+from arcadia_backend.database.engine import Database
+from arcadia_backend.database.tables import Checkpoint, File
+from arcadia_backend.files.storage import INCOMING, stored_path
 from tests import hostile
 from tests.backend.agents.conftest import Agents, edited, unpack
 from tests.backend.archives.conftest import create_rich_run
@@ -39,7 +39,7 @@ from tests.backend.reported.conftest import PNG, Script
 from tests.backend.test_saliency import ask, compute, made_saliency, made_track, replay
 from tests.contract.conftest import CASES
 from tests.factories import Api, Response, sha256
-from workers.contract.worker_api import ENDED
+from arcadia_workers.contract.worker_api import ENDED
 
 A_FEW = 8
 SEED = 20_261_128

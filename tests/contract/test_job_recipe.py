@@ -10,14 +10,14 @@ MAX_FILES = 12
 COPIED = ("alembic", "backend", "client", "examples", "tests", "workers", "alembic.ini", "pyproject.toml")
 # Where a line of the recipe goes: the path, a line that is there, and the lines to add before it.
 INSERTIONS = (
-    ("workers/contract/worker_api.py", '    "evaluation", "recording"', '    "greeting",\n'),
+    ("workers/arcadia_workers/contract/worker_api.py", '    "evaluation", "recording"', '    "greeting",\n'),
     (
-        "workers/contract/jobs.py",
+        "workers/arcadia_workers/contract/jobs.py",
         "class CalibrationParameters",
         'class GreetingParameters(BaseModel):\n    """What to say."""\n\n    words: Count\n\n\n',
     ),
     (
-        "workers/contract/events.py",
+        "workers/arcadia_workers/contract/events.py",
         "class CalibrationEvent",
         """class GreetingDocument(BaseModel):
     words: str
@@ -30,9 +30,9 @@ class GreetingEvent(_Event):
 
 """,
     ),
-    ("workers/contract/events.py", "    | CalibrationEvent", "    | GreetingEvent\n"),
+    ("workers/arcadia_workers/contract/events.py", "    | CalibrationEvent", "    | GreetingEvent\n"),
     (
-        "workers/trainer/job.py",
+        "workers/arcadia_workers/trainer/job.py",
         "WORK: dict[JobKind, Work]",
         """def greet(job: JobRequest, _directory: Path, report: JobReport, stop: StopRequest) -> None:
     stop.interrupts = False
@@ -43,17 +43,17 @@ class GreetingEvent(_Event):
 
 """,
     ),
-    ("workers/trainer/job.py", '    "recording": record_episode', '    "greeting": greet,\n'),
+    ("workers/arcadia_workers/trainer/job.py", '    "recording": record_episode', '    "greeting": greet,\n'),
     (
-        "backend/database/tables/jobs.py",
+        "backend/arcadia_backend/database/tables/jobs.py",
         "class StartSet(Base)",
         'class Greeting(JobResult):\n    """A greeting."""\n\n    __tablename__ = "greetings"\n\n\n',
     ),
-    ("backend/__init__.py", "    calibrations, changes", "    greetings\n"),
-    ("backend/app.py", "from backend.health import", "from backend.greetings import router as greetings\n"),
-    ("backend/app.py", "    projects,\n    boards", "    greetings,\n"),
-    ("backend/worker_api/jobs.py", "from backend import calibrations", "from backend import greetings\n"),
-    ("backend/worker_api/jobs.py", "        evaluations.JOB", "        greetings.JOB,\n"),
+    ("backend/arcadia_backend/__init__.py", "    calibrations, changes", "    greetings\n"),
+    ("backend/arcadia_backend/app.py", "from arcadia_backend.health import", "from arcadia_backend.greetings import router as greetings\n"),
+    ("backend/arcadia_backend/app.py", "    projects,\n    boards", "    greetings,\n"),
+    ("backend/arcadia_backend/worker_api/jobs.py", "from arcadia_backend import calibrations", "from arcadia_backend import greetings\n"),
+    ("backend/arcadia_backend/worker_api/jobs.py", "        evaluations.JOB", "        greetings.JOB,\n"),
 )
 NEW_FILES = {
     "alembic/versions/9999_greetings.py": '''"""Greetings
@@ -86,14 +86,14 @@ def downgrade() -> None:
 
 from fastapi import APIRouter
 
-from backend import jobs
-from backend.database.engine import Db
-from backend.database.tables.jobs import Greeting
-from backend.doorbell import Bell
-from backend.web.idempotency import Idempotent
-from backend.web.lookup import PathId, find_run
-from workers.contract import events as ev
-from workers.contract.jobs import GreetingParameters
+from arcadia_backend import jobs
+from arcadia_backend.database.engine import Db
+from arcadia_backend.database.tables.jobs import Greeting
+from arcadia_backend.doorbell import Bell
+from arcadia_backend.web.idempotency import Idempotent
+from arcadia_backend.web.lookup import PathId, find_run
+from arcadia_workers.contract import events as ev
+from arcadia_workers.contract.jobs import GreetingParameters
 
 JOB = jobs.JobType(
     "greeting",
@@ -140,7 +140,7 @@ import json
 from pathlib import Path
 
 from tests.factories import Api
-from workers.trainer import job
+from arcadia_workers.trainer import job
 
 
 def test_a_greeting_is_made(api: Api, tmp_path: Path) -> None:

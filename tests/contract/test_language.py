@@ -34,9 +34,9 @@ BRITISH = re.compile(
     re.IGNORECASE,
 )
 BRITISH_FILES = {
-    "workers/contract/tracks.py": "it translates files of earlier versions",
+    "workers/arcadia_workers/contract/tracks.py": "it translates files of earlier versions",
     "tests/workers/trainer/test_earlier_checkpoints.py": "it tests this translation",
-    "workers/trainer/methods/gorila/gorila.py": "it quotes the paper's algorithm",
+    "workers/arcadia_workers/trainer/methods/gorila/gorila.py": "it quotes the paper's algorithm",
     "tests/contract/test_language.py": "it has the list",
 }
 

@@ -11,18 +11,18 @@ import pytest
 import torch
 from arcadia.reporting.attached import STANDARD_NAMES
 
-from backend.metrics.reading import NAME_PATTERN
-from backend.metrics.service import pack_events
+from arcadia_backend.metrics.reading import NAME_PATTERN
+from arcadia_backend.metrics.service import pack_events
 from tests.factories import metrics as metrics_event
-from workers.contract.action_names import Discrete
-from workers.contract.config import A3cConfig, PaacConfig
-from workers.contract.events import Metrics
-from workers.contract.metrics import CATALOG, METRICS, named
-from workers.trainer.methods.gorila.reporter import histogram
-from workers.trainer.methods.paac.framework import TimeShares
-from workers.trainer.networks import networks
-from workers.trainer.networks.networks import measured
-from workers.trainer.run.run import NullRun
+from arcadia_workers.contract.action_names import Discrete
+from arcadia_workers.contract.config import A3cConfig, PaacConfig
+from arcadia_workers.contract.events import Metrics
+from arcadia_workers.contract.metrics import CATALOG, METRICS, named
+from arcadia_workers.trainer.methods.gorila.reporter import histogram
+from arcadia_workers.trainer.methods.paac.framework import TimeShares
+from arcadia_workers.trainer.networks import networks
+from arcadia_workers.trainer.networks.networks import measured
+from arcadia_workers.trainer.run.run import NullRun
 
 SYSTEM_METRICS = Path(arcadia.__file__).parent / "reporting" / "system_metrics.py"
 TRAINER = Path(__file__).parents[2] / "workers" / "trainer"

@@ -57,7 +57,7 @@ def test_the_noun_of_the_recipe_touches_few_files_and_is_part_of_the_api(copy: C
     # The recipe names the folder of migrations, because their numbers differ.
     unnamed = {path for path in touched if Path(path).name not in recipe("Add an API noun with its page")}
     assert unnamed == {"alembic/versions/9999_labels.py"}
-    paths = json.loads(copy.run(sys.executable, "-m", "backend.openapi"))["paths"]
+    paths = json.loads(copy.run(sys.executable, "-m", "arcadia_backend.openapi"))["paths"]
     assert set(paths["/api/v1/labels"]) == {"get", "post"}
     assert set(paths["/api/v1/labels/{label_id}"]) == {"delete"}
 
@@ -66,7 +66,7 @@ def test_the_noun_of_the_recipe_touches_few_files_and_is_part_of_the_api(copy: C
 def test_the_tests_of_the_noun_of_the_recipe_pass(copy: Copy) -> None:
     apply_example(copy)
     assert " passed" in copy.run_tests("tests/backend/test_labels.py", "tests/contract/test_backend_order.py")
-    copy.write(".setup/openapi.json", copy.run(sys.executable, "-m", "backend.openapi"))
+    copy.write(".setup/openapi.json", copy.run(sys.executable, "-m", "arcadia_backend.openapi"))
     for script in ("types", "typecheck"):
         copy.run("npm", "--prefix", "frontend", "run", script)
     # Not prettier, whose lines are longer in the frontend than in documents.

@@ -5,9 +5,9 @@ from typing import Any, get_args
 import pytest
 from fastapi import FastAPI
 
-from backend.app import describe_api
+from arcadia_backend.app import describe_api
 from tests.contract.api import HEADING, LISTING, changes, describe, from_text, to_text
-from workers.contract.events import Event
+from arcadia_workers.contract.events import Event
 
 
 @pytest.fixture

@@ -22,9 +22,9 @@ CLIENT_WHEEL = "arcadia_client-0.1.0-py3-none-any.whl"
 SHOW = """
 import arcadia_server
 arcadia_server.use_application()
-from backend.database.migrations import SCRIPTS
-from backend.web.frontend import WHEELS
-from backend.web.frontend import DIST
+from arcadia_backend.database.migrations import SCRIPTS
+from arcadia_backend.web.frontend import WHEELS
+from arcadia_backend.web.frontend import DIST
 for path in (SCRIPTS / "env.py", WHEELS / {wheel!r}, DIST / "index.html"):
     print(path, path.is_file())
 print(arcadia_server.version())
@@ -165,7 +165,7 @@ def test_both_wheels_have_the_same_version() -> None:
 
 
 def test_a_server_without_pages_reports_it(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
-    from backend.web.frontend import serve_frontend
+    from arcadia_backend.web.frontend import serve_frontend
 
     app = FastAPI()
     serve_frontend(app, tmp_path / "none")

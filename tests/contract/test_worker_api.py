@@ -11,11 +11,11 @@ import pytest
 from fastapi import FastAPI
 from pydantic import BaseModel, ValidationError
 
-from backend.app import describe_api
-from workers.contract import events, worker_api
+from arcadia_backend.app import describe_api
+from arcadia_workers.contract import events, worker_api
 
 ROOT = Path(__file__).parents[2]
-SIDES = ("backend", "workers/worker", "workers/trainer")
+SIDES = ("backend", "workers/arcadia_workers/worker", "workers/arcadia_workers/trainer")
 # Models that only the worker uses: its own records.
 OWN_MODELS = {"_Mark"}
 
@@ -76,7 +76,7 @@ def test_no_other_part_redefines_a_schema_of_the_contract() -> None:
 def test_the_worker_defines_no_models_for_requests_or_responses() -> None:
     models = {
         node.name
-        for _where, node in nodes("workers/worker")
+        for _where, node in nodes("workers/arcadia_workers/worker")
         if isinstance(node, ast.ClassDef)
         and any(
             isinstance(parent, ast.Name) and parent.id in ("BaseModel", "SettingsWithSecretFiles")

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal, get_args
 
-from backend.startup.up import WORKER_NAME
+from arcadia_backend.startup.up import WORKER_NAME
 
 Part = Literal["trainer", "leash", "worker", "backend", "redis", "up", "script", "ray"]
 PARTS: tuple[Part, ...] = get_args(Part)

@@ -10,7 +10,7 @@ from pathlib import Path
 import httpx
 import psutil
 
-from backend.startup.up import WORKER_NAME
+from arcadia_backend.startup.up import WORKER_NAME
 from tests.faults.gusts import GUEST, WORKERS, Part
 from tests.faults.scripts import Scripts
 from tests.installation import Installation
@@ -30,7 +30,7 @@ class Stormed(Installation):
         super().__init__(directory, sweep_seconds=2)
         self._data = directory / "data"
         self.journals = Journals(self._data / "workers")
-        self.up = self._service("arcadia", ["backend.cli", "up"])
+        self.up = self._service("arcadia", ["arcadia_backend.cli", "up"])
         self.http.timeout = httpx.Timeout(5)
         self.family: dict[int, psutil.Process] = {}
         self.scripts = Scripts(self, directory)
@@ -70,7 +70,7 @@ class Stormed(Installation):
             if part in ("backend", "redis"):
                 # Redis and Valkey show their address after their name in their command line.
                 return _first(
-                    self.up.process.children(), "backend.cli backend" if part == "backend" else "-server 127.0.0.1"
+                    self.up.process.children(), "arcadia_backend.cli backend" if part == "backend" else "-server 127.0.0.1"
                 )
             of = self._worker(worker)
             if part == "worker" or of is None:
@@ -121,7 +121,7 @@ class Stormed(Installation):
     def _start_guest(self, broker_url: str) -> None:
         self._environment["ARCADIA_BROKER_URL"] = broker_url
         options = ["--queue", "cpu", "--name", GUEST, "--worker-dir", str(self._data / "workers" / GUEST)]
-        self.workers[GUEST] = self._service(GUEST, ["workers.worker", *options])
+        self.workers[GUEST] = self._service(GUEST, ["arcadia_workers.worker", *options])
         self.workers[GUEST].start()
 
     def _forget_broker(self) -> None:
@@ -140,7 +140,7 @@ class Stormed(Installation):
 
     def _worker(self, name: str) -> psutil.Process | None:
         if name == WORKER_NAME:
-            return _first(self.up.process.children(), "workers.worker")
+            return _first(self.up.process.children(), "arcadia_workers.worker")
         return self.workers[name].process if self.workers[name].ended is None else None
 
     def _broker_url(self) -> str | None:

@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 from sqlalchemy import select
 
-from backend.database.engine import Database
-from backend.database.tables import Attempt
-from backend.metrics.points import POINT, MetricChunk
+from arcadia_backend.database.engine import Database
+from arcadia_backend.database.tables import Attempt
+from arcadia_backend.metrics.points import POINT, MetricChunk
 from tests import factories
 from tests.factories import Api
 from tests.faults.gusts import PARTS, gusts

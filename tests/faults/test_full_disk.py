@@ -11,11 +11,11 @@ from typing import Any
 import pytest
 from sqlalchemy import text
 
-from backend.backup.making import back_up
-from backend.backup.restoring import restore
-from backend.config import Settings
-from backend.database.engine import Database
-from backend.startup.checks import make_ready
+from arcadia_backend.backup.making import back_up
+from arcadia_backend.backup.restoring import restore
+from arcadia_backend.config import Settings
+from arcadia_backend.database.engine import Database
+from arcadia_backend.startup.checks import make_ready
 from tests.faults.test_killed import stop
 from tests.installation import Installation
 

@@ -10,7 +10,7 @@ from typing import Any
 import httpx
 import pytest
 
-from backend.files.storage import ABANDONED_SECONDS, INCOMING, TRASH
+from arcadia_backend.files.storage import ABANDONED_SECONDS, INCOMING, TRASH
 from tests.backend.reported.conftest import PNG, Script
 from tests.factories import sha256
 from tests.server_process import Server
@@ -21,7 +21,7 @@ PICTURES = [PNG + bytes([number]) for number in range(3)]
 # Code that kills the backend at one place of an import.
 DEATH = """
 import os, signal
-from backend.archives import reading
+from arcadia_backend.archives import reading
 def die(*_): os.kill(os.getpid(), signal.SIGKILL)
 """
 PLACES = {

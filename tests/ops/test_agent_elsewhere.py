@@ -9,8 +9,8 @@ import pytest
 
 from tests.ops.test_installed_wheels import INSTALL_SECONDS, new_environment, run
 from tests.workers.trainer.agents.made_agents import config_of, evaluate, unpacked
-from workers.contract.protocols import PROTOCOLS
-from workers.trainer.host import devices
+from arcadia_workers.contract.protocols import PROTOCOLS
+from arcadia_workers.trainer.host import devices
 
 # All packages in the first line of the README, in the versions of this environment.
 PACKAGES = ("torch", "numpy", "gymnasium", "ale-py")

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 import yaml
 
-from workers.contract.settings import NAMES, PREFIX, SECRETS
+from arcadia_workers.contract.settings import NAMES, PREFIX, SECRETS
 
 ROOT = Path(__file__).parents[2]
 COMPOSE: dict[str, Any] = yaml.safe_load((ROOT / "docker-compose.yml").read_text())

@@ -14,7 +14,7 @@ import httpx
 import psutil
 import pytest
 
-from backend.startup.parts import free_port
+from arcadia_backend.startup.parts import free_port
 from tests.processes import has_ended
 from tests.workers.waiting import wait_until
 
@@ -89,7 +89,7 @@ def installed(wheels: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     (older / "backend" / "__init__.py").write_text("")
     (older / "backend" / "cli.py").write_text("def main():\n    print('the older version')\n")
     (older / "pyproject.toml").write_text(
-        '[project]\nname = "arcadia"\nversion = "0.0.1"\nscripts.arcadia = "backend.cli:main"\n'
+        '[project]\nname = "arcadia"\nversion = "0.0.1"\nscripts.arcadia = "arcadia_backend.cli:main"\n'
         '[tool.setuptools]\npackages = ["backend"]\n'
     )
     run(programs / "pip", "install", "--editable", older, cwd=folder)

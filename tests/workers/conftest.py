@@ -11,12 +11,12 @@ import pytest
 from tests.workers.fake_trainer import GATE
 from tests.workers.waiting import PATIENCE_SECONDS
 from tests.workers.worker_api import TOKEN, WorkerApi
-from workers.worker.attempt_directory import CheckpointStore
-from workers.worker.backend_client import BackendClient
-from workers.worker.heartbeat import HeartbeatThread
-from workers.worker.machine import machine_facts
-from workers.worker.supervisor import Supervisor
-from workers.worker.work import Jobs, Training
+from arcadia_workers.worker.attempt_directory import CheckpointStore
+from arcadia_workers.worker.backend_client import BackendClient
+from arcadia_workers.worker.heartbeat import HeartbeatThread
+from arcadia_workers.worker.machine import machine_facts
+from arcadia_workers.worker.supervisor import Supervisor
+from arcadia_workers.worker.work import Jobs, Training
 
 FAKE_TRAINER = (sys.executable, str(Path(__file__).parent / "fake_trainer.py"))
 FAKE_JOB = (sys.executable, str(Path(__file__).parent / "fake_job.py"))
@@ -102,6 +102,6 @@ def claim(run: int = 7, attempt: int = 1, **config: Any) -> dict[str, Any]:
 @pytest.fixture
 def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
     """Shorten the pauses between retries."""
-    monkeypatch.setattr("workers.worker.answers.FIRST_SECONDS", 0.01)
-    monkeypatch.setattr("workers.worker.answers.MAX_SECONDS", 0.01)
-    monkeypatch.setattr("workers.worker.heartbeat.HELD_SECONDS", 0.01)
+    monkeypatch.setattr("arcadia_workers.worker.answers.FIRST_SECONDS", 0.01)
+    monkeypatch.setattr("arcadia_workers.worker.answers.MAX_SECONDS", 0.01)
+    monkeypatch.setattr("arcadia_workers.worker.heartbeat.HELD_SECONDS", 0.01)

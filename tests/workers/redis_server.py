@@ -6,7 +6,7 @@ from pathlib import Path
 
 import redis
 
-from backend.startup.parts import die_with_parent, free_port, redis_program
+from arcadia_backend.startup.parts import die_with_parent, free_port, redis_program
 from tests.workers.waiting import wait_until
 
 

@@ -28,9 +28,9 @@ else:
     arcadia_server.use_application()  # makes the packages below importable
 
 # isort: split
-from workers.contract.config import CONFIGURATIONS, METHODS, Method, TrainingConfig, config_adapter
-from workers.contract.config.emulator import DECAYING, LENGTH, NEXT_UPDATE, SCHEDULE, changeable
-from workers.contract.config.fields import (
+from arcadia_workers.contract.config import CONFIGURATIONS, METHODS, Method, TrainingConfig, config_adapter
+from arcadia_workers.contract.config.emulator import DECAYING, LENGTH, NEXT_UPDATE, SCHEDULE, changeable
+from arcadia_workers.contract.config.fields import (
     DECAY,
     ENVIRONMENT,
     ESSENTIAL,
@@ -45,7 +45,7 @@ from workers.contract.config.fields import (
     Device,
     grouped,
 )
-from workers.contract.config.shared import (
+from arcadia_workers.contract.config.shared import (
     ActionValueConfig,
     ActorCriticFields,
     AdamFields,
@@ -56,21 +56,21 @@ from workers.contract.config.shared import (
     Stepping,
     ValueBasedFields,
 )
-from workers.contract.config.synchronous import LockstepFields, SynchronousFields
-from workers.contract.environment_families import (
+from arcadia_workers.contract.config.synchronous import LockstepFields, SynchronousFields
+from arcadia_workers.contract.environment_families import (
     BOX2D,
     CLASSIC_CONTROL,
     FIRST_STEPS,
     MUJOCO,
     EnvironmentFamily,
 )
-from workers.contract.games import ENVIRONMENTS, NETWORKS, ActionKind, Environment, Network, ObservationKind
-from workers.contract.metrics import Metric
-from workers.contract.plugins.discovery import VERSION, Plugin
-from workers.contract.plugins.loading import PLUGINS, load
-from workers.contract.presets import PRESETS, Preset
-from workers.contract.protocols import PROTOCOLS, EvaluationProtocol
-from workers.contract.protocols.document import EPSILON_GREEDY, GREEDY, SAMPLED, Acting
+from arcadia_workers.contract.games import ENVIRONMENTS, NETWORKS, ActionKind, Environment, Network, ObservationKind
+from arcadia_workers.contract.metrics import Metric
+from arcadia_workers.contract.plugins.discovery import VERSION, Plugin
+from arcadia_workers.contract.plugins.loading import PLUGINS, load
+from arcadia_workers.contract.presets import PRESETS, Preset
+from arcadia_workers.contract.protocols import PROTOCOLS, EvaluationProtocol
+from arcadia_workers.contract.protocols.document import EPSILON_GREEDY, GREEDY, SAMPLED, Acting
 
 __all__ = [
     "BOX2D",

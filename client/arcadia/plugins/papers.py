@@ -1,7 +1,7 @@
 """Papers of plug-ins. Only the backend imports them."""
 
 # isort: split
-from backend.papers.definition import (
+from arcadia_backend.papers.definition import (
     Item,
     Paper,
     PaperDifference,
@@ -11,7 +11,7 @@ from backend.papers.definition import (
     StudyPart,
     Substitute,
 )
-from backend.studies.specification import Specification
+from arcadia_backend.studies.specification import Specification
 
 __all__ = [
     "Item",

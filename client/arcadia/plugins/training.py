@@ -1,15 +1,15 @@
 """Building blocks for the trainer halves of plug-ins. It loads PyTorch, so only the trainer imports it."""
 
 # isort: split
-from workers.contract.action_names import ActionSpace, Continuous, Discrete, number_of_actions
-from workers.trainer.environments.environments import Environments, EnvironmentStep, make
-from workers.trainer.environments.episodes import EpisodeBook
-from workers.trainer.environments.own_environment import OwnEnvironment, interface
-from workers.trainer.errors import TrainerError
-from workers.trainer.host.devices import compute_in, restore_generator
-from workers.trainer.host.memory import Need, outputs_size, prepared_size, row_size, state_size
-from workers.trainer.learning.optimizers import Adam, FlatParameters, Optimizer, RMSProp, clip_to_norm
-from workers.trainer.learning.policies import (
+from arcadia_workers.contract.action_names import ActionSpace, Continuous, Discrete, number_of_actions
+from arcadia_workers.trainer.environments.environments import Environments, EnvironmentStep, make
+from arcadia_workers.trainer.environments.episodes import EpisodeBook
+from arcadia_workers.trainer.environments.own_environment import OwnEnvironment, interface
+from arcadia_workers.trainer.errors import TrainerError
+from arcadia_workers.trainer.host.devices import compute_in, restore_generator
+from arcadia_workers.trainer.host.memory import Need, outputs_size, prepared_size, row_size, state_size
+from arcadia_workers.trainer.learning.optimizers import Adam, FlatParameters, Optimizer, RMSProp, clip_to_norm
+from arcadia_workers.trainer.learning.policies import (
     Categorical,
     EpsilonGreedy,
     Gaussian,
@@ -18,11 +18,11 @@ from workers.trainer.learning.policies import (
     annealed,
     policy_over,
 )
-from workers.trainer.learning.returns import decayed, generalized_advantages, n_step_returns
-from workers.trainer.methods import TRAINERS
-from workers.trainer.methods.paac import needs as framework_needs
-from workers.trainer.methods.paac.framework import Actors, Framework, Rollout, Updater, pick
-from workers.trainer.methods.trainer import (
+from arcadia_workers.trainer.learning.returns import decayed, generalized_advantages, n_step_returns
+from arcadia_workers.trainer.methods import TRAINERS
+from arcadia_workers.trainer.methods.paac import needs as framework_needs
+from arcadia_workers.trainer.methods.paac.framework import Actors, Framework, Rollout, Updater, pick
+from arcadia_workers.trainer.methods.trainer import (
     NetworkOutput,
     TrainedActionValues,
     TrainedAgent,
@@ -33,13 +33,13 @@ from workers.trainer.methods.trainer import (
     load_policy,
     load_weights,
 )
-from workers.trainer.networks.agents import Agent, BatchTape, GaussianHead, Memory
-from workers.trainer.networks.bodies import PixelBody, ReadingsFilter, VectorBody, build_body
-from workers.trainer.networks.gradients import ALONE, SideBySide, body_dtype, initialized
-from workers.trainer.networks.lstm import Lstm, cleared
-from workers.trainer.networks.networks import ActionValues, ActorCritic, build, build_action_values
-from workers.trainer.networks.outputs import Tape
-from workers.trainer.run.run import FIRST_UPDATE, NullRun, TrainingRun, TrainingState, prefixed, starting
+from arcadia_workers.trainer.networks.agents import Agent, BatchTape, GaussianHead, Memory
+from arcadia_workers.trainer.networks.bodies import PixelBody, ReadingsFilter, VectorBody, build_body
+from arcadia_workers.trainer.networks.gradients import ALONE, SideBySide, body_dtype, initialized
+from arcadia_workers.trainer.networks.lstm import Lstm, cleared
+from arcadia_workers.trainer.networks.networks import ActionValues, ActorCritic, build, build_action_values
+from arcadia_workers.trainer.networks.outputs import Tape
+from arcadia_workers.trainer.run.run import FIRST_UPDATE, NullRun, TrainingRun, TrainingState, prefixed, starting
 
 __all__ = [
     "ALONE",

@@ -1,4 +1,4 @@
-/** WebSocket messages of a live game. See workers/contract/live.py and orders.py. */
+/** WebSocket messages of a live game. See workers/arcadia_workers/contract/live.py and orders.py. */
 
 import type { Track } from "@/api/types";
 

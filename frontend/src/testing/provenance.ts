@@ -20,7 +20,7 @@ export function aProvenance(changes: Partial<Provenance> = {}): Provenance {
     gpus: [],
     driver: null,
     cuda: null,
-    command: ["python", "-m", "workers.trainer", "--dir", "a b"],
+    command: ["python", "-m", "arcadia_workers.trainer", "--dir", "a b"],
     environment: { OMP_NUM_THREADS: "2" },
     packages: { numpy: "2.3.1", torch: "2.13.0", torchvision: "0.28.0" },
     diff: "--- a/paac.py\n+++ b/paac.py\n@@ -1 +1 @@\n-rate = 1\n+rate = 2\n",

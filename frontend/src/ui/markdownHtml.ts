@@ -1,4 +1,4 @@
-/** Markdown as HTML. Exported reports follow the same rules on the same parser, in backend/reports/markdown.py. */
+/** Markdown as HTML. Exported reports follow the same rules on the same parser, in backend/arcadia_backend/reports/markdown.py. */
 
 import createParser, {
   type Env,

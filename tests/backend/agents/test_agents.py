@@ -8,7 +8,7 @@ import pytest
 from tests.backend.agents.conftest import Agents, unpack
 from tests.factories import PONG, metrics, sha256, video
 from tests.workers.trainer.agents.made_agents import STEP, TITLES
-from workers.contract.agents import weights
+from arcadia_workers.contract.agents import weights
 
 
 @pytest.mark.nightly

@@ -6,9 +6,9 @@ import struct
 import numpy as np
 import pytest
 
-from backend.files import zip_files
+from arcadia_backend.files import zip_files
 from tests.backend.agents.conftest import Agents, Members, edited, pack, unpack
-from workers.contract.agents import weights
+from arcadia_workers.contract.agents import weights
 
 
 @pytest.fixture

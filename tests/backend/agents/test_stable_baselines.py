@@ -12,14 +12,14 @@ import stable_baselines3
 import torch
 from stable_baselines3.common.torch_layers import BaseFeaturesExtractor
 
-from backend.agents.opening import open_agent
-from backend.agents.service import to_checkpoint
-from backend.agents.stable_baselines import read_tensors
+from arcadia_backend.agents.opening import open_agent
+from arcadia_backend.agents.service import to_checkpoint
+from arcadia_backend.agents.stable_baselines import read_tensors
 from tests.backend.agents.conftest import Agents, pack, unpack
-from workers.contract.action_names import Continuous, Discrete
-from workers.contract.config import config_adapter
-from workers.trainer.methods import TRAINERS
-from workers.trainer.run import checkpoints
+from arcadia_workers.contract.action_names import Continuous, Discrete
+from arcadia_workers.contract.config import config_adapter
+from arcadia_workers.trainer.methods import TRAINERS
+from arcadia_workers.trainer.run import checkpoints
 
 LIMIT = 1_000_000_000
 

@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 import torch
 
-from backend.agents.stable_baselines import BadAgent, read_tensors
-from backend.untrusted import reading
+from arcadia_backend.agents.stable_baselines import BadAgent, read_tensors
+from arcadia_backend.untrusted import reading
 
 
 def saved(content: Any) -> bytes:

@@ -10,11 +10,11 @@ from typing import Any
 
 import pytest
 
-from backend.alerts.delivery import AlertDeliverer
-from backend.alerts.service import ConditionChecker
-from backend.config import Settings
-from backend.database.columns import utc_now
-from backend.database.engine import Database
+from arcadia_backend.alerts.delivery import AlertDeliverer
+from arcadia_backend.alerts.service import ConditionChecker
+from arcadia_backend.config import Settings
+from arcadia_backend.database.columns import utc_now
+from arcadia_backend.database.engine import Database
 from tests.backend.reported.conftest import script, warnings
 from tests.factories import Api
 

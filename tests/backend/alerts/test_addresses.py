@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from backend.alerts.addresses import BlockedError, is_public, resolve
+from arcadia_backend.alerts.addresses import BlockedError, is_public, resolve
 
 PRIVATE = """127.0.0.1 10.1.2.3 172.16.0.1 192.168.1.1 169.254.169.254 100.64.0.1 100.100.100.200 0.0.0.0 224.0.0.1
 255.255.255.255 240.0.0.1 168.63.129.16 192.0.2.1 ::1 :: fe80::1 fd00:ec2::254 fc00::1 ff02::1 ::ffff:127.0.0.1

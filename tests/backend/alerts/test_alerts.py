@@ -4,16 +4,16 @@ from collections.abc import Callable
 
 import pytest
 
-from backend.alerts.service import KEPT, MAX_SCRIPT_ALERTS, delete_old_alerts
-from backend.config import Settings
-from backend.database.columns import utc_now
-from backend.database.engine import Database
-from backend.database.tables import Measurement, Run
-from backend.reported.service import fail_silent
+from arcadia_backend.alerts.service import KEPT, MAX_SCRIPT_ALERTS, delete_old_alerts
+from arcadia_backend.config import Settings
+from arcadia_backend.database.columns import utc_now
+from arcadia_backend.database.engine import Database
+from arcadia_backend.database.tables import Measurement, Run
+from arcadia_backend.reported.service import fail_silent
 from tests.backend.alerts.conftest import Alerts
 from tests.backend.reported.conftest import Script
 from tests.factories import Api, event, metrics
-from workers.contract.events import DIVERGED
+from arcadia_workers.contract.events import DIVERGED
 
 
 def end(api: Api, outcome: str, message: str | None = None) -> int:

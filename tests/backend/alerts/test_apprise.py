@@ -15,8 +15,8 @@ from apprise.plugins.slack import NotifySlack
 from apprise.plugins.zulip import NotifyZulip
 from apprise.utils.parse import parse_url
 
-from backend.alerts import addresses
-from backend.alerts.addresses import FIXED_SERVICES, SELF_HOSTED, check_apprise_url
+from arcadia_backend.alerts import addresses
+from arcadia_backend.alerts.addresses import FIXED_SERVICES, SELF_HOSTED, check_apprise_url
 from tests.backend.alerts.conftest import Alerts
 from tests.factories import Api
 

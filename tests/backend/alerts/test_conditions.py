@@ -7,9 +7,9 @@ from types import SimpleNamespace
 
 import pytest
 
-from backend.alerts.service import ConditionChecker
-from backend.database.engine import Database
-from backend.database.tables import Run
+from arcadia_backend.alerts.service import ConditionChecker
+from arcadia_backend.database.engine import Database
+from arcadia_backend.database.tables import Run
 from tests.backend.alerts.conftest import Alerts
 from tests.backend.archives.conftest import Archives
 from tests.factories import Api, event, metrics

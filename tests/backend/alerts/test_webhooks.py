@@ -14,9 +14,9 @@ from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
 
-from backend.alerts import delivery
-from backend.alerts.addresses import DeliveryOutcome
-from backend.alerts.delivery import Webhook
+from arcadia_backend.alerts import delivery
+from arcadia_backend.alerts.addresses import DeliveryOutcome
+from arcadia_backend.alerts.delivery import Webhook
 
 HOST = "hooks.example.org"
 

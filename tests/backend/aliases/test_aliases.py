@@ -5,8 +5,8 @@ from typing import Any
 import pytest
 from sqlalchemy import delete
 
-from backend.database.engine import Database
-from backend.database.tables import AliasChange
+from arcadia_backend.database.engine import Database
+from arcadia_backend.database.tables import AliasChange
 from tests.factories import CARTPOLE, Api
 
 

@@ -11,10 +11,10 @@ import numpy as np
 import pytest
 from fastapi.testclient import TestClient
 
-from backend.archives import format as archive_format
-from backend.archives import reading
-from backend.config import Settings
-from backend.files import zip_files
+from arcadia_backend.archives import format as archive_format
+from arcadia_backend.archives import reading
+from arcadia_backend.config import Settings
+from arcadia_backend.files import zip_files
 from tests.backend.archives.conftest import Archives
 from tests.factories import Api, metrics
 

@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from backend.config import Settings
-from backend.database.engine import Database
-from backend.doorbell import Doorbell
-from backend.studies.scheduler import StudyScheduler
+from arcadia_backend.config import Settings
+from arcadia_backend.database.engine import Database
+from arcadia_backend.doorbell import Doorbell
+from arcadia_backend.studies.scheduler import StudyScheduler
 from tests.backend.archives.conftest import Archives
 from tests.backend.archives.test_refusals import packed
 from tests.backend.studies.conftest import Studies

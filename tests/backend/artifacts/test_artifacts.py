@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 from fastapi import FastAPI
 
-from backend.artifacts.service import UNUSED_KEPT, delete_unused_files
-from backend.database.columns import utc_now
-from backend.database.tables import File
+from arcadia_backend.artifacts.service import UNUSED_KEPT, delete_unused_files
+from arcadia_backend.database.columns import utc_now
+from arcadia_backend.database.tables import File
 from tests.backend.artifacts.conftest import ArtifactScript, start_script
 from tests.factories import Api, sha256
 

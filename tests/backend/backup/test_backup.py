@@ -12,15 +12,15 @@ from fastapi.testclient import TestClient
 from pydantic import SecretStr
 from sqlalchemy import select, text
 
-from backend.backup.making import back_up
-from backend.backup.manifest import DATABASE, FILES, NAME, copy_rows, read_manifest
-from backend.backup.restoring import restore
-from backend.config import Settings
-from backend.database.engine import migration_engine, open_database
-from backend.database.tables import Run
-from backend.files.storage import hold, stored_files
-from backend.refusals import RefusedError
-from backend.startup.up import FolderInUseError, lock
+from arcadia_backend.backup.making import back_up
+from arcadia_backend.backup.manifest import DATABASE, FILES, NAME, copy_rows, read_manifest
+from arcadia_backend.backup.restoring import restore
+from arcadia_backend.config import Settings
+from arcadia_backend.database.engine import migration_engine, open_database
+from arcadia_backend.database.tables import Run
+from arcadia_backend.files.storage import hold, stored_files
+from arcadia_backend.refusals import RefusedError
+from arcadia_backend.startup.up import FolderInUseError, lock
 from tests.earlier_installation import METHODS, unpack
 from tests.factories import CARTPOLE, Api, Response, event, metrics, start_set
 from tests.provenance import PROVENANCE
@@ -120,7 +120,7 @@ def test_files_pruned_during_a_backup_are_included(
         assert len(steps) == 3
         assert steps != {100, 200, 300}
 
-    monkeypatch.setattr("backend.backup.making.copy_rows", copy_and_prune)
+    monkeypatch.setattr("arcadia_backend.backup.making.copy_rows", copy_and_prune)
     back_up(settings, tmp_path / "backup")
     kept = {(tmp_path / "backup" / FILES / file.path).read_bytes() for file in read_manifest(tmp_path / "backup").files}
     assert kept == {f"weights of attempt 1 at step {step}".encode() for step in (100, 200, 300)}

@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from backend.backup.making import back_up
-from backend.backup.manifest import DATABASE, FILES, NAME, hash_of, read_manifest
-from backend.backup.restoring import restore
-from backend.config import Settings
-from backend.refusals import RefusedError
+from arcadia_backend.backup.making import back_up
+from arcadia_backend.backup.manifest import DATABASE, FILES, NAME, hash_of, read_manifest
+from arcadia_backend.backup.restoring import restore
+from arcadia_backend.config import Settings
+from arcadia_backend.refusals import RefusedError
 from tests.factories import Api, sha256
 
 SECRET = b"secret of the server"

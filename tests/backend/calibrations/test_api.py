@@ -5,10 +5,10 @@ from typing import Any
 
 import pytest
 
-from backend import calibrations
+from arcadia_backend import calibrations
 from tests.factories import CARTPOLE, Api, changed, event, started
-from workers.contract.futures import CalibrationBin, CalibrationDocument, JudgedMoment, LossBounds, Regret
-from workers.contract.protocols.document import SAMPLED
+from arcadia_workers.contract.futures import CalibrationBin, CalibrationDocument, JudgedMoment, LossBounds, Regret
+from arcadia_workers.contract.protocols.document import SAMPLED
 
 SCHEDULED = {**CARTPOLE, "total_steps": 100_000, "calibrate_every_steps": 1_000}
 

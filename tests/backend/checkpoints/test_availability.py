@@ -8,10 +8,10 @@ import pytest
 
 from tests.backend.test_saliency import made_track, replay
 from tests.factories import CARTPOLE, PONG, Api
-from workers.contract import archives
-from workers.contract.agents import weights
-from workers.contract.layout import METADATA, CheckpointMetadata
-from workers.contract.tracks import TrackHead
+from arcadia_workers.contract import archives
+from arcadia_workers.contract.agents import weights
+from arcadia_workers.contract.layout import METADATA, CheckpointMetadata
+from arcadia_workers.contract.tracks import TrackHead
 
 REQUESTS: dict[str, dict[str, Any]] = {
     "evaluations": {},

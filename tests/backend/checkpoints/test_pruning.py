@@ -4,10 +4,10 @@ from typing import Any
 
 import pytest
 
-from backend.config import Settings
-from backend.database.engine import Database
-from backend.database.tables import Run
-from backend.files.storage import stored_files
+from arcadia_backend.config import Settings
+from arcadia_backend.database.engine import Database
+from arcadia_backend.database.tables import Run
+from arcadia_backend.files.storage import stored_files
 from tests.factories import CARTPOLE, Api, started, video
 
 KEEP_FOUR = {**CARTPOLE, "checkpoints_kept": 4}

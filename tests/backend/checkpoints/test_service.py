@@ -2,8 +2,8 @@
 
 from typing import Any
 
-from backend.config import Settings
-from backend.files.storage import stored_files
+from arcadia_backend.config import Settings
+from arcadia_backend.files.storage import stored_files
 from tests.factories import Api, checkpoint, checkpoint_path, started
 
 

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from backend.comparisons.schemas import field_differences, group_identical
+from arcadia_backend.comparisons.schemas import field_differences, group_identical
 
 
 def test_missing_field_is_not_a_difference() -> None:

@@ -2,8 +2,8 @@
 
 from typing import Any
 
-from backend.comparisons.groups import group_names_over_games, run_labels
-from backend.database.tables import Run
+from arcadia_backend.comparisons.groups import group_names_over_games, run_labels
+from arcadia_backend.database.tables import Run
 
 SAME: dict[str, Any] = {"algorithm": "paac", "env": "CartPole-v1", "seed": 1, "learning_rate": 0.01, "num_envs": 4}
 

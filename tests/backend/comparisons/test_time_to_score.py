@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from backend.comparisons.time_to_score import (
+from arcadia_backend.comparisons.time_to_score import (
     EPISODES,
     NOT_REACHED,
     ScoreRecords,
@@ -16,7 +16,7 @@ from backend.comparisons.time_to_score import (
     median_reached,
     score_records,
 )
-from backend.metrics.points import POINT
+from arcadia_backend.metrics.points import POINT
 from tests.factories import CARTPOLE, Api, metrics, started
 
 

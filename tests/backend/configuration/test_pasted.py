@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from backend.configuration import MAX_UNKNOWN, ParsedText, from_preset, parse_text, to_document
-from backend.untrusted import reading
+from arcadia_backend.configuration import MAX_UNKNOWN, ParsedText, from_preset, parse_text, to_document
+from arcadia_backend.untrusted import reading
 from tests.factories import Api
 
 BASE = to_document(from_preset("paac-cartpole", {}))

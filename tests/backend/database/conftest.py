@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 from sqlalchemy import text
 
-from backend.config import Settings
-from backend.database.engine import migration_engine
+from arcadia_backend.config import Settings
+from arcadia_backend.database.engine import migration_engine
 
 
 @pytest.fixture(params=["sqlite", "postgresql"])

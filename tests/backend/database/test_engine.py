@@ -7,8 +7,8 @@ import pytest
 from sqlalchemy import select, text
 from sqlalchemy.exc import DBAPIError
 
-from backend.database.engine import Database, after_commit
-from backend.database.tables import LogLine, Run
+from arcadia_backend.database.engine import Database, after_commit
+from arcadia_backend.database.tables import LogLine, Run
 
 
 def a_run(name: str = "r") -> Run:

@@ -10,9 +10,9 @@ import pytest
 from sqlalchemy import inspect, text
 
 from alembic import command
-from backend.config import Settings
-from backend.database.engine import migration_engine
-from backend.database.migrations import alembic_config, migrate
+from arcadia_backend.config import Settings
+from arcadia_backend.database.engine import migration_engine
+from arcadia_backend.database.migrations import alembic_config, migrate
 from tests.earlier_installation import OLDEST, unpack
 
 
@@ -38,7 +38,7 @@ def test_a_backend_waits_while_another_creates_the_database(tmp_path: Path, monk
     other = sqlite3.connect(tmp_path / "arcadia.db", isolation_level=None)
     other.execute("CREATE TABLE made_meanwhile (number)")
     other.execute("BEGIN IMMEDIATE")
-    monkeypatch.setattr("backend.database.engine.time.sleep", lambda _seconds: other.rollback())
+    monkeypatch.setattr("arcadia_backend.database.engine.time.sleep", lambda _seconds: other.rollback())
     migrate(Settings(data_dir=tmp_path))
     other.close()
     engine = migration_engine(f"sqlite:///{tmp_path / 'arcadia.db'}")

@@ -5,10 +5,10 @@ from pathlib import Path
 import pytest
 from sqlalchemy import delete
 
-from backend.config import Settings
-from backend.database.engine import Database, open_database
-from backend.database.migrations import RESERVED_PAGES, migrate, release_free_space
-from backend.database.tables import LogLine, Run
+from arcadia_backend.config import Settings
+from arcadia_backend.database.engine import Database, open_database
+from arcadia_backend.database.migrations import RESERVED_PAGES, migrate, release_free_space
+from arcadia_backend.database.tables import LogLine, Run
 
 
 def fill(database: Database, megabytes: int) -> None:

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from backend.marks.rules import RULES
+from arcadia_backend.marks.rules import RULES
 from tests.backend.archives.conftest import Archives
 from tests.backend.archives.conftest import archives as archives
 from tests.backend.reported.conftest import Script

@@ -4,11 +4,11 @@ from typing import Any
 
 import pytest
 
-from backend import configuration
-from backend.diagnosis import suggest
-from backend.marks.rules import RULES
-from backend.marks.signals import RuleName
-from workers.contract.presets import PRESETS
+from arcadia_backend import configuration
+from arcadia_backend.diagnosis import suggest
+from arcadia_backend.marks.rules import RULES
+from arcadia_backend.marks.signals import RuleName
+from arcadia_workers.contract.presets import PRESETS
 
 DIAGNOSED = [rule.info.name for rule in RULES if rule.info.cause]
 

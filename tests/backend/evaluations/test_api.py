@@ -7,10 +7,10 @@ import pytest
 from sqlalchemy import delete
 from sqlalchemy.orm import Session
 
-from backend import jobs
-from backend.database.tables import Job, Run
-from backend.evaluations import service
-from backend.web.lookup import find_run
+from arcadia_backend import jobs
+from arcadia_backend.database.tables import Job, Run
+from arcadia_backend.evaluations import service
+from arcadia_backend.web.lookup import find_run
 from tests.factories import PONG, Api, evaluated_episode, evaluation, event, sha256, start_set, started
 
 

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from backend.colors import color_of
+from arcadia_backend.colors import color_of
 from tests.factories import Api, evaluated_episode, metrics, started
 
 EVALUATIONS = "/api/v1/figures/evaluations"

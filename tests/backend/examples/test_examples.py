@@ -6,9 +6,9 @@ from typing import Any
 import pytest
 from sqlalchemy import text
 
-from backend import examples as shipped
-from backend.archives import reading
-from backend.database.engine import Database
+from arcadia_backend import examples as shipped
+from arcadia_backend.archives import reading
+from arcadia_backend.database.engine import Database
 from tests.factories import Api, metrics
 
 

@@ -7,10 +7,10 @@ import numpy as np
 import plotly.graph_objects as go
 import pytest
 
-from backend.colors import Stroke
-from backend.figures.curves_figure import RunCurve, Smoothing, curves_figure
-from backend.figures.drawing import Look, as_text, significant, y_axis
-from backend.metrics.reading import Curve
+from arcadia_backend.colors import Stroke
+from arcadia_backend.figures.curves_figure import RunCurve, Smoothing, curves_figure
+from arcadia_backend.figures.drawing import Look, as_text, significant, y_axis
+from arcadia_backend.metrics.reading import Curve
 
 
 def curve(mean: list[float], spread: float = 0.0, x: list[float] | None = None) -> Curve:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from backend.figures.drawing import MAX_TICKS, duration_ticks, format_duration
+from arcadia_backend.figures.drawing import MAX_TICKS, duration_ticks, format_duration
 
 
 @pytest.mark.parametrize(

@@ -11,17 +11,17 @@ from typing import Any, get_args
 import numpy as np
 import pytest
 
-from backend.colors import Stroke
-from backend.comparisons.groups import group_labels, group_runs, group_runs_over_games, group_samples
-from backend.database.tables import Run
-from backend.figures.curves_figure import RunCurve
-from backend.figures.groups import Band, Grouping, RunGroup, SmoothedLine, middle_curve, shared_places, widen
-from backend.metrics.queries import Window
-from backend.metrics.reading import Curve
+from arcadia_backend.colors import Stroke
+from arcadia_backend.comparisons.groups import group_labels, group_runs, group_runs_over_games, group_samples
+from arcadia_backend.database.tables import Run
+from arcadia_backend.figures.curves_figure import RunCurve
+from arcadia_backend.figures.groups import Band, Grouping, RunGroup, SmoothedLine, middle_curve, shared_places, widen
+from arcadia_backend.metrics.queries import Window
+from arcadia_backend.metrics.reading import Curve
 from tests.backend.figures.test_growth import merged
 from tests.factories import CARTPOLE, Api, metrics, started
-from workers.contract.inference.means import t_interval
-from workers.contract.inference.samples import Center, center_curve
+from arcadia_workers.contract.inference.means import t_interval
+from arcadia_workers.contract.inference.samples import Center, center_curve
 
 CURVES = "/api/v1/figures/curves"
 RLIABLE = json.loads((Path(__file__).parents[2] / "fixtures" / "rliable.json").read_text())

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from backend.comparisons.routes import MAX_RUNS
+from arcadia_backend.comparisons.routes import MAX_RUNS
 from tests.factories import Api, metrics, started
 
 CURVES = "/api/v1/figures/curves"

@@ -4,10 +4,10 @@ import math
 
 import pytest
 
-from backend.figures.drawing import Figure
-from backend.figures.score_figures import scores_figure
+from arcadia_backend.figures.drawing import Figure
+from arcadia_backend.figures.score_figures import scores_figure
 from tests.factories import evaluation
-from workers.contract.protocols.document import EvaluationDocument
+from arcadia_workers.contract.protocols.document import EvaluationDocument
 
 
 def found(*scores: float) -> EvaluationDocument:

@@ -4,7 +4,7 @@ import math
 
 import pytest
 
-from backend.figures.drawing import MAX_TICKS, format_size, size_ticks
+from arcadia_backend.figures.drawing import MAX_TICKS, format_size, size_ticks
 
 MIB, GIB = 2**20, 2**30
 

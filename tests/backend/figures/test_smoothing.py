@@ -6,8 +6,8 @@ from collections.abc import Sequence
 import numpy as np
 import pytest
 
-from backend.figures.curves_figure import Smoothing, smooth
-from backend.metrics.reading import Curve
+from arcadia_backend.figures.curves_figure import Smoothing, smooth
+from arcadia_backend.metrics.reading import Curve
 
 
 def curve(x: Sequence[float], mean: Sequence[float], count: list[int] | None = None) -> Curve:

@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from backend.figures.drawing import Look
-from backend.figures.metric_figures import MetricCurve, short_titles, together_figure
-from backend.metrics.reading import Curve
+from arcadia_backend.figures.drawing import Look
+from arcadia_backend.figures.metric_figures import MetricCurve, short_titles, together_figure
+from arcadia_backend.metrics.reading import Curve
 
 
 @pytest.mark.parametrize(

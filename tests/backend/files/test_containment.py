@@ -6,13 +6,13 @@ import pytest
 from fastapi import FastAPI
 from sqlalchemy import update
 
-from backend import saliency
-from backend.backup.making import back_up
-from backend.config import Settings
-from backend.database.tables import File
-from backend.errors import NotFound
-from backend.refusals import RefusedError
-from backend.replays import routes
+from arcadia_backend import saliency
+from arcadia_backend.backup.making import back_up
+from arcadia_backend.config import Settings
+from arcadia_backend.database.tables import File
+from arcadia_backend.errors import NotFound
+from arcadia_backend.refusals import RefusedError
+from arcadia_backend.replays import routes
 from tests.factories import Api
 
 SECRET = b"secret of the server"

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from backend.files.storage import hold, remove, remove_waiting
-from backend.refusals import NotNowError
+from arcadia_backend.files.storage import hold, remove, remove_waiting
+from arcadia_backend.refusals import NotNowError
 
 
 def test_a_file_that_cannot_be_removed_is_retried_and_the_others_are_removed(

@@ -1,7 +1,7 @@
 """Files of a run, which are deleted with it."""
 
-from backend.config import Settings
-from backend.files.storage import stored_files
+from arcadia_backend.config import Settings
+from arcadia_backend.files.storage import stored_files
 from tests.factories import Api
 
 

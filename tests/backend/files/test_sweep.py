@@ -9,11 +9,11 @@ from fastapi import FastAPI
 from fastapi.testclient import TestClient
 from sqlalchemy import delete
 
-from backend.config import Settings
-from backend.database.engine import open_database
-from backend.database.migrations import migrate
-from backend.database.tables import Installation
-from backend.files.storage import MARK, TRASH, TRASH_SECONDS, read_mark, stored_files, sweep
+from arcadia_backend.config import Settings
+from arcadia_backend.database.engine import open_database
+from arcadia_backend.database.migrations import migrate
+from arcadia_backend.database.tables import Installation
+from arcadia_backend.files.storage import MARK, TRASH, TRASH_SECONDS, read_mark, stored_files, sweep
 from tests.factories import Api
 
 LONG_AGO = time.time() - 3_600

@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 from sqlalchemy.orm import Session
 
-from backend.games import schemas, scores, tables
-from backend.games.scores import FinishedEvaluation
+from arcadia_backend.games import schemas, scores, tables
+from arcadia_backend.games.scores import FinishedEvaluation
 from tests.backend.games.conftest import Scorer
 from tests.factories import Api
 

@@ -9,11 +9,11 @@ from sqlalchemy import event as sql
 from sqlalchemy import insert
 from sqlalchemy.orm import Session
 
-from backend.database.columns import utc_now
-from backend.database.engine import Database
-from backend.database.tables import Base, Checkpoint, Evaluation, Job, Run
-from backend.games.routes import load_games
-from backend.games.service import read_game
+from arcadia_backend.database.columns import utc_now
+from arcadia_backend.database.engine import Database
+from arcadia_backend.database.tables import Base, Checkpoint, Evaluation, Job, Run
+from arcadia_backend.games.routes import load_games
+from arcadia_backend.games.service import read_game
 from tests.backend.games.conftest import Scorer
 from tests.factories import Api, video
 

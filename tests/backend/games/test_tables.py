@@ -182,7 +182,7 @@ def test_the_mean_of_a_method_is_over_all_its_runs(scorer: Scorer, api: Api) -> 
 def test_a_table_has_the_best_runs_and_the_csv_has_all(
     scorer: Scorer, api: Api, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("backend.games.tables.MAX_RUNS", 2)
+    monkeypatch.setattr("arcadia_backend.games.tables.MAX_RUNS", 2)
     best, second = (scorer.scored("ALE/Amidar-v5", mean) for mean in (9_000.0, 2_000.0))
     third = scorer.scored("ALE/Amidar-v5", 1_500.0)
     table = scorer.game("amidar")["tables"][0]

@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from backend.live import notices
-from backend.live.notices import BackgroundThread, publish, running
+from arcadia_backend.live import notices
+from arcadia_backend.live.notices import BackgroundThread, publish, running
 from tests.workers.waiting import PATIENCE_SECONDS
 
 

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 import redis
 
-from backend.live import channel, notices
-from backend.live.notices import Hub, Notice, Stream, current_hub, publish, running
+from arcadia_backend.live import channel, notices
+from arcadia_backend.live.notices import Hub, Notice, Stream, current_hub, publish, running
 from tests.workers.redis_server import RedisServer
 from tests.workers.waiting import PATIENCE_SECONDS
 

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from backend.live import notices
-from backend.live.notices import COALESCE_SECONDS, PAGE_QUEUE_LIMIT, Stream, current_hub, publish, running
+from arcadia_backend.live import notices
+from arcadia_backend.live.notices import COALESCE_SECONDS, PAGE_QUEUE_LIMIT, Stream, current_hub, publish, running
 from tests.workers.waiting import PATIENCE_SECONDS
 
 

@@ -10,13 +10,13 @@ from fastapi.testclient import TestClient
 from starlette.testclient import WebSocketDenialResponse, WebSocketTestSession
 from starlette.websockets import WebSocketDisconnect
 
-from backend.app import create_app
-from backend.config import Settings
-from backend.live_games import routes
-from backend.live_games.stage import BEAT_SECONDS
+from arcadia_backend.app import create_app
+from arcadia_backend.config import Settings
+from arcadia_backend.live_games import routes
+from arcadia_backend.live_games.stage import BEAT_SECONDS
 from tests.conftest import WORKER_TOKEN
 from tests.factories import Api, checkpoint_path, event, started
-from workers.contract.live import ALONE_SECONDS, NO_SUCH_GAME, STALE, ticket
+from arcadia_workers.contract.live import ALONE_SECONDS, NO_SUCH_GAME, STALE, ticket
 
 # The kind of database makes no difference here.
 pytestmark = pytest.mark.parametrize("database_url", ["sqlite"], indirect=True)
@@ -188,13 +188,13 @@ def test_a_game_with_a_killed_process_restarts_with_a_reason(api: Api, client: T
 
 
 def test_a_game_without_viewers_ends(client: TestClient, game: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("backend.live_games.stages.BEAT_SECONDS", 0.05)
+    monkeypatch.setattr("arcadia_backend.live_games.stages.BEAT_SECONDS", 0.05)
     assert ALONE_SECONDS > BEAT_SECONDS
     with playing(client, game) as player:
         with watching(client, game) as viewer:
             player.send_bytes(b"picture")
             await_picture(viewer, b"picture")
-            monkeypatch.setattr("backend.live_games.stage.ALONE_SECONDS", 0.2)
+            monkeypatch.setattr("arcadia_backend.live_games.stage.ALONE_SECONDS", 0.2)
         ended = closing(player)
         assert (ended.code, "No one has watched" in (ended.reason or "")) == (4000, True)
 

@@ -6,14 +6,14 @@ import pytest
 from fastapi import FastAPI
 from fastapi.testclient import TestClient
 
-from backend.live_games import stages
+from arcadia_backend.live_games import stages
 from tests.backend.futures.test_futures import read as read_futures
 from tests.backend.futures.test_futures import request as request_futures
 from tests.backend.live_games.test_live_games import ADDRESS, appear, closing, playing, reported, watching
 from tests.backend.test_saliency import replay
 from tests.factories import Api, event, started
 from tests.workers.waiting import wait_until
-from workers.contract.live import NO_SUCH_GAME, WRONG_ORDER
+from arcadia_workers.contract.live import NO_SUCH_GAME, WRONG_ORDER
 
 # The kind of database makes no difference here.
 pytestmark = pytest.mark.parametrize("database_url", ["sqlite"], indirect=True)
@@ -66,19 +66,19 @@ def test_a_queued_game_is_cancelled_after_its_last_viewer_leaves(
     number = ask(api)["id"]
     with watching(client, number) as viewer:
         reported(viewer, "audience")
-        monkeypatch.setattr("backend.live_games.stage.ALONE_SECONDS", 0.1)
+        monkeypatch.setattr("arcadia_backend.live_games.stage.ALONE_SECONDS", 0.1)
         assert state_of(api, number) == "queued"
     wait_until(lambda: state_of(api, number) == "cancelled")
 
 
 def test_a_game_without_viewers_is_cancelled(api: Api, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("backend.live_games.stage.ALONE_SECONDS", 0.1)
+    monkeypatch.setattr("arcadia_backend.live_games.stage.ALONE_SECONDS", 0.1)
     number = ask(api)["id"]
     wait_until(lambda: state_of(api, number) == "cancelled")
 
 
 def test_futures_wait_for_a_worker_without_viewers(api: Api, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("backend.live_games.stage.ALONE_SECONDS", 0.1)
+    monkeypatch.setattr("arcadia_backend.live_games.stage.ALONE_SECONDS", 0.1)
     _, replay_id = replay(api)
     futures_id = request_futures(api, replay_id)["id"]
     number = ask(api)["id"]
@@ -93,7 +93,7 @@ def test_a_restarted_backend_cancels_a_queued_game_without_viewers(
         number = client.post("/api/v1/games/pong/play").json()["id"]
         with watching(client, number) as viewer:
             reported(viewer, "away")
-    monkeypatch.setattr("backend.live_games.stage.ALONE_SECONDS", 0.1)
+    monkeypatch.setattr("arcadia_backend.live_games.stage.ALONE_SECONDS", 0.1)
     with TestClient(app, base_url="http://localhost") as client:
         wait_until(lambda: client.get(f"/api/v1/games/pong/play/{number}").json()["state"] == "cancelled")
 
@@ -101,7 +101,7 @@ def test_a_restarted_backend_cancels_a_queued_game_without_viewers(
 def test_a_game_that_lost_its_process_is_cancelled_without_viewers(
     api: Api, game: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("backend.live_games.stage.ALONE_SECONDS", 0.1)
+    monkeypatch.setattr("arcadia_backend.live_games.stage.ALONE_SECONDS", 0.1)
     api.release_job(game, 1, "lost", message="The job's process was killed by SIGKILL.")
     wait_until(lambda: state_of(api, game) == "cancelled")
 
@@ -112,7 +112,7 @@ def test_cancelling_unwatched_games_continues_after_an_unexpected_error(
     with monkeypatch.context() as broken:
         broken.setattr(stages, "_queued", None)
         wait_until(lambda: "Cancelling unwatched live games failed and will be retried" in caplog.text)
-    monkeypatch.setattr("backend.live_games.stage.ALONE_SECONDS", 0.1)
+    monkeypatch.setattr("arcadia_backend.live_games.stage.ALONE_SECONDS", 0.1)
     number = ask(api)["id"]
     wait_until(lambda: state_of(api, number) == "cancelled")
     assert caplog.text.count("Cancelling unwatched live games failed and will be retried") == 1

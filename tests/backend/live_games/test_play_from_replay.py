@@ -7,7 +7,7 @@ from fastapi import FastAPI
 
 from tests.backend.test_saliency import made_track, replay
 from tests.factories import Api, event, kept_game, started
-from workers.contract import tracks
+from arcadia_workers.contract import tracks
 
 FRAMES_BEFORE = 80
 

@@ -14,8 +14,8 @@ from pydantic import SecretStr
 from redis.asyncio.client import PubSub
 from starlette.testclient import WebSocketTestSession
 
-from backend.app import create_app
-from backend.config import Settings
+from arcadia_backend.app import create_app
+from arcadia_backend.config import Settings
 from tests.backend.live_games.test_live_games import SCENE, ask, await_picture, playing, watching
 from tests.factories import Api, event, started
 from tests.workers.redis_server import RedisServer
@@ -28,7 +28,7 @@ REPOSITORY = Path(__file__).parents[3]
 # The part of a backend process that a viewer is connected to. It prints a line when it has received a picture.
 VIEWERS_BACKEND = """
 import asyncio, sys
-from backend.live_games.stages import Stages
+from arcadia_backend.live_games.stages import Stages
 
 async def watch():
     with Stages(sys.argv[1]).on(int(sys.argv[2])) as stage, stage.watched() as viewer:

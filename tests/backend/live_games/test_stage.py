@@ -5,7 +5,7 @@ from contextlib import ExitStack
 
 import pytest
 
-from backend.live_games.stage import (
+from arcadia_backend.live_games.stage import (
     BEAT_SECONDS,
     MAX_QUEUED_MESSAGES,
     MAX_UNSEEN_PICTURES,
@@ -17,7 +17,7 @@ from backend.live_games.stage import (
     Stage,
     Viewer,
 )
-from workers.contract.live import ALONE_SECONDS, AWAY, LARGEST_ORDER, LARGEST_PICTURE, SEEN_EVERY
+from arcadia_workers.contract.live import ALONE_SECONDS, AWAY, LARGEST_ORDER, LARGEST_PICTURE, SEEN_EVERY
 
 SCENE = '{"kind":"scene"}'
 

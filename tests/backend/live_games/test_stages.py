@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 from redis.asyncio import Redis
 
-from backend.live import channel
-from backend.live_games import stages
-from backend.live_games.stages import CHANNEL, Stages
+from arcadia_backend.live import channel
+from arcadia_backend.live_games import stages
+from arcadia_backend.live_games.stages import CHANNEL, Stages
 from tests.workers.redis_server import RedisServer
 from tests.workers.waiting import PATIENCE_SECONDS
 

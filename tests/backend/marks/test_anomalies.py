@@ -7,10 +7,10 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from backend.marks.anomalies import ENTROPY, POLICY_LOSS, VALUE_LOSS
-from backend.marks.rules import MAX_ANOMALIES_PER_RULE, RULES, find_anomalies
-from backend.marks.signals import FEWEST_SAMPLES, MAX_SAMPLES, Samples, Signals
-from workers.contract.metrics import EPISODE_RETURN, STEPS_PER_SECOND
+from arcadia_backend.marks.anomalies import ENTROPY, POLICY_LOSS, VALUE_LOSS
+from arcadia_backend.marks.rules import MAX_ANOMALIES_PER_RULE, RULES, find_anomalies
+from arcadia_backend.marks.signals import FEWEST_SAMPLES, MAX_SAMPLES, Samples, Signals
+from arcadia_workers.contract.metrics import EPISODE_RETURN, STEPS_PER_SECOND
 
 Values = npt.NDArray[np.float64]
 NUMBER = 300

@@ -6,9 +6,9 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from backend.marks.rules import find_anomalies
-from backend.marks.signals import Anomaly, Samples, Signals
-from workers.contract.config import PaacConfig
+from arcadia_backend.marks.rules import find_anomalies
+from arcadia_backend.marks.signals import Anomaly, Samples, Signals
+from arcadia_workers.contract.config import PaacConfig
 
 Values = npt.NDArray[np.float64]
 NUMBER = 300

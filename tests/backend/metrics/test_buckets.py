@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from backend.metrics.reading import Bins, bins_over, round_width
+from arcadia_backend.metrics.reading import Bins, bins_over, round_width
 
 
 def test_bins_are_equally_wide_and_contain_both_ends() -> None:

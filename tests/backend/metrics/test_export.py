@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from backend.metrics import reading
+from arcadia_backend.metrics import reading
 from tests.factories import Api, metrics, started
 
 

@@ -4,8 +4,8 @@ from typing import Any
 
 from sqlalchemy import func, select
 
-from backend.database.engine import Database
-from backend.metrics.points import MetricChunk, MetricClock, MetricPage, MetricSeries
+from arcadia_backend.database.engine import Database
+from arcadia_backend.metrics.points import MetricChunk, MetricClock, MetricPage, MetricSeries
 from tests.factories import Api, metrics, started
 
 ALL = "/api/v1/runs/{}/metrics"

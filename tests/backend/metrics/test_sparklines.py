@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from backend.metrics.points import CHUNK
-from backend.metrics.queries import BINS, FEW_CHUNKS
+from arcadia_backend.metrics.points import CHUNK
+from arcadia_backend.metrics.queries import BINS, FEW_CHUNKS
 from tests.backend.reported.conftest import Script
 from tests.factories import Api, metrics
 

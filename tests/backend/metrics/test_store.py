@@ -10,13 +10,13 @@ from hypothesis import strategies as st
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from backend.database.engine import Database
-from backend.database.tables import Attempt, Run
-from backend.metrics import reading, service
-from backend.metrics.points import MetricSeries, load_run_views
-from backend.metrics.queries import FRAMES_PER_EPOCH, Window, read_curve
-from backend.metrics.reading import Axis, Curve
-from workers.contract.events import Episode, Metrics
+from arcadia_backend.database.engine import Database
+from arcadia_backend.database.tables import Attempt, Run
+from arcadia_backend.metrics import reading, service
+from arcadia_backend.metrics.points import MetricSeries, load_run_views
+from arcadia_backend.metrics.queries import FRAMES_PER_EPOCH, Window, read_curve
+from arcadia_backend.metrics.reading import Axis, Curve
+from arcadia_workers.contract.events import Episode, Metrics
 
 NAME = "train/entropy"
 values = st.floats(width=32) | st.sampled_from([math.nan, math.inf, -math.inf, 0.0])
@@ -260,7 +260,7 @@ def test_a_long_series_is_read_from_summaries(database: Database, monkeypatch: p
         opened.append(len(numbers))
         return read_points(session, series, chunks, numbers)
 
-    monkeypatch.setattr("backend.metrics.queries.read_points", counted)
+    monkeypatch.setattr("arcadia_backend.metrics.queries.read_points", counted)
     curve = read(database, run_id, Window("step", buckets=25))
     assert curve is not None
     assert opened == [0]

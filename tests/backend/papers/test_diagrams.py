@@ -4,12 +4,12 @@ from typing import Any
 
 import pytest
 
-from backend.papers.definition import MethodDiagram
-from backend.papers.service import every_paper
+from arcadia_backend.papers.definition import MethodDiagram
+from arcadia_backend.papers.service import every_paper
 from tests.factories import Api, event, metrics
-from workers.contract.config import CONFIGURATIONS
-from workers.contract.metrics import METRICS
-from workers.contract.presets import PRESETS
+from arcadia_workers.contract.config import CONFIGURATIONS
+from arcadia_workers.contract.metrics import METRICS
+from arcadia_workers.contract.presets import PRESETS
 
 GA3C = "/api/v1/papers/ga3c/figure-1/diagrams/ga3c"
 GORILA = "/api/v1/papers/gorila/figure-2/diagrams/gorila"

@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from backend import papers
-from backend.papers.service import every_paper, find_item, find_paper
-from backend.studies.planning import initial_draws
-from backend.studies.points import validate, validate_draw
+from arcadia_backend import papers
+from arcadia_backend.papers.service import every_paper, find_item, find_paper
+from arcadia_backend.studies.planning import initial_draws
+from arcadia_backend.studies.points import validate, validate_draw
 from tests.backend.calibrations.test_api import judge
 from tests.backend.studies.conftest import Score, Studies
 from tests.factories import event, metrics, started
@@ -17,8 +17,8 @@ from tests.factories import event, metrics, started
 BEGUN = 1_700_000_000.0
 FIGURE_2 = "/api/v1/papers/a3c/figure-2"
 FIFTH_PAPER = """
-from backend.papers.definition import Item, Paper
-from backend.papers.measured import figure
+from arcadia_backend.papers.definition import Item, Paper
+from arcadia_backend.papers.measured import figure
 
 
 def draw(session, started):

@@ -5,13 +5,13 @@ from typing import Any
 
 import pytest
 
-from backend.config import Settings
-from backend.database.engine import Database
-from backend.doorbell import Doorbell
-from backend.studies.scheduler import StudyScheduler
+from arcadia_backend.config import Settings
+from arcadia_backend.database.engine import Database
+from arcadia_backend.doorbell import Doorbell
+from arcadia_backend.studies.scheduler import StudyScheduler
 from tests.factories import CARTPOLE, Api
 from tests.plugin_packages import ENVIRONMENT, METHOD, Site
-from workers.contract.plugins.loading import unload
+from arcadia_workers.contract.plugins.loading import unload
 
 CORRIDOR = "Maze/Corridor-v0"
 TOY: dict[str, Any] = {"algorithm": "toy", "env": CORRIDOR, "total_steps": 1_000, "num_envs": 4}
@@ -133,7 +133,7 @@ def test_workers_show_their_plug_ins_and_other_versions(api: Api) -> None:
         ("env", "../CartPole-v1"),
         ("algorithm", "arcadia_toy.trainer:TRAINER"),
         ("algorithm", "arcadia_toy"),
-        ("network", "workers.trainer.networks.bodies:build_mlp"),
+        ("network", "arcadia_workers.trainer.networks.bodies:build_mlp"),
         ("evaluation_protocol", "arcadia_maze:ENVIRONMENTS"),
     ],
 )

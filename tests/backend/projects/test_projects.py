@@ -5,9 +5,9 @@ from concurrent.futures import Future, ThreadPoolExecutor
 import pytest
 from sqlalchemy import text
 
-from backend.database.engine import Database
-from backend.projects import merging
-from backend.projects.service import find_project
+from arcadia_backend.database.engine import Database
+from arcadia_backend.projects import merging
+from arcadia_backend.projects.service import find_project
 from tests.backend.projects.conftest import Projects
 from tests.factories import PONG, Api, Response, event, metrics
 from tests.workers.waiting import wait_until

@@ -4,8 +4,8 @@ from typing import Any
 
 from sqlalchemy import func, select
 
-from backend.database.engine import Database
-from backend.database.tables import ProvenanceDocument
+from arcadia_backend.database.engine import Database
+from arcadia_backend.database.tables import ProvenanceDocument
 from tests.factories import Api, event, started
 from tests.provenance import COMMIT, DIFF, PROVENANCE
 

@@ -10,13 +10,13 @@ from typing import Any
 import pytest
 from sqlalchemy import delete, select
 
-from backend import events as event_digests
-from backend.config import Settings
-from backend.database.engine import Database
-from backend.database.tables import EventDigests
-from backend.metrics import service
-from backend.reported import events as reported_events
-from backend.reported import ingest
+from arcadia_backend import events as event_digests
+from arcadia_backend.config import Settings
+from arcadia_backend.database.engine import Database
+from arcadia_backend.database.tables import EventDigests
+from arcadia_backend.metrics import service
+from arcadia_backend.reported import events as reported_events
+from arcadia_backend.reported import ingest
 from tests.backend.reported.conftest import Script
 from tests.factories import Api
 

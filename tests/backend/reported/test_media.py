@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from backend.reported import contents
+from arcadia_backend.reported import contents
 from tests.backend.reported.conftest import PNG, Script
 from tests.factories import Api, sha256
 

@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from backend.config import Settings
-from backend.database.engine import Database
-from backend.doorbell import Doorbell
-from backend.worker_api.sweeper import Sweeper
+from arcadia_backend.config import Settings
+from arcadia_backend.database.engine import Database
+from arcadia_backend.doorbell import Doorbell
+from arcadia_backend.worker_api.sweeper import Sweeper
 from tests.backend.reported.conftest import Script
 from tests.factories import Api
 

@@ -9,7 +9,7 @@ from xml.etree import ElementTree
 
 import pytest
 
-from backend.reports.markdown import MAX_FORMULA_LENGTH, image_files, to_html, to_mathml
+from arcadia_backend.reports.markdown import MAX_FORMULA_LENGTH, image_files, to_html, to_mathml
 
 FIXTURES = Path(__file__).parents[2] / "fixtures"
 # frontend/src/ui/Markdown.test.tsx tests the page with the same files.

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 from fastapi.testclient import TestClient
 
-from backend.config import Settings
-from backend.reports.schemas import MAX_BLOCKS
+from arcadia_backend.config import Settings
+from arcadia_backend.reports.schemas import MAX_BLOCKS
 from tests.factories import Api, metrics, video
 
 CURVES = "/api/v1/figures/curves?runs={}"
@@ -281,7 +281,7 @@ def test_export_reports_a_deleted_video(api: Api, settings: Settings) -> None:
 
 @pytest.mark.parametrize("database_url", ["sqlite"], indirect=True)
 def test_export_replaces_a_large_video_by_its_thumbnail(api: Api, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("backend.reports.html_export.MAX_VIDEO_BYTES", 3)
+    monkeypatch.setattr("arcadia_backend.reports.html_export.MAX_VIDEO_BYTES", 3)
     _, replay = run_with_replay(api)
     report = create_report(api, {"kind": "replay", "replay": replay["id"]})
     page = api.user.get(f"/api/v1/reports/{report['id']}/export").text
@@ -314,7 +314,7 @@ def test_image_in_a_text_is_pinned_and_shown_by_link_and_export(api: Api) -> Non
 
 @pytest.mark.parametrize("database_url", ["sqlite"], indirect=True)
 def test_export_replaces_a_large_image_by_its_text(api: Api, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("backend.reports.html_export.MAX_IMAGE_BYTES", 3)
+    monkeypatch.setattr("arcadia_backend.reports.html_export.MAX_IMAGE_BYTES", 3)
     _, replay = run_with_replay(api)
     report = create_report(api, text(f"![A rally](/api/v1/files/{replay['poster_file_id']})"))
     assert "<p>A rally</p>" in api.user.get(f"/api/v1/reports/{report['id']}/export").text

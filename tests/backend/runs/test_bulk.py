@@ -6,10 +6,10 @@ from typing import Any
 import pytest
 from sqlalchemy import Connection, Engine, event
 
-from backend.database.engine import Database
-from backend.runs import service
-from backend.runs.routes import BULK_BATCH_SIZE
-from backend.runs.schemas import CreateRun
+from arcadia_backend.database.engine import Database
+from arcadia_backend.runs import service
+from arcadia_backend.runs.routes import BULK_BATCH_SIZE
+from arcadia_backend.runs.schemas import CreateRun
 from tests.factories import CARTPOLE, Api
 
 
@@ -82,7 +82,7 @@ def test_many_runs_take_few_transactions(api: Api, database: Database, commits: 
 def test_slow_bulk_action_lets_others_write_in_between(
     api: Api, commits: list[Connection], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("backend.runs.routes.BULK_BATCH_SECONDS", -1)
+    monkeypatch.setattr("arcadia_backend.runs.routes.BULK_BATCH_SECONDS", -1)
     ids = [api.launch()["id"] for _ in range(3)]
     commits.clear()
     answer = api.user.post("/api/v1/runs/bulk", json={"ids": [99, *ids], "action": "stop"}).json()

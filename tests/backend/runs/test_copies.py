@@ -2,8 +2,8 @@
 
 import pytest
 
-from backend.config import Settings
-from backend.files.storage import stored_files
+from arcadia_backend.config import Settings
+from arcadia_backend.files.storage import stored_files
 from tests.factories import CARTPOLE, Api, started
 
 

@@ -5,8 +5,8 @@ from datetime import timedelta
 import pytest
 from fastapi.testclient import TestClient
 
-from backend.database.engine import Database
-from backend.database.tables import Run
+from arcadia_backend.database.engine import Database
+from arcadia_backend.database.tables import Run
 from tests.factories import CARTPOLE, Api
 
 

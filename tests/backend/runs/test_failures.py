@@ -5,8 +5,8 @@ from typing import Any
 
 from sqlalchemy import insert
 
-from backend.database.engine import Database
-from backend.database.tables import Run
+from arcadia_backend.database.engine import Database
+from arcadia_backend.database.tables import Run
 from tests.factories import Api
 
 FULL = "Out of memory: 16 GiB were not enough."

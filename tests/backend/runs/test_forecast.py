@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from backend.database.engine import Database
-from backend.database.tables import ArchiveImport
+from arcadia_backend.database.engine import Database
+from arcadia_backend.database.tables import ArchiveImport
 from tests.factories import CARTPOLE, Api, event, metrics
 
 GIB = 2**30

@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 
-from backend.database.engine import Database
-from backend.database.tables import Run, Study, StudyRun
-from backend.metrics.points import MetricSeries
+from arcadia_backend.database.engine import Database
+from arcadia_backend.database.tables import Run, Study, StudyRun
+from arcadia_backend.metrics.points import MetricSeries
 from tests.factories import CARTPOLE, PONG, Api
 
 

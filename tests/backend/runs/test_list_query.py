@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from backend.database.engine import Database
-from backend.database.tables import Run
-from backend.metrics.points import MetricSeries
-from backend.runs.list_query import SORTABLE
+from arcadia_backend.database.engine import Database
+from arcadia_backend.database.tables import Run
+from arcadia_backend.metrics.points import MetricSeries
+from arcadia_backend.runs.list_query import SORTABLE
 from tests.factories import CARTPOLE, Api, metrics
 
 PONG = {"algorithm": "paac", "env": "ALE/Pong-v5"}

@@ -5,8 +5,8 @@ from typing import Any, get_args
 
 import pytest
 
-from backend.runs.list_query import DETAILS
-from backend.runs.schemas import Action, ListedRun, Run
+from arcadia_backend.runs.list_query import DETAILS
+from arcadia_backend.runs.schemas import Action, ListedRun, Run
 from tests.factories import Api, event, metrics, started
 
 # The fields of every listed run. Every further field makes each page larger.

@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from backend.database.tables import Run
-from backend.runs.names import field_titles, format_field, format_value, name_for_copy, name_from_fields
+from arcadia_backend.database.tables import Run
+from arcadia_backend.runs.names import field_titles, format_field, format_value, name_for_copy, name_from_fields
 
 CONFIG: dict[str, Any] = {"algorithm": "paac", "env": "CartPole-v1", "seed": 1, "learning_rate": 0.01, "num_envs": 4}
 

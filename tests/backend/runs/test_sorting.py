@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from backend.database.engine import Database
-from backend.database.tables import Run
-from backend.metrics.points import MetricClock, MetricSeries
+from arcadia_backend.database.engine import Database
+from arcadia_backend.database.tables import Run
+from arcadia_backend.metrics.points import MetricClock, MetricSeries
 from tests.factories import CARTPOLE, Api
 
 RUNS = 17

@@ -4,10 +4,10 @@ from typing import Any, get_args
 
 import pytest
 
-from backend.runs.schemas import Action, RunActions
-from backend.runs.states import ACTIONS
+from arcadia_backend.runs.schemas import Action, RunActions
+from arcadia_backend.runs.states import ACTIONS
 from tests.factories import Api, Response, started
-from workers.contract.worker_api import State
+from arcadia_workers.contract.worker_api import State
 
 STATES: tuple[State, ...] = get_args(State)
 

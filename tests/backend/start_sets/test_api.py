@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 
-from backend import start_sets
-from backend.database.engine import Database
-from backend.database.tables import StartSet
+from arcadia_backend import start_sets
+from arcadia_backend.database.engine import Database
+from arcadia_backend.database.tables import StartSet
 from tests.factories import PONG, Api, start_set
-from workers.contract.protocols.starts import StartSetFile
+from arcadia_workers.contract.protocols.starts import StartSetFile
 
 PATH = "/api/v1/start-sets"
 

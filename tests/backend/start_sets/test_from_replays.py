@@ -6,11 +6,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from backend import start_sets
+from arcadia_backend import start_sets
 from tests.backend.test_saliency import made_track, replay
 from tests.factories import CARTPOLE, Api, event, sha256, start_set, started
-from workers.contract import tracks
-from workers.contract.protocols.starts import StartSetFile
+from arcadia_workers.contract import tracks
+from arcadia_workers.contract.protocols.starts import StartSetFile
 
 SETS = "/api/v1/start-sets"
 

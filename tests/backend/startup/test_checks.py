@@ -12,17 +12,17 @@ from pathlib import Path
 import pytest
 from sqlalchemy import text
 
-from backend.config import Settings
-from backend.database.engine import migration_engine
-from backend.refusals import NotNowError, RefusedError
-from backend.startup.checks import make_private_folder, make_ready, refuse_taken_port
+from arcadia_backend.config import Settings
+from arcadia_backend.database.engine import migration_engine
+from arcadia_backend.refusals import NotNowError, RefusedError
+from arcadia_backend.startup.checks import make_private_folder, make_ready, refuse_taken_port
 from tests.workers.waiting import PATIENCE_SECONDS
 
 
 def refused(*arguments: str, **settings: str) -> tuple[int, str]:
     """Return the exit status and the only line of a refused command."""
     done = subprocess.run(
-        [sys.executable, "-m", "backend.cli", *arguments],
+        [sys.executable, "-m", "arcadia_backend.cli", *arguments],
         env=os.environ | settings,
         capture_output=True,
         text=True,
@@ -75,7 +75,7 @@ def test_a_file_that_is_not_a_database_is_refused(tmp_path: Path) -> None:
 
 
 def test_a_locked_database_is_refused(migrated_sqlite: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("backend.database.engine.MIGRATION_LOCK_TIMEOUT_MS", 1)
+    monkeypatch.setattr("arcadia_backend.database.engine.MIGRATION_LOCK_TIMEOUT_MS", 1)
     shutil.copy(migrated_sqlite, tmp_path / "arcadia.db")
     with sqlite3.connect(tmp_path / "arcadia.db", isolation_level=None) as other:
         other.execute("BEGIN IMMEDIATE")
@@ -133,7 +133,7 @@ def test_an_address_of_another_machine_is_refused() -> None:
 def test_new_files_are_private_to_their_owner(tmp_path: Path) -> None:
     data = tmp_path / "data"
     made = subprocess.run(
-        [sys.executable, "-m", "backend.cli", "migrate", "--data", str(data)],
+        [sys.executable, "-m", "arcadia_backend.cli", "migrate", "--data", str(data)],
         umask=0o022,
         timeout=PATIENCE_SECONDS,
         check=False,

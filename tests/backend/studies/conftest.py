@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from backend.config import Settings
-from backend.database.engine import Database
-from backend.doorbell import Doorbell
-from backend.studies.scheduler import StudyScheduler
+from arcadia_backend.config import Settings
+from arcadia_backend.database.engine import Database
+from arcadia_backend.doorbell import Doorbell
+from arcadia_backend.studies.scheduler import StudyScheduler
 from tests.factories import Api, event, metrics, started
 
 RATES = [1e-4, 3e-4, 1e-3]

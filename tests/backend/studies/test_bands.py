@@ -13,8 +13,8 @@ import pytest
 
 from tests.backend.studies.conftest import RATES, Studies
 from tests.factories import event, metrics, started
-from workers.contract.inference.means import t_interval
-from workers.contract.inference.samples import DRAWS, MIN_INTERQUARTILE_RUNS, Interval, widen
+from arcadia_workers.contract.inference.means import t_interval
+from arcadia_workers.contract.inference.samples import DRAWS, MIN_INTERQUARTILE_RUNS, Interval, widen
 
 Floats = npt.NDArray[np.float64]
 METHODS = ["paac-cartpole", "a3c-cartpole", "ga3c-cartpole"]

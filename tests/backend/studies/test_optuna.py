@@ -6,14 +6,14 @@ from typing import Any
 
 import pytest
 
-from backend.studies import scheduler
-from backend.studies.points import trial_outcome
-from backend.studies.pruning import LearningCurve, runs_to_prune
-from backend.studies.results import PlannedRun, Point
-from backend.studies.specification import Specification
+from arcadia_backend.studies import scheduler
+from arcadia_backend.studies.points import trial_outcome
+from arcadia_backend.studies.pruning import LearningCurve, runs_to_prune
+from arcadia_backend.studies.results import PlannedRun, Point
+from arcadia_backend.studies.specification import Specification
 from tests.backend.studies.conftest import Studies
 from tests.factories import metrics, started
-from workers.contract.worker_api import State
+from arcadia_workers.contract.worker_api import State
 
 DRAWN = {"field": "learning_rate", "log_uniform": [1e-5, 1e-1]}
 

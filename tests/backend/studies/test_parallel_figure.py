@@ -2,9 +2,9 @@
 
 import pytest
 
-from backend.studies.figures import parallel_figure
-from backend.studies.results import Point
-from backend.studies.specification import Axis, Specification
+from arcadia_backend.studies.figures import parallel_figure
+from arcadia_backend.studies.results import Point
+from arcadia_backend.studies.specification import Axis, Specification
 
 
 @pytest.mark.parametrize(

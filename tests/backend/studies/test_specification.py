@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from backend.studies.specification import Specification
+from arcadia_backend.studies.specification import Specification
 from tests.backend.studies.conftest import RATES, STUDY, Studies
 from tests.factories import CARTPOLE
 

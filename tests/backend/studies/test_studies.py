@@ -8,8 +8,8 @@ import pytest
 from fastapi import FastAPI
 from fastapi.testclient import TestClient
 
-from backend.studies import planning, service
-from backend.studies.figures import omega_squared
+from arcadia_backend.studies import planning, service
+from arcadia_backend.studies.figures import omega_squared
 from tests.backend.studies.conftest import RATES, Studies
 from tests.conftest import WORKER_TOKEN
 from tests.factories import Api

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from backend.studies import service
+from arcadia_backend.studies import service
 from tests.backend.studies.conftest import Studies
 from tests.backend.studies.test_verdicts import alerts_of
 

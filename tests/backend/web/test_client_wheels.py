@@ -8,9 +8,9 @@ from fastapi import FastAPI
 from fastapi.testclient import TestClient
 from pydantic import SecretStr
 
-from backend import errors
-from backend.web.api_reference.page import page_of
-from backend.web.frontend import install_commands, serve_client, serve_frontend
+from arcadia_backend import errors
+from arcadia_backend.web.api_reference.page import page_of
+from arcadia_backend.web.frontend import install_commands, serve_client, serve_frontend
 
 CLIENT, DEPENDENCY = "arcadia_client-0.1.0-py3-none-any.whl", "httpx-0.28.1-py3-none-any.whl"
 

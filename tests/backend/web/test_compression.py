@@ -5,7 +5,7 @@ from typing import Any
 
 from starlette.types import Message, Receive, Scope, Send
 
-from backend.web.middleware import Compression
+from arcadia_backend.web.middleware import Compression
 from tests.factories import Api, metrics
 
 

@@ -4,7 +4,7 @@ import csv
 
 import pytest
 
-from backend.web.formats import csv_line
+from arcadia_backend.web.formats import csv_line
 
 
 @pytest.mark.parametrize("name", ["agent\r=1+1", "two\nlines", 'a "quote", and a comma', "both\r\n"])

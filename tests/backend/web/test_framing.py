@@ -6,8 +6,8 @@ import pytest
 from fastapi.testclient import TestClient
 from pydantic import ValidationError
 
-from backend.app import create_app
-from backend.config import Settings
+from arcadia_backend.app import create_app
+from arcadia_backend.config import Settings
 
 
 def test_only_embeds_may_be_framed(tmp_path: Path) -> None:

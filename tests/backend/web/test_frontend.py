@@ -5,7 +5,7 @@ from pathlib import Path
 from fastapi import APIRouter, FastAPI
 from fastapi.testclient import TestClient
 
-from backend.web.frontend import serve_frontend
+from arcadia_backend.web.frontend import serve_frontend
 
 
 def an_app(dist: Path) -> TestClient:

@@ -13,10 +13,10 @@ from fastapi import FastAPI
 from fastapi.routing import APIRoute
 from sqlalchemy.orm import Session
 
-from backend.app import ROUTERS
-from backend.database.columns import utc_now
-from backend.database.engine import Database
-from backend.web.idempotency import Once, delete_expired_keys, read_once
+from arcadia_backend.app import ROUTERS
+from arcadia_backend.database.columns import utc_now
+from arcadia_backend.database.engine import Database
+from arcadia_backend.web.idempotency import Once, delete_expired_keys, read_once
 from tests.factories import CARTPOLE, Api, Response
 from tests.server_process import Server
 from tests.workers.waiting import PATIENCE_SECONDS
@@ -138,7 +138,7 @@ def test_every_route_that_creates_accepts_a_key() -> None:
 
 @pytest.mark.nightly
 def test_a_crash_between_the_commit_and_the_response_creates_no_second_run(tmp_path: Path) -> None:
-    dying = "import os\nfrom backend.doorbell import Doorbell\nDoorbell.ring = lambda *_: os._exit(9)"
+    dying = "import os\nfrom arcadia_backend.doorbell import Doorbell\nDoorbell.ring = lambda *_: os._exit(9)"
     server = Server(tmp_path, dying)
     headers = {"Idempotency-Key": "one"}
     try:

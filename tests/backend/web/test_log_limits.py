@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import pytest
 from fastapi import FastAPI
 
-from backend.web.middleware import LINES_PER_MINUTE, LOGGERS, MAX_LINE_LENGTH, LineRateLimit
+from arcadia_backend.web.middleware import LINES_PER_MINUTE, LOGGERS, MAX_LINE_LENGTH, LineRateLimit
 from tests.door import SECURITY_HEADERS, listening
 from tests.workers.waiting import PATIENCE_SECONDS
 

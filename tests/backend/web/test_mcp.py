@@ -14,9 +14,9 @@ from fastapi.testclient import TestClient
 from mcp.client.streamable_http import streamable_http_client
 from pydantic import SecretStr
 
-from backend import jobs
-from backend.config import Settings
-from backend.database.tables import Job
+from arcadia_backend import jobs
+from arcadia_backend.config import Settings
+from arcadia_backend.database.tables import Job
 from tests.backend.calibrations.test_api import judge
 from tests.backend.calibrations.test_api import request as request_calibration
 from tests.backend.test_saliency import replay

@@ -8,11 +8,11 @@ from arcadia.version import user_agent
 from starlette.requests import Request
 from starlette.websockets import WebSocket
 
-from backend.config import Settings
-from backend.database.engine import Database
-from backend.web.security import API, COOKIE, MAX_CALLER_LENGTH, Principal, guard, guard_socket, identify
-from backend.web.sessions import SessionStore, WrongTokenLimit, proof_of
-from workers.contract.live import ticket
+from arcadia_backend.config import Settings
+from arcadia_backend.database.engine import Database
+from arcadia_backend.web.security import API, COOKIE, MAX_CALLER_LENGTH, Principal, guard, guard_socket, identify
+from arcadia_backend.web.sessions import SessionStore, WrongTokenLimit, proof_of
+from arcadia_workers.contract.live import ticket
 
 FIREFOX = "Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0"
 TOKEN, WORKER_TOKEN = "user-secret", "worker-secret"

@@ -2,8 +2,8 @@
 
 import pytest
 
-from backend.web import sessions
-from backend.web.sessions import MAX_WRONG_TOKENS, TooManyWrongTokens, WrongTokenLimit
+from arcadia_backend.web import sessions
+from arcadia_backend.web.sessions import MAX_WRONG_TOKENS, TooManyWrongTokens, WrongTokenLimit
 
 
 def test_each_address_has_a_limit_and_an_ipv6_network_counts_as_one() -> None:

@@ -15,11 +15,11 @@ from pydantic import SecretStr
 from sqlalchemy.exc import OperationalError
 from starlette.routing import BaseRoute, Route
 
-from backend.app import create_app, describe_api
-from backend.config import Settings, UnsafeBindingError
-from backend.web import sessions
-from backend.web.security import API, COOKIE, PUBLIC, SHARED_REPORTS, is_public
-from backend.web.sessions import MAX_WRONG_TOKENS, WrongTokenLimit
+from arcadia_backend.app import create_app, describe_api
+from arcadia_backend.config import Settings, UnsafeBindingError
+from arcadia_backend.web import sessions
+from arcadia_backend.web.security import API, COOKIE, PUBLIC, SHARED_REPORTS, is_public
+from arcadia_backend.web.sessions import MAX_WRONG_TOKENS, WrongTokenLimit
 from tests.door import listening
 from tests.factories import Response
 from tests.workers.waiting import PATIENCE_SECONDS

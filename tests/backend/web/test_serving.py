@@ -8,8 +8,8 @@ import threading
 import pytest
 import uvicorn
 
-from backend.web import serving
-from backend.web.serving import QuietServer
+from arcadia_backend.web import serving
+from arcadia_backend.web.serving import QuietServer
 from tests.workers.waiting import PATIENCE_SECONDS, wait_until
 
 

@@ -15,11 +15,11 @@ import pytest
 from fastapi import Request
 from sqlalchemy.orm import Session
 
-from backend.database.engine import Database
-from backend.database.tables import Run
-from backend.live import notices
-from backend.live.notices import Topic, current_hub, publish, running
-from backend.web import lookup
+from arcadia_backend.database.engine import Database
+from arcadia_backend.database.tables import Run
+from arcadia_backend.live import notices
+from arcadia_backend.live.notices import Topic, current_hub, publish, running
+from arcadia_backend.web import lookup
 from tests.factories import Api, event
 from tests.server_process import Server
 from tests.workers.waiting import PATIENCE_SECONDS, wait_until

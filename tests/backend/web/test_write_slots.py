@@ -9,9 +9,9 @@ import pytest
 from fastapi import FastAPI
 from fastapi.testclient import TestClient
 
-from backend.config import Settings
-from backend.files.storage import stored_files
-from backend.web import middleware
+from arcadia_backend.config import Settings
+from arcadia_backend.files.storage import stored_files
+from arcadia_backend.web import middleware
 from tests.backend.worker_api.test_transfers import put
 from tests.conftest import WORKER_TOKEN
 from tests.factories import Api, Response
@@ -49,7 +49,7 @@ def occupied(app: FastAPI) -> int:
 def _patient(monkeypatch: pytest.MonkeyPatch) -> None:
     """Extend the timeouts so that no writer gives up during a test."""
     monkeypatch.setattr(middleware, "WRITE_TIMEOUT_SECONDS", 100.0)
-    monkeypatch.setattr("backend.database.engine.LOCK_TIMEOUT_SECONDS", 100)
+    monkeypatch.setattr("arcadia_backend.database.engine.LOCK_TIMEOUT_SECONDS", 100)
 
 
 @pytest.mark.usefixtures("_patient")
@@ -77,7 +77,7 @@ def test_a_request_without_a_write_slot_must_retry(
 ) -> None:
     run_id, _attempt = api.running()
     monkeypatch.setattr(middleware, "WRITE_TIMEOUT_SECONDS", 0.05)
-    monkeypatch.setattr("backend.files.service.UPLOAD_WRITE_TIMEOUT_SECONDS", 0.05)
+    monkeypatch.setattr("arcadia_backend.files.service.UPLOAD_WRITE_TIMEOUT_SECONDS", 0.05)
     with ThreadPoolExecutor(middleware.MAX_CONCURRENT_WRITES) as pool:
         with locked_by_another_program(settings):
             beats = [pool.submit(api.beat, f"w{number}") for number in range(middleware.MAX_CONCURRENT_WRITES)]
@@ -94,7 +94,7 @@ def test_a_request_without_a_write_slot_must_retry(
 def test_a_lock_that_is_not_released_is_reported_as_busy(
     app: FastAPI, settings: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("backend.database.engine.LOCK_TIMEOUT_SECONDS", 0)
+    monkeypatch.setattr("arcadia_backend.database.engine.LOCK_TIMEOUT_SECONDS", 0)
     app.state.settings = settings
     with TestClient(app, base_url="http://localhost") as client, locked_by_another_program(settings):
         assert_must_retry(client.post("/api/v1/runs", json={"preset": "paac-cartpole"}))

@@ -7,15 +7,15 @@ from contextlib import contextmanager
 import pytest
 from sqlalchemy import select, text
 
-from backend.config import Settings
-from backend.database.engine import Database
-from backend.database.tables import Installation, Job
-from backend.runs.service import act
-from backend.web.lookup import find_run
-from backend.worker_api import attempts, runs
+from arcadia_backend.config import Settings
+from arcadia_backend.database.engine import Database
+from arcadia_backend.database.tables import Installation, Job
+from arcadia_backend.runs.service import act
+from arcadia_backend.web.lookup import find_run
+from arcadia_backend.worker_api import attempts, runs
 from tests.factories import Api
 from tests.workers.waiting import wait_until
-from workers.contract.worker_api import INSTALLATION_HEADER
+from arcadia_workers.contract.worker_api import INSTALLATION_HEADER
 
 
 def test_priority_comes_before_age(api: Api) -> None:

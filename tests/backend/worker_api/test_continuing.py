@@ -2,9 +2,9 @@
 
 import pytest
 
-from backend.config import Settings
-from backend.database.engine import Database
-from backend.database.tables import Attempt, Run
+from arcadia_backend.config import Settings
+from arcadia_backend.database.engine import Database
+from arcadia_backend.database.tables import Attempt, Run
 from tests.backend.worker_api.test_jobs import fall_silent
 from tests.backend.worker_api.test_sweeper import Clock, expire, sweeper, wait
 from tests.factories import Api, evaluation, event, metrics, started

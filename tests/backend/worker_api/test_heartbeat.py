@@ -6,11 +6,11 @@ from typing import Any
 import pytest
 from fastapi.testclient import TestClient
 
-from backend.database.columns import utc_now
-from backend.database.engine import Database
-from backend.database.tables import Run, Worker
-from backend.worker_api import registry
-from backend.workers import GONE_AFTER
+from arcadia_backend.database.columns import utc_now
+from arcadia_backend.database.engine import Database
+from arcadia_backend.database.tables import Run, Worker
+from arcadia_backend.worker_api import registry
+from arcadia_backend.workers import GONE_AFTER
 from tests.factories import Api
 
 

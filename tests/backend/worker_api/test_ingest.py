@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 from sqlalchemy.orm import Session
 
-from backend.database.tables import Attempt, LogLine, Run
-from backend.worker_api import ingest
+from arcadia_backend.database.tables import Attempt, LogLine, Run
+from arcadia_backend.worker_api import ingest
 from tests.factories import Api, event, metrics, role, started, video
-from workers.contract.events import Log
+from arcadia_workers.contract.events import Log
 
 
 def drawn(api: Api, run_id: int, name: str) -> list[tuple[int, float | str]]:
@@ -131,7 +131,7 @@ def test_a_run_lists_the_newest_warnings_of_its_latest_attempt(api: Api) -> None
 def test_pages_are_notified_when_roles_move(api: Api, monkeypatch: pytest.MonkeyPatch) -> None:
     run_id, attempt = api.running()
     heard: list[tuple[str, dict[str, Any]]] = []
-    monkeypatch.setattr("backend.runs.states.publish", lambda *notice: heard.append(notice))
+    monkeypatch.setattr("arcadia_backend.runs.states.publish", lambda *notice: heard.append(notice))
     api.send(run_id, attempt, event(2, "roles", roles=[role("shard", 0)]))
     assert heard == [("run.changed", {"run_id": run_id})]
 

@@ -4,12 +4,12 @@ from datetime import timedelta
 
 import pytest
 
-from backend import jobs
-from backend.config import Settings
-from backend.database.columns import utc_now
-from backend.database.engine import Database
-from backend.database.tables import Job
-from backend.files.storage import stored_files
+from arcadia_backend import jobs
+from arcadia_backend.config import Settings
+from arcadia_backend.database.columns import utc_now
+from arcadia_backend.database.engine import Database
+from arcadia_backend.database.tables import Job
+from arcadia_backend.files.storage import stored_files
 from tests.backend.worker_api.test_sweeper import Clock, sweeper, wait
 from tests.factories import Api, evaluated_episode, evaluation, event, sha256, started
 

@@ -9,17 +9,17 @@ import pytest
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from backend.config import Settings
-from backend.database.columns import utc_now
-from backend.database.engine import Database
-from backend.database.tables import Run, Worker
-from backend.doorbell import Doorbell
-from backend.worker_api import sweeper as sweeping
-from backend.worker_api.runs import RUNS
-from backend.worker_api.sweeper import Sweeper
+from arcadia_backend.config import Settings
+from arcadia_backend.database.columns import utc_now
+from arcadia_backend.database.engine import Database
+from arcadia_backend.database.tables import Run, Worker
+from arcadia_backend.doorbell import Doorbell
+from arcadia_backend.worker_api import sweeper as sweeping
+from arcadia_backend.worker_api.runs import RUNS
+from arcadia_backend.worker_api.sweeper import Sweeper
 from tests.factories import Api, started
 from tests.workers.waiting import wait_until
-from workers.contract.worker_api import LOOK_TASK
+from arcadia_workers.contract.worker_api import LOOK_TASK
 
 
 class RecordingDoorbell(Doorbell):
@@ -226,11 +226,11 @@ def test_the_thread_survives_errors_and_does_the_other_tasks(
         rounds.append(1)
         raise RuntimeError("nobody foresaw this")
 
-    monkeypatch.setattr("backend.worker_api.sweeper.remove_waiting", broken)
+    monkeypatch.setattr("arcadia_backend.worker_api.sweeper.remove_waiting", broken)
     reaper, _ = sweeper(database, settings)
     monkeypatch.setattr(reaper, "end_silent_attempts", broken)
     given_back: list[object] = []
-    monkeypatch.setattr("backend.worker_api.sweeper.release_free_space", given_back.append)
+    monkeypatch.setattr("arcadia_backend.worker_api.sweeper.release_free_space", given_back.append)
     reaper.start()
     try:
         wait_until(lambda: len(rounds) >= 4 and len(given_back) >= 2)

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 from fastapi import FastAPI
 
-from backend.config import Settings
-from backend.files.storage import stored_files
+from arcadia_backend.config import Settings
+from arcadia_backend.files.storage import stored_files
 from tests.factories import Api, checkpoint_path, sha256
 
 PATH = checkpoint_path(100)

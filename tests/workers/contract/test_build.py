@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from workers.contract import build as building
-from workers.contract.build import build, differ
+from arcadia_workers.contract import build as building
+from arcadia_workers.contract.build import build, differ
 
 
 @pytest.fixture(autouse=True)

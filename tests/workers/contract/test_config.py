@@ -2,7 +2,7 @@
 
 import pytest
 
-from workers.contract.config import (
+from arcadia_workers.contract.config import (
     A3cConfig,
     Ga3cConfig,
     GorilaConfig,

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from workers.contract.events import files_named
+from arcadia_workers.contract.events import files_named
 
 
 @pytest.mark.parametrize(

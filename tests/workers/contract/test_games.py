@@ -3,9 +3,9 @@
 import pytest
 from pydantic import ValidationError
 
-from workers.contract.config import CONFIGURATIONS, config_adapter, methods_for
-from workers.contract.config.problems import problems_of
-from workers.contract.games import ENVIRONMENTS, close_to, id_of
+from arcadia_workers.contract.config import CONFIGURATIONS, config_adapter, methods_for
+from arcadia_workers.contract.config.problems import problems_of
+from arcadia_workers.contract.games import ENVIRONMENTS, close_to, id_of
 
 
 @pytest.mark.parametrize(

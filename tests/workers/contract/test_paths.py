@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from workers.contract.layout import OutsideFolderError, path_inside
+from arcadia_workers.contract.layout import OutsideFolderError, path_inside
 
 
 @pytest.fixture

@@ -2,10 +2,10 @@
 
 import pytest
 
-from workers.contract.config import CONFIGURATIONS, config_adapter
-from workers.contract.presets import PRESETS
-from workers.trainer.methods import TRAINERS
-from workers.trainer.run.run import NullRun
+from arcadia_workers.contract.config import CONFIGURATIONS, config_adapter
+from arcadia_workers.contract.presets import PRESETS
+from arcadia_workers.trainer.methods import TRAINERS
+from arcadia_workers.trainer.run.run import NullRun
 
 # Small values that are enough to test the rest of the preset.
 SMALL = {

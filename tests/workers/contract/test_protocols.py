@@ -3,10 +3,10 @@
 import pytest
 from pydantic import ValidationError
 
-from workers.contract.environment_families import ATARI, CLASSIC_CONTROL
-from workers.contract.protocols import PROTOCOLS, EvaluationProtocol, fitting_protocols
-from workers.contract.protocols import protocol as definitions
-from workers.contract.protocols.starts import Start, StartSetFile
+from arcadia_workers.contract.environment_families import ATARI, CLASSIC_CONTROL
+from arcadia_workers.contract.protocols import PROTOCOLS, EvaluationProtocol, fitting_protocols
+from arcadia_workers.contract.protocols import protocol as definitions
+from arcadia_workers.contract.protocols.starts import Start, StartSetFile
 
 
 @pytest.mark.parametrize("protocol", PROTOCOLS.values(), ids=PROTOCOLS)

@@ -5,7 +5,7 @@ from itertools import pairwise
 
 import pytest
 
-from workers.contract.layout import prunable
+from arcadia_workers.contract.layout import prunable
 
 
 def saved(number: int, most: int, spared: int | None = None) -> list[int]:

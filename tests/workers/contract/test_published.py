@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from workers.contract import published
-from workers.contract.games import ENVIRONMENTS, GAMES_OF_THE_PAPERS
-from workers.contract.protocols import PROTOCOLS
-from workers.contract.published import NormalizedScore, Row, Score, normalized, reference
+from arcadia_workers.contract import published
+from arcadia_workers.contract.games import ENVIRONMENTS, GAMES_OF_THE_PAPERS
+from arcadia_workers.contract.protocols import PROTOCOLS
+from arcadia_workers.contract.published import NormalizedScore, Row, Score, normalized, reference
 
 FOLDER = Path(published.__file__).parent
 PAPERS = {

@@ -4,9 +4,9 @@ import json
 
 import pytest
 
-from workers.contract.config.fields import MLP_FIELDS, TrainingConfig
-from workers.contract.presets import PRESETS
-from workers.contract.presets.preset import stated_for, written
+from arcadia_workers.contract.config.fields import MLP_FIELDS, TrainingConfig
+from arcadia_workers.contract.presets import PRESETS
+from arcadia_workers.contract.presets.preset import stated_for, written
 
 # Fields that no paper specifies.
 HOUSE = {

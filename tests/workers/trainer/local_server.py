@@ -5,9 +5,9 @@ from collections.abc import Sequence
 import numpy as np
 import torch
 
-from workers.contract.config import GorilaConfig
-from workers.trainer.learning.optimizers import FlatParameters
-from workers.trainer.methods.gorila.parameter_server import (
+from arcadia_workers.contract.config import GorilaConfig
+from arcadia_workers.trainer.learning.optimizers import FlatParameters
+from arcadia_workers.trainer.methods.gorila.parameter_server import (
     Floats,
     ParameterShard,
     Pending,
@@ -17,7 +17,7 @@ from workers.trainer.methods.gorila.parameter_server import (
     slices,
     split,
 )
-from workers.trainer.networks.networks import ActionValues
+from arcadia_workers.trainer.networks.networks import ActionValues
 
 
 class LocalServer:

@@ -6,14 +6,14 @@ import pytest
 import torch
 from pydantic import ConfigDict, Field
 
-from workers.contract.config import CONFIGURATIONS, TrainingConfig
-from workers.contract.games import ActionKind
-from workers.trainer.environments import own_environment
-from workers.trainer.host.memory import Need
-from workers.trainer.methods import TRAINERS, trainer
-from workers.trainer.methods.trainer import Trainer
-from workers.trainer.networks import networks
-from workers.trainer.run.run import TrainingRun, TrainingState
+from arcadia_workers.contract.config import CONFIGURATIONS, TrainingConfig
+from arcadia_workers.contract.games import ActionKind
+from arcadia_workers.trainer.environments import own_environment
+from arcadia_workers.trainer.host.memory import Need
+from arcadia_workers.trainer.methods import TRAINERS, trainer
+from arcadia_workers.trainer.methods.trainer import Trainer
+from arcadia_workers.trainer.networks import networks
+from arcadia_workers.trainer.run.run import TrainingRun, TrainingState
 
 
 class StillConfig(TrainingConfig):

@@ -2,9 +2,9 @@
 
 import numpy as np
 
-from workers.contract.action_names import Discrete
-from workers.trainer.environments.environments import Actions
-from workers.trainer.environments.own_environment import FinishedEpisode, Outcome, OwnEnvironment
+from arcadia_workers.contract.action_names import Discrete
+from arcadia_workers.trainer.environments.environments import Actions
+from arcadia_workers.trainer.environments.own_environment import FinishedEpisode, Outcome, OwnEnvironment
 
 ACTIONS, READINGS = 3, 30
 ROWS = 120

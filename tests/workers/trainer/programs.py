@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from workers.trainer import job
+from arcadia_workers.trainer import job
 
 
 def evaluate(arguments: Sequence[str]) -> int:

@@ -9,19 +9,19 @@ import pytest
 import safetensors.torch
 
 from tests.earlier_installation import METHODS, unpack
-from workers.contract import layout
-from workers.contract.config import GorilaConfig, PaacConfig, config_adapter
-from workers.contract.layout import METADATA
-from workers.contract.tracks import RENAMED
-from workers.trainer import commands, launching, replay
-from workers.trainer.environments import own_environment
-from workers.trainer.learning.optimizers import FlatParameters
-from workers.trainer.methods import TRAINERS
-from workers.trainer.methods.gorila.gorila import build
-from workers.trainer.methods.gorila.train import restore, state
-from workers.trainer.run import checkpoints
-from workers.trainer.run.checkpoints import LoadedCheckpoint
-from workers.trainer.run.run import NullRun, snapshot
+from arcadia_workers.contract import layout
+from arcadia_workers.contract.config import GorilaConfig, PaacConfig, config_adapter
+from arcadia_workers.contract.layout import METADATA
+from arcadia_workers.contract.tracks import RENAMED
+from arcadia_workers.trainer import commands, launching, replay
+from arcadia_workers.trainer.environments import own_environment
+from arcadia_workers.trainer.learning.optimizers import FlatParameters
+from arcadia_workers.trainer.methods import TRAINERS
+from arcadia_workers.trainer.methods.gorila.gorila import build
+from arcadia_workers.trainer.methods.gorila.train import restore, state
+from arcadia_workers.trainer.run import checkpoints
+from arcadia_workers.trainer.run.checkpoints import LoadedCheckpoint
+from arcadia_workers.trainer.run.run import NullRun, snapshot
 
 MORE_STEPS = 200
 KEPT = """

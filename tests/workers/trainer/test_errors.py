@@ -4,7 +4,7 @@ import ast
 import re
 from pathlib import Path
 
-from workers.trainer import errors
+from arcadia_workers.trainer import errors
 
 TRAINER = Path(errors.__file__).parent
 ROOTS = {"Exception", "RuntimeError", "ValueError", "OSError"}

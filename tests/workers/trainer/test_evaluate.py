@@ -19,13 +19,13 @@ from tests.workers.trainer.evaluation import made_checkpoint
 from tests.workers.trainer.programs import evaluate as main
 from tests.workers.trainer.trainers import assert_unbroken, of_kind, read_events
 from tests.workers.waiting import PATIENCE_SECONDS, wait_until
-from workers.contract import events
-from workers.contract.config import PaacConfig
-from workers.contract.protocols import PROTOCOLS
-from workers.contract.protocols.document import EvaluationDocument
-from workers.trainer.games.emulator import game_of
-from workers.trainer.games.playing import StartPointError
-from workers.trainer.run import checkpoints
+from arcadia_workers.contract import events
+from arcadia_workers.contract.config import PaacConfig
+from arcadia_workers.contract.protocols import PROTOCOLS
+from arcadia_workers.contract.protocols.document import EvaluationDocument
+from arcadia_workers.trainer.games.emulator import game_of
+from arcadia_workers.trainer.games.playing import StartPointError
+from arcadia_workers.trainer.run import checkpoints
 
 CARTPOLE = PaacConfig(env="CartPole-v1", seed=1)
 RANDOM_PONG = ("--random", "--game", "pong")
@@ -189,7 +189,7 @@ def test_an_unwritable_file_for_start_points_is_refused_before_play(
 def test_the_result_is_reported_even_if_start_points_cannot_be_saved(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("workers.trainer.run.durable_files.write", full)
+    monkeypatch.setattr("arcadia_workers.trainer.run.durable_files.write", full)
     asked = (*RANDOM_PONG, "--protocol", "no-op-5min", "--episodes", 1, "--json")
     more = ("--save-starts", tmp_path / "starts.json", "--dir", tmp_path / "events")
     assert main([*map(str, (*asked, *more))]) == 1
@@ -239,7 +239,7 @@ def test_a_failure_during_the_evaluation_is_an_event(
     def fail(*_: object) -> None:
         raise StartPointError("start point 0 leads to a different screen")
 
-    monkeypatch.setattr("workers.trainer.evaluation.evaluating.document", fail)
+    monkeypatch.setattr("arcadia_workers.trainer.evaluation.evaluating.document", fail)
     folder = run.parent / "events"
     asked = ("--run-dir", run, "--protocol", "episodes", "--episodes", 1, "--dir", folder)
     said = refused(capsys, *asked, status=1)
@@ -276,7 +276,7 @@ def test_sigterm_stops_the_evaluation(tmp_path: Path) -> None:
     folder = tmp_path / "events"
     asked = [*RANDOM_PONG, "--protocol", "no-op-30min", "--episodes", "100000", "--dir", str(folder)]
     program = subprocess.Popen(
-        [sys.executable, "-m", "workers.trainer.job", "evaluate", *asked],
+        [sys.executable, "-m", "arcadia_workers.trainer.job", "evaluate", *asked],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,

@@ -16,23 +16,23 @@ from tests.workers.trainer.evaluation import made_checkpoint
 from tests.workers.trainer.programs import evaluate as main
 from tests.workers.trainer.programs import record
 from tests.workers.worker_api import WorkerApi
-from workers.contract import tracks
-from workers.contract.config import PaacConfig, RunConfig
-from workers.contract.futures import CalibrationDocument, FuturesDocument
-from workers.contract.jobs import FilmParameters
-from workers.contract.protocols import PROTOCOLS
-from workers.contract.protocols.document import EPSILON_GREEDY, SAMPLED, Acting
-from workers.trainer import job
-from workers.trainer.evaluation import evaluating
-from workers.trainer.games.emulator import AtariGame
-from workers.trainer.recording import replays
-from workers.trainer.recording.replays import OtherGameError
-from workers.worker.attempt_directory import CheckpointStore
-from workers.worker.backend_client import BackendClient
-from workers.worker.heartbeat import HeartbeatThread
-from workers.worker.machine import machine_facts
-from workers.worker.supervisor import Supervisor
-from workers.worker.work import Jobs
+from arcadia_workers.contract import tracks
+from arcadia_workers.contract.config import PaacConfig, RunConfig
+from arcadia_workers.contract.futures import CalibrationDocument, FuturesDocument
+from arcadia_workers.contract.jobs import FilmParameters
+from arcadia_workers.contract.protocols import PROTOCOLS
+from arcadia_workers.contract.protocols.document import EPSILON_GREEDY, SAMPLED, Acting
+from arcadia_workers.trainer import job
+from arcadia_workers.trainer.evaluation import evaluating
+from arcadia_workers.trainer.games.emulator import AtariGame
+from arcadia_workers.trainer.recording import replays
+from arcadia_workers.trainer.recording.replays import OtherGameError
+from arcadia_workers.worker.attempt_directory import CheckpointStore
+from arcadia_workers.worker.backend_client import BackendClient
+from arcadia_workers.worker.heartbeat import HeartbeatThread
+from arcadia_workers.worker.machine import machine_facts
+from arcadia_workers.worker.supervisor import Supervisor
+from arcadia_workers.worker.work import Jobs
 
 STEP, PROTOCOL, EPISODES, SEED = 9, "no-op-5min", 3, 7
 
@@ -49,7 +49,7 @@ def do_job(
     """Let a worker do a job and check that it succeeds."""
     assert attempted(api, client, directory, checkpoint, kind, how, **more) == ("finished", None)
     (started,) = [event for event in api.job_events[5, 1].values() if event["kind"] == "started"]
-    assert started["command"][:3] == ["python", "-m", "workers.trainer.job"]
+    assert started["command"][:3] == ["python", "-m", "arcadia_workers.trainer.job"]
     assert Path(started["command"][3]).name == "request.json"
 
 
@@ -286,7 +286,7 @@ def test_a_kept_game_of_another_emulator_is_not_recorded(tmp_path: Path) -> None
 
 
 def test_the_program_loads_torch_only_for_the_work() -> None:
-    program = "import sys, workers.trainer.job; sys.exit('torch' in sys.modules)"
+    program = "import sys, arcadia_workers.trainer.job; sys.exit('torch' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", program], check=False).returncode == 0
 
 

@@ -5,11 +5,11 @@ from pathlib import Path
 
 import pytest
 
-from workers.contract.config import CONFIGURATIONS, PaacConfig
-from workers.contract.events import changes_adapter
-from workers.contract.presets import PRESETS
-from workers.trainer import launching
-from workers.trainer.launching import Launch, LaunchError, take_directory
+from arcadia_workers.contract.config import CONFIGURATIONS, PaacConfig
+from arcadia_workers.contract.events import changes_adapter
+from arcadia_workers.contract.presets import PRESETS
+from arcadia_workers.trainer import launching
+from arcadia_workers.trainer.launching import Launch, LaunchError, take_directory
 
 
 def launch(*arguments: str) -> Launch:

@@ -23,13 +23,13 @@ from tests.workers.trainer.trainers import (
     wait_for_checkpoints,
 )
 from tests.workers.waiting import PATIENCE_SECONDS, wait_until
-from workers.contract import events
-from workers.contract.presets import PRESETS
-from workers.contract.provenance import Provenance
-from workers.trainer.__main__ import main
-from workers.trainer.run import checkpoints
-from workers.trainer.run.journal import Journal
-from workers.trainer.run.run import TrainingState
+from arcadia_workers.contract import events
+from arcadia_workers.contract.presets import PRESETS
+from arcadia_workers.contract.provenance import Provenance
+from arcadia_workers.trainer.__main__ import main
+from arcadia_workers.trainer.run import checkpoints
+from arcadia_workers.trainer.run.journal import Journal
+from arcadia_workers.trainer.run.run import TrainingState
 
 SHORT = ("--preset", "paac-cartpole", "--set", "total_steps=3000", "--set", "device=cpu")
 
@@ -93,7 +93,7 @@ def test_a_run_writes_all_events_from_start_to_finish(tmp_path: Path, start_trai
     started = of_kind(run, events.Started)[0]
     assert (started.step, started.resumed_from, started.seed) == (0, None, 1)
     assert (started.device, started.precision) == ("cpu", "float32")
-    assert started.command[:5] == ["python", "-m", "workers.trainer", "--dir", str(run)]
+    assert started.command[:5] == ["python", "-m", "arcadia_workers.trainer", "--dir", str(run)]
     assert started.versions["torch"] == torch.__version__
     assert {"python", "arcadia", "torch", "numpy", "gymnasium", "ale-py"} <= started.versions.keys()
     (reported,) = of_kind(run, events.ProvenanceEvent)
@@ -134,7 +134,7 @@ def kept_ready(pipe: Path) -> tuple[Trainer, int]:
     os.mkfifo(pipe)
     writer = os.open(pipe, os.O_RDWR)
     return subprocess.Popen(
-        [sys.executable, "-m", "workers.trainer", "--wait-for-arguments", str(pipe)],
+        [sys.executable, "-m", "arcadia_workers.trainer", "--wait-for-arguments", str(pipe)],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
@@ -150,7 +150,7 @@ def test_a_ready_trainer_trains_with_the_arguments_from_its_pipe(tmp_path: Path)
     os.close(writer)
     assert (status, errors) == (0, "")
     assert read_events(tmp_path / "run")[-1].kind == "finished"
-    assert of_kind(tmp_path / "run", events.Started)[0].command == ["python", "-m", "workers.trainer", *given]
+    assert of_kind(tmp_path / "run", events.Started)[0].command == ["python", "-m", "arcadia_workers.trainer", *given]
 
 
 def test_sigterm_to_a_ready_trainer_stops_its_next_run(tmp_path: Path) -> None:
@@ -314,7 +314,7 @@ def test_wrong_input_ends_with_status_2_and_a_message_before_torch_is_loaded(sta
 
 
 def test_presets_can_be_listed() -> None:
-    command = [sys.executable, "-X", "importtime", "-m", "workers.trainer", "--list-presets"]
+    command = [sys.executable, "-X", "importtime", "-m", "arcadia_workers.trainer", "--list-presets"]
     shown = subprocess.run(
         command, check=True, capture_output=True, text=True, timeout=PATIENCE_SECONDS, env=os.environ
     )

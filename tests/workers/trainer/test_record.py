@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 from tests.workers.trainer.evaluation import made_checkpoint
 from tests.workers.trainer.programs import record as main
 from tests.workers.waiting import wait_until
-from workers.contract.config import PaacConfig
-from workers.contract.tracks import TrackError, read
+from arcadia_workers.contract.config import PaacConfig
+from arcadia_workers.contract.tracks import TrackError, read
 
 
 @pytest.fixture
@@ -105,7 +105,7 @@ def test_a_stopped_recording_is_reported_and_leaves_no_files(tmp_path: Path) -> 
     command = [
         sys.executable,
         "-m",
-        "workers.trainer.job",
+        "arcadia_workers.trainer.job",
         "record",
         "--run-dir",
         str(tmp_path / "run"),

@@ -6,10 +6,10 @@ import av
 import pytest
 
 from tests.workers.trainer.evaluation import made_checkpoint
-from workers.contract.config import PaacConfig
-from workers.contract.tracks import read
-from workers.trainer import replay as replays
-from workers.trainer.recording import replays as recorded
+from arcadia_workers.contract.config import PaacConfig
+from arcadia_workers.contract.tracks import read
+from arcadia_workers.trainer import replay as replays
+from arcadia_workers.trainer.recording import replays as recorded
 
 
 @pytest.fixture(autouse=True)

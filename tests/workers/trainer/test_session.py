@@ -8,20 +8,20 @@ import pytest
 
 from tests.workers.trainer import made_method
 from tests.workers.trainer.made_method import STILL, StillConfig
-from workers.contract import events
-from workers.contract.events import Failed
-from workers.trainer import session
-from workers.trainer.errors import StopRequest, TrainerError
-from workers.trainer.host.devices import DeviceError
-from workers.trainer.host.memory import MemoryShortageError, TooManyProcessesError
-from workers.trainer.host.processes import ActorCrashed, ActorFailed
-from workers.trainer.launching import Launch
-from workers.trainer.methods.ga3c.experiences import SharedMemoryError
-from workers.trainer.methods.gorila.ray_cluster import ClusterError, RayLostError
-from workers.trainer.run.checkpoints import CheckpointError
-from workers.trainer.run.directory_run import DivergedError
-from workers.trainer.run.journal import Journal
-from workers.trainer.run.run import TrainingRun
+from arcadia_workers.contract import events
+from arcadia_workers.contract.events import Failed
+from arcadia_workers.trainer import session
+from arcadia_workers.trainer.errors import StopRequest, TrainerError
+from arcadia_workers.trainer.host.devices import DeviceError
+from arcadia_workers.trainer.host.memory import MemoryShortageError, TooManyProcessesError
+from arcadia_workers.trainer.host.processes import ActorCrashed, ActorFailed
+from arcadia_workers.trainer.launching import Launch
+from arcadia_workers.trainer.methods.ga3c.experiences import SharedMemoryError
+from arcadia_workers.trainer.methods.gorila.ray_cluster import ClusterError, RayLostError
+from arcadia_workers.trainer.run.checkpoints import CheckpointError
+from arcadia_workers.trainer.run.directory_run import DivergedError
+from arcadia_workers.trainer.run.journal import Journal
+from arcadia_workers.trainer.run.run import TrainingRun
 
 
 def failed_with(error: Exception, directory: Path, monkeypatch: pytest.MonkeyPatch) -> Failed:

@@ -10,7 +10,7 @@ from tests.workers.waiting import PATIENCE_SECONDS
 
 PROGRAM = """
 import os, signal, sys
-from workers.trainer.errors import StopRequest
+from arcadia_workers.trainer.errors import StopRequest
 stop = StopRequest()
 stop.listen()
 {before}

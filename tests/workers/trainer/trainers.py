@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import TypeVar
 
 from tests.workers.waiting import wait_until
-from workers.contract import events
-from workers.contract.events import Event, event_adapter
+from arcadia_workers.contract import events
+from arcadia_workers.contract.events import Event, event_adapter
 
 Trainer = subprocess.Popen[str]
 SomeEvent = TypeVar("SomeEvent")
@@ -20,7 +20,7 @@ ENDLESS = ("--preset", "paac-cartpole", "--set", "total_steps=1000000000", "--se
 def start(directory: Path, *arguments: str) -> Trainer:
     """Start a trainer in a run directory."""
     return subprocess.Popen(
-        [sys.executable, "-m", "workers.trainer", "--dir", str(directory), *arguments],
+        [sys.executable, "-m", "arcadia_workers.trainer", "--dir", str(directory), *arguments],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,

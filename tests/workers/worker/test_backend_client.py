@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 
 from tests.workers.worker_api import TOKEN, Answer, WorkerApi, problem
-from workers.contract.values import LONGEST_MESSAGE, LONGEST_TRACEBACK
-from workers.contract.worker_api import OfferedCheckpoint
-from workers.worker.answers import (
+from arcadia_workers.contract.values import LONGEST_MESSAGE, LONGEST_TRACEBACK
+from arcadia_workers.contract.worker_api import OfferedCheckpoint
+from arcadia_workers.worker.answers import (
     MAX_INTERNAL_ERRORS,
     MAX_SECONDS,
     BackendError,
@@ -23,9 +23,9 @@ from workers.worker.answers import (
     WrongTokenError,
     retry,
 )
-from workers.worker.assignment import Assignment, Ending
-from workers.worker.backend_client import BackendClient
-from workers.worker.machine import machine_facts
+from arcadia_workers.worker.assignment import Assignment, Ending
+from arcadia_workers.worker.backend_client import BackendClient
+from arcadia_workers.worker.machine import machine_facts
 
 RUN = Assignment("runs", 1, 1)
 
@@ -194,7 +194,7 @@ def test_retries_end_with_a_response_or_cancellation() -> None:
 def test_an_endless_response_is_not_read_completely(
     api: WorkerApi, client: BackendClient, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    monkeypatch.setattr("workers.worker.backend_client.MAX_RESPONSE_BYTES", 1_000)
+    monkeypatch.setattr("arcadia_workers.worker.backend_client.MAX_RESPONSE_BYTES", 1_000)
     answering(api, (200, {"desired": None, "lease_seconds": 60, "more": "x" * 2_000}), monkeypatch)
     with pytest.raises(UnreachableError, match="Is there a proxy in between"):
         held(client)
@@ -209,14 +209,14 @@ def test_an_endless_response_is_not_read_completely(
 def test_a_response_that_never_ends_times_out(
     api: WorkerApi, client: BackendClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("workers.worker.backend_client.MAX_RESPONSE_SECONDS", -1.0)
+    monkeypatch.setattr("arcadia_workers.worker.backend_client.MAX_RESPONSE_SECONDS", -1.0)
     assert api.url == client.url
     with pytest.raises(UnreachableError):
         held(client)
 
 
 def test_retries_stop_after_repeated_failures(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("workers.worker.answers.MAX_SECONDS", 0.001)
+    monkeypatch.setattr("arcadia_workers.worker.answers.MAX_SECONDS", 0.001)
     tries: list[int] = []
 
     def call() -> None:

@@ -6,10 +6,10 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from tests.workers.worker_api import WorkerApi
-from workers.contract.worker_api import OfferedCheckpoint
-from workers.worker.assignment import Assignment
-from workers.worker.attempt_directory import CheckpointStore
-from workers.worker.backend_client import BackendClient
+from arcadia_workers.contract.worker_api import OfferedCheckpoint
+from arcadia_workers.worker.assignment import Assignment
+from arcadia_workers.worker.attempt_directory import CheckpointStore
+from arcadia_workers.worker.backend_client import BackendClient
 
 RUN = Assignment("runs", 1, 1)
 

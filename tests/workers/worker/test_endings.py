@@ -4,8 +4,8 @@ import os
 
 import pytest
 
-from workers.contract.worker_api import Outcome
-from workers.worker.assignment import Ending, StopReason, ending_of_leftover, ending_of_trainer
+from arcadia_workers.contract.worker_api import Outcome
+from arcadia_workers.worker.assignment import Ending, StopReason, ending_of_leftover, ending_of_trainer
 
 FAILED = {"kind": "failed", "message": "it broke", "traceback": "here"}
 

@@ -3,7 +3,7 @@
 import math
 import time
 
-from workers.worker.spool import EVENT_ATTEMPTS, FailingEvents
+from arcadia_workers.worker.spool import EVENT_ATTEMPTS, FailingEvents
 
 
 def failed_often(suspicion: FailingEvents, first: int, last: int) -> None:

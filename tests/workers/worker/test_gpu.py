@@ -2,7 +2,7 @@
 
 import pytest
 
-from workers.worker.machine import gpu_problem
+from arcadia_workers.worker.machine import gpu_problem
 
 
 @pytest.mark.parametrize(

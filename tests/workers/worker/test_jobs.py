@@ -14,7 +14,7 @@ import pytest
 from tests.workers.conftest import Slot, claim
 from tests.workers.waiting import PATIENCE_SECONDS, wait_until
 from tests.workers.worker_api import WorkerApi
-from workers.worker.answers import Backoff
+from arcadia_workers.worker.answers import Backoff
 
 WEIGHTS = b"weights" * 1000
 
@@ -254,7 +254,7 @@ def test_a_worker_with_a_full_disk_claims_nothing_for_a_while(
     def refuse(*_: object, **__: object) -> None:
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), "request.json")
 
-    monkeypatch.setattr("workers.worker.attempt_directory.prepare_job", refuse)
+    monkeypatch.setattr("arcadia_workers.worker.attempt_directory.prepare_job", refuse)
     offer(api)
     offer(api, number=6)
     slot.jobs.work_until_idle()

@@ -1,6 +1,6 @@
 """Tests for the CPU priority of jobs relative to training."""
 
-from workers.contract.settings import WorkerSettings
+from arcadia_workers.contract.settings import WorkerSettings
 
 
 def test_a_job_thread_has_at_least_a_quarter_of_the_weight_of_training() -> None:

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from workers.worker import machine
-from workers.worker.answers import NameTakenError, UnreachableError
-from workers.worker.machine import lock_directory, take_name
+from arcadia_workers.worker import machine
+from arcadia_workers.worker.answers import NameTakenError, UnreachableError
+from arcadia_workers.worker.machine import lock_directory, take_name
 
 
 @pytest.fixture(autouse=True)

@@ -7,7 +7,7 @@ import pytest
 from tests.workers.conftest import Slot, claim
 from tests.workers.waiting import wait_until
 from tests.workers.worker_api import Answer, WorkerApi, problem
-from workers.worker.spool import UPLOAD_ATTEMPTS
+from arcadia_workers.worker.spool import UPLOAD_ATTEMPTS
 
 
 def test_training_continues_while_the_backend_is_down_and_nothing_is_lost(api: WorkerApi, slot: Slot) -> None:
@@ -59,8 +59,8 @@ def test_events_lost_by_the_backend_are_sent_again(api: WorkerApi, slot: Slot) -
 def test_events_that_the_backend_fails_on_are_skipped_with_a_log_line_and_stop_still_works(
     api: WorkerApi, slot: Slot, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("workers.worker.answers.FIRST_SECONDS", 0.01)
-    monkeypatch.setattr("workers.worker.answers.MAX_SECONDS", 0.01)
+    monkeypatch.setattr("arcadia_workers.worker.answers.FIRST_SECONDS", 0.01)
+    monkeypatch.setattr("arcadia_workers.worker.answers.MAX_SECONDS", 0.01)
     api.fails_on = {17, 18, 400}
     api.claims.append(claim(points=10**6, interval=0.001))
     slot.look()
@@ -79,8 +79,8 @@ def test_events_that_the_backend_fails_on_are_skipped_with_a_log_line_and_stop_s
 def test_no_event_is_skipped_while_the_backend_fails_on_everything(
     api: WorkerApi, slot: Slot, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("workers.worker.answers.FIRST_SECONDS", 0.01)
-    monkeypatch.setattr("workers.worker.answers.MAX_SECONDS", 0.01)
+    monkeypatch.setattr("arcadia_workers.worker.answers.FIRST_SECONDS", 0.01)
+    monkeypatch.setattr("arcadia_workers.worker.answers.MAX_SECONDS", 0.01)
     asked: list[str] = []
 
     def broken(_method: str, url: str, _body: bytes) -> Answer:

@@ -3,7 +3,7 @@
 import threading
 
 from tests.workers.waiting import PATIENCE_SECONDS, wait_until
-from workers.worker.work import Slots
+from arcadia_workers.worker.work import Slots
 
 
 def test_the_number_of_slots_is_limited() -> None:

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from workers.contract.events import LONGEST_LINE, event_adapter
-from workers.contract.worker_api import MOST_EVENTS
-from workers.worker.spool import BrokenSpoolError, Spool
+from arcadia_workers.contract.events import LONGEST_LINE, event_adapter
+from arcadia_workers.contract.worker_api import MOST_EVENTS
+from arcadia_workers.worker.spool import BrokenSpoolError, Spool
 
 
 def line(seq: int, kind: str = "metrics") -> str:

@@ -16,9 +16,9 @@ from tests.processes import has_ended
 from tests.workers.conftest import Slot, claim
 from tests.workers.waiting import wait_until
 from tests.workers.worker_api import WorkerApi
-from workers.worker import attempt_directory
-from workers.worker.heartbeat import HELD_SECONDS
-from workers.worker.trainer_process import TrainerProcess
+from arcadia_workers.worker import attempt_directory
+from arcadia_workers.worker.heartbeat import HELD_SECONDS
+from arcadia_workers.worker.trainer_process import TrainerProcess
 
 
 def alive(pid_file: Path) -> bool:
@@ -285,7 +285,7 @@ def test_a_worker_reports_its_own_error_and_trains_the_next_run(
             raise BlockingIOError("Resource temporarily unavailable")
         return TrainerProcess(*arguments)
 
-    monkeypatch.setattr("workers.worker.trainer_process.TrainerProcess", scarce)
+    monkeypatch.setattr("arcadia_workers.worker.trainer_process.TrainerProcess", scarce)
     api.claims += [claim(7), claim(8)]
     slot.look()
     slot.done()

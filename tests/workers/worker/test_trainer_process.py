@@ -9,9 +9,9 @@ import psutil
 import pytest
 
 from tests.workers.waiting import PATIENCE_SECONDS, wait_until
-from workers.worker import leash
-from workers.worker.assignment import ending_of_trainer
-from workers.worker.trainer_process import TrainerProcess
+from arcadia_workers.worker import leash
+from arcadia_workers.worker.assignment import ending_of_trainer
+from arcadia_workers.worker.trainer_process import TrainerProcess
 
 # Starts a grandchild in a separate session, which a signal to the process group does not reach.
 RUNAWAY = """
@@ -107,7 +107,7 @@ def test_the_program_leads_a_separate_process_group(tmp_path: Path) -> None:
 SPEAKS = """
 import sys
 from pathlib import Path
-from workers.worker.trainer_process import TrainerProcess
+from arcadia_workers.worker.trainer_process import TrainerProcess
 words = "import sys; [sys.stderr.buffer.write(bytes([226, 134, 146]) * 1000 + bytes([10])) for _ in range(500)]"
 process = TrainerProcess([sys.executable, "-c", words], Path(sys.argv[1]))
 sys.exit(0 if process.wait(200) else 1)
@@ -124,7 +124,7 @@ def test_characters_missing_in_the_hosts_encoding_do_not_block_the_trainer(tmp_p
 def test_malformed_output_of_the_leash_does_not_hide_its_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     odd = tmp_path / "leash.py"
     odd.write_text("print('{\"pid\": 12')")
-    monkeypatch.setattr("workers.worker.leash.__file__", str(odd))
+    monkeypatch.setattr("arcadia_workers.worker.leash.__file__", str(odd))
     process = start(tmp_path, "")
     assert process.wait(PATIENCE_SECONDS)
 

@@ -5,13 +5,13 @@ from pathlib import Path
 
 import pytest
 
-from workers.contract import layout
-from workers.contract.jobs import JobRequest
-from workers.contract.live import LiveAddress
-from workers.contract.worker_api import JobKind
-from workers.worker.attempt_directory import CheckpointStore
-from workers.worker.backend_client import BackendClient
-from workers.worker.work import Jobs
+from arcadia_workers.contract import layout
+from arcadia_workers.contract.jobs import JobRequest
+from arcadia_workers.contract.live import LiveAddress
+from arcadia_workers.contract.worker_api import JobKind
+from arcadia_workers.worker.attempt_directory import CheckpointStore
+from arcadia_workers.worker.backend_client import BackendClient
+from arcadia_workers.worker.work import Jobs
 
 
 @pytest.fixture

@@ -17,7 +17,7 @@ from tests.workers.redis_server import RedisServer
 from tests.workers.waiting import PATIENCE_SECONDS, wait_until
 from tests.workers.worker.test_jobs import offer
 from tests.workers.worker_api import TOKEN, WorkerApi
-from workers.contract.worker_api import private_queue
+from arcadia_workers.contract.worker_api import private_queue
 
 REPOSITORY = Path(__file__).parents[3]
 
@@ -25,7 +25,7 @@ REPOSITORY = Path(__file__).parents[3]
 WITH_FAKE_TRAINER = """
 import sys
 from functools import partial
-from workers.worker import __main__
+from arcadia_workers.worker import __main__
 __main__.Training = partial(__main__.Training, program=(sys.executable, sys.argv.pop(1)))
 __main__.TRAINER = (sys.executable, "-c", "")  # ends at once, so that none is kept ready
 __main__.Jobs = partial(__main__.Jobs, program=(sys.executable, sys.argv.pop(1)))
@@ -34,7 +34,7 @@ sys.exit(__main__.main())
 # The worker's main function without the wait for the directory of a worker that may be ending.
 AT_ONCE = """
 import sys
-from workers.worker import __main__, machine
+from arcadia_workers.worker import __main__, machine
 machine.LOCK_SECONDS = 0.0
 sys.exit(__main__.main())
 """
@@ -276,7 +276,7 @@ def start_alone(options: list[str], **environment: str) -> subprocess.CompletedP
     """Start a worker that must refuse to start."""
     others = {name: value for name, value in os.environ.items() if not name.startswith("ARCADIA_")}
     return subprocess.run(
-        [sys.executable, "-m", "workers.worker", "--name", "lonely", *options],
+        [sys.executable, "-m", "arcadia_workers.worker", "--name", "lonely", *options],
         env={**others, "CUDA_VISIBLE_DEVICES": "", **environment},
         cwd=REPOSITORY,
         capture_output=True,

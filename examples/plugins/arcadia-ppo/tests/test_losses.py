@@ -15,10 +15,10 @@ from arcadia_ppo.ppo import STEP_FIELDS, Experience, Learner, Settings, Shuffle,
 from stable_baselines3.common import logger
 from torch import Tensor
 
-from workers.contract.action_names import ActionSpace, Continuous, Discrete
-from workers.trainer.learning.policies import policy_over
-from workers.trainer.learning.returns import generalized_advantages
-from workers.trainer.networks.agents import Agent, BatchTape
+from arcadia_workers.contract.action_names import ActionSpace, Continuous, Discrete
+from arcadia_workers.trainer.learning.policies import policy_over
+from arcadia_workers.trainer.learning.returns import generalized_advantages
+from arcadia_workers.trainer.networks.agents import Agent, BatchTape
 
 T, N = 8, 4
 ACTIONS: dict[str, ActionSpace] = {

@@ -7,17 +7,17 @@ from arcadia.plugins import METHODS, PRESETS, Environment
 from arcadia.plugins.training import TRAINERS, NullRun
 from arcadia_ppo.config import PpoConfig
 
-from workers.contract import events
-from workers.contract.events import event_adapter
-from workers.contract.games import ENVIRONMENTS
-from workers.contract.protocols import PROTOCOLS
-from workers.contract.tracks import read
-from workers.trainer import replay, session
-from workers.trainer.errors import StopRequest
-from workers.trainer.games import playing, subjects
-from workers.trainer.games.playing import play
-from workers.trainer.launching import Launch
-from workers.trainer.run.journal import Journal
+from arcadia_workers.contract import events
+from arcadia_workers.contract.events import event_adapter
+from arcadia_workers.contract.games import ENVIRONMENTS
+from arcadia_workers.contract.protocols import PROTOCOLS
+from arcadia_workers.contract.tracks import read
+from arcadia_workers.trainer import replay, session
+from arcadia_workers.trainer.errors import StopRequest
+from arcadia_workers.trainer.games import playing, subjects
+from arcadia_workers.trainer.games.playing import play
+from arcadia_workers.trainer.launching import Launch
+from arcadia_workers.trainer.run.journal import Journal
 
 OWN = [name for name, preset in PRESETS.items() if preset.config.algorithm == "ppo"]
 FEW = {"num_envs": 2, "t_max": 8, "minibatch_size": 8, "checkpoint_seconds": 60}

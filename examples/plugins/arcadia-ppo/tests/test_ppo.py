@@ -12,13 +12,13 @@ from arcadia_ppo.config import PpoConfig
 from arcadia_ppo.ppo import Learner, Settings, Shuffle
 from arcadia_ppo.trainer import PPO
 
-from workers.contract.action_names import Continuous, Discrete
-from workers.contract.events import RequestedChange
-from workers.trainer.host.memory import row_size
-from workers.trainer.learning.policies import policy_over
-from workers.trainer.networks.agents import BatchTape
-from workers.trainer.networks.bodies import ReadingsFilter
-from workers.trainer.run.run import NullRun, TrainingState, snapshot
+from arcadia_workers.contract.action_names import Continuous, Discrete
+from arcadia_workers.contract.events import RequestedChange
+from arcadia_workers.trainer.host.memory import row_size
+from arcadia_workers.trainer.learning.policies import policy_over
+from arcadia_workers.trainer.networks.agents import BatchTape
+from arcadia_workers.trainer.networks.bodies import ReadingsFilter
+from arcadia_workers.trainer.run.run import NullRun, TrainingState, snapshot
 
 CPU = torch.device("cpu")
 

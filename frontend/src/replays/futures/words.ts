@@ -119,7 +119,7 @@ export function compareWithGames(
 
 export const nameDecision = (decision: number) => `decision ${exact(decision + 1)}`;
 
-/** E-value that shows a better action, as in `workers/contract/inference/losses.py`. */
+/** E-value that shows a better action, as in `workers/arcadia_workers/contract/inference/losses.py`. */
 const DECISIVE = 20;
 
 /** Return the name of the action that is shown to be better than the taken one, or null. */

@@ -4,10 +4,10 @@ from typing import Any
 
 import pytest
 
-from backend.database.engine import Database
-from backend.database.tables import Run
-from backend.metrics.points import MetricSeries
-from backend.runs.expressions.parsing import MAX_DEPTH
+from arcadia_backend.database.engine import Database
+from arcadia_backend.database.tables import Run
+from arcadia_backend.metrics.points import MetricSeries
+from arcadia_backend.runs.expressions.parsing import MAX_DEPTH
 from tests.factories import CARTPOLE, PONG, Api
 
 

@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from backend.runs.expressions.nodes import (
+from arcadia_backend.runs.expressions.nodes import (
     Arithmetic,
     Both,
     Compare,
@@ -22,7 +22,7 @@ from backend.runs.expressions.nodes import (
     Setting,
     Span,
 )
-from backend.runs.expressions.parsing import MAX_DEPTH, MAX_LENGTH, MAX_METRICS, MAX_VALUES, parse_filter, parse_value
+from arcadia_backend.runs.expressions.parsing import MAX_DEPTH, MAX_LENGTH, MAX_METRICS, MAX_VALUES, parse_filter, parse_value
 
 NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
 

@@ -9,11 +9,11 @@ from typing import Any
 import pytest
 from sqlalchemy import select
 
-from backend.database.engine import Database
-from backend.database.tables import MAIN, MAIN_ID, Project, Run, RunTag, Study, StudyRun, name_key
-from backend.metrics.points import MetricClock, MetricSeries
-from backend.runs.expressions.parsing import parse_filter
-from backend.runs.expressions.sql import Translator
+from arcadia_backend.database.engine import Database
+from arcadia_backend.database.tables import MAIN, MAIN_ID, Project, Run, RunTag, Study, StudyRun, name_key
+from arcadia_backend.metrics.points import MetricClock, MetricSeries
+from arcadia_backend.runs.expressions.parsing import parse_filter
+from arcadia_backend.runs.expressions.sql import Translator
 
 NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
 RUNS = 60

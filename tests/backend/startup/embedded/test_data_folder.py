@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from backend.startup.up import FolderInUseError, lock, worker_token
+from arcadia_backend.startup.up import FolderInUseError, lock, worker_token
 
 
 def test_the_token_is_created_once_and_kept(tmp_path: Path) -> None:

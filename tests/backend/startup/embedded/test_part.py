@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from backend.startup import parts
-from backend.startup.parts import Output, SupervisedProcess, describe_exit
+from arcadia_backend.startup import parts
+from arcadia_backend.startup.parts import Output, SupervisedProcess, describe_exit
 from tests.workers.waiting import PATIENCE_SECONDS
 
 

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from backend.startup import parts
-from backend.startup.parts import NoRedisError, free_port, redis_program
+from arcadia_backend.startup import parts
+from arcadia_backend.startup.parts import NoRedisError, free_port, redis_program
 
 
 @pytest.mark.parametrize(

@@ -18,7 +18,7 @@ from typing import Any
 import psutil
 import pytest
 
-from backend.startup.parts import free_port
+from arcadia_backend.startup.parts import free_port
 from tests.processes import command_line, has_ended
 from tests.workers.waiting import PATIENCE_SECONDS, wait_until
 
@@ -35,7 +35,7 @@ class Up:
         with self.output.open("w") as output:
             self.process = subprocess.Popen(
                 [
-                    *(sys.executable, "-m", "backend.cli", "up"),
+                    *(sys.executable, "-m", "arcadia_backend.cli", "up"),
                     *("--port", str(self.port), "--data", str(data), "--workers", str(workers)),
                 ],
                 env=environment,
@@ -162,7 +162,7 @@ def test_a_closed_terminal_ends_nothing_that_nohup_has_started(lasting_up: Up) -
     assert ignores_hangups(psutil.Process(lasting_up.process.pid))
     # Celery installs its handlers before its worker is ready.
     wait_until(lambda: " ready." in (lasting_up.data / "logs" / "arcadia.log").read_text())
-    assert ignores_hangups(lasting_up.part("workers.worker"))
+    assert ignores_hangups(lasting_up.part("arcadia_workers.worker"))
     assert lasting_up.has_its_parts()
 
 
@@ -193,7 +193,7 @@ def test_secrets_are_readable_only_by_their_owner_and_on_no_command_line(lasting
 
 
 @pytest.mark.required_cases(1)
-@pytest.mark.parametrize("words", ["-server 127.0.0.1", "backend.cli backend", "workers.worker"])
+@pytest.mark.parametrize("words", ["-server 127.0.0.1", "arcadia_backend.cli backend", "arcadia_workers.worker"])
 def test_a_killed_process_is_restarted(lasting_up: Up, words: str) -> None:
     killed = lasting_up.part(words)
     killed.kill()
@@ -207,7 +207,7 @@ def test_a_killed_process_is_restarted(lasting_up: Up, words: str) -> None:
 def test_a_backend_killed_before_it_is_ready_is_restarted(tmp_path: Path) -> None:
     up = Up(tmp_path / "data")
     try:
-        up.part("backend.cli backend").kill()
+        up.part("arcadia_backend.cli backend").kill()
         wait_until(lambda: up.is_whole() or up.process.poll() is not None)
         assert up.process.poll() is None, up.output.read_text()
         assert up.said("backend was killed by SIGKILL; restarting it")
@@ -233,7 +233,7 @@ def test_processes_keep_running_when_nobody_reads_the_output(tmp_path: Path) -> 
         # `arcadia up | head` does the same.
         os.close(reading)
         for _ in range(2):
-            killed = up.part("workers.worker")
+            killed = up.part("arcadia_workers.worker")
             killed.kill()
             wait_until(lambda killed=killed: has_ended(killed))  # type: ignore[misc]
             wait_until(lambda: up.is_whole() and up.has_its_parts())
@@ -281,7 +281,7 @@ def run_up(*arguments: str, **environment: str) -> subprocess.CompletedProcess[s
     """Run `arcadia up` to its end."""
     clean = {name: value for name, value in os.environ.items() if not name.startswith("ARCADIA_")}
     return subprocess.run(
-        [sys.executable, "-m", "backend.cli", "up", *arguments],
+        [sys.executable, "-m", "arcadia_backend.cli", "up", *arguments],
         env=clean | environment,
         cwd=REPOSITORY,
         capture_output=True,

@@ -6,8 +6,8 @@ from html.parser import HTMLParser
 from fastapi import FastAPI
 from fastapi.testclient import TestClient
 
-from backend.app import describe_api
-from backend.web.api_reference.page import limits_of, type_of
+from arcadia_backend.app import describe_api
+from arcadia_backend.web.api_reference.page import limits_of, type_of
 
 OWN_ADDRESSES = ("/", "/logo.svg", "/client/", "/api/v1/openapi.json", "/api/docs/copy.js")
 

@@ -5,8 +5,8 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from workers.contract.inference.elimination import eliminate
-from workers.contract.inference.means import Floats, e_values
+from arcadia_workers.contract.inference.elimination import eliminate
+from arcadia_workers.contract.inference.means import Floats, e_values
 
 STUDIES = 2_000
 LIMIT = 20

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from workers.contract.inference.losses import (
+from arcadia_workers.contract.inference.losses import (
     DECISIVE,
     Bounds,
     bound_loss,
@@ -12,7 +12,7 @@ from workers.contract.inference.losses import (
     pairs_needed,
     select_losses,
 )
-from workers.contract.inference.means import Floats
+from arcadia_workers.contract.inference.means import Floats
 
 
 def pairs(random: np.random.Generator, mean: float, count: int) -> Floats:

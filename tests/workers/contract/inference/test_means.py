@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from workers.contract.inference.means import (
+from arcadia_workers.contract.inference.means import (
     best_against_others,
     clustered_mean_error,
     jackknife_interval,

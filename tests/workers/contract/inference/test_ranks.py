@@ -6,7 +6,7 @@ from math import comb, factorial, prod
 import numpy as np
 import pytest
 
-from workers.contract.inference.means import MAX_LOG_E, WEIGHTS, Floats, e_values
+from arcadia_workers.contract.inference.means import MAX_LOG_E, WEIGHTS, Floats, e_values
 
 
 def consecutive(first: int, count: int) -> Floats:

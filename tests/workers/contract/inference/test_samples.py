@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from workers.contract.inference.means import t_interval, welch
-from workers.contract.inference.samples import (
+from arcadia_workers.contract.inference.means import t_interval, welch
+from arcadia_workers.contract.inference.samples import (
     MIN_INTERQUARTILE_RUNS,
     Interval,
     all_resamples,

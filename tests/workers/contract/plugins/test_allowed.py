@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from tests.plugin_packages import Site
-from workers.contract.plugins.__main__ import main
+from arcadia_workers.contract.plugins.__main__ import main
 
 
 def test_allow_names_the_file_and_the_data_folder(

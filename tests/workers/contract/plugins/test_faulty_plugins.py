@@ -5,9 +5,9 @@ from textwrap import indent
 import pytest
 
 from tests.plugin_packages import ONE_ENVIRONMENT, Site
-from workers.contract.games import ENVIRONMENTS
-from workers.contract.plugins.loading import NOT_INSTALLED, PLUGINS, PROVIDERS
-from workers.contract.plugins.trial import find_problems, load_after_trial
+from arcadia_workers.contract.games import ENVIRONMENTS
+from arcadia_workers.contract.plugins.loading import NOT_INSTALLED, PLUGINS, PROVIDERS
+from arcadia_workers.contract.plugins.trial import find_problems, load_after_trial
 
 HEAD = """
     from typing import Literal

@@ -6,12 +6,12 @@ import pytest
 from pydantic import ValidationError
 
 from tests.plugin_packages import ENVIRONMENT, METHOD, Site
-from workers.contract.config import CONFIGURATIONS, METHODS, config_adapter
-from workers.contract.games import ENVIRONMENTS, NETWORKS
-from workers.contract.plugins.discovery import allowed_names, installed
-from workers.contract.plugins.loading import PLUGINS, load, loaded_versions, missing_plugins, needed_plugins, unload
-from workers.contract.presets import PRESETS
-from workers.contract.protocols import PROTOCOLS
+from arcadia_workers.contract.config import CONFIGURATIONS, METHODS, config_adapter
+from arcadia_workers.contract.games import ENVIRONMENTS, NETWORKS
+from arcadia_workers.contract.plugins.discovery import allowed_names, installed
+from arcadia_workers.contract.plugins.loading import PLUGINS, load, loaded_versions, missing_plugins, needed_plugins, unload
+from arcadia_workers.contract.presets import PRESETS
+from arcadia_workers.contract.protocols import PROTOCOLS
 
 CORRIDOR = "Maze/Corridor-v0"
 TOY: dict[str, Any] = {"algorithm": "toy", "env": CORRIDOR, "value_cost": 2}

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from tests.plugin_packages import ENVIRONMENT, METHOD, Site
-from workers.contract.plugins import trial
-from workers.contract.plugins.trial import ScaffoldError
+from arcadia_workers.contract.plugins import trial
+from arcadia_workers.contract.plugins.trial import ScaffoldError
 
 
 @pytest.mark.parametrize(

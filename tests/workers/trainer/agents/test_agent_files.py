@@ -13,13 +13,13 @@ import yaml
 
 from tests.workers.trainer.agents.made_agents import FRAMES, STEP, TITLES, config_of, save_checkpoint, unpacked
 from tests.workers.trainer.evaluation import made_checkpoint
-from workers.contract import layout
-from workers.contract.agents import document as names
-from workers.contract.agents import weights
-from workers.contract.agents.document import AgentDocument
-from workers.contract.protocols.document import SAMPLED, EvaluationDocument
-from workers.trainer.agents import main
-from workers.trainer.run import checkpoints
+from arcadia_workers.contract import layout
+from arcadia_workers.contract.agents import document as names
+from arcadia_workers.contract.agents import weights
+from arcadia_workers.contract.agents.document import AgentDocument
+from arcadia_workers.contract.protocols.document import SAMPLED, EvaluationDocument
+from arcadia_workers.trainer.agents import main
+from arcadia_workers.trainer.run import checkpoints
 
 
 def evaluation(scores: list[float]) -> EvaluationDocument:

@@ -10,10 +10,10 @@ import torch
 import torch.nn.functional as F
 
 from tests.workers.trainer.agents.made_agents import TITLES, UnpackedAgent, config_of, random_states, unpacked
-from workers.contract.agents import document as names
-from workers.contract.config import config_adapter
-from workers.contract.protocols import PROTOCOLS
-from workers.trainer.games import subjects
+from arcadia_workers.contract.agents import document as names
+from arcadia_workers.contract.config import config_adapter
+from arcadia_workers.contract.protocols import PROTOCOLS
+from arcadia_workers.trainer.games import subjects
 
 TOLERANCE = 1e-5
 

@@ -9,12 +9,12 @@ import onnxruntime
 import torch
 
 from tests.workers.trainer.agents.made_agents import config_of, random_states, unpacked
-from workers.contract.action_names import Continuous
-from workers.contract.agents import weights
-from workers.contract.agents.document import shape_of
-from workers.contract.agents.onnx_graph import to_onnx
-from workers.trainer.networks import agents
-from workers.trainer.networks.bodies import ReadingsFilter, VectorBody
+from arcadia_workers.contract.action_names import Continuous
+from arcadia_workers.contract.agents import weights
+from arcadia_workers.contract.agents.document import shape_of
+from arcadia_workers.contract.agents.onnx_graph import to_onnx
+from arcadia_workers.trainer.networks import agents
+from arcadia_workers.trainer.networks.bodies import ReadingsFilter, VectorBody
 
 ACTIONS = Continuous((-1.0, -1.0), (1.0, 1.0))
 

@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from tests.workers.trainer.agents.made_agents import config_of, evaluate, names_of_protocols, unpacked
-from workers.contract.protocols import PROTOCOLS
-from workers.contract.protocols.document import GREEDY, Acting
+from arcadia_workers.contract.protocols import PROTOCOLS
+from arcadia_workers.contract.protocols.document import GREEDY, Acting
 
 CAP_FRAMES = 600
 

@@ -3,9 +3,9 @@
 import gymnasium
 import pytest
 
-from workers.contract.action_names import MUJOCO_JOINTS, NAMES, Continuous, action_names
-from workers.contract.games import ENVIRONMENTS, MUJOCO_TASKS
-from workers.trainer.environments.worlds.physics import redirect_warnings
+from arcadia_workers.contract.action_names import MUJOCO_JOINTS, NAMES, Continuous, action_names
+from arcadia_workers.contract.games import ENVIRONMENTS, MUJOCO_TASKS
+from arcadia_workers.trainer.environments.worlds.physics import redirect_warnings
 
 
 @pytest.mark.parametrize("task", MUJOCO_TASKS)

@@ -10,16 +10,16 @@ from typing import Any, cast
 import numpy as np
 import pytest
 
-from workers.contract.action_names import Continuous, Discrete
-from workers.contract.config import A3cConfig, Ga3cConfig, PaacConfig
-from workers.contract.config.shared import Stepping
-from workers.trainer import session
-from workers.trainer.environments import environments, episodes
-from workers.trainer.errors import StopRequest
-from workers.trainer.host.processes import Link
-from workers.trainer.launching import Launch
-from workers.trainer.run.journal import Journal
-from workers.trainer.run.recorder import Recorder
+from arcadia_workers.contract.action_names import Continuous, Discrete
+from arcadia_workers.contract.config import A3cConfig, Ga3cConfig, PaacConfig
+from arcadia_workers.contract.config.shared import Stepping
+from arcadia_workers.trainer import session
+from arcadia_workers.trainer.environments import environments, episodes
+from arcadia_workers.trainer.errors import StopRequest
+from arcadia_workers.trainer.host.processes import Link
+from arcadia_workers.trainer.launching import Launch
+from arcadia_workers.trainer.run.journal import Journal
+from arcadia_workers.trainer.run.recorder import Recorder
 
 CEILING = "throughput/ceiling_steps_per_second"
 

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from workers.contract.action_names import Discrete
-from workers.contract.config import PaacConfig
-from workers.trainer.environments.environments import AtariEnvironments
+from arcadia_workers.contract.action_names import Discrete
+from arcadia_workers.contract.config import PaacConfig
+from arcadia_workers.trainer.environments.environments import AtariEnvironments
 
 
 def opened(games: int, **settings: object) -> AtariEnvironments:

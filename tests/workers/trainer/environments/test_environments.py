@@ -5,12 +5,12 @@ import numpy as np
 import pytest
 from ale_py import roms
 
-from workers.contract.action_names import Continuous, number_of_actions
-from workers.contract.config import A3cConfig
-from workers.contract.environment_families import ATARI
-from workers.contract.games import ENVIRONMENTS, GAMES_OF_THE_PAPERS, rom_of
-from workers.trainer.environments import environments
-from workers.trainer.environments.environments import Actions, AtariEnvironments, Environments, GymnasiumEnvironments
+from arcadia_workers.contract.action_names import Continuous, number_of_actions
+from arcadia_workers.contract.config import A3cConfig
+from arcadia_workers.contract.environment_families import ATARI
+from arcadia_workers.contract.games import ENVIRONMENTS, GAMES_OF_THE_PAPERS, rom_of
+from arcadia_workers.trainer.environments import environments
+from arcadia_workers.trainer.environments.environments import Actions, AtariEnvironments, Environments, GymnasiumEnvironments
 
 
 def test_the_list_has_all_shipped_one_player_atari_games() -> None:

@@ -5,10 +5,10 @@ from collections.abc import Iterator
 import numpy as np
 import pytest
 
-from workers.contract.action_names import Continuous, Discrete
-from workers.contract.config import A3cConfig, TrainingConfig
-from workers.trainer.environments.environments import Actions
-from workers.trainer.environments.own_environment import OwnEnvironment, interface
+from arcadia_workers.contract.action_names import Continuous, Discrete
+from arcadia_workers.contract.config import A3cConfig, TrainingConfig
+from arcadia_workers.trainer.environments.environments import Actions
+from arcadia_workers.trainer.environments.own_environment import OwnEnvironment, interface
 
 LEFT = np.array([0])
 

@@ -9,9 +9,9 @@ import pytest
 from gymnasium import spaces
 
 from tests.plugin_packages import Site
-from workers.contract.plugins.loading import load
-from workers.trainer.environments.environments import GymnasiumEnvironments, UnsupportedSpaceError
-from workers.trainer.games.games import GymnasiumGame
+from arcadia_workers.contract.plugins.loading import load
+from arcadia_workers.trainer.environments.environments import GymnasiumEnvironments, UnsupportedSpaceError
+from arcadia_workers.trainer.games.games import GymnasiumGame
 
 PACKAGE = """
     from arcadia.plugins import CLASSIC_CONTROL, MUJOCO, Environment, Plugin

@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 from ale_py.roms import get_rom_path
 
-from workers.trainer.environments import environments
-from workers.trainer.environments.environments import MissingGameError
+from arcadia_workers.trainer.environments import environments
+from arcadia_workers.trainer.environments.environments import MissingGameError
 
 PONG = "ALE/Pong-v5"
 

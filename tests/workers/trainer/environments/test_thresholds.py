@@ -2,7 +2,7 @@
 
 import gymnasium
 
-from workers.contract.games import ENVIRONMENTS, SOLVED_AT
+from arcadia_workers.contract.games import ENVIRONMENTS, SOLVED_AT
 
 
 def test_thresholds_equal_those_of_gymnasium() -> None:

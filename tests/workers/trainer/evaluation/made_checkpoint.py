@@ -4,15 +4,15 @@ from pathlib import Path
 
 import torch
 
-from workers.contract.config import A3cConfig, ActionValueConfig, RunConfig
-from workers.contract.protocols import EvaluationProtocol
-from workers.contract.protocols.document import Acting
-from workers.trainer.environments import own_environment
-from workers.trainer.games import subjects
-from workers.trainer.games.subjects import Subject
-from workers.trainer.networks import agents, networks
-from workers.trainer.run import checkpoints
-from workers.trainer.run.run import TrainingState, prefixed
+from arcadia_workers.contract.config import A3cConfig, ActionValueConfig, RunConfig
+from arcadia_workers.contract.protocols import EvaluationProtocol
+from arcadia_workers.contract.protocols.document import Acting
+from arcadia_workers.trainer.environments import own_environment
+from arcadia_workers.trainer.games import subjects
+from arcadia_workers.trainer.games.subjects import Subject
+from arcadia_workers.trainer.networks import agents, networks
+from arcadia_workers.trainer.run import checkpoints
+from arcadia_workers.trainer.run.run import TrainingState, prefixed
 
 
 def write(directory: Path, config: RunConfig, step: int = 5) -> str:

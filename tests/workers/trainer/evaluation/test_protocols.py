@@ -10,13 +10,13 @@ import torch
 
 from tests.workers.trainer.evaluation import literal, made_checkpoint
 from tests.workers.trainer.evaluation.literal import Result
-from workers.contract.config import A3cConfig, GorilaConfig, PaacConfig
-from workers.contract.protocols import PROTOCOLS, EvaluationProtocol
-from workers.contract.protocols.document import GREEDY, Acting, PlayedEpisode
-from workers.trainer.evaluation import evaluating
-from workers.trainer.games import playing, subjects
-from workers.trainer.games.playing import LANES, ActionTrail, play
-from workers.trainer.games.subjects import Subject
+from arcadia_workers.contract.config import A3cConfig, GorilaConfig, PaacConfig
+from arcadia_workers.contract.protocols import PROTOCOLS, EvaluationProtocol
+from arcadia_workers.contract.protocols.document import GREEDY, Acting, PlayedEpisode
+from arcadia_workers.trainer.evaluation import evaluating
+from arcadia_workers.trainer.games import playing, subjects
+from arcadia_workers.trainer.games.playing import LANES, ActionTrail, play
+from arcadia_workers.trainer.games.subjects import Subject
 
 SEED = 3
 

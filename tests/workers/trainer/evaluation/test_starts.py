@@ -6,13 +6,13 @@ from pathlib import Path
 
 import pytest
 
-from workers.contract.protocols import PROTOCOLS
-from workers.contract.protocols.starts import Start, StartSetFile, before
-from workers.trainer.evaluation import evaluating
-from workers.trainer.evaluation.evaluating import StartsError, after
-from workers.trainer.games import playing, subjects
-from workers.trainer.games.emulator import AtariGame
-from workers.trainer.games.playing import ActionTrail, StartPointError, play
+from arcadia_workers.contract.protocols import PROTOCOLS
+from arcadia_workers.contract.protocols.starts import Start, StartSetFile, before
+from arcadia_workers.trainer.evaluation import evaluating
+from arcadia_workers.trainer.evaluation.evaluating import StartsError, after
+from arcadia_workers.trainer.games import playing, subjects
+from arcadia_workers.trainer.games.emulator import AtariGame
+from arcadia_workers.trainer.games.playing import ActionTrail, StartPointError, play
 
 PONG = "ALE/Pong-v5"
 AGENT = PROTOCOLS["agent-starts"]

@@ -5,12 +5,12 @@ from pathlib import Path
 import pytest
 
 from tests.workers.trainer.evaluation import made_checkpoint
-from workers.contract.config import PaacConfig
-from workers.contract.protocols import PROTOCOLS
-from workers.trainer import commands
-from workers.trainer.evaluation import evaluating
-from workers.trainer.evaluation.evaluating import differences, fire_opens
-from workers.trainer.evaluation.report import JobReport, table
+from arcadia_workers.contract.config import PaacConfig
+from arcadia_workers.contract.protocols import PROTOCOLS
+from arcadia_workers.trainer import commands
+from arcadia_workers.trainer.evaluation import evaluating
+from arcadia_workers.trainer.evaluation.evaluating import differences, fire_opens
+from arcadia_workers.trainer.evaluation.report import JobReport, table
 
 
 def reported(env: str, protocol: str, **settings: object) -> tuple[str, ...]:

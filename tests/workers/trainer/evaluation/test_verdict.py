@@ -4,12 +4,12 @@ from collections.abc import Sequence
 
 import pytest
 
-from workers.contract.inference.means import t_interval
-from workers.contract.protocols import PROTOCOLS
-from workers.contract.protocols.document import EvaluationDocument, PlayedEpisode
-from workers.trainer.evaluation import evaluating
-from workers.trainer.evaluation.report import table
-from workers.trainer.games import subjects
+from arcadia_workers.contract.inference.means import t_interval
+from arcadia_workers.contract.protocols import PROTOCOLS
+from arcadia_workers.contract.protocols.document import EvaluationDocument, PlayedEpisode
+from arcadia_workers.trainer.evaluation import evaluating
+from arcadia_workers.trainer.evaluation.report import table
+from arcadia_workers.trainer.games import subjects
 
 
 def document(env: str, protocol: str, *scores: float, plays: Sequence[str | None] = ()) -> EvaluationDocument:

@@ -7,10 +7,10 @@ from typing import Any, cast
 import numpy as np
 import pytest
 
-from workers.contract.config import PaacConfig
-from workers.contract.futures import Challenge
-from workers.trainer.futures.experiment import challenge, outcome
-from workers.trainer.futures.simulating import Branch, Plan, Player
+from arcadia_workers.contract.config import PaacConfig
+from arcadia_workers.contract.futures import Challenge
+from arcadia_workers.trainer.futures.experiment import challenge, outcome
+from arcadia_workers.trainer.futures.simulating import Branch, Plan, Player
 
 CLIPPED = PaacConfig(env="ALE/Pong-v5", gamma=0.5)
 UNCLIPPED = PaacConfig(env="CartPole-v1", gamma=0.5, clip_rewards=False)

@@ -9,19 +9,19 @@ import pytest
 import torch
 
 from tests.workers.trainer.evaluation import made_checkpoint
-from workers.contract.action_names import ActionSpace, Discrete
-from workers.contract.config import PaacConfig, RunConfig
-from workers.contract.futures import Until
-from workers.contract.protocols import PROTOCOLS
-from workers.contract.protocols.document import SAMPLED
-from workers.contract.protocols.starts import HeldAction
-from workers.trainer.environments.environments import Observations
-from workers.trainer.environments.worlds.puzzles import COLUMNS, ROWS
-from workers.trainer.futures.simulating import Moment, Plan, draws, estimate, future, moments, simulate
-from workers.trainer.games.games import NO_LIVES, Watch
-from workers.trainer.games.subjects import Subject
-from workers.trainer.methods.trainer import Action, NetworkOutput, OutputKind
-from workers.trainer.networks.agents import Memory
+from arcadia_workers.contract.action_names import ActionSpace, Discrete
+from arcadia_workers.contract.config import PaacConfig, RunConfig
+from arcadia_workers.contract.futures import Until
+from arcadia_workers.contract.protocols import PROTOCOLS
+from arcadia_workers.contract.protocols.document import SAMPLED
+from arcadia_workers.contract.protocols.starts import HeldAction
+from arcadia_workers.trainer.environments.environments import Observations
+from arcadia_workers.trainer.environments.worlds.puzzles import COLUMNS, ROWS
+from arcadia_workers.trainer.futures.simulating import Moment, Plan, draws, estimate, future, moments, simulate
+from arcadia_workers.trainer.games.games import NO_LIVES, Watch
+from arcadia_workers.trainer.games.subjects import Subject
+from arcadia_workers.trainer.methods.trainer import Action, NetworkOutput, OutputKind
+from arcadia_workers.trainer.networks.agents import Memory
 
 CATCH = PaacConfig(env="Arcadia/Catch-v0", gamma=0.9)
 TRIALS = [pytest.param(1000, 0.93, 0.97, marks=pytest.mark.nightly), (50, 0.86, 1.0)]

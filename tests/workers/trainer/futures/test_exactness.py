@@ -10,14 +10,14 @@ import pytest
 
 from tests.workers.trainer.evaluation import made_checkpoint
 from tests.workers.trainer.recording.test_recording import protocol_of
-from workers.contract.action_names import Continuous
-from workers.contract.config import A3cConfig, PaacConfig, RunConfig
-from workers.trainer.futures.experiment import moment_at
-from workers.trainer.futures.simulating import Moment, Plan, draws, moments, simulate
-from workers.trainer.games.emulator import AtariGame
-from workers.trainer.games.games import PlayableGame
-from workers.trainer.games.subjects import Subject
-from workers.trainer.methods.trainer import Action
+from arcadia_workers.contract.action_names import Continuous
+from arcadia_workers.contract.config import A3cConfig, PaacConfig, RunConfig
+from arcadia_workers.trainer.futures.experiment import moment_at
+from arcadia_workers.trainer.futures.simulating import Moment, Plan, draws, moments, simulate
+from arcadia_workers.trainer.games.emulator import AtariGame
+from arcadia_workers.trainer.games.games import PlayableGame
+from arcadia_workers.trainer.games.subjects import Subject
+from arcadia_workers.trainer.methods.trainer import Action
 
 GAMES = (
     "Pong Breakout Boxing Freeway Qbert Tetris Seaquest SpaceInvaders MontezumaRevenge MsPacman DoubleDunk Pitfall"

@@ -9,12 +9,12 @@ from numpy.typing import NDArray
 
 from tests.workers.trainer.evaluation import made_checkpoint
 from tests.workers.trainer.recording.test_recording import protocol_of
-from workers.contract.config import A3cConfig, PaacConfig, RunConfig
-from workers.contract.futures import FuturesDocument, FuturesOptions
-from workers.trainer.futures import experiment
-from workers.trainer.futures.experiment import OtherFutureError, simulated, thinned
-from workers.trainer.futures.request import FuturesRequest
-from workers.trainer.futures.simulating import (
+from arcadia_workers.contract.config import A3cConfig, PaacConfig, RunConfig
+from arcadia_workers.contract.futures import FuturesDocument, FuturesOptions
+from arcadia_workers.trainer.futures import experiment
+from arcadia_workers.trainer.futures.experiment import OtherFutureError, simulated, thinned
+from arcadia_workers.trainer.futures.request import FuturesRequest
+from arcadia_workers.trainer.futures.simulating import (
     Branch,
     FutureSeeds,
     Moment,

@@ -5,10 +5,10 @@ import pytest
 import torch
 from pydantic import ValidationError
 
-from workers.contract.action_names import Continuous, Discrete
-from workers.contract.config import CONFIGURATIONS
-from workers.contract.protocols.document import EPSILON_GREEDY, GREEDY, RANDOM, SAMPLED, Acting
-from workers.trainer.games.subjects import ActingError, check, chooser
+from arcadia_workers.contract.action_names import Continuous, Discrete
+from arcadia_workers.contract.config import CONFIGURATIONS
+from arcadia_workers.contract.protocols.document import EPSILON_GREEDY, GREEDY, RANDOM, SAMPLED, Acting
+from arcadia_workers.trainer.games.subjects import ActingError, check, chooser
 
 THREE, BOX = Discrete(3), Continuous((-1.0, -2.0), (1.0, 2.0))
 

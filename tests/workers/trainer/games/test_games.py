@@ -4,14 +4,14 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from workers.contract.action_names import ActionSpace, Continuous
-from workers.contract.config import A3cConfig
-from workers.contract.games import ENVIRONMENTS
-from workers.trainer.environments import environments
-from workers.trainer.games.emulator import AtariGame
-from workers.trainer.games.games import KEEP_THEIR_WORLD, NO_LIVES, GymnasiumGame, PlayableGame
-from workers.trainer.games.video import Frame
-from workers.trainer.methods.trainer import Action
+from arcadia_workers.contract.action_names import ActionSpace, Continuous
+from arcadia_workers.contract.config import A3cConfig
+from arcadia_workers.contract.games import ENVIRONMENTS
+from arcadia_workers.trainer.environments import environments
+from arcadia_workers.trainer.games.emulator import AtariGame
+from arcadia_workers.trainer.games.games import KEEP_THEIR_WORLD, NO_LIVES, GymnasiumGame, PlayableGame
+from arcadia_workers.trainer.games.video import Frame
+from arcadia_workers.trainer.methods.trainer import Action
 
 # Frames per second of one environment of every kind: emulator, vectorized or not, pictures or readings, discrete or
 # continuous actions, repeated or not.

@@ -5,8 +5,8 @@ import numpy as np
 import pytest
 from ale_py.vector_env import AtariVectorEnv
 
-from workers.trainer.games.emulator import AtariGame
-from workers.trainer.games.video import shrunk
+from arcadia_workers.trainer.games.emulator import AtariGame
+from arcadia_workers.trainer.games.video import shrunk
 
 
 @pytest.mark.parametrize("rows", [210, 214, 220, 230, 250])  # heights of the games' screens

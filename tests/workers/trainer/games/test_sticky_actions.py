@@ -9,16 +9,16 @@ import pytest
 from numpy.typing import NDArray
 
 from tests.workers.trainer.evaluation import made_checkpoint
-from workers.contract.config import PaacConfig, RunConfig, config_adapter
-from workers.contract.presets import PRESETS
-from workers.contract.protocols import PROTOCOLS
-from workers.trainer.environments.environments import AtariEnvironments
-from workers.trainer.evaluation.evaluating import differences
-from workers.trainer.games import playing, subjects
-from workers.trainer.games.emulator import AtariGame
-from workers.trainer.games.playing import play
-from workers.trainer.live import live_agent
-from workers.trainer.recording import replays
+from arcadia_workers.contract.config import PaacConfig, RunConfig, config_adapter
+from arcadia_workers.contract.presets import PRESETS
+from arcadia_workers.contract.protocols import PROTOCOLS
+from arcadia_workers.trainer.environments.environments import AtariEnvironments
+from arcadia_workers.trainer.evaluation.evaluating import differences
+from arcadia_workers.trainer.games import playing, subjects
+from arcadia_workers.trainer.games.emulator import AtariGame
+from arcadia_workers.trainer.games.playing import play
+from arcadia_workers.trainer.live import live_agent
+from arcadia_workers.trainer.recording import replays
 
 STICKY = PROTOCOLS["sticky-30min"]
 ATARI_5 = ("BattleZone", "DoubleDunk", "NameThisGame", "Phoenix", "Qbert")

@@ -8,7 +8,7 @@ import pytest
 from av.video.reformatter import ColorRange, Colorspace
 from numpy.typing import NDArray
 
-from workers.trainer.games.video import Frame, VideoWriter, write_png
+from arcadia_workers.trainer.games.video import Frame, VideoWriter, write_png
 
 # Two rows of Atari's colors, in blocks of 16 × 16.
 COLORS = np.array(

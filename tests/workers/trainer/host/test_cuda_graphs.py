@@ -9,17 +9,17 @@ import pytest
 import torch
 from pydantic import JsonValue
 
-from workers.contract.action_names import Discrete
-from workers.contract.config import Ga3cConfig, PaacConfig
-from workers.contract.events import RequestedChange
-from workers.trainer.host import devices
-from workers.trainer.host.devices import WARM_UP_CALLS, graphed
-from workers.trainer.methods.ga3c import model as ga3c
-from workers.trainer.methods.ga3c.experiences import Experiences, Submission
-from workers.trainer.methods.ga3c.model import Model, TrainingBatch
-from workers.trainer.methods.paac import paac
-from workers.trainer.networks import networks
-from workers.trainer.run.run import NullRun
+from arcadia_workers.contract.action_names import Discrete
+from arcadia_workers.contract.config import Ga3cConfig, PaacConfig
+from arcadia_workers.contract.events import RequestedChange
+from arcadia_workers.trainer.host import devices
+from arcadia_workers.trainer.host.devices import WARM_UP_CALLS, graphed
+from arcadia_workers.trainer.methods.ga3c import model as ga3c
+from arcadia_workers.trainer.methods.ga3c.experiences import Experiences, Submission
+from arcadia_workers.trainer.methods.ga3c.model import Model, TrainingBatch
+from arcadia_workers.trainer.methods.paac import paac
+from arcadia_workers.trainer.networks import networks
+from arcadia_workers.trainer.run.run import NullRun
 
 ACTIONS, SHAPE = 6, (4, 84, 84)
 

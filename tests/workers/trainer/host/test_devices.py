@@ -7,9 +7,9 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 import torch
 
-from workers.contract.config import PaacConfig
-from workers.trainer.host import devices
-from workers.trainer.host.devices import DeviceError
+from arcadia_workers.contract.config import PaacConfig
+from arcadia_workers.trainer.host import devices
+from arcadia_workers.trainer.host.devices import DeviceError
 
 
 @pytest.fixture(autouse=True)

@@ -7,7 +7,7 @@ import pynvml
 import pytest
 import torch
 
-from workers.trainer.host.meters import GpuMeter
+from arcadia_workers.trainer.host.meters import GpuMeter
 
 UUID = "6e0d2c4b-0000-0000-0000-000000000001"
 CUDA = torch.device("cuda", 0)

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from workers.trainer.host import memory
-from workers.trainer.host.memory import MemoryShortageError, Need
+from arcadia_workers.trainer.host import memory
+from arcadia_workers.trainer.host.memory import MemoryShortageError, Need
 
 
 def test_a_run_is_refused_with_the_fields_of_its_largest_need(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -72,7 +72,7 @@ def test_without_a_limit_the_hosts_free_memory_is_used(tmp_path: Path) -> None:
 # Counts the pages that the system clears for the tensors of ten updates, in a thread like that of a rollout.
 PAGES = """
 import resource, threading, torch
-from workers.trainer.host import memory
+from arcadia_workers.trainer.host import memory
 
 memory.keep_freed()
 

@@ -4,8 +4,8 @@ import resource
 
 import pytest
 
-from workers.trainer.host import memory
-from workers.trainer.host.memory import TooManyProcessesError
+from arcadia_workers.trainer.host import memory
+from arcadia_workers.trainer.host.memory import TooManyProcessesError
 
 
 def test_the_limit_of_open_files_is_raised_as_far_as_possible(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -19,7 +19,7 @@ from torch import Tensor
 
 from tests.processes import has_ended
 from tests.workers.waiting import wait_until
-from workers.trainer.host.processes import ActorCrashed, ActorFailed, Link, Processes
+from arcadia_workers.trainer.host.processes import ActorCrashed, ActorFailed, Link, Processes
 
 
 @pytest.fixture
@@ -196,7 +196,7 @@ def test_interrupts_are_handled_by_the_main_process_only(processes: Processes) -
 PROGRAM = textwrap.dedent("""
     import os, sys, threading
     from tests.workers.trainer.host.test_processes import deaf, first_message
-    from workers.trainer.host.processes import Processes
+    from arcadia_workers.trainer.host.processes import Processes
     if __name__ == "__main__":
         processes = Processes()
         begun = [processes.start(deaf) for _ in range(2)]
@@ -230,7 +230,7 @@ def test_no_process_outlives_a_killed_main_process(tmp_path: Path, moment: str) 
 
 
 def test_closing_during_startup_does_not_wait(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("workers.trainer.host.processes.GRACE_SECONDS", 0.01)
+    monkeypatch.setattr("arcadia_workers.trainer.host.processes.GRACE_SECONDS", 0.01)
     processes, loaded = Processes(), threading.Event()
     processes._starter.submit(loaded.wait)  # the server would still be importing torch
     processes.start(until_asked)

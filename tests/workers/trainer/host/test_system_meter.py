@@ -9,7 +9,7 @@ import pytest
 import torch
 
 from tests.workers.waiting import wait_until
-from workers.trainer.host.meters import SystemMeter
+from arcadia_workers.trainer.host.meters import SystemMeter
 
 
 def test_a_run_on_the_cpu_reports_no_gpu_metrics() -> None:
@@ -27,7 +27,7 @@ def test_the_system_is_sampled_every_few_seconds() -> None:
 
 @pytest.mark.parametrize("then", ["pass", "os.fork()"], ids=["one child", "two that share their pages"])
 def test_the_usage_of_child_processes_is_included(then: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("workers.trainer.host.meters.SYSTEM_SECONDS", 0.0)
+    monkeypatch.setattr("arcadia_workers.trainer.host.meters.SYSTEM_SECONDS", 0.0)
     meter = SystemMeter(torch.device("cpu"))
     alone = meter.sample()
     code = f"import os; kept = bytearray(10**9); {then}; print('ready', flush=True)\nwhile True: pass"

@@ -6,8 +6,8 @@ from types import SimpleNamespace
 import psutil
 import pytest
 
-from workers.trainer.host import meters
-from workers.trainer.host.meters import TrafficMeter
+from arcadia_workers.trainer.host import meters
+from arcadia_workers.trainer.host.meters import TrafficMeter
 
 
 class FakeHost:

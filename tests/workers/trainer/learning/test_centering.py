@@ -5,15 +5,15 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from workers.contract.action_names import Discrete
-from workers.contract.config import PaacConfig
-from workers.trainer.learning.optimizers import STATES_OF_A_MEAN, Centering, FlatParameters, RMSProp
-from workers.trainer.methods.paac import paac
-from workers.trainer.methods.paac.framework import Rollout
-from workers.trainer.networks import networks
-from workers.trainer.networks.networks import ActorCritic, measured
-from workers.trainer.networks.outputs import Tape
-from workers.trainer.run.run import NullRun
+from arcadia_workers.contract.action_names import Discrete
+from arcadia_workers.contract.config import PaacConfig
+from arcadia_workers.trainer.learning.optimizers import STATES_OF_A_MEAN, Centering, FlatParameters, RMSProp
+from arcadia_workers.trainer.methods.paac import paac
+from arcadia_workers.trainer.methods.paac.framework import Rollout
+from arcadia_workers.trainer.networks import networks
+from arcadia_workers.trainer.networks.networks import ActorCritic, measured
+from arcadia_workers.trainer.networks.outputs import Tape
+from arcadia_workers.trainer.run.run import NullRun
 
 BACKGROUND, RATE = 87, 0.001
 

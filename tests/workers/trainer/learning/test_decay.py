@@ -6,15 +6,15 @@ import pytest
 import torch
 from torch import Tensor
 
-from workers.contract.action_names import Discrete
-from workers.contract.config import A3cConfig, Ga3cConfig, PaacConfig
-from workers.trainer.learning.returns import decayed
-from workers.trainer.methods.asynchronous import a3c
-from workers.trainer.methods.ga3c.experiences import Experiences, Submission
-from workers.trainer.methods.ga3c.model import Model, TrainingBatch
-from workers.trainer.methods.paac import paac
-from workers.trainer.networks import networks
-from workers.trainer.run.run import NullRun
+from arcadia_workers.contract.action_names import Discrete
+from arcadia_workers.contract.config import A3cConfig, Ga3cConfig, PaacConfig
+from arcadia_workers.trainer.learning.returns import decayed
+from arcadia_workers.trainer.methods.asynchronous import a3c
+from arcadia_workers.trainer.methods.ga3c.experiences import Experiences, Submission
+from arcadia_workers.trainer.methods.ga3c.model import Model, TrainingBatch
+from arcadia_workers.trainer.methods.paac import paac
+from arcadia_workers.trainer.networks import networks
+from arcadia_workers.trainer.run.run import NullRun
 
 # Both are 0.4 halfway through training.
 CONSTANT, HALVED = {"entropy_cost": 0.4}, {"entropy_cost": 0.8, "entropy_cost_decay": "linear"}

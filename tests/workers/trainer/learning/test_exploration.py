@@ -8,8 +8,8 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from workers.contract.config import NStepQConfig
-from workers.trainer.learning.policies import EpsilonGreedy, FinalEpsilons, annealed
+from arcadia_workers.contract.config import NStepQConfig
+from arcadia_workers.trainer.learning.policies import EpsilonGreedy, FinalEpsilons, annealed
 
 CPU = torch.device("cpu")
 EPSILONS = st.lists(st.floats(0, 1), min_size=1, max_size=5).map(np.array)

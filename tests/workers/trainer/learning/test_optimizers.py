@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from torch import nn
 
-from workers.trainer.learning.optimizers import Adam, FlatParameters, MomentumSGD, RMSProp, clip_to_norm
-from workers.trainer.networks.gradients import SideBySide
+from arcadia_workers.trainer.learning.optimizers import Adam, FlatParameters, MomentumSGD, RMSProp, clip_to_norm
+from arcadia_workers.trainer.networks.gradients import SideBySide
 
 
 def test_rmsprop_follows_equation_1() -> None:

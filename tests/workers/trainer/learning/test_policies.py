@@ -5,8 +5,8 @@ import math
 import pytest
 import torch
 
-from workers.contract.action_names import ActionSpace, Continuous, Discrete
-from workers.trainer.learning.policies import Categorical, Gaussian, RolloutSampler, policy_over
+from arcadia_workers.contract.action_names import ActionSpace, Continuous, Discrete
+from arcadia_workers.trainer.learning.policies import Categorical, Gaussian, RolloutSampler, policy_over
 
 
 def test_a_categorical_policy_draws_actions_with_their_probabilities() -> None:

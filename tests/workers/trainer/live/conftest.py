@@ -2,8 +2,8 @@
 
 import pytest
 
-from workers.trainer.live import show
-from workers.trainer.live.connection import Pace
+from arcadia_workers.trainer.live import show
+from arcadia_workers.trainer.live.connection import Pace
 
 
 @pytest.fixture(autouse=True)

@@ -3,8 +3,8 @@
 import queue
 from collections.abc import Callable
 
-from workers.contract import live
-from workers.contract.live import AgentOnStage, Newer, Ordered, PictureHead, Scene
+from arcadia_workers.contract import live
+from arcadia_workers.contract.live import AgentOnStage, Newer, Ordered, PictureHead, Scene
 
 
 class FakeLine:

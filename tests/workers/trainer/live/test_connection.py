@@ -10,9 +10,9 @@ import pytest
 from websockets.sync.server import Server, ServerConnection, serve
 
 from tests.workers.waiting import PATIENCE_SECONDS, wait_until
-from workers.contract.live import ENDED, LiveAddress
-from workers.trainer.live import connection
-from workers.trainer.live.connection import LiveConnection
+from arcadia_workers.contract.live import ENDED, LiveAddress
+from arcadia_workers.trainer.live import connection
+from arcadia_workers.trainer.live.connection import LiveConnection
 
 SOON = 0.01
 Handler = Callable[[ServerConnection], None]

@@ -9,18 +9,18 @@ import pytest
 from tests.workers.trainer.evaluation import made_checkpoint
 from tests.workers.trainer.live.fake_line import FakeLine, at, keys
 from tests.workers.trainer.recording.test_recording import protocol_of
-from workers.contract.config import A3cConfig, PaacConfig, RunConfig
-from workers.contract.jobs import FilmParameters
-from workers.contract.live import ReplayOrigin
-from workers.trainer.evaluation.report import KeptPlay
-from workers.trainer.futures.simulating import moments
-from workers.trainer.games import subjects
-from workers.trainer.games.games import PlayableGame
-from workers.trainer.live import live_agent
-from workers.trainer.live.live_agent import LiveAgent, Staging
-from workers.trainer.live.show import Show
-from workers.trainer.recording import replays
-from workers.trainer.recording.retracing import OtherEpisodeError
+from arcadia_workers.contract.config import A3cConfig, PaacConfig, RunConfig
+from arcadia_workers.contract.jobs import FilmParameters
+from arcadia_workers.contract.live import ReplayOrigin
+from arcadia_workers.trainer.evaluation.report import KeptPlay
+from arcadia_workers.trainer.futures.simulating import moments
+from arcadia_workers.trainer.games import subjects
+from arcadia_workers.trainer.games.games import PlayableGame
+from arcadia_workers.trainer.live import live_agent
+from arcadia_workers.trainer.live.live_agent import LiveAgent, Staging
+from arcadia_workers.trainer.live.show import Show
+from arcadia_workers.trainer.recording import replays
+from arcadia_workers.trainer.recording.retracing import OtherEpisodeError
 
 DECISION, LATER = 4, 7
 CASES: dict[str, RunConfig] = {

@@ -4,11 +4,11 @@ from collections.abc import Sequence
 
 import pytest
 
-from workers.contract.action_names import NAMES
-from workers.contract.games import ENVIRONMENTS
-from workers.contract.live import KEYS, Key, allow_rest, are_playable, nearest, use_fire
-from workers.trainer.games.emulator import game_of
-from workers.trainer.live.connection import PlayerInput
+from arcadia_workers.contract.action_names import NAMES
+from arcadia_workers.contract.games import ENVIRONMENTS
+from arcadia_workers.contract.live import KEYS, Key, allow_rest, are_playable, nearest, use_fire
+from arcadia_workers.trainer.games.emulator import game_of
+from arcadia_workers.trainer.live.connection import PlayerInput
 
 ATARI = [env for env in ENVIRONMENTS if env.startswith("ALE/")]
 

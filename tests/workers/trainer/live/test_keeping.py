@@ -7,13 +7,13 @@ import pytest
 
 from tests.workers.trainer.evaluation import made_checkpoint
 from tests.workers.trainer.live.fake_line import FakeLine, after, at, keys
-from workers.contract.config import PaacConfig
-from workers.contract.protocols.starts import Start, before
-from workers.trainer.evaluation.report import KeptPlay
-from workers.trainer.games import playing, subjects
-from workers.trainer.games.emulator import AtariGame
-from workers.trainer.live import live_agent
-from workers.trainer.live.show import Show, spread
+from arcadia_workers.contract.config import PaacConfig
+from arcadia_workers.contract.protocols.starts import Start, before
+from arcadia_workers.trainer.evaluation.report import KeptPlay
+from arcadia_workers.trainer.games import playing, subjects
+from arcadia_workers.trainer.games.emulator import AtariGame
+from arcadia_workers.trainer.live import live_agent
+from arcadia_workers.trainer.live.show import Show, spread
 
 PONG = PaacConfig(env="ALE/Pong-v5")
 

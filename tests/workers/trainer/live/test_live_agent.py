@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 import torch
 
-from workers.contract.action_names import Continuous, Discrete
-from workers.contract.protocols.document import EPSILON_GREEDY, GREEDY, SAMPLED
-from workers.trainer.live.live_agent import choose, usual_temperature
+from arcadia_workers.contract.action_names import Continuous, Discrete
+from arcadia_workers.contract.protocols.document import EPSILON_GREEDY, GREEDY, SAMPLED
+from arcadia_workers.trainer.live.live_agent import choose, usual_temperature
 
 
 def counted(sampled: str, temperature: float) -> Counter[object]:

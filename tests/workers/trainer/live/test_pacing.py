@@ -1,6 +1,6 @@
 """Tests for the timing of a live game's pictures."""
 
-from workers.trainer.live.connection import Pace
+from arcadia_workers.trainer.live.connection import Pace
 
 
 def test_pictures_come_in_real_time_and_a_late_game_does_not_catch_up() -> None:

@@ -11,11 +11,11 @@ from PIL import Image
 
 from tests.workers.trainer.evaluation import made_checkpoint
 from tests.workers.trainer.live.fake_line import FakeLine, after, at, keys
-from workers.contract.config import GorilaConfig, PaacConfig, RunConfig
-from workers.contract.live import Newer
-from workers.trainer.games import subjects
-from workers.trainer.live import live_agent
-from workers.trainer.live.show import Show
+from arcadia_workers.contract.config import GorilaConfig, PaacConfig, RunConfig
+from arcadia_workers.contract.live import Newer
+from arcadia_workers.trainer.games import subjects
+from arcadia_workers.trainer.live import live_agent
+from arcadia_workers.trainer.live.show import Show
 
 CARTPOLE = PaacConfig(env="CartPole-v1")
 PONG = PaacConfig(env="ALE/Pong-v5")
@@ -197,7 +197,7 @@ def test_only_one_viewer_plays_and_the_others_watch(tmp_path: Path) -> None:
 
 
 def test_a_silent_viewer_loses_control(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("workers.trainer.live.connection.SILENT_HANDS_SECONDS", -1)
+    monkeypatch.setattr("arcadia_workers.trainer.live.connection.SILENT_HANDS_SECONDS", -1)
     line = play(tmp_path, PONG, 20, after(1, "take over"))
     assert line.scenes[-1].hands is None
     assert line.heads[-1].value is not None

@@ -6,7 +6,7 @@ from math import inf, isclose, nan
 
 import pytest
 
-from workers.contract.config import (
+from arcadia_workers.contract.config import (
     CONFIGURATIONS,
     A3cConfig,
     Ga3cConfig,
@@ -15,9 +15,9 @@ from workers.contract.config import (
     PaacConfig,
     TrainingConfig,
 )
-from workers.contract.events import RequestedChange
-from workers.trainer.methods import TRAINERS
-from workers.trainer.run.run import NullRun
+from arcadia_workers.contract.events import RequestedChange
+from arcadia_workers.trainer.methods import TRAINERS
+from arcadia_workers.trainer.run.run import NullRun
 
 BEFORE, AFTER = 0.001, 0.0003
 # The fastest first.

@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from workers.contract.config import (
+from arcadia_workers.contract.config import (
     A3cConfig,
     Ga3cConfig,
     GorilaConfig,
@@ -12,10 +12,10 @@ from workers.contract.config import (
     PaacQConfig,
     TrainingConfig,
 )
-from workers.trainer.host import memory
-from workers.trainer.host.memory import MemoryShortageError, Need
-from workers.trainer.methods import TRAINERS
-from workers.trainer.methods.gorila.memory_needs import check_replay
+from arcadia_workers.trainer.host import memory
+from arcadia_workers.trainer.host.memory import MemoryShortageError, Need
+from arcadia_workers.trainer.methods import TRAINERS
+from arcadia_workers.trainer.methods.gorila.memory_needs import check_replay
 
 CPU = torch.device("cpu")
 

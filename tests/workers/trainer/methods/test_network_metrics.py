@@ -4,9 +4,9 @@ from collections.abc import Mapping
 
 import pytest
 
-from workers.contract.config import CONFIGURATIONS, A3cConfig, Ga3cConfig, PaacConfig, TrainingConfig
-from workers.trainer.methods import TRAINERS
-from workers.trainer.run.run import NullRun
+from arcadia_workers.contract.config import CONFIGURATIONS, A3cConfig, Ga3cConfig, PaacConfig, TrainingConfig
+from arcadia_workers.trainer.methods import TRAINERS
+from arcadia_workers.trainer.run.run import NullRun
 
 SPREAD, DEAD = "network/value_spread", "network/dead_hidden_1"
 # The others are tested at night. Gorila starts Ray.

@@ -9,20 +9,20 @@ from pydantic import TypeAdapter
 
 from tests.workers.trainer import made_method
 from tests.workers.trainer.made_method import StillConfig
-from workers.contract import events
-from workers.contract.config import CONFIGURATIONS, methods_for
-from workers.contract.config.problems import title_of
-from workers.contract.events import event_adapter
-from workers.contract.games import ENVIRONMENTS
-from workers.trainer import replay, session
-from workers.trainer.errors import StopRequest
-from workers.trainer.launching import Launch
-from workers.trainer.methods import TRAINERS
-from workers.trainer.run.journal import Journal
-from workers.trainer.run.recorder import Recorder
+from arcadia_workers.contract import events
+from arcadia_workers.contract.config import CONFIGURATIONS, methods_for
+from arcadia_workers.contract.config.problems import title_of
+from arcadia_workers.contract.events import event_adapter
+from arcadia_workers.contract.games import ENVIRONMENTS
+from arcadia_workers.trainer import replay, session
+from arcadia_workers.trainer.errors import StopRequest
+from arcadia_workers.trainer.launching import Launch
+from arcadia_workers.trainer.methods import TRAINERS
+from arcadia_workers.trainer.run.journal import Journal
+from arcadia_workers.trainer.run.recorder import Recorder
 
 ROOT = Path(__file__).parents[4]
-OF_METHODS = "workers/trainer/methods/"
+OF_METHODS = "workers/arcadia_workers/trainer/methods/"
 IN_THE_CONTRACT = ("games.py", "config/fields.py", "config/problems.py", "config/shared.py")
 
 
@@ -30,11 +30,11 @@ def sources() -> list[Path]:
     """Return the source files that must work for any method."""
     trainer = [
         path
-        for path in (ROOT / "workers/trainer").rglob("*.py")
+        for path in (ROOT / "workers/arcadia_workers/trainer").rglob("*.py")
         if not str(path.relative_to(ROOT)).startswith(OF_METHODS)
     ]
-    contract = [ROOT / "workers/contract" / name for name in IN_THE_CONTRACT]
-    return [*trainer, *contract, ROOT / "backend/configuration.py"]
+    contract = [ROOT / "workers/arcadia_workers/contract" / name for name in IN_THE_CONTRACT]
+    return [*trainer, *contract, ROOT / "backend/arcadia_backend/configuration.py"]
 
 
 def test_every_configuration_has_its_method() -> None:

@@ -4,9 +4,9 @@ from typing import Any
 
 import pytest
 
-from workers.contract.config import config_adapter
-from workers.trainer.methods import TRAINERS
-from workers.trainer.run.run import NullRun
+from arcadia_workers.contract.config import config_adapter
+from arcadia_workers.trainer.methods import TRAINERS
+from arcadia_workers.trainer.run.run import NullRun
 
 SMALL: dict[str, Any] = {"env": "CartPole-v1", "device": "cpu", "total_steps": 50_000}
 

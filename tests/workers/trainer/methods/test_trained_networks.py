@@ -4,7 +4,7 @@ import pytest
 import torch
 from torch import Tensor, nn
 
-from workers.contract.config import (
+from arcadia_workers.contract.config import (
     A3cConfig,
     ActionValueConfig,
     Ga3cConfig,
@@ -16,11 +16,11 @@ from workers.contract.config import (
     PaacQConfig,
     TrainingConfig,
 )
-from workers.trainer.environments import own_environment
-from workers.trainer.methods import TRAINERS
-from workers.trainer.methods.trainer import TrainedNetwork
-from workers.trainer.networks import agents, networks
-from workers.trainer.run.run import TrainingState
+from arcadia_workers.trainer.environments import own_environment
+from arcadia_workers.trainer.methods import TRAINERS
+from arcadia_workers.trainer.methods.trainer import TrainedNetwork
+from arcadia_workers.trainer.networks import agents, networks
+from arcadia_workers.trainer.run.run import TrainingState
 
 CATCH, TARGET = "Arcadia/Catch-v0", "Arcadia/Target-v0"
 EVERY_KIND: list[TrainingConfig] = [

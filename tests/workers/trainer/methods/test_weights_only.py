@@ -5,10 +5,10 @@ from typing import Any
 import pytest
 import torch
 
-from workers.contract.config import config_adapter
-from workers.contract.layout import WEIGHTS_ONLY
-from workers.trainer.methods import TRAINERS
-from workers.trainer.run.run import NullRun, TrainingState
+from arcadia_workers.contract.config import config_adapter
+from arcadia_workers.contract.layout import WEIGHTS_ONLY
+from arcadia_workers.trainer.methods import TRAINERS
+from arcadia_workers.trainer.run.run import NullRun, TrainingState
 
 SMALL: dict[str, Any] = {"env": "CartPole-v1", "device": "cpu", "total_steps": 50_000}
 

@@ -5,13 +5,13 @@ from typing import Any
 import pytest
 import torch
 
-from workers.contract.action_names import ActionSpace, Continuous, Discrete
-from workers.contract.config import A3cConfig
-from workers.trainer.learning.optimizers import FlatParameters
-from workers.trainer.networks import agents
-from workers.trainer.networks.agents import AgentTape, BatchTape, Memory
-from workers.trainer.networks.gradients import SideBySide
-from workers.trainer.networks.lstm import cleared
+from arcadia_workers.contract.action_names import ActionSpace, Continuous, Discrete
+from arcadia_workers.contract.config import A3cConfig
+from arcadia_workers.trainer.learning.optimizers import FlatParameters
+from arcadia_workers.trainer.networks import agents
+from arcadia_workers.trainer.networks.agents import AgentTape, BatchTape, Memory
+from arcadia_workers.trainer.networks.gradients import SideBySide
+from arcadia_workers.trainer.networks.lstm import cleared
 
 PIXELS, READINGS = (4, 84, 84), (3,)
 NUMBERS = Continuous((-1.0,), (1.0,))

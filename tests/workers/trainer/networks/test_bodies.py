@@ -5,9 +5,9 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from workers.contract.games import ARCHITECTURES
-from workers.trainer.networks.bodies import PixelBody, ReadingsFilter, VectorBody
-from workers.trainer.networks.outputs import Tape
+from arcadia_workers.contract.games import ARCHITECTURES
+from arcadia_workers.trainer.networks.bodies import PixelBody, ReadingsFilter, VectorBody
+from arcadia_workers.trainer.networks.outputs import Tape
 
 
 def body_of(streams: int) -> PixelBody:

@@ -4,12 +4,12 @@ import pytest
 import torch
 from torch import Tensor
 
-from workers.contract.action_names import Discrete
-from workers.contract.config import A3cConfig, GorilaConfig, PaacConfig, TrainingConfig
-from workers.trainer.networks import agents, networks
-from workers.trainer.networks.agents import Agent
-from workers.trainer.networks.lstm import Lstm
-from workers.trainer.networks.networks import STATES, ActionValues, ActorCritic, NetworkWatch, StateSample, measured
+from arcadia_workers.contract.action_names import Discrete
+from arcadia_workers.contract.config import A3cConfig, GorilaConfig, PaacConfig, TrainingConfig
+from arcadia_workers.trainer.networks import agents, networks
+from arcadia_workers.trainer.networks.agents import Agent
+from arcadia_workers.trainer.networks.lstm import Lstm
+from arcadia_workers.trainer.networks.networks import STATES, ActionValues, ActorCritic, NetworkWatch, StateSample, measured
 
 PIXELS = (4, 84, 84)
 

@@ -3,9 +3,9 @@
 import pytest
 import torch
 
-from workers.contract.action_names import Discrete
-from workers.contract.config import PaacConfig
-from workers.trainer.networks import networks
+from arcadia_workers.contract.action_names import Discrete
+from arcadia_workers.contract.config import PaacConfig
+from arcadia_workers.trainer.networks import networks
 
 
 @pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])

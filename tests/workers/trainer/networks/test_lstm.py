@@ -3,8 +3,8 @@
 import torch
 from torch import Tensor, nn
 
-from workers.trainer.learning.optimizers import FlatParameters
-from workers.trainer.networks.lstm import Cells, Lstm, LstmTape
+from arcadia_workers.trainer.learning.optimizers import FlatParameters
+from arcadia_workers.trainer.networks.lstm import Cells, Lstm, LstmTape
 
 FEATURES, CELLS, STEPS = 3, 5, 4
 

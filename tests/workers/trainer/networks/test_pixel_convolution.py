@@ -5,7 +5,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from workers.trainer.networks.bodies import PixelConvolution
+from arcadia_workers.trainer.networks.bodies import PixelConvolution
 
 SIDE = 84
 

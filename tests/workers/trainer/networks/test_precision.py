@@ -5,9 +5,9 @@ from pathlib import Path
 import pytest
 import torch
 
-from workers.contract.config import A3cConfig, PaacConfig, TrainingConfig
-from workers.trainer.networks import gradients
-from workers.trainer.networks.gradients import body_dtype, fast_bfloat16
+from arcadia_workers.contract.config import A3cConfig, PaacConfig, TrainingConfig
+from arcadia_workers.trainer.networks import gradients
+from arcadia_workers.trainer.networks.gradients import body_dtype, fast_bfloat16
 
 
 @pytest.mark.parametrize(

@@ -7,8 +7,8 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 import torch
 
-from workers.trainer.host import devices
-from workers.trainer.networks.gradients import SideBySide
+from arcadia_workers.trainer.host import devices
+from arcadia_workers.trainer.networks.gradients import SideBySide
 
 needs_affinity = pytest.mark.skipif(not hasattr(os, "sched_setaffinity"), reason="this system does not pin threads")
 

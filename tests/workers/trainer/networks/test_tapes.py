@@ -6,12 +6,12 @@ import pytest
 import torch
 from torch import Tensor
 
-from workers.contract.config import Activation
-from workers.contract.games import ARCHITECTURES
-from workers.trainer.learning.optimizers import FlatParameters
-from workers.trainer.networks.bodies import PixelBody, VectorBody
-from workers.trainer.networks.gradients import ALONE, SideBySide
-from workers.trainer.networks.outputs import Tape
+from arcadia_workers.contract.config import Activation
+from arcadia_workers.contract.games import ARCHITECTURES
+from arcadia_workers.trainer.learning.optimizers import FlatParameters
+from arcadia_workers.trainer.networks.bodies import PixelBody, VectorBody
+from arcadia_workers.trainer.networks.gradients import ALONE, SideBySide
+from arcadia_workers.trainer.networks.outputs import Tape
 
 ROWS = 12
 

@@ -9,13 +9,13 @@ import pytest
 import torch
 
 from tests.workers.trainer.evaluation import made_checkpoint
-from workers.contract.config import A3cConfig, GorilaConfig, PaacConfig, RunConfig
-from workers.contract.protocols import PROTOCOLS, EvaluationProtocol
-from workers.contract.tracks import Track, read
-from workers.trainer.games import playing, subjects
-from workers.trainer.games.playing import play
-from workers.trainer.recording import recording
-from workers.trainer.recording.recording import RecordedEpisode, StoppedError, discounted, files_in, seen_picture
+from arcadia_workers.contract.config import A3cConfig, GorilaConfig, PaacConfig, RunConfig
+from arcadia_workers.contract.protocols import PROTOCOLS, EvaluationProtocol
+from arcadia_workers.contract.tracks import Track, read
+from arcadia_workers.trainer.games import playing, subjects
+from arcadia_workers.trainer.games.playing import play
+from arcadia_workers.trainer.recording import recording
+from arcadia_workers.trainer.recording.recording import RecordedEpisode, StoppedError, discounted, files_in, seen_picture
 
 SHORT = replace(PROTOCOLS["no-op-5min"], cap_frames=400)
 STICKY = replace(PROTOCOLS["sticky-30min"], cap_frames=400)

@@ -10,18 +10,18 @@ from numpy.typing import NDArray
 
 from tests.workers.trainer.evaluation import made_checkpoint
 from tests.workers.trainer.recording.test_recording import KINDS, SHORT, protocol_of, recorded
-from workers.contract import tracks as contract
-from workers.contract.config import RunConfig
-from workers.contract.jobs import SaliencyParameters
-from workers.contract.protocols.document import GREEDY
-from workers.contract.tracks import SaliencyError, Track
-from workers.trainer.games import playing, subjects
-from workers.trainer.games.video import Frame
-from workers.trainer.methods.trainer import TrainedNetwork
-from workers.trainer.networks.agents import Memory
-from workers.trainer.recording import retracing
-from workers.trainer.recording.recording import StoppedError
-from workers.trainer.recording.retracing import OtherEpisodeError, masks, places, saliency, salient
+from arcadia_workers.contract import tracks as contract
+from arcadia_workers.contract.config import RunConfig
+from arcadia_workers.contract.jobs import SaliencyParameters
+from arcadia_workers.contract.protocols.document import GREEDY
+from arcadia_workers.contract.tracks import SaliencyError, Track
+from arcadia_workers.trainer.games import playing, subjects
+from arcadia_workers.trainer.games.video import Frame
+from arcadia_workers.trainer.methods.trainer import TrainedNetwork
+from arcadia_workers.trainer.networks.agents import Memory
+from arcadia_workers.trainer.recording import retracing
+from arcadia_workers.trainer.recording.recording import StoppedError
+from arcadia_workers.trainer.recording.retracing import OtherEpisodeError, masks, places, saliency, salient
 
 PONG = Path(__file__).parents[3] / "fixtures" / "pong-paac"
 SIDE = 84

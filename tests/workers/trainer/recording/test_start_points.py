@@ -7,18 +7,18 @@ from typing import Any
 import pytest
 
 from tests.workers.trainer.evaluation import made_checkpoint
-from workers.contract.config import PaacConfig
-from workers.contract.jobs import StartPointsParameters
-from workers.contract.protocols import PROTOCOLS
-from workers.contract.protocols.starts import StartSetFile, starts_at
-from workers.trainer.evaluation.evaluating import StartsError
-from workers.trainer.evaluation.report import SavedPoints
-from workers.trainer.futures.simulating import moments
-from workers.trainer.games import playing
-from workers.trainer.games.emulator import AtariGame
-from workers.trainer.recording import retracing
-from workers.trainer.recording.recording import StoppedError
-from workers.trainer.recording.retracing import OtherEpisodeError
+from arcadia_workers.contract.config import PaacConfig
+from arcadia_workers.contract.jobs import StartPointsParameters
+from arcadia_workers.contract.protocols import PROTOCOLS
+from arcadia_workers.contract.protocols.starts import StartSetFile, starts_at
+from arcadia_workers.trainer.evaluation.evaluating import StartsError
+from arcadia_workers.trainer.evaluation.report import SavedPoints
+from arcadia_workers.trainer.futures.simulating import moments
+from arcadia_workers.trainer.games import playing
+from arcadia_workers.trainer.games.emulator import AtariGame
+from arcadia_workers.trainer.recording import retracing
+from arcadia_workers.trainer.recording.recording import StoppedError
+from arcadia_workers.trainer.recording.retracing import OtherEpisodeError
 
 PONG, PROTOCOL, SEED, EPISODE = PaacConfig(env="ALE/Pong-v5"), PROTOCOLS["no-op-5min"], 3, 1
 DECISIONS = [0, 20, 40]

@@ -1,6 +1,6 @@
 """Tests that a run reports each dead layer once in a message."""
 
-from workers.trainer.run.progress import DeadLayerAlarm
+from arcadia_workers.trainer.run.progress import DeadLayerAlarm
 
 
 def test_each_dead_layer_is_reported_once() -> None:

@@ -10,12 +10,12 @@ import safetensors.torch
 import torch
 from safetensors.torch import load_file
 
-from workers.contract import layout
-from workers.contract.layout import METADATA
-from workers.contract.presets import PRESETS
-from workers.trainer.run import checkpoints
-from workers.trainer.run.checkpoints import CheckpointError
-from workers.trainer.run.run import TrainingState, snapshot
+from arcadia_workers.contract import layout
+from arcadia_workers.contract.layout import METADATA
+from arcadia_workers.contract.presets import PRESETS
+from arcadia_workers.trainer.run import checkpoints
+from arcadia_workers.trainer.run.checkpoints import CheckpointError
+from arcadia_workers.trainer.run.run import TrainingState, snapshot
 
 CONFIG = PRESETS["paac-cartpole"].config
 

@@ -8,16 +8,16 @@ import torch
 from arcadia.reporting import provenance as checkout
 from arcadia.reporting.provenance import CheckoutState, Gpu, GpuFacts
 
-from workers.contract import provenance
-from workers.trainer.run import provenance as collecting
-from workers.trainer.run.provenance import collect_provenance
+from arcadia_workers.contract import provenance
+from arcadia_workers.trainer.run import provenance as collecting
+from arcadia_workers.trainer.run.provenance import collect_provenance
 
 
 def test_this_process_is_described(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr(sys, "argv", ["trainer", "--dir", "run"])
     monkeypatch.setenv("OMP_NUM_THREADS", "3")
     found = collect_provenance(tmp_path)
-    assert found.command == ["python", "-m", "workers.trainer", "--dir", "run"]
+    assert found.command == ["python", "-m", "arcadia_workers.trainer", "--dir", "run"]
     assert found.environment["OMP_NUM_THREADS"] == "3"
     assert found.packages["torch"] == torch.__version__
     assert (found.checkout, found.problem, found.diff) == (None, None, "")

@@ -12,16 +12,16 @@ import torch
 from tests.provenance import PROVENANCE
 from tests.workers.trainer.trainers import assert_unbroken, of_kind, read_events
 from tests.workers.waiting import wait_until
-from workers.contract import events, layout
-from workers.contract.config import PaacConfig
-from workers.contract.events import RolePlace
-from workers.trainer.run import checkpoints, directory_run, durable_files
-from workers.trainer.run.checkpoints import CheckpointError
-from workers.trainer.run.directory_run import DirectoryRun, DivergedError
-from workers.trainer.run.journal import Journal
-from workers.trainer.run.provenance import ProvenanceReport
-from workers.trainer.run.recorder import Recorder
-from workers.trainer.run.run import NullRun, TrainingRun, TrainingState, snapshot
+from arcadia_workers.contract import events, layout
+from arcadia_workers.contract.config import PaacConfig
+from arcadia_workers.contract.events import RolePlace
+from arcadia_workers.trainer.run import checkpoints, directory_run, durable_files
+from arcadia_workers.trainer.run.checkpoints import CheckpointError
+from arcadia_workers.trainer.run.directory_run import DirectoryRun, DivergedError
+from arcadia_workers.trainer.run.journal import Journal
+from arcadia_workers.trainer.run.provenance import ProvenanceReport
+from arcadia_workers.trainer.run.recorder import Recorder
+from arcadia_workers.trainer.run.run import NullRun, TrainingRun, TrainingState, snapshot
 
 CONFIG = PaacConfig(env="CartPole-v1", total_steps=1000, checkpoint_seconds=3600, checkpoints_kept=4)
 NO_REPLAY = (sys.executable, "-c", "raise SystemExit('no picture')")
@@ -30,7 +30,7 @@ RECORD_FOREVER = (sys.executable, "-c", "import signal; signal.pause()")
 REPLAYS = (
     sys.executable,
     "-c",
-    "import json, pathlib, sys; from workers.contract import layout; step = int(sys.argv[2][-24:-12]);"
+    "import json, pathlib, sys; from arcadia_workers.contract import layout; step = int(sys.argv[2][-24:-12]);"
     "file = pathlib.Path(sys.argv[1]) / layout.replay_file(step); file.parent.mkdir(exist_ok=True); file.touch();"
     "print(json.dumps(dict(file=layout.replay_file(step), poster='none', seen=None, track='none', episode_return=1.0,"
     " length=1, seconds=1.0,"

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from workers.trainer.run import durable_files
+from arcadia_workers.trainer.run import durable_files
 
 
 def test_a_file_is_replaced_atomically(tmp_path: Path) -> None:

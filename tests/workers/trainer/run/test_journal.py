@@ -11,8 +11,8 @@ import pytest
 
 from tests.workers.trainer.trainers import assert_unbroken, read_events
 from tests.workers.waiting import PATIENCE_SECONDS
-from workers.contract import events
-from workers.trainer.run.journal import DirectoryBusyError, Journal
+from arcadia_workers.contract import events
+from arcadia_workers.trainer.run.journal import DirectoryBusyError, Journal
 
 
 def test_seq_starts_at_one_and_increases_by_one(tmp_path: Path) -> None:
@@ -74,8 +74,8 @@ def test_a_second_trainer_in_the_directory_is_refused(tmp_path: Path) -> None:
 FULL_DISK = """
 import resource, sys
 from pathlib import Path
-from workers.contract import events
-from workers.trainer.run.journal import Journal
+from arcadia_workers.contract import events
+from arcadia_workers.trainer.run.journal import Journal
 with Journal(Path(sys.argv[1])) as journal:
     resource.setrlimit(resource.RLIMIT_FSIZE, (300, resource.RLIM_INFINITY))
     for step in range(10):
@@ -132,8 +132,8 @@ def test_times_of_metrics_are_monotonic_although_the_clock_jumps(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     wall, gone_by = [1_000_000.0], [50.0]
-    monkeypatch.setattr("workers.trainer.run.journal.time.time", lambda: wall[0])
-    monkeypatch.setattr("workers.trainer.run.journal.time.monotonic", lambda: gone_by[0])
+    monkeypatch.setattr("arcadia_workers.trainer.run.journal.time.time", lambda: wall[0])
+    monkeypatch.setattr("arcadia_workers.trainer.run.journal.time.monotonic", lambda: gone_by[0])
     with Journal(tmp_path) as journal:
         for jumped in (0.0, 86_400.0, -172_800.0):
             wall[0] += jumped

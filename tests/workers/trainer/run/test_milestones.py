@@ -1,6 +1,6 @@
 """Tests for mean returns that trigger a checkpoint before the next scheduled one."""
 
-from workers.trainer.run.progress import MILESTONE_SECONDS, Milestones
+from arcadia_workers.trainer.run.progress import MILESTONE_SECONDS, Milestones
 
 
 def test_the_first_solve_is_a_milestone_immediately_and_only_once() -> None:

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from workers.trainer.run import progress
-from workers.trainer.run.progress import ProgressBar, RunProgress, duration, in_words, with_bar
+from arcadia_workers.trainer.run import progress
+from arcadia_workers.trainer.run.progress import ProgressBar, RunProgress, duration, in_words, with_bar
 
 HALFWAY = RunProgress(step=5_000, total_steps=10_000, steps_per_second=1000, frames_per_second=4000, return_mean=-20.25)
 

@@ -12,8 +12,8 @@ import pytest
 
 from tests.processes import has_ended
 from tests.workers.waiting import PATIENCE_SECONDS, wait_until
-from workers.contract.events import CheckpointFile
-from workers.trainer.run.recorder import RecordedReplay, Recorder, RecordingResult
+from arcadia_workers.contract.events import CheckpointFile
+from arcadia_workers.trainer.run.recorder import RecordedReplay, Recorder, RecordingResult
 
 REPLAY = RecordedReplay(
     "replays/a.mp4", "replays/a.png", None, "replays/a.npz", 3.0, length=7, seconds=0.5, complete=True
@@ -132,7 +132,7 @@ def test_a_killed_recorder_is_reported(hanging: Recorder) -> None:
 
 
 def test_a_recording_without_end_is_killed(hanging: Recorder, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("workers.trainer.run.recorder.RECORDING_SECONDS", 0.0)
+    monkeypatch.setattr("arcadia_workers.trainer.run.recorder.RECORDING_SECONDS", 0.0)
     hanging.add(checkpoint(1))
     assert recordings(hanging, 1)[0].outcome == "it took longer than 0 minutes"
 
@@ -164,7 +164,7 @@ def test_closing_kills_the_recording(hanging: Recorder) -> None:
 @pytest.mark.nightly
 def test_a_recorder_does_not_start_if_its_trainer_has_ended() -> None:
     other = os.getpid() + 1
-    command = [sys.executable, "-m", "workers.trainer.replay", "nowhere", "nothing", "--parent", str(other)]
+    command = [sys.executable, "-m", "arcadia_workers.trainer.replay", "nowhere", "nothing", "--parent", str(other)]
     ended = subprocess.run(command, check=False, capture_output=True, text=True, timeout=PATIENCE_SECONDS)
     assert (ended.returncode, ended.stderr) == (1, "the trainer is gone\n")
 

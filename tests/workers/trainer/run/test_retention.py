@@ -3,8 +3,8 @@
 import math
 from pathlib import Path
 
-from workers.contract import layout
-from workers.trainer.run.checkpoints import RETURN_WINDOW, Retention, RunFacts, kept
+from arcadia_workers.contract import layout
+from arcadia_workers.trainer.run.checkpoints import RETURN_WINDOW, Retention, RunFacts, kept
 
 
 def after(means: list[float], episodes: int = RETURN_WINDOW) -> Retention:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from workers.trainer.run.progress import RateMeter
+from arcadia_workers.trainer.run.progress import RateMeter
 
 
 def test_rates_cover_only_the_last_seconds() -> None:

@@ -42,7 +42,7 @@ describe("the provenance of a run", () => {
       Memory: "8 GiB",
       OMP_NUM_THREADS: "2",
     });
-    expect(screen.getByText("python -m workers.trainer --dir 'a b'")).toBeTruthy();
+    expect(screen.getByText("python -m arcadia_workers.trainer --dir 'a b'")).toBeTruthy();
     expect(screen.getByRole("button", { name: "Copy command" })).toBeTruthy();
   });
 

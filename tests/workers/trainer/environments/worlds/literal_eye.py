@@ -5,7 +5,7 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from workers.trainer.environments.worlds.labyrinth import (
+from arcadia_workers.trainer.environments.worlds.labyrinth import (
     CEILING,
     DARK_SIDE,
     DIMMING,

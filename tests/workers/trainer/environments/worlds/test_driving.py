@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from gymnasium.envs.box2d.car_racing import CarRacing
 
-from workers.trainer.environments.worlds.physics import Driving, SwiftCarRacing
+from arcadia_workers.trainer.environments.worlds.physics import Driving, SwiftCarRacing
 
 STRAIGHT_ON, GAS, RIGHT = (np.int64(action) for action in (0, 3, 2))
 

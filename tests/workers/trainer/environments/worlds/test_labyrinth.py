@@ -7,8 +7,8 @@ import pytest
 from numpy.typing import NDArray
 
 from tests.workers.trainer.environments.worlds import literal_eye
-from workers.trainer.environments.worlds import labyrinth
-from workers.trainer.environments.worlds.labyrinth import (
+from arcadia_workers.trainer.environments.worlds import labyrinth
+from arcadia_workers.trainer.environments.worlds.labyrinth import (
     APPLE,
     CELLS,
     FORWARD,

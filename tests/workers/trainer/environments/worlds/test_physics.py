@@ -8,8 +8,8 @@ import mujoco
 import numpy as np
 import pytest
 
-from workers.trainer.environments.worlds import physics
-from workers.trainer.environments.worlds.physics import FLOOR, SKY, Camera, View
+from arcadia_workers.trainer.environments.worlds import physics
+from arcadia_workers.trainer.environments.worlds.physics import FLOOR, SKY, Camera, View
 
 SCENE = """
 <mujoco>

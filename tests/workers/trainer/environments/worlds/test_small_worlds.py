@@ -7,11 +7,11 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from workers.contract.action_names import Continuous, action_names
-from workers.contract.config import A3cConfig
-from workers.contract.games import FIRST_STEPS
-from workers.trainer.environments import environments
-from workers.trainer.environments.worlds.puzzles import LIGHT
+from arcadia_workers.contract.action_names import Continuous, action_names
+from arcadia_workers.contract.config import A3cConfig
+from arcadia_workers.contract.games import FIRST_STEPS
+from arcadia_workers.trainer.environments import environments
+from arcadia_workers.trainer.environments.worlds.puzzles import LIGHT
 
 Policy = Callable[[NDArray[np.float32]], int | NDArray[np.float32]]
 

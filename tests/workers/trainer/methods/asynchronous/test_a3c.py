@@ -12,18 +12,18 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from workers.contract.action_names import ActionSpace, Continuous, Discrete
-from workers.contract.config import A3cConfig
-from workers.trainer.environments.environments import Actions
-from workers.trainer.environments.own_environment import FinishedEpisode, Outcome, OwnEnvironment
-from workers.trainer.host.processes import Link
-from workers.trainer.learning.optimizers import Centering, Correction, FlatParameters
-from workers.trainer.methods.asynchronous import a3c
-from workers.trainer.methods.asynchronous.a3c import LEARNED, MEASURES, EpisodeRollout, PolicyActor
-from workers.trainer.methods.asynchronous.shared_state import ActorLearnerOptimizer, Participant, SharedState, lay_out
-from workers.trainer.networks import agents
-from workers.trainer.networks.agents import Agent, Memory
-from workers.trainer.run.run import NullRun, TrainingState
+from arcadia_workers.contract.action_names import ActionSpace, Continuous, Discrete
+from arcadia_workers.contract.config import A3cConfig
+from arcadia_workers.trainer.environments.environments import Actions
+from arcadia_workers.trainer.environments.own_environment import FinishedEpisode, Outcome, OwnEnvironment
+from arcadia_workers.trainer.host.processes import Link
+from arcadia_workers.trainer.learning.optimizers import Centering, Correction, FlatParameters
+from arcadia_workers.trainer.methods.asynchronous import a3c
+from arcadia_workers.trainer.methods.asynchronous.a3c import LEARNED, MEASURES, EpisodeRollout, PolicyActor
+from arcadia_workers.trainer.methods.asynchronous.shared_state import ActorLearnerOptimizer, Participant, SharedState, lay_out
+from arcadia_workers.trainer.networks import agents
+from arcadia_workers.trainer.networks.agents import Agent, Memory
+from arcadia_workers.trainer.run.run import NullRun, TrainingState
 
 CHOOSE, SET = Discrete(3), Continuous((-1.0, -1.0), (1.0, 1.0))
 

@@ -5,9 +5,9 @@ from dataclasses import dataclass
 import numpy as np
 import pytest
 
-from workers.contract.config import A3cConfig
-from workers.trainer.methods.asynchronous import a3c
-from workers.trainer.run.run import NullRun
+from arcadia_workers.contract.config import A3cConfig
+from arcadia_workers.trainer.methods.asynchronous import a3c
+from arcadia_workers.trainer.run.run import NullRun
 
 
 @dataclass

@@ -17,15 +17,15 @@ from tests.processes import command_line
 from tests.workers.trainer.conftest import StartTrainer
 from tests.workers.trainer.trainers import of_kind
 from tests.workers.waiting import PATIENCE_SECONDS, wait_until
-from workers.contract import events
-from workers.contract.config import A3cConfig
-from workers.trainer.environments.own_environment import FinishedEpisode
-from workers.trainer.host.memory import TooManyProcessesError
-from workers.trainer.host.processes import ActorCrashed, ActorFailed, Link
-from workers.trainer.learning.optimizers import FlatParameters
-from workers.trainer.methods.asynchronous import shared_state
-from workers.trainer.methods.asynchronous.shared_state import Participant, SharedState, lay_out
-from workers.trainer.run.run import NullRun, TrainingState
+from arcadia_workers.contract import events
+from arcadia_workers.contract.config import A3cConfig
+from arcadia_workers.trainer.environments.own_environment import FinishedEpisode
+from arcadia_workers.trainer.host.memory import TooManyProcessesError
+from arcadia_workers.trainer.host.processes import ActorCrashed, ActorFailed, Link
+from arcadia_workers.trainer.learning.optimizers import FlatParameters
+from arcadia_workers.trainer.methods.asynchronous import shared_state
+from arcadia_workers.trainer.methods.asynchronous.shared_state import Participant, SharedState, lay_out
+from arcadia_workers.trainer.run.run import NullRun, TrainingState
 
 MEASURES = ("train/value_loss", "train/grad_norm")
 

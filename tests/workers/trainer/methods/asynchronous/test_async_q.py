@@ -12,16 +12,16 @@ from torch import Tensor, nn
 
 from tests.processes import command_line
 from tests.workers.trainer.made_sequence import ACTIONS, READINGS, MadeSequence
-from workers.contract.action_names import Discrete
-from workers.contract.config import NStepQConfig, OneStepQConfig, OneStepSarsaConfig
-from workers.trainer.host.processes import ActorFailed, Link
-from workers.trainer.learning.optimizers import FlatParameters
-from workers.trainer.learning.policies import FinalEpsilons
-from workers.trainer.methods.asynchronous import async_q, shared_state
-from workers.trainer.methods.asynchronous.shared_state import Participant, SharedState
-from workers.trainer.networks import networks
-from workers.trainer.networks.networks import ActionValues
-from workers.trainer.run.run import NullRun, TrainingState
+from arcadia_workers.contract.action_names import Discrete
+from arcadia_workers.contract.config import NStepQConfig, OneStepQConfig, OneStepSarsaConfig
+from arcadia_workers.trainer.host.processes import ActorFailed, Link
+from arcadia_workers.trainer.learning.optimizers import FlatParameters
+from arcadia_workers.trainer.learning.policies import FinalEpsilons
+from arcadia_workers.trainer.methods.asynchronous import async_q, shared_state
+from arcadia_workers.trainer.methods.asynchronous.shared_state import Participant, SharedState
+from arcadia_workers.trainer.networks import networks
+from arcadia_workers.trainer.networks.networks import ActionValues
+from arcadia_workers.trainer.run.run import NullRun, TrainingState
 
 Config = OneStepQConfig | OneStepSarsaConfig | NStepQConfig
 

@@ -3,10 +3,10 @@
 import pytest
 import torch
 
-from workers.contract.games import ARCHITECTURES
-from workers.trainer.environments.environments import Observations
-from workers.trainer.methods.asynchronous.shared_state import RolloutStates
-from workers.trainer.networks.bodies import PixelBody, VectorBody
+from arcadia_workers.contract.games import ARCHITECTURES
+from arcadia_workers.trainer.environments.environments import Observations
+from arcadia_workers.trainer.methods.asynchronous.shared_state import RolloutStates
+from arcadia_workers.trainer.networks.bodies import PixelBody, VectorBody
 
 STEPS = 3
 

@@ -1,6 +1,6 @@
 """A configuration with which GA3C learns in seconds."""
 
-from workers.contract.config import Ga3cConfig
+from arcadia_workers.contract.config import Ga3cConfig
 
 LEARNING = Ga3cConfig(
     env="Arcadia/Catch-v0",

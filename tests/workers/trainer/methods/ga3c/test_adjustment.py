@@ -6,7 +6,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from workers.trainer.methods.ga3c.crew import Adjustment, Counts
+from arcadia_workers.trainer.methods.ga3c.crew import Adjustment, Counts
 
 MOST = Counts(agents=8, predictors=3, trainers=3)
 SECONDS = 10.0

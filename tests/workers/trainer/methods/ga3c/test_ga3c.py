@@ -14,16 +14,16 @@ import pytest
 import torch
 
 from tests.workers.trainer.methods.ga3c.learning import LEARNING
-from workers.contract.action_names import Discrete
-from workers.contract.config import Ga3cConfig
-from workers.trainer.environments.environments import Actions, EnvironmentStep, Floats
-from workers.trainer.environments.own_environment import OwnEnvironment
-from workers.trainer.host.processes import ActorFailed
-from workers.trainer.methods.ga3c import ga3c
-from workers.trainer.methods.ga3c.experiences import Exchange, Experiences, Submission
-from workers.trainer.methods.ga3c.model import Model, TrainingBatch
-from workers.trainer.networks import networks
-from workers.trainer.run.run import NullRun
+from arcadia_workers.contract.action_names import Discrete
+from arcadia_workers.contract.config import Ga3cConfig
+from arcadia_workers.trainer.environments.environments import Actions, EnvironmentStep, Floats
+from arcadia_workers.trainer.environments.own_environment import OwnEnvironment
+from arcadia_workers.trainer.host.processes import ActorFailed
+from arcadia_workers.trainer.methods.ga3c import ga3c
+from arcadia_workers.trainer.methods.ga3c.experiences import Exchange, Experiences, Submission
+from arcadia_workers.trainer.methods.ga3c.model import Model, TrainingBatch
+from arcadia_workers.trainer.networks import networks
+from arcadia_workers.trainer.run.run import NullRun
 
 ACTIONS = 3
 
@@ -127,7 +127,7 @@ class Played:
 def played(config: Ga3cConfig, script: list[Scene], monkeypatch: pytest.MonkeyPatch) -> Played:
     """Let an agent play a script and then stop it."""
     scripted = Scripted(script)
-    monkeypatch.setattr("workers.trainer.environments.environments.make", lambda *_: scripted)
+    monkeypatch.setattr("arcadia_workers.trainer.environments.environments.make", lambda *_: scripted)
     exchange = exchange_for(config)
     result = Played(scripted, [], [], [], [])
 

@@ -6,9 +6,9 @@ import pytest
 import torch
 
 from tests.workers.trainer.methods.ga3c.learning import LEARNING
-from workers.contract.config import Ga3cConfig
-from workers.trainer.methods.ga3c import ga3c
-from workers.trainer.run.run import NullRun
+from arcadia_workers.contract.config import Ga3cConfig
+from arcadia_workers.trainer.methods.ga3c import ga3c
+from arcadia_workers.trainer.run.run import NullRun
 
 
 def test_a_restored_run_continues_with_its_network_and_statistics() -> None:

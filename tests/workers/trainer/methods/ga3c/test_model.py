@@ -4,14 +4,14 @@ import pytest
 import torch
 from torch import Tensor
 
-from workers.contract.action_names import Discrete
-from workers.contract.config import Ga3cConfig
-from workers.trainer.environments.own_environment import FinishedEpisode
-from workers.trainer.learning.returns import Losses
-from workers.trainer.methods.ga3c.experiences import Experiences, Submission
-from workers.trainer.methods.ga3c.model import Model, TrainingBatch, guarded_losses, padded
-from workers.trainer.networks import networks
-from workers.trainer.networks.networks import ActorCritic
+from arcadia_workers.contract.action_names import Discrete
+from arcadia_workers.contract.config import Ga3cConfig
+from arcadia_workers.trainer.environments.own_environment import FinishedEpisode
+from arcadia_workers.trainer.learning.returns import Losses
+from arcadia_workers.trainer.methods.ga3c.experiences import Experiences, Submission
+from arcadia_workers.trainer.methods.ga3c.model import Model, TrainingBatch, guarded_losses, padded
+from arcadia_workers.trainer.networks import networks
+from arcadia_workers.trainer.networks.networks import ActorCritic
 
 ACTIONS, BATCH = 5, 6
 

@@ -6,8 +6,8 @@ import threading
 
 import pytest
 
-from workers.trainer.host.processes import ActorFailed, Link, Processes
-from workers.trainer.methods.ga3c.record_queues import QueueClosed, Writer, open_queue
+from arcadia_workers.trainer.host.processes import ActorFailed, Link, Processes
+from arcadia_workers.trainer.methods.ga3c.record_queues import QueueClosed, Writer, open_queue
 
 
 def write_for_ever(link: Link, writer: Writer) -> None:

@@ -17,14 +17,14 @@ import torch
 from tests.processes import command_line
 from tests.workers.trainer.methods.gorila.test_ray_cluster import joined
 from tests.workers.waiting import PATIENCE_SECONDS
-from workers.contract.config import GorilaConfig
-from workers.trainer.host.memory import MemoryShortageError
-from workers.trainer.host.processes import ActorFailed
-from workers.trainer.methods.gorila.crew import can_learn
-from workers.trainer.methods.gorila.ray_cluster import RayCluster
-from workers.trainer.methods.gorila.reporter import Stock
-from workers.trainer.methods.gorila.train import train_on
-from workers.trainer.run.run import NullRun, TrainingState
+from arcadia_workers.contract.config import GorilaConfig
+from arcadia_workers.trainer.host.memory import MemoryShortageError
+from arcadia_workers.trainer.host.processes import ActorFailed
+from arcadia_workers.trainer.methods.gorila.crew import can_learn
+from arcadia_workers.trainer.methods.gorila.ray_cluster import RayCluster
+from arcadia_workers.trainer.methods.gorila.reporter import Stock
+from arcadia_workers.trainer.methods.gorila.train import train_on
+from arcadia_workers.trainer.run.run import NullRun, TrainingState
 
 BUNDLED: dict[str, Any] = {
     "env": "Arcadia/Catch-v0",
@@ -44,7 +44,7 @@ FREE = {**BUNDLED, "mode": "free", "num_actors": 1, "num_learners": 1, "num_shar
 @pytest.fixture(autouse=True)
 def _patient(monkeypatch: pytest.MonkeyPatch) -> None:
     """Do not count a role as lost only because the machine is busy."""
-    monkeypatch.setattr("workers.trainer.methods.gorila.crew.SILENCE_SECONDS", 2 * PATIENCE_SECONDS)
+    monkeypatch.setattr("arcadia_workers.trainer.methods.gorila.crew.SILENCE_SECONDS", 2 * PATIENCE_SECONDS)
 
 
 @pytest.fixture(scope="module")

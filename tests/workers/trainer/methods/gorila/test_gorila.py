@@ -10,16 +10,16 @@ from torch import Tensor, nn
 
 from tests.workers.trainer.local_server import LocalServer, server_for
 from tests.workers.trainer.made_sequence import ACTIONS, READINGS, MadeSequence
-from workers.contract.action_names import Discrete
-from workers.contract.config import GorilaConfig
-from workers.contract.presets import PRESETS
-from workers.trainer.environments import own_environment
-from workers.trainer.methods.gorila import gorila
-from workers.trainer.methods.gorila.gorila import Bundle, LossWatch
-from workers.trainer.methods.gorila.replay_memory import Minibatch
-from workers.trainer.methods.gorila.reporter import WorkRecord
-from workers.trainer.networks import networks
-from workers.trainer.networks.networks import ActionValues, DuelingValues
+from arcadia_workers.contract.action_names import Discrete
+from arcadia_workers.contract.config import GorilaConfig
+from arcadia_workers.contract.presets import PRESETS
+from arcadia_workers.trainer.environments import own_environment
+from arcadia_workers.trainer.methods.gorila import gorila
+from arcadia_workers.trainer.methods.gorila.gorila import Bundle, LossWatch
+from arcadia_workers.trainer.methods.gorila.replay_memory import Minibatch
+from arcadia_workers.trainer.methods.gorila.reporter import WorkRecord
+from arcadia_workers.trainer.networks import networks
+from arcadia_workers.trainer.networks.networks import ActionValues, DuelingValues
 
 STEPS = 60
 ENDS = {7: "terminal", 13: "truncated", 17: "life", 20: "terminal", 29: "truncated", 41: "terminal", 42: "terminal"}

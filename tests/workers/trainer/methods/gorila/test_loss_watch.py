@@ -5,7 +5,7 @@ from math import sqrt
 import numpy as np
 import pytest
 
-from workers.trainer.methods.gorila.gorila import HORIZON, WARM_UP, LossWatch
+from arcadia_workers.trainer.methods.gorila.gorila import HORIZON, WARM_UP, LossWatch
 
 
 def test_mean_and_deviation_are_those_of_all_losses_so_far() -> None:

@@ -7,10 +7,10 @@ import pytest
 import torch
 
 from tests.workers.trainer.local_server import LocalServer, server_for, server_of
-from workers.contract.config import GorilaConfig
-from workers.trainer.environments import own_environment
-from workers.trainer.methods.gorila.gorila import build
-from workers.trainer.methods.gorila.parameter_server import (
+from arcadia_workers.contract.config import GorilaConfig
+from arcadia_workers.trainer.environments import own_environment
+from arcadia_workers.trainer.methods.gorila.gorila import build
+from arcadia_workers.trainer.methods.gorila.parameter_server import (
     ParameterShard,
     Replica,
     ShardState,

@@ -14,7 +14,7 @@ from ray._private import services
 from ray._private.utils import validate_socket_filepath
 
 from tests.workers.waiting import PATIENCE_SECONDS
-from workers.trainer.methods.gorila.ray_cluster import (
+from arcadia_workers.trainer.methods.gorila.ray_cluster import (
     ADDRESS,
     HOSTLESS_SECONDS,
     LOOK_SECONDS,
@@ -50,7 +50,7 @@ class MadeCluster:
 
 
 JOIN = """
-from workers.trainer.methods.gorila.ray_cluster import ClusterError, RayCluster
+from arcadia_workers.trainer.methods.gorila.ray_cluster import ClusterError, RayCluster
 
 try:
     with RayCluster() as cluster:
@@ -72,7 +72,7 @@ def joined(address: str, environment: Mapping[str, str]) -> str:
 def clock(monkeypatch: pytest.MonkeyPatch) -> list[float]:
     """Replace the clock. The returned list contains the time."""
     now = [100.0]
-    monkeypatch.setattr("workers.trainer.methods.gorila.ray_cluster.time.monotonic", lambda: now[0])
+    monkeypatch.setattr("arcadia_workers.trainer.methods.gorila.ray_cluster.time.monotonic", lambda: now[0])
     return now
 
 
@@ -132,7 +132,7 @@ def test_a_head_that_does_not_answer_has_no_hosts(monkeypatch: pytest.MonkeyPatc
 
     monkeypatch.setattr("ray.nodes", answer_late)
     with monkeypatch.context() as impatient:
-        impatient.setattr("workers.trainer.methods.gorila.ray_cluster.ANSWER_SECONDS", 0.0)
+        impatient.setattr("arcadia_workers.trainer.methods.gorila.ray_cluster.ANSWER_SECONDS", 0.0)
         assert [cluster.hosts, cluster.hosts] == [[], []]
     released.set()
     assert cluster.hosts == [A]
@@ -164,7 +164,7 @@ def test_a_missing_token_of_a_cluster_is_explained(tmp_path: Path) -> None:
 
 def test_a_folder_that_cannot_be_created_is_explained(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv(ADDRESS, raising=False)
-    monkeypatch.setattr("workers.trainer.methods.gorila.ray_cluster.parent_of_folders", lambda: Path("/nowhere"))
+    monkeypatch.setattr("arcadia_workers.trainer.methods.gorila.ray_cluster.parent_of_folders", lambda: Path("/nowhere"))
     with pytest.raises(ClusterError, match=r"^Ray could not be started on this machine: .*No such file or directory"):
         RayCluster().__enter__()
 

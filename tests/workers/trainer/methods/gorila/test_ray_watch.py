@@ -5,7 +5,7 @@ import sys
 from pathlib import Path
 
 from tests.workers.waiting import PATIENCE_SECONDS
-from workers.trainer.methods.gorila import ray_watch
+from arcadia_workers.trainer.methods.gorila import ray_watch
 
 HOLD = "import sys; file = open(sys.argv[1], 'w'); print('open', flush=True); sys.stdin.read()"
 

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 import numpy as np
 import pytest
 
-from workers.trainer.environments.environments import Observations
-from workers.trainer.methods.gorila.replay_memory import (
+from arcadia_workers.trainer.environments.environments import Observations
+from arcadia_workers.trainer.methods.gorila.replay_memory import (
     SMALLEST_ERROR,
     FrameKind,
     PrioritizedMemory,

@@ -4,12 +4,12 @@ from collections import Counter
 
 import pytest
 
-from workers.contract.config import GorilaConfig
-from workers.contract.events import RolePlace
-from workers.trainer.environments.own_environment import FinishedEpisode
-from workers.trainer.methods.gorila.parameter_server import ShardTally
-from workers.trainer.methods.gorila.reporter import PLACES_SECONDS, CrewWork, Reporter, Stock, WorkRecord, histogram
-from workers.trainer.run.run import NullRun
+from arcadia_workers.contract.config import GorilaConfig
+from arcadia_workers.contract.events import RolePlace
+from arcadia_workers.trainer.environments.own_environment import FinishedEpisode
+from arcadia_workers.trainer.methods.gorila.parameter_server import ShardTally
+from arcadia_workers.trainer.methods.gorila.reporter import PLACES_SECONDS, CrewWork, Reporter, Stock, WorkRecord, histogram
+from arcadia_workers.trainer.run.run import NullRun
 
 
 def place(number: int, times_lost: int = 0) -> RolePlace:
@@ -39,7 +39,7 @@ def record(**fields: float) -> WorkRecord:
 def received(monkeypatch: pytest.MonkeyPatch, config: GorilaConfig, *works: CrewWork) -> tuple[NullRun, Reporter]:
     """Report work that took two seconds. Return the run and the reporter."""
     clock = iter([0.0, *[2.0] * 10])
-    monkeypatch.setattr("workers.trainer.methods.gorila.reporter.time.monotonic", lambda: next(clock))
+    monkeypatch.setattr("arcadia_workers.trainer.methods.gorila.reporter.time.monotonic", lambda: next(clock))
     run, crew = NullRun(), MadeCrew(*works)
     reporter = Reporter(run, config, updates=5, facts={"stale": 10, "outliers": 20})
     for _ in works:
@@ -81,7 +81,7 @@ def test_places_of_roles_are_reported_at_the_start_and_after_changes_but_not_for
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     now = 0.0
-    monkeypatch.setattr("workers.trainer.methods.gorila.reporter.time.monotonic", lambda: now)
+    monkeypatch.setattr("arcadia_workers.trainer.methods.gorila.reporter.time.monotonic", lambda: now)
     run, crew = NullRun(), MadeCrew(*[CrewWork()] * 6)
     reporter = Reporter(run, GorilaConfig(), updates=5, facts={})
     first = crew.places

@@ -9,16 +9,16 @@ import ray
 from ray.exceptions import ActorDiedError, RayTaskError
 
 from tests.workers.trainer.methods.gorila.test_ray_cluster import B_AGAIN, A, B, MadeCluster
-from workers.contract.config import GorilaConfig
-from workers.trainer.environments import own_environment
-from workers.trainer.host.memory import MemoryShortageError
-from workers.trainer.learning.optimizers import FlatParameters
-from workers.trainer.methods.gorila.crew import GorilaCrew
-from workers.trainer.methods.gorila.gorila import build
-from workers.trainer.methods.gorila.ray_cluster import RayCluster, RayLostError
-from workers.trainer.methods.gorila.remote import MOST_LOSSES, Role
-from workers.trainer.methods.gorila.reporter import WorkRecord
-from workers.trainer.methods.gorila.train import fresh
+from arcadia_workers.contract.config import GorilaConfig
+from arcadia_workers.trainer.environments import own_environment
+from arcadia_workers.trainer.host.memory import MemoryShortageError
+from arcadia_workers.trainer.learning.optimizers import FlatParameters
+from arcadia_workers.trainer.methods.gorila.crew import GorilaCrew
+from arcadia_workers.trainer.methods.gorila.gorila import build
+from arcadia_workers.trainer.methods.gorila.ray_cluster import RayCluster, RayLostError
+from arcadia_workers.trainer.methods.gorila.remote import MOST_LOSSES, Role
+from arcadia_workers.trainer.methods.gorila.reporter import WorkRecord
+from arcadia_workers.trainer.methods.gorila.train import fresh
 
 CONFIG = GorilaConfig(env="Arcadia/Catch-v0", num_actors=3, num_learners=3, num_shards=1, hidden_units=16)
 
@@ -40,7 +40,7 @@ class MadeHandle:
 
 @pytest.fixture(autouse=True)
 def _no_ray(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("workers.trainer.methods.gorila.ray_cluster.LOOK_SECONDS", 0.0)
+    monkeypatch.setattr("arcadia_workers.trainer.methods.gorila.ray_cluster.LOOK_SECONDS", 0.0)
     started = SimpleNamespace(options=lambda **_: SimpleNamespace(remote=MadeHandle))
     monkeypatch.setattr(ray, "remote", lambda _process: started)
     monkeypatch.setattr(ray, "kill", lambda _handle: None)

@@ -8,15 +8,15 @@ from pathlib import Path
 import numpy as np
 import torch
 
-from workers.contract.config import GorilaConfig
-from workers.contract.layout import WEIGHTS_ONLY
-from workers.trainer.environments import own_environment
-from workers.trainer.learning.optimizers import FlatParameters
-from workers.trainer.methods import gorila
-from workers.trainer.methods.gorila.gorila import build
-from workers.trainer.methods.gorila.parameter_server import ShardState
-from workers.trainer.methods.gorila.train import fresh, restore, state
-from workers.trainer.run.run import TrainingState
+from arcadia_workers.contract.config import GorilaConfig
+from arcadia_workers.contract.layout import WEIGHTS_ONLY
+from arcadia_workers.trainer.environments import own_environment
+from arcadia_workers.trainer.learning.optimizers import FlatParameters
+from arcadia_workers.trainer.methods import gorila
+from arcadia_workers.trainer.methods.gorila.gorila import build
+from arcadia_workers.trainer.methods.gorila.parameter_server import ShardState
+from arcadia_workers.trainer.methods.gorila.train import fresh, restore, state
+from arcadia_workers.trainer.run.run import TrainingState
 
 CONFIG = GorilaConfig(env="CartPole-v1", hidden_layers=1, hidden_units=3, optimizer="rmsprop")
 # Names in existing checkpoints.
@@ -74,7 +74,7 @@ def test_a_checkpoint_with_only_weights_begins_with_new_statistics_and_its_weigh
 
 
 def test_methods_are_imported_without_ray() -> None:
-    program = "import sys, workers.trainer.methods; print('ray' in sys.modules)"
+    program = "import sys, arcadia_workers.trainer.methods; print('ray' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", program], check=True, capture_output=True, text=True)
     assert done.stdout == "False\n"
 

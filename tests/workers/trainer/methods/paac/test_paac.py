@@ -7,18 +7,18 @@ import pytest
 import torch
 from torch import Tensor
 
-from workers.contract.action_names import Discrete
-from workers.contract.config import PaacConfig
-from workers.contract.presets import PRESETS
-from workers.trainer.learning.optimizers import FlatParameters, RMSProp, clip_to_norm
-from workers.trainer.methods.paac import paac
-from workers.trainer.methods.paac.framework import Rollout
-from workers.trainer.methods.paac.paac import WeightedLosses
-from workers.trainer.networks import networks
-from workers.trainer.networks.gradients import SideBySide
-from workers.trainer.networks.networks import ActorCritic
-from workers.trainer.networks.outputs import Tape
-from workers.trainer.run.run import NullRun
+from arcadia_workers.contract.action_names import Discrete
+from arcadia_workers.contract.config import PaacConfig
+from arcadia_workers.contract.presets import PRESETS
+from arcadia_workers.trainer.learning.optimizers import FlatParameters, RMSProp, clip_to_norm
+from arcadia_workers.trainer.methods.paac import paac
+from arcadia_workers.trainer.methods.paac.framework import Rollout
+from arcadia_workers.trainer.methods.paac.paac import WeightedLosses
+from arcadia_workers.trainer.networks import networks
+from arcadia_workers.trainer.networks.gradients import SideBySide
+from arcadia_workers.trainer.networks.networks import ActorCritic
+from arcadia_workers.trainer.networks.outputs import Tape
+from arcadia_workers.trainer.run.run import NullRun
 
 T_MAX, N_E = 4, 3
 

@@ -5,13 +5,13 @@ import pytest
 import torch
 from torch import Tensor
 
-from workers.contract.action_names import Discrete
-from workers.contract.config import PaacQConfig
-from workers.trainer.methods.paac import paac_q
-from workers.trainer.methods.paac.framework import Rollout
-from workers.trainer.networks import networks
-from workers.trainer.networks.networks import ActionValues
-from workers.trainer.run.run import NullRun, TrainingState
+from arcadia_workers.contract.action_names import Discrete
+from arcadia_workers.contract.config import PaacQConfig
+from arcadia_workers.trainer.methods.paac import paac_q
+from arcadia_workers.trainer.methods.paac.framework import Rollout
+from arcadia_workers.trainer.networks import networks
+from arcadia_workers.trainer.networks.networks import ActionValues
+from arcadia_workers.trainer.run.run import NullRun, TrainingState
 
 T_MAX, N_E, ACTIONS = 4, 4, 3
 CONFIG = PaacQConfig(env="CartPole-v1", num_envs=N_E, t_max=T_MAX, gamma=0.9)

@@ -4,12 +4,12 @@ import pytest
 import torch
 from torch import Tensor
 
-from workers.contract.config import PaacConfig
-from workers.trainer.environments.environments import AtariEnvironments
-from workers.trainer.environments.episodes import EpisodeBook
-from workers.trainer.host import devices
-from workers.trainer.methods.paac.framework import Actors, pick
-from workers.trainer.run.run import NullRun
+from arcadia_workers.contract.config import PaacConfig
+from arcadia_workers.trainer.environments.environments import AtariEnvironments
+from arcadia_workers.trainer.environments.episodes import EpisodeBook
+from arcadia_workers.trainer.host import devices
+from arcadia_workers.trainer.methods.paac.framework import Actors, pick
+from arcadia_workers.trainer.run.run import NullRun
 
 CPU = torch.device("cpu")
 

@@ -1,6 +1,6 @@
 """Tests for the shares of the wall time."""
 
-from workers.trainer.methods.paac.framework import Activity, TimeShares
+from arcadia_workers.trainer.methods.paac.framework import Activity, TimeShares
 
 
 def test_shares_cover_the_time_since_the_last_report_and_add_up_to_one() -> None:

@@ -1,0 +1,253 @@
+"""Layout of archive files (docs/archives.md), and the checks of imported ones."""
+
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from io import BufferedReader
+from pathlib import Path
+from typing import Annotated, Any, Literal, Self, cast
+from zipfile import ZipFile
+
+from pydantic import AwareDatetime, BaseModel, Field, StringConstraints, ValidationError, model_validator
+from sqlalchemy import select, text
+from sqlalchemy.orm import InstrumentedAttribute, Session
+
+from arcadia_backend import calibrations
+from arcadia_backend.checkpoints.service import evaluation_scores
+from arcadia_backend.database.tables import ArchiveImport, Calibration, Evaluation, Job, ReportImport, Run, Study, StudyImport
+from arcadia_backend.errors import Problem
+from arcadia_backend.evaluations.service import list_by_step, with_episodes
+from arcadia_backend.files.storage import BLOCK_BYTES
+from arcadia_backend.files.zip_files import ZipGuards
+from arcadia_backend.provenance import load_provenance
+from arcadia_backend.replays.players import with_actions
+from arcadia_backend.replays.service import list_replays
+from arcadia_backend.reported.contents import list_media_series
+from arcadia_backend.runs.queries import to_schema
+from arcadia_backend.studies import queries as studies
+from arcadia_workers.contract.events import ManifestHeading, Member, Sha256
+from arcadia_workers.contract.values import STORABLE, Id, Ordinal
+
+FORMAT = "arcadia-archive"
+VERSION = 2
+# The version of an archive without studies and reports, which an Arcadia of that version can import.
+RUNS_VERSION = 1
+SUFFIX = ".arcadia"
+MANIFEST = "archive.json"
+
+# Every member of an archive has a name like one of these.
+MEMBER = (
+    r"archive\.json"
+    r"|(runs|studies|reports)/[1-9]\d{0,5}/rows/[a-z_]{1,40}\.jsonl"
+    r"|runs/[1-9]\d{0,5}/(points/[1-9]\d{0,5}\.npy|files/[0-9a-f]{64})"
+)
+
+MAX_RUNS = 1_000
+MAX_STUDIES = MAX_REPORTS = 100
+
+FilesChoice = Literal["none", "best", "all"]
+Kind = Literal["runs", "studies", "reports"]
+
+
+class ArchivedItem(BaseModel):
+    """A study or a report in the archive.
+
+    `installation` and `id` say where it was exported. The hash covers its rows. `project` is the name of its project.
+    """
+
+    number: Ordinal
+    installation: Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{32}$")]
+    id: Id
+    content_sha256: Sha256
+    project: Annotated[str, StringConstraints(strip_whitespace=True, max_length=100), STORABLE]
+
+
+class ArchivedRun(ArchivedItem):
+    """A run in the archive.
+
+    The hash covers its rows, its points and the names of its files. `parent` is the number of the run that it is a fork
+    of, if the archive has it.
+    """
+
+    parent: Ordinal | None = None
+
+
+class Heading(ManifestHeading):
+    """The part of the manifest that every version has."""
+
+    format: Literal["arcadia-archive"]
+
+
+class ArchiveManifest(Heading):
+    """The manifest of an archive of this version, or of an earlier one."""
+
+    kind: Literal["runs"]
+    created_at: AwareDatetime
+    files: FilesChoice
+    contents: Annotated[list[Member], Field(max_length=100_000)]
+    runs: Annotated[list[ArchivedRun], Field(max_length=MAX_RUNS)]
+    studies: list[ArchivedItem] = Field(default_factory=list, max_length=MAX_STUDIES)
+    reports: list[ArchivedItem] = Field(default_factory=list, max_length=MAX_REPORTS)
+
+    @model_validator(mode="after")
+    def _check_items(self) -> Self:
+        items = (self.runs, self.studies, self.reports)
+        if not any(items):
+            raise ValueError("the archive has no runs, studies or reports")
+        if any(len({item.number for item in each}) < len(each) for each in items):
+            raise ValueError("two runs, studies or reports of the archive have the same number")
+        return self
+
+
+def rows_of(kind: Kind, number: int, table: str) -> str:
+    """Return the member with the rows of a table of a run, study or report."""
+    return f"{kind}/{number}/rows/{table}.jsonl"
+
+
+def points_of(run: int, series: int) -> str:
+    """Return the member with the points of a metric of a run."""
+    return f"runs/{run}/points/{series}.npy"
+
+
+def file_of(run: int, sha256: str) -> str:
+    """Return the member with the content of a file of a run."""
+    return f"runs/{run}/files/{sha256}"
+
+
+class ImportResult(BaseModel):
+    """Items that an import created, and items that were already here. All are ids of this installation."""
+
+    runs: list[int] = Field(description="Imported runs, in the order of the archive.")
+    studies: list[int] = Field(description="Imported studies.")
+    reports: list[int] = Field(description="Imported reports.")
+    already: list[int] = Field(description="Runs of the archive that were already here, unchanged.")
+    already_studies: list[int] = Field(description="Studies of the archive that were already here.")
+    already_reports: list[int] = Field(description="Reports of the archive that were already here.")
+    notes: list[str] = Field(description="Sentences about what is different from the archive.")
+
+
+# A line of JSON: the largest are lists of packages, changes to code, and start points.
+MAX_LINE_BYTES = 60_000_000
+
+
+class BadArchive(Problem):
+    """The file is not an archive, or it is unsafe to import. Nothing was changed."""
+
+    status = 422
+    kind = "bad-archive"
+    title = "Archive cannot be imported"
+
+
+GUARDS = ZipGuards("Arcadia archive", MEMBER, BadArchive)
+
+
+@dataclass(frozen=True)
+class Archive:
+    """An open archive whose members were all checked."""
+
+    file: ZipFile
+    manifest: ArchiveManifest
+    members: dict[str, Member]
+
+    @contextmanager
+    def open(self, path: str) -> Iterator[BufferedReader]:
+        """Open a member for reading."""
+        with self.file.open(path) as raw, BufferedReader(cast("Any", raw), BLOCK_BYTES) as member:
+            yield member
+
+    def lines(self, path: str) -> Iterator[Any]:
+        """Yield each line of a member as parsed JSON. A missing member has no lines."""
+        if path not in self.members:
+            return
+        with self.open(path) as member:
+            number = 0
+            while line := member.readline(MAX_LINE_BYTES + 1):
+                number += 1
+                if len(line) > MAX_LINE_BYTES:
+                    raise BadArchive(f"Line {number} of {path} is longer than {MAX_LINE_BYTES:,} bytes.")
+                yield GUARDS.parse_json(line, f"Line {number} of {path}")
+
+
+@contextmanager
+def open_archive(path: Path, max_file_bytes: int) -> Iterator[Archive]:
+    """Open an archive and check it completely. Raise BadArchive with the reason if it must not be imported."""
+    with ExitStack() as stack:
+        with GUARDS.checking():
+            opened, members = GUARDS.open(stack, stack.enter_context(path.open("rb")))
+            GUARDS.check_sizes((info for name, info in members.items() if "/files/" in name), max_file_bytes)
+            content = GUARDS.read_manifest(opened, members, MANIFEST)
+            GUARDS.check_version(GUARDS.validate(Heading, content, MANIFEST), VERSION)
+            manifest = GUARDS.validate(ArchiveManifest, content, MANIFEST)
+            contents = GUARDS.check_contents(opened, members, manifest.contents, MANIFEST)
+        yield Archive(opened, manifest, contents)
+
+
+_UNREADABLE = (ValidationError, LookupError, TypeError, ValueError, AttributeError, ArithmeticError, RecursionError)
+
+
+def verify_study(session: Session, study: Study) -> None:
+    """Raise BadArchive if the API could not return an imported study."""
+    session.flush()
+    try:
+        studies.to_schema(session, study)
+    except _UNREADABLE as error:
+        raise BadArchive(f"Study {study.name[:100]!r} of the archive is not consistent: {str(error)[:300]}.") from error
+
+
+def verify_run(session: Session, run: Run) -> None:
+    """Raise BadArchive if the API could not return an imported run."""
+    session.flush()
+    session.expire_all()
+    try:
+        to_schema(session, run)
+        evaluation_scores(session, run)
+        list_by_step(session, run)
+        query = select(Evaluation, Job).join(Job, Job.id == Evaluation.job_id).where(Evaluation.run_id == run.id)
+        for evaluation, job in session.execute(query):
+            with_episodes(session, evaluation, job)
+        judged = select(Calibration, Job).join(Job, Job.id == Calibration.job_id).where(Calibration.run_id == run.id)
+        for calibration, job in session.execute(judged):
+            calibrations.with_document(session, calibration, job)
+        load_provenance(session, run, None)
+        with_actions(session, run, list_replays(session, run))
+        list_media_series(session, run.id)
+    except _UNREADABLE as error:
+        raise BadArchive(f"Run {run.name[:100]!r} of the archive is not consistent: {str(error)[:300]}.") from error
+
+
+_Table = type[ArchiveImport] | type[StudyImport] | type[ReportImport]
+_IMPORTS: dict[Kind, tuple[_Table, InstrumentedAttribute[int]]] = {
+    "runs": (ArchiveImport, ArchiveImport.run_id),
+    "studies": (StudyImport, StudyImport.study_id),
+    "reports": (ReportImport, ReportImport.report_id),
+}
+
+
+@dataclass(frozen=True)
+class EarlierImport:
+    """An earlier import of an item in any state: its id here, and the hash of its content then."""
+
+    id: int
+    content_sha256: str
+
+
+def lock_imports(session: Session) -> None:
+    """Make other imports wait until this transaction ends. SQLite has one writer anyway."""
+    if session.get_bind().dialect.name == "postgresql":
+        session.execute(text("LOCK TABLE archive_imports IN SHARE ROW EXCLUSIVE MODE"))
+
+
+def find_imports(session: Session, kind: Kind, entry: ArchivedItem) -> Sequence[EarlierImport]:
+    """Return the earlier imports of an item that were not deleted since, oldest first."""
+    table, id_column = _IMPORTS[kind]
+    same = (table.installation == entry.installation, table.source_id == entry.id)
+    query = select(id_column, table.content_sha256).where(*same).order_by(id_column)
+    return [EarlierImport(*row) for row in session.execute(query)]
+
+
+def record_import(session: Session, kind: Kind, entry: ArchivedItem, item_id: int) -> None:
+    """Record where an item came from, unless that is known."""
+    table, id_column = _IMPORTS[kind]
+    if session.get(table, item_id) is None:
+        values = {id_column.key: item_id, "installation": entry.installation, "source_id": entry.id}
+        session.add(table(**values, content_sha256=entry.content_sha256))

@@ -1,0 +1,56 @@
+"""Settings of the backend, read from the environment as ARCADIA_*."""
+
+import ipaddress
+from pathlib import Path
+from typing import Annotated
+
+from fastapi import Depends, Request
+
+from arcadia_backend.refusals import RefusedError
+from arcadia_workers.contract.settings import BackendSettings
+
+LOOPBACK_NAMES = ("localhost", "127.0.0.1", "[::1]")
+
+
+class Settings(BackendSettings):
+    """Settings of the backend."""
+
+    @property
+    def resolved_database_url(self) -> str:
+        """The database URL, by default SQLite in the data folder."""
+        return self.database_url or f"sqlite:///{self.data_dir.resolve() / 'arcadia.db'}"
+
+    @property
+    def files_dir(self) -> Path:
+        """Folder of all stored files."""
+        return self.data_dir.resolve() / "files"
+
+    @property
+    def is_loopback(self) -> bool:
+        """True if only this machine can reach the server's address."""
+        try:
+            return ipaddress.ip_address(self.host.strip("[]")).is_loopback
+        except ValueError:
+            return self.host == "localhost"
+
+
+class UnsafeBindingError(RefusedError):
+    """Other machines can reach the server, but no token protects it."""
+
+
+def refuse_unsafe_binding(settings: Settings) -> None:
+    """Raise UnsafeBindingError if the address is not loopback and no token is set."""
+    if not settings.is_loopback and not settings.token.get_secret_value():
+        raise UnsafeBindingError(
+            f"ARCADIA_HOST is {settings.host}, which other machines can reach, but no ARCADIA_TOKEN is set, so anyone "
+            "could start runs. Set ARCADIA_TOKEN to a long random string, or keep ARCADIA_HOST=127.0.0.1."
+        )
+
+
+def get_settings(request: Request) -> Settings:
+    """Return the settings of the application."""
+    settings: Settings = request.app.state.settings
+    return settings
+
+
+CurrentSettings = Annotated[Settings, Depends(get_settings)]

@@ -1,0 +1,334 @@
+"""Jobs: short tasks that a worker does beside its training, such as the evaluation of a checkpoint."""
+
+import json
+from collections.abc import Callable, Container, Iterable
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from typing import Any, Literal, TypeVar
+
+from fastapi import Depends, Path, Request
+from pydantic import BaseModel, Field
+from sqlalchemy import case, func, select
+from sqlalchemy.orm import Session
+
+from arcadia_backend.database.columns import utc_now
+from arcadia_backend.database.engine import after_commit
+from arcadia_backend.database.tables import Checkpoint, File, Job, Origin, Run, Worker
+from arcadia_backend.database.tables.jobs import CheckpointResult, JobResult
+from arcadia_backend.errors import Conflict, NotFound
+from arcadia_backend.files.service import delete_files
+from arcadia_backend.live.notices import publish
+from arcadia_backend.web.lookup import (
+    DEFAULT_TIMEOUT,
+    Timeout,
+    Wait,
+    find_job,
+    find_run,
+    job_in_progress,
+    wait_while,
+)
+from arcadia_backend.workers import connected_workers, count_free_job_slots, missing_reason
+from arcadia_workers.contract import events as ev
+from arcadia_workers.contract.plugins.loading import needed_plugins
+from arcadia_workers.contract.values import MAX_ID
+from arcadia_workers.contract.worker_api import JobKind, JobState
+
+# A free worker that has not claimed a job after this time is probably slowed down by other work.
+EXPECTED_CLAIM_TIME = timedelta(seconds=15)
+LIVE_GAMES: tuple[JobKind, ...] = ("live", "play")
+# A person waits for live games, futures and start points, so they go first. Calibrations take minutes, so they go last.
+_PRIORITY = case((Job.kind.in_([*LIVE_GAMES, "futures", "start_points"]), 0), (Job.kind == "calibration", 2), else_=1)
+ORDER = (_PRIORITY, Job.created_at, Job.id)
+
+
+Row = TypeVar("Row", bound=JobResult)
+
+
+class JobFields(BaseModel):
+    """The state of a job, which is a part of the schema of each kind of job."""
+
+    job_id: int = Field(description="The id of its job, as the event job.changed of GET /events has it.")
+    state: JobState
+    reason: str | None = Field(description="Why it waits or has failed, as a sentence, or a warning.")
+    traceback: str | None = Field(description="The traceback of an unexpected failure.")
+    done: int = Field(description="Progress, in the unit of the total.")
+    total: int = Field(description="0 while it is unknown.")
+    worker: str | None
+    created_at: datetime
+    started_at: datetime | None
+    finished_at: datetime | None
+
+
+@dataclass(frozen=True)
+class JobQueue:
+    """The ids of the waiting jobs in order, the number of free job slots, and the workers that take jobs.
+
+    The number is None if no worker takes jobs.
+    """
+
+    free_slots: int | None
+    waiting: tuple[int, ...]
+    workers: tuple[Worker, ...] = ()
+
+    def wait_reason(self, job: Job) -> str:
+        """Return a sentence that says what a job waits for."""
+        if self.free_slots is None:
+            return "No worker that takes jobs is connected: start one with `arcadia worker --jobs 1`."
+        if missing := missing_reason(self.workers, job.needed_plugins, "worker that takes jobs"):
+            return missing
+        ahead = self.waiting.index(job.id) if job.id in self.waiting else 0
+        if ahead < self.free_slots and utc_now() - job.created_at < EXPECTED_CLAIM_TIME:
+            return "A worker is about to take it."
+        if ahead < self.free_slots:
+            return "Next in the queue. A free worker has not taken it yet. A busy host may need minutes."
+        if not ahead:
+            return "All workers are busy with other jobs. It starts when one of them is done."
+        others = "1 other job is" if ahead == 1 else f"{ahead} other jobs are"
+        return f"All workers are busy with other jobs, and {others} ahead of it in the queue."
+
+
+def read_queue(session: Session, jobs: Iterable[Job]) -> JobQueue | None:
+    """Return the current job queue, or None if none of the found jobs waits in it."""
+    if not any(job.state == "queued" for job in jobs):
+        return None
+    waiting = session.scalars(select(Job.id).where(Job.state == "queued").order_by(*ORDER)).all()
+    workers = connected_workers(session, utc_now())
+    takers = tuple(worker for worker in workers if worker.job_slots)
+    return JobQueue(count_free_job_slots(session, takers), tuple(waiting), takers)
+
+
+class CheckpointJobFields(JobFields):
+    """The fields that evaluations and calibrations share."""
+
+    id: int
+    run_id: int
+    origin: Origin
+    checkpoint_id: int
+    checkpoint_sha256: str
+    step: int = Field(description="Step of the checkpoint.")
+    frames: int = Field(description="Emulator frames at the checkpoint.")
+    superseded: bool = Field(
+        description="True if a later attempt resumed before the checkpoint. The result then does not count."
+    )
+    protocol: str
+    seed: int
+
+
+def checkpoint_job_fields(
+    row: CheckpointResult, job: Job, queue: JobQueue | None, superseded: Container[int]
+) -> dict[str, Any]:
+    """Return the values of `CheckpointJobFields`. `superseded` has ids of checkpoints."""
+    same = ("id", "run_id", "origin", "checkpoint_id", "step", "frames", "protocol", "seed")
+    own = {"checkpoint_sha256": row.sha256, "superseded": row.checkpoint_id in superseded}
+    return {name: getattr(row, name) for name in same} | own | job_fields(job, queue)
+
+
+def checkpoint_columns(job: Job, run: Run, checkpoint: Checkpoint) -> dict[str, Any]:
+    """Return the columns that the rows of evaluations and calibrations copy, since checkpoints may be deleted."""
+    same = {name: getattr(checkpoint, name) for name in ("step", "frames", "sha256")}
+    return same | {"run_id": run.id, "job_id": job.id, "checkpoint_id": checkpoint.id}
+
+
+Handlers = dict[type[ev.Event], Callable[[Session, Job, Any], None]]
+
+
+@dataclass(frozen=True)
+class JobType:
+    """A kind of job: how to store the results in its events, check for them, and discard those of an earlier attempt.
+
+    Each module of a kind has one, and backend/arcadia_backend/worker_api/jobs.py lists them.
+    """
+
+    kind: JobKind
+    handlers: Handlers = field(default_factory=dict)
+    has_result: Callable[[Session, Job], bool] = lambda _session, _job: True
+    discard: Callable[[Session, Job], None] = lambda _session, _job: None
+
+
+def advance(_session: Session, job: Job, event: ev.Advanced) -> None:
+    """Store the progress of a job."""
+    job.done = min(event.done, job.total)
+
+
+def store_document(table: type[Row]) -> Callable[[Session, Job, Any], None]:
+    """Return a function that stores the document of an event in the row of its job."""
+
+    def store(session: Session, job: Job, event: Any) -> None:
+        row_of_job(session, table, job).document = to_stored(event.document)
+
+    return store
+
+
+def has_document(table: type[Row]) -> Callable[[Session, Job], bool]:
+    """Return a function that returns True if the row of a job has a document."""
+    return lambda session, job: row_of_job(session, table, job).document is not None
+
+
+def discard_document(table: type[Row]) -> Callable[[Session, Job], None]:
+    """Return a function that deletes the document of an earlier attempt."""
+
+    def discard(session: Session, job: Job) -> None:
+        row_of_job(session, table, job).document = None
+
+    return discard
+
+
+def find_with_job(session: Session, table: type[Row], row_id: int, *, lock: bool = False) -> tuple[Row, Job]:
+    """Return a row and its job. Raise NotFound if it does not exist. With `lock`, lock the job's run first."""
+    row = session.get(table, row_id)
+    job = session.get(Job, row.job_id) if row else None
+    if job is not None and lock:
+        find_run(session, job.require_run_id(), lock=True)
+        # Both may have been deleted or changed before the lock.
+        row = session.get(table, row_id, populate_existing=True)
+        job = session.get(Job, job.id, populate_existing=True, with_for_update=True)
+    if row is None or job is None:
+        noun = table.__tablename__
+        raise NotFound(f"There are no {noun} {row_id}." if noun == "futures" else f"There is no {noun[:-1]} {row_id}.")
+    return row, job
+
+
+def find_of_kind(session: Session, job_id: int, kind: JobKind, message: str, *, lock: bool = False) -> Job:
+    """Return a job of a kind. Raise NotFound with the message if there is none. With `lock`, lock its run first."""
+    if session.scalar(select(Job.kind).where(Job.id == job_id)) != kind:
+        raise NotFound(message)
+    try:
+        return find_job(session, job_id, lock=lock)
+    except NotFound as error:  # deleted before the lock
+        raise NotFound(message) from error
+
+
+def wait_for(parameter: str, find: Callable[[Session, int], Job]) -> Any:
+    """Return a dependency that waits until a job has ended, if requested. `parameter` is its number in the path."""
+
+    async def wait_for_job(
+        request: Request,
+        number: int = Path(alias=parameter, ge=1, le=MAX_ID),
+        wait: Wait = None,
+        timeout: Timeout = DEFAULT_TIMEOUT,
+    ) -> None:
+        if wait is not None:
+            await wait_while(lambda session: job_in_progress(find(session, number)), request, timeout)
+
+    return Depends(wait_for_job)
+
+
+def row_of_job(session: Session, table: type[Row], job: Job) -> Row:
+    """Return the row of a job."""
+    return session.scalars(select(table).where(table.job_id == job.id)).one()
+
+
+def to_stored(document: BaseModel) -> dict[str, Any]:
+    """Convert a result to JSON that the database can store."""
+    # Convert it through JSON text, which spells NaN and infinity as strings. PostgreSQL's JSON cannot store them.
+    stored: dict[str, Any] = json.loads(document.model_dump_json())
+    return stored
+
+
+UNFINISHED: tuple[JobState, ...] = ("queued", "running")
+
+
+def enqueue(
+    session: Session,
+    run: Run | None,
+    checkpoint: Checkpoint | None,
+    kind: JobKind,
+    parameters: dict[str, Any],
+    total: int,
+) -> Job:
+    """Create a job in the queue. Jobs of people who play have no run and no checkpoint."""
+    named = needed_plugins({"env": parameters.get("env"), "evaluation_protocol": parameters.get("protocol")})
+    needed = {*named, *(run.needed_plugins.split(",") if run and run.needed_plugins else ())}
+    job = Job(
+        kind=kind,
+        needed_plugins=",".join(sorted(needed)),
+        run_id=run.id if run else None,
+        checkpoint_id=checkpoint.id if checkpoint else None,
+        parameters=parameters,
+        total=total,
+        state="queued",
+    )
+    session.add(job)
+    session.flush()
+    announce(session, job)
+    return job
+
+
+def count_unfinished(session: Session, run: Run, kind: JobKind) -> int:
+    """Return how many jobs of a kind are queued or running for a run."""
+    jobs = select(func.count()).select_from(Job).where(Job.run_id == run.id, Job.kind == kind)
+    return session.scalar(jobs.where(Job.state.in_(UNFINISHED))) or 0
+
+
+def check_room(session: Session, run: Run, kind: JobKind, limit: int, noun: str) -> None:
+    """Raise Conflict if a run has too many unfinished jobs of a kind. `noun` names them, as a plural."""
+    if count_unfinished(session, run, kind) >= limit:
+        raise Conflict(f"{limit} {noun} of run {run.id} already wait. Try again when one is done.")
+
+
+def remove_ended(session: Session, run: Run, kind: JobKind) -> None:
+    """Delete the finished jobs of a kind of a run."""
+    query = select(Job).where(Job.run_id == run.id, Job.kind == kind, Job.state.not_in(UNFINISHED)).order_by(Job.id)
+    for job in session.scalars(query).all():
+        remove(session, job)
+
+
+def cancel(session: Session, job: Job) -> None:
+    """Cancel a job. A running job becomes cancelled when its process has ended."""
+    if job.state not in UNFINISHED:
+        raise Conflict(f"The job is already {job.state}, so it cannot be cancelled.")
+    job.desired = "cancel"
+    if job.state == "queued":
+        job.message = None  # It said why the job is back in the queue.
+        set_state(session, job, "cancelled")
+    announce(session, job)
+
+
+def set_state(session: Session, job: Job, state: JobState, message: str | None = None) -> None:
+    """End the current attempt of a job with a new state, and notify open pages."""
+    job.state, job.worker, job.lease_expires_at = state, None, None
+    job.message = message or job.message
+    job.finished_at = None if state in UNFINISHED else utc_now()
+    announce(session, job)
+
+
+def remove(session: Session, job: Job) -> None:
+    """Delete a job with its results. A worker that runs it gets 404 and ends it."""
+    announce(session, job, "removed")
+    delete_job_files(session, job)
+    session.delete(job)
+    session.flush()
+
+
+def delete_job_files(session: Session, job: Job) -> None:
+    """Delete the files that a job has made so far."""
+    delete_files(session, session.scalars(select(File.id).where(File.job_id == job.id)).all())
+
+
+def state_reason(job: Job, queue: JobQueue | None) -> str | None:
+    """Return why a job is in its state. For a queued job this includes what it waits for."""
+    if job.state != "queued":
+        return "Cancelling." if job.state == "running" and job.desired == "cancel" else job.message
+    return " ".join(part for part in (job.message, queue and queue.wait_reason(job)) if part)
+
+
+def job_fields(job: Job, queue: JobQueue | None) -> dict[str, Any]:
+    """Return the values of `JobFields`. `queue` is needed for a queued job."""
+    same = (name for name in JobFields.model_fields if name not in ("job_id", "reason"))
+    return {name: getattr(job, name) for name in same} | {"job_id": job.id, "reason": state_reason(job, queue)}
+
+
+def announce(session: Session, job: Job, state: JobState | Literal["removed"] | None = None) -> None:
+    """Notify open pages after the commit that a job or its results changed. `state` replaces that of a removed job."""
+    notice = {
+        "id": job.id,
+        "run_id": job.run_id,
+        "kind": job.kind,
+        "state": state or job.state,
+        "done": job.done,
+        "total": job.total,
+    }
+    after_commit(session, lambda: publish("job.changed", notice))
+    if job.run_id is None or job.kind == "play":
+        played = {"id": job.id}
+        after_commit(session, lambda: publish("play.changed", played))

@@ -1,0 +1,283 @@
+"""Routes of live games: /runs/…/live and /live for games of agents, /games/…/play and /replays/…/play for people."""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Coroutine
+from typing import Annotated, Any
+
+import anyio
+from fastapi import APIRouter, Query, WebSocket, WebSocketDisconnect
+from fastapi.concurrency import run_in_threadpool
+
+from arcadia_backend import jobs
+from arcadia_backend.config import CurrentSettings
+from arcadia_backend.database.engine import Database, Db
+from arcadia_backend.doorbell import Bell
+from arcadia_backend.errors import NotFound, Problem
+from arcadia_backend.files.service import find_file
+from arcadia_backend.files.storage import stored_path
+from arcadia_backend.games.service import Slug
+from arcadia_backend.jobs import LIVE_GAMES, UNFINISHED
+from arcadia_backend.live_games import service
+from arcadia_backend.live_games.service import AskLive, ContinueReplay, LiveGame, PlayedGame
+from arcadia_backend.live_games.stage import EndError, Outbox, Stage, Viewer
+from arcadia_backend.live_games.stages import Stages
+from arcadia_backend.web.idempotency import Idempotent
+from arcadia_backend.web.lookup import PathId, PathRun, find_run
+from arcadia_backend.worker_api.attempts import StaleAttempt, offer
+from arcadia_backend.worker_api.jobs import JOBS
+from arcadia_workers.contract.events import CheckpointFile
+from arcadia_workers.contract.live import ENDED, NO_SUCH_GAME, PART_BYTES, STALE, TOO_MANY, TOO_SLOW, Newer
+from arcadia_workers.contract.worker_api import AttemptNumber
+
+socket_router = APIRouter()
+
+MAX_VIEWERS = 500
+# The sign-in is checked when a connection opens. Connections end after this time, and pages reconnect.
+MAX_CONNECTION_SECONDS = 3_600.0
+# A connection that accepts nothing for this long is gone.
+SEND_TIMEOUT_SECONDS = 20.0
+CHECKPOINT_POLL_SECONDS = 2.0
+
+
+@socket_router.websocket("/live/{live_id}")
+async def watch(socket: WebSocket, live_id: PathId) -> None:
+    """Send a live game to a page, and accept the page's orders."""
+    await socket.accept()
+    stages: Stages = socket.app.state.stages
+
+    async def talk() -> None:
+        await run_in_threadpool(_require_unfinished, socket.app.state.database, live_id)
+        if stages.viewers >= MAX_VIEWERS:
+            raise EndError(TOO_MANY, f"The limit of {MAX_VIEWERS} pages that watch live games is reached. Close some.")
+        with stages.on(live_id) as stage, stage.watched() as viewer:
+            async with asyncio.timeout(MAX_CONNECTION_SECONDS):
+                await _run_together(_send(socket, viewer), _receive_orders(socket, viewer, stage))
+
+    await _run_until_closed(socket, talk)
+
+
+@socket_router.websocket("/worker/jobs/{job_id}/live")
+async def play(socket: WebSocket, job_id: PathId, attempt: Annotated[AttemptNumber, Query()]) -> None:
+    """Receive pictures from the process that plays, and send it orders and newer checkpoints."""
+    db: Database = socket.app.state.database
+    stages: Stages = socket.app.state.stages
+    await socket.accept()
+
+    async def talk() -> None:
+        checkpoint = await run_in_threadpool(_read_checkpoint_id, db, job_id, attempt)
+        with stages.on(job_id) as stage, stage.played() as player:
+            follow = _follow(db, player, job_id, attempt, checkpoint)
+            await _run_together(_send(socket, player), _receive_pictures(socket, stage), follow)
+
+    await _run_until_closed(socket, talk)
+
+
+async def _run_until_closed(socket: WebSocket, talk: Callable[[], Awaitable[None]]) -> None:
+    """Run a conversation until the other side disconnects. On an error, close the connection with the reason."""
+    try:
+        await talk()
+    except WebSocketDisconnect:
+        return
+    except EndError as end:
+        await socket.close(end.code, end.reason)
+    except TimeoutError:
+        await socket.close(TOO_SLOW, "This connection was open or idle for too long.")
+    except StaleAttempt as problem:
+        await socket.close(STALE, problem.detail[:120])
+    except Problem as problem:
+        await socket.close(NO_SUCH_GAME, problem.detail[:120])
+
+
+async def _run_together(*work: Coroutine[Any, Any, None]) -> None:
+    """Run coroutines concurrently until one ends. Raise its error, if any."""
+    ended: list[Exception] = []
+
+    async def until_one_ends(each: Coroutine[Any, Any, None]) -> None:
+        try:
+            await each
+        except Exception as error:
+            ended.append(error)
+        group.cancel_scope.cancel()
+
+    async with anyio.create_task_group() as group:
+        for each in work:
+            group.start_soon(until_one_ends, each)
+    if ended:
+        raise ended[0]
+
+
+async def _send(socket: WebSocket, outbox: Outbox) -> None:
+    while True:
+        message = await outbox.next()
+        async with asyncio.timeout(SEND_TIMEOUT_SECONDS):
+            if isinstance(message, bytes):
+                await socket.send_bytes(message)
+            else:
+                await socket.send_text(message)
+
+
+async def _receive(socket: WebSocket) -> str | bytes | None:
+    message = await socket.receive()
+    if message["type"] == "websocket.disconnect":
+        raise WebSocketDisconnect(message.get("code", 1005))
+    text = message.get("text")
+    return text if text is not None else message.get("bytes")
+
+
+async def _receive_orders(socket: WebSocket, viewer: Viewer, stage: Stage) -> None:
+    while True:
+        if (ordered := viewer.receive(await _receive(socket))) is not None:
+            stage.order(ordered)
+
+
+async def _receive_pictures(socket: WebSocket, stage: Stage) -> None:
+    while True:
+        stage.take(await _receive(socket))
+
+
+async def _follow(db: Database, player: Outbox, job_id: int, attempt: int, played: int | None) -> None:
+    """Send each newer checkpoint of the run to the player until the attempt is over."""
+    while True:
+        newer = await run_in_threadpool(_read_newer, db, job_id, attempt, played)
+        if newer is not None:
+            played, announcement, content = newer
+            player.send(announcement.model_dump_json())
+            for begin in range(0, len(content), PART_BYTES):
+                await player.wait_until_empty()
+                player.send(content[begin : begin + PART_BYTES])
+        await asyncio.sleep(CHECKPOINT_POLL_SECONDS)
+
+
+def _require_unfinished(db: Database, live_id: int) -> None:
+    with db.read() as session:
+        job = service.find_live_job(session, live_id, *LIVE_GAMES)
+        if job.state not in UNFINISHED:
+            raise EndError(ENDED, "This game is over.")
+
+
+def _read_checkpoint_id(db: Database, job_id: int, attempt: int) -> int | None:
+    """Return the id of the checkpoint that a live game started with, or None if a person plays."""
+    with db.read() as session:
+        job = JOBS.current(session, job_id, attempt)
+        if job.kind not in LIVE_GAMES:
+            raise NotFound(f"Job {job_id} is not a live game.")
+        return job.checkpoint_id
+
+
+def _read_newer(db: Database, job_id: int, attempt: int, played: int | None) -> tuple[int, Newer, bytes] | None:
+    """Return the id, announcement and bytes of a newer checkpoint, or None."""
+    with db.read() as session:
+        newer = service.find_newer(session, JOBS.current(session, job_id, attempt), played)
+        if newer is None or newer.file_id is None:
+            return None
+        path = stored_path(db.files_dir, find_file(session, newer.file_id).stored_path)
+    file = offer(newer).model_dump(include=set(CheckpointFile.model_fields))
+    try:
+        return newer.id, Newer(checkpoint=CheckpointFile.model_validate(file)), path.read_bytes()
+    except FileNotFoundError:
+        return None  # pruned after the read, so a newer one exists
+
+
+router = APIRouter(tags=["live"])
+
+
+@router.post("/runs/{run_id}/live", status_code=201)
+def watch_live(
+    db: Db, bell: Bell, settings: CurrentSettings, once: Idempotent, run_id: PathId, wanted: AskLive
+) -> LiveGame:
+    """Start a live game of a run's agent, or join the one in progress.
+
+    The game ends when no one watches it.
+    """
+    with once.write(db) as session:
+        # The lock keeps the checkpoint from being deleted, and a second game from starting.
+        job = service.start_live(session, settings, find_run(session, run_id, lock=True), wanted)
+        bell.ring_after_commit(session, job)
+        return once.store(session, service.to_schema(session, job))
+
+
+@router.get("/runs/{run_id}/live")
+def list_live(db: Db, run: PathRun) -> list[LiveGame]:
+    """List the unfinished live games of a run."""
+    with db.read() as session:
+        return service.list_unfinished(session, run)
+
+
+@router.get("/live/{live_id}")
+def read_live(db: Db, live_id: PathId) -> LiveGame:
+    """Return the state of a live game."""
+    with db.read() as session:
+        return service.to_schema(session, service.find_live_job(session, live_id, "live"))
+
+
+@router.post("/live/{live_id}/end")
+def end_live(db: Db, live_id: PathId) -> LiveGame:
+    """End a live game for all viewers."""
+    with db.write() as session:
+        job = service.find_live_job(session, live_id, "live", lock=True)
+        jobs.cancel(session, job)
+        return service.to_schema(session, job)
+
+
+@router.post("/games/{slug}/play", status_code=201)
+def play_game(db: Db, bell: Bell, settings: CurrentSettings, once: Idempotent, slug: Slug) -> PlayedGame:
+    """Start an Atari game for people to play.
+
+    It ends when no one watches it, and is not saved.
+    """
+    with once.write(db) as session:
+        job = service.start_play(session, settings, slug)
+        bell.ring_after_commit(session, job)
+        return once.store(session, service.played_to_schema(session, job))
+
+
+@router.get("/games/{slug}/play/{play_id}")
+def read_play(db: Db, slug: Slug, play_id: PathId) -> PlayedGame:
+    """Return the state of a game that people play.
+
+    The WebSocket /api/v1/live/{id} sends its pictures and accepts orders.
+    """
+    with db.read() as session:
+        return service.played_to_schema(session, service.find_play(session, slug, play_id))
+
+
+@router.post("/games/{slug}/play/{play_id}/end")
+def end_play(db: Db, slug: Slug, play_id: PathId) -> PlayedGame:
+    """End a game that people play, for all viewers."""
+    with db.write() as session:
+        job = service.find_play(session, slug, play_id, lock=True)
+        jobs.cancel(session, job)
+        return service.played_to_schema(session, job)
+
+
+@router.post("/replays/{replay_id}/play", status_code=201)
+def play_from_replay(
+    db: Db, bell: Bell, settings: CurrentSettings, once: Idempotent, replay_id: PathId, wanted: ContinueReplay
+) -> PlayedGame:
+    """Start a game in which a person continues a replay from one of its decisions.
+
+    The game waits there for a key. The agent of the replay watches and can take over.
+    """
+    with once.write(db) as session:
+        job = service.continue_replay(session, settings, replay_id, wanted.decision)
+        bell.ring_after_commit(session, job)
+        return once.store(session, service.played_to_schema(session, job))
+
+
+@router.get("/replays/{replay_id}/play/{play_id}")
+def read_play_from_replay(db: Db, replay_id: PathId, play_id: PathId) -> PlayedGame:
+    """Return the state of a game that continues a replay.
+
+    The WebSocket /api/v1/live/{id} sends its pictures and accepts orders.
+    """
+    with db.read() as session:
+        return service.played_to_schema(session, service.find_continuation(session, replay_id, play_id))
+
+
+@router.post("/replays/{replay_id}/play/{play_id}/end")
+def end_play_from_replay(db: Db, replay_id: PathId, play_id: PathId) -> PlayedGame:
+    """End a game that continues a replay, for all viewers."""
+    with db.write() as session:
+        job = service.find_continuation(session, replay_id, play_id, lock=True)
+        jobs.cancel(session, job)
+        return service.played_to_schema(session, job)

@@ -1,0 +1,286 @@
+"""Schemas and operations of projects. Every function works inside the caller's transaction."""
+
+from collections.abc import Collection, Sequence
+from datetime import datetime
+from typing import Annotated, Any
+
+from fastapi import Query
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints
+from sqlalchemy import ColumnElement, func, select, update
+from sqlalchemy.exc import IntegrityError
+from sqlalchemy.orm import InstrumentedAttribute, Session
+
+from arcadia_backend.database import tables
+from arcadia_backend.database.engine import after_commit
+from arcadia_backend.database.tables import MAIN, MAIN_ID, Artifact, Report, Run, Study, StudyRun, name_key
+from arcadia_backend.errors import Conflict, FieldError, Invalid, NotFound
+from arcadia_backend.live.notices import publish
+from arcadia_backend.web.formats import JsonNumber
+from arcadia_workers.contract.values import STORABLE, Id, Text
+
+MAX_TEXT = 50_000
+
+ProjectName = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=100), STORABLE]
+ProjectText = Annotated[str, Field(max_length=MAX_TEXT, description="Markdown."), STORABLE]
+Ids = Annotated[list[Id], Field(max_length=1_000)]
+
+
+class _Request(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+
+
+class CreateProject(_Request):
+    """A project to create."""
+
+    name: ProjectName
+    text: ProjectText = ""
+
+
+class EditProject(_Request):
+    """Changes to a project. Omitted fields stay unchanged."""
+
+    name: ProjectName | None = None
+    text: ProjectText | None = None
+    pinned_report_id: Id | None = Field(default=None, description="Report to show on the project's page, or null.")
+
+
+class MergeProject(_Request):
+    """The project that gets everything of another one."""
+
+    into: ProjectName
+
+
+class MoveItems(_Request):
+    """Runs, studies and reports to move. A study brings its runs."""
+
+    runs: Ids = []
+    studies: Ids = []
+    reports: Ids = []
+
+
+class MovedItems(BaseModel):
+    """Ids of what is in the project now. Items that do not exist are left out."""
+
+    runs: list[int] = Field(description="Runs, including those of the studies.")
+    studies: list[int]
+    reports: list[int]
+
+
+class ProjectSummary(BaseModel):
+    """A project in the list."""
+
+    id: int
+    name: str
+    runs: int = Field(description="Number of runs that are not archived.")
+    active_runs: int = Field(description="Number of runs that train now.")
+    archived_runs: int
+    studies: int
+    reports: int
+    artifacts: int
+    created_at: datetime
+    last_activity: datetime = Field(description="When a run, study, report or artifact last started, ended or changed.")
+
+
+class ProjectAgent(BaseModel):
+    """The best run of an environment in a project."""
+
+    run_id: int
+    run_name: str
+    env: str
+    env_title: str
+    method: str
+    best_return: JsonNumber
+    color: str = Field(pattern="^#[0-9a-f]{6}$")
+    poster_file_id: int | None
+    checkpoint_id: int | None = Field(description="Its best checkpoint that has a file.")
+    checkpoint_step: int | None
+
+
+class PinnedReport(BaseModel):
+    """The report on a project's page."""
+
+    id: int
+    title: str
+
+
+class Project(ProjectSummary):
+    """A project with the content of its page."""
+
+    text: str = Field(description="Markdown.")
+    pinned_report: PinnedReport | None
+    best_agents: list[ProjectAgent] = Field(description="The best run of each environment, by title.")
+
+
+MAX_LISTED_NAMES = 20
+
+Projects = Annotated[list[Text], Query(max_length=50, description="Only of these projects, in upper or lower case.")]
+
+
+def find_project(session: Session, project_id: int, *, lock: bool = False) -> tables.Project:
+    """Return a project, locked until the transaction ends if `lock` is True. Raise NotFound if it does not exist."""
+    project = session.get(tables.Project, project_id, with_for_update=True if lock else None)
+    if project is None:
+        raise NotFound(f"There is no project {project_id}.")
+    return project
+
+
+def resolve(session: Session, name: str | None, *, field: str = "project") -> int:
+    """Return the id of a project by its name, or of Main. Raise Invalid, which lists the projects, if there is none."""
+    if name is None:
+        return MAIN_ID
+    project_id = _find_id(session, name)
+    if project_id is None:
+        raise Invalid(FieldError(field=field, message=_unknown(session, name)))
+    return project_id
+
+
+def resolve_or_create(session: Session, name: str | None) -> int:
+    """Return the id of a project by its name, and create the project if there is none."""
+    name = (name or "").strip()
+    project_id = _find_id(session, name) if name else MAIN_ID
+    if project_id is not None:
+        return project_id
+    project = tables.Project(name=name, name_key=name_key(name))
+    savepoint = session.begin_nested()
+    try:
+        session.add(project)
+        session.flush()
+    except IntegrityError:
+        # Another transaction has just created it.
+        savepoint.rollback()
+        return resolve(session, name)
+    savepoint.commit()
+    announce_projects(session)
+    return project.id
+
+
+def project_of(session: Session, run: Run) -> int:
+    """Return the id of a run's project, which no merge can delete before this transaction ends."""
+    query = select(tables.Project.id).join(Run, Run.project_id == tables.Project.id).where(Run.id == run.id)
+    locked = query.with_for_update(read=True, key_share=True, of=tables.Project)
+    # While the first query waits for a merge, its project is deleted. The second one finds where the run is now.
+    return session.scalar(locked) or session.scalar(locked) or MAIN_ID
+
+
+def assign(session: Session, item: Run | Study | Report, name: str) -> None:
+    """Move an item into a project by its name. Raise Invalid if there is none."""
+    item.project_id = resolve(session, name)
+    session.flush()
+    session.refresh(item, ["project"])
+    announce_projects(session)
+
+
+def flush_name(session: Session, taken: str) -> None:
+    """Send the changes to the database. Raise Conflict with this message if the name is taken."""
+    try:
+        session.flush()
+    except IntegrityError as error:
+        if "name_key" not in str(error.orig):
+            raise
+        raise Conflict(taken) from error
+
+
+def in_projects(column: InstrumentedAttribute[int], names: Collection[str]) -> list[ColumnElement[bool]]:
+    """Return the condition for rows of any of these projects, or no condition without names."""
+    if not names:
+        return []
+    return [
+        column.in_(select(tables.Project.id).where(tables.Project.name_key.in_([name_key(name) for name in names])))
+    ]
+
+
+def announce_projects(session: Session) -> None:
+    """Notify open pages of changed projects after the commit."""
+    after_commit(session, lambda: publish("projects.changed", {}))
+
+
+def _find_id(session: Session, name: str) -> int | None:
+    # The lock keeps a merge from deleting the project before this transaction ends.
+    query: Any = (
+        select(tables.Project.id)
+        .where(tables.Project.name_key == name_key(name))
+        .with_for_update(read=True, key_share=True)
+    )
+    project_id: int | None = session.scalar(query)
+    return project_id
+
+
+def _unknown(session: Session, name: str) -> str:
+    names = session.scalars(select(tables.Project.name).order_by(tables.Project.id).limit(MAX_LISTED_NAMES + 1)).all()
+    listed = ", ".join(names[:MAX_LISTED_NAMES]) + (" and more" if len(names) > MAX_LISTED_NAMES else "")
+    return f"there is no project {name!r}; there are {listed}. Create it on the page Projects"
+
+
+_TAKEN = "There is already a project {!r}. Names differ in more than case."
+_ITEMS: tuple[tuple[type[Run] | type[Study] | type[Report] | type[Artifact], str, str], ...] = (
+    (Run, "run", "runs"),
+    (Study, "study", "studies"),
+    (Report, "report", "reports"),
+    (Artifact, "artifact", "artifacts"),
+)
+
+
+def create(session: Session, new: CreateProject) -> tables.Project:
+    """Create a project. Raise Conflict if there is one with this name."""
+    project = tables.Project(name=new.name, name_key=name_key(new.name), text=new.text)
+    session.add(project)
+    flush_name(session, _TAKEN.format(new.name))
+    announce_projects(session)
+    return project
+
+
+def edit(session: Session, project: tables.Project, changes: EditProject) -> None:
+    """Change the name, the text or the pinned report. Raise Conflict for a name that is taken."""
+    if changes.name is not None and changes.name != project.name:
+        if project.id == MAIN_ID:
+            raise Conflict(f"{MAIN} cannot be renamed, because it gets everything without a project.")
+        project.name, project.name_key = changes.name, name_key(changes.name)
+    if changes.text is not None:
+        project.text = changes.text
+    if "pinned_report_id" in changes.model_fields_set:
+        project.pinned_report_id = _existing_report(session, changes.pinned_report_id)
+    flush_name(session, _TAKEN.format(project.name))
+    announce_projects(session)
+
+
+def move(session: Session, project: tables.Project, items: MoveItems) -> MovedItems:
+    """Move runs, studies and reports into a project. A study brings its runs."""
+    studies = _move(session, project, Study, items.studies)
+    of_studies = select(StudyRun.run_id).where(StudyRun.study_id.in_(studies), StudyRun.run_id.is_not(None))
+    run_ids = dict.fromkeys([*items.runs, *(run_id for run_id in session.scalars(of_studies) if run_id is not None)])
+    moved = MovedItems(
+        runs=_move(session, project, Run, list(run_ids)),
+        studies=studies,
+        reports=_move(session, project, Report, items.reports),
+    )
+    announce_projects(session)
+    return moved
+
+
+def delete(session: Session, project: tables.Project) -> None:
+    """Delete an empty project. Raise Conflict if it has anything."""
+    if project.id == MAIN_ID:
+        raise Conflict(f"{MAIN} cannot be deleted, because it gets everything without a project.")
+    counts = [(_count(session, model, project), one, many) for model, one, many in _ITEMS]
+    if has := [f"{count:,} {one if count == 1 else many}" for count, one, many in counts if count]:
+        raise Conflict(f"{project.name} has {' and '.join(has)}, archived ones included. Move or merge them first.")
+    session.delete(project)
+    session.flush()
+    announce_projects(session)
+
+
+def _move(session: Session, project: tables.Project, model: Any, ids: Sequence[int]) -> list[int]:
+    """Move items in the order of their ids, as all transactions lock them. Return the ids of those that exist."""
+    moved = session.scalars(select(model.id).where(model.id.in_(ids)).order_by(model.id).with_for_update()).all()
+    session.execute(update(model).where(model.id.in_(moved)).values(project_id=project.id))
+    return list(moved)
+
+
+def _count(session: Session, model: Any, project: tables.Project) -> int:
+    return session.scalar(select(func.count()).select_from(model).where(model.project_id == project.id)) or 0
+
+
+def _existing_report(session: Session, report_id: int | None) -> int | None:
+    if report_id is not None and session.get(Report, report_id) is None:
+        raise Invalid(FieldError(field="pinned_report_id", message=f"there is no report {report_id}"))
+    return report_id

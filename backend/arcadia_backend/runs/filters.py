@@ -1,0 +1,236 @@
+"""Filters of lists of runs, and what can be filtered: facets, settings that differ, and kinds of failures."""
+
+import json
+import math
+from collections import Counter, defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from pydantic import BaseModel, Field
+from sqlalchemy import ColumnElement, Text, and_, cast, func, literal_column, or_, select, true
+from sqlalchemy.orm import Session
+
+from arcadia_backend.database.tables import Project, Run, RunTag, StudyRun
+from arcadia_backend.projects.service import in_projects
+from arcadia_backend.runs.expressions.completion import filter_sql, written_setting
+from arcadia_backend.runs.expressions.nodes import COLUMN_BY_NAME, setting_title
+from arcadia_backend.runs.expressions.parsing import KEYWORDS
+from arcadia_backend.runs.names import field_titles
+
+MAX_SEARCH_LENGTH = 200
+
+
+@dataclass
+class Filters:
+    """Conditions on the listed runs."""
+
+    states: list[str] = field(default_factory=list)
+    tags: list[str] = field(default_factory=list)
+    algorithms: list[str] = field(default_factory=list)
+    envs: list[str] = field(default_factory=list)
+    text: str = ""
+    archived: bool = False
+    study: int | None = None
+    numbers: list[int] = field(default_factory=list)
+    names: list[str] = field(default_factory=list)
+    origins: list[str] = field(default_factory=list)
+    projects: list[str] = field(default_factory=list)
+    expression: str = ""
+
+
+def filter_conditions(session: Session, filters: Filters) -> list[ColumnElement[bool]]:
+    """Return the SQL conditions of the filters. Raise InvalidExpression if the expression is wrong."""
+    conditions: list[ColumnElement[bool]] = [
+        Run.archived_at.is_not(None) if filters.archived else Run.archived_at.is_(None),
+        *in_projects(Run.project_id, filters.projects),
+    ]
+    for column, values in (
+        (Run.state, filters.states),
+        (Run.algorithm, filters.algorithms),
+        (Run.env, filters.envs),
+        (Run.origin, filters.origins),
+    ):
+        if values:
+            conditions.append(column.in_(values))
+    if filters.numbers:
+        conditions.append(Run.id.in_(filters.numbers))
+    if filters.names:
+        conditions.append(Run.name.in_(filters.names))
+    if filters.study is not None:
+        conditions.append(Run.id.in_(select(StudyRun.run_id).where(StudyRun.study_id == filters.study)))
+    conditions.extend(Run.tags.any(RunTag.tag == tag) for tag in filters.tags)
+    if filters.text:
+        conditions.append(_contains(filters.text))
+    if filters.expression.strip():
+        conditions.append(filter_sql(session, filters.expression))
+    return conditions
+
+
+def _contains(text: str) -> ColumnElement[bool]:
+    columns = (Run.name, Run.notes, Run.project, Run.env, Run.algorithm, Run.failure_message)
+    matches: list[ColumnElement[bool]] = [column.icontains(text, autoescape=True) for column in columns]
+    matches.append(Run.tags.any(RunTag.tag.icontains(text, autoescape=True)))
+    number = text.removeprefix("#")
+    if number.isascii() and number.isdecimal() and len(number) < 16:
+        matches.append(Run.id == int(number))
+    return or_(*matches)
+
+
+MAX_EXACT_INTEGER = 2**53
+
+
+def setting_value(kind: str | None, raw: Any) -> Any:
+    """Return the value of a field, given its type in JSON and its text or number."""
+    if kind in (None, "null"):
+        return None
+    if kind in ("true", "false"):
+        return kind == "true"
+    if kind == "boolean":
+        return raw == "true"
+    if kind in ("integer", "real", "number"):
+        number = float(raw)
+        is_whole = math.isfinite(number) and number == int(number) and abs(number) < MAX_EXACT_INTEGER
+        return int(number) if is_whole else number
+    return json.loads(raw) if kind in ("array", "object") else raw
+
+
+def value_key(value: Any) -> tuple[str, str]:
+    """Return a key that is equal for equal values. In Python 1 == True, but not in a configuration."""
+    number = isinstance(value, int | float) and not isinstance(value, bool)
+    return ("number", repr(float(value))) if number else (type(value).__name__, repr(value))
+
+
+class Choice(BaseModel):
+    """A filter value, with the number of runs that have it."""
+
+    value: str
+    runs: int
+
+
+class Facets(BaseModel):
+    """The choices of each filter, in alphabetical order."""
+
+    state: list[Choice]
+    origin: list[Choice]
+    project: list[Choice]
+    algorithm: list[Choice]
+    env: list[Choice]
+    tag: list[Choice]
+
+
+def count_facets(session: Session, *, archived: bool, projects: Sequence[str] = (), expression: str = "") -> Facets:
+    """Count the filter values of all runs that are archived, or of all that are not.
+
+    Count only those in these projects, if any, and those that match the expression.
+    """
+    filters = Filters(archived=archived, projects=list(projects), expression=expression)
+    listed = and_(*filter_conditions(session, filters))
+
+    # One query evaluates the filter for all columns, which an expression can make slow.
+    columns = (Run.state, Run.origin, Run.algorithm, Run.env, Project.name)
+    combined = select(*columns, func.count()).join(Project, Project.id == Run.project_id)
+    counts: dict[str, Counter[str]] = {name: Counter() for name in ("state", "origin", "algorithm", "env", "project")}
+    for *values, number in session.execute(combined.where(listed).group_by(*columns)):
+        for name, value in zip(counts, values, strict=True):
+            counts[name][value] += number
+    tags = select(RunTag.tag, func.count()).join(Run, Run.id == RunTag.run_id).where(listed).group_by(RunTag.tag)
+    counts["tag"] = Counter({str(tag): int(number) for tag, number in session.execute(tags)})
+    return Facets(**{name: _choices(counter) for name, counter in counts.items()})
+
+
+def _choices(counts: Counter[str]) -> list[Choice]:
+    # Sort here, because databases sort letters differently. Reported runs may have no method or environment.
+    return [Choice(value=value, runs=number) for value, number in sorted(counts.items()) if value]
+
+
+class FailureGroup(BaseModel):
+    """A failure message with the number of runs that have it."""
+
+    message: str = Field(description="First line of the message. Search the run list for this text to find the runs.")
+    runs: int
+
+
+def group_failures(session: Session, filters: Filters, min_runs: int) -> list[FailureGroup]:
+    """Group failed runs by the first line of their message, and return the groups by size, largest first."""
+    conditions = (*filter_conditions(session, filters), Run.state == "failed", Run.failure_message.is_not(None))
+    query = select(Run.failure_message, func.count()).where(*conditions).group_by(Run.failure_message)
+    counts: Counter[str] = Counter()
+    for message, runs in session.execute(query):
+        counts[_first_line(message or "")] += runs
+    shared = [(message, runs) for message, runs in counts.items() if message and runs >= min_runs]
+    shared.sort(key=lambda group: (-group[1], group[0]))
+    return [FailureGroup(message=message, runs=runs) for message, runs in shared]
+
+
+def _first_line(message: str) -> str:
+    """Return the first line, cut to the longest text that the list can search for."""
+    return message.strip().partition("\n")[0][:MAX_SEARCH_LENGTH].strip()
+
+
+# The newest runs, which are examined. The configurations of 10,000 runs take half a second.
+MAX_EXAMINED, MAX_EXAMPLES = 2_000, 5
+# They have separate columns.
+_COLUMNS = ("algorithm", "env")
+
+
+class RunSetting(BaseModel):
+    """A configuration field of the listed runs."""
+
+    field: str
+    name: str = Field(description="The field as an expression names it.")
+    title: str = Field(description="Title of the launch form, or the field itself.")
+    distinct: int = Field(description="Number of different values.")
+    runs: int = Field(description="Runs that have the field.")
+    examples: list[Any] = Field(description="The most frequent values.")
+
+
+class RunSettings(BaseModel):
+    """The configuration fields of the listed runs."""
+
+    examined: int = Field(description=f"Number of runs examined: the newest {MAX_EXAMINED:,} at most.")
+    settings: list[RunSetting]
+
+
+def read_settings(session: Session, filters: Filters, *, every: bool) -> RunSettings:
+    """Return the fields with more than one value, or all fields, in the order of the launch form."""
+    newest = select(Run.id, Run.config).where(*filter_conditions(session, filters)).order_by(Run.id.desc())
+    runs = newest.limit(MAX_EXAMINED).subquery()
+    examined = session.scalar(select(func.count()).select_from(runs)) or 0
+    counts = _count_values(session, runs)
+    titles = [*field_titles()]
+    order = sorted(counts, key=lambda field: (titles.index(field) if field in titles else len(titles), field))
+    fields = [_to_schema(field, counts[field]) for field in order if every or len(counts[field]) > 1]
+    return RunSettings(examined=examined, settings=fields)
+
+
+def _count_values(session: Session, runs: Any) -> dict[str, dict[tuple[str, str], tuple[Any, int]]]:
+    """Return each value of each field with its number of runs."""
+    if session.get_bind().dialect.name == "sqlite":
+        each: Any = func.json_each(runs.c.config).table_valued("key", "value", "type", name="each_field")
+        kind, raw = each.c.type, each.c.value
+    else:
+        each = func.jsonb_each(runs.c.config).table_valued("key", "value", name="each_field").render_derived()
+        kind, raw = func.jsonb_typeof(each.c.value), cast(each.c.value.op("#>>")(literal_column("'{}'")), Text)
+    query = select(each.c.key, kind, raw, func.count()).select_from(runs.join(each, true()))
+    values: dict[str, dict[tuple[str, str], tuple[Any, int]]] = defaultdict(dict)
+    for name, kind_of_value, stored, count in session.execute(query.group_by(each.c.key, kind, raw)):
+        value = setting_value(kind_of_value, stored)
+        if value is not None and name not in _COLUMNS:
+            key = value_key(value)
+            values[name][key] = (value, count + values[name].get(key, (value, 0))[1])
+    return values
+
+
+def _to_schema(field: str, counts: dict[tuple[str, str], tuple[Any, int]]) -> RunSetting:
+    ordered = [counts[key] for key in sorted(counts)]
+    frequent = sorted(ordered, key=lambda pair: -pair[1])
+    reserved = field.lower() in COLUMN_BY_NAME or field.lower() in KEYWORDS
+    return RunSetting(
+        field=field,
+        name=written_setting(field, reserved),
+        title=setting_title(field),
+        distinct=len(counts),
+        runs=sum(count for _value, count in frequent),
+        examples=[value for value, _count in frequent[:MAX_EXAMPLES]],
+    )

@@ -1,0 +1,276 @@
+"""Queries that build the run schemas of the API, with start steps and computed values."""
+
+import math
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime, timedelta
+from typing import Any
+
+from sqlalchemy import select
+from sqlalchemy.orm import Session
+
+from arcadia_backend.checkpoints.availability import NO_CHECKPOINTS, CheckpointCount, count_checkpoints
+from arcadia_backend.colors import color_of
+from arcadia_backend.database import tables
+from arcadia_backend.database.columns import utc_now
+from arcadia_backend.database.tables import Attempt, Run
+from arcadia_backend.errors import FieldError, Invalid
+from arcadia_backend.metrics.points import training_seconds
+from arcadia_backend.runs import schemas
+from arcadia_backend.runs.expressions.completion import read_number
+from arcadia_backend.runs.expressions.nodes import COLUMN_BY_NAME, Value
+from arcadia_backend.runs.expressions.sql import Translator
+from arcadia_backend.runs.schemas import RunStartStep
+from arcadia_backend.runs.states import to_actions
+from arcadia_backend.workers import connected_workers, has_plugins, missing_reason
+from arcadia_workers.contract.config.problems import title_of
+from arcadia_workers.contract.events import RolePlace
+from arcadia_workers.contract.plugins.loading import missing_plugins
+from arcadia_workers.contract.worker_api import ACTIVE, QueueName
+
+MAX_COMPUTED = 10
+_COMPUTED = re.compile(r"\s*([^\W\d]\w{0,49})\s*=", re.ASCII)
+
+
+def read_computed(session: Session, columns: Sequence[str]) -> dict[str, Value]:
+    """Parse definitions such as `efficiency = best_return / hours`. Raise a problem if one is wrong."""
+    values: dict[str, Value] = {}
+    for column in columns:
+        name = _COMPUTED.match(column)
+        if name is None or name[1].lower() in COLUMN_BY_NAME or name[1] in values:
+            message = "write NAME = EXPRESSION, with a name that has no other meaning"
+            raise Invalid(FieldError(field="compute", message=message))
+        values[name[1]] = read_number(session, column[name.end() :], "compute", name.end())
+    return values
+
+
+def computed_values(
+    session: Session, run_ids: Sequence[int], computed: Mapping[str, Value]
+) -> dict[int, dict[str, float | None]]:
+    """Return the computed columns of each run."""
+    translator = Translator(session)
+    columns = [translator.number(value) for value in computed.values()]
+    rows = session.execute(select(Run.id, *columns).where(Run.id.in_(run_ids)))
+    return {run_id: dict(zip(computed, values, strict=True)) for run_id, *values in rows}
+
+
+WAITING = "Waiting for a worker"
+MAX_STEPS = 30
+
+
+def record_claim(run: Run, attempt: Attempt, time: datetime) -> None:
+    """Record the wait in the queue and the claim. Show the claim as the state reason."""
+    if run.queued_at is not None:
+        begin_step(run, attempt, WAITING, run.queued_at)
+    begin_step(run, attempt, _claim_step(attempt), time)
+
+
+def begin_step(run: Run, attempt: Attempt, name: str, time: datetime) -> None:
+    """End the current step and begin the next one. Host clocks differ, so never end a step before it began."""
+    steps = _steps(attempt)
+    if len(steps) >= MAX_STEPS:
+        return
+    _store(attempt, [*_ended(steps, time), RunStartStep(name=name, began_at=_after(steps, time), ended_at=None)])
+    run.state_reason = name
+
+
+def end_step(run: Run, attempt: Attempt, time: datetime) -> None:
+    """End the last step."""
+    steps = _steps(attempt)
+    if steps and run.state_reason == steps[-1].name:
+        run.state_reason = None
+    _store(attempt, _ended(steps, time))
+
+
+def has_trainer_steps(attempt: Attempt) -> bool:
+    """Return True if the trainer reports its steps. Earlier versions do not."""
+    steps = _steps(attempt)
+    return bool(steps) and steps[-1].name not in (WAITING, _claim_step(attempt))
+
+
+def current_steps(run: Run, attempt: Attempt | None) -> list[RunStartStep]:
+    """Return the steps of the current attempt, or the wait in the queue."""
+    if run.state == "queued":
+        return [RunStartStep(name=WAITING, began_at=run.queued_at, ended_at=None)] if run.queued_at else []
+    if attempt is None or run.state not in ACTIVE:
+        return []
+    return _steps(attempt)
+
+
+def _claim_step(attempt: Attempt) -> str:
+    return f"Worker {attempt.worker} took the run"
+
+
+def _after(steps: list[RunStartStep], time: datetime) -> datetime:
+    return max(time, steps[-1].began_at) if steps else time
+
+
+def _ended(steps: list[RunStartStep], time: datetime) -> list[RunStartStep]:
+    if not steps or steps[-1].ended_at is not None:
+        return steps
+    return [*steps[:-1], steps[-1].model_copy(update={"ended_at": _after(steps, time)})]
+
+
+def _steps(attempt: Attempt) -> list[RunStartStep]:
+    return [RunStartStep.model_validate(step) for step in attempt.start_steps or []]
+
+
+def _store(attempt: Attempt, steps: list[RunStartStep]) -> None:
+    attempt.start_steps = [step.model_dump(mode="json") for step in steps]
+
+
+MAX_WARNINGS = 5
+# A free worker should claim a run within this time.
+EXPECTED_CLAIM_TIME = timedelta(seconds=15)
+_SHOWN_COLUMNS = (
+    "id name state desired origin origin_label project algorithm env queue attempt priority created_at started_at "
+    "finished_at archived_at worker step frames total_steps episodes poster_file_id"
+).split()
+
+
+def to_schemas(session: Session, runs: Sequence[tables.Run]) -> list[schemas.Run]:
+    """Return the schemas of runs."""
+    ids = [run.id for run in runs]
+    reasons, seconds, studies = state_reasons(session, runs), training_seconds(session, ids), find_studies(session, ids)
+    counts = count_checkpoints(session, ids)
+    return [
+        _to_schema(run, reasons[run.id], seconds[run.id], studies.get(run.id), counts.get(run.id, NO_CHECKPOINTS))
+        for run in runs
+    ]
+
+
+def to_schema(session: Session, run: tables.Run) -> schemas.Run:
+    """Return the schema of one run, with its roles, start steps and warnings."""
+    (one,) = to_schemas(session, [run])
+    attempt = session.get(tables.Attempt, (run.id, run.attempt))
+    one.warnings = _warnings(session, run)
+    one.roles = [RolePlace.model_validate(role) for role in (attempt.roles if attempt else None) or []]
+    one.start_steps = current_steps(run, attempt)
+    return one
+
+
+def _warnings(session: Session, run: tables.Run) -> list[str]:
+    """Return the newest warnings of the latest attempt, except the state reason."""
+    line = tables.LogLine
+    wanted = select(line.message).where(line.run_id == run.id, line.attempt == run.attempt, line.level == "warning")
+    if run.state_reason is not None:
+        wanted = wanted.where(line.message != run.state_reason)
+    newest = session.scalars(wanted.order_by(line.id.desc()).limit(MAX_WARNINGS))
+    return [*newest][::-1]
+
+
+def find_studies(session: Session, run_ids: Sequence[int]) -> dict[int, schemas.StudyOfRun]:
+    """Return the study of each run that belongs to one."""
+    study_run = tables.StudyRun
+    query = select(study_run, tables.Study.name).join(tables.Study, tables.Study.id == study_run.study_id)
+    return {
+        row.run_id: schemas.StudyOfRun(id=row.study_id, name=name, point=row.point, seed=row.seed)
+        for row, name in session.execute(query.where(study_run.run_id.in_(run_ids)))
+        if row.run_id is not None
+    }
+
+
+def state_reasons(session: Session, runs: Sequence[tables.Run]) -> dict[int, str | None]:
+    """Return the sentence that explains the state of each run."""
+    queues = {run.queue for run in runs if run.state == "queued" and run.queue is not None}
+    workers = connected_workers(session, utc_now()) if queues else []
+    ahead = _queue_positions(session, queues)
+    return {run.id: _state_reason(run, workers, ahead.get(run.id, 0)) for run in runs}
+
+
+def _state_reason(run: tables.Run, workers: list[tables.Worker], ahead: int) -> str | None:
+    if run.origin != "trained":
+        return _reported_reason(run)
+    if run.state in ACTIVE and run.desired != "run":
+        return "Stopping: the trainer saves a checkpoint first." if run.desired == "stop" else "Pausing."
+    if run.state == "running" and _has_all_steps(run):
+        return run.state_reason or "Finishing: the trainer saves the final checkpoint."
+    if run.state != "queued" or run.queue is None:
+        return run.state_reason
+    waiting = _waiting_reason(run, run.queue, [worker for worker in workers if worker.queue == run.queue], ahead)
+    return " ".join(part for part in (run.state_reason, waiting) if part)
+
+
+def _reported_reason(run: tables.Run) -> str | None:
+    if run.state != "running" or run.desired == "run":
+        return run.state_reason
+    word = "stop" if run.desired == "stop" else "pause"
+    return f"Waiting for its script to {word}: it must call should_stop()."
+
+
+def _has_all_steps(run: tables.Run) -> bool:
+    return run.total_steps is not None and run.step >= run.total_steps
+
+
+def _waiting_reason(run: tables.Run, queue: QueueName, workers: list[tables.Worker], ahead: int) -> str:
+    name = queue.upper()
+    if not workers:
+        return f"No {name} worker is connected: start one with `arcadia worker --queue {queue}`."
+    if missing := missing_reason(workers, run.needed_plugins, f"{name} worker"):
+        return missing
+    if ahead >= sum(worker.run_id is None and has_plugins(worker, run.needed_plugins) for worker in workers):
+        return f"Waiting for a free {name} worker."
+    if utc_now() - run.created_at < EXPECTED_CLAIM_TIME:
+        return f"A {name} worker is about to take it."
+    return f"Next in the queue. A free {name} worker has not taken it yet: a busy host may need minutes."
+
+
+def _queue_positions(session: Session, queues: Iterable[str]) -> dict[int, int]:
+    """Return the number of runs ahead of each queued run."""
+    positions: dict[int, int] = {}
+    for queue in queues:
+        waiting = select(tables.Run.id).where(tables.Run.state == "queued", tables.Run.queue == queue)
+        ordered = waiting.order_by(tables.Run.priority.desc(), tables.Run.created_at, tables.Run.id)
+        positions.update((run_id, place) for place, run_id in enumerate(session.scalars(ordered)))
+    return positions
+
+
+def _finite(value: float | None) -> float | None:
+    return value if value is not None and math.isfinite(value) else None
+
+
+def shown_fields(run: tables.Run, reason: str | None) -> dict[str, Any]:
+    """Return the fields that a run has in a list and elsewhere."""
+    parent = None
+    if run.parent_run_id is not None:
+        parent = schemas.Parent(run_id=run.parent_run_id, checkpoint_id=run.parent_checkpoint_id, step=run.parent_step)
+    is_training = run.state == "running" and not _has_all_steps(run)
+    return {name: getattr(run, name) for name in _SHOWN_COLUMNS} | {
+        "method": title_of(run.algorithm),
+        "tags": sorted(tag.tag for tag in run.tags),
+        "parent": parent,
+        "state_reason": reason,
+        "steps_per_second": _finite(run.steps_per_second),
+        "seconds_left": _finite(run.seconds_left) if is_training else None,
+        "last_return": _finite(run.last_return),
+        "best_return": _finite(run.best_return),
+        "color": color_of(run.id),
+        "unsupported_because": missing_plugins(run.needed_plugins),
+    }
+
+
+def _to_schema(
+    run: tables.Run,
+    reason: str | None,
+    seconds: float,
+    study: schemas.StudyOfRun | None,
+    checkpoints: CheckpointCount,
+) -> schemas.Run:
+    failure = None
+    if run.failure_message is not None:
+        failure = schemas.Failure(message=run.failure_message, traceback=run.failure_traceback)
+    return schemas.Run(
+        **shown_fields(run, reason),
+        reported_key=run.reported_key,
+        notes=run.notes,
+        config=run.config,
+        study=study,
+        failure=failure,
+        trained_seconds=seconds,
+        versions=run.versions,
+        command=run.command,
+        actions=to_actions(run, checkpoints),
+        roles=[],
+        start_steps=[],
+        warnings=[],
+    )

@@ -1,0 +1,191 @@
+"""Operations on runs. Every function works inside the caller's transaction."""
+
+import time
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from sqlalchemy import select
+from sqlalchemy.orm import Session
+
+from arcadia_backend import configuration
+from arcadia_backend.checkpoints.availability import find_chosen
+from arcadia_backend.checkpoints.service import copy_checkpoint
+from arcadia_backend.database.columns import utc_now
+from arcadia_backend.database.engine import after_commit
+from arcadia_backend.database.tables import Run, RunTag
+from arcadia_backend.errors import Conflict
+from arcadia_backend.files.service import delete_run_files
+from arcadia_backend.live.notices import publish
+from arcadia_backend.logs import note
+from arcadia_backend.projects.service import assign, project_of, resolve
+from arcadia_backend.provenance import delete_unused_documents, document_hashes
+from arcadia_backend.replays.service import forget_analyses, list_replays
+from arcadia_backend.runs.names import name_for_copy
+from arcadia_backend.runs.schemas import MAX_TAGS, Action, BulkRequest, CloneRun, CreateRun, EditRun, ForkRun
+from arcadia_backend.runs.states import Already, Change, Refusal, announce_run, decide, queue_on_request
+from arcadia_backend.web.lookup import require_trained
+from arcadia_workers.contract.config import RunConfig
+from arcadia_workers.contract.worker_api import QueueName
+
+_LOG_MESSAGES: dict[Action, str] = {"stop": "Stop requested.", "pause": "Pause requested.", "resume": "Resumed."}
+
+
+def create(session: Session, new: CreateRun) -> Run:
+    """Create a run and queue it."""
+    config = configuration.build_config(new.config, new.preset, new.overrides or {})
+    columns = {"priority": new.priority, "notes": new.notes, "project_id": resolve(session, new.project)}
+    return add_to_queue(session, config, name=new.name, queue=new.queue, tags=new.tags, **columns)
+
+
+def edit(session: Session, run: Run, changes: EditRun) -> None:
+    """Change the name, notes, priority, tags or project of a run."""
+    for column in ("name", "notes", "priority"):
+        if (value := getattr(changes, column)) is not None:
+            setattr(run, column, value)
+    if changes.tags is not None:
+        _set_tags(run, changes.tags)
+    if changes.project is not None:
+        assign(session, run, changes.project)
+    announce_run(session, run.id, "run.changed")
+
+
+def _set_tags(run: Run, tags: Iterable[str]) -> None:
+    kept = {tag.tag: tag for tag in run.tags}
+    run.tags = [kept.get(tag) or RunTag(tag=tag) for tag in dict.fromkeys(tags)]
+
+
+def _change_tags(session: Session, run: Run, request: BulkRequest) -> None:
+    """Add or remove tags. Raise Conflict if the run would have too many."""
+    before = [tag.tag for tag in run.tags]
+    tags = (
+        list(dict.fromkeys([*before, *request.tags]))
+        if request.action == "tag"
+        else [tag for tag in before if tag not in request.tags]
+    )
+    if len(tags) > MAX_TAGS:
+        raise Conflict(f"Run {run.id} would have more than {MAX_TAGS} tags.")
+    if tags != before:
+        _set_tags(run, tags)
+        announce_run(session, run.id, "run.changed")
+
+
+def act(session: Session, run: Run, action: Action) -> None:
+    """Apply an action to a run. Raise Conflict if it is not allowed."""
+    decision = decide(action, run)
+    if isinstance(decision, Refusal):
+        raise Conflict(f"Run {run.id} {decision.reason}")
+    if isinstance(decision, Already):
+        return
+    if action == "purge":
+        _purge(session, run)
+        return
+    if action in ("archive", "restore"):
+        run.archived_at = utc_now() if action == "archive" else None
+    _apply(session, run, action, decision)
+    announce_run(session, run.id, "run.changed", "run.log")
+
+
+def clone(session: Session, run: Run, changes: CloneRun) -> Run:
+    """Queue a new run with the same configuration, except for some fields."""
+    require_trained(run, "clone")
+    config = configuration.override(run.config, changes.overrides)
+    name = changes.name or name_for_copy(run, configuration.to_document(config))
+    return add_to_queue(session, config, name=name, **_for_copy(session, run, config, changes.project))
+
+
+def fork(session: Session, run: Run, changes: ForkRun) -> Run:
+    """Queue a run that continues from one of this run's checkpoints. It gets its own copy of the file."""
+    require_trained(run, "fork")
+    checkpoint = find_chosen(session, run, changes.checkpoint_id, field="checkpoint_id", action="fork")
+    config = configuration.override(run.config, changes.overrides)
+    configuration.refuse_other_shape(config, configuration.override(run.config, {}))
+    configuration.refuse_no_steps(config, checkpoint.step)
+    columns = _for_copy(session, run, config, changes.project)
+    child = add_to_queue(session, config, name=changes.name or run.name, **columns)
+    child.parent_run_id, child.parent_checkpoint_id, child.parent_step = run.id, checkpoint.id, checkpoint.step
+    child.step, child.frames = checkpoint.step, checkpoint.frames
+    copy_checkpoint(session, checkpoint, child)
+    note(session, child, f"Forked from run {run.id} at step {checkpoint.step:,}.")
+    return child
+
+
+def bulk(session: Session, request: BulkRequest, ids: Sequence[int], seconds: float) -> dict[int, str | None]:
+    """Apply a request to runs until the time is up. Return for each handled run why it was skipped, or None."""
+    ends = time.monotonic() + seconds
+    locked = session.scalars(select(Run).where(Run.id.in_(ids)).order_by(Run.id).with_for_update())
+    runs = {run.id: run for run in locked}
+    outcomes: dict[int, str | None] = {}
+    for run_id in ids:
+        run = runs.get(run_id)
+        outcomes[run_id] = _try_action(session, run, request) if run is not None else f"There is no run {run_id}."
+        if time.monotonic() > ends:
+            break
+    return outcomes
+
+
+def _try_action(session: Session, run: Run, request: BulkRequest) -> str | None:
+    """Apply an action. Return why it is not allowed, or None."""
+    try:
+        if request.action == "tag" or request.action == "untag":
+            _change_tags(session, run, request)
+        else:
+            act(session, run, request.action)
+    except Conflict as refused:
+        return refused.detail
+    return None
+
+
+def add_to_queue(
+    session: Session, config: RunConfig, *, name: str | None = None, queue: QueueName | None = None, **columns: Any
+) -> Run:
+    """Store a run and queue it."""
+    tags = dict.fromkeys(columns.pop("tags", []))
+    run = Run(
+        tags=[RunTag(tag=tag) for tag in tags],
+        **configuration.to_run_columns(config, name, queue),
+        **columns,
+    )
+    session.add(run)
+    session.flush()
+    announce_run(session, run.id, "run.changed")
+    return run
+
+
+def _apply(session: Session, run: Run, action: Action, change: Change) -> None:
+    if change.desired is not None and change.desired != run.desired:
+        run.desired = change.desired
+        note(session, run, _LOG_MESSAGES[action])
+    if change.state is None or change.state == run.state:
+        return
+    run.state, run.state_reason = change.state, None
+    if change.state == "stopped":
+        run.finished_at = utc_now()
+    if change.state == "queued":
+        queue_on_request(run)
+
+
+def _purge(session: Session, run: Run) -> None:
+    run_id = run.id
+    # Agents of other runs may act in the futures of its replays.
+    forget_analyses(session, list_replays(session, run))
+    delete_run_files(session, run_id)
+    documents = document_hashes(session, run_id)
+    session.delete(run)
+    session.flush()
+    delete_unused_documents(session, documents)
+    after_commit(session, lambda: publish("run.removed", {"run_id": run_id}))
+
+
+def _for_copy(session: Session, run: Run, config: RunConfig, project: str | None) -> dict[str, Any]:
+    """Return the queue, the tags and the project of a copy."""
+    return {
+        "queue": _queue_for_copy(run, config),
+        "tags": [tag.tag for tag in run.tags],
+        "project_id": project_of(session, run) if project is None else resolve(session, project),
+    }
+
+
+def _queue_for_copy(run: Run, config: RunConfig) -> QueueName:
+    """Return the queue of the original run, unless the copy trains on another device."""
+    is_same_device = config.device == run.config.get("device")
+    return run.queue if run.queue is not None and is_same_device else configuration.queue_for(config)

@@ -1,0 +1,222 @@
+"""Results of a study: the mean return of each point over its seeds with its interval, and when they are certain."""
+
+import math
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+from sqlalchemy import func, select
+from sqlalchemy.orm import Session
+
+from arcadia_backend.database.tables import Run, Study, StudyPoint, StudyRun
+from arcadia_backend.studies.specification import Specification
+from arcadia_workers.contract.games import env_title
+from arcadia_workers.contract.inference.elimination import PointEvidence, eliminate
+from arcadia_workers.contract.inference.means import Floats
+from arcadia_workers.contract.inference.samples import center_curve
+from arcadia_workers.contract.worker_api import ENDED, State
+
+# Excludes infinities and NaN, which PostgreSQL treats as larger than all numbers.
+LARGEST_FLOAT = sys.float_info.max
+
+
+@dataclass(frozen=True)
+class PlannedRun:
+    """A planned run of a study. Its state is None if it is not created yet or was purged."""
+
+    seed: int
+    run_id: int | None
+    state: State | None
+    step: int
+    total_steps: int
+    score: float | None
+    env: str | None = None
+
+    @property
+    def has_ended(self) -> bool:
+        """Return True if the run has ended or was purged."""
+        return self.run_id is not None and self.state in (None, *ENDED)
+
+    @property
+    def is_scored(self) -> bool:
+        """Return True if the run has finished with a score, which counts for its point."""
+        return self.state == "finished" and self.score is not None
+
+
+@dataclass(frozen=True)
+class Point:
+    """A point with its runs. The mean is over finished runs. An interval requires at least three of them."""
+
+    number: int
+    draw: Sequence[float]
+    runs: Sequence[PlannedRun]
+    n: int
+    mean: float | None
+    low: float | None
+    high: float | None
+
+
+def load_points(session: Session, study: Study) -> list[Point]:
+    """Return all points of a study in the order they were drawn."""
+    runs_by_point = load_planned_runs(session, study)
+    query = select(StudyPoint.number, StudyPoint.draw).where(StudyPoint.study_id == study.id)
+    rows = session.execute(query.order_by(StudyPoint.number)).all()
+    runs = [runs_by_point.get(row.number, []) for row in rows]
+    # One column per point.
+    scores = np.full((max(map(len, runs), default=0), len(rows)), np.nan)
+    for place, each in enumerate(runs):
+        point_scores = [run.score for run in each if run.is_scored]
+        scores[: len(point_scores), place] = point_scores
+    curve = center_curve(scores, "mean")
+    return [
+        Point(row.number, row.draw, each, int(n), _finite(center), *map(_finite, ends))
+        for row, each, n, center, *ends in zip(rows, runs, curve.runs, curve.center, *curve.interval, strict=True)
+    ]
+
+
+def best_points(session: Session, study: Study, count: int) -> list[int]:
+    """Return the numbers of the points with the largest means."""
+    scored = [point for point in load_points(session, study) if point.mean is not None]
+    return [point.number for point in sorted(scored, key=lambda point: -(point.mean or 0))[:count]]
+
+
+def best_means(session: Session, study_ids: Sequence[int]) -> dict[int, float]:
+    """Return each study's best mean return over its points."""
+    query = (
+        select(StudyRun.study_id, func.avg(Run.last_return))
+        .join(Run, Run.id == StudyRun.run_id)
+        .where(
+            StudyRun.study_id.in_(study_ids),
+            Run.state == "finished",
+            Run.last_return.between(-LARGEST_FLOAT, LARGEST_FLOAT),
+        )
+        .group_by(StudyRun.study_id, StudyRun.point)
+    )
+    means: dict[int, float] = {}
+    for study_id, mean in session.execute(query):
+        if (value := _finite(mean)) is not None:
+            means[study_id] = max(means.get(study_id, value), value)
+    return means
+
+
+def load_planned_runs(session: Session, study: Study) -> dict[int, list[PlannedRun]]:
+    """Return the runs of each point in the order of their seeds."""
+    columns = (Run.state, Run.step, Run.total_steps, Run.last_return, Run.env)
+    query = (
+        select(StudyRun.point, StudyRun.seed, StudyRun.run_id, *columns)
+        .outerjoin(Run, Run.id == StudyRun.run_id)
+        .where(StudyRun.study_id == study.id)
+        .order_by(StudyRun.point, StudyRun.seed)
+    )
+    runs_by_point: dict[int, list[PlannedRun]] = {}
+    for row in session.execute(query):
+        progress = row.step or 0, row.total_steps or 0
+        run = PlannedRun(row.seed, row.run_id, row.state, *progress, _finite(row.last_return), row.env)
+        runs_by_point.setdefault(row.point, []).append(run)
+    return runs_by_point
+
+
+def _finite(value: float | None) -> float | None:
+    return float(value) if value is not None and math.isfinite(value) else None
+
+
+DecisionState = Literal["undecided", "decided", "limit_reached"]
+
+RunsByPoint = Mapping[int, Sequence[PlannedRun]]
+
+MAX_NAMES = 3
+
+
+@dataclass(frozen=True)
+class Decision:
+    """Decision on a point: ranked lower than another, the only one left in its environment, or undecided."""
+
+    state: DecisionState
+    # None until the point has a run.
+    env: str | None
+    # Number of the point that beats this one, or None.
+    beaten_by: int | None
+    evidence: PointEvidence
+    # Mean score of its finished runs, or None.
+    mean: float | None
+
+
+def decide(spec: Specification, runs_by_point: RunsByPoint) -> dict[int, Decision]:
+    """Return the decision on each point. Only points of the same environment compete."""
+    numbers = [*runs_by_point]
+    envs = [_env(runs_by_point[number]) for number in numbers]
+    scores = _scores([*runs_by_point.values()])
+    evidence = eliminate(scores, envs)
+    undecided = {index for index, each in enumerate(evidence) if each.beaten_by is None}
+    decisions = {}
+    for index, (number, each) in enumerate(zip(numbers, evidence, strict=True)):
+        has_rival = any(envs[other] == envs[index] for other in undecided - {index})
+        is_decided = index not in undecided or not has_rival
+        is_full = len(runs_by_point[number]) >= spec.seed_limit
+        state: DecisionState = "decided" if is_decided else "limit_reached" if is_full else "undecided"
+        beaten_by = None if each.beaten_by is None else numbers[each.beaten_by]
+        decisions[number] = Decision(state, envs[index], beaten_by, each, _mean(scores[index]))
+    return decisions
+
+
+def undecided_points(spec: Specification, runs_by_point: RunsByPoint) -> list[int]:
+    """Return the points that get another seed once all runs have ended."""
+    return [number for number, each in decide(spec, runs_by_point).items() if each.state == "undecided"]
+
+
+def describe(spec: Specification, decisions: Mapping[int, Decision], labels: Mapping[int, str]) -> str:
+    """Return the verdict in each environment as sentences."""
+    envs = dict.fromkeys(each.env for each in decisions.values())
+    sentences = []
+    for env in envs:
+        own = {number: each for number, each in decisions.items() if each.env == env}
+        prefix = f"{env_title(env)}: " if len(envs) > 1 and env is not None else ""
+        sentences.append(prefix + _describe_environment(spec, own, labels))
+    return " ".join(sentences)
+
+
+def _describe_environment(spec: Specification, decisions: Mapping[int, Decision], labels: Mapping[int, str]) -> str:
+    left = [number for number, each in decisions.items() if each.beaten_by is None]
+    if len(decisions) == 1:
+        return "There is nothing to compare."
+    if len(left) == 1:
+        return f"{labels[left[0]]} ranks highest: the runs of every other point tend to score lower." + _describe_means(
+            decisions, left[0], labels
+        )
+    names = [labels[number] for number in left[:MAX_NAMES]]
+    *first, last = [*names, f"{len(left) - MAX_NAMES} more"] if len(left) > MAX_NAMES else names
+    is_full = all(decisions[number].state == "limit_reached" for number in left)
+    limit = f" at the limit of {spec.seed_limit} seeds" if is_full else ""
+    return f"Undecided{limit}: {', '.join(first)} and {last}."
+
+
+def _describe_means(decisions: Mapping[int, Decision], highest: int, labels: Mapping[int, str]) -> str:
+    """Return a warning if a point has a higher mean than the one that ranks highest, or an empty text."""
+    means = {number: each.mean for number, each in decisions.items() if each.mean is not None}
+    other = max(means, key=lambda number: means[number])
+    if other == highest or means[other] <= means.get(highest, -np.inf):
+        return ""
+    return (
+        f" The means disagree: {labels[other]} has a mean of {means[other]:.4g}, and {labels[highest]} one of "
+        f"{means[highest]:.4g}. Ranks do not count how large a score is."
+    )
+
+
+def _mean(scores: Floats) -> float | None:
+    known = scores[np.isfinite(scores)]
+    return float(known.mean()) if len(known) else None
+
+
+def _env(runs: Sequence[PlannedRun]) -> str | None:
+    """Return the environment of a point. It is unknown until the point has a run."""
+    return next((run.env for run in runs if run.env is not None), None)
+
+
+def _scores(runs: Sequence[Sequence[PlannedRun]]) -> Floats:
+    scores_by_point = [[run.score for run in each if run.is_scored] for each in runs]
+    scores = np.full((len(scores_by_point), max(map(len, scores_by_point), default=0)), np.nan)
+    for row, each in zip(scores, scores_by_point, strict=True):
+        row[: len(each)] = each
+    return scores

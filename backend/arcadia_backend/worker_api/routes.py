@@ -1,0 +1,187 @@
+"""Routes of /workers for users, and of /worker/… for workers: heartbeat, claim, events, release and goodbye."""
+
+from typing import Annotated
+
+from fastapi import APIRouter, Query, Request, Response
+from sqlalchemy.orm import Session
+
+from arcadia_backend import workers
+from arcadia_backend.config import CurrentSettings, Settings
+from arcadia_backend.database.engine import Database, Db
+from arcadia_backend.errors import NotFound
+from arcadia_backend.evaluations.service import start_set_of_job
+from arcadia_backend.files import service
+from arcadia_backend.files.routes import download
+from arcadia_backend.files.service import BODY, FindMaker, Upload, receive_upload
+from arcadia_backend.web.lookup import PathId
+from arcadia_backend.worker_api import ingest, jobs, registry, runs
+from arcadia_backend.worker_api.jobs import JOBS
+from arcadia_backend.worker_api.runs import RUNS
+from arcadia_workers.contract import worker_api
+from arcadia_workers.contract.events import FileKind, Sha256
+from arcadia_workers.contract.worker_api import AttemptNumber, RunPath, UploadedFile
+
+transfer_router = APIRouter(tags=["files"])
+
+Attempt = Annotated[AttemptNumber, Query()]
+
+
+@transfer_router.put("/worker/runs/{run_id}/files", openapi_extra=BODY)
+async def upload_file(
+    request: Request,
+    db: Db,
+    settings: CurrentSettings,
+    run_id: PathId,
+    attempt: Attempt,
+    kind: FileKind,
+    path: RunPath,
+    sha256: Sha256,
+) -> UploadedFile:
+    """Upload a file of a run. A repeated upload changes nothing."""
+    return await _receive(request, db, settings, _of_run(run_id, attempt), kind, path, sha256)
+
+
+@transfer_router.put("/worker/jobs/{job_id}/files", openapi_extra=BODY)
+async def upload_job_file(
+    request: Request,
+    db: Db,
+    settings: CurrentSettings,
+    job_id: PathId,
+    attempt: Attempt,
+    kind: FileKind,
+    path: RunPath,
+    sha256: Sha256,
+) -> UploadedFile:
+    """Upload a file of a job. A repeated upload changes nothing."""
+    return await _receive(request, db, settings, _of_job(job_id, attempt), kind, path, sha256)
+
+
+@transfer_router.get("/worker/runs/{run_id}/files/{file_id}", response_class=Response)
+def fetch_file(
+    request: Request, db: Db, settings: CurrentSettings, run_id: PathId, file_id: PathId, attempt: Attempt
+) -> Response:
+    """Download a file of the worker's run."""
+    return _send(request, db, settings, _of_run(run_id, attempt), file_id)
+
+
+@transfer_router.get("/worker/jobs/{job_id}/files/{file_id}", response_class=Response)
+def fetch_job_file(
+    request: Request, db: Db, settings: CurrentSettings, job_id: PathId, file_id: PathId, attempt: Attempt
+) -> Response:
+    """Download a file of the run of the worker's job."""
+    return _send(request, db, settings, _of_job(job_id, attempt), file_id)
+
+
+@transfer_router.get("/worker/jobs/{job_id}/starts", response_class=Response)
+def fetch_job_starts(db: Db, job_id: PathId, attempt: Attempt) -> Response:
+    """Download the start points of the worker's job."""
+    with db.read() as session:
+        stored = start_set_of_job(session, JOBS.current(session, job_id, attempt))
+    return Response(stored.content, media_type="application/json", headers={"ETag": f'"{stored.sha256}"'})
+
+
+def _of_run(run_id: int, attempt: int) -> FindMaker:
+    return lambda session, lock: service.Maker(RUNS.current(session, run_id, attempt, lock=lock).id, attempt)
+
+
+def _of_job(job_id: int, attempt: int) -> FindMaker:
+    def find(session: Session, lock: bool) -> service.Maker:
+        job = JOBS.current(session, job_id, attempt, lock=lock)
+        return service.Maker(job.run_id, attempt, job.id)
+
+    return find
+
+
+async def _receive(
+    request: Request, db: Database, settings: Settings, find: FindMaker, kind: FileKind, path: str, sha256: str
+) -> UploadedFile:
+    upload = Upload(find, lambda session, made_by: service.find_upload(session, made_by, path, sha256), kind, sha256)
+    return UploadedFile(file_id=await receive_upload(request, db, settings, upload, lambda _received: path))
+
+
+def _send(request: Request, db: Database, settings: Settings, find: FindMaker, file_id: int) -> Response:
+    with db.read() as session:
+        run_id = find(session, False).run_id
+        file = service.find_file(session, file_id)
+        if run_id is None or file.run_id != run_id:
+            raise NotFound(f"{'No run' if run_id is None else f'Run {run_id}'} has no file {file_id}.")
+    return download(request, file, settings.files_dir)
+
+
+router = APIRouter(tags=["workers"])
+
+
+@router.get("/workers")
+def list_workers(db: Db) -> list[workers.Worker]:
+    """List the workers with their hosts and runs."""
+    with db.read() as session:
+        return registry.list_workers(session)
+
+
+@router.post("/worker/heartbeat")
+def heartbeat(db: Db, settings: CurrentSettings, report: worker_api.Heartbeat) -> worker_api.HeartbeatAnswer:
+    """Record a heartbeat. The answer has the desired state of each assignment of the worker."""
+    with db.write() as session:
+        answer = registry.beat(session, settings, report)
+    if answer.stale is not None:
+        raise answer.stale
+    return worker_api.HeartbeatAnswer(
+        desired=answer.desired, lease_seconds=settings.lease_seconds, jobs=answer.jobs, changes=answer.changes
+    )
+
+
+@router.post("/worker/claim", response_model=worker_api.Claim, responses={204: {"description": "The queue is empty."}})
+def claim(db: Db, settings: CurrentSettings, wanted: worker_api.ClaimRequest) -> worker_api.Claim | Response:
+    """Claim the first waiting run of a queue."""
+    with db.write() as session:
+        claimed = runs.claim(session, settings, wanted.name, wanted.queue)
+    return claimed if claimed is not None else Response(status_code=204)
+
+
+@router.post("/worker/runs/{run_id}/events")
+def post_events(db: Db, run_id: PathId, batch: worker_api.EventBatch) -> worker_api.Acknowledged:
+    """Store events of a run. A repeated batch changes nothing. A gap in the sequence is an error."""
+    with db.write() as session:
+        acknowledged = ingest.ingest(session, run_id, batch)
+    return worker_api.Acknowledged(acknowledged=acknowledged)
+
+
+@router.post("/worker/runs/{run_id}/release")
+def release(db: Db, settings: CurrentSettings, run_id: PathId, ended: worker_api.Release) -> worker_api.Released:
+    """Release a run with its outcome."""
+    with db.write() as session:
+        run = RUNS.release(session, settings, run_id, ended)
+        return worker_api.Released(state=run.state)
+
+
+@router.post(
+    "/worker/jobs/claim", response_model=worker_api.JobClaim, responses={204: {"description": "The queue is empty."}}
+)
+def claim_job(db: Db, settings: CurrentSettings, wanted: worker_api.JobClaimRequest) -> worker_api.JobClaim | Response:
+    """Claim the first waiting job."""
+    with db.write() as session:
+        claimed = jobs.claim(session, settings, wanted.name)
+    return claimed if claimed is not None else Response(status_code=204)
+
+
+@router.post("/worker/jobs/{job_id}/events")
+def post_job_events(db: Db, job_id: PathId, batch: worker_api.EventBatch) -> worker_api.Acknowledged:
+    """Store events of a job. A repeated batch changes nothing. A gap in the sequence is an error."""
+    with db.write() as session:
+        acknowledged = jobs.ingest(session, job_id, batch)
+    return worker_api.Acknowledged(acknowledged=acknowledged)
+
+
+@router.post("/worker/jobs/{job_id}/release")
+def release_job(db: Db, settings: CurrentSettings, job_id: PathId, ended: worker_api.Release) -> worker_api.Released:
+    """Release a job with its outcome."""
+    with db.write() as session:
+        return worker_api.Released(state=JOBS.release(session, settings, job_id, ended).state)
+
+
+@router.post("/worker/goodbye", status_code=204)
+def goodbye(db: Db, leaving: worker_api.Goodbye) -> Response:
+    """Record that a worker leaves."""
+    with db.write() as session:
+        registry.leave(session, leaving.name)
+    return Response(status_code=204)

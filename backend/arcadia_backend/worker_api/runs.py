@@ -1,0 +1,154 @@
+"""Attempts at runs."""
+
+from datetime import datetime
+
+from sqlalchemy import update
+from sqlalchemy.orm import Session
+
+from arcadia_backend.alerts.service import raise_run_end
+from arcadia_backend.changes import has_steps_left, list_requested
+from arcadia_backend.checkpoints.service import list_resumable
+from arcadia_backend.config import Settings
+from arcadia_backend.database.columns import utc_now
+from arcadia_backend.database.tables import Attempt, Run, Worker
+from arcadia_backend.logs import note
+from arcadia_backend.runs import queries
+from arcadia_backend.runs.states import announce_run, queue_again, state_after_release
+from arcadia_backend.web.lookup import find_run
+from arcadia_backend.worker_api.attempts import Attempts, claim_first, offer, read_installation_id
+from arcadia_backend.workers import announce_worker, can_be_done_by
+from arcadia_workers.contract.worker_api import ACTIVE, ENDED, Claim, Outcome, QueueName, Release
+
+QUEUE_ORDER = (Run.priority.desc(), Run.created_at, Run.id)
+
+
+def claim(session: Session, settings: Settings, worker: str, queue: QueueName) -> Claim | None:
+    """Claim the first waiting run of a queue for a worker, or return None if no run waits."""
+    run = claim_first(
+        session,
+        settings,
+        Run,
+        (Run.state == "queued", Run.queue == queue, can_be_done_by(session, worker, Run)),
+        QUEUE_ORDER,
+        worker,
+        {
+            "state": "starting",
+            "state_reason": None,
+            "finished_at": None,
+            "steps_per_second": None,
+            "seconds_left": None,
+        },
+    )
+    if run is None:
+        return None
+    attempt = Attempt(run_id=run.id, attempt=run.attempt, worker=worker)
+    queries.record_claim(run, attempt, utc_now())
+    session.add(attempt)
+    note(session, run, f"Taken by worker {worker}, attempt {run.attempt}.")
+    session.execute(
+        update(Worker).where(Worker.name == worker).values(run_id=run.id, last_seen_at=utc_now(), left=False)
+    )
+    announce_run(session, run.id, "run.changed", "run.log")
+    announce_worker(session, worker)
+    return Claim(
+        run_id=run.id,
+        attempt=run.attempt,
+        config=run.config,
+        lease_seconds=settings.lease_seconds,
+        checkpoints=[offer(checkpoint) for checkpoint in list_resumable(session, run)],
+        changes=list_requested(session, run.id),
+        installation=read_installation_id(session),
+    )
+
+
+def _active_attempt(session: Session, run: Run) -> Attempt:
+    return session.get_one(Attempt, (run.id, run.attempt))
+
+
+class RunAttempts(Attempts[Run]):
+    """Attempts at runs. Each is stored as a row."""
+
+    active = ACTIVE
+
+    def find(self, session: Session, row_id: int, *, lock: bool = False) -> Run:
+        return find_run(session, row_id, lock=lock)
+
+    def is_of(self, held: Run, attempt: int) -> bool:
+        return held.origin == "trained" and held.attempt == attempt
+
+    def may_continue(self, held: Run) -> bool:
+        return held.state not in ACTIVE and held.lease_expires_at is not None and held.archived_at is None
+
+    def make_active(self, session: Session, held: Run) -> None:
+        attempt = _active_attempt(session, held)
+        attempt.outcome = attempt.ended_at = None
+        held.state, held.state_reason = "running" if attempt.started_at else "starting", None
+        held.worker, held.finished_at, held.failure_message = attempt.worker, None, None
+        session.execute(update(Worker).where(Worker.name == held.worker).values(run_id=held.id))
+        note(session, held, f"Worker {held.worker} is back and continues attempt {held.attempt}.")
+        announce_run(session, held.id, "run.changed", "run.log")
+        if held.worker is not None:
+            announce_worker(session, held.worker)
+
+    def reported_outcome(self, session: Session, held: Run) -> Outcome | None:
+        return _active_attempt(session, held).outcome
+
+    def store_traceback(self, session: Session, held: Run, traceback: str) -> None:
+        _active_attempt(session, held).failure_traceback = traceback
+
+    def compare_outcome(self, session: Session, held: Run, ended: Release) -> None:
+        attempt = _active_attempt(session, held)
+        # What the trainer reported counts more than that its worker lost it.
+        if ended.outcome in (attempt.outcome, "lost"):
+            return
+        reason = f" ({ended.message})" if ended.message else ""
+        sentence = (
+            f"Worker {attempt.worker} reported the end of attempt {held.attempt} again, now as {ended.outcome}{reason}."
+        )
+        note(session, held, f"{sentence} The first report counts: {attempt.outcome}.", "warning")
+        announce_run(session, held.id, "run.changed", "run.log")
+
+    def finish(self, session: Session, held: Run) -> None:
+        if has_steps_left(session, held):
+            queue_again(held)
+            note(session, held, "Back in the queue: more steps were requested when it finished.")
+        else:
+            held.state, held.state_reason = "finished", None
+            note(session, held, "Finished.")
+
+    def fail(self, session: Session, held: Run, message: str | None) -> None:
+        attempt = _active_attempt(session, held)
+        message = message or attempt.failure_message or "The trainer failed without an error message."
+        held.state, held.state_reason, held.failure_message = "failed", message, message
+        held.failure_traceback = attempt.failure_traceback
+        note(session, held, f"Failed: {message}", "error")
+
+    def give_back(self, session: Session, held: Run, outcome: Outcome, message: str) -> None:
+        if outcome == "lost" and held.desired == "run":
+            queue_again(held, message)
+            note(session, held, message, "warning")
+            return
+        reason = message if outcome == "drained" else None
+        held.state, held.state_reason = state_after_release(held.desired), None
+        if held.state == "queued":
+            queue_again(held, reason)
+        sentences = {"queued": "Back in the queue.", "paused": "Paused.", "stopped": "Stopped."}
+        note(session, held, " ".join(part for part in (held.state_reason, sentences[held.state]) if part))
+
+    def after_end(self, session: Session, held: Run, worker: str | None, outcome: Outcome) -> None:
+        attempt = _active_attempt(session, held)
+        attempt.outcome, attempt.ended_at = outcome, utc_now()
+        held.steps_per_second = held.seconds_left = None
+        held.finished_at = utc_now() if held.state in ENDED else None
+        raise_run_end(session, held)
+        if worker is not None:
+            session.execute(update(Worker).where(Worker.name == worker, Worker.run_id == held.id).values(run_id=None))
+            announce_worker(session, worker)
+        announce_run(session, held.id, "run.changed", "run.log")
+
+    def keep_lease(self, session: Session, held: Run, _worker: str | None, lease: datetime | None) -> None:
+        if _active_attempt(session, held).outcome == "lost":
+            held.lease_expires_at = lease
+
+
+RUNS = RunAttempts()

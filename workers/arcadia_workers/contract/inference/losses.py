@@ -1,0 +1,99 @@
+"""Whether another action would have been better, from pairs of simulated futures that share their random numbers.
+
+A future's outcome is at most `scale` in magnitude. The loss of an action against another one is the mean difference of
+their outcomes. The other action is chosen by a screen of futures that are not used again.
+"""
+
+import math
+from collections.abc import Hashable, Sequence
+from typing import NamedTuple, Protocol
+
+import numpy as np
+
+from arcadia_workers.contract.inference.means import ALPHA, Floats, clustered_mean_error
+
+# An e-value at this level shows a loss.
+DECISIVE = 1 / ALPHA
+# Losses up to this share of the scale do not count.
+MARGIN = 0.02
+# Shares of the capital that are bet. Small ones win slowly with small losses, large ones fast with large losses.
+BETS = np.array([0.05, 0.1, 0.2, 0.35, 0.5, 0.7, 0.9, 0.99])
+MAX_LOG_E = math.log(1e12)
+
+
+def loss_evidence(differences: Sequence[float], scale: float) -> float:
+    """Return the e-value of pairs against the hypothesis that the mean loss is at most the margin.
+
+    It is the capital of a gambler who bets on each pair (Waudby-Smith, Ramdas 2024, arXiv:2010.09686). It ever reaches
+    20 with probability 5 % at most, for any distribution and any number of pairs.
+    """
+    margin = MARGIN * scale
+    gains = (np.asarray(differences, dtype=np.float64) - margin) / (2 * scale + margin)
+    logs = np.log1p(BETS[:, np.newaxis] * gains).sum(axis=1)
+    return float(np.exp(min(np.logaddexp.reduce(logs) - math.log(len(BETS)), MAX_LOG_E)))
+
+
+def pairs_needed(differences: Sequence[float], scale: float) -> int | None:
+    """Return about how many pairs would show a loss if they continued as so far. None if they show none."""
+    evidence = loss_evidence(differences, scale)
+    if evidence <= 1:
+        return None
+    return math.ceil(len(differences) * max(1.0, math.log(DECISIVE) / math.log(evidence)))
+
+
+def select_losses(evidence: Sequence[float]) -> list[int]:
+    """Return the indices of shown losses, of which at most 5 % are false on average.
+
+    The k largest e-values are selected if the smallest of them is at least m / (0.05 k) (e-BH: Wang, Ramdas 2022,
+    arXiv:2009.02824).
+    """
+    order = np.argsort(-np.asarray(evidence), kind="stable")
+    ranks = np.arange(1, len(order) + 1)
+    passed = np.flatnonzero(np.asarray(evidence)[order] * ranks >= len(order) * DECISIVE)
+    return sorted(order[: passed[-1] + 1].tolist()) if len(passed) else []
+
+
+class Bounds(Protocol):
+    """Two estimates of the loss against the best action. On average, the truth is between them."""
+
+    @property
+    def at_least(self) -> float:
+        """Loss against the action that other futures prefer."""
+
+    @property
+    def at_most(self) -> float:
+        """Loss against the highest mean."""
+
+
+class EstimatedBounds(NamedTuple):
+    """The two estimates at one decision."""
+
+    at_least: float
+    at_most: float
+
+
+def bound_loss(outcomes: Floats, chosen: int) -> EstimatedBounds:
+    """Return bounds of the mean lost by an action against the best one. `outcomes` has a row for each action.
+
+    The loss against any action is at most that against the best one. So one half of the futures chooses an action and
+    the other half measures it, then they swap. The highest of noisy means is at least the best mean on average.
+    """
+    losses = []
+    for choosing, measuring in ((outcomes[:, ::2], outcomes[:, 1::2]), (outcomes[:, 1::2], outcomes[:, ::2])):
+        means = choosing.mean(axis=1)
+        preferred = chosen if means[chosen] == means.max() else int(means.argmax())
+        losses.append(float(measuring[preferred].mean() - measuring[chosen].mean()))
+    means = outcomes.mean(axis=1)
+    return EstimatedBounds(sum(losses) / len(losses), float(means.max() - means[chosen]))
+
+
+def loss_interval(bounds: Sequence[Bounds], clusters: Sequence[Hashable]) -> tuple[float, float] | None:
+    """Return a 95 % interval of the mean loss, or None for a single cluster: below both estimates, and above both.
+
+    A loss against the best action is never negative.
+    """
+    low = clustered_mean_error([each.at_least for each in bounds], clusters)
+    high = clustered_mean_error([each.at_most for each in bounds], clusters)
+    if low is None or high is None:
+        return None
+    return max(0.0, low.interval[0]), max(0.0, high.interval[1])

@@ -1,0 +1,399 @@
+"""Commands for one job without a server: `arcadia evaluate`, `record`, `futures` and `calibrate`.
+
+This module does not load torch, so that mistakes are reported immediately. The models of workers/arcadia_workers/contract have the
+limits of the options.
+"""
+
+import argparse
+import os
+import sys
+from collections.abc import Callable, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import TypeVar
+
+from pydantic import BaseModel, ValidationError
+
+from arcadia_workers.contract import layout
+from arcadia_workers.contract.config.emulator import protocol_of
+from arcadia_workers.contract.futures import (
+    MAX_FUTURES,
+    MIN_FUTURES,
+    USUAL_CALIBRATION_FUTURES,
+    USUAL_EPISODES,
+    USUAL_FUTURES,
+    USUAL_HORIZON,
+    USUAL_MOMENTS,
+)
+from arcadia_workers.contract.games import id_of
+from arcadia_workers.contract.jobs import CalibrationParameters, EvaluationParameters, FuturesParameters, RecordingParameters
+from arcadia_workers.contract.plugins.loading import load_named_in_environment
+from arcadia_workers.contract.protocols import PROTOCOLS
+from arcadia_workers.contract.protocols.document import USUAL_EPSILON, Acting
+from arcadia_workers.contract.tracks import TrackHead
+from arcadia_workers.trainer import calibration
+from arcadia_workers.trainer.calibration import CalibrateRequest
+from arcadia_workers.trainer.errors import StopRequest, TrainerError, show
+from arcadia_workers.trainer.evaluation import report as evaluation
+from arcadia_workers.trainer.evaluation.report import JobReport, rounded
+from arcadia_workers.trainer.evaluation.request import EvaluateRequest, RequestError, check_fit
+from arcadia_workers.trainer.futures import request as futures
+from arcadia_workers.trainer.futures.request import FuturesRequest
+from arcadia_workers.trainer.run.journal import Journal
+
+LONGEST_SECONDS = 300.0
+CUT_FROM = "cut start points from no-op-5min or no-op-30min"
+
+Add = Callable[..., argparse.Action]
+Work = Callable[[JobReport, StopRequest], None]
+Model = TypeVar("Model", bound=BaseModel)
+
+
+@dataclass(frozen=True)
+class Command:
+    """A command: its description, its options, and the function that does the work and prints the result."""
+
+    description: str
+    add_options: Callable[[Add], None]
+    work: Callable[[argparse.Namespace, JobReport, StopRequest], None]
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run a command. Return the exit status."""
+    load_named_in_environment()
+    given = [*(sys.argv[1:] if arguments is None else arguments)]
+    options = parser().parse_args(given)
+    with ExitStack() as opened:
+        begin = partial(_open_journal, opened, options.dir) if getattr(options, "dir", None) else None
+        report = JobReport(begin=begin, command=["python", "-m", "arcadia_workers.trainer.job", *given])
+        return run(partial(COMMANDS[options.command].work, options), report, StopRequest())
+
+
+def run(work: Work, report: JobReport, stop: StopRequest) -> int:
+    """Do the work of a job or a command, and report how it ended. Return the exit status."""
+    try:
+        stop.listen()
+        os.environ.setdefault("OMP_NUM_THREADS", "1")
+        os.environ.setdefault("SDL_VIDEODRIVER", "dummy")
+        work(report, stop)
+    except (KeyboardInterrupt, Exception) as error:
+        if stop.requested() or isinstance(error, KeyboardInterrupt):
+            when = f"after {report.done} of {report.episodes} episodes" if report.done else "before it was finished"
+            report.stopped(f"{stop.reason} {when}")
+            print(f"{stop.reason} {when}: there is no result", file=sys.stderr)
+            return 1
+        report.failed(error)
+        show(error)
+        return 2 if isinstance(error, RequestError) else 1
+    return 0
+
+
+def parser() -> argparse.ArgumentParser:
+    """Return the argument parser."""
+    protocols = "\n".join(f"  {protocol.name:<12}  {protocol.sentence}" for protocol in PROTOCOLS.values())
+    parser = argparse.ArgumentParser(prog="arcadia")
+    commands = parser.add_subparsers(dest="command", required=True)
+    for name, command in COMMANDS.items():
+        options = commands.add_parser(
+            name,
+            description=f"{command.description}; needs no server.",
+            epilog=f"protocols:\n{protocols}",
+            formatter_class=argparse.RawDescriptionHelpFormatter,
+        )
+        command.add_options(options.add_argument)
+    return parser
+
+
+def _open_journal(opened: ExitStack, folder: Path) -> Journal:
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        return opened.enter_context(Journal(folder))
+    except OSError as error:
+        raise RequestError(f"--dir {folder} cannot be used: {error.strerror}") from error
+
+
+def _add_evaluate(add: Add) -> None:
+    add("--run-dir", type=Path, metavar="DIR", help="the run whose agent is evaluated")
+    add("--checkpoint", type=int, metavar="STEP", help="the step of its checkpoint (default: the newest)")
+    add("--random", action="store_true", help="evaluate the random policy instead")
+    add("--game", metavar="NAME", help="the random policy's environment, such as pong or CartPole-v1")
+    add("--protocol", metavar="NAME", help="the evaluation protocol (below)")
+    add("--episodes", type=int, metavar="N", help="number of episodes (default: as in the protocol)")
+    add("--seed", type=int, default=1, metavar="S", help="the same seed gives the same scores (default: 1)")
+    add(
+        "--acting",
+        choices=["sampled", "greedy", "epsilon-greedy"],
+        help="default: sampled for methods that learn a policy, epsilon-greedy for methods that learn values",
+    )
+    add("--epsilon", type=float, metavar="E", help=f"share of random actions (default: {USUAL_EPSILON})")
+    add("--starts", type=Path, metavar="FILE", help="the set of start points, for human-starts and agent-starts")
+    add("--save-starts", type=Path, metavar="FILE", help="cut a set for agent-starts from the episodes played")
+    add("--json", action="store_true", help="print one JSON document instead of a table")
+    add("--dir", type=Path, metavar="DIR", help="a new folder for events.jsonl")
+
+
+def _add_agent(add: Add) -> None:
+    add("--run-dir", type=Path, metavar="DIR", required=True, help="the run whose agent plays")
+    add("--checkpoint", type=int, metavar="STEP", help="the step of its checkpoint (default: the newest)")
+    add("--protocol", metavar="NAME", help="how episodes begin and end (below; default: the run's protocol)")
+    add("--seed", type=int, default=1, metavar="S", help="the same seed gives the same episodes (default: 1)")
+    add("--json", action="store_true", help="print one JSON document instead of text")
+
+
+def _add_episode(add: Add) -> None:
+    _add_agent(add)
+    help_text = "index of the episode in an evaluation with this seed, from 0"
+    add("--episode", type=int, default=0, metavar="N", help=help_text)
+
+
+def _add_record(add: Add) -> None:
+    _add_episode(add)
+    help_text = f"cut longer recordings (default: {LONGEST_SECONDS:.0f})"
+    add("--longest", type=float, default=LONGEST_SECONDS, metavar="SECONDS", help=help_text)
+    add("--out", type=Path, metavar="DIR", required=True, help="a new folder for recording.mp4, seen.mp4, track.npz")
+
+
+def _add_size(add: Add, usual: int) -> None:
+    help_text = f"futures per decision, {MIN_FUTURES} to {MAX_FUTURES} (default: {usual})"
+    add("--futures", type=int, default=usual, metavar="N", help=help_text)
+    help_text = f"longest future, in decisions (default: {USUAL_HORIZON})"
+    add("--horizon", type=int, default=USUAL_HORIZON, metavar="H", help=help_text)
+
+
+def _add_futures(add: Add) -> None:
+    _add_episode(add)
+    add("--decision", type=int, metavar="K", required=True, help="the decision to continue from, counted from 0")
+    _add_size(add, USUAL_FUTURES)
+    add(
+        "--until", choices=["horizon", "reward", "life"], default="horizon", help="also stop at a reward or a lost life"
+    )
+    add(
+        "--first",
+        action="append",
+        default=[],
+        metavar="ACTION",
+        help="force the first action, such as LEFT, or repeat it, such as LEFT×10 or LEFTx10; give the option several "
+        "times for a sequence",
+    )
+    add("--each-action", action="store_true", help="also force each action first and compare them")
+    add(
+        "--temperature",
+        type=float,
+        default=1.0,
+        metavar="T",
+        help="divide the policy's logits by T: above 1 futures explore more, below 1 less (default: 1)",
+    )
+    add("--agent", type=Path, metavar="DIR", help="let the agent of another run act in the futures")
+    add("--agent-checkpoint", type=int, metavar="STEP", help="the step of its checkpoint (default: the newest)")
+    add(
+        "--videos",
+        type=Path,
+        metavar="DIR",
+        help="write videos of the best, median and worst future, and of all blended, into this directory",
+    )
+
+
+def _add_calibrate(add: Add) -> None:
+    _add_agent(add)
+    add("--episodes", type=int, default=USUAL_EPISODES, metavar="N", help=f"default: {USUAL_EPISODES}")
+    chosen = f"chosen so that about {USUAL_MOMENTS} decisions are judged"
+    add("--every", type=int, metavar="K", help=f"judge every K-th decision of an episode (default: {chosen})")
+    _add_size(add, USUAL_CALIBRATION_FUTURES)
+    add(
+        "--no-regret",
+        dest="measure_regret",
+        action="store_false",
+        help="do not force each action, which takes most of the time",
+    )
+
+
+def validated(model: type[Model], options: argparse.Namespace, **more: object) -> Model:
+    """Return a model made of the options with the names of its fields. Raise RequestError if one is wrong."""
+    values = {name: value for name, value in vars(options).items() if name in model.model_fields} | more
+    try:
+        return model.model_validate(values)
+    except ValidationError as error:
+        problem = error.errors()[0]
+        message = problem["msg"].removeprefix("Value error, ")
+        if not problem["loc"]:
+            raise RequestError(message) from error
+        name = str(problem["loc"][0])
+        if problem["type"] in ("greater_than_equal", "less_than_equal", "less_than"):
+            message = _range_of(model, name)
+        given = f" {values[name]}" if isinstance(values[name], int | float) else ""
+        raise RequestError(f"--{name.replace('_', '-')}{given}: {message}") from error
+
+
+def _range_of(model: type[BaseModel], name: str) -> str:
+    """Return which numbers a field accepts."""
+    schema = model.model_json_schema()["properties"][name]
+    limits = schema.get("anyOf", [schema])[0]
+    low, below = limits["minimum"], limits.get("exclusiveMaximum")
+    high = limits.get("maximum") if below is None else below - 1
+    return f"give a number from {low:,}" + ("" if high is None else f" to {high:,.16g}")
+
+
+def _check_agent(options: argparse.Namespace, *, has_starts: bool = False) -> str:
+    """Check the run directory and the protocol. Return the protocol, or an empty text for that of the run."""
+    protocol: str = options.protocol or ""
+    if options.run_dir is not None and not options.run_dir.is_dir():
+        raise RequestError(f"there is no run directory {options.run_dir}")
+    if protocol and protocol not in PROTOCOLS:
+        raise RequestError(f"there is no protocol {protocol!r}: choose one of {', '.join(PROTOCOLS)}")
+    if protocol and PROTOCOLS[protocol].starts_from and not has_starts:
+        raise RequestError(f"{protocol} needs start points, which cannot be chosen here: use no-op-5min")
+    return protocol
+
+
+def read_evaluation(options: argparse.Namespace) -> EvaluateRequest:
+    """Check the options of an evaluation and return the request."""
+    if options.protocol is None:
+        raise RequestError(f"choose a protocol: --protocol with one of {', '.join(PROTOCOLS)}")
+    protocol = PROTOCOLS[_check_agent(options, has_starts=True)]
+    env, acting = _random_env(options), _acting(options)
+    # Its defaults are those of the protocol and of the agent, which is not loaded yet.
+    episodes = protocol.episodes if options.episodes is None else options.episodes
+    validated(EvaluationParameters, options, episodes=episodes, acting=acting or Acting(name="sampled"))
+    if protocol.starts_from and not options.starts:
+        raise RequestError(f"{protocol.name} needs a set of start points: --starts FILE")
+    if options.starts and not protocol.starts_from:
+        raise RequestError(f"{protocol.name} has no start points: remove --starts, or use another protocol")
+    if options.save_starts and protocol.starts_from:
+        # Some points would be cut from the stored play that precedes the agent's.
+        raise RequestError(f"--save-starts is not for {protocol.name}: {CUT_FROM}")
+    if options.save_starts and protocol.repeat_action_probability:
+        raise RequestError(f"--save-starts is not for {protocol.name}, whose emulator repeats actions: {CUT_FROM}")
+    if options.dir is not None and any((options.dir / name).exists() for name in (layout.CONFIG, layout.EVENTS)):
+        raise RequestError(f"--dir {options.dir} already holds a run or an evaluation: choose a new folder")
+    # An error at the end would lose all played episodes.
+    if (file := options.save_starts) is not None and (file.is_dir() or not os.access(file.parent, os.W_OK)):
+        raise RequestError(f"--save-starts {file} cannot be written: name a file in an existing folder")
+    return EvaluateRequest(
+        protocol=protocol,
+        run_directory=options.run_dir,
+        step=options.checkpoint,
+        env=env,
+        episodes=options.episodes,
+        seed=options.seed,
+        acting=acting,
+        starts=options.starts,
+        save_starts=options.save_starts,
+    )
+
+
+def _random_env(options: argparse.Namespace) -> str | None:
+    """Return the environment of the random policy, or None if an agent is evaluated."""
+    if options.random == (options.run_dir is not None):
+        raise RequestError("choose who is evaluated: --run-dir DIR, or --random with --game NAME")
+    if not options.random:
+        if options.game:
+            raise RequestError("--game is only for --random; an agent plays the game of its training")
+        return None
+    if options.checkpoint is not None or options.acting or options.epsilon is not None:
+        raise RequestError(
+            "--random has no checkpoint and only one acting: remove --checkpoint, --acting and --epsilon"
+        )
+    if not options.game:
+        raise RequestError("choose the game of the random policy: --game NAME, such as --game pong")
+    try:
+        return id_of(options.game)
+    except ValueError as error:
+        raise RequestError(f"--game: {error}") from error
+
+
+def _acting(options: argparse.Namespace) -> Acting | None:
+    if options.acting is None and options.epsilon is not None:
+        raise RequestError("--epsilon is only for --acting epsilon-greedy")
+    if options.acting is None:
+        return None
+    usual = USUAL_EPSILON if options.acting == "epsilon-greedy" else None
+    try:
+        return Acting(name=options.acting, epsilon=usual if options.epsilon is None else options.epsilon)
+    except ValidationError as error:
+        raise RequestError(f"--epsilon {options.epsilon}: only epsilon-greedy takes one, between 0 and 1") from error
+
+
+def evaluate(options: argparse.Namespace, report: JobReport, stop: StopRequest) -> None:
+    """Evaluate an agent or the random policy."""
+    request = read_evaluation(options)
+    from arcadia_workers.trainer.evaluation import evaluating  # loads torch, which takes seconds
+
+    stop.interrupts = False
+    show_result = partial(_print_result, options, text=evaluation.table)
+    if evaluating.evaluate(request, report, stop.requested, show_result) is None:
+        raise KeyboardInterrupt
+
+
+def record(options: argparse.Namespace, _report: JobReport, stop: StopRequest) -> None:
+    """Record an episode."""
+    validated(RecordingParameters, options, protocol=_check_agent(options))
+    if not 0 < options.longest < float("inf"):
+        raise RequestError(f"--longest {options.longest}: give a number of seconds above 0")
+    if options.out.exists() and (not options.out.is_dir() or any(options.out.iterdir())):
+        raise RequestError(f"--out {options.out} is not an empty folder: choose a new one")
+    from arcadia_workers.trainer.games import subjects  # loads torch, which takes seconds
+    from arcadia_workers.trainer.recording import recording
+
+    stop.interrupts = False
+    checkpoint, config = subjects.read(options.run_dir, options.checkpoint)
+    protocol = PROTOCOLS[options.protocol or protocol_of(config.model_dump())]
+    check_fit(protocol, config.env, saves_starts=False)
+    wanted = recording.RecordedEpisode(protocol, options.seed, options.episode, options.longest)
+    try:
+        made = recording.record(checkpoint, config, wanted, recording.files_in(options.out), stop.requested)
+    except OSError as error:
+        raise TrainerError(f"--out {options.out} cannot be used: {error.strerror or error}") from error
+    _print_result(options, made.head, text=partial(_describe_recording, options.out))
+
+
+def _describe_recording(folder: Path, head: TrackHead) -> str:
+    seconds = head.pictures / head.pictures_per_second
+    score = f"{rounded(head.score)} points{' so far' if head.ended == 'unfinished' else ''}"
+    who = f"{head.algorithm} at step {head.checkpoint_step:,} on {head.env}"
+    return f"{folder}: {seconds:.1f} s of {who}, {score}, {head.protocol}, seed {head.seed}"
+
+
+def simulate(options: argparse.Namespace, _report: JobReport, stop: StopRequest) -> None:
+    """Simulate how an episode continues from a decision."""
+    more = {"protocol": _check_agent(options), "actions": [], "record_videos": options.videos is not None}
+    wanted = validated(FuturesParameters, options, **more)
+    if options.agent_checkpoint is not None and options.agent is None:
+        raise RequestError("--agent-checkpoint is only for --agent DIR")
+    if options.agent is not None and not options.agent.is_dir():
+        raise RequestError(f"there is no run directory {options.agent}")
+    of_episode = (options.run_dir, options.checkpoint, options.protocol, options.seed, options.episode)
+    request = FuturesRequest(*of_episode, wanted, options.agent, options.agent_checkpoint, options.videos)
+    from arcadia_workers.trainer.futures import experiment  # loads torch, which takes seconds
+
+    stop.interrupts = False
+    _print_result(options, experiment.run(request, stop.requested), text=futures.table)
+
+
+def calibrate(options: argparse.Namespace, _report: JobReport, stop: StopRequest) -> None:
+    """Compare the values of an agent with simulated futures."""
+    wanted = validated(CalibrationParameters, options, protocol=_check_agent(options))
+    request = CalibrateRequest(options.run_dir, options.checkpoint, options.protocol, options.seed, wanted)
+    from arcadia_workers.trainer.calibration import calibrating  # loads torch, which takes seconds
+
+    stop.interrupts = False
+    _print_result(options, calibrating.calibrate(request, stop.requested), text=calibration.table)
+
+
+def _print_result(options: argparse.Namespace, document: Model, *, text: Callable[[Model], str]) -> None:
+    print(document.model_dump_json(indent=2) if options.json else text(document), flush=True)
+
+
+COMMANDS = {
+    "evaluate": Command("Evaluate an agent by a protocol", _add_evaluate, evaluate),
+    "record": Command(
+        "Record an episode of an agent as a video, with a track of its observations, values and rewards",
+        _add_record,
+        record,
+    ),
+    "futures": Command(
+        "Simulate how an episode of an agent continues from one of its decisions", _add_futures, simulate
+    ),
+    "calibrate": Command("Compare an agent's values with simulated futures", _add_calibrate, calibrate),
+}

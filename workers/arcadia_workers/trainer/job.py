@@ -1,0 +1,241 @@
+"""`python -m arcadia_workers.trainer.job`: run one job, either the request of a worker or a command without a server."""
+
+import argparse
+import contextlib
+import importlib
+import json
+import os
+import sys
+from collections.abc import Callable, Sequence
+from dataclasses import asdict
+from functools import partial
+from pathlib import Path
+
+from arcadia_workers.contract import events, layout
+from arcadia_workers.contract.jobs import (
+    CalibrationParameters,
+    EvaluationParameters,
+    FilmParameters,
+    FuturesParameters,
+    JobRequest,
+    RecordingParameters,
+    SaliencyParameters,
+    StartPointsParameters,
+)
+from arcadia_workers.contract.live import LiveAddress, PlayParameters
+from arcadia_workers.contract.plugins.loading import load_named_in_environment
+from arcadia_workers.contract.protocols import PROTOCOLS
+from arcadia_workers.contract.tracks import packed_saliency
+from arcadia_workers.contract.worker_api import JobKind
+from arcadia_workers.trainer import commands
+from arcadia_workers.trainer.calibration import CalibrateRequest
+from arcadia_workers.trainer.errors import StopRequest
+from arcadia_workers.trainer.evaluation.report import JobReport
+from arcadia_workers.trainer.evaluation.request import EvaluateRequest
+from arcadia_workers.trainer.futures.request import FuturesRequest
+from arcadia_workers.trainer.run import durable_files
+from arcadia_workers.trainer.run.journal import Journal
+
+# On a desktop, each session gets a share of the cores regardless of niceness. This file sets the session's niceness.
+SESSION_NICENESS = Path("/proc/self/autogroup")
+SALIENCY_FILE = "saliency.npz"
+
+
+def awaited_arguments(pipe: Path) -> list[str]:
+    """Load the modules of live games and recordings, then wait for the arguments in a named pipe."""
+    os.environ.setdefault("SDL_VIDEODRIVER", "dummy")
+    for module in ("arcadia_workers.trainer.games.subjects", "arcadia_workers.trainer.live.show"):
+        importlib.import_module(module)
+    with pipe.open() as line:
+        return [str(argument) for argument in json.loads(line.readline())]
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the requested job. Return the exit status."""
+    given = [*(sys.argv[1:] if arguments is None else arguments)]
+    if given[:1] and given[0] in commands.COMMANDS:
+        return commands.main(given)
+    load_named_in_environment()
+    if given[:1] == ["--wait-for-arguments"]:
+        given = awaited_arguments(Path(given[1]))
+    parser = argparse.ArgumentParser(prog="python -m arcadia_workers.trainer.job", description=__doc__)
+    parser.add_argument("request", type=Path, metavar="REQUEST.json", help="the job request")
+    parser.add_argument("--dir", type=Path, required=True, metavar="DIR", help="the job's directory")
+    parser.add_argument("--nice", type=int, default=0, metavar="N", help="niceness, 0 to 19")
+    options = parser.parse_args(given)
+    give_way(options.nice)
+    job = JobRequest.model_validate_json(options.request.read_bytes())
+    with Journal(options.dir) as journal:
+        command = ["python", "-m", "arcadia_workers.trainer.job", *given]
+        report, stop = JobReport(journal, command=command), StopRequest()
+        return commands.run(partial(WORK[job.kind], job, options.dir), report, stop)
+
+
+def give_way(niceness: int) -> None:
+    """Lower the priority of this process."""
+    total = os.nice(niceness)
+    with contextlib.suppress(OSError):  # other systems use only the niceness of the process
+        SESSION_NICENESS.write_text(str(total))
+
+
+Work = Callable[[JobRequest, Path, JobReport, StopRequest], None]
+"""Runs a job in the directory of its checkpoint and reports the result."""
+
+
+def evaluate(job: JobRequest, directory: Path, report: JobReport, stop: StopRequest) -> None:
+    """Evaluate the checkpoint."""
+    from arcadia_workers.trainer.evaluation import evaluating  # loads torch, which takes seconds
+
+    stop.interrupts = False
+    how = EvaluationParameters.model_validate(job.parameters)
+    protocol = PROTOCOLS[how.protocol]
+    request = EvaluateRequest(
+        protocol=protocol,
+        run_directory=directory,
+        step=job.step,
+        env=None,
+        episodes=how.episodes,
+        seed=how.seed,
+        acting=how.acting,
+        starts=directory / layout.STARTS if protocol.starts_from else None,
+    )
+    if evaluating.evaluate(request, report, stop.requested, lambda _document: None) is None:
+        raise KeyboardInterrupt
+
+
+def record_episode(job: JobRequest, directory: Path, report: JobReport, stop: StopRequest) -> None:
+    """Record the requested episode."""
+    from arcadia_workers.trainer.games import subjects  # loads torch, which takes seconds
+    from arcadia_workers.trainer.recording.replays import record_replay
+
+    stop.interrupts = False
+    which = RecordingParameters.model_validate(job.parameters)
+    checkpoint, config = subjects.read(directory, job.step)
+    report.started(checkpoint.file, which.seed)
+    report.recorded(checkpoint.file.file, record_replay(directory, checkpoint, config, which, stop.requested))
+
+
+def compute_saliency(job: JobRequest, directory: Path, report: JobReport, stop: StopRequest) -> None:
+    """Compute the saliency of a recording."""
+    from arcadia_workers.trainer.games import subjects  # loads torch, which takes seconds
+    from arcadia_workers.trainer.recording.retracing import salient
+
+    stop.interrupts = False
+    which = SaliencyParameters.model_validate(job.parameters)
+    checkpoint, config = subjects.read(directory, job.step)
+    report.started(checkpoint.file, which.seed)
+    total = len(which.actions)
+    maps = salient(checkpoint, config, which, lambda done: report.advanced(done, total), stop.requested)
+    durable_files.write(directory / SALIENCY_FILE, packed_saliency(maps))
+    report.result(events.SaliencyEvent, file=SALIENCY_FILE)
+
+
+def simulate_futures(job: JobRequest, directory: Path, report: JobReport, stop: StopRequest) -> None:
+    """Simulate how a recorded episode could continue from one of its decisions."""
+    from arcadia_workers.trainer.futures import experiment, simulating  # loads torch, which takes seconds
+    from arcadia_workers.trainer.recording.retracing import recorded_actions
+
+    stop.interrupts = False
+    which = FuturesParameters.model_validate(job.parameters)
+    player = simulating.load(directory, job.step, which.protocol)
+    report.started(player.checkpoint.file, which.seed)
+    request = FuturesRequest(directory, job.step, which.protocol, which.seed, which.episode, which, videos=directory)
+    actions = [*recorded_actions(which.actions)]
+    document = experiment.simulated(
+        request, player, actions=actions, should_stop=stop.requested, advance=report.advanced
+    )
+    report.result(events.FuturesEvent, document=document)
+
+
+def calibrate(job: JobRequest, directory: Path, report: JobReport, stop: StopRequest) -> None:
+    """Compare the critic of a checkpoint with simulated futures."""
+    from arcadia_workers.trainer.calibration import calibrating  # loads torch, which takes seconds
+    from arcadia_workers.trainer.futures import simulating
+
+    stop.interrupts = False
+    which = CalibrationParameters.model_validate(job.parameters)
+    player = simulating.load(directory, job.step, which.protocol)
+    report.started(player.checkpoint.file, which.seed, which.episodes)
+    request = CalibrateRequest(directory, job.step, which.protocol, which.seed, which)
+    document = calibrating.calibration(request, player, report.advanced, stop.requested)
+    report.result(events.CalibrationEvent, document=document)
+
+
+def film_kept_game(job: JobRequest, directory: Path, report: JobReport, stop: StopRequest) -> None:
+    """Render the video of a game that a person played."""
+    from arcadia_workers.trainer.recording import replays  # loads torch, which takes seconds
+
+    stop.interrupts = False
+    which = FilmParameters.model_validate(job.parameters)
+    report.started(None, which.seed)
+    replays.film(which, directory, lambda done: report.advanced(done, which.played), stop.requested)
+    report.result(events.Film, file=replays.FILM, poster=replays.POSTER)
+
+
+def save_start_points(job: JobRequest, _directory: Path, report: JobReport, stop: StopRequest) -> None:
+    """Repeat a recorded episode and report start points at its decisions."""
+    from arcadia_workers.trainer.recording import retracing  # loads torch, which takes seconds
+
+    stop.interrupts = False
+    which = StartPointsParameters.model_validate(job.parameters)
+    report.started(None, which.seed)
+    total = len(which.decisions)
+    points = retracing.points(which, lambda done: report.advanced(done, total), stop.requested)
+    report.result(events.StartPointsEvent, **asdict(points))
+
+
+def address_of(job: JobRequest) -> LiveAddress:
+    """Return the backend's address for a live game."""
+    if job.live is None:
+        raise ValueError("a live game's request names the backend's address")
+    return job.live
+
+
+def play_live(job: JobRequest, directory: Path, report: JobReport, stop: StopRequest) -> None:
+    """Play in real time for viewers, by an agent or one of the viewers, until nobody watches."""
+    from arcadia_workers.trainer.games import subjects  # loads torch, which takes seconds
+    from arcadia_workers.trainer.host import devices
+    from arcadia_workers.trainer.live import live_agent
+    from arcadia_workers.trainer.live.connection import LiveConnection
+    from arcadia_workers.trainer.live.show import Show
+    from arcadia_workers.trainer.recording.recording import StoppedError
+
+    stop.interrupts = False
+    devices.compute_in(1)
+    which = PlayParameters.model_validate(job.parameters) if job.kind == "play" else None
+    if which and which.origin is None:
+        staging = live_agent.of_people(which.env)
+        report.started(None, seed=0)
+    else:
+        checkpoint, config = subjects.read(directory, job.step)
+        report.started(checkpoint.file, seed=0)
+        if which and which.origin:
+            staging = live_agent.of_replay(checkpoint, config, which.origin, stop.requested)
+        else:
+            staging = live_agent.of_agent(checkpoint, config)
+    with LiveConnection(address_of(job)) as line:
+        ended = Show(line, staging, directory, report.kept).play(stop.requested)
+    if stop.requested():
+        raise StoppedError("the live game was stopped")
+    report.ended(ended)
+
+
+WORK: dict[JobKind, Work] = {
+    "evaluation": evaluate,
+    "recording": record_episode,
+    "saliency": compute_saliency,
+    "futures": simulate_futures,
+    "calibration": calibrate,
+    "live": play_live,
+    "play": play_live,
+    "film": film_kept_game,
+    "start_points": save_start_points,
+}
+
+
+if __name__ == "__main__":
+    status = main()
+    sys.stdout.flush()
+    sys.stderr.flush()
+    # Everything is on the disk. Unloading torch would take seconds.
+    os._exit(status)

@@ -1,0 +1,238 @@
+"""Client of the backend's worker API."""
+
+import hashlib
+import math
+import re
+import time
+from collections.abc import Callable, Collection, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, NoReturn, Protocol, get_args
+from urllib.parse import urlsplit
+
+import httpx
+from pydantic import BaseModel
+
+from arcadia_workers.contract.events import FileKind
+from arcadia_workers.contract.live import LiveAddress, ticket
+from arcadia_workers.contract.worker_api import (
+    INSTALLATION_HEADER,
+    Acknowledged,
+    Claim,
+    ClaimRequest,
+    Goodbye,
+    Heartbeat,
+    HeartbeatAnswer,
+    HeldAssignment,
+    JobClaim,
+    JobClaimRequest,
+    MachineFacts,
+    Noun,
+    QueueName,
+    Release,
+    Released,
+    UploadedFile,
+)
+from arcadia_workers.worker.answers import (
+    BackendError,
+    RejectedError,
+    StaleAttemptError,
+    UnreachableError,
+    WrongTokenError,
+    expect,
+    not_the_backend,
+    raise_problem,
+)
+from arcadia_workers.worker.assignment import Assignment, Ending
+
+LOOPBACK = {"localhost", "127.0.0.1", "::1"}
+# Limits for responses. The backend's are far smaller, but a proxy may send more.
+MAX_RESPONSE_BYTES = 20_000_000
+MAX_RESPONSE_SECONDS = 60.0
+
+
+class Offered(Protocol):
+    """A file to download for an assignment, with its path below the assignment's API path."""
+
+    sha256: str
+    bytes: int
+
+    @property
+    def path(self) -> str: ...
+
+
+class BackendClient:
+    """A worker's client of the backend. It is thread-safe.
+
+    After the first response that its token is wrong, it sends nothing more.
+    """
+
+    def __init__(
+        self,
+        url: str,
+        token: str,
+        name: str,
+        queue: QueueName,
+        on_wrong_token: Callable[[], None] = lambda: None,
+    ) -> None:
+        self.url, self.name, self.queue = url.rstrip("/"), name, queue
+        self._on_wrong_token = on_wrong_token
+        self.wrong_token: WrongTokenError | None = None
+        self._token = token
+        self._http = httpx.Client(
+            base_url=f"{self.url}/api/v1/worker/",
+            headers={"Authorization": f"Bearer {token}"},
+            timeout=httpx.Timeout(30, connect=3),
+            trust_env=urlsplit(url).hostname not in LOOPBACK,  # a proxy cannot reach loopback
+        )
+
+        # When the backend last accepted a heartbeat or events, by time.monotonic().
+        self.accepted_at = -math.inf
+
+    def close(self) -> None:
+        """Close the connections."""
+        self._http.close()
+
+    def heartbeat(self, facts: MachineFacts, job_slots: int, assignments: Collection[Assignment]) -> HeartbeatAnswer:
+        """Report that this worker is alive and which assignments of one installation it holds."""
+        runs, jobs = (
+            [_held(assignment) for assignment in assignments if assignment.noun == noun] for noun in get_args(Noun)
+        )
+        body = Heartbeat(
+            name=self.name,
+            queue=self.queue,
+            run=runs[0] if runs else None,
+            job_slots=job_slots,
+            jobs=jobs,
+            **facts.model_dump(),
+        )
+        installation = next((assignment.installation for assignment in assignments), None)
+        answer = expect(HeartbeatAnswer, self._post("heartbeat", body, installation, timeout=5))
+        self.accepted_at = time.monotonic()
+        return answer
+
+    def claim(self) -> Claim | None:
+        """Claim the best waiting run, if any."""
+        reply = self._post("claim", ClaimRequest(name=self.name, queue=self.queue))
+        return None if reply.status_code == httpx.codes.NO_CONTENT else expect(Claim, reply)
+
+    def claim_job(self) -> JobClaim | None:
+        """Claim the next waiting job, if any."""
+        reply = self._post("jobs/claim", JobClaimRequest(name=self.name))
+        return None if reply.status_code == httpx.codes.NO_CONTENT else expect(JobClaim, reply)
+
+    def post_events(self, assignment: Assignment, events: list[dict[str, Any]]) -> int:
+        """Post events unchanged, and return the number of the last stored one."""
+        # Not an EventBatch, because validating each event here would only cost time.
+        body = {"attempt": assignment.attempt, "events": events}
+        reply = self._call("POST", f"{assignment.path}/events", assignment.installation, json=body)
+        acknowledged = expect(Acknowledged, reply).acknowledged
+        self.accepted_at = time.monotonic()
+        return acknowledged
+
+    def upload(self, assignment: Assignment, kind: FileKind, path: str, file: Path) -> None:
+        """Upload a file of the assignment's directory. Repeated uploads change nothing."""
+        query: dict[str, str | int] = {"attempt": assignment.attempt, "kind": kind, "path": path}
+        with file.open("rb") as content:
+            query["sha256"] = hashlib.file_digest(content, "sha256").hexdigest()
+            content.seek(0)
+            expect(
+                UploadedFile,
+                self._call("PUT", f"{assignment.path}/files", assignment.installation, params=query, content=content),
+            )
+
+    def download(self, assignment: Assignment, offered: Offered, target: Path) -> bool:
+        """Download a file of the assignment. Return True if its hash is right."""
+        digest = hashlib.sha256()
+        with (
+            self._reaching(),
+            self._http.stream(
+                "GET",
+                f"{assignment.path}/{offered.path}",
+                params={"attempt": assignment.attempt},
+                headers=_installation_header(assignment.installation),
+            ) as reply,
+            target.open("wb") as file,
+        ):
+            if not reply.is_success:
+                self._raise_problem(_whole(reply), missing=RejectedError)
+            for block in reply.iter_bytes():
+                digest.update(block)
+                file.write(block)
+                if file.tell() > offered.bytes:
+                    break  # larger than announced, so it is another file
+        if digest.hexdigest() == offered.sha256:
+            return True
+        # The ETag is the file's hash. Without it, the bytes are not from the backend.
+        if offered.sha256 not in reply.headers.get("ETag", ""):
+            raise not_the_backend(reply)
+        return False
+
+    def live_address(self, assignment: Assignment) -> LiveAddress:
+        """Return the WebSocket address and the ticket for a live game's process."""
+        url = f"{re.sub('^http', 'ws', self.url)}/api/v1/worker/{assignment.path}/live?attempt={assignment.attempt}"
+        return LiveAddress(url=url, ticket=ticket(self._token, assignment.number, assignment.attempt))
+
+    def release(self, assignment: Assignment, ending: Ending) -> None:
+        """Release the assignment with its ending."""
+        body = Release(
+            attempt=assignment.attempt, outcome=ending.outcome, message=ending.message, traceback=ending.traceback
+        )
+        expect(Released, self._post(f"{assignment.path}/release", body, assignment.installation))
+
+    def goodbye(self) -> None:
+        """Report that this worker stops."""
+        self._post("goodbye", Goodbye(name=self.name), timeout=5)
+
+    def _post(self, path: str, body: BaseModel, installation: str | None = None, **options: Any) -> httpx.Response:
+        return self._call("POST", path, installation, json=body.model_dump(), **options)
+
+    def _call(self, method: str, path: str, installation: str | None, **request: Any) -> httpx.Response:
+        with (
+            self._reaching(),
+            self._http.stream(method, path, headers=_installation_header(installation), **request) as stream,
+        ):
+            reply = _whole(stream)
+        if not reply.is_success:
+            self._raise_problem(reply, missing=StaleAttemptError)
+        return reply
+
+    def _raise_problem(self, reply: httpx.Response, missing: type[BackendError]) -> NoReturn:
+        """Raise the exception for a problem document. Report a wrong token once."""
+        try:
+            raise_problem(reply, missing)
+        except WrongTokenError as error:
+            is_news, self.wrong_token = self.wrong_token is None, error
+            if is_news:
+                self._on_wrong_token()
+            raise
+
+    @contextmanager
+    def _reaching(self) -> Iterator[None]:
+        if self.wrong_token is not None:
+            raise self.wrong_token
+        try:
+            yield
+        except httpx.HTTPError as error:
+            raise UnreachableError(f"{self.url} is not reachable: {error or type(error).__name__}") from error
+
+
+def _installation_header(installation: str | None) -> dict[str, str]:
+    """Return the header that makes other installations reject the call."""
+    return {} if installation is None else {INSTALLATION_HEADER: installation}
+
+
+def _held(assignment: Assignment) -> HeldAssignment:
+    return HeldAssignment(id=assignment.number, attempt=assignment.attempt)
+
+
+def _whole(stream: httpx.Response) -> httpx.Response:
+    """Read a whole response within the limits."""
+    content, deadline = bytearray(), time.monotonic() + MAX_RESPONSE_SECONDS
+    for block in stream.iter_bytes():
+        content += block
+        if len(content) > MAX_RESPONSE_BYTES or time.monotonic() > deadline:
+            raise not_the_backend(stream)
+    # Without Content-Encoding, because the content is decoded here.
+    headers = [(name, value) for name, value in stream.headers.items() if name in ("content-type", "etag")]
+    return httpx.Response(stream.status_code, headers=headers, content=bytes(content), request=stream.request)

@@ -1,0 +1,170 @@
+"""The machine of a worker: name, directory, and facts about the host."""
+
+import fcntl
+import logging
+import os
+import shutil
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from itertools import count
+from pathlib import Path
+
+import psutil
+
+from arcadia_workers.contract.build import build
+from arcadia_workers.contract.plugins.loading import PLUGINS
+from arcadia_workers.contract.worker_api import MachineFacts, ReportedPlugin
+from arcadia_workers.worker.answers import BackendError, NameTakenError, WrongTokenError
+
+
+def gpu_name() -> str | None:
+    """Return the name of the first GPU, or None."""
+    if shutil.which("nvidia-smi") is None:
+        return None
+    try:
+        query = subprocess.run(
+            ["nvidia-smi", "--query-gpu=name", "--format=csv,noheader"],
+            capture_output=True,
+            text=True,
+            timeout=10,
+            check=True,
+        )
+    except (OSError, subprocess.SubprocessError):
+        return None
+    names = query.stdout.split("\n")
+    return names[0].strip() or None
+
+
+def usable_cores() -> int:
+    """Return the number of cores that this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def machine_facts(replaces: int | None = None) -> MachineFacts:
+    """Return the facts about this host and process for the backend."""
+    return MachineFacts(
+        host=socket.gethostname(),
+        pid=os.getpid(),
+        version=build(),
+        device=gpu_name() or "cpu",
+        cores=usable_cores(),
+        memory_bytes=psutil.virtual_memory().total,
+        plugins=[
+            ReportedPlugin(name=plugin.name, version=plugin.version, problem=plugin.problem)
+            for plugin in PLUGINS.values()
+        ],
+        replaces=replaces,
+    )
+
+
+CHECK_SECONDS = 120
+# A separate process: the worker needs neither torch's memory nor a CUDA context.
+CHECK = "import torch; print(torch.version.cuda is not None, torch.cuda.is_available())"
+INSTEAD = "For a worker without a GPU, use --queue cpu."
+
+
+def gpu_problem(check: str = CHECK) -> str | None:
+    """Return why runs of the GPU queue cannot train here and how to fix it, or None if they can."""
+    try:
+        result = subprocess.run(
+            [sys.executable, "-c", check], capture_output=True, text=True, timeout=CHECK_SECONDS, check=True
+        )
+    except subprocess.CalledProcessError as error:
+        last = (error.stderr.strip().splitlines() or ["no output"])[-1]
+        return f"PyTorch does not start: {last}. Install Arcadia's packages for training again."
+    except subprocess.TimeoutExpired:
+        return f"PyTorch did not answer within {CHECK_SECONDS} s. Check the GPU with nvidia-smi."
+    built_for_cuda, available = (word == "True" for word in result.stdout.split()[-2:])
+    if available:
+        return None
+    if not built_for_cuda:
+        return (
+            "The queue is gpu, but the installed PyTorch is a CPU build. Install a build with CUDA; for Docker, "
+            f"build the service worker-gpu, which does so. {INSTEAD}"
+        )
+    return (
+        "The queue is gpu, but PyTorch finds no GPU. Check that nvidia-smi lists one on the host. In a container, "
+        "install the NVIDIA container toolkit and start the worker with: docker compose --profile gpu up. "
+        f"{INSTEAD}"
+    )
+
+
+# A killed worker's leash releases the directory as soon as its trainer is dead.
+LOCK_SECONDS = 10.0
+# The backend considers a worker gone after 15 seconds of silence.
+NAME_SECONDS = 20.0
+RETRY_SECONDS = 0.5
+
+log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True)
+class WorkerDirectory:
+    """A locked directory, with the descriptor of the lock and the previous holder's process id."""
+
+    directory: Path
+    descriptor: int
+    predecessor: int | None
+
+
+def lock_directory(directory: Path, *, shared: bool) -> WorkerDirectory:
+    """Lock the directory for this process and its trainers, or a free subfolder if it is shared."""
+    deadline = time.monotonic() + LOCK_SECONDS
+    while (place := _try_lock(directory)) is None:
+        if time.monotonic() > deadline:
+            if not shared:
+                sys.exit(f"arcadia worker: another worker uses {directory}. Choose another --worker-dir.")
+            return next(place for number in count(2) if (place := _try_lock(directory / f"worker-{number}")))
+        time.sleep(0.1)
+    return place
+
+
+def _try_lock(directory: Path) -> WorkerDirectory | None:
+    directory.mkdir(parents=True, exist_ok=True)
+    descriptor = os.open(directory / "lock", os.O_RDWR | os.O_CREAT, 0o600)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        os.close(descriptor)
+        return None
+    noted = os.pread(descriptor, 20, 0)
+    os.ftruncate(descriptor, 0)
+    os.pwrite(descriptor, str(os.getpid()).encode(), 0)
+    return WorkerDirectory(directory, descriptor, int(noted) if noted.isdigit() else None)
+
+
+def candidates(given: str | None, host: str) -> Iterator[str]:
+    """Yield the names to try: only the given one, or the host's name with increasing numbers."""
+    if given is not None:
+        yield given
+        return
+    yield host
+    for number in count(2):
+        yield f"{host}-{number}"
+
+
+def take_name(given: str | None, host: str, register: Callable[[str], object]) -> str:
+    """Register this worker under an unused name, or exit. Raise WrongTokenError if the backend rejects the token."""
+    deadline = time.monotonic() + NAME_SECONDS
+    for name in candidates(given, host):
+        while True:
+            try:
+                register(name)
+            except NameTakenError as error:
+                if given is None:
+                    break
+                if time.monotonic() > deadline:
+                    sys.exit(f"arcadia worker: {error} Choose another --name, or omit --name.")
+                time.sleep(RETRY_SECONDS)
+            except WrongTokenError:
+                raise
+            except BackendError as error:
+                log.warning("The worker is not registered yet: %s", error)  # heartbeats retry
+                return name
+            else:
+                return name
+    raise AssertionError("there is always another name")

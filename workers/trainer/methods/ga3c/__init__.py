@@ -1,9 +1,0 @@
-"""GA3C: agents reach one shared network through queues (Babaeizadeh et al. 2017)."""
-
-from workers.contract.config import Ga3cConfig
-from workers.trainer.methods import trainer
-from workers.trainer.methods.ga3c import ga3c
-from workers.trainer.methods.ga3c.experiences import needs
-from workers.trainer.methods.trainer import Trainer
-
-GA3C = Trainer(config=Ga3cConfig, train=ga3c.train, needs=needs, load_network=trainer.load_policy)
