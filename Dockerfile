@@ -18,7 +18,7 @@ COPY pyproject.toml setup.py requirements.lock ./
 COPY client/pyproject.toml client/
 ENV ARCADIA_ONLY_EXTRAS=1
 # If the constraints had hashes, pip would require one for each package, including our own.
-RUN for package in arcadia_server backend workers client/arcadia; do \
+RUN for package in backend/arcadia_backend workers/arcadia_workers client/arcadia; do \
         mkdir -p $package && touch $package/__init__.py || exit; \
     done \
     && touch README.md client/README.md \
@@ -43,7 +43,6 @@ RUN useradd --system --uid 10001 --user-group --create-home arcadia \
     && install -d -o arcadia -g arcadia -m 0700 /data
 WORKDIR /app
 COPY pyproject.toml setup.py README.md ./
-COPY arcadia_server/ arcadia_server/
 COPY backend/ backend/
 COPY client/generate_sync.py client/
 COPY client/arcadia/ client/arcadia/

@@ -165,4 +165,4 @@ pictures: setup tools chromium
 
 clean:
 	rm -rf .venv .setup .mypy_cache .ruff_cache .pytest_cache .hypothesis frontend/node_modules frontend/dist $(SCHEMA) $(dir $(SYNC)) client/dist dist build *.egg-info client/*.egg-info
-	find arcadia_server backend client workers tests bench alembic -name __pycache__ -prune -exec rm -rf {} +
+	find backend client workers tests bench alembic -name __pycache__ -prune -exec rm -rf {} +

@@ -5,9 +5,9 @@ from collections import deque
 from collections.abc import Iterator
 from pathlib import Path
 
-from bench.learning_curve import WINDOW, read_events
 from arcadia_workers.contract.events import Metrics
 from arcadia_workers.contract.metrics import DEAD_UNITS
+from bench.learning_curve import WINDOW, read_events
 
 SPREAD = "network/value_spread"
 

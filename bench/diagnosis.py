@@ -25,11 +25,11 @@ from arcadia_backend.marks.rules import METRICS, RULES, find_anomalies
 from arcadia_backend.marks.signals import Anomaly, Samples, Signals
 from arcadia_backend.metrics.points import Array
 from arcadia_backend.metrics.service import pack_events
-from bench.healthy import FAULTS, KINDS, simulate
-from bench.learning_curve import read_events
 from arcadia_workers.contract.events import Metrics
 from arcadia_workers.contract.layout import CONFIG, EVENTS
 from arcadia_workers.contract.metrics import STEPS_PER_SECOND
+from bench.healthy import FAULTS, KINDS, simulate
+from bench.learning_curve import read_events
 
 SEED = 20_261_129
 RUNS, QUICK_RUNS = 400, 40

@@ -11,7 +11,6 @@ from dataclasses import dataclass
 # Set this before importing torch, as the trainer does.
 os.environ.setdefault("OMP_WAIT_POLICY", "passive")
 
-from tests.workers.trainer.local_server import server_for
 from arcadia_workers.contract.config import GorilaConfig
 from arcadia_workers.trainer.environments import own_environment
 from arcadia_workers.trainer.host import devices
@@ -20,6 +19,7 @@ from arcadia_workers.trainer.methods.gorila.ray_cluster import RayCluster
 from arcadia_workers.trainer.methods.gorila.reporter import WorkRecord
 from arcadia_workers.trainer.methods.gorila.train import train_on
 from arcadia_workers.trainer.run.run import NullRun
+from tests.workers.trainer.local_server import server_for
 
 BUNDLES = (1, 2, 4)
 WARM_UP_SECONDS = 5.0

@@ -5,9 +5,9 @@ import json
 import subprocess
 import sys
 
-from bench.rates import ceiling, of_method
 from arcadia_workers.contract.config import Ga3cConfig, PaacConfig, RunConfig, config_adapter
 from arcadia_workers.trainer.host import devices
+from bench.rates import ceiling, of_method
 
 METHODS = ("paac", "ga3c")
 COUNTS = (32, 64, 128, 256, 512, 1024)

@@ -13,8 +13,6 @@ from functools import partial
 import numpy as np
 
 from arcadia_backend.suites.aggregates import estimated_median, optimality_gap
-from bench.losses import rows_of_actions, rows_of_known_agents, rows_of_losses
-from bench.simulations import SEED, Ends, Row, broken, compact_table, covered, table
 from arcadia_workers.contract.futures import JudgedMoment
 from arcadia_workers.contract.inference.elimination import eliminate
 from arcadia_workers.contract.inference.means import (
@@ -38,6 +36,8 @@ from arcadia_workers.contract.inference.samples import (
 )
 from arcadia_workers.contract.published import atari_5_weights
 from arcadia_workers.trainer.calibration.calibrating import errors
+from bench.losses import rows_of_actions, rows_of_known_agents, rows_of_losses
+from bench.simulations import SEED, Ends, Row, broken, compact_table, covered, table
 
 SIZES = (2, 3, 5, 10)
 GROUPS = (2, 5, 10)

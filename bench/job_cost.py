@@ -20,12 +20,12 @@ from typing import Any
 
 import psutil
 
-from bench.raw_values import add_csv_option, write_rows
 from arcadia_workers.contract import layout
 from arcadia_workers.contract.jobs import EvaluationParameters, JobRequest
 from arcadia_workers.contract.protocols.document import SAMPLED
 from arcadia_workers.contract.settings import WorkerSettings
 from arcadia_workers.worker.work import JOB, LIMITED
+from bench.raw_values import add_csv_option, write_rows
 
 # The checkpoint for the job, which the trainer writes at its end.
 FIRST_STEPS = 5_000
@@ -36,7 +36,16 @@ def train(directory: Path, env: str, steps: int) -> "subprocess.Popen[bytes]":
     """Start a trainer that saves only at its end."""
     changes = [f"env={env}", f"total_steps={steps}", "checkpoint_seconds=86400"]
     options = [part for change in changes for part in ("--set", change)]
-    command = [sys.executable, "-m", "arcadia_workers.trainer", "--preset", "paac-pong", *options, "--dir", str(directory)]
+    command = [
+        sys.executable,
+        "-m",
+        "arcadia_workers.trainer",
+        "--preset",
+        "paac-pong",
+        *options,
+        "--dir",
+        str(directory),
+    ]
     return subprocess.Popen([*command, "--no-progress-bar"], start_new_session=True, stdout=subprocess.DEVNULL)
 
 

@@ -10,9 +10,9 @@ import numpy as np
 import plotly.graph_objects as go
 from numpy.typing import NDArray
 
+from arcadia_workers.contract.events import Episode, Event, Finished, Metrics, Started, Stopped, event_adapter
 from bench.raw_values import add_csv_option, write_rows
 from tests.chromium import chromium
-from arcadia_workers.contract.events import Episode, Event, Finished, Metrics, Started, Stopped, event_adapter
 
 WINDOW = 100
 WIDTH, HEIGHT = 1200, 600

@@ -20,10 +20,10 @@ from typing import Any
 
 from websockets.sync.client import connect
 
-from bench.live_page import drawn, watching_page
-from tests.installation import Installation
 from arcadia_workers.contract import live
 from arcadia_workers.contract.live import SEEN_EVERY
+from bench.live_page import drawn, watching_page
+from tests.installation import Installation
 
 PONG: dict[str, Any] = {
     "algorithm": "paac",

@@ -4,8 +4,6 @@ from functools import partial
 
 import numpy as np
 
-from bench.simulations import SEED, Ends, Row, covered
-from bench.solved import AGENTS, WORLDS, KnownAgent
 from arcadia_workers.contract.futures import USUAL_CALIBRATION_FUTURES
 from arcadia_workers.contract.futures import USUAL_FUTURES as SCREEN
 from arcadia_workers.contract.inference.losses import (
@@ -18,6 +16,8 @@ from arcadia_workers.contract.inference.losses import (
     select_losses,
 )
 from arcadia_workers.contract.inference.means import Floats
+from bench.simulations import SEED, Ends, Row, covered
+from bench.solved import AGENTS, WORLDS, KnownAgent
 
 
 def rows_of_losses(trials: int) -> list[Row]:

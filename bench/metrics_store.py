@@ -25,8 +25,8 @@ from arcadia_backend.config import Settings
 from arcadia_backend.database.engine import Database
 from arcadia_backend.database.tables import Run
 from arcadia_backend.metrics import service
-from bench.raw_values import add_csv_option, write_rows
 from arcadia_workers.contract.events import Metrics
+from bench.raw_values import add_csv_option, write_rows
 
 TOKEN = "bench"  # noqa: S105
 RUNS = 10

@@ -10,12 +10,19 @@ os.environ.setdefault("OMP_WAIT_POLICY", "passive")
 
 import torch
 
-from bench.arguments import read_arguments
-from arcadia_workers.contract.config import A3cConfig, Ga3cConfig, NStepQConfig, PaacConfig, RunConfig, SynchronousFields
+from arcadia_workers.contract.config import (
+    A3cConfig,
+    Ga3cConfig,
+    NStepQConfig,
+    PaacConfig,
+    RunConfig,
+    SynchronousFields,
+)
 from arcadia_workers.trainer.environments import episodes as environments_alone
 from arcadia_workers.trainer.host import devices
 from arcadia_workers.trainer.methods import TRAINERS
 from arcadia_workers.trainer.run.run import NullRun
+from bench.arguments import read_arguments
 
 WARM_UP_SECONDS = 3.0
 SB3_ENVS = 16

@@ -18,13 +18,13 @@ os.environ.setdefault("OMP_WAIT_POLICY", "passive")
 
 import torch
 
-from bench.raw_values import add_csv_option, write_rows
 from arcadia_workers.contract.config import PaacConfig
 from arcadia_workers.trainer.host import devices
 from arcadia_workers.trainer.methods import TRAINERS
 from arcadia_workers.trainer.networks.gradients import body_dtype
 from arcadia_workers.trainer.run.run import NullRun, TrainingState
 from arcadia_workers.trainer.session import fix_seeds
+from bench.raw_values import add_csv_option, write_rows
 
 UPDATES = {"ALE/Pong-v5": 50, "CartPole-v1": 500}
 

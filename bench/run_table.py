@@ -21,9 +21,9 @@ from arcadia_backend.database.columns import utc_now
 from arcadia_backend.database.engine import Database
 from arcadia_backend.database.tables import Run, RunTag
 from arcadia_backend.metrics.points import MetricClock, MetricSeries
+from arcadia_workers.contract.presets import PRESETS
 from bench.arguments import read_csv_option
 from bench.raw_values import joined, write_rows
-from arcadia_workers.contract.presets import PRESETS
 
 RUNS, METRICS, REQUESTS = 10_000, 20, 15
 QUERIES: tuple[tuple[str, dict[str, Any]], ...] = (

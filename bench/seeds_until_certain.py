@@ -11,9 +11,9 @@ from functools import cache
 
 import numpy as np
 
-from bench.raw_values import add_csv_option, write_rows
 from arcadia_workers.contract.inference.elimination import eliminate
 from arcadia_workers.contract.inference.means import Floats, welch
+from bench.raw_values import add_csv_option, write_rows
 
 DIFFERENCES = {20: (1.0, 1.5, 2.0, 3.0, 5.0), 50: (0.5, 0.8, 1.0, 1.5)}
 MAX_FIXED_SEEDS = 120

@@ -19,4 +19,5 @@ A package imports only packages from earlier lines. tests/contract/test_backend_
     examples
     app
     cli, openapi
+    commands
 """

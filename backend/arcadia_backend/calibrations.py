@@ -16,13 +16,26 @@ from arcadia_backend.database.engine import Db
 from arcadia_backend.database.tables import Calibration, Checkpoint, Job, Origin, Run
 from arcadia_backend.doorbell import Bell
 from arcadia_backend.errors import Conflict, FieldError, Invalid
-from arcadia_backend.jobs import CheckpointJobFields, JobQueue, JobType, checkpoint_job_fields, find_with_job, read_queue
+from arcadia_backend.jobs import (
+    CheckpointJobFields,
+    JobQueue,
+    JobType,
+    checkpoint_job_fields,
+    find_with_job,
+    read_queue,
+)
 from arcadia_backend.web.formats import attachment, csv_line
 from arcadia_backend.web.idempotency import Idempotent
 from arcadia_backend.web.lookup import PathId, PathRun, find_run, refuse_without_agent
 from arcadia_workers.contract import events as ev
 from arcadia_workers.contract.config.emulator import unfit_without_starts_because
-from arcadia_workers.contract.futures import CalibrationDocument, CalibrationErrors, CalibrationOptions, Interval, LossBounds
+from arcadia_workers.contract.futures import (
+    CalibrationDocument,
+    CalibrationErrors,
+    CalibrationOptions,
+    Interval,
+    LossBounds,
+)
 from arcadia_workers.contract.jobs import CalibrationParameters
 from arcadia_workers.contract.protocols import PROTOCOLS
 from arcadia_workers.contract.values import Seed, ShortText

@@ -5,8 +5,8 @@ from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 
-from bench.tables.data import Cell, Lines, Row, Rows
 from arcadia_workers.contract.inference.means import t_interval
+from bench.tables.data import Cell, Lines, Row, Rows
 
 NONE = "–"
 

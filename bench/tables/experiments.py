@@ -4,9 +4,9 @@ from typing import Any
 
 import numpy as np
 
+from arcadia_workers.contract.inference.means import welch
 from bench.tables.cells import NONE, group, listing, mean_interval, number, numbers, show, values, with_error
 from bench.tables.data import Compute, Lines, Row, Rows, table
-from arcadia_workers.contract.inference.means import welch
 
 
 def bias(row: Row) -> str:

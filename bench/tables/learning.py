@@ -6,6 +6,9 @@ from typing import Any
 import numpy as np
 
 from arcadia_backend.suites.aggregates import estimated_median, optimality_gap
+from arcadia_workers.contract.inference.means import clustered_mean_error
+from arcadia_workers.contract.inference.samples import interquartile_of_all, mean_of_means, median_of_means
+from arcadia_workers.contract.published import atari_5_weights, scores
 from bench.tables.cells import (
     NONE,
     group,
@@ -18,9 +21,6 @@ from bench.tables.cells import (
     with_error,
 )
 from bench.tables.data import FAILED, SECTIONS, Lines, Row, Rows, table
-from arcadia_workers.contract.inference.means import clustered_mean_error
-from arcadia_workers.contract.inference.samples import interquartile_of_all, mean_of_means, median_of_means
-from arcadia_workers.contract.published import atari_5_weights, scores
 
 DQN_ZOO = "DQN Zoo (Quan and Ostrovski 2020)"
 BREAKOUT = "ALE/Breakout-v5"

@@ -7,9 +7,8 @@ import json
 from typing import Any
 
 import httpx
-from fake_server import URL, FakeServer
-
 from arcadia import AsyncClient, Client
+from fake_server import URL, FakeServer
 
 TIME = "2026-11-26T10:00:00Z"
 ALERT: dict[str, Any] = {

@@ -8,11 +8,10 @@ from pathlib import Path
 
 import httpx
 import pytest
-from fake_server import URL, FakeServer
-
 from arcadia import Client, DownloadError
 from arcadia._sync import downloads
 from arcadia._sync.downloads import download
+from fake_server import URL, FakeServer
 
 CONTENT = bytes(range(256)) * 40
 ETAG = f'"{hashlib.sha256(CONTENT).hexdigest()}"'

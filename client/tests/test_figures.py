@@ -8,10 +8,9 @@ from typing import Any
 
 import httpx
 import pytest
-from fake_server import URL, FakeServer
-
 from arcadia import ArcadiaError, Client, Comparison, Figure, MissingPackageError, NotFoundError
 from arcadia.tables import import_optional
+from fake_server import URL, FakeServer
 
 DATA: dict[str, Any] = {
     "data": [{"type": "scatter", "name": "a", "x": [1, 2], "y": [3, 4]}],

@@ -4,7 +4,6 @@ import re
 from typing import Any
 
 import pytest
-
 from arcadia.errors import ArcadiaError
 from arcadia.figures import to_image
 

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import pytest
-from fake_server import URL, FakeServer, page, run
-
 from arcadia import AmbiguousReferenceError, Client, NotFoundError
 from arcadia.names import Last, Name, Numbers, parse_reference
+from fake_server import URL, FakeServer, page, run
 
 
 @pytest.mark.parametrize(

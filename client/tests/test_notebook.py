@@ -6,9 +6,8 @@ import base64
 from typing import Any
 
 import httpx
-from fake_server import URL, FakeServer, run
-
 from arcadia import AsyncClient, AsyncRun, Client, Run
+from fake_server import URL, FakeServer, run
 
 PICTURE = b"\x89PNG picture"
 SERIES: dict[str, Any] = {

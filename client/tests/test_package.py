@@ -7,9 +7,8 @@ import subprocess
 import sys
 from pathlib import Path
 
-import pytest
-
 import arcadia
+import pytest
 
 
 def test_every_name_is_found_where_type_checkers_look_for_it() -> None:
@@ -33,6 +32,6 @@ def test_a_name_that_does_not_exist_is_an_attribute_error() -> None:
 
 
 def test_plugins_without_a_server_name_the_missing_package() -> None:
-    without_server = "import sys; sys.modules.update(arcadia_server=None, workers=None); import arcadia.plugins"
+    without_server = "import sys; sys.modules.update(arcadia_workers=None); import arcadia.plugins"
     done = subprocess.run([sys.executable, "-c", without_server], capture_output=True, text=True, check=False)
     assert "arcadia.plugins needs Arcadia's server package" in done.stderr

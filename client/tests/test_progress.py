@@ -11,13 +11,12 @@ from typing import Any
 
 import httpx
 import pytest
-from fake_server import URL, FakeServer
-from rich.console import Console
-
 from arcadia import Client
 from arcadia import notebook as notebook_module
 from arcadia._sync.downloads import download
 from arcadia.notebook import ProgressBar
+from fake_server import URL, FakeServer
+from rich.console import Console
 
 CONTENT = b"weights" * 1_000
 ETAG = f'"{hashlib.sha256(CONTENT).hexdigest()}"'

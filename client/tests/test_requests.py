@@ -9,8 +9,6 @@ from pathlib import Path
 
 import httpx
 import pytest
-from fake_server import URL, FakeServer, page, run
-
 from arcadia import (
     ArcadiaError,
     AsyncClient,
@@ -24,6 +22,7 @@ from arcadia import (
 )
 from arcadia._async import transport as async_transport
 from arcadia._sync import transport as sync_transport
+from fake_server import URL, FakeServer, page, run
 
 
 @pytest.fixture(autouse=True)

@@ -8,8 +8,6 @@ from typing import Any
 
 import httpx
 import pytest
-from fake_server import ACTIONS, URL, FakeServer, page, run
-
 from arcadia import (
     ArcadiaError,
     AsyncClient,
@@ -24,6 +22,7 @@ from arcadia import (
     WaitTimeoutError,
 )
 from arcadia._sync import transport
+from fake_server import ACTIONS, URL, FakeServer, page, run
 
 SERIES: dict[str, Any] = {"x": [1, 2], "mean": [1.0, "Infinity"], "min": [1, 2], "max": [1, 2], "count": [1, 1]}
 CHECKPOINT: dict[str, Any] = {

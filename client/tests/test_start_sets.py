@@ -6,9 +6,8 @@ import json
 from typing import Any
 
 import pytest
-from fake_server import URL, FakeServer
-
 from arcadia import Client, JobFailedError, Replay
+from fake_server import URL, FakeServer
 
 SAVING: dict[str, Any] = {
     "id": 5,

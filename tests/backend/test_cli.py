@@ -10,9 +10,9 @@ import pytest
 from arcadia.cli.main import SERVER_COMMANDS
 
 from arcadia_backend.cli import JOB_COMMANDS, PROGRAMS, parse_arguments, read_settings, start_all
-from tests.workers.waiting import PATIENCE_SECONDS
 from arcadia_workers.contract.build import build
 from arcadia_workers.contract.plugins.discovery import allow
+from tests.workers.waiting import PATIENCE_SECONDS
 
 WITHOUT = """
 import sys

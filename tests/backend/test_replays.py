@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tests.factories import Api, video
 from arcadia_workers.contract.protocols.document import SAMPLED
 from arcadia_workers.contract.tracks import Track, TrackHead, packed
+from tests.factories import Api, video
 
 
 def test_a_replay_belongs_to_the_step_of_its_checkpoint_and_gives_the_thumbnail(api: Api) -> None:

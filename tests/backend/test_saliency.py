@@ -10,12 +10,12 @@ import pytest
 from arcadia_backend import saliency
 from arcadia_backend.config import Settings
 from arcadia_backend.files.storage import stored_files
-from tests.backend.test_recordings import film
-from tests.factories import Api, checkpoint, checkpoint_path, event, sha256, started, video
 from arcadia_workers.contract.archives import Column
 from arcadia_workers.contract.protocols.document import SAMPLED
 from arcadia_workers.contract.tracks import Saliency, SaliencyHead, Track, TrackHead, packed_saliency
 from arcadia_workers.contract.tracks import packed as packed_track
+from tests.backend.test_recordings import film
+from tests.factories import Api, checkpoint, checkpoint_path, event, sha256, started, video
 
 WEIGHTS = b"weights"
 PONG = {"algorithm": "paac", "env": "ALE/Pong-v5", "total_steps": 1_000}

@@ -12,10 +12,10 @@ from arcadia_backend.marks import anomalies
 from arcadia_backend.marks.rules import RULES
 from arcadia_backend.marks.signals import Samples, Signals
 from arcadia_backend.metrics.points import POINT
+from arcadia_workers.contract.metrics import EPISODE_RETURN, STEPS_PER_SECOND
 from bench import diagnosis
 from bench.diagnosis import MAX_FALSE, MIN_FOUND, Row, measure
 from bench.healthy import FAULTS, KINDS, simulate
-from arcadia_workers.contract.metrics import EPISODE_RETURN, STEPS_PER_SECOND
 
 RUNS = 4
 # So few runs find a fault less or more often than many.

@@ -8,14 +8,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from arcadia_workers.contract import tracks
+from arcadia_workers.contract.agents import weights
+from arcadia_workers.contract.layout import METADATA, CheckpointMetadata
 from bench.example_archive import Limits, prepare
 from bench.examples import blocks_of
 from tests.backend.test_saliency import made_track
 from tests.factories import Api, checkpoint_path, event, metrics, sha256, video
 from tests.provenance import PROVENANCE
-from arcadia_workers.contract import tracks
-from arcadia_workers.contract.agents import weights
-from arcadia_workers.contract.layout import METADATA, CheckpointMetadata
 
 FOLDER = "/home/somebody/arcadia"
 

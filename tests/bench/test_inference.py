@@ -5,12 +5,12 @@ from functools import partial
 import numpy as np
 import pytest
 
+from arcadia_workers.contract.inference.means import Floats, MeanDifference, welch
+from arcadia_workers.contract.inference.samples import interval, mean
 from bench import inference, simulations
 from bench.inference import DISTRIBUTIONS, Draw, rows_of_episodes, rows_of_verdicts
 from bench.losses import rows_of_actions, rows_of_losses
 from bench.simulations import Ends, covered
-from arcadia_workers.contract.inference.means import Floats, MeanDifference, welch
-from arcadia_workers.contract.inference.samples import interval, mean
 
 TRIALS = 200
 

@@ -5,8 +5,8 @@ from itertools import cycle
 import pytest
 import torch
 
-from bench import repeats
 from arcadia_workers.trainer.run.run import TrainingState
+from bench import repeats
 
 
 def state(weight: float, step: int = 7) -> TrainingState:

@@ -5,13 +5,13 @@ from collections.abc import Hashable, Sequence
 import numpy as np
 import pytest
 
-from bench import losses
-from bench.solved import END, GAMMA, WORLDS, KnownAgent, catch, chain
 from arcadia_workers.contract.inference.losses import Bounds
 from arcadia_workers.contract.inference.means import clustered_mean_error
 from arcadia_workers.trainer.calibration import calibrating
 from arcadia_workers.trainer.environments.worlds.puzzles import COLUMNS, ROWS, Catch
 from arcadia_workers.trainer.futures import experiment
+from bench import losses
+from bench.solved import END, GAMMA, WORLDS, KnownAgent, catch, chain
 
 TRIALS = 8
 

@@ -6,12 +6,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tests.factories import Api, sha256, video, weights
 from arcadia_workers.contract import tracks
 from arcadia_workers.contract.archives import Column
 from arcadia_workers.contract.protocols.document import SAMPLED
 from arcadia_workers.contract.tracks import Saliency, SaliencyHead, Track, TrackHead, packed
 from arcadia_workers.trainer.games.video import VideoWriter, write_png
+from tests.factories import Api, sha256, video, weights
 
 ACTIONS = ("NOOP", "FIRE", "RIGHT", "LEFT")
 DECISIONS, FRAMES_PER_ACTION, PICTURES_PER_SECOND, SCALE = 40, 4, 20, 4

@@ -7,12 +7,12 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Page
 
+from arcadia_workers.contract.plugins import trial
 from tests.browser import plugin_pages
 from tests.browser.plugin_pages import PluginRun
 from tests.browser.plugin_pages import installation as installation
 from tests.installation import REPOSITORY, Installation
 from tests.plugin_packages import ENVIRONMENT, METHOD, Site, open_site
-from arcadia_workers.contract.plugins import trial
 
 # Nightly, because test_plugins.py tests the same with packages from templates, without pip.
 pytestmark = [pytest.mark.nightly, pytest.mark.timeout(1_800)]

@@ -10,11 +10,11 @@ import psutil
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.installation import SAVING, Installation
-from tests.processes import does_a_job
 from arcadia_workers.contract.protocols.starts import StartSetFile
 from arcadia_workers.trainer.games import playing
 from arcadia_workers.trainer.games.emulator import AtariGame
+from tests.installation import SAVING, Installation
+from tests.processes import does_a_job
 
 pytestmark = pytest.mark.nightly
 

@@ -12,9 +12,9 @@ import arcadia
 import pytest
 from arcadia import Client
 
+from arcadia_workers.contract.config import PaacConfig
 from tests.client.conftest import TOKEN, WAIT_SECONDS
 from tests.workers.trainer.evaluation import made_checkpoint
-from arcadia_workers.contract.config import PaacConfig
 
 DOCUMENTS = Path(__file__).parents[2] / "docs" / "client"
 CLASSES = (

@@ -64,7 +64,9 @@ class Copy:
     def _run(self, command: tuple[str, ...], environment: dict[str, str]) -> str:
         folder = self.folder
         client = folder if (folder / "client").exists() else ROOT
-        paths = {"PYTHONPATH": os.pathsep.join([str(folder), str(client / "client")])}
+        paths = {
+            "PYTHONPATH": os.pathsep.join(map(str, (folder, folder / "backend", folder / "workers", client / "client")))
+        }
         done = subprocess.run(command, cwd=folder, env=environment | paths, capture_output=True, text=True, check=False)
         assert done.returncode == 0, done.stdout + done.stderr
         return done.stdout

@@ -17,7 +17,7 @@ SERVICES = ("fastapi", "sqlalchemy", "celery", "redis", "httpx", "alembic", "psy
 
 def imports(path: Path) -> Iterator[str]:
     """Yield every module that a file imports, including modules imported with `from arcadia_workers import`."""
-    package = path.relative_to(ROOT).with_suffix("").parts
+    package = path.relative_to(ROOT).with_suffix("").parts[1:]
     for node in ast.walk(ast.parse(path.read_text())):
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
@@ -25,7 +25,7 @@ def imports(path: Path) -> Iterator[str]:
             origin = ".".join((*package[: len(package) - node.level], node.module or "")) if node.level else node.module
             assert origin is not None
             yield origin
-            if origin == "workers":
+            if origin == "arcadia_workers":
                 yield from (f"{origin}.{alias.name}" for alias in node.names)
 
 
@@ -45,28 +45,44 @@ def wrong(paths: list[Path], forbidden: tuple[str, ...], allowed: tuple[str, ...
         f"{path.relative_to(ROOT)} imports {name}"
         for path in paths
         for name in imports(path)
-        if within(name, *forbidden) and not within(name, *allowed) and name != "workers"
+        if within(name, *forbidden) and not within(name, *allowed) and name != "arcadia_workers"
     ]
 
 
 def test_the_backend_imports_only_the_contract() -> None:
-    assert wrong(files("backend"), ("workers", *HEAVY), (CONTRACT,)) == []
+    assert wrong(files("backend"), ("arcadia_workers", *HEAVY), (CONTRACT,)) == []
 
 
 def test_the_worker_imports_only_itself_and_the_contract() -> None:
     assert (
-        wrong(files("workers/arcadia_workers/worker"), ("backend", "workers", *HEAVY, "sqlalchemy", "fastapi"), (CONTRACT, WORKER))
+        wrong(
+            files("workers/arcadia_workers/worker"),
+            ("arcadia_backend", "arcadia_workers", *HEAVY, "sqlalchemy", "fastapi"),
+            (CONTRACT, WORKER),
+        )
         == []
     )
 
 
 def test_the_trainer_imports_only_itself_the_contract_and_the_collectors() -> None:
     allowed = (CONTRACT, TRAINER, COLLECTORS)
-    assert wrong(files("workers/arcadia_workers/trainer"), ("backend", "workers", CLIENT, *SERVICES), allowed) == []
+    assert (
+        wrong(
+            files("workers/arcadia_workers/trainer"), ("arcadia_backend", "arcadia_workers", CLIENT, *SERVICES), allowed
+        )
+        == []
+    )
 
 
 def test_the_contract_imports_no_other_part_and_no_heavy_library() -> None:
-    assert wrong(files("workers/arcadia_workers/contract"), ("backend", "workers", *HEAVY, *SERVICES), (CONTRACT,)) == []
+    assert (
+        wrong(
+            files("workers/arcadia_workers/contract"),
+            ("arcadia_backend", "arcadia_workers", *HEAVY, *SERVICES),
+            (CONTRACT,),
+        )
+        == []
+    )
 
 
 def test_nothing_imports_the_player_of_agent_files() -> None:

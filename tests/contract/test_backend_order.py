@@ -12,14 +12,14 @@ import arcadia_backend
 ROOT = Path(__file__).parents[2]
 ORDER = [
     [name.strip() for name in line.split(",")]
-    for line in (backend.__doc__ or "").splitlines()
+    for line in (arcadia_backend.__doc__ or "").splitlines()
     if line.startswith("    ")
 ]
 RANKS = {name: rank for rank, line in enumerate(ORDER) for name in line}
 
 
 def module_of(path: Path) -> str:
-    return ".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__")
+    return ".".join(path.relative_to(ROOT / "backend").with_suffix("").parts).removesuffix(".__init__")
 
 
 def imported(tree: ast.AST, modules: set[str]) -> Iterator[str]:
@@ -79,11 +79,17 @@ def test_modules_have_no_circular_imports() -> None:
 
 
 @pytest.mark.parametrize(
-    "source", ["from arcadia_backend.runs.queries import to_schemas", "def late():\n    from arcadia_backend.runs import queries"]
+    "source",
+    [
+        "from arcadia_backend.runs.queries import to_schemas",
+        "def late():\n    from arcadia_backend.runs import queries",
+    ],
 )
 def test_an_import_against_the_order_is_found(source: str) -> None:
     found = set(imported(ast.parse(source), {"arcadia_backend.runs", "arcadia_backend.runs.queries"}))
-    assert upward({"arcadia_backend.files.service": found}) == ["arcadia_backend.files.service imports arcadia_backend.runs.queries"]
+    assert upward({"arcadia_backend.files.service": found}) == [
+        "arcadia_backend.files.service imports arcadia_backend.runs.queries"
+    ]
 
 
 def test_a_circular_import_inside_a_part_is_found() -> None:

@@ -78,7 +78,13 @@ def test_the_table_of_nouns_names_files_that_exist() -> None:
     )
     rows = [line.strip("| ").split("|")[1:] for line in section.splitlines()[6:] if line.startswith("| ")]
     pages, packages = ("frontend/src/pages/", "frontend/src/"), ("client/arcadia/_async/", "client/arcadia/")
-    places = (("backend/",), ("backend/arcadia_backend/database/tables/",), ("frontend/src/api/",), pages, packages)
+    places = (
+        ("backend/arcadia_backend/",),
+        ("backend/arcadia_backend/database/tables/",),
+        ("frontend/src/api/",),
+        pages,
+        packages,
+    )
     assert len(rows) > 20
     for row in rows:
         for cell, folders in zip(row, places, strict=True):

@@ -116,7 +116,10 @@ METHOD_FILES = {
 @pytest.fixture
 def with_method(tmp_path: Path) -> Copy:
     """Return a copy with one more method, by the recipe."""
-    registry, presets = "workers/arcadia_workers/contract/config/methods.py", "workers/arcadia_workers/contract/presets/poles.py"
+    registry, presets = (
+        "workers/arcadia_workers/contract/config/methods.py",
+        "workers/arcadia_workers/contract/presets/poles.py",
+    )
     test = "tests/workers/trainer/methods/test_my_method.py"
     assert {*steps("Add a method")} == {*METHOD_FILES, registry, presets, "docs/methods.md", test}
     copy = Copy(tmp_path, "workers")

@@ -30,6 +30,7 @@ from arcadia_backend.config import Settings
 from arcadia_backend.database.engine import Database
 from arcadia_backend.database.tables import Checkpoint, File
 from arcadia_backend.files.storage import INCOMING, stored_path
+from arcadia_workers.contract.worker_api import ENDED
 from tests import hostile
 from tests.backend.agents.conftest import Agents, edited, unpack
 from tests.backend.archives.conftest import create_rich_run
@@ -39,7 +40,6 @@ from tests.backend.reported.conftest import PNG, Script
 from tests.backend.test_saliency import ask, compute, made_saliency, made_track, replay
 from tests.contract.conftest import CASES
 from tests.factories import Api, Response, sha256
-from arcadia_workers.contract.worker_api import ENDED
 
 A_FEW = 8
 SEED = 20_261_128

@@ -50,9 +50,17 @@ class GreetingEvent(_Event):
         'class Greeting(JobResult):\n    """A greeting."""\n\n    __tablename__ = "greetings"\n\n\n',
     ),
     ("backend/arcadia_backend/__init__.py", "    calibrations, changes", "    greetings\n"),
-    ("backend/arcadia_backend/app.py", "from arcadia_backend.health import", "from arcadia_backend.greetings import router as greetings\n"),
+    (
+        "backend/arcadia_backend/app.py",
+        "from arcadia_backend.health import",
+        "from arcadia_backend.greetings import router as greetings\n",
+    ),
     ("backend/arcadia_backend/app.py", "    projects,\n    boards", "    greetings,\n"),
-    ("backend/arcadia_backend/worker_api/jobs.py", "from arcadia_backend import calibrations", "from arcadia_backend import greetings\n"),
+    (
+        "backend/arcadia_backend/worker_api/jobs.py",
+        "from arcadia_backend import calibrations",
+        "from arcadia_backend import greetings\n",
+    ),
     ("backend/arcadia_backend/worker_api/jobs.py", "        evaluations.JOB", "        greetings.JOB,\n"),
 )
 NEW_FILES = {

@@ -50,7 +50,8 @@ def sources() -> Iterator[tuple[Path, ast.Module]]:
 
 def package_of(path: Path) -> str:
     """Return the package that a module is counted for: two levels at most."""
-    return "/".join(path.parts[:2]) if len(path.parts) > 2 else path.parts[0]
+    parts = path.parts[1:]
+    return "/".join(parts[:2]) if len(parts) > 2 else parts[0]
 
 
 def is_property(function: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
@@ -80,7 +81,7 @@ def test_function_docstrings_start_with_a_verb() -> None:
 
 def is_table_and_schema(paths: list[Path]) -> bool:
     """Return True for a table and the API schema of the same noun."""
-    tables = [path for path in paths if path.parts[:3] == ("backend", "database", "tables")]
+    tables = [path for path in paths if path.parts[:4] == ("backend", "arcadia_backend", "database", "tables")]
     return len(paths) == 2 and len(tables) == 1 and all(path.parts[0] == "backend" for path in paths)
 
 

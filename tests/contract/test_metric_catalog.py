@@ -13,7 +13,6 @@ from arcadia.reporting.attached import STANDARD_NAMES
 
 from arcadia_backend.metrics.reading import NAME_PATTERN
 from arcadia_backend.metrics.service import pack_events
-from tests.factories import metrics as metrics_event
 from arcadia_workers.contract.action_names import Discrete
 from arcadia_workers.contract.config import A3cConfig, PaacConfig
 from arcadia_workers.contract.events import Metrics
@@ -23,9 +22,10 @@ from arcadia_workers.trainer.methods.paac.framework import TimeShares
 from arcadia_workers.trainer.networks import networks
 from arcadia_workers.trainer.networks.networks import measured
 from arcadia_workers.trainer.run.run import NullRun
+from tests.factories import metrics as metrics_event
 
 SYSTEM_METRICS = Path(arcadia.__file__).parent / "reporting" / "system_metrics.py"
-TRAINER = Path(__file__).parents[2] / "workers" / "trainer"
+TRAINER = Path(__file__).parents[2] / "workers" / "arcadia_workers" / "trainer"
 # In the trainer's source, only names of metrics match this.
 NAME = re.compile(r"[a-z0-9]+/[a-z0-9_]+")
 MADE = "MADE"  # replaces the values in a formatted string

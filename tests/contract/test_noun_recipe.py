@@ -12,7 +12,6 @@ from tests.contract.recipes import ROOT, Copy, newest_revision, recipe
 MAX_FILES = 16
 COPIED = (
     "alembic",
-    "arcadia_server",
     "backend",
     "client",
     "frontend",

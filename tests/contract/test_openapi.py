@@ -6,8 +6,8 @@ import pytest
 from fastapi import FastAPI
 
 from arcadia_backend.app import describe_api
-from tests.contract.api import HEADING, LISTING, changes, describe, from_text, to_text
 from arcadia_workers.contract.events import Event
+from tests.contract.api import HEADING, LISTING, changes, describe, from_text, to_text
 
 
 @pytest.fixture

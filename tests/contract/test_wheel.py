@@ -1,4 +1,4 @@
-"""The wheels: the application runs from any folder, and its packages are hidden from other programs."""
+"""The wheels: they have all files, and the application runs from them in any folder."""
 
 import os
 import shutil
@@ -14,29 +14,27 @@ from fastapi import FastAPI
 from fastapi.testclient import TestClient
 
 ROOT = Path(__file__).parents[2]
-SOURCES = ("arcadia_server", "backend", "workers", "alembic", "pyproject.toml", "setup.py", "README.md")
+SOURCES = ("backend", "workers", "alembic", "pyproject.toml", "setup.py", "README.md")
 CLIENT_SOURCES = ("arcadia", "tests", "pyproject.toml", "setup.py", "generate_sync.py", "README.md")
 COMMIT = "0123456789ab"
 CLIENT_WHEEL = "arcadia_client-0.1.0-py3-none-any.whl"
-# `python -c` puts the current folder first on the path.
 SHOW = """
-import arcadia_server
-arcadia_server.use_application()
+from arcadia_backend.commands import version
 from arcadia_backend.database.migrations import SCRIPTS
 from arcadia_backend.web.frontend import WHEELS
 from arcadia_backend.web.frontend import DIST
 for path in (SCRIPTS / "env.py", WHEELS / {wheel!r}, DIST / "index.html"):
     print(path, path.is_file())
-print(arcadia_server.version())
+print(version())
 """
-RUN = "import arcadia_server, sys; sys.exit(arcadia_server.run(sys.argv[1:]))"
+RUN = "import sys; from arcadia_backend.commands import run; sys.exit(run(sys.argv[1:]))"
 
 
 def build_from_copy(source: Path, names: tuple[str, ...], project: Path) -> zipfile.ZipFile:
     """Build a wheel from a copy of the sources."""
     for name in names:
         if (source / name).is_dir():
-            ignored = shutil.ignore_patterns("__pycache__", "application", "_sync")
+            ignored = shutil.ignore_patterns("__pycache__", "_sync")
             shutil.copytree(source / name, project / name, ignore=ignored)
         else:
             shutil.copy(source / name, project / name)
@@ -67,11 +65,9 @@ def site(wheel: zipfile.ZipFile, tmp_path_factory: pytest.TempPathFactory) -> Pa
 
 @pytest.fixture
 def current(tmp_path: Path) -> Path:
-    """Return a current folder whose packages have the names of ours."""
+    """Return an empty current folder."""
     folder = tmp_path / "current"
-    for name in ("backend", "workers"):
-        (folder / name).mkdir(parents=True)
-        (folder / name / "__init__.py").write_text("raise ImportError('this is the package of another project')")
+    folder.mkdir()
     return folder
 
 
@@ -95,11 +91,11 @@ def test_the_wheel_requires_the_packages_that_arcadia_up_needs(wheel: zipfile.Zi
         assert any(line.startswith(package) for line in always), f"{package} is not among {sorted(always)}"
 
 
-def test_only_one_package_is_visible(wheel: zipfile.ZipFile) -> None:
+def test_the_packages_have_names_of_their_own(wheel: zipfile.ZipFile) -> None:
     top = {name.partition("/")[0] for name in wheel.namelist()}
-    assert top == {"arcadia_server", f"arcadia-{version('arcadia')}.dist-info"}
+    assert top == {"arcadia_backend", "arcadia_workers", f"arcadia-{version('arcadia')}.dist-info"}
     (listed,) = (name for name in wheel.namelist() if name.endswith("top_level.txt"))
-    assert wheel.read(listed).decode().split() == ["arcadia_server"]
+    assert wheel.read(listed).decode().split() == ["arcadia_backend", "arcadia_workers"]
 
 
 def test_the_wheel_has_every_file_of_the_packages(wheel: zipfile.ZipFile) -> None:
@@ -107,11 +103,11 @@ def test_the_wheel_has_every_file_of_the_packages(wheel: zipfile.ZipFile) -> Non
     for folder in ("backend", "workers"):
         for path in (ROOT / folder).rglob("*.*"):
             if path.is_file() and path.suffix != ".pyc":
-                assert f"arcadia_server/application/{path.relative_to(ROOT)}" in packed
+                assert str(path.relative_to(ROOT / folder)) in packed
 
 
 @pytest.mark.nightly
-def test_imports_ignore_packages_of_the_same_names_in_the_current_folder(site: Path, current: Path) -> None:
+def test_the_wheel_brings_migrations_pages_and_the_client(site: Path, current: Path) -> None:
     *parts, build = run_installed(SHOW.format(wheel=CLIENT_WHEEL), site=site, current=current).splitlines()
     assert len(parts) == 3
     for line in parts:
@@ -129,9 +125,7 @@ def test_data_is_stored_in_the_users_data_folder(site: Path, current: Path) -> N
 
 
 @pytest.mark.parametrize(("command", "said"), [("train", "--list-presets"), ("worker", "usage: arcadia worker")])
-def test_programs_start_in_a_folder_with_packages_of_the_same_names(
-    site: Path, current: Path, command: str, said: str
-) -> None:
+def test_programs_of_the_wheel_start(site: Path, current: Path, command: str, said: str) -> None:
     assert said in run_installed(RUN, command, "--help", site=site, current=current)
 
 

@@ -70,7 +70,8 @@ class Stormed(Installation):
             if part in ("backend", "redis"):
                 # Redis and Valkey show their address after their name in their command line.
                 return _first(
-                    self.up.process.children(), "arcadia_backend.cli backend" if part == "backend" else "-server 127.0.0.1"
+                    self.up.process.children(),
+                    "arcadia_backend.cli backend" if part == "backend" else "-server 127.0.0.1",
                 )
             of = self._worker(worker)
             if part == "worker" or of is None:

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from tests.ops.test_installed_wheels import INSTALL_SECONDS, new_environment, run
-from tests.workers.trainer.agents.made_agents import config_of, evaluate, unpacked
 from arcadia_workers.contract.protocols import PROTOCOLS
 from arcadia_workers.trainer.host import devices
+from tests.ops.test_installed_wheels import INSTALL_SECONDS, new_environment, run
+from tests.workers.trainer.agents.made_agents import config_of, evaluate, unpacked
 
 # All packages in the first line of the README, in the versions of this environment.
 PACKAGES = ("torch", "numpy", "gymnasium", "ale-py")

@@ -20,7 +20,7 @@ from tests.workers.waiting import wait_until
 
 ROOT = Path(__file__).parents[2]
 SOURCES = (
-    *("arcadia_server", "backend", "workers", "client", "alembic", "setup", "frontend/dist"),
+    *("backend", "workers", "client", "alembic", "setup", "frontend/dist"),
     *("pyproject.toml", "setup.py", "README.md", "requirements.lock"),
 )
 COMMIT = "0123456789ab"
@@ -89,7 +89,7 @@ def installed(wheels: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     (older / "backend" / "__init__.py").write_text("")
     (older / "backend" / "cli.py").write_text("def main():\n    print('the older version')\n")
     (older / "pyproject.toml").write_text(
-        '[project]\nname = "arcadia"\nversion = "0.0.1"\nscripts.arcadia = "arcadia_backend.cli:main"\n'
+        '[project]\nname = "arcadia"\nversion = "0.0.1"\nscripts.arcadia = "backend.cli:main"\n'
         '[tool.setuptools]\npackages = ["backend"]\n'
     )
     run(programs / "pip", "install", "--editable", older, cwd=folder)
@@ -105,16 +105,15 @@ def site_packages(programs: Path) -> set[str]:
 
 
 class Up:
-    """`arcadia up` in a folder whose packages have the names of ours."""
+    """`arcadia up` in a folder with a file that has the name of a library."""
 
     def __init__(self, programs: Path, folder: Path) -> None:
         port, self.data = free_port(), folder / "share" / "arcadia"
         self.url = f"http://127.0.0.1:{port}"
         self.http = httpx.Client(base_url=self.url, timeout=60, trust_env=False)
         current = folder / "current"
-        for name in ("backend", "workers"):
-            (current / name).mkdir(parents=True)
-            (current / name / "__init__.py").write_text("raise ImportError('a package of another project')")
+        current.mkdir()
+        (current / "uvicorn.py").write_text("raise ImportError('a module of another project')")
         self._output = folder / "output"
         kept = {name: value for name, value in os.environ.items() if not name.startswith(("ARCADIA_", "PYTHON"))}
         with self._output.open("w") as output:
@@ -164,9 +163,9 @@ def up(installed: Path, tmp_path: Path) -> Iterator[Up]:
         up.http.close()
 
 
-def test_the_application_hides_its_packages_and_replaces_an_older_version(installed: Path, tmp_path: Path) -> None:
+def test_the_application_replaces_an_older_version(installed: Path, tmp_path: Path) -> None:
     names = site_packages(installed)
-    assert {"arcadia", "arcadia_server", "torch", "ray"} <= names
+    assert {"arcadia", "arcadia_backend", "arcadia_workers", "torch", "ray"} <= names
     assert not [name for name in names if name.startswith(("backend", "workers", "__editable__"))]
     client, server = run(installed / "arcadia", "--version", cwd=tmp_path).splitlines()
     assert client.startswith("arcadia-client ")
@@ -196,7 +195,7 @@ def test_the_client_installs_from_the_server_without_internet(up: Up, tmp_path: 
     connect = "import arcadia, sys; print(arcadia.connect(sys.argv[1]).__class__.__name__)"
     assert run(programs / "python", "-c", connect, up.url, cwd=tmp_path) == "Client\n"
     names = site_packages(programs)
-    assert not names & {"torch", "backend", "workers", "arcadia_server"}
+    assert not names & {"torch", "arcadia_backend", "arcadia_workers"}
     missing = subprocess.run([programs / "arcadia", "up"], capture_output=True, text=True, check=False)
     assert missing.returncode == 1
     assert "needs the server, which is not installed" in missing.stderr

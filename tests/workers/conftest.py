@@ -8,15 +8,15 @@ from typing import Any
 
 import pytest
 
-from tests.workers.fake_trainer import GATE
-from tests.workers.waiting import PATIENCE_SECONDS
-from tests.workers.worker_api import TOKEN, WorkerApi
 from arcadia_workers.worker.attempt_directory import CheckpointStore
 from arcadia_workers.worker.backend_client import BackendClient
 from arcadia_workers.worker.heartbeat import HeartbeatThread
 from arcadia_workers.worker.machine import machine_facts
 from arcadia_workers.worker.supervisor import Supervisor
 from arcadia_workers.worker.work import Jobs, Training
+from tests.workers.fake_trainer import GATE
+from tests.workers.waiting import PATIENCE_SECONDS
+from tests.workers.worker_api import TOKEN, WorkerApi
 
 FAKE_TRAINER = (sys.executable, str(Path(__file__).parent / "fake_trainer.py"))
 FAKE_JOB = (sys.executable, str(Path(__file__).parent / "fake_job.py"))

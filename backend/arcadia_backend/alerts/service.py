@@ -18,7 +18,15 @@ from arcadia_backend.config import Settings
 from arcadia_backend.database.columns import utc_now
 from arcadia_backend.database.engine import Database, after_commit
 from arcadia_backend.database.migrations import free_bytes
-from arcadia_backend.database.tables import Alert, AlertChannel, AlertDelivery, AlertKind, ArchiveImport, Measurement, Run
+from arcadia_backend.database.tables import (
+    Alert,
+    AlertChannel,
+    AlertDelivery,
+    AlertKind,
+    ArchiveImport,
+    Measurement,
+    Run,
+)
 from arcadia_backend.live.notices import publish
 from arcadia_backend.metrics.points import MetricClock
 from arcadia_backend.workers import connected_workers

@@ -14,7 +14,16 @@ from sqlalchemy.orm import InstrumentedAttribute, Session
 
 from arcadia_backend import calibrations
 from arcadia_backend.checkpoints.service import evaluation_scores
-from arcadia_backend.database.tables import ArchiveImport, Calibration, Evaluation, Job, ReportImport, Run, Study, StudyImport
+from arcadia_backend.database.tables import (
+    ArchiveImport,
+    Calibration,
+    Evaluation,
+    Job,
+    ReportImport,
+    Run,
+    Study,
+    StudyImport,
+)
 from arcadia_backend.errors import Problem
 from arcadia_backend.evaluations.service import list_by_step, with_episodes
 from arcadia_backend.files.storage import BLOCK_BYTES

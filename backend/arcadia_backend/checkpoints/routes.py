@@ -9,7 +9,14 @@ from sqlalchemy.orm import Session
 
 from arcadia_backend.aliases import names_of_checkpoints
 from arcadia_backend.checkpoints.availability import find_weights_only
-from arcadia_backend.checkpoints.service import BestBy, KeptAs, evaluation_scores, list_resumable, reasons_kept, set_pinned
+from arcadia_backend.checkpoints.service import (
+    BestBy,
+    KeptAs,
+    evaluation_scores,
+    list_resumable,
+    reasons_kept,
+    set_pinned,
+)
 from arcadia_backend.database import tables
 from arcadia_backend.database.engine import Db
 from arcadia_backend.database.tables import Calibration, Checkpoint, Evaluation, Job, Run

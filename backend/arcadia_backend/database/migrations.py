@@ -38,7 +38,7 @@ def free_bytes(folder: Path) -> int:
 
 # An installed wheel contains the scripts. In the repository they are in alembic/.
 _BUNDLED = Path(__file__).parents[1] / "migration_scripts"
-SCRIPTS = _BUNDLED if _BUNDLED.is_dir() else Path(__file__).parents[2] / "alembic"
+SCRIPTS = _BUNDLED if _BUNDLED.is_dir() else Path(__file__).parents[3] / "alembic"
 
 # The commit that migrates every earlier database to the oldest schema that this version knows.
 LAST_WITH_EARLY_MIGRATIONS = "e87c9985"

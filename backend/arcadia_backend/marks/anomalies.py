@@ -5,7 +5,16 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
 
-from arcadia_backend.marks.signals import FEWEST_SAMPLES, PARTS, Anomaly, Samples, Signals, anomaly_at, ends, start_of_lasting
+from arcadia_backend.marks.signals import (
+    FEWEST_SAMPLES,
+    PARTS,
+    Anomaly,
+    Samples,
+    Signals,
+    anomaly_at,
+    ends,
+    start_of_lasting,
+)
 from arcadia_backend.metrics.points import Floats, Ints
 from arcadia_workers.contract.environment_families import ATARI
 from arcadia_workers.contract.inference.means import (

@@ -14,7 +14,17 @@ from sqlalchemy.orm import Session
 
 from arcadia_backend.database.engine import Database, Db
 from arcadia_backend.database.tables import Run
-from arcadia_backend.metrics.points import CHUNK, PAGE, POINT, Array, Bools, Ints, MetricChunk, MetricSeries, load_limits
+from arcadia_backend.metrics.points import (
+    CHUNK,
+    PAGE,
+    POINT,
+    Array,
+    Bools,
+    Ints,
+    MetricChunk,
+    MetricSeries,
+    load_limits,
+)
 from arcadia_backend.metrics.reading import StoredChunk, at_attempt, chunk_ranges, read_chunks, split_names
 from arcadia_backend.metrics.service import add_series, append_points, update_statistics
 from arcadia_backend.web.formats import JsonNumber, attachment, csv_line, spelled

@@ -27,7 +27,16 @@ from arcadia_backend.runs.filters import (
 )
 from arcadia_backend.runs.forecast import RunForecast, forecast
 from arcadia_backend.web.idempotency import Idempotent
-from arcadia_backend.web.lookup import DEFAULT_TIMEOUT, PathId, PathRun, Timeout, Wait, find_run, run_in_progress, wait_while
+from arcadia_backend.web.lookup import (
+    DEFAULT_TIMEOUT,
+    PathId,
+    PathRun,
+    Timeout,
+    Wait,
+    find_run,
+    run_in_progress,
+    wait_while,
+)
 from arcadia_workers.contract.values import Id, Text
 from arcadia_workers.contract.worker_api import State
 

@@ -95,7 +95,10 @@ class LocalInstallation:
         shared |= {"ARCADIA_PLUGINS": ",".join(settings.plugins)}
         self._redis = SupervisedProcess("redis", redis.command, plain, self._output)
         self._backend = SupervisedProcess(
-            "backend", [sys.executable, "-m", "arcadia_backend.cli", "backend"], plain | ours | shared | backend, self._output
+            "backend",
+            [sys.executable, "-m", "arcadia_backend.cli", "backend"],
+            plain | ours | shared | backend,
+            self._output,
         )
         worker = plain | passed_on | shared | {"ARCADIA_BACKEND_URL": self._url}
         self._workers = [

@@ -16,7 +16,7 @@ from arcadia_backend.errors import NoSuchPath
 
 # An installed wheel contains them. In the repository `make run` and `make wheel` write them to client/dist.
 _BUNDLED_WHEELS = Path(__file__).parents[1] / "client_wheels"
-WHEELS = _BUNDLED_WHEELS if _BUNDLED_WHEELS.is_dir() else Path(__file__).parents[2] / "client" / "dist"
+WHEELS = _BUNDLED_WHEELS if _BUNDLED_WHEELS.is_dir() else Path(__file__).parents[3] / "client" / "dist"
 PATH = "/client"
 OWN = "arcadia_client-"
 
@@ -105,7 +105,7 @@ log = logging.getLogger(__name__)
 
 # An installed wheel contains the pages. In the repository they are in frontend/dist.
 _BUNDLED = Path(__file__).parents[1] / "pages"
-DIST = _BUNDLED if _BUNDLED.is_dir() else Path(__file__).parents[2] / "frontend" / "dist"
+DIST = _BUNDLED if _BUNDLED.is_dir() else Path(__file__).parents[3] / "frontend" / "dist"
 # File names below this path contain a hash of the content.
 HASHED_FILES = "/assets/"
 

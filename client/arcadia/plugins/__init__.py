@@ -18,14 +18,12 @@ The module needs the server's package, because the classes are those of the buil
 from __future__ import annotations
 
 try:
-    import arcadia_server
+    import arcadia_workers  # noqa: F401
 except ModuleNotFoundError as error:
     raise ImportError(
         "arcadia.plugins needs Arcadia's server package, and only the client is installed here. "
         "Install the server's wheel too, which `make wheel` builds in a copy of Arcadia's repository."
     ) from error
-else:
-    arcadia_server.use_application()  # makes the packages below importable
 
 # isort: split
 from arcadia_workers.contract.config import CONFIGURATIONS, METHODS, Method, TrainingConfig, config_adapter

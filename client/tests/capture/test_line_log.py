@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import pytest
-
 from arcadia.capture import MAX_LINE, LineLog, describe_status, find_traceback
 
 

@@ -8,7 +8,6 @@ from importlib.metadata import EntryPoint
 from types import ModuleType
 
 import pytest
-
 from arcadia.cli import main as main_module
 from arcadia.cli import server
 from arcadia.cli.main import main

@@ -8,7 +8,6 @@ from pathlib import Path
 
 import pytest
 import typer
-
 from arcadia import Client, Run
 from arcadia.cli.launch import per_seed, read_config
 from arcadia.cli.options import NOT_FIELDS, move_global_options, parse_changes, parse_checkpoint, parse_numbers

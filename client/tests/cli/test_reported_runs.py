@@ -5,13 +5,12 @@ from __future__ import annotations
 import re
 
 import pytest
-from fake_server import URL, FakeServer, run
-from rich.console import Console
-
 from arcadia import Client, Run
 from arcadia.cli import runs, watch
 from arcadia.cli.output import percent, steps
 from arcadia.cli.watch import Curve, LineReport, Snapshot
+from fake_server import URL, FakeServer, run
+from rich.console import Console
 
 REPORTED = run(
     total_steps=None, queue=None, method="", env="Maze", origin="reported", project="mazes", seconds_left=None

@@ -13,20 +13,19 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import arcadia
 import numpy as np
 import pytest
-from importing.wandb_logs import field, item, write_wandb
-from reporting.reported_server import Rejection, ReportedServer
-from reporting.scripts import wait_until
-from tensorboardX import SummaryWriter
-
-import arcadia
 from arcadia.cli.main import main
 from arcadia.errors import ArcadiaError
 from arcadia.importing import tables, tensorboard_files, wandb_files
 from arcadia.importing.sending import SourceRun, import_run
 from arcadia.importing.tensorboard_files import Follower
 from arcadia.reporting.connection import Connection
+from importing.wandb_logs import field, item, write_wandb
+from reporting.reported_server import Rejection, ReportedServer
+from reporting.scripts import wait_until
+from tensorboardX import SummaryWriter
 
 WAIT_SECONDS = 60.0
 # A record of wandb with a value that is not JSON.

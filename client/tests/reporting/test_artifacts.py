@@ -7,15 +7,14 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import pytest
-from reporting import scripts
-from reporting.reported_server import Rejection, ReportedServer
-
 import arcadia
+import pytest
 from arcadia.errors import ArcadiaError
 from arcadia.reporting import uploader
 from arcadia.reporting.layout import JournalDirectory
 from arcadia.reporting.run import ReportedRun
+from reporting import scripts
+from reporting.reported_server import Rejection, ReportedServer
 
 
 def digest(content: bytes) -> str:

@@ -6,7 +6,6 @@ import subprocess
 from pathlib import Path
 
 import pytest
-
 from arcadia.reporting import provenance
 from arcadia.reporting.provenance import (
     MAX_DIFF_BYTES,

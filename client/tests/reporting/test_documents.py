@@ -7,11 +7,10 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
+import arcadia
 import pytest
 from reporting import scripts
 from reporting.reported_server import ReportedServer
-
-import arcadia
 
 DOCUMENT = (Path(__file__).parents[3] / "docs" / "client" / "logging.md").read_text()
 EXAMPLES = re.findall(r"^```python\n(.*?)^```", DOCUMENT, re.DOTALL | re.MULTILINE)

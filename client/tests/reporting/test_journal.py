@@ -8,7 +8,6 @@ import os
 from pathlib import Path
 
 import pytest
-
 from arcadia.reporting import journal as module
 from arcadia.reporting.journal import Journal
 

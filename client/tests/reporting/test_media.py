@@ -10,13 +10,12 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import arcadia
 import numpy as np
 import pytest
+from arcadia.errors import ArcadiaError, MissingPackageError
 from PIL import Image as PillowImage
 from reporting.scripts import events, of_kind
-
-import arcadia
-from arcadia.errors import ArcadiaError, MissingPackageError
 
 FRAMES = np.zeros((4, 8, 10, 3), np.uint8)
 FRAMES[:, :, :5, 0] = 255

@@ -10,7 +10,6 @@ from types import SimpleNamespace
 
 import pynvml
 import pytest
-
 from arcadia.reporting.provenance import Gpu, GpuFacts, describe_cpu, installed_packages, read_gpus, relevant_variables
 
 

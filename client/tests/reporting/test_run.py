@@ -11,13 +11,12 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
+import arcadia
 import numpy as np
 import pytest
+from arcadia.errors import ArcadiaError
 from reporting import scripts
 from reporting.scripts import events, metrics, of_kind
-
-import arcadia
-from arcadia.errors import ArcadiaError
 
 
 @pytest.fixture

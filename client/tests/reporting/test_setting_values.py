@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-
 from arcadia.reporting.values import read_settings_table, typed
 
 

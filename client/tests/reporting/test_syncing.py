@@ -11,16 +11,15 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import pytest
-from reporting import scripts
-from reporting.reported_server import Rejection, ReportedServer
-from reporting.scripts import wait_until
-
 import arcadia
+import pytest
 from arcadia.errors import ArcadiaError
 from arcadia.reporting import uploader
 from arcadia.reporting.journal import exclusive
 from arcadia.reporting.layout import JournalDirectory
+from reporting import scripts
+from reporting.reported_server import Rejection, ReportedServer
+from reporting.scripts import wait_until
 
 
 @pytest.fixture

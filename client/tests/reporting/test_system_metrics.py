@@ -11,9 +11,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from reporting import scripts
-from reporting.reported_server import ReportedServer
-
 from arcadia.reporting import system_metrics
 from arcadia.reporting.system_metrics import (
     DISK_READ,
@@ -25,6 +22,8 @@ from arcadia.reporting.system_metrics import (
     PsutilHost,
     SystemMeter,
 )
+from reporting import scripts
+from reporting.reported_server import ReportedServer
 
 # A script that logs until the condition about its journal is true.
 LOGS_UNTIL = """

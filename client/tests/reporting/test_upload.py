@@ -12,14 +12,13 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
-import pytest
-from reporting.reported_server import Rejection, ReportedServer
-
 import arcadia
+import pytest
 from arcadia.reporting import upload as upload_module
 from arcadia.reporting.connection import Connection, RejectedError
 from arcadia.reporting.layout import JournalDirectory
 from arcadia.reporting.upload import Upload
+from reporting.reported_server import Rejection, ReportedServer
 
 
 @pytest.fixture

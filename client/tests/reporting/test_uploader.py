@@ -10,12 +10,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from arcadia.reporting import uploader as uploader_module
+from arcadia.reporting.layout import JournalDirectory
 from reporting import scripts
 from reporting.reported_server import Rejection, ReportedServer
 from reporting.scripts import wait_until
-
-from arcadia.reporting import uploader as uploader_module
-from arcadia.reporting.layout import JournalDirectory
 
 LOOP = """
 run = arcadia.init(id="mine")

@@ -5,10 +5,10 @@ from typing import Any
 
 import pytest
 
+from arcadia_workers.contract.agents import weights
 from tests.backend.agents.conftest import Agents, unpack
 from tests.factories import PONG, metrics, sha256, video
 from tests.workers.trainer.agents.made_agents import STEP, TITLES
-from arcadia_workers.contract.agents import weights
 
 
 @pytest.mark.nightly

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from arcadia_backend.files import zip_files
-from tests.backend.agents.conftest import Agents, Members, edited, pack, unpack
 from arcadia_workers.contract.agents import weights
+from tests.backend.agents.conftest import Agents, Members, edited, pack, unpack
 
 
 @pytest.fixture

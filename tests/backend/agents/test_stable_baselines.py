@@ -15,11 +15,11 @@ from stable_baselines3.common.torch_layers import BaseFeaturesExtractor
 from arcadia_backend.agents.opening import open_agent
 from arcadia_backend.agents.service import to_checkpoint
 from arcadia_backend.agents.stable_baselines import read_tensors
-from tests.backend.agents.conftest import Agents, pack, unpack
 from arcadia_workers.contract.action_names import Continuous, Discrete
 from arcadia_workers.contract.config import config_adapter
 from arcadia_workers.trainer.methods import TRAINERS
 from arcadia_workers.trainer.run import checkpoints
+from tests.backend.agents.conftest import Agents, pack, unpack
 
 LIMIT = 1_000_000_000
 

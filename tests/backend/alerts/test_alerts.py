@@ -10,10 +10,10 @@ from arcadia_backend.database.columns import utc_now
 from arcadia_backend.database.engine import Database
 from arcadia_backend.database.tables import Measurement, Run
 from arcadia_backend.reported.service import fail_silent
+from arcadia_workers.contract.events import DIVERGED
 from tests.backend.alerts.conftest import Alerts
 from tests.backend.reported.conftest import Script
 from tests.factories import Api, event, metrics
-from arcadia_workers.contract.events import DIVERGED
 
 
 def end(api: Api, outcome: str, message: str | None = None) -> int:

@@ -6,9 +6,9 @@ from typing import Any
 import pytest
 
 from arcadia_backend import calibrations
-from tests.factories import CARTPOLE, Api, changed, event, started
 from arcadia_workers.contract.futures import CalibrationBin, CalibrationDocument, JudgedMoment, LossBounds, Regret
 from arcadia_workers.contract.protocols.document import SAMPLED
+from tests.factories import CARTPOLE, Api, changed, event, started
 
 SCHEDULED = {**CARTPOLE, "total_steps": 100_000, "calibrate_every_steps": 1_000}
 

@@ -6,12 +6,12 @@ from typing import Any
 
 import pytest
 
-from tests.backend.test_saliency import made_track, replay
-from tests.factories import CARTPOLE, PONG, Api
 from arcadia_workers.contract import archives
 from arcadia_workers.contract.agents import weights
 from arcadia_workers.contract.layout import METADATA, CheckpointMetadata
 from arcadia_workers.contract.tracks import TrackHead
+from tests.backend.test_saliency import made_track, replay
+from tests.factories import CARTPOLE, PONG, Api
 
 REQUESTS: dict[str, dict[str, Any]] = {
     "evaluations": {},

@@ -10,11 +10,11 @@ import pytest
 
 from arcadia_backend.colors import PALETTE
 from arcadia_backend.comparisons.verdict import common_step, format_count, format_difference
+from arcadia_workers.contract.inference.means import MIN_RUNS, t_interval, welch
 from tests.backend.studies.conftest import Studies
 from tests.backend.studies.conftest import schedule as schedule
 from tests.backend.studies.conftest import studies as studies
 from tests.factories import CARTPOLE, Api, metrics
-from arcadia_workers.contract.inference.means import MIN_RUNS, t_interval, welch
 
 RATES = (0.001, 0.01)
 

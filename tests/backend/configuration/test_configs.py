@@ -4,9 +4,9 @@ from typing import Any
 
 import pytest
 
-from tests.factories import CARTPOLE, Api, started
 from arcadia_workers.contract.config import CONFIGURATIONS
 from arcadia_workers.contract.presets import PRESETS
+from tests.factories import CARTPOLE, Api, started
 
 A3C: dict[str, Any] = {"algorithm": "a3c", "env": "CartPole-v1", "num_actors": 2}
 N_STEP_Q: dict[str, Any] = {"algorithm": "n_step_q", "env": "CartPole-v1"}

@@ -18,10 +18,10 @@ from arcadia_backend.figures.curves_figure import RunCurve
 from arcadia_backend.figures.groups import Band, Grouping, RunGroup, SmoothedLine, middle_curve, shared_places, widen
 from arcadia_backend.metrics.queries import Window
 from arcadia_backend.metrics.reading import Curve
-from tests.backend.figures.test_growth import merged
-from tests.factories import CARTPOLE, Api, metrics, started
 from arcadia_workers.contract.inference.means import t_interval
 from arcadia_workers.contract.inference.samples import Center, center_curve
+from tests.backend.figures.test_growth import merged
+from tests.factories import CARTPOLE, Api, metrics, started
 
 CURVES = "/api/v1/figures/curves"
 RLIABLE = json.loads((Path(__file__).parents[2] / "fixtures" / "rliable.json").read_text())

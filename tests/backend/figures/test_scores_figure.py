@@ -6,8 +6,8 @@ import pytest
 
 from arcadia_backend.figures.drawing import Figure
 from arcadia_backend.figures.score_figures import scores_figure
-from tests.factories import evaluation
 from arcadia_workers.contract.protocols.document import EvaluationDocument
+from tests.factories import evaluation
 
 
 def found(*scores: float) -> EvaluationDocument:

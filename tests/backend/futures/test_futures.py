@@ -6,10 +6,10 @@ from typing import Any
 import pytest
 
 from arcadia_backend import futures
-from tests.backend.test_saliency import PONG, WEIGHTS, made_track, replay
-from tests.factories import Api, checkpoint, checkpoint_path, event, sha256, started
 from arcadia_workers.contract.futures import ActionFutures, Future, FuturesDocument, FuturesVideo, MeanReturn
 from arcadia_workers.contract.protocols.document import SAMPLED
+from tests.backend.test_saliency import PONG, WEIGHTS, made_track, replay
+from tests.factories import Api, checkpoint, checkpoint_path, event, sha256, started
 
 PART = MeanReturn(count=2, mean=0.5, interval=(0.1, 0.9))
 MADE = FuturesDocument(

@@ -7,8 +7,8 @@ import pytest
 from fastapi import FastAPI
 from fastapi.testclient import TestClient
 
-from tests.factories import Api, evaluation, event, sha256, started
 from arcadia_workers.contract.protocols.starts import HeldAction, Start, StartSetFile, starts_at
+from tests.factories import Api, evaluation, event, sha256, started
 
 POINTS = "/api/v1/kept-games/{id}/start-points"
 

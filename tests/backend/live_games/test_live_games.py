@@ -14,9 +14,9 @@ from arcadia_backend.app import create_app
 from arcadia_backend.config import Settings
 from arcadia_backend.live_games import routes
 from arcadia_backend.live_games.stage import BEAT_SECONDS
+from arcadia_workers.contract.live import ALONE_SECONDS, NO_SUCH_GAME, STALE, ticket
 from tests.conftest import WORKER_TOKEN
 from tests.factories import Api, checkpoint_path, event, started
-from arcadia_workers.contract.live import ALONE_SECONDS, NO_SUCH_GAME, STALE, ticket
 
 # The kind of database makes no difference here.
 pytestmark = pytest.mark.parametrize("database_url", ["sqlite"], indirect=True)

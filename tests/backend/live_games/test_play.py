@@ -7,13 +7,13 @@ from fastapi import FastAPI
 from fastapi.testclient import TestClient
 
 from arcadia_backend.live_games import stages
+from arcadia_workers.contract.live import NO_SUCH_GAME, WRONG_ORDER
 from tests.backend.futures.test_futures import read as read_futures
 from tests.backend.futures.test_futures import request as request_futures
 from tests.backend.live_games.test_live_games import ADDRESS, appear, closing, playing, reported, watching
 from tests.backend.test_saliency import replay
 from tests.factories import Api, event, started
 from tests.workers.waiting import wait_until
-from arcadia_workers.contract.live import NO_SUCH_GAME, WRONG_ORDER
 
 # The kind of database makes no difference here.
 pytestmark = pytest.mark.parametrize("database_url", ["sqlite"], indirect=True)

@@ -5,9 +5,9 @@ from typing import Any
 
 from fastapi import FastAPI
 
+from arcadia_workers.contract import tracks
 from tests.backend.test_saliency import made_track, replay
 from tests.factories import Api, event, kept_game, started
-from arcadia_workers.contract import tracks
 
 FRAMES_BEFORE = 80
 

@@ -6,10 +6,10 @@ import pytest
 
 from arcadia_backend.papers.definition import MethodDiagram
 from arcadia_backend.papers.service import every_paper
-from tests.factories import Api, event, metrics
 from arcadia_workers.contract.config import CONFIGURATIONS
 from arcadia_workers.contract.metrics import METRICS
 from arcadia_workers.contract.presets import PRESETS
+from tests.factories import Api, event, metrics
 
 GA3C = "/api/v1/papers/ga3c/figure-1/diagrams/ga3c"
 GORILA = "/api/v1/papers/gorila/figure-2/diagrams/gorila"

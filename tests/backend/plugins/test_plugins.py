@@ -9,9 +9,9 @@ from arcadia_backend.config import Settings
 from arcadia_backend.database.engine import Database
 from arcadia_backend.doorbell import Doorbell
 from arcadia_backend.studies.scheduler import StudyScheduler
+from arcadia_workers.contract.plugins.loading import unload
 from tests.factories import CARTPOLE, Api
 from tests.plugin_packages import ENVIRONMENT, METHOD, Site
-from arcadia_workers.contract.plugins.loading import unload
 
 CORRIDOR = "Maze/Corridor-v0"
 TOY: dict[str, Any] = {"algorithm": "toy", "env": CORRIDOR, "total_steps": 1_000, "num_envs": 4}

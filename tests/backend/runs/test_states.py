@@ -6,8 +6,8 @@ import pytest
 
 from arcadia_backend.runs.schemas import Action, RunActions
 from arcadia_backend.runs.states import ACTIONS
-from tests.factories import Api, Response, started
 from arcadia_workers.contract.worker_api import State
+from tests.factories import Api, Response, started
 
 STATES: tuple[State, ...] = get_args(State)
 

@@ -9,8 +9,8 @@ import pytest
 from arcadia_backend import start_sets
 from arcadia_backend.database.engine import Database
 from arcadia_backend.database.tables import StartSet
-from tests.factories import PONG, Api, start_set
 from arcadia_workers.contract.protocols.starts import StartSetFile
+from tests.factories import PONG, Api, start_set
 
 PATH = "/api/v1/start-sets"
 

@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 
 from arcadia_backend import start_sets
-from tests.backend.test_saliency import made_track, replay
-from tests.factories import CARTPOLE, Api, event, sha256, start_set, started
 from arcadia_workers.contract import tracks
 from arcadia_workers.contract.protocols.starts import StartSetFile
+from tests.backend.test_saliency import made_track, replay
+from tests.factories import CARTPOLE, Api, event, sha256, start_set, started
 
 SETS = "/api/v1/start-sets"
 

@@ -11,10 +11,10 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from tests.backend.studies.conftest import RATES, Studies
-from tests.factories import event, metrics, started
 from arcadia_workers.contract.inference.means import t_interval
 from arcadia_workers.contract.inference.samples import DRAWS, MIN_INTERQUARTILE_RUNS, Interval, widen
+from tests.backend.studies.conftest import RATES, Studies
+from tests.factories import event, metrics, started
 
 Floats = npt.NDArray[np.float64]
 METHODS = ["paac-cartpole", "a3c-cartpole", "ga3c-cartpole"]

@@ -11,9 +11,9 @@ from arcadia_backend.studies.points import trial_outcome
 from arcadia_backend.studies.pruning import LearningCurve, runs_to_prune
 from arcadia_backend.studies.results import PlannedRun, Point
 from arcadia_backend.studies.specification import Specification
+from arcadia_workers.contract.worker_api import State
 from tests.backend.studies.conftest import Studies
 from tests.factories import metrics, started
-from arcadia_workers.contract.worker_api import State
 
 DRAWN = {"field": "learning_rate", "log_uniform": [1e-5, 1e-1]}
 

@@ -7,14 +7,14 @@ import numpy as np
 import pytest
 
 from arcadia_backend.suites.aggregates import estimated_median, optimality_gap
-from tests.backend.studies.conftest import Studies
-from tests.factories import Api, evaluation, event, started
 from arcadia_workers.contract import published
 from arcadia_workers.contract.game_lists import GAME_LISTS
 from arcadia_workers.contract.games import ENVIRONMENTS
 from arcadia_workers.contract.inference.samples import interquartile_mean, mean_of_means, median, over_tasks
 from arcadia_workers.contract.presets import PRESETS
 from arcadia_workers.contract.protocols import PROTOCOLS
+from tests.backend.studies.conftest import Studies
+from tests.factories import Api, evaluation, event, started
 
 # DQN Zoo's random and human scores.
 PONG, QBERT = (-20.7, 14.6), (163.9, 13455.0)

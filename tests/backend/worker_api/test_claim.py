@@ -13,9 +13,9 @@ from arcadia_backend.database.tables import Installation, Job
 from arcadia_backend.runs.service import act
 from arcadia_backend.web.lookup import find_run
 from arcadia_backend.worker_api import attempts, runs
+from arcadia_workers.contract.worker_api import INSTALLATION_HEADER
 from tests.factories import Api
 from tests.workers.waiting import wait_until
-from arcadia_workers.contract.worker_api import INSTALLATION_HEADER
 
 
 def test_priority_comes_before_age(api: Api) -> None:

@@ -9,8 +9,8 @@ from sqlalchemy.orm import Session
 
 from arcadia_backend.database.tables import Attempt, LogLine, Run
 from arcadia_backend.worker_api import ingest
-from tests.factories import Api, event, metrics, role, started, video
 from arcadia_workers.contract.events import Log
+from tests.factories import Api, event, metrics, role, started, video
 
 
 def drawn(api: Api, run_id: int, name: str) -> list[tuple[int, float | str]]:

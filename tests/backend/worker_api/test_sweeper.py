@@ -17,9 +17,9 @@ from arcadia_backend.doorbell import Doorbell
 from arcadia_backend.worker_api import sweeper as sweeping
 from arcadia_backend.worker_api.runs import RUNS
 from arcadia_backend.worker_api.sweeper import Sweeper
+from arcadia_workers.contract.worker_api import LOOK_TASK
 from tests.factories import Api, started
 from tests.workers.waiting import wait_until
-from arcadia_workers.contract.worker_api import LOOK_TASK
 
 
 class RecordingDoorbell(Doorbell):

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from arcadia_workers.trainer.methods.gorila import ray_cluster
 from tests.workers.trainer import trainers
 from tests.workers.trainer.trainers import Trainer
-from arcadia_workers.trainer.methods.gorila import ray_cluster
 
 # torch reads this when it is loaded. On a busy machine, threads that spin while waiting take most of a test's time.
 os.environ.setdefault("OMP_NUM_THREADS", "1")

@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 import safetensors.torch
 
-from tests.earlier_installation import METHODS, unpack
 from arcadia_workers.contract import layout
 from arcadia_workers.contract.config import GorilaConfig, PaacConfig, config_adapter
 from arcadia_workers.contract.layout import METADATA
@@ -22,6 +21,7 @@ from arcadia_workers.trainer.methods.gorila.train import restore, state
 from arcadia_workers.trainer.run import checkpoints
 from arcadia_workers.trainer.run.checkpoints import LoadedCheckpoint
 from arcadia_workers.trainer.run.run import NullRun, snapshot
+from tests.earlier_installation import METHODS, unpack
 
 MORE_STEPS = 200
 KEPT = """

@@ -14,11 +14,6 @@ from typing import Any
 import pytest
 from ale_py.roms import get_rom_path
 
-from tests.workers.trainer import trainers
-from tests.workers.trainer.evaluation import made_checkpoint
-from tests.workers.trainer.programs import evaluate as main
-from tests.workers.trainer.trainers import assert_unbroken, of_kind, read_events
-from tests.workers.waiting import PATIENCE_SECONDS, wait_until
 from arcadia_workers.contract import events
 from arcadia_workers.contract.config import PaacConfig
 from arcadia_workers.contract.protocols import PROTOCOLS
@@ -26,6 +21,11 @@ from arcadia_workers.contract.protocols.document import EvaluationDocument
 from arcadia_workers.trainer.games.emulator import game_of
 from arcadia_workers.trainer.games.playing import StartPointError
 from arcadia_workers.trainer.run import checkpoints
+from tests.workers.trainer import trainers
+from tests.workers.trainer.evaluation import made_checkpoint
+from tests.workers.trainer.programs import evaluate as main
+from tests.workers.trainer.trainers import assert_unbroken, of_kind, read_events
+from tests.workers.waiting import PATIENCE_SECONDS, wait_until
 
 CARTPOLE = PaacConfig(env="CartPole-v1", seed=1)
 RANDOM_PONG = ("--random", "--game", "pong")

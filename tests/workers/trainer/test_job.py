@@ -12,10 +12,6 @@ from typing import Any
 import av
 import pytest
 
-from tests.workers.trainer.evaluation import made_checkpoint
-from tests.workers.trainer.programs import evaluate as main
-from tests.workers.trainer.programs import record
-from tests.workers.worker_api import WorkerApi
 from arcadia_workers.contract import tracks
 from arcadia_workers.contract.config import PaacConfig, RunConfig
 from arcadia_workers.contract.futures import CalibrationDocument, FuturesDocument
@@ -33,6 +29,10 @@ from arcadia_workers.worker.heartbeat import HeartbeatThread
 from arcadia_workers.worker.machine import machine_facts
 from arcadia_workers.worker.supervisor import Supervisor
 from arcadia_workers.worker.work import Jobs
+from tests.workers.trainer.evaluation import made_checkpoint
+from tests.workers.trainer.programs import evaluate as main
+from tests.workers.trainer.programs import record
+from tests.workers.worker_api import WorkerApi
 
 STEP, PROTOCOL, EPISODES, SEED = 9, "no-op-5min", 3, 7
 

@@ -13,6 +13,13 @@ import psutil
 import pytest
 import torch
 
+from arcadia_workers.contract import events
+from arcadia_workers.contract.presets import PRESETS
+from arcadia_workers.contract.provenance import Provenance
+from arcadia_workers.trainer.__main__ import main
+from arcadia_workers.trainer.run import checkpoints
+from arcadia_workers.trainer.run.journal import Journal
+from arcadia_workers.trainer.run.run import TrainingState
 from tests.workers.trainer.conftest import StartTrainer
 from tests.workers.trainer.trainers import (
     ENDLESS,
@@ -23,13 +30,6 @@ from tests.workers.trainer.trainers import (
     wait_for_checkpoints,
 )
 from tests.workers.waiting import PATIENCE_SECONDS, wait_until
-from arcadia_workers.contract import events
-from arcadia_workers.contract.presets import PRESETS
-from arcadia_workers.contract.provenance import Provenance
-from arcadia_workers.trainer.__main__ import main
-from arcadia_workers.trainer.run import checkpoints
-from arcadia_workers.trainer.run.journal import Journal
-from arcadia_workers.trainer.run.run import TrainingState
 
 SHORT = ("--preset", "paac-cartpole", "--set", "total_steps=3000", "--set", "device=cpu")
 

@@ -11,11 +11,11 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from arcadia_workers.contract.config import PaacConfig
+from arcadia_workers.contract.tracks import TrackError, read
 from tests.workers.trainer.evaluation import made_checkpoint
 from tests.workers.trainer.programs import record as main
 from tests.workers.waiting import wait_until
-from arcadia_workers.contract.config import PaacConfig
-from arcadia_workers.contract.tracks import TrackError, read
 
 
 @pytest.fixture

@@ -5,11 +5,11 @@ from pathlib import Path
 import av
 import pytest
 
-from tests.workers.trainer.evaluation import made_checkpoint
 from arcadia_workers.contract.config import PaacConfig
 from arcadia_workers.contract.tracks import read
 from arcadia_workers.trainer import replay as replays
 from arcadia_workers.trainer.recording import replays as recorded
+from tests.workers.trainer.evaluation import made_checkpoint
 
 
 @pytest.fixture(autouse=True)

@@ -6,8 +6,6 @@ from pathlib import Path
 
 import pytest
 
-from tests.workers.trainer import made_method
-from tests.workers.trainer.made_method import STILL, StillConfig
 from arcadia_workers.contract import events
 from arcadia_workers.contract.events import Failed
 from arcadia_workers.trainer import session
@@ -22,6 +20,8 @@ from arcadia_workers.trainer.run.checkpoints import CheckpointError
 from arcadia_workers.trainer.run.directory_run import DivergedError
 from arcadia_workers.trainer.run.journal import Journal
 from arcadia_workers.trainer.run.run import TrainingRun
+from tests.workers.trainer import made_method
+from tests.workers.trainer.made_method import STILL, StillConfig
 
 
 def failed_with(error: Exception, directory: Path, monkeypatch: pytest.MonkeyPatch) -> Failed:

@@ -6,9 +6,9 @@ import sys
 from pathlib import Path
 from typing import TypeVar
 
-from tests.workers.waiting import wait_until
 from arcadia_workers.contract import events
 from arcadia_workers.contract.events import Event, event_adapter
+from tests.workers.waiting import wait_until
 
 Trainer = subprocess.Popen[str]
 SomeEvent = TypeVar("SomeEvent")

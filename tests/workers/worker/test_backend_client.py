@@ -7,7 +7,6 @@ from typing import Any
 
 import pytest
 
-from tests.workers.worker_api import TOKEN, Answer, WorkerApi, problem
 from arcadia_workers.contract.values import LONGEST_MESSAGE, LONGEST_TRACEBACK
 from arcadia_workers.contract.worker_api import OfferedCheckpoint
 from arcadia_workers.worker.answers import (
@@ -26,6 +25,7 @@ from arcadia_workers.worker.answers import (
 from arcadia_workers.worker.assignment import Assignment, Ending
 from arcadia_workers.worker.backend_client import BackendClient
 from arcadia_workers.worker.machine import machine_facts
+from tests.workers.worker_api import TOKEN, Answer, WorkerApi, problem
 
 RUN = Assignment("runs", 1, 1)
 

@@ -5,11 +5,11 @@ import os
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-from tests.workers.worker_api import WorkerApi
 from arcadia_workers.contract.worker_api import OfferedCheckpoint
 from arcadia_workers.worker.assignment import Assignment
 from arcadia_workers.worker.attempt_directory import CheckpointStore
 from arcadia_workers.worker.backend_client import BackendClient
+from tests.workers.worker_api import WorkerApi
 
 RUN = Assignment("runs", 1, 1)
 

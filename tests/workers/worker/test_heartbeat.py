@@ -4,13 +4,13 @@ from pathlib import Path
 
 import pytest
 
-from tests.workers.conftest import Slot
-from tests.workers.waiting import wait_until
-from tests.workers.worker_api import WorkerApi
 from arcadia_workers.worker.assignment import Assignment, Lease
 from arcadia_workers.worker.backend_client import BackendClient
 from arcadia_workers.worker.heartbeat import HeartbeatThread
 from arcadia_workers.worker.machine import machine_facts
+from tests.workers.conftest import Slot
+from tests.workers.waiting import wait_until
+from tests.workers.worker_api import WorkerApi
 
 
 def test_heartbeats_continue_after_an_unexpected_error(

@@ -11,10 +11,10 @@ from typing import Any
 
 import pytest
 
+from arcadia_workers.worker.answers import Backoff
 from tests.workers.conftest import Slot, claim
 from tests.workers.waiting import PATIENCE_SECONDS, wait_until
 from tests.workers.worker_api import WorkerApi
-from arcadia_workers.worker.answers import Backoff
 
 WEIGHTS = b"weights" * 1000
 

@@ -4,10 +4,10 @@ from typing import Any
 
 import pytest
 
+from arcadia_workers.worker.spool import UPLOAD_ATTEMPTS
 from tests.workers.conftest import Slot, claim
 from tests.workers.waiting import wait_until
 from tests.workers.worker_api import Answer, WorkerApi, problem
-from arcadia_workers.worker.spool import UPLOAD_ATTEMPTS
 
 
 def test_training_continues_while_the_backend_is_down_and_nothing_is_lost(api: WorkerApi, slot: Slot) -> None:

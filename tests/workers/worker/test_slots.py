@@ -2,8 +2,8 @@
 
 import threading
 
-from tests.workers.waiting import PATIENCE_SECONDS, wait_until
 from arcadia_workers.worker.work import Slots
+from tests.workers.waiting import PATIENCE_SECONDS, wait_until
 
 
 def test_the_number_of_slots_is_limited() -> None:

@@ -12,13 +12,13 @@ from typing import Any
 import psutil
 import pytest
 
+from arcadia_workers.worker import attempt_directory
+from arcadia_workers.worker.heartbeat import HELD_SECONDS
+from arcadia_workers.worker.trainer_process import TrainerProcess
 from tests.processes import has_ended
 from tests.workers.conftest import Slot, claim
 from tests.workers.waiting import wait_until
 from tests.workers.worker_api import WorkerApi
-from arcadia_workers.worker import attempt_directory
-from arcadia_workers.worker.heartbeat import HELD_SECONDS
-from arcadia_workers.worker.trainer_process import TrainerProcess
 
 
 def alive(pid_file: Path) -> bool:

@@ -8,10 +8,10 @@ from pathlib import Path
 import psutil
 import pytest
 
-from tests.workers.waiting import PATIENCE_SECONDS, wait_until
 from arcadia_workers.worker import leash
 from arcadia_workers.worker.assignment import ending_of_trainer
 from arcadia_workers.worker.trainer_process import TrainerProcess
+from tests.workers.waiting import PATIENCE_SECONDS, wait_until
 
 # Starts a grandchild in a separate session, which a signal to the process group does not reach.
 RUNAWAY = """
@@ -115,7 +115,7 @@ sys.exit(0 if process.wait(200) else 1)
 
 
 def test_characters_missing_in_the_hosts_encoding_do_not_block_the_trainer(tmp_path: Path) -> None:
-    ascii_only = {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0", "PYTHONPATH": str(Path.cwd())}
+    ascii_only = {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
     command = [sys.executable, "-c", SPEAKS, str(tmp_path / "log")]
     subprocess.run(command, env=os.environ | ascii_only, check=True, timeout=PATIENCE_SECONDS)
     assert (tmp_path / "log").stat().st_size == 500 * (len("2026-01-01 00:00:00 ") + 3001)

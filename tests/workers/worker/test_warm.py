@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.workers.waiting import PATIENCE_SECONDS, wait_until
 from arcadia_workers.worker import trainer_process
 from arcadia_workers.worker.trainer_process import TrainerProcess, WarmProcess
+from tests.workers.waiting import PATIENCE_SECONDS, wait_until
 
 SAYS = (
     "import json, pathlib, sys; assert sys.argv[1] == '--wait-for-arguments'; "

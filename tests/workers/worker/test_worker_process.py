@@ -11,13 +11,13 @@ import psutil
 import pytest
 from celery import Celery
 
+from arcadia_workers.contract.worker_api import private_queue
 from tests.processes import has_ended
 from tests.workers.conftest import claim
 from tests.workers.redis_server import RedisServer
 from tests.workers.waiting import PATIENCE_SECONDS, wait_until
 from tests.workers.worker.test_jobs import offer
 from tests.workers.worker_api import TOKEN, WorkerApi
-from arcadia_workers.contract.worker_api import private_queue
 
 REPOSITORY = Path(__file__).parents[3]
 

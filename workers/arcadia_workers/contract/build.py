@@ -7,7 +7,7 @@ import subprocess
 from importlib.metadata import version
 from pathlib import Path
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 SETTING = "ARCADIA_BUILD"
 COMMIT_LENGTH = 12
 # Beside this module in a wheel: the commit that it was built from.

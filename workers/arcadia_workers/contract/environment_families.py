@@ -1,7 +1,7 @@
 """Environment families: environments with the same interface.
 
 A new family is one entry here, with its environments in `games.py`. If no existing simulator runs it, the trainer needs
-a class for it too (`workers/arcadia_workers/trainer/environments/`, `workers/arcadia_workers/trainer/games/`). All other code reads the capabilities.
+a class for it too (`arcadia_workers.trainer.environments` and `.games`). All other code reads the capabilities.
 """
 
 from typing import Any, Literal

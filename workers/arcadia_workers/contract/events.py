@@ -11,7 +11,17 @@ from arcadia_workers.contract.futures import CalibrationDocument, FuturesDocumen
 from arcadia_workers.contract.protocols.document import EvaluationDocument, PlayedEpisode
 from arcadia_workers.contract.protocols.starts import CAP_FRAMES, SEEDS, HeldAction
 from arcadia_workers.contract.provenance import Provenance
-from arcadia_workers.contract.values import Count, Integer, Message, Ordinal, ShortText, SmallCount, Text, Traceback, Truth
+from arcadia_workers.contract.values import (
+    Count,
+    Integer,
+    Message,
+    Ordinal,
+    ShortText,
+    SmallCount,
+    Text,
+    Traceback,
+    Truth,
+)
 
 MAX_FIELDS = 50
 ChangedFields = Annotated[dict[Text, JsonValue], Field(min_length=1, max_length=MAX_FIELDS)]

@@ -64,9 +64,8 @@ def path_inside(root: Path, stored: str) -> Path:
     return path
 
 
-ROOT = Path(__file__).parents[2]
-# The build of a wheel moves the packages to this folder.
-IS_WHEEL = ROOT.name == "application" and ROOT.parent.name == "arcadia_server"
+# In a checkout, the package is in the folder workers/.
+IS_WHEEL = Path(__file__).parents[2].name != "workers"
 
 
 def default_data_dir(is_wheel: bool = IS_WHEEL) -> Path:

@@ -1,7 +1,7 @@
 """Commands for one job without a server: `arcadia evaluate`, `record`, `futures` and `calibrate`.
 
-This module does not load torch, so that mistakes are reported immediately. The models of workers/arcadia_workers/contract have the
-limits of the options.
+This module does not load torch, so that mistakes are reported immediately. The models of the contract have the limits
+of the options.
 """
 
 import argparse
@@ -28,7 +28,12 @@ from arcadia_workers.contract.futures import (
     USUAL_MOMENTS,
 )
 from arcadia_workers.contract.games import id_of
-from arcadia_workers.contract.jobs import CalibrationParameters, EvaluationParameters, FuturesParameters, RecordingParameters
+from arcadia_workers.contract.jobs import (
+    CalibrationParameters,
+    EvaluationParameters,
+    FuturesParameters,
+    RecordingParameters,
+)
 from arcadia_workers.contract.plugins.loading import load_named_in_environment
 from arcadia_workers.contract.protocols import PROTOCOLS
 from arcadia_workers.contract.protocols.document import USUAL_EPSILON, Acting

@@ -1,4 +1,4 @@
-"""`python -m arcadia_workers.trainer.job`: run one job, either the request of a worker or a command without a server."""
+"""`python -m arcadia_workers.trainer.job`: run one job, for a worker or without a server."""
 
 import argparse
 import contextlib

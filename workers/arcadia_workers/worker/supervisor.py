@@ -10,7 +10,14 @@ from pydantic import TypeAdapter, ValidationError
 
 from arcadia_workers.contract.worker_api import MOST_JOBS
 from arcadia_workers.worker import attempt_directory
-from arcadia_workers.worker.answers import BackendError, Backoff, FailingError, StaleAttemptError, UnreachableError, retry
+from arcadia_workers.worker.answers import (
+    BackendError,
+    Backoff,
+    FailingError,
+    StaleAttemptError,
+    UnreachableError,
+    retry,
+)
 from arcadia_workers.worker.assignment import (
     Ending,
     Lease,

@@ -22,7 +22,14 @@ from arcadia_backend.runs.expressions.nodes import (
     Setting,
     Span,
 )
-from arcadia_backend.runs.expressions.parsing import MAX_DEPTH, MAX_LENGTH, MAX_METRICS, MAX_VALUES, parse_filter, parse_value
+from arcadia_backend.runs.expressions.parsing import (
+    MAX_DEPTH,
+    MAX_LENGTH,
+    MAX_METRICS,
+    MAX_VALUES,
+    parse_filter,
+    parse_value,
+)
 
 NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
 

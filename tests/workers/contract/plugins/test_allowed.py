@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.plugin_packages import Site
 from arcadia_workers.contract.plugins.__main__ import main
+from tests.plugin_packages import Site
 
 
 def test_allow_names_the_file_and_the_data_folder(

@@ -4,10 +4,10 @@ from textwrap import indent
 
 import pytest
 
-from tests.plugin_packages import ONE_ENVIRONMENT, Site
 from arcadia_workers.contract.games import ENVIRONMENTS
 from arcadia_workers.contract.plugins.loading import NOT_INSTALLED, PLUGINS, PROVIDERS
 from arcadia_workers.contract.plugins.trial import find_problems, load_after_trial
+from tests.plugin_packages import ONE_ENVIRONMENT, Site
 
 HEAD = """
     from typing import Literal

@@ -5,13 +5,20 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
-from tests.plugin_packages import ENVIRONMENT, METHOD, Site
 from arcadia_workers.contract.config import CONFIGURATIONS, METHODS, config_adapter
 from arcadia_workers.contract.games import ENVIRONMENTS, NETWORKS
 from arcadia_workers.contract.plugins.discovery import allowed_names, installed
-from arcadia_workers.contract.plugins.loading import PLUGINS, load, loaded_versions, missing_plugins, needed_plugins, unload
+from arcadia_workers.contract.plugins.loading import (
+    PLUGINS,
+    load,
+    loaded_versions,
+    missing_plugins,
+    needed_plugins,
+    unload,
+)
 from arcadia_workers.contract.presets import PRESETS
 from arcadia_workers.contract.protocols import PROTOCOLS
+from tests.plugin_packages import ENVIRONMENT, METHOD, Site
 
 CORRIDOR = "Maze/Corridor-v0"
 TOY: dict[str, Any] = {"algorithm": "toy", "env": CORRIDOR, "value_cost": 2}

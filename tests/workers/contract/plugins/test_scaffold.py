@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.plugin_packages import ENVIRONMENT, METHOD, Site
 from arcadia_workers.contract.plugins import trial
 from arcadia_workers.contract.plugins.trial import ScaffoldError
+from tests.plugin_packages import ENVIRONMENT, METHOD, Site
 
 
 @pytest.mark.parametrize(

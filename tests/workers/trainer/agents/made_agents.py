@@ -10,13 +10,13 @@ from typing import Any
 
 import numpy as np
 
-from tests.workers.trainer.evaluation import made_checkpoint
 from arcadia_workers.contract.agents import document as names
 from arcadia_workers.contract.agents.writing import AgentSource, write_agent
 from arcadia_workers.contract.config import RunConfig, TrainingConfig, config_adapter
 from arcadia_workers.contract.protocols import PROTOCOLS, EvaluationProtocol
 from arcadia_workers.trainer.games import playing, subjects
 from arcadia_workers.trainer.games.playing import play
+from tests.workers.trainer.evaluation import made_checkpoint
 
 STEP, FRAMES = 1_000, 4_000
 TITLES: dict[str, dict[str, Any]] = {

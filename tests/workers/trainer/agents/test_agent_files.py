@@ -11,8 +11,6 @@ import safetensors.torch
 import torch
 import yaml
 
-from tests.workers.trainer.agents.made_agents import FRAMES, STEP, TITLES, config_of, save_checkpoint, unpacked
-from tests.workers.trainer.evaluation import made_checkpoint
 from arcadia_workers.contract import layout
 from arcadia_workers.contract.agents import document as names
 from arcadia_workers.contract.agents import weights
@@ -20,6 +18,8 @@ from arcadia_workers.contract.agents.document import AgentDocument
 from arcadia_workers.contract.protocols.document import SAMPLED, EvaluationDocument
 from arcadia_workers.trainer.agents import main
 from arcadia_workers.trainer.run import checkpoints
+from tests.workers.trainer.agents.made_agents import FRAMES, STEP, TITLES, config_of, save_checkpoint, unpacked
+from tests.workers.trainer.evaluation import made_checkpoint
 
 
 def evaluation(scores: list[float]) -> EvaluationDocument:

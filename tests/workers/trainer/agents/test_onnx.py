@@ -9,11 +9,11 @@ import pytest
 import torch
 import torch.nn.functional as F
 
-from tests.workers.trainer.agents.made_agents import TITLES, UnpackedAgent, config_of, random_states, unpacked
 from arcadia_workers.contract.agents import document as names
 from arcadia_workers.contract.config import config_adapter
 from arcadia_workers.contract.protocols import PROTOCOLS
 from arcadia_workers.trainer.games import subjects
+from tests.workers.trainer.agents.made_agents import TITLES, UnpackedAgent, config_of, random_states, unpacked
 
 TOLERANCE = 1e-5
 

@@ -8,13 +8,13 @@ import numpy as np
 import onnxruntime
 import torch
 
-from tests.workers.trainer.agents.made_agents import config_of, random_states, unpacked
 from arcadia_workers.contract.action_names import Continuous
 from arcadia_workers.contract.agents import weights
 from arcadia_workers.contract.agents.document import shape_of
 from arcadia_workers.contract.agents.onnx_graph import to_onnx
 from arcadia_workers.trainer.networks import agents
 from arcadia_workers.trainer.networks.bodies import ReadingsFilter, VectorBody
+from tests.workers.trainer.agents.made_agents import config_of, random_states, unpacked
 
 ACTIONS = Continuous((-1.0, -1.0), (1.0, 1.0))
 

@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.workers.trainer.agents.made_agents import config_of, evaluate, names_of_protocols, unpacked
 from arcadia_workers.contract.protocols import PROTOCOLS
 from arcadia_workers.contract.protocols.document import GREEDY, Acting
+from tests.workers.trainer.agents.made_agents import config_of, evaluate, names_of_protocols, unpacked
 
 CAP_FRAMES = 600
 

@@ -5,15 +5,15 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tests.workers.trainer.evaluation import made_checkpoint
-from tests.workers.trainer.programs import calibrate as main
-from tests.workers.trainer.programs import futures
 from arcadia_workers.contract.config import A3cConfig, PaacConfig
 from arcadia_workers.contract.futures import CalibrationDocument, FuturesDocument, JudgedMoment
 from arcadia_workers.contract.protocols import PROTOCOLS
 from arcadia_workers.contract.protocols.document import EPSILON_GREEDY, SAMPLED
 from arcadia_workers.trainer.calibration import calibrating
 from arcadia_workers.trainer.evaluation.request import RequestError
+from tests.workers.trainer.evaluation import made_checkpoint
+from tests.workers.trainer.programs import calibrate as main
+from tests.workers.trainer.programs import futures
 
 CATCH = PaacConfig(env="Arcadia/Catch-v0", gamma=0.9)
 

@@ -10,7 +10,12 @@ from arcadia_workers.contract.config import A3cConfig
 from arcadia_workers.contract.environment_families import ATARI
 from arcadia_workers.contract.games import ENVIRONMENTS, GAMES_OF_THE_PAPERS, rom_of
 from arcadia_workers.trainer.environments import environments
-from arcadia_workers.trainer.environments.environments import Actions, AtariEnvironments, Environments, GymnasiumEnvironments
+from arcadia_workers.trainer.environments.environments import (
+    Actions,
+    AtariEnvironments,
+    Environments,
+    GymnasiumEnvironments,
+)
 
 
 def test_the_list_has_all_shipped_one_player_atari_games() -> None:

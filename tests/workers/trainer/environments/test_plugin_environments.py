@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 from gymnasium import spaces
 
-from tests.plugin_packages import Site
 from arcadia_workers.contract.plugins.loading import load
 from arcadia_workers.trainer.environments.environments import GymnasiumEnvironments, UnsupportedSpaceError
 from arcadia_workers.trainer.games.games import GymnasiumGame
+from tests.plugin_packages import Site
 
 PACKAGE = """
     from arcadia.plugins import CLASSIC_CONTROL, MUJOCO, Environment, Plugin

@@ -8,8 +8,6 @@ import numpy as np
 import pytest
 import torch
 
-from tests.workers.trainer.evaluation import literal, made_checkpoint
-from tests.workers.trainer.evaluation.literal import Result
 from arcadia_workers.contract.config import A3cConfig, GorilaConfig, PaacConfig
 from arcadia_workers.contract.protocols import PROTOCOLS, EvaluationProtocol
 from arcadia_workers.contract.protocols.document import GREEDY, Acting, PlayedEpisode
@@ -17,6 +15,8 @@ from arcadia_workers.trainer.evaluation import evaluating
 from arcadia_workers.trainer.games import playing, subjects
 from arcadia_workers.trainer.games.playing import LANES, ActionTrail, play
 from arcadia_workers.trainer.games.subjects import Subject
+from tests.workers.trainer.evaluation import literal, made_checkpoint
+from tests.workers.trainer.evaluation.literal import Result
 
 SEED = 3
 

@@ -4,13 +4,13 @@ from pathlib import Path
 
 import pytest
 
-from tests.workers.trainer.evaluation import made_checkpoint
 from arcadia_workers.contract.config import PaacConfig
 from arcadia_workers.contract.protocols import PROTOCOLS
 from arcadia_workers.trainer import commands
 from arcadia_workers.trainer.evaluation import evaluating
 from arcadia_workers.trainer.evaluation.evaluating import differences, fire_opens
 from arcadia_workers.trainer.evaluation.report import JobReport, table
+from tests.workers.trainer.evaluation import made_checkpoint
 
 
 def reported(env: str, protocol: str, **settings: object) -> tuple[str, ...]:

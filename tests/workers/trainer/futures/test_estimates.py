@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 import torch
 
-from tests.workers.trainer.evaluation import made_checkpoint
 from arcadia_workers.contract.action_names import ActionSpace, Discrete
 from arcadia_workers.contract.config import PaacConfig, RunConfig
 from arcadia_workers.contract.futures import Until
@@ -22,6 +21,7 @@ from arcadia_workers.trainer.games.games import NO_LIVES, Watch
 from arcadia_workers.trainer.games.subjects import Subject
 from arcadia_workers.trainer.methods.trainer import Action, NetworkOutput, OutputKind
 from arcadia_workers.trainer.networks.agents import Memory
+from tests.workers.trainer.evaluation import made_checkpoint
 
 CATCH = PaacConfig(env="Arcadia/Catch-v0", gamma=0.9)
 TRIALS = [pytest.param(1000, 0.93, 0.97, marks=pytest.mark.nightly), (50, 0.86, 1.0)]

@@ -8,8 +8,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tests.workers.trainer.evaluation import made_checkpoint
-from tests.workers.trainer.recording.test_recording import protocol_of
 from arcadia_workers.contract.action_names import Continuous
 from arcadia_workers.contract.config import A3cConfig, PaacConfig, RunConfig
 from arcadia_workers.trainer.futures.experiment import moment_at
@@ -18,6 +16,8 @@ from arcadia_workers.trainer.games.emulator import AtariGame
 from arcadia_workers.trainer.games.games import PlayableGame
 from arcadia_workers.trainer.games.subjects import Subject
 from arcadia_workers.trainer.methods.trainer import Action
+from tests.workers.trainer.evaluation import made_checkpoint
+from tests.workers.trainer.recording.test_recording import protocol_of
 
 GAMES = (
     "Pong Breakout Boxing Freeway Qbert Tetris Seaquest SpaceInvaders MontezumaRevenge MsPacman DoubleDunk Pitfall"

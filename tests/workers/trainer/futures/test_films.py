@@ -7,8 +7,6 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from tests.workers.trainer.evaluation import made_checkpoint
-from tests.workers.trainer.recording.test_recording import protocol_of
 from arcadia_workers.contract.config import A3cConfig, PaacConfig, RunConfig
 from arcadia_workers.contract.futures import FuturesDocument, FuturesOptions
 from arcadia_workers.trainer.futures import experiment
@@ -26,6 +24,8 @@ from arcadia_workers.trainer.futures.simulating import (
     moments,
     simulate,
 )
+from tests.workers.trainer.evaluation import made_checkpoint
+from tests.workers.trainer.recording.test_recording import protocol_of
 
 DECISION, HORIZON, FUTURES = 30, 40, 8
 

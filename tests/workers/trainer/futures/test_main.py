@@ -5,15 +5,15 @@ from pathlib import Path
 
 import pytest
 
-from tests.workers.trainer.evaluation import made_checkpoint
-from tests.workers.trainer.programs import futures as main
-from tests.workers.trainer.recording.test_recording import protocol_of
 from arcadia_workers.contract.config import A3cConfig, GorilaConfig, PaacConfig
 from arcadia_workers.contract.futures import FuturesDocument, FuturesOptions
 from arcadia_workers.contract.protocols import PROTOCOLS
 from arcadia_workers.trainer.futures.experiment import simulated
 from arcadia_workers.trainer.futures.request import FuturesRequest, verdict
 from arcadia_workers.trainer.futures.simulating import load, moments
+from tests.workers.trainer.evaluation import made_checkpoint
+from tests.workers.trainer.programs import futures as main
+from tests.workers.trainer.recording.test_recording import protocol_of
 
 CARTPOLE = PaacConfig(env="CartPole-v1", seed=1)
 SMALL = ("--decision", 2, "--futures", 8, "--horizon", 5)

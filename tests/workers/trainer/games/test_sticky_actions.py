@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from tests.workers.trainer.evaluation import made_checkpoint
 from arcadia_workers.contract.config import PaacConfig, RunConfig, config_adapter
 from arcadia_workers.contract.presets import PRESETS
 from arcadia_workers.contract.protocols import PROTOCOLS
@@ -19,6 +18,7 @@ from arcadia_workers.trainer.games.emulator import AtariGame
 from arcadia_workers.trainer.games.playing import play
 from arcadia_workers.trainer.live import live_agent
 from arcadia_workers.trainer.recording import replays
+from tests.workers.trainer.evaluation import made_checkpoint
 
 STICKY = PROTOCOLS["sticky-30min"]
 ATARI_5 = ("BattleZone", "DoubleDunk", "NameThisGame", "Phoenix", "Qbert")

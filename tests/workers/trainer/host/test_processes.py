@@ -17,9 +17,9 @@ import pytest
 import torch
 from torch import Tensor
 
+from arcadia_workers.trainer.host.processes import ActorCrashed, ActorFailed, Link, Processes
 from tests.processes import has_ended
 from tests.workers.waiting import wait_until
-from arcadia_workers.trainer.host.processes import ActorCrashed, ActorFailed, Link, Processes
 
 
 @pytest.fixture
@@ -215,7 +215,7 @@ def test_no_process_outlives_a_killed_main_process(tmp_path: Path, moment: str) 
     main = subprocess.Popen(
         [sys.executable, str(program), moment],
         stdout=subprocess.PIPE,
-        env={**os.environ, "PYTHONPATH": os.getcwd()},  # noqa: PTH109
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
     )
     try:
         assert main.stdout

@@ -8,8 +8,8 @@ import sys
 import pytest
 import torch
 
-from tests.workers.waiting import wait_until
 from arcadia_workers.trainer.host.meters import SystemMeter
+from tests.workers.waiting import wait_until
 
 
 def test_a_run_on_the_cpu_reports_no_gpu_metrics() -> None:

@@ -6,7 +6,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from torch import Tensor
 
-from arcadia_workers.trainer.learning.returns import generalized_advantages, n_step_returns, one_step_targets, returns_of_one
+from arcadia_workers.trainer.learning.returns import (
+    generalized_advantages,
+    n_step_returns,
+    one_step_targets,
+    returns_of_one,
+)
 
 STEP = st.tuples(
     st.floats(-5, 5, allow_subnormal=False),  # reward

@@ -9,10 +9,10 @@ from contextlib import contextmanager
 import pytest
 from websockets.sync.server import Server, ServerConnection, serve
 
-from tests.workers.waiting import PATIENCE_SECONDS, wait_until
 from arcadia_workers.contract.live import ENDED, LiveAddress
 from arcadia_workers.trainer.live import connection
 from arcadia_workers.trainer.live.connection import LiveConnection
+from tests.workers.waiting import PATIENCE_SECONDS, wait_until
 
 SOON = 0.01
 Handler = Callable[[ServerConnection], None]

@@ -6,9 +6,6 @@ from pathlib import Path
 
 import pytest
 
-from tests.workers.trainer.evaluation import made_checkpoint
-from tests.workers.trainer.live.fake_line import FakeLine, at, keys
-from tests.workers.trainer.recording.test_recording import protocol_of
 from arcadia_workers.contract.config import A3cConfig, PaacConfig, RunConfig
 from arcadia_workers.contract.jobs import FilmParameters
 from arcadia_workers.contract.live import ReplayOrigin
@@ -21,6 +18,9 @@ from arcadia_workers.trainer.live.live_agent import LiveAgent, Staging
 from arcadia_workers.trainer.live.show import Show
 from arcadia_workers.trainer.recording import replays
 from arcadia_workers.trainer.recording.retracing import OtherEpisodeError
+from tests.workers.trainer.evaluation import made_checkpoint
+from tests.workers.trainer.live.fake_line import FakeLine, at, keys
+from tests.workers.trainer.recording.test_recording import protocol_of
 
 DECISION, LATER = 4, 7
 CASES: dict[str, RunConfig] = {

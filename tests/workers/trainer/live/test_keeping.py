@@ -5,8 +5,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tests.workers.trainer.evaluation import made_checkpoint
-from tests.workers.trainer.live.fake_line import FakeLine, after, at, keys
 from arcadia_workers.contract.config import PaacConfig
 from arcadia_workers.contract.protocols.starts import Start, before
 from arcadia_workers.trainer.evaluation.report import KeptPlay
@@ -14,6 +12,8 @@ from arcadia_workers.trainer.games import playing, subjects
 from arcadia_workers.trainer.games.emulator import AtariGame
 from arcadia_workers.trainer.live import live_agent
 from arcadia_workers.trainer.live.show import Show, spread
+from tests.workers.trainer.evaluation import made_checkpoint
+from tests.workers.trainer.live.fake_line import FakeLine, after, at, keys
 
 PONG = PaacConfig(env="ALE/Pong-v5")
 

@@ -9,13 +9,13 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from tests.workers.trainer.evaluation import made_checkpoint
-from tests.workers.trainer.live.fake_line import FakeLine, after, at, keys
 from arcadia_workers.contract.config import GorilaConfig, PaacConfig, RunConfig
 from arcadia_workers.contract.live import Newer
 from arcadia_workers.trainer.games import subjects
 from arcadia_workers.trainer.live import live_agent
 from arcadia_workers.trainer.live.show import Show
+from tests.workers.trainer.evaluation import made_checkpoint
+from tests.workers.trainer.live.fake_line import FakeLine, after, at, keys
 
 CARTPOLE = PaacConfig(env="CartPole-v1")
 PONG = PaacConfig(env="ALE/Pong-v5")

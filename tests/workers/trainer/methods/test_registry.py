@@ -7,8 +7,6 @@ from pathlib import Path
 import pytest
 from pydantic import TypeAdapter
 
-from tests.workers.trainer import made_method
-from tests.workers.trainer.made_method import StillConfig
 from arcadia_workers.contract import events
 from arcadia_workers.contract.config import CONFIGURATIONS, methods_for
 from arcadia_workers.contract.config.problems import title_of
@@ -20,6 +18,8 @@ from arcadia_workers.trainer.launching import Launch
 from arcadia_workers.trainer.methods import TRAINERS
 from arcadia_workers.trainer.run.journal import Journal
 from arcadia_workers.trainer.run.recorder import Recorder
+from tests.workers.trainer import made_method
+from tests.workers.trainer.made_method import StillConfig
 
 ROOT = Path(__file__).parents[4]
 OF_METHODS = "workers/arcadia_workers/trainer/methods/"

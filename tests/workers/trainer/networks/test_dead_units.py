@@ -9,7 +9,14 @@ from arcadia_workers.contract.config import A3cConfig, GorilaConfig, PaacConfig,
 from arcadia_workers.trainer.networks import agents, networks
 from arcadia_workers.trainer.networks.agents import Agent
 from arcadia_workers.trainer.networks.lstm import Lstm
-from arcadia_workers.trainer.networks.networks import STATES, ActionValues, ActorCritic, NetworkWatch, StateSample, measured
+from arcadia_workers.trainer.networks.networks import (
+    STATES,
+    ActionValues,
+    ActorCritic,
+    NetworkWatch,
+    StateSample,
+    measured,
+)
 
 PIXELS = (4, 84, 84)
 

@@ -8,14 +8,20 @@ import numpy as np
 import pytest
 import torch
 
-from tests.workers.trainer.evaluation import made_checkpoint
 from arcadia_workers.contract.config import A3cConfig, GorilaConfig, PaacConfig, RunConfig
 from arcadia_workers.contract.protocols import PROTOCOLS, EvaluationProtocol
 from arcadia_workers.contract.tracks import Track, read
 from arcadia_workers.trainer.games import playing, subjects
 from arcadia_workers.trainer.games.playing import play
 from arcadia_workers.trainer.recording import recording
-from arcadia_workers.trainer.recording.recording import RecordedEpisode, StoppedError, discounted, files_in, seen_picture
+from arcadia_workers.trainer.recording.recording import (
+    RecordedEpisode,
+    StoppedError,
+    discounted,
+    files_in,
+    seen_picture,
+)
+from tests.workers.trainer.evaluation import made_checkpoint
 
 SHORT = replace(PROTOCOLS["no-op-5min"], cap_frames=400)
 STICKY = replace(PROTOCOLS["sticky-30min"], cap_frames=400)

@@ -8,8 +8,6 @@ import pytest
 import torch
 from numpy.typing import NDArray
 
-from tests.workers.trainer.evaluation import made_checkpoint
-from tests.workers.trainer.recording.test_recording import KINDS, SHORT, protocol_of, recorded
 from arcadia_workers.contract import tracks as contract
 from arcadia_workers.contract.config import RunConfig
 from arcadia_workers.contract.jobs import SaliencyParameters
@@ -22,6 +20,8 @@ from arcadia_workers.trainer.networks.agents import Memory
 from arcadia_workers.trainer.recording import retracing
 from arcadia_workers.trainer.recording.recording import StoppedError
 from arcadia_workers.trainer.recording.retracing import OtherEpisodeError, masks, places, saliency, salient
+from tests.workers.trainer.evaluation import made_checkpoint
+from tests.workers.trainer.recording.test_recording import KINDS, SHORT, protocol_of, recorded
 
 PONG = Path(__file__).parents[3] / "fixtures" / "pong-paac"
 SIDE = 84

@@ -6,7 +6,6 @@ from typing import Any
 
 import pytest
 
-from tests.workers.trainer.evaluation import made_checkpoint
 from arcadia_workers.contract.config import PaacConfig
 from arcadia_workers.contract.jobs import StartPointsParameters
 from arcadia_workers.contract.protocols import PROTOCOLS
@@ -19,6 +18,7 @@ from arcadia_workers.trainer.games.emulator import AtariGame
 from arcadia_workers.trainer.recording import retracing
 from arcadia_workers.trainer.recording.recording import StoppedError
 from arcadia_workers.trainer.recording.retracing import OtherEpisodeError
+from tests.workers.trainer.evaluation import made_checkpoint
 
 PONG, PROTOCOL, SEED, EPISODE = PaacConfig(env="ALE/Pong-v5"), PROTOCOLS["no-op-5min"], 3, 1
 DECISIONS = [0, 20, 40]

@@ -6,13 +6,13 @@ from pathlib import Path
 
 import pytest
 
-from tests.workers.trainer.trainers import of_kind
 from arcadia_workers.contract import events, layout
 from arcadia_workers.contract.config import PaacConfig
 from arcadia_workers.contract.events import RequestedChange, changes_adapter
 from arcadia_workers.trainer.run import config_changes
 from arcadia_workers.trainer.run.config_changes import ConfigChanges, read_applied
 from arcadia_workers.trainer.run.journal import Journal
+from tests.workers.trainer.trainers import of_kind
 
 
 @pytest.fixture

@@ -9,9 +9,6 @@ from pathlib import Path
 import pytest
 import torch
 
-from tests.provenance import PROVENANCE
-from tests.workers.trainer.trainers import assert_unbroken, of_kind, read_events
-from tests.workers.waiting import wait_until
 from arcadia_workers.contract import events, layout
 from arcadia_workers.contract.config import PaacConfig
 from arcadia_workers.contract.events import RolePlace
@@ -22,6 +19,9 @@ from arcadia_workers.trainer.run.journal import Journal
 from arcadia_workers.trainer.run.provenance import ProvenanceReport
 from arcadia_workers.trainer.run.recorder import Recorder
 from arcadia_workers.trainer.run.run import NullRun, TrainingRun, TrainingState, snapshot
+from tests.provenance import PROVENANCE
+from tests.workers.trainer.trainers import assert_unbroken, of_kind, read_events
+from tests.workers.waiting import wait_until
 
 CONFIG = PaacConfig(env="CartPole-v1", total_steps=1000, checkpoint_seconds=3600, checkpoints_kept=4)
 NO_REPLAY = (sys.executable, "-c", "raise SystemExit('no picture')")

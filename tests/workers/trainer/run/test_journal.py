@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from tests.workers.trainer.trainers import assert_unbroken, read_events
-from tests.workers.waiting import PATIENCE_SECONDS
 from arcadia_workers.contract import events
 from arcadia_workers.trainer.run.journal import DirectoryBusyError, Journal
+from tests.workers.trainer.trainers import assert_unbroken, read_events
+from tests.workers.waiting import PATIENCE_SECONDS
 
 
 def test_seq_starts_at_one_and_increases_by_one(tmp_path: Path) -> None:

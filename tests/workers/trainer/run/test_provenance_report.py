@@ -6,13 +6,13 @@ from pathlib import Path
 
 import pytest
 
-from tests.provenance import PROVENANCE
-from tests.workers.trainer.trainers import read_events
-from tests.workers.waiting import PATIENCE_SECONDS
 from arcadia_workers.contract import events
 from arcadia_workers.contract.provenance import MAX_DIFF_BYTES, Provenance
 from arcadia_workers.trainer.run.journal import Journal
 from arcadia_workers.trainer.run.provenance import ProvenanceReport
+from tests.provenance import PROVENANCE
+from tests.workers.trainer.trainers import read_events
+from tests.workers.waiting import PATIENCE_SECONDS
 
 
 @pytest.fixture

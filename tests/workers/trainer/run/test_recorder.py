@@ -10,10 +10,10 @@ from pathlib import Path
 import psutil
 import pytest
 
-from tests.processes import has_ended
-from tests.workers.waiting import PATIENCE_SECONDS, wait_until
 from arcadia_workers.contract.events import CheckpointFile
 from arcadia_workers.trainer.run.recorder import RecordedReplay, Recorder, RecordingResult
+from tests.processes import has_ended
+from tests.workers.waiting import PATIENCE_SECONDS, wait_until
 
 REPLAY = RecordedReplay(
     "replays/a.mp4", "replays/a.png", None, "replays/a.npz", 3.0, length=7, seconds=0.5, complete=True

@@ -263,13 +263,11 @@ def register_environments_of_package(environment: Document) -> None:
 def register_environments_of_arcadia(name: str) -> None:
     """Make the environments of Arcadia known to gymnasium."""
     try:
-        import arcadia_server
+        importlib.import_module("arcadia_workers.trainer.environments.worlds")
     except ImportError:
         raise SystemExit(
             f"{name} is an environment of Arcadia itself. Install the package arcadia to play it."
         ) from None
-    arcadia_server.use_application()
-    importlib.import_module("arcadia_workers.trainer.environments.worlds")
 
 
 def chooser(acting: Document, bounds: Any, seed: int) -> Callable[[Tensor], Any]:

@@ -14,7 +14,14 @@ from pydantic import ValidationError
 from arcadia_workers.contract.action_names import NAMES
 from arcadia_workers.contract.agents import document as names
 from arcadia_workers.contract.agents import weights
-from arcadia_workers.contract.agents.document import AgentDocument, PlayedEnvironment, TrainingMethod, shape_of, to_card, to_svg
+from arcadia_workers.contract.agents.document import (
+    AgentDocument,
+    PlayedEnvironment,
+    TrainingMethod,
+    shape_of,
+    to_card,
+    to_svg,
+)
 from arcadia_workers.contract.agents.onnx_graph import to_onnx
 from arcadia_workers.contract.agents.weights import Weights, WeightsError
 from arcadia_workers.contract.config import TrainingConfig, config_adapter

@@ -10,7 +10,14 @@ from arcadia_workers.contract.config.asynchronous import (
 from arcadia_workers.contract.config.fields import Activation, Device, Precision, TrainingConfig
 from arcadia_workers.contract.config.ga3c import Ga3cConfig
 from arcadia_workers.contract.config.gorila import GorilaConfig
-from arcadia_workers.contract.config.methods import CONFIGURATIONS, METHODS, Method, RunConfig, config_adapter, methods_for
+from arcadia_workers.contract.config.methods import (
+    CONFIGURATIONS,
+    METHODS,
+    Method,
+    RunConfig,
+    config_adapter,
+    methods_for,
+)
 from arcadia_workers.contract.config.shared import (
     ActionValueConfig,
     ActorCriticFields,

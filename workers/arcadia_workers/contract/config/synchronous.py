@@ -6,7 +6,13 @@ from pydantic import ConfigDict, Field
 
 from arcadia_workers.contract.config.emulator import DECAYING, LENGTH, NEXT_UPDATE
 from arcadia_workers.contract.config.fields import ESSENTIAL, OPTIMIZATION, ROLLOUT, RUN
-from arcadia_workers.contract.config.shared import ActorCriticFields, CenteredFields, RmsPropFields, Stepping, ValueBasedFields
+from arcadia_workers.contract.config.shared import (
+    ActorCriticFields,
+    CenteredFields,
+    RmsPropFields,
+    Stepping,
+    ValueBasedFields,
+)
 
 
 class LockstepFields(CenteredFields):

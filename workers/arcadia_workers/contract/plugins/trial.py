@@ -16,7 +16,15 @@ from string import Template
 from typing import Literal, get_args
 
 from arcadia_workers.contract.plugins.discovery import VERSION, installed, resolve
-from arcadia_workers.contract.plugins.loading import GROUPS, MAX_OUTPUT, PLUGINS, TOO_MUCH_OUTPUT, Group, LoadedPlugin, load
+from arcadia_workers.contract.plugins.loading import (
+    GROUPS,
+    MAX_OUTPUT,
+    PLUGINS,
+    TOO_MUCH_OUTPUT,
+    Group,
+    LoadedPlugin,
+    load,
+)
 
 Kind = Literal["environment", "method"]
 KINDS: tuple[Kind, ...] = get_args(Kind)

@@ -12,8 +12,8 @@ dqn_zoo_scores     DQN Zoo: scores of random and human in 57 games
 diamond_scores     DIAMOND, table 1: scores of agents in the 26 games of Atari 100k
 atari_5_weights    Atari-5's authors' code: the weight of each of its games
 
-`protocol` is a name from `arcadia_workers.contract.protocols` if the paper used that protocol. Otherwise it describes the
-paper's protocol in words. Numbers are as printed.
+`protocol` is a name from `arcadia_workers.contract.protocols` if the paper used that protocol. Otherwise it describes
+the paper's protocol in words. Numbers are as printed.
 """
 
 import csv

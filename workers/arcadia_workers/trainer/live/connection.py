@@ -14,7 +14,16 @@ from PIL import Image
 from websockets.exceptions import ConnectionClosed, InvalidStatus, WebSocketException
 from websockets.sync.client import ClientConnection, connect
 
-from arcadia_workers.contract.live import ENDED, NO_ACTION, NO_SUCH_GAME, SILENT_HANDS_SECONDS, STALE, Key, LiveAddress, nearest
+from arcadia_workers.contract.live import (
+    ENDED,
+    NO_ACTION,
+    NO_SUCH_GAME,
+    SILENT_HANDS_SECONDS,
+    STALE,
+    Key,
+    LiveAddress,
+    nearest,
+)
 from arcadia_workers.trainer.games.video import Frame
 
 # Fast, and small for pictures with few colors.

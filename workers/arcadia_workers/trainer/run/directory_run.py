@@ -20,7 +20,14 @@ from arcadia_workers.trainer.run import checkpoints
 from arcadia_workers.trainer.run.checkpoints import RETURN_WINDOW, CheckpointError, Retention, RunFacts, kept
 from arcadia_workers.trainer.run.config_changes import ConfigChanges
 from arcadia_workers.trainer.run.journal import Journal
-from arcadia_workers.trainer.run.progress import DeadLayerAlarm, Milestones, ProgressBar, RateMeter, RunProgress, duration
+from arcadia_workers.trainer.run.progress import (
+    DeadLayerAlarm,
+    Milestones,
+    ProgressBar,
+    RateMeter,
+    RunProgress,
+    duration,
+)
 from arcadia_workers.trainer.run.provenance import LAST_SECONDS, ProvenanceReport
 from arcadia_workers.trainer.run.recorder import Recorder, RecordingResult
 from arcadia_workers.trainer.run.run import TrainingState, snapshot

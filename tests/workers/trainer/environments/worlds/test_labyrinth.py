@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from tests.workers.trainer.environments.worlds import literal_eye
 from arcadia_workers.trainer.environments.worlds import labyrinth
 from arcadia_workers.trainer.environments.worlds.labyrinth import (
     APPLE,
@@ -25,6 +24,7 @@ from arcadia_workers.trainer.environments.worlds.labyrinth import (
     Pose,
     dig,
 )
+from tests.workers.trainer.environments.worlds import literal_eye
 
 
 def reached(walls: NDArray[np.bool_]) -> int:

@@ -20,7 +20,12 @@ from arcadia_workers.trainer.host.processes import Link
 from arcadia_workers.trainer.learning.optimizers import Centering, Correction, FlatParameters
 from arcadia_workers.trainer.methods.asynchronous import a3c
 from arcadia_workers.trainer.methods.asynchronous.a3c import LEARNED, MEASURES, EpisodeRollout, PolicyActor
-from arcadia_workers.trainer.methods.asynchronous.shared_state import ActorLearnerOptimizer, Participant, SharedState, lay_out
+from arcadia_workers.trainer.methods.asynchronous.shared_state import (
+    ActorLearnerOptimizer,
+    Participant,
+    SharedState,
+    lay_out,
+)
 from arcadia_workers.trainer.networks import agents
 from arcadia_workers.trainer.networks.agents import Agent, Memory
 from arcadia_workers.trainer.run.run import NullRun, TrainingState

@@ -13,10 +13,6 @@ import torch
 from pydantic import JsonValue
 from torch import nn
 
-from tests.processes import command_line
-from tests.workers.trainer.conftest import StartTrainer
-from tests.workers.trainer.trainers import of_kind
-from tests.workers.waiting import PATIENCE_SECONDS, wait_until
 from arcadia_workers.contract import events
 from arcadia_workers.contract.config import A3cConfig
 from arcadia_workers.trainer.environments.own_environment import FinishedEpisode
@@ -26,6 +22,10 @@ from arcadia_workers.trainer.learning.optimizers import FlatParameters
 from arcadia_workers.trainer.methods.asynchronous import shared_state
 from arcadia_workers.trainer.methods.asynchronous.shared_state import Participant, SharedState, lay_out
 from arcadia_workers.trainer.run.run import NullRun, TrainingState
+from tests.processes import command_line
+from tests.workers.trainer.conftest import StartTrainer
+from tests.workers.trainer.trainers import of_kind
+from tests.workers.waiting import PATIENCE_SECONDS, wait_until
 
 MEASURES = ("train/value_loss", "train/grad_norm")
 

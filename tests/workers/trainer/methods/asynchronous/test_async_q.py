@@ -10,8 +10,6 @@ import pytest
 import torch
 from torch import Tensor, nn
 
-from tests.processes import command_line
-from tests.workers.trainer.made_sequence import ACTIONS, READINGS, MadeSequence
 from arcadia_workers.contract.action_names import Discrete
 from arcadia_workers.contract.config import NStepQConfig, OneStepQConfig, OneStepSarsaConfig
 from arcadia_workers.trainer.host.processes import ActorFailed, Link
@@ -22,6 +20,8 @@ from arcadia_workers.trainer.methods.asynchronous.shared_state import Participan
 from arcadia_workers.trainer.networks import networks
 from arcadia_workers.trainer.networks.networks import ActionValues
 from arcadia_workers.trainer.run.run import NullRun, TrainingState
+from tests.processes import command_line
+from tests.workers.trainer.made_sequence import ACTIONS, READINGS, MadeSequence
 
 Config = OneStepQConfig | OneStepSarsaConfig | NStepQConfig
 

@@ -6,11 +6,11 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
-from tests.workers.waiting import wait_until
 from arcadia_workers.contract.config import Ga3cConfig
 from arcadia_workers.trainer.host.processes import ActorFailed, Link, Processes
 from arcadia_workers.trainer.methods.ga3c.crew import Counts, Ga3cCrew
 from arcadia_workers.trainer.methods.ga3c.experiences import Desk, Exchange, Experiences
+from tests.workers.waiting import wait_until
 
 MOST = Counts(agents=3, predictors=3, trainers=3)
 

@@ -5,7 +5,13 @@ import torch
 
 from arcadia_workers.contract.config import Ga3cConfig
 from arcadia_workers.trainer.methods.ga3c import experiences
-from arcadia_workers.trainer.methods.ga3c.experiences import BacklogDesk, Exchange, Experiences, SharedMemoryError, Submission
+from arcadia_workers.trainer.methods.ga3c.experiences import (
+    BacklogDesk,
+    Exchange,
+    Experiences,
+    SharedMemoryError,
+    Submission,
+)
 
 AGENTS, T_MAX = 3, 4
 

@@ -13,7 +13,6 @@ import psutil
 import pytest
 import torch
 
-from tests.workers.trainer.methods.ga3c.learning import LEARNING
 from arcadia_workers.contract.action_names import Discrete
 from arcadia_workers.contract.config import Ga3cConfig
 from arcadia_workers.trainer.environments.environments import Actions, EnvironmentStep, Floats
@@ -24,6 +23,7 @@ from arcadia_workers.trainer.methods.ga3c.experiences import Exchange, Experienc
 from arcadia_workers.trainer.methods.ga3c.model import Model, TrainingBatch
 from arcadia_workers.trainer.networks import networks
 from arcadia_workers.trainer.run.run import NullRun
+from tests.workers.trainer.methods.ga3c.learning import LEARNING
 
 ACTIONS = 3
 

@@ -6,11 +6,11 @@ from pathlib import Path
 import psutil
 import pytest
 
+from arcadia_workers.contract import events
+from arcadia_workers.contract.config import Ga3cConfig
 from tests.workers.trainer.conftest import StartTrainer
 from tests.workers.trainer.trainers import Trainer, of_kind, wait_for_checkpoints
 from tests.workers.waiting import PATIENCE_SECONDS, wait_until
-from arcadia_workers.contract import events
-from arcadia_workers.contract.config import Ga3cConfig
 
 CONFIG = Ga3cConfig(env="CartPole-v1", num_agents=3, t_max=8, adjustment_seconds=0.5, checkpoint_seconds=1)
 

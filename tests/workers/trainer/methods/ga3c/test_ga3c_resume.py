@@ -5,10 +5,10 @@ import resource
 import pytest
 import torch
 
-from tests.workers.trainer.methods.ga3c.learning import LEARNING
 from arcadia_workers.contract.config import Ga3cConfig
 from arcadia_workers.trainer.methods.ga3c import ga3c
 from arcadia_workers.trainer.run.run import NullRun
+from tests.workers.trainer.methods.ga3c.learning import LEARNING
 
 
 def test_a_restored_run_continues_with_its_network_and_statistics() -> None:

@@ -14,9 +14,6 @@ import psutil
 import pytest
 import torch
 
-from tests.processes import command_line
-from tests.workers.trainer.methods.gorila.test_ray_cluster import joined
-from tests.workers.waiting import PATIENCE_SECONDS
 from arcadia_workers.contract.config import GorilaConfig
 from arcadia_workers.trainer.host.memory import MemoryShortageError
 from arcadia_workers.trainer.host.processes import ActorFailed
@@ -25,6 +22,9 @@ from arcadia_workers.trainer.methods.gorila.ray_cluster import RayCluster
 from arcadia_workers.trainer.methods.gorila.reporter import Stock
 from arcadia_workers.trainer.methods.gorila.train import train_on
 from arcadia_workers.trainer.run.run import NullRun, TrainingState
+from tests.processes import command_line
+from tests.workers.trainer.methods.gorila.test_ray_cluster import joined
+from tests.workers.waiting import PATIENCE_SECONDS
 
 BUNDLED: dict[str, Any] = {
     "env": "Arcadia/Catch-v0",

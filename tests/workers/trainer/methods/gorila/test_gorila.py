@@ -8,8 +8,6 @@ import pytest
 import torch
 from torch import Tensor, nn
 
-from tests.workers.trainer.local_server import LocalServer, server_for
-from tests.workers.trainer.made_sequence import ACTIONS, READINGS, MadeSequence
 from arcadia_workers.contract.action_names import Discrete
 from arcadia_workers.contract.config import GorilaConfig
 from arcadia_workers.contract.presets import PRESETS
@@ -20,6 +18,8 @@ from arcadia_workers.trainer.methods.gorila.replay_memory import Minibatch
 from arcadia_workers.trainer.methods.gorila.reporter import WorkRecord
 from arcadia_workers.trainer.networks import networks
 from arcadia_workers.trainer.networks.networks import ActionValues, DuelingValues
+from tests.workers.trainer.local_server import LocalServer, server_for
+from tests.workers.trainer.made_sequence import ACTIONS, READINGS, MadeSequence
 
 STEPS = 60
 ENDS = {7: "terminal", 13: "truncated", 17: "life", 20: "terminal", 29: "truncated", 41: "terminal", 42: "terminal"}

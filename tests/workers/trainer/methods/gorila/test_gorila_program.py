@@ -7,12 +7,12 @@ from typing import Any
 import psutil
 import pytest
 
-from tests.workers.trainer.conftest import StartTrainer
-from tests.workers.trainer.trainers import Trainer, of_kind, wait_for_checkpoints
-from tests.workers.waiting import PATIENCE_SECONDS, wait_until
 from arcadia_workers.contract import events
 from arcadia_workers.contract.config import GorilaConfig
 from arcadia_workers.trainer.methods.gorila.ray_cluster import parent_of_folders
+from tests.workers.trainer.conftest import StartTrainer
+from tests.workers.trainer.trainers import Trainer, of_kind, wait_for_checkpoints
+from tests.workers.waiting import PATIENCE_SECONDS, wait_until
 
 CONFIG = GorilaConfig(
     env="CartPole-v1",

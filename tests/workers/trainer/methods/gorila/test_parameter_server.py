@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 import torch
 
-from tests.workers.trainer.local_server import LocalServer, server_for, server_of
 from arcadia_workers.contract.config import GorilaConfig
 from arcadia_workers.trainer.environments import own_environment
 from arcadia_workers.trainer.methods.gorila.gorila import build
@@ -20,6 +19,7 @@ from arcadia_workers.trainer.methods.gorila.parameter_server import (
     slices,
     split,
 )
+from tests.workers.trainer.local_server import LocalServer, server_for, server_of
 
 SIZE, UPDATES = 101, 30
 RATE = 0.5

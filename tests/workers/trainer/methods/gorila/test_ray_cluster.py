@@ -13,7 +13,6 @@ import pytest
 from ray._private import services
 from ray._private.utils import validate_socket_filepath
 
-from tests.workers.waiting import PATIENCE_SECONDS
 from arcadia_workers.trainer.methods.gorila.ray_cluster import (
     ADDRESS,
     HOSTLESS_SECONDS,
@@ -29,6 +28,7 @@ from arcadia_workers.trainer.methods.gorila.ray_cluster import (
     more_time,
     parent_of_folders,
 )
+from tests.workers.waiting import PATIENCE_SECONDS
 
 # IDs of nodes have 28 bytes.
 A, B = RayHost("a" * 56, "10.0.0.1", "a", 4), RayHost("b" * 56, "10.0.0.2", "b", 4)
@@ -164,7 +164,9 @@ def test_a_missing_token_of_a_cluster_is_explained(tmp_path: Path) -> None:
 
 def test_a_folder_that_cannot_be_created_is_explained(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv(ADDRESS, raising=False)
-    monkeypatch.setattr("arcadia_workers.trainer.methods.gorila.ray_cluster.parent_of_folders", lambda: Path("/nowhere"))
+    monkeypatch.setattr(
+        "arcadia_workers.trainer.methods.gorila.ray_cluster.parent_of_folders", lambda: Path("/nowhere")
+    )
     with pytest.raises(ClusterError, match=r"^Ray could not be started on this machine: .*No such file or directory"):
         RayCluster().__enter__()
 

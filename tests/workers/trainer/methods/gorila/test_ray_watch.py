@@ -4,8 +4,8 @@ import subprocess
 import sys
 from pathlib import Path
 
-from tests.workers.waiting import PATIENCE_SECONDS
 from arcadia_workers.trainer.methods.gorila import ray_watch
+from tests.workers.waiting import PATIENCE_SECONDS
 
 HOLD = "import sys; file = open(sys.argv[1], 'w'); print('open', flush=True); sys.stdin.read()"
 

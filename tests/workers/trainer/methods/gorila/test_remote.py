@@ -5,15 +5,20 @@ from typing import Any
 
 import pytest
 
-from tests.workers.trainer.local_server import LocalServer, server_for
-from tests.workers.trainer.methods.gorila.test_replay_memory import READINGS, STACKED, World, literal, sampled
 from arcadia_workers.contract.config import GorilaConfig
 from arcadia_workers.trainer.environments import own_environment
 from arcadia_workers.trainer.methods.gorila import remote
 from arcadia_workers.trainer.methods.gorila.gorila import FreeActor, build
-from arcadia_workers.trainer.methods.gorila.remote import MOST_UNDER_WAY, RemoteSink, RemoteSource, ShardUnreachableError
+from arcadia_workers.trainer.methods.gorila.remote import (
+    MOST_UNDER_WAY,
+    RemoteSink,
+    RemoteSource,
+    ShardUnreachableError,
+)
 from arcadia_workers.trainer.methods.gorila.replay_memory import FrameKind, ReplayMemory, Transitions
 from arcadia_workers.trainer.methods.gorila.reporter import WorkRecord
+from tests.workers.trainer.local_server import LocalServer, server_for
+from tests.workers.trainer.methods.gorila.test_replay_memory import READINGS, STACKED, World, literal, sampled
 
 # An episode of Catch has five steps.
 CONFIG, EPISODE_STEPS = GorilaConfig(env="Arcadia/Catch-v0", mode="free", num_shards=1, hidden_units=16), 5

@@ -8,7 +8,14 @@ from arcadia_workers.contract.config import GorilaConfig
 from arcadia_workers.contract.events import RolePlace
 from arcadia_workers.trainer.environments.own_environment import FinishedEpisode
 from arcadia_workers.trainer.methods.gorila.parameter_server import ShardTally
-from arcadia_workers.trainer.methods.gorila.reporter import PLACES_SECONDS, CrewWork, Reporter, Stock, WorkRecord, histogram
+from arcadia_workers.trainer.methods.gorila.reporter import (
+    PLACES_SECONDS,
+    CrewWork,
+    Reporter,
+    Stock,
+    WorkRecord,
+    histogram,
+)
 from arcadia_workers.trainer.run.run import NullRun
 
 

@@ -8,7 +8,6 @@ import pytest
 import ray
 from ray.exceptions import ActorDiedError, RayTaskError
 
-from tests.workers.trainer.methods.gorila.test_ray_cluster import B_AGAIN, A, B, MadeCluster
 from arcadia_workers.contract.config import GorilaConfig
 from arcadia_workers.trainer.environments import own_environment
 from arcadia_workers.trainer.host.memory import MemoryShortageError
@@ -19,6 +18,7 @@ from arcadia_workers.trainer.methods.gorila.ray_cluster import RayCluster, RayLo
 from arcadia_workers.trainer.methods.gorila.remote import MOST_LOSSES, Role
 from arcadia_workers.trainer.methods.gorila.reporter import WorkRecord
 from arcadia_workers.trainer.methods.gorila.train import fresh
+from tests.workers.trainer.methods.gorila.test_ray_cluster import B_AGAIN, A, B, MadeCluster
 
 CONFIG = GorilaConfig(env="Arcadia/Catch-v0", num_actors=3, num_learners=3, num_shards=1, hidden_units=16)
 

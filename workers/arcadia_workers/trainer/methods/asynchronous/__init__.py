@@ -2,7 +2,13 @@
 
 import torch
 
-from arcadia_workers.contract.config import A3cConfig, AsynchronousFields, NStepQConfig, OneStepQConfig, OneStepSarsaConfig
+from arcadia_workers.contract.config import (
+    A3cConfig,
+    AsynchronousFields,
+    NStepQConfig,
+    OneStepQConfig,
+    OneStepSarsaConfig,
+)
 from arcadia_workers.trainer.host.memory import MEBIBYTE, Need, row_size
 from arcadia_workers.trainer.methods import trainer
 from arcadia_workers.trainer.methods.asynchronous import a3c, async_q

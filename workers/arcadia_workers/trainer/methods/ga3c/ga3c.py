@@ -17,7 +17,13 @@ from arcadia_workers.trainer.host.devices import cores
 from arcadia_workers.trainer.host.memory import room
 from arcadia_workers.trainer.host.processes import Link, Processes
 from arcadia_workers.trainer.methods.ga3c.crew import FILES_OF_AN_AGENT, Adjustment, Counts, Ga3cCrew
-from arcadia_workers.trainer.methods.ga3c.experiences import Desk, Exchange, Experiences, bytes_of_agent, free_shared_memory
+from arcadia_workers.trainer.methods.ga3c.experiences import (
+    Desk,
+    Exchange,
+    Experiences,
+    bytes_of_agent,
+    free_shared_memory,
+)
 from arcadia_workers.trainer.methods.ga3c.model import Model, TrainingBatch
 from arcadia_workers.trainer.methods.ga3c.record_queues import QueueClosed
 from arcadia_workers.trainer.networks import networks

@@ -24,7 +24,6 @@ from typing import Any
 
 import psutil
 
-from arcadia_workers.contract.layout import IS_WHEEL
 from arcadia_workers.trainer.errors import TrainerError
 from arcadia_workers.trainer.methods.gorila import ray_watch
 
@@ -231,8 +230,6 @@ def _first_sentence(error: Exception) -> str:
 def _init(**where: Any) -> None:
     import ray
 
-    if IS_WHEEL:  # Ray's processes on every host need the application's folder on their path
-        where["runtime_env"] = {"worker_process_setup_hook": "arcadia_server.use_application"}
     ray.init(**where, log_to_driver=False, logging_level="ERROR", namespace=secrets.token_hex(8))
 
 

@@ -2,35 +2,11 @@
 
 from __future__ import annotations
 
-import importlib
 import os
-import sys
-from pathlib import Path
-
-# In an installed wheel this folder has the packages `backend` and `workers`. In a checkout it does not exist, because
-# they are importable already.
-APPLICATION = Path(__file__).parent / "application"
-
-
-def use_application() -> None:
-    """Make the application importable here and in the processes started from here.
-
-    The current folder may contain packages of the same names. They must not be imported instead.
-    """
-    folder, inherited = str(APPLICATION), os.environ.get("PYTHONPATH", "")
-    if not APPLICATION.is_dir():
-        return
-    if folder not in inherited.split(os.pathsep):
-        os.environ["PYTHONPATH"] = f"{folder}{os.pathsep}{inherited}" if inherited else folder
-    os.environ["PYTHONSAFEPATH"] = "1"
-    sys.path.insert(0, folder)
-    # Ray adds the current folder to the path later.
-    importlib.import_module("workers")
 
 
 def version() -> str:
     """Return the version, the commit and the database schema."""
-    use_application()
     from arcadia_backend.cli import describe_version
 
     return describe_version()
@@ -38,8 +14,10 @@ def version() -> str:
 
 def run(arguments: list[str]) -> int:
     """Run a command. The first argument is its name."""
-    use_application()
     from arcadia_backend.cli import main
+
+    # Files in the current folder must not hide packages from the processes that are started here.
+    os.environ["PYTHONSAFEPATH"] = "1"
 
     return main(arguments)
 
