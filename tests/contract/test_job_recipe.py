@@ -90,7 +90,7 @@ def upgrade() -> None:
 def downgrade() -> None:
     op.drop_table("greetings")
 ''',
-    "backend/greetings.py": '''"""Greetings."""
+    "backend/arcadia_backend/greetings.py": '''"""Greetings."""
 
 from fastapi import APIRouter
 

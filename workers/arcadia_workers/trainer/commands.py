@@ -16,7 +16,7 @@ from typing import TypeVar
 
 from pydantic import BaseModel, ValidationError
 
-from arcadia_workers.contract import layout
+from arcadia_workers.contract import jobs, layout
 from arcadia_workers.contract.config.emulator import protocol_of
 from arcadia_workers.contract.futures import (
     MAX_FUTURES,
@@ -28,12 +28,6 @@ from arcadia_workers.contract.futures import (
     USUAL_MOMENTS,
 )
 from arcadia_workers.contract.games import id_of
-from arcadia_workers.contract.jobs import (
-    CalibrationParameters,
-    EvaluationParameters,
-    FuturesParameters,
-    RecordingParameters,
-)
 from arcadia_workers.contract.plugins.loading import load_named_in_environment
 from arcadia_workers.contract.protocols import PROTOCOLS
 from arcadia_workers.contract.protocols.document import USUAL_EPSILON, Acting
@@ -260,7 +254,7 @@ def read_evaluation(options: argparse.Namespace) -> EvaluateRequest:
     env, acting = _random_env(options), _acting(options)
     # Its defaults are those of the protocol and of the agent, which is not loaded yet.
     episodes = protocol.episodes if options.episodes is None else options.episodes
-    validated(EvaluationParameters, options, episodes=episodes, acting=acting or Acting(name="sampled"))
+    validated(jobs.EvaluationParameters, options, episodes=episodes, acting=acting or Acting(name="sampled"))
     if protocol.starts_from and not options.starts:
         raise RequestError(f"{protocol.name} needs a set of start points: --starts FILE")
     if options.starts and not protocol.starts_from:
@@ -333,7 +327,7 @@ def evaluate(options: argparse.Namespace, report: JobReport, stop: StopRequest) 
 
 def record(options: argparse.Namespace, _report: JobReport, stop: StopRequest) -> None:
     """Record an episode."""
-    validated(RecordingParameters, options, protocol=_check_agent(options))
+    validated(jobs.RecordingParameters, options, protocol=_check_agent(options))
     if not 0 < options.longest < float("inf"):
         raise RequestError(f"--longest {options.longest}: give a number of seconds above 0")
     if options.out.exists() and (not options.out.is_dir() or any(options.out.iterdir())):
@@ -363,7 +357,7 @@ def _describe_recording(folder: Path, head: TrackHead) -> str:
 def simulate(options: argparse.Namespace, _report: JobReport, stop: StopRequest) -> None:
     """Simulate how an episode continues from a decision."""
     more = {"protocol": _check_agent(options), "actions": [], "record_videos": options.videos is not None}
-    wanted = validated(FuturesParameters, options, **more)
+    wanted = validated(jobs.FuturesParameters, options, **more)
     if options.agent_checkpoint is not None and options.agent is None:
         raise RequestError("--agent-checkpoint is only for --agent DIR")
     if options.agent is not None and not options.agent.is_dir():
@@ -378,7 +372,7 @@ def simulate(options: argparse.Namespace, _report: JobReport, stop: StopRequest)
 
 def calibrate(options: argparse.Namespace, _report: JobReport, stop: StopRequest) -> None:
     """Compare the values of an agent with simulated futures."""
-    wanted = validated(CalibrationParameters, options, protocol=_check_agent(options))
+    wanted = validated(jobs.CalibrationParameters, options, protocol=_check_agent(options))
     request = CalibrateRequest(options.run_dir, options.checkpoint, options.protocol, options.seed, wanted)
     from arcadia_workers.trainer.calibration import calibrating  # loads torch, which takes seconds
 
