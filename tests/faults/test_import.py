@@ -34,11 +34,11 @@ def place_and_die(*paths):
 reading.link_or_copy = place_and_die
 """,
     "before the commit": """
-run = reading._Import.run
-def run_and_die(*given):
-    run(*given)
+link = reading._Import._link_parents
+def link_and_die(work):
+    link(work)
     die()
-reading._Import.run = run_and_die
+reading._Import._link_parents = link_and_die
 """,
 }
 
