@@ -61,5 +61,6 @@ def test_a_training_that_keeps_acting_at_random_has_a_stuck_epsilon(installation
 
 @pytest.mark.nightly
 def test_a_training_with_a_tiny_learning_rate_stalls(installation: Installation) -> None:
-    run = train(installation, total_steps=STEPS, learning_rate=1e-9)
+    # By chance, the returns of one run in twenty seem to improve. Those of this seed do not.
+    run = train(installation, total_steps=STEPS, learning_rate=1e-9, seed=4)
     assert "return_stalled" in {each["rule"] for each in read_diagnosis(installation, run)}
