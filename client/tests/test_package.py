@@ -5,10 +5,15 @@ from __future__ import annotations
 import ast
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import arcadia
 import pytest
+from arcadia._sync.artifacts import Checkpoint
+from arcadia._sync.jobs import Replay, Resource
+from arcadia._sync.runs import Run
+from arcadia._sync.transport import LinkedRecord, Refreshable
 
 
 def test_every_name_is_found_where_type_checkers_look_for_it() -> None:
@@ -35,3 +40,16 @@ def test_plugins_without_a_server_name_the_missing_package() -> None:
     without_server = "import sys; sys.modules.update(arcadia_workers=None); import arcadia.plugins"
     done = subprocess.run([sys.executable, "-c", without_server], capture_output=True, text=True, check=False)
     assert "arcadia.plugins needs Arcadia's server package" in done.stderr
+
+
+def subclasses(base: type) -> Iterator[type]:
+    """Yield every class that inherits from a class."""
+    for each in base.__subclasses__():
+        yield each
+        yield from subclasses(each)
+
+
+def test_every_record_with_a_connection_has_a_path() -> None:
+    records = {each for each in subclasses(LinkedRecord) if each not in (Refreshable, Resource)}
+    assert {Checkpoint, Replay, Run} <= records
+    assert {each.__name__ for each in records if each._path is LinkedRecord._path} == set()

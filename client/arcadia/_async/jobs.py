@@ -83,6 +83,10 @@ class AsyncReplay(AsyncLinkedRecord, ReplayRecord):
         """Address of the replay's page."""
         return f"{self._transport.url}/runs/{self.run_id}/replays/{self.id}"
 
+    @property
+    def _path(self) -> str:
+        return f"/replays/{self.id}"
+
     async def download(self, path: str | os.PathLike[str] | None = None, *, progress: bool = True) -> Path:
         """Save the video, and return its path. Default: run-12-step-5000-replay-3.mp4 in the working folder."""
         return await self._download(self.file_id, path, "mp4", progress=progress)
@@ -93,7 +97,7 @@ class AsyncReplay(AsyncLinkedRecord, ReplayRecord):
 
     async def track(self) -> dict[str, Any]:
         """Return what the agent computed at each decision: values, probabilities and rewards, as lists."""
-        track: dict[str, Any] = await self._transport.get(f"/replays/{self.id}/track")
+        track: dict[str, Any] = await self._transport.get(f"{self._path}/track")
         return track
 
     async def pin(self, pinned: bool = True) -> AsyncReplay:
@@ -108,7 +112,7 @@ class AsyncReplay(AsyncLinkedRecord, ReplayRecord):
         Wait until a worker has repeated the episode up to the last of them.
         """
         body = {"name": name, "decision": decision, "every": every}
-        data = await self._transport.post(f"/replays/{self.id}/start-points", body)
+        data = await self._transport.post(f"{self._path}/start-points", body)
         saving = await AsyncStartPoints(self._transport, data).wait(timeout)
         return StartSet(await self._transport.get(f"/start-sets/{saving.start_set_id}"))
 
