@@ -42,7 +42,7 @@ def test_plugins_without_a_server_name_the_missing_package() -> None:
     assert "arcadia.plugins needs Arcadia's server package" in done.stderr
 
 
-def subclasses(base: type) -> Iterator[type]:
+def subclasses(base: type[LinkedRecord]) -> Iterator[type[LinkedRecord]]:
     """Yield every class that inherits from a class."""
     for each in base.__subclasses__():
         yield each
