@@ -4,6 +4,7 @@ import { figureAt, figureAtQuery } from "./figures";
 import { showsJobs } from "./jobs";
 import { OWN_ERRORS } from "./mutationState";
 import { runKeys } from "./runs";
+import { live, ofJobs, ofRuns } from "./topics";
 import type { Calibration, CalibrationRequest, CalibrationWithDocument, Figure, QueryOf } from "./types";
 
 export type CalibrationsFigureQuery = Omit<QueryOf<"/api/v1/figures/calibrations">, "runs" | "after">;
@@ -17,11 +18,17 @@ export const calibrationKeys = {
   figure: (run: number, id: number) => [...calibrationKeys.detail(run, id), "figure"] as const,
 };
 
+// A checkpoint of a new attempt supersedes calibrations of an earlier one.
+const topicsOf = (run: number) => [
+  ...ofRuns([run], "run.files"),
+  ...ofJobs("calibration", { run_id: run }),
+];
+
 /** A run's calibrations without their judged decisions, newest first. */
 export const calibrationsQuery = (run: number) =>
   queryOptions({
     queryKey: calibrationKeys.list(run),
-    ...showsJobs("calibration"),
+    ...showsJobs(topicsOf(run)),
     queryFn: ({ signal }): Promise<Calibration[]> =>
       call("get", "/api/v1/runs/{run_id}/calibrations", { params: { path: { run_id: run } }, signal }),
   });
@@ -29,7 +36,7 @@ export const calibrationsQuery = (run: number) =>
 export const calibrationQuery = (run: number, id: number) =>
   queryOptions({
     queryKey: calibrationKeys.detail(run, id),
-    ...showsJobs("calibration"),
+    ...showsJobs(topicsOf(run)),
     queryFn: ({ signal }): Promise<CalibrationWithDocument> =>
       call("get", "/api/v1/calibrations/{calibration_id}", {
         params: { path: { calibration_id: id } },
@@ -41,7 +48,7 @@ export const calibrationQuery = (run: number, id: number) =>
 export const calibrationFigureQuery = (run: number, id: number) =>
   queryOptions({
     queryKey: calibrationKeys.figure(run, id),
-    meta: figureAt("/figures/calibration", { calibration: id }),
+    ...live(topicsOf(run), 0, figureAt("/figures/calibration", { calibration: id })),
     queryFn: ({ signal }): Promise<Figure> =>
       call("get", "/api/v1/figures/calibration", { params: { query: { calibration: id } }, signal }),
   });

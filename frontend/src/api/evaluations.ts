@@ -5,6 +5,7 @@ import { gameKeys } from "./games";
 import { showsJobs } from "./jobs";
 import { OWN_ERRORS } from "./mutationState";
 import { runKeys } from "./runs";
+import { live, ofJobs, ofRuns } from "./topics";
 import type {
   EvaluationChoices,
   EvaluationPage,
@@ -30,11 +31,17 @@ export const evaluationKeys = {
   choices: (run: number) => [...runKeys.everythingOf(run), "evaluation-choices"] as const,
 };
 
+// A checkpoint of a new attempt supersedes evaluations of an earlier one.
+const topicsOf = (run: number) => [
+  ...ofRuns([run], "run.files"),
+  ...ofJobs("evaluation", { run_id: run }),
+];
+
 /** A run's evaluations without their episodes, newest request first. */
 export const evaluationsQuery = (run: number) =>
   infiniteQueryOptions({
     queryKey: evaluationKeys.list(run),
-    ...showsJobs("evaluation"),
+    ...showsJobs(topicsOf(run)),
     queryFn: ({ pageParam, signal }): Promise<EvaluationPage> =>
       call("get", "/api/v1/runs/{run_id}/evaluations", {
         params: { path: { run_id: run }, query: { limit: PAGE_SIZE, cursor: pageParam } },
@@ -53,7 +60,7 @@ export const fetchEvaluations = (run: number): Promise<EvaluationPage> =>
 export const evaluationQuery = (run: number, id: number) =>
   queryOptions({
     queryKey: evaluationKeys.detail(run, id),
-    ...showsJobs("evaluation", true),
+    ...showsJobs(topicsOf(run)),
     queryFn: ({ signal }): Promise<EvaluationWithEpisodes> =>
       call("get", "/api/v1/evaluations/{evaluation_id}", {
         params: { path: { evaluation_id: id } },
@@ -65,7 +72,7 @@ export const evaluationQuery = (run: number, id: number) =>
 export const scoresFigureQuery = (run: number, id: number) =>
   queryOptions({
     queryKey: evaluationKeys.scoresFigure(run, id),
-    meta: figureAt("/figures/evaluation-scores", { evaluation: id }),
+    ...live(topicsOf(run), 0, figureAt("/figures/evaluation-scores", { evaluation: id })),
     queryFn: ({ signal }): Promise<Figure> =>
       call("get", "/api/v1/figures/evaluation-scores", { params: { query: { evaluation: id } }, signal }),
   });

@@ -3,6 +3,7 @@ import { call } from "./client";
 import { showsJobs } from "./jobs";
 import { OWN_ERRORS } from "./mutationState";
 import { replayKeys } from "./replays";
+import { ofJobs, ofRuns } from "./topics";
 import type { Futures, FuturesRequest, FuturesSummary, Replay } from "./types";
 
 type OfReplay = Pick<Replay, "id" | "run_id">;
@@ -17,7 +18,8 @@ export const futuresKeys = {
 export const futuresQuery = (replay: OfReplay) =>
   queryOptions({
     queryKey: futuresKeys.list(replay),
-    ...showsJobs("futures"),
+    // They may be simulated by the agent of another run.
+    ...showsJobs([...ofRuns([replay.run_id], "run.files"), ...ofJobs("futures")]),
     queryFn: ({ signal }): Promise<FuturesSummary[]> =>
       call("get", "/api/v1/replays/{replay_id}/futures", {
         params: { path: { replay_id: replay.id } },

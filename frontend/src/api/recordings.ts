@@ -3,6 +3,7 @@ import { call } from "./client";
 import { showsJobs } from "./jobs";
 import { OWN_ERRORS } from "./mutationState";
 import { runKeys } from "./runs";
+import { ofJobs, ofRuns } from "./topics";
 import type { Recording, RecordingRequest } from "./types";
 
 export const recordingKeys = {
@@ -13,7 +14,7 @@ export const recordingKeys = {
 export const recordingsQuery = (run: number) =>
   queryOptions({
     queryKey: recordingKeys.list(run),
-    ...showsJobs("recording"),
+    ...showsJobs([...ofRuns([run], "run.files"), ...ofJobs("recording", { run_id: run })]),
     queryFn: ({ signal }): Promise<Recording[]> =>
       call("get", "/api/v1/runs/{run_id}/recordings", { params: { path: { run_id: run } }, signal }),
   });

@@ -2,6 +2,7 @@ import { queryOptions, useMutation, useQueryClient } from "@tanstack/react-query
 import { call } from "./client";
 import { isUnfinished } from "./jobs";
 import { OWN_ERRORS } from "./mutationState";
+import { live, ofJobs } from "./topics";
 import type { SavedStartPoints, StartPointsRequest, StartSet, StartSetFile } from "./types";
 
 // Short, so that the shown reason for waiting is current.
@@ -16,6 +17,7 @@ export const startSetKeys = {
 export const startSetsQuery = (env: string) =>
   queryOptions({
     queryKey: startSetKeys.ofGame(env),
+    ...live(ofJobs("start_points")),
     queryFn: ({ signal }): Promise<StartSet[]> =>
       call("get", "/api/v1/start-sets", { params: { query: { env } }, signal }),
   });

@@ -25,11 +25,11 @@ class FakeLocks {
 function tab() {
   const events: LiveEvent[] = [];
   const statuses: LiveStatus[] = [];
-  const close = followLive({
+  const { close, watch } = followLive({
     onEvent: (event) => events.push(event),
     onStatus: (status) => statuses.push(status),
   });
-  return { events, statuses, close };
+  return { events, statuses, close, watch };
 }
 
 describe("tabs that share the live stream", () => {
