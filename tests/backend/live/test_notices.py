@@ -42,7 +42,7 @@ def test_every_page_receives_notices_of_any_thread() -> None:
 def test_a_wait_that_ends_as_a_notice_comes_is_cancelled() -> None:
     async def work(rounds: int) -> bool:
         async with running(""):
-            with current_hub().watch() as changes:
+            with current_hub().wait() as changes:
                 changes.hears_all = True
                 waiting = asyncio.create_task(changes.next(PATIENCE_SECONDS))
                 for _ in range(5):
