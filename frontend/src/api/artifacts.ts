@@ -44,7 +44,12 @@ export const artifactsQuery = (project: string | null, search: string) =>
   });
 
 export const artifactQuery = (id: number) =>
-  apiQuery(artifactKeys.detail(id), "/api/v1/artifacts/{artifact_id}", { path: { artifact_id: id } }, ARTIFACTS);
+  apiQuery(
+    artifactKeys.detail(id),
+    "/api/v1/artifacts/{artifact_id}",
+    { path: { artifact_id: id } },
+    ARTIFACTS,
+  );
 
 export const artifactVersionQuery = (id: number, version: number) =>
   apiQuery(

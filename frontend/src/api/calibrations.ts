@@ -19,10 +19,7 @@ export const calibrationKeys = {
 };
 
 // A checkpoint of a new attempt supersedes calibrations of an earlier one.
-const topicsOf = (run: number) => [
-  ...ofRuns([run], "run.files"),
-  ...ofJobs("calibration", { run_id: run }),
-];
+const topicsOf = (run: number) => [...ofRuns([run], "run.files"), ...ofJobs("calibration", { run_id: run })];
 
 /** A run's calibrations without their judged decisions, newest first. */
 export const calibrationsQuery = (run: number) =>

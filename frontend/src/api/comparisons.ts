@@ -84,7 +84,10 @@ export const profileFigureQuery = (runs: readonly number[], by: readonly string[
     comparisonKeys.profile({ runs, by }),
     "/api/v1/figures/profile",
     { query: groupParams(runs, by) },
-    { ...follow(runs, figureAt("/figures/profile", groupParams(runs, by))), placeholderData: keepPreviousData },
+    {
+      ...follow(runs, figureAt("/figures/profile", groupParams(runs, by))),
+      placeholderData: keepPreviousData,
+    },
   );
 
 /** Scores of groups over their runs and games, by step. */

@@ -32,10 +32,7 @@ export const evaluationKeys = {
 };
 
 // A checkpoint of a new attempt supersedes evaluations of an earlier one.
-const topicsOf = (run: number) => [
-  ...ofRuns([run], "run.files"),
-  ...ofJobs("evaluation", { run_id: run }),
-];
+const topicsOf = (run: number) => [...ofRuns([run], "run.files"), ...ofJobs("evaluation", { run_id: run })];
 
 /** A run's evaluations without their episodes, newest request first. */
 export const evaluationsQuery = (run: number) =>

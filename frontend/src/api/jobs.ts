@@ -8,8 +8,7 @@ export type Job = Pick<
 >;
 
 /** Return true if a job waits or is in progress. */
-export const isUnfinished = ({ state }: { state: Job["state"] }) =>
-  state === "queued" || state === "running";
+export const isUnfinished = ({ state }: { state: Job["state"] }) => state === "queued" || state === "running";
 
 /** The reason why a job waits depends on the time, which no event reports. */
 const QUEUED_REFETCH_MS = 10_000;

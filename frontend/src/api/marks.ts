@@ -14,10 +14,7 @@ export const marksQuery = (run: number) =>
     "/api/v1/runs/{run_id}/marks",
     { path: { run_id: run } },
     live(
-      [
-        ...ofRuns([run], "run.metrics", "run.files"),
-        ...ofJobs("evaluation", { run_id: run }),
-      ],
+      [...ofRuns([run], "run.metrics", "run.files"), ...ofJobs("evaluation", { run_id: run })],
       SELDOM_SECONDS,
     ),
   );

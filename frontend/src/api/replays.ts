@@ -15,10 +15,7 @@ export const replayKeys = {
 };
 
 /** A replay has whether its saliency was requested. */
-const topicsOf = (run: number) => [
-  ...ofRuns([run], "run.files"),
-  ...ofJobs("saliency", { run_id: run }),
-];
+const topicsOf = (run: number) => [...ofRuns([run], "run.files"), ...ofJobs("saliency", { run_id: run })];
 
 export const replaysQuery = (run: number) =>
   apiQuery(

@@ -24,10 +24,20 @@ export const reportKeys = {
 
 /** Reports of a project, or of all. */
 export const reportsQuery = (project: string | null = null) =>
-  apiQuery(reportKeys.listOf(project), "/api/v1/reports", { query: byProject(project) }, live(ofAny("projects.changed")));
+  apiQuery(
+    reportKeys.listOf(project),
+    "/api/v1/reports",
+    { query: byProject(project) },
+    live(ofAny("projects.changed")),
+  );
 
 export const reportQuery = (id: number) =>
-  apiQuery(reportKeys.detail(id), "/api/v1/reports/{report_id}", { path: { report_id: id } }, live(ofAny("projects.changed")));
+  apiQuery(
+    reportKeys.detail(id),
+    "/api/v1/reports/{report_id}",
+    { path: { report_id: id } },
+    live(ofAny("projects.changed")),
+  );
 
 export const sharedReportQuery = (token: string) =>
   apiQuery(

@@ -26,13 +26,11 @@ const EMPTY = {
 };
 
 /** Return a page with every field of each run, and with the actions that its runs share. */
-export const readRunPage = readAs(
-  ({ items, actions, total, next_cursor }: Schema["RunPage"]): RunPage => ({
-    items: items.map((run) => readListedRun(run, actions)),
-    total,
-    next_cursor,
-  }),
-);
+export const readRunPage = readAs(({ items, actions, total, next_cursor }: Schema["RunPage"]): RunPage => ({
+  items: items.map((run) => readListedRun(run, actions)),
+  total,
+  next_cursor,
+}));
 
 function readListedRun(
   { config, notes, ...run }: Schema["ListedRun"],

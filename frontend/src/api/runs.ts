@@ -111,16 +111,15 @@ export const runGroupsQuery = (query: GroupsQuery) =>
   );
 
 /** The group of a run, or null if the query leaves the run out. */
-export const baselineGroupQuery = (query: GroupsQuery, baseline: number) =>
-  ({
-    ...apiQuery(
-      runKeys.baselineGroup(query, baseline),
-      "/api/v1/run-groups",
-      { query: { ...query, value: GROUP_VALUES, limit: 1, baseline } },
-      FACETS,
-    ),
-    select: ({ baseline: group }: { baseline: ListedGroup | null }) => group,
-  });
+export const baselineGroupQuery = (query: GroupsQuery, baseline: number) => ({
+  ...apiQuery(
+    runKeys.baselineGroup(query, baseline),
+    "/api/v1/run-groups",
+    { query: { ...query, value: GROUP_VALUES, limit: 1, baseline } },
+    FACETS,
+  ),
+  select: ({ baseline: group }: { baseline: ListedGroup | null }) => group,
+});
 
 /** The first runs of a group. */
 export const groupRunsQuery = (query: RunListQuery, limit = RUN_PAGE_SIZE) =>

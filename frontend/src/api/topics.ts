@@ -42,8 +42,8 @@ export const live = <Meta extends object>(topics: Live["topics"], every = 0, met
   refetchOnWindowFocus: (query: AnyQuery) => !isFollowed(query),
 });
 
-/** With more runs than this, notices about any run are followed, to keep requests short. */
-const MAX_NAMED_RUNS = 50;
+/** With more runs than this, notices about any run are followed. The server accepts 100 topics. */
+const MAX_NAMED_RUNS = 20;
 
 type RunEvent = Extract<Topic["event"], `run.${string}`>;
 

@@ -18,13 +18,17 @@ const isObject = (data: unknown): data is object => typeof data === "object" && 
 /** The version that each object in the query cache shows. */
 const versions = new WeakMap<object, Version>();
 
+/** Longer paths cannot be watched. */
+const MAX_PATH = 8000;
+
 /** Remember the version of a response for its body. */
 export function rememberVersion(body: unknown, { url, headers }: Response): void {
   const [, etag] = /"(.*)"/.exec(headers.get("ETag") ?? "") ?? [];
   if (!isObject(body) || !etag || !url) return;
   const { pathname, search } = new URL(url);
-  const notice = headers.get("Arcadia-Notice");
-  versions.set(body, { path: pathname + search, etag, notice, body, read: (data) => data });
+  const path = pathname + search;
+  if (path.length > MAX_PATH) return;
+  versions.set(body, { path, etag, notice: headers.get("Arcadia-Notice"), body, read: (data) => data });
 }
 
 /** Return a function that transforms a body and keeps its version. */
@@ -49,7 +53,9 @@ export function readVersion(version: Version): unknown {
 
 /** Return the parts of a query's data that are documents: the pages of a list, or the data itself. */
 export const partsOf = (data: unknown): readonly unknown[] =>
-  isObject(data) && "pages" in data && "pageParams" in data && Array.isArray(data.pages) ? data.pages : [data];
+  isObject(data) && "pages" in data && "pageParams" in data && Array.isArray(data.pages)
+    ? data.pages
+    : [data];
 
 /** Replace equal parts of new data by those of the old data, and keep the versions. Changes of a page keep them too. */
 export function shareVersions(old: unknown, data: unknown): unknown {

@@ -51,7 +51,11 @@ export class DocumentServer {
   }
 
   private etagOf(body: Body): string {
-    const etag = String(JSON.stringify(body).split("").reduce((sum, each) => (sum * 31 + each.charCodeAt(0)) | 0, 7));
+    const etag = String(
+      JSON.stringify(body)
+        .split("")
+        .reduce((sum, each) => (sum * 31 + each.charCodeAt(0)) | 0, 7),
+    );
     this.bodies.set(etag, body);
     return etag;
   }

@@ -1,4 +1,9 @@
-import { infiniteQueryOptions, InfiniteQueryObserver, QueryClient, QueryObserver } from "@tanstack/react-query";
+import {
+  infiniteQueryOptions,
+  InfiniteQueryObserver,
+  QueryClient,
+  QueryObserver,
+} from "@tanstack/react-query";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { DocumentServer } from "@/testing/documentServer";
 import { aRun, runListOf } from "@/testing/runs";
@@ -329,7 +334,16 @@ describe("a list with pages", () => {
   it("is fetched again if a later page starts elsewhere", async () => {
     const { server, ids } = await open();
     server.write(pagePath("c9"), page([{ id: 8, step: 1 }]));
-    server.write(pagePath(null), page([{ id: 10, step: 1 }, { id: 9, step: 1 }], "c9"));
+    server.write(
+      pagePath(null),
+      page(
+        [
+          { id: 10, step: 1 },
+          { id: 9, step: 1 },
+        ],
+        "c9",
+      ),
+    );
     await pass();
     expect(ids()).toEqual([
       [
@@ -347,7 +361,12 @@ describe("a list with pages", () => {
 describe("a query without a document", () => {
   function showFetched(options: object = {}) {
     const fetched = vi.fn(() => Promise.resolve({}));
-    const query = { queryKey: ["posted"], ...live(ofRuns([1], "run.metrics"), 2), queryFn: fetched, ...options };
+    const query = {
+      queryKey: ["posted"],
+      ...live(ofRuns([1], "run.metrics"), 2),
+      queryFn: fetched,
+      ...options,
+    };
     new QueryObserver(client, { ...query, staleTime: Infinity }).subscribe(() => {});
     return fetched;
   }

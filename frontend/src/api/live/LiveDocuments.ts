@@ -84,7 +84,13 @@ export class LiveDocuments {
     const topics = live ? this.topicsOf(live) : [];
     if (!live || topics.length === 0 || !isFollowed(query)) return [];
     const versions = partsOf(query.state.data).flatMap((part) => versionOf(part) ?? []);
-    return versions.map(({ path, etag, notice }) => ({ path, etag, notice, topics, every: live.every }));
+    return versions.map(({ path, etag, notice }) => ({
+      path,
+      etag,
+      notice,
+      topics: [...topics],
+      every: live.every,
+    }));
   }
 
   /** Apply a change of a document to a query that shows it. */

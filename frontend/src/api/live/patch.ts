@@ -2,9 +2,7 @@ type Key = string | number;
 
 /** A step of a patch. `splice` replaces items of a list, and `delete` removes a key of an object. */
 export type Operation =
-  | ["set", Key[], unknown]
-  | ["delete", Key[]]
-  | ["splice", Key[], number, number, unknown[]];
+  ["set", Key[], unknown] | ["delete", Key[]] | ["splice", Key[], number, number, unknown[]];
 
 /** Return a copy of a document with a patch. Parts without a change keep their identity. */
 export const applyPatch = (document: unknown, patch: readonly Operation[]): unknown =>
@@ -27,7 +25,11 @@ function applyOperation(document: unknown, operation: Operation): unknown {
   }
 }
 
-function changeAt(value: unknown, [key, ...rest]: readonly Key[], change: (part: unknown) => unknown): unknown {
+function changeAt(
+  value: unknown,
+  [key, ...rest]: readonly Key[],
+  change: (part: unknown) => unknown,
+): unknown {
   if (key === undefined) return change(value);
   if (Array.isArray(value)) return value.with(Number(key), changeAt(value[Number(key)], rest, change));
   const parent = value as Record<Key, unknown>;

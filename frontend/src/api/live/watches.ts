@@ -7,7 +7,7 @@ export interface Watch {
   path: string;
   etag: string;
   notice: string | null;
-  topics: readonly Topic[];
+  topics: Topic[];
   every: number;
 }
 
@@ -55,10 +55,12 @@ export class Watches {
   }
 
   /** Give watches the version that the tabs have after a change. */
-  private change({ path, etag, from, notice = null }: DocumentChanged): void {
+  private change({ path, etag, from, notice }: DocumentChanged): void {
     if (etag === undefined) return;
     const update = (watch: Watch): Watch =>
-      watch.path === path && (!from || watch.etag === from) ? { ...watch, etag, notice } : watch;
+      watch.path === path && (!from || watch.etag === from)
+        ? { ...watch, etag, notice: notice ?? watch.notice }
+        : watch;
     for (const [tab, watches] of this.tabs) this.tabs.set(tab, watches.map(update));
     const sent = this.sent.get(path);
     // After a lost change, the etag that the server has is unknown. A tab will fetch the document and watch it again.

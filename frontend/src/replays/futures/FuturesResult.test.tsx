@@ -1,7 +1,6 @@
 import { screen, waitFor, within } from "@testing-library/react";
 import userEvent from "@testing-library/user-event";
 import { beforeEach, describe, expect, it } from "vitest";
-import { applyJob } from "@/api/jobs";
 import type { Futures } from "@/api/types";
 import { aFuturesDocument, someFutures } from "@/testing/futures";
 import { done } from "@/testing/server";
