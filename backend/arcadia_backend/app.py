@@ -144,7 +144,7 @@ async def lifespan(app: FastAPI) -> AsyncIterator[None]:
     deliverer = AlertDeliverer(app.state.database, settings)
     app.state.mcp = McpEndpoint(app)
     app.state.recent_documents = RecentDocuments()
-    async with notices.running(settings.broker_url.get_secret_value()), app.state.mcp.running():
+    async with notices.running(settings.broker_url.get_secret_value()) as app.state.hub, app.state.mcp.running():
         app.state.doorbell.start()
         sweeper.start()
         scheduler.start()

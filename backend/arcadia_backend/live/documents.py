@@ -15,7 +15,7 @@ from starlette.datastructures import MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from arcadia_backend.config import API
-from arcadia_backend.live.notices import current_hub
+from arcadia_backend.live.notices import Hub
 
 MAX_DOCUMENT_BYTES = 4_000_000
 MAX_RECENT_BYTES = 32_000_000
@@ -74,7 +74,8 @@ class DocumentVersions:
         if scope["type"] != "http" or scope["method"] != "GET" or not scope["path"].startswith(f"{API}/"):
             await self._app(scope, receive, send)
             return
-        notice = current_hub().newest
+        hub: Hub = scope["app"].state.hub
+        notice = hub.newest
         start: Message | None = None
 
         async def send_with_version(message: Message) -> None:

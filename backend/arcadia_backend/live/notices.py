@@ -82,7 +82,7 @@ class Stream:
         """Add an event. If the page is too slow, replace all that wait by `refetch`."""
         if self._waiting.full():
             self._empty()
-            event = Event(event.id, REFETCH, "{}")
+            event = Notice(event.id, REFETCH, "{}", {})
             self.on_loss()
         self._waiting.put_nowait(event)
         self._length += len(event.text)
@@ -335,14 +335,14 @@ def current_hub() -> Hub:
 
 
 @asynccontextmanager
-async def running(broker_url: str) -> AsyncIterator[None]:
+async def running(broker_url: str) -> AsyncIterator[Hub]:
     """Carry notices while the application runs. Streams end when the application has to stop."""
     hub = Hub(broker_url)
     _hubs.add(hub)
     try:
         async with hub.connected():
             with _ending_on_signals(hub):
-                yield
+                yield hub
     finally:
         _hubs.discard(hub)
         hub.end()

@@ -23,7 +23,7 @@ from starlette.types import ASGIApp, Message, Scope
 from arcadia_backend.config import COOKIE
 from arcadia_backend.live.channel import cancel_all
 from arcadia_backend.live.documents import NOTICE_HEADER, RecentDocuments, change_as_json
-from arcadia_backend.live.notices import Event, Hub, Notice, Stream, Topic, current_hub
+from arcadia_backend.live.notices import Event, Hub, Notice, Stream, Topic
 
 DOCUMENT_CHANGED = "document.changed"
 # Evaluations must not slow down other requests.
@@ -333,6 +333,6 @@ def _base(versions: set[str | None]) -> str | None:
 @asynccontextmanager
 async def running(app: FastAPI) -> AsyncIterator[None]:
     """Let pages watch documents of the application inside the block, as `app.state.watches`."""
-    app.state.watches = Watches(app, current_hub(), app.state.recent_documents)
+    app.state.watches = Watches(app, app.state.hub, app.state.recent_documents)
     async with app.state.watches.following():
         yield

@@ -38,22 +38,23 @@ def test_a_page_is_notified_of_a_launch_and_refetches_after_a_reconnect(server: 
         assert stream.headers["content-type"].startswith("text/event-stream")
         lines = stream.iter_lines()
         assert next(lines).startswith(":")
+        heard = notices(lines)
+        assert next(heard)[0] == "hello"
         run_id = server.launch()
-        name, payload, number = next(notices(lines))
+        name, payload, number = next(heard)
         assert (name, payload) == ("run.changed", {"run_id": run_id})
         assert number
     with httpx.stream(
         "GET", f"{server.address}/events", headers={"Last-Event-ID": number}, timeout=PATIENCE_SECONDS
     ) as stream:
-        assert next(notices(stream.iter_lines()))[0] == "refetch"
+        assert [name for (name, _payload, _id), _ in zip(notices(stream.iter_lines()), range(2))] == ["hello", "refetch"]
 
 
 def test_each_notice_is_sent_immediately(server: Server) -> None:
     with httpx.stream("GET", f"{server.address}/events", timeout=PATIENCE_SECONDS) as stream:
         lines = stream.iter_lines()
-        next(lines)
         heard, run_id = notices(lines), server.launch()
-        next(heard)
+        assert [next(heard)[0] for _ in range(2)] == ["hello", "run.changed"]
         for turn in range(15):
             httpx.patch(f"{server.address}/runs/{run_id}", json={"notes": str(turn)}, timeout=PATIENCE_SECONDS)
             # A server that buffers each notice until the next one would block here.
@@ -63,7 +64,8 @@ def test_each_notice_is_sent_immediately(server: Server) -> None:
 def test_the_server_stops_at_once_despite_open_pages(server: Server) -> None:
     with httpx.stream("GET", f"{server.address}/events", timeout=PATIENCE_SECONDS) as stream:
         lines = stream.iter_lines()
-        next(lines)
+        heard = notices(lines)
+        next(heard)
         server.process.send_signal(signal.SIGTERM)
-        assert [name for name, _payload, _id in notices(lines)] == []
+        assert [name for name, _payload, _id in heard] == []
     server.process.wait(timeout=PATIENCE_SECONDS)

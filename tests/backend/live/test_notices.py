@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from arcadia_backend.live import notices
-from arcadia_backend.live.notices import COALESCE_SECONDS, PAGE_QUEUE_LIMIT, Stream, current_hub, publish, running
+from arcadia_backend.live.notices import COALESCE_SECONDS, PAGE_QUEUE_LIMIT, Notice, Stream, current_hub, publish, running
 from tests.workers.waiting import PATIENCE_SECONDS
 
 
@@ -22,7 +22,7 @@ async def names(stream: Stream, number: int) -> list[tuple[str, Any]]:
     found = []
     for _ in range(number):
         notice = await stream.next(PATIENCE_SECONDS)
-        assert notice is not None
+        assert isinstance(notice, Notice)
         found.append((notice.name, notice.payload))
     return found
 
@@ -47,7 +47,7 @@ def test_a_wait_that_ends_as_a_notice_comes_is_cancelled() -> None:
                 waiting = asyncio.create_task(changes.next(PATIENCE_SECONDS))
                 for _ in range(5):
                     await asyncio.sleep(0)
-                changes.put(notices.Notice("1", "run.changed", {}))
+                changes.put(Notice("1", "run.changed", "{}", {}))
                 for _ in range(rounds):
                     await asyncio.sleep(0)
                 if not waiting.cancel():
