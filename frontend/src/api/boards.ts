@@ -9,8 +9,7 @@ import { readAs } from "./versions";
 export const boardKeys = {
   all: ["boards"] as const,
   detail: (project: number) => [...boardKeys.all, project] as const,
-  allPanels: ["boards", "panel"] as const,
-  panel: (project: number, key: string) => [...boardKeys.allPanels, project, key] as const,
+  panel: (project: number, key: string) => ["boards", "panel", project, key] as const,
   allSelected: ["selected-runs"] as const,
   selected: (query: { project: string; filter: string; limit: number }) =>
     [...boardKeys.allSelected, query] as const,

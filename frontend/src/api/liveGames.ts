@@ -10,9 +10,8 @@ const PLAYING_REFETCH_MS = 10_000;
 export const liveGameKeys = {
   ofRun: (run: number) => [...runKeys.everythingOf(run), "live"] as const,
   watched: (run: number, id: number) => [...liveGameKeys.ofRun(run), id] as const,
-  allPlayed: ["play"] as const,
-  played: (slug: string, id: number) => [...liveGameKeys.allPlayed, slug, id] as const,
-  continued: (replay: number, id: number) => [...liveGameKeys.allPlayed, "replay", replay, id] as const,
+  played: (slug: string, id: number) => ["play", slug, id] as const,
+  continued: (replay: number, id: number) => ["play", "replay", replay, id] as const,
   allKept: ["play", "kept"] as const,
   keptOfReplay: (replay: number) => [...liveGameKeys.allKept, "replay", replay] as const,
   kept: (env: string) => [...liveGameKeys.allKept, env] as const,

@@ -12,8 +12,7 @@ export type MetricsQuery = QueryOf<"/api/v1/runs/{run_id}/metrics">;
 export const metricKeys = {
   names: (run: number) => [...runKeys.everythingOf(run), "metric-names"] as const,
   allNames: ["metric-names"] as const,
-  allSparklines: ["sparklines"] as const,
-  sparklines: (runs: readonly number[]) => [...metricKeys.allSparklines, runs] as const,
+  sparklines: (runs: readonly number[]) => ["sparklines", runs] as const,
   catalog: ["metric-catalog"] as const,
 };
 

@@ -16,9 +16,8 @@ export const paperKeys = {
   figure: (paper: string, item: string, query: PaperFigureQuery) =>
     [...paperKeys.item(paper, item), "figure", query] as const,
   preview: (paper: string, item: string, part: PreviewPart) => ["paper-preview", paper, item, part] as const,
-  allDiagrams: ["diagram"] as const,
   diagram: (paper: string, item: string, diagram: string, run: number | null) =>
-    [...paperKeys.allDiagrams, paper, item, diagram, run] as const,
+    ["diagram", paper, item, diagram, run] as const,
 };
 
 const TOPICS = [

@@ -50,8 +50,7 @@ export const runKeys = {
   /** A run with everything in it: checkpoints, replays, evaluations and so on. */
   everythingOf: (id: number) => ["run", id] as const,
   detail: (id: number) => [...runKeys.everythingOf(id), "detail"] as const,
-  allForecasts: ["run-forecasts"] as const,
-  forecast: (request: LaunchRequest) => [...runKeys.allForecasts, request] as const,
+  forecast: (request: LaunchRequest) => ["run-forecasts", request] as const,
   named: (ids: readonly number[]) => ["named-runs", ids] as const,
 };
 
