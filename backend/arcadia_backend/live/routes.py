@@ -116,8 +116,10 @@ async def watch_documents(
     etag the page already has, and fetch the document if `from` is another version than the page's.
     """
     watches: Watches = request.app.state.watches
-    shown = [_shown(position, each) for position, each in enumerate(watched.watches)]
-    if not watches.watch(stream, Credentials.of(request), shown):
+    shown = {each.path: _shown(position, each) for position, each in enumerate(watched.watches)}
+    if len(shown) < len(watched.watches):
+        raise Invalid(FieldError(field="watches", message="two have the same path"))
+    if not watches.watch(stream, Credentials.of(request), [*shown.values()]):
         raise NotFound("There is no such stream. Open a new one with GET /events.")
 
 

@@ -23,7 +23,7 @@ from starlette.types import ASGIApp, Message, Scope
 from arcadia_backend.config import COOKIE
 from arcadia_backend.live.channel import cancel_all
 from arcadia_backend.live.documents import NOTICE_HEADER, RecentDocuments, change_as_json
-from arcadia_backend.live.notices import Event, Hub, Notice, Stream, Topic
+from arcadia_backend.live.notices import Event, Hub, Notice, Stream, Topic, concerns
 
 DOCUMENT_CHANGED = "document.changed"
 # Evaluations must not slow down other requests.
@@ -130,7 +130,7 @@ class Document:
 
     def matches(self, notice: Notice) -> bool:
         """Return True if a notice may have changed the document."""
-        return any(topic.matches(notice) for watch in self.watches.values() for topic in watch.shown.topics)
+        return any(concerns(notice, watch.shown.topics) for watch in self.watches.values())
 
 
 @dataclass

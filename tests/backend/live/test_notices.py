@@ -8,7 +8,15 @@ from typing import Any
 import pytest
 
 from arcadia_backend.live import notices
-from arcadia_backend.live.notices import COALESCE_SECONDS, PAGE_QUEUE_LIMIT, Notice, Stream, current_hub, publish, running
+from arcadia_backend.live.notices import (
+    COALESCE_SECONDS,
+    PAGE_QUEUE_LIMIT,
+    Notice,
+    Stream,
+    current_hub,
+    publish,
+    running,
+)
 from tests.workers.waiting import PATIENCE_SECONDS
 
 
