@@ -69,8 +69,7 @@ class Stream:
     def __init__(self) -> None:
         self._waiting: asyncio.Queue[Event | None] = asyncio.Queue(PAGE_QUEUE_LIMIT)
         self._length = 0
-        # Called when waiting events were dropped, and after each event that the page has taken.
-        self.on_loss: Callable[[], None] = lambda: None
+        # Called after each event that the page has taken.
         self.on_taken: Callable[[], None] = lambda: None
 
     @property
@@ -83,7 +82,6 @@ class Stream:
         if self._waiting.full():
             self._empty()
             event = Notice(event.id, REFETCH, "{}", {})
-            self.on_loss()
         self._waiting.put_nowait(event)
         self._length += len(event.text)
 

@@ -3,7 +3,7 @@
 import time
 from collections.abc import AsyncIterator
 from typing import Annotated
-from urllib.parse import parse_qs
+from urllib.parse import parse_qs, unquote
 
 from fastapi import APIRouter, Depends, Header, Path, Request
 from fastapi.sse import EventSourceResponse, ServerSentEvent
@@ -125,7 +125,8 @@ async def watch_documents(
 
 def _shown(position: int, watched: WatchedDocument) -> Shown:
     path, _, query = watched.path.partition("?")
-    if path.removeprefix(f"{API}/").partition("/")[0] in UNWATCHABLE or "wait" in parse_qs(query):
+    first = unquote(path).removeprefix(f"{API}/").partition("/")[0]
+    if first in UNWATCHABLE or "wait" in parse_qs(query, keep_blank_values=True):
         raise Invalid(FieldError(field=f"watches.{position}.path", message="is not the path of a document"))
     topics = tuple(Topic(frozenset({topic.event}), topic.where) for topic in watched.topics)
     return Shown(watched.path, watched.etag, watched.notice, topics, watched.every)

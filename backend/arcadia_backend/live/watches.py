@@ -165,7 +165,6 @@ class Watches:
         """Open the stream of a page."""
         with self._hub.join() as stream:
             page = Page(stream, credentials)
-            stream.on_loss = lambda: self._forget_versions(page)
             stream.on_taken = lambda: self._resume(page)
             self._pages[page.id] = page
             try:
@@ -227,16 +226,11 @@ class Watches:
             return False
         watch.shown = shown
         if watch.versions - {None, shown.etag}:
-            # The page has fetched the document itself, or had not yet taken the last event when it sent this.
+            # The page has fetched the document itself, or it has lost or not yet taken the last event.
             watch.versions.add(shown.etag)
             return True
         watch.versions = {shown.etag}
         return self._recent.get(shown.etag) is None or self._hub.may_have_missed(shown.notice, shown.topics)
-
-    def _forget_versions(self, page: Page) -> None:
-        """Forget which versions a page holds, because it has lost events. It will send them again."""
-        for document in page.documents.values():
-            document.watches[page].versions.clear()
 
     def _resume(self, page: Page) -> None:
         while page.delayed and page.stream.has_room:
