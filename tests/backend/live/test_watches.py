@@ -5,7 +5,7 @@ from contextlib import ExitStack
 
 import pytest
 
-from arcadia_backend.live import notices
+from arcadia_backend.live import notices, watches
 from arcadia_backend.live.notices import PAGE_QUEUE_LIMIT, REFETCH, Topic
 from arcadia_backend.live.watches import MAX_CONCURRENT_EVALUATIONS, Credentials, Shown
 from tests.backend.live.simulation import ANA, RUN, RUN_CHANGED, RUNS, Server, run
@@ -336,3 +336,24 @@ def test_watches_that_cross_an_event_lead_to_the_newest_version() -> None:
             assert [change["document"] for change in await server.changes(page)] == [server.documents[RUNS]]
 
     run(work)
+
+
+def test_an_unexpected_error_is_logged_and_later_changes_are_sent(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    def fail(*_: object) -> str:
+        raise ValueError("odd")
+
+    async def work(server: Server) -> None:
+        with server.watches.open(ANA) as page:
+            server.watches.watch(page.id, ANA, [await server.shown(RUNS)])
+            with monkeypatch.context() as broken:
+                broken.setattr(watches, "change_as_json", fail)
+                server.documents[RUNS][0]["step"] = 5
+                await server.publish()
+                assert await server.changes(page) == []
+            await server.publish()
+            assert [change["patch"] for change in await server.changes(page)] == [[["set", [0, "step"], 5]]]
+
+    run(work)
+    assert "ValueError: odd" in caplog.text
