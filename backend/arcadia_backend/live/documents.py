@@ -153,14 +153,15 @@ def _compare(old: Any, new: Any, keys: Keys, operations: list[Operation]) -> Non
 
 
 def _compare_lists(old: list[Any], new: list[Any], keys: Keys, operations: list[Operation]) -> None:
-    blocks = [Match(0, 0, 0), *(_matching_rows(old, new) or _matching_ends(old, new))]
+    rows = _matching_rows(old, new)
+    blocks = [Match(0, 0, 0), *(rows or _matching_ends(old, new))]
     # From the end, so that the earlier indexes stay valid.
     for block, following in reversed([*pairwise(blocks)]):
         start = block.a + block.size
         removed, added = following.a - start, new[block.b + block.size : following.b]
         if removed or added:
             operations.append(["splice", keys, start, removed, added])
-    for block in blocks:
+    for block in rows:
         for index in range(block.b, block.b + block.size):
             before = old[index - block.b + block.a]
             if not _is_same(before, new[index]):
@@ -183,6 +184,8 @@ def _matching_rows(old: list[Any], new: list[Any]) -> list[Match]:
 
 def _ids(rows: list[Any], name: str) -> list[str | int]:
     """Return the unique identifiers of rows, or an empty list if some have none."""
+    if not rows or not isinstance(rows[0], dict):
+        return []
     ids = [row.get(name) for row in rows if isinstance(row, dict)]
     are_ids = len(ids) == len(rows) and all(isinstance(each, str | int) for each in ids)
     return ids if are_ids and len({*ids}) == len(ids) else []

@@ -13,7 +13,7 @@ import secrets
 import signal
 import threading
 from collections import OrderedDict
-from collections.abc import AsyncIterator, Callable, Collection, Iterator
+from collections.abc import AsyncIterator, Callable, Collection, Iterable, Iterator
 from contextlib import (
     AbstractContextManager,
     AsyncExitStack,
@@ -69,8 +69,7 @@ class Stream:
     def __init__(self) -> None:
         self._waiting: asyncio.Queue[Event | None] = asyncio.Queue(PAGE_QUEUE_LIMIT)
         self._length = 0
-        # Called when waiting events were dropped, and after each event that the page has taken.
-        self.on_loss: Callable[[], None] = lambda: None
+        # Called after each event that the page has taken.
         self.on_taken: Callable[[], None] = lambda: None
 
     @property
@@ -83,7 +82,6 @@ class Stream:
         if self._waiting.full():
             self._empty()
             event = Notice(event.id, REFETCH, "{}", {})
-            self.on_loss()
         self._waiting.put_nowait(event)
         self._length += len(event.text)
 
@@ -116,9 +114,13 @@ class Topic:
     payload: Payload
 
     def matches(self, notice: Notice) -> bool:
-        """Return True if a notice is of this topic, or if notices may have been lost."""
-        is_named = notice.name in self.names and self.payload.items() <= notice.payload.items()
-        return is_named or notice.name == REFETCH
+        """Return True if a notice is of this topic."""
+        return notice.name in self.names and self.payload.items() <= notice.payload.items()
+
+
+def concerns(notice: Notice, topics: Iterable[Topic]) -> bool:
+    """Return True if a notice is of one of the topics, or if notices may have been lost."""
+    return notice.name == REFETCH or any(topic.matches(notice) for topic in topics)
 
 
 class Waiter:
@@ -133,7 +135,7 @@ class Waiter:
 
     def put(self, notice: Notice) -> None:
         """Set the flag if the notice is of the topic, or if notices may have been lost."""
-        if self.hears_all or notice.name == REFETCH or (self.topic is not None and self.topic.matches(notice)):
+        if self.hears_all or concerns(notice, [self.topic] if self.topic else []):
             self._changed.set()
 
     def end(self) -> None:
@@ -203,7 +205,7 @@ class Hub:
         if origin != self._origin or not self._forgotten <= int(count) <= self._count:
             return True
         later = takewhile(lambda recent: recent[0] > int(count), reversed(self._recent.values()))
-        return any(topic.matches(notice) for _, notice in later for topic in topics)
+        return any(concerns(notice, topics) for _, notice in later)
 
     def publish(self, name: str, payload: Payload, *, to_others: bool = True) -> None:
         """Pass a notice on soon, merged with its repeats. Safe from any thread."""

@@ -3,7 +3,7 @@
 import time
 from collections.abc import AsyncIterator
 from typing import Annotated
-from urllib.parse import parse_qs
+from urllib.parse import parse_qs, unquote
 
 from fastapi import APIRouter, Depends, Header, Path, Request
 from fastapi.sse import EventSourceResponse, ServerSentEvent
@@ -116,14 +116,17 @@ async def watch_documents(
     etag the page already has, and fetch the document if `from` is another version than the page's.
     """
     watches: Watches = request.app.state.watches
-    shown = [_shown(position, each) for position, each in enumerate(watched.watches)]
-    if not watches.watch(stream, Credentials.of(request), shown):
+    shown = {each.path: _shown(position, each) for position, each in enumerate(watched.watches)}
+    if len(shown) < len(watched.watches):
+        raise Invalid(FieldError(field="watches", message="two have the same path"))
+    if not watches.watch(stream, Credentials.of(request), [*shown.values()]):
         raise NotFound("There is no such stream. Open a new one with GET /events.")
 
 
 def _shown(position: int, watched: WatchedDocument) -> Shown:
     path, _, query = watched.path.partition("?")
-    if path.removeprefix(f"{API}/").partition("/")[0] in UNWATCHABLE or "wait" in parse_qs(query):
+    first = unquote(path).removeprefix(f"{API}/").partition("/")[0]
+    if first in UNWATCHABLE or "wait" in parse_qs(query, keep_blank_values=True):
         raise Invalid(FieldError(field=f"watches.{position}.path", message="is not the path of a document"))
     topics = tuple(Topic(frozenset({topic.event}), topic.where) for topic in watched.topics)
     return Shown(watched.path, watched.etag, watched.notice, topics, watched.every)

@@ -6,6 +6,7 @@ through all routes and checks (docs/decisions/0097-live-documents.md).
 
 import asyncio
 import json
+import logging
 import secrets
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
@@ -21,9 +22,12 @@ from starlette.requests import HTTPConnection
 from starlette.types import ASGIApp, Message, Scope
 
 from arcadia_backend.config import COOKIE
+from arcadia_backend.failure_log import FailureLog
 from arcadia_backend.live.channel import cancel_all
 from arcadia_backend.live.documents import NOTICE_HEADER, RecentDocuments, change_as_json
-from arcadia_backend.live.notices import Event, Hub, Notice, Stream, Topic
+from arcadia_backend.live.notices import Event, Hub, Notice, Stream, Topic, concerns
+
+log = logging.getLogger(__name__)
 
 DOCUMENT_CHANGED = "document.changed"
 # Evaluations must not slow down other requests.
@@ -130,7 +134,7 @@ class Document:
 
     def matches(self, notice: Notice) -> bool:
         """Return True if a notice may have changed the document."""
-        return any(topic.matches(notice) for watch in self.watches.values() for topic in watch.shown.topics)
+        return any(concerns(notice, watch.shown.topics) for watch in self.watches.values())
 
 
 @dataclass
@@ -155,6 +159,7 @@ class Watches:
     ) -> None:
         self._app, self._hub, self._recent = app, hub, recent
         self._clock, self._sleep = clock, sleep
+        self._failures = FailureLog(log)
         self._slots = asyncio.Semaphore(MAX_CONCURRENT_EVALUATIONS)
         self._pages: dict[str, Page] = {}
         self._documents: dict[tuple[str, Credentials], Document] = {}
@@ -165,7 +170,6 @@ class Watches:
         """Open the stream of a page."""
         with self._hub.join() as stream:
             page = Page(stream, credentials)
-            stream.on_loss = lambda: self._forget_versions(page)
             stream.on_taken = lambda: self._resume(page)
             self._pages[page.id] = page
             try:
@@ -227,16 +231,11 @@ class Watches:
             return False
         watch.shown = shown
         if watch.versions - {None, shown.etag}:
-            # The page has fetched the document itself, or had not yet taken the last event when it sent this.
+            # The page has fetched the document itself, or it has lost or not yet taken the last event.
             watch.versions.add(shown.etag)
             return True
         watch.versions = {shown.etag}
         return self._recent.get(shown.etag) is None or self._hub.may_have_missed(shown.notice, shown.topics)
-
-    def _forget_versions(self, page: Page) -> None:
-        """Forget which versions a page holds, because it has lost events. It will send them again."""
-        for document in page.documents.values():
-            document.watches[page].versions.clear()
 
     def _resume(self, page: Page) -> None:
         while page.delayed and page.stream.has_room:
@@ -255,10 +254,16 @@ class Watches:
                 await self._sleep(max(0.0, document.due_at - self._clock()))
                 async with self._slots:
                     document.is_due = False
-                    await self._evaluate(document)
+                    await self._evaluate_safely(document)
         finally:
             document.is_due, document.task = False, None
             self._drop_if_unused(document)
+
+    async def _evaluate_safely(self, document: Document) -> None:
+        try:
+            await self._evaluate(document)
+        except Exception as error:
+            self._failures.failed("A document of open pages cannot be updated until its next change", error)
 
     async def _evaluate(self, document: Document) -> None:
         """Request a document, and send its change to the pages that watch it."""
