@@ -14,7 +14,7 @@ from starlette.types import Receive, Scope, Send
 
 from arcadia_backend.live.documents import DocumentVersions, Operation, RecentDocuments
 from arcadia_backend.live.notices import REFETCH, Event, Hub, Topic, running
-from arcadia_backend.live.watches import DOCUMENT_CHANGED, Credentials, Page, Shown, Watches
+from arcadia_backend.live.watches import DOCUMENT_CHANGED, Credentials, Page, ShownDocument, Watches
 from tests.workers.waiting import PATIENCE_SECONDS
 
 RUNS, RUN = "/api/v1/runs?limit=100", "/api/v1/runs/1"
@@ -73,9 +73,9 @@ class SimulatedPage:
         """Fetch a document."""
         self.held[path] = await self._get(path)
 
-    def shown(self, topics: tuple[Topic, ...], every: float = 0.0) -> list[Shown]:
+    def shown(self, topics: tuple[Topic, ...], every: float = 0.0) -> list[ShownDocument]:
         """Return the watches of all documents."""
-        return [Shown(path, version.etag, version.notice, topics, every) for path, version in self.held.items()]
+        return [ShownDocument(path, version.etag, version.notice, topics, every) for path, version in self.held.items()]
 
     async def receive(self, event: Event) -> bool:
         """Apply an event. Return True if the page has to send its watches again."""
@@ -192,10 +192,10 @@ class Server:
                 found.append(json.loads(event.text))
         return found
 
-    async def shown(self, path: str, topics: tuple[Topic, ...] = RUN_CHANGED, every: float = 0.0) -> Shown:
+    async def shown(self, path: str, topics: tuple[Topic, ...] = RUN_CHANGED, every: float = 0.0) -> ShownDocument:
         """Return the watch of a page that has just fetched a document."""
         version = await self.get(path)
-        return Shown(path, version.etag, version.notice, topics, every)
+        return ShownDocument(path, version.etag, version.notice, topics, every)
 
 
 @asynccontextmanager
