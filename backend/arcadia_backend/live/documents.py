@@ -186,9 +186,8 @@ def _ids(rows: list[Any], name: str) -> list[str | int]:
     """Return the unique identifiers of rows, or an empty list if some have none."""
     if not rows or not isinstance(rows[0], dict):
         return []
-    ids = [row.get(name) for row in rows if isinstance(row, dict)]
-    are_ids = len(ids) == len(rows) and all(isinstance(each, str | int) for each in ids)
-    return ids if are_ids and len({*ids}) == len(ids) else []
+    ids = [row[name] for row in rows if isinstance(row, dict) and isinstance(row.get(name), str | int)]
+    return ids if len({*ids}) == len(rows) else []
 
 
 def _matching_ends(old: list[Any], new: list[Any]) -> list[Match]:

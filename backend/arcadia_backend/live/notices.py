@@ -36,7 +36,7 @@ REFETCH = "refetch"
 # Repeats of a notice within this time are merged.
 COALESCE_SECONDS = 0.1
 PAGE_QUEUE_LIMIT = 256
-# Characters.
+# Characters of waiting events. Beyond this, changes of documents wait until the page has taken some.
 PAGE_QUEUE_LENGTH = 1_000_000
 # Distinct notices that are remembered for pages that may have missed some.
 RECENT_NOTICES = 2_000

@@ -12,7 +12,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from arcadia_backend.config import API
 from arcadia_backend.errors import FieldError, Invalid, NotFound, Problem
 from arcadia_backend.live.notices import REFETCH, Topic, current_hub
-from arcadia_backend.live.watches import Credentials, Shown, Watches
+from arcadia_backend.live.watches import Credentials, ShownDocument, Watches
 
 router = APIRouter(tags=["live"])
 
@@ -123,10 +123,10 @@ async def watch_documents(
         raise NotFound("There is no such stream. Open a new one with GET /events.")
 
 
-def _shown(position: int, watched: WatchedDocument) -> Shown:
+def _shown(position: int, watched: WatchedDocument) -> ShownDocument:
     path, _, query = watched.path.partition("?")
     first = unquote(path).removeprefix(f"{API}/").partition("/")[0]
     if first in UNWATCHABLE or "wait" in parse_qs(query, keep_blank_values=True):
         raise Invalid(FieldError(field=f"watches.{position}.path", message="is not the path of a document"))
     topics = tuple(Topic(frozenset({topic.event}), topic.where) for topic in watched.topics)
-    return Shown(watched.path, watched.etag, watched.notice, topics, watched.every)
+    return ShownDocument(watched.path, watched.etag, watched.notice, topics, watched.every)

@@ -76,7 +76,7 @@ class Credentials:
 
 
 @dataclass(frozen=True)
-class Shown:
+class ShownDocument:
     """A document that a page shows: its version, the newest notice before that was read, and what may change it."""
 
     path: str
@@ -107,7 +107,7 @@ class Page:
 class Watch:
     """A page's watch of a document. The versions that the page may hold are several if events crossed its request."""
 
-    shown: Shown
+    shown: ShownDocument
     versions: set[str | None]
 
     def outdated(self, newest: str | None) -> set[str | None]:
@@ -178,7 +178,7 @@ class Watches:
                 del self._pages[page.id]
                 self._watch(page, [])
 
-    def watch(self, page_id: str, credentials: Credentials, shown: Sequence[Shown]) -> bool:
+    def watch(self, page_id: str, credentials: Credentials, shown: Sequence[ShownDocument]) -> bool:
         """Replace the watches of a page. Return False if these credentials have no such page."""
         page = self._pages.get(page_id)
         if page is None or page.credentials != credentials:
@@ -205,7 +205,7 @@ class Watches:
             self._hub.others.discard(self)
             await cancel_all(self._tasks)
 
-    def _watch(self, page: Page, shown: Sequence[Shown]) -> None:
+    def _watch(self, page: Page, shown: Sequence[ShownDocument]) -> None:
         for path in page.documents.keys() - {each.path for each in shown}:
             document = page.documents.pop(path)
             del document.watches[page]
@@ -222,7 +222,7 @@ class Watches:
         if not document.watches and document.task is None:
             del self._documents[document.path, document.credentials]
 
-    def _add(self, document: Document, page: Page, shown: Shown) -> bool:
+    def _add(self, document: Document, page: Page, shown: ShownDocument) -> bool:
         """Add or update the watch of a page. Return True if the document has to be evaluated for it."""
         watch = document.watches.get(page)
         if watch is None:

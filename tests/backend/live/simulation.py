@@ -14,7 +14,7 @@ from starlette.types import Receive, Scope, Send
 
 from arcadia_backend.live.documents import DocumentVersions, Operation, RecentDocuments
 from arcadia_backend.live.notices import REFETCH, Event, Hub, Topic, running
-from arcadia_backend.live.watches import DOCUMENT_CHANGED, Credentials, Page, Shown, Watches
+from arcadia_backend.live.watches import DOCUMENT_CHANGED, Credentials, Page, ShownDocument, Watches
 from tests.workers.waiting import PATIENCE_SECONDS
 
 RUNS, RUN = "/api/v1/runs?limit=100", "/api/v1/runs/1"
@@ -26,7 +26,8 @@ def apply(document: Any, patch: Sequence[Operation]) -> Any:
     """Return a document after the operations of a patch."""
     whole = {"document": json.loads(json.dumps(document))}
     for kind, keys, *rest in patch:
-        *outer, last = ["document", *keys]
+        steps: list[str | int] = ["document", *keys]
+        *outer, last = steps
         part: Any = whole
         for key in outer:
             part = part[key]
@@ -61,27 +62,20 @@ class SimulatedPage:
 
     def __init__(self, get: Get) -> None:
         self._get = get
-        self.held: dict[str, Version | None] = {}
-        # What it fetched itself, and the kinds of the events that it applied.
-        self.fetched: list[str] = []
-        self.applied: list[str] = []
+        self.held: dict[str, Version] = {}
 
     @property
     def documents(self) -> dict[str, Any]:
         """The documents by path."""
-        return {path: version and version.document for path, version in self.held.items()}
+        return {path: version.document for path, version in self.held.items()}
 
     async def fetch(self, path: str) -> None:
         """Fetch a document."""
-        self.fetched.append(path)
         self.held[path] = await self._get(path)
 
-    def shown(self, topics: tuple[Topic, ...], every: float = 0.0) -> list[Shown]:
+    def shown(self, topics: tuple[Topic, ...], every: float = 0.0) -> list[ShownDocument]:
         """Return the watches of all documents."""
-        return [
-            Shown(path, version and version.etag, version and version.notice, topics, every)
-            for path, version in self.held.items()
-        ]
+        return [ShownDocument(path, version.etag, version.notice, topics, every) for path, version in self.held.items()]
 
     async def receive(self, event: Event) -> bool:
         """Apply an event. Return True if the page has to send its watches again."""
@@ -89,13 +83,11 @@ class SimulatedPage:
             return event.name == REFETCH
         data = json.loads(event.text)
         path, held = data["path"], self.held.get(data["path"])
-        if path not in self.held or (held is not None and held.etag == data.get("etag")):
+        if held is None or held.etag == data.get("etag"):
             return False
         if "document" in data:
-            self.applied.append("document")
             self.held[path] = Version(data["document"], data["etag"], data["notice"])
-        elif held is not None and held.etag == data.get("from"):
-            self.applied.append("patch")
+        elif held.etag == data.get("from"):
             self.held[path] = Version(apply(held.document, data["patch"]), data["etag"], data["notice"])
         else:
             await self.fetch(path)
@@ -200,10 +192,10 @@ class Server:
                 found.append(json.loads(event.text))
         return found
 
-    async def shown(self, path: str, topics: tuple[Topic, ...] = RUN_CHANGED, every: float = 0.0) -> Shown:
+    async def shown(self, path: str, topics: tuple[Topic, ...] = RUN_CHANGED, every: float = 0.0) -> ShownDocument:
         """Return the watch of a page that has just fetched a document."""
         version = await self.get(path)
-        return Shown(path, version.etag, version.notice, topics, every)
+        return ShownDocument(path, version.etag, version.notice, topics, every)
 
 
 @asynccontextmanager

@@ -22,7 +22,7 @@ scalars = (
 )
 rows = st.lists(
     st.fixed_dictionaries({"id": st.integers(0, 6)}, optional={"steps": scalars, "values": st.lists(scalars)}),
-    unique_by=lambda row: row["id"],
+    unique_by=lambda row: str(row["id"]),
 )
 values = st.recursive(
     scalars | rows | st.lists(scalars),

@@ -190,7 +190,7 @@ def test_watches_are_limited(visitor: Visitor) -> None:
     for wrong in ({"every": -1}, {"etag": '"'}, {"notice": "x-1"}, {"topics": [{"event": "x" * 51}]}, {"more": 1}):
         assert visitor.watch(**wrong).status_code == 422, wrong
     assert visitor.watch(topics=[{"event": "run.changed", "where": {"run_id": 3}}]).status_code == 204
-    one = {"path": f"{API}/projects", "etag": None, "notice": None, "topics": [], "every": 0}
+    one: dict[str, Any] = {"path": f"{API}/projects", "etag": None, "notice": None, "topics": [], "every": 0}
     assert (
         visitor.client.put(f"{API}/events/{visitor.page.id}/watches", json={"watches": [one, one]}).status_code == 422
     )

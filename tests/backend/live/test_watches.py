@@ -7,7 +7,7 @@ import pytest
 
 from arcadia_backend.live import notices, watches
 from arcadia_backend.live.notices import PAGE_QUEUE_LIMIT, REFETCH, Topic
-from arcadia_backend.live.watches import MAX_CONCURRENT_EVALUATIONS, Credentials, Shown
+from arcadia_backend.live.watches import MAX_CONCURRENT_EVALUATIONS, Credentials, ShownDocument
 from tests.backend.live.simulation import ANA, RUN, RUN_CHANGED, RUNS, Server, run
 from tests.workers.waiting import PATIENCE_SECONDS
 
@@ -108,7 +108,7 @@ def test_a_page_with_an_unknown_version_or_notice_is_evaluated(monkeypatch: pyte
         ):
             server.evaluated.clear()
             with server.watches.open(ANA) as page:
-                server.watches.watch(page.id, ANA, [Shown(RUN, etag, notice, RUN_CHANGED, 0.0)])
+                server.watches.watch(page.id, ANA, [ShownDocument(RUN, etag, notice, RUN_CHANGED, 0.0)])
                 changes = await server.changes(page)
             assert [change["document"] for change in changes] == [server.documents[RUN]] * sent, (etag, notice)
             is_known = (etag, notice) == (current.etag, newest)
@@ -212,7 +212,7 @@ def test_few_documents_are_evaluated_at_once() -> None:
         server.documents |= {f"/api/v1/runs/{n}": {"id": n} for n in range(20)}
         with server.watches.open(ANA) as page:
             paths = [f"/api/v1/runs/{n}" for n in range(20)]
-            server.watches.watch(page.id, ANA, [Shown(path, None, None, RUN_CHANGED, 0.0) for path in paths])
+            server.watches.watch(page.id, ANA, [ShownDocument(path, None, None, RUN_CHANGED, 0.0) for path in paths])
             assert {change["path"] for change in await server.changes(page)} == {*paths}
         assert server.most_open == MAX_CONCURRENT_EVALUATIONS
 
