@@ -28,7 +28,8 @@ class Server:
     ) -> None:
         self.port = port or free_port()
         self.address = f"http://127.0.0.1:{self.port}/api/v1"
-        environment = {"PATH": os.environ["PATH"], "ARCADIA_DATA_DIR": str(directory), **(settings or {})}
+        paths = {name: os.environ[name] for name in ("PATH", "PYTHONPATH") if name in os.environ}
+        environment = {**paths, "ARCADIA_DATA_DIR": str(directory), **(settings or {})}
         self.process = subprocess.Popen(
             [sys.executable, "-c", SERVER.format(before=before), str(self.port)],
             env=environment,

@@ -19,7 +19,7 @@ from arcadia_backend.calibrations import router as calibrations
 from arcadia_backend.changes import router as changes
 from arcadia_backend.checkpoints.routes import router as checkpoints
 from arcadia_backend.comparisons.routes import router as comparisons
-from arcadia_backend.config import Settings, refuse_unsafe_binding
+from arcadia_backend.config import API, Settings, refuse_unsafe_binding
 from arcadia_backend.configuration import router as configuration
 from arcadia_backend.database.engine import open_database
 from arcadia_backend.database.migrations import migrate
@@ -36,7 +36,8 @@ from arcadia_backend.games.routes import router as games
 from arcadia_backend.health import router as health
 from arcadia_backend.kept_games import router as kept_games
 from arcadia_backend.lineage import router as lineage
-from arcadia_backend.live import notices
+from arcadia_backend.live import notices, watches
+from arcadia_backend.live.documents import DocumentVersions, RecentDocuments
 from arcadia_backend.live.routes import router as live
 from arcadia_backend.live_games.routes import router as watching
 from arcadia_backend.live_games.routes import socket_router as sockets
@@ -68,7 +69,7 @@ from arcadia_backend.web.formats import refuse_unknown_parameters
 from arcadia_backend.web.frontend import serve_client, serve_frontend
 from arcadia_backend.web.mcp import McpEndpoint, serve_mcp
 from arcadia_backend.web.middleware import AllowedMethods, Compression, MethodNotAllowed
-from arcadia_backend.web.security import API, Perimeter, describe_access, guard, guard_socket
+from arcadia_backend.web.security import Perimeter, describe_access, guard, guard_socket
 from arcadia_backend.web.sessions import SessionStore, WrongTokenLimit
 from arcadia_backend.web.sign_in import router as session
 from arcadia_backend.worker_api.routes import router as workers
@@ -142,13 +143,14 @@ async def lifespan(app: FastAPI) -> AsyncIterator[None]:
     app.state.study_scheduler = scheduler = StudyScheduler(app.state.database, settings, app.state.doorbell)
     deliverer = AlertDeliverer(app.state.database, settings)
     app.state.mcp = McpEndpoint(app)
-    async with notices.running(settings.broker_url.get_secret_value()), app.state.mcp.running():
+    app.state.recent_documents = RecentDocuments()
+    async with notices.running(settings.broker_url.get_secret_value()) as app.state.hub, app.state.mcp.running():
         app.state.doorbell.start()
         sweeper.start()
         scheduler.start()
         deliverer.start()
         try:
-            async with cancel_unwatched_games(app.state.database, app.state.stages):
+            async with cancel_unwatched_games(app.state.database, app.state.stages), watches.running(app):
                 yield
         finally:
             deliverer.stop()
@@ -192,6 +194,7 @@ def create_app(settings: Settings) -> FastAPI:
     serve_mcp(app)
     serve_client(app)
     serve_frontend(app)
+    app.add_middleware(DocumentVersions)
     app.add_middleware(Compression)
     app.add_middleware(Perimeter, settings=settings)
     return app

@@ -9,6 +9,9 @@ from fastapi import Depends, Request
 from arcadia_backend.refusals import RefusedError
 from arcadia_workers.contract.settings import BackendSettings
 
+# Where the API starts, and the cookie of signed-in browsers.
+API = "/api/v1"
+COOKIE = "arcadia_session"
 LOOPBACK_NAMES = ("localhost", "127.0.0.1", "[::1]")
 
 

@@ -60,7 +60,7 @@ def test_the_recipes_link_to_many_files() -> None:
     ("way", "most"),
     [
         ("From the click to the first step", 30),
-        ("From a metric to the curve", 30),
+        ("From a metric to the curve", 31),
         ("From a What if to its result", 44),
     ],
 )

@@ -32,7 +32,7 @@ from arcadia_backend.database.columns import utc_now
 from arcadia_backend.database.engine import Database
 from arcadia_backend.database.tables import Alert, AlertChannel, AlertDelivery
 from arcadia_backend.failure_log import FailureLog
-from arcadia_backend.live.notices import BackgroundThread
+from arcadia_backend.live.background import BackgroundThread
 from arcadia_workers.contract.values import storable
 
 SIGNATURE_HEADER, DELIVERY_HEADER, TRY_HEADER = "Arcadia-Signature", "Arcadia-Delivery", "Arcadia-Try"

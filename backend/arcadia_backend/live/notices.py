@@ -12,7 +12,8 @@ import logging
 import secrets
 import signal
 import threading
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections import OrderedDict
+from collections.abc import AsyncIterator, Callable, Collection, Iterable, Iterator
 from contextlib import (
     AbstractContextManager,
     AsyncExitStack,
@@ -22,8 +23,9 @@ from contextlib import (
     suppress,
 )
 from dataclasses import dataclass
+from itertools import takewhile
 from types import FrameType
-from typing import Any
+from typing import Any, Protocol
 
 from arcadia_backend.live.channel import Channel
 
@@ -34,6 +36,10 @@ REFETCH = "refetch"
 # Repeats of a notice within this time are merged.
 COALESCE_SECONDS = 0.1
 PAGE_QUEUE_LIMIT = 256
+# Characters of waiting events. Beyond this, changes of documents wait until the page has taken some.
+PAGE_QUEUE_LENGTH = 1_000_000
+# Distinct notices that are remembered for pages that may have missed some.
+RECENT_NOTICES = 2_000
 CHANNEL_QUEUE_LIMIT = 1_000
 MAX_NOTICE_BYTES = 10_000
 
@@ -41,42 +47,63 @@ Payload = dict[str, Any]
 
 
 @dataclass(frozen=True)
-class Notice:
-    """A change that pages should know. A page sends the last id when it reconnects, since it may have missed some."""
+class Event:
+    """An event of a stream. A page sends the last id when it reconnects, since it may have missed some."""
 
     id: str
     name: str
+    # The data as JSON.
+    text: str
+
+
+@dataclass(frozen=True)
+class Notice(Event):
+    """A change that pages should know."""
+
     payload: Payload
 
 
 class Stream:
-    """The queue of notices for one page."""
+    """The queue of events for one page."""
 
     def __init__(self) -> None:
-        self._waiting: asyncio.Queue[Notice | None] = asyncio.Queue(PAGE_QUEUE_LIMIT)
+        self._waiting: asyncio.Queue[Event | None] = asyncio.Queue(PAGE_QUEUE_LIMIT)
+        self._length = 0
+        # Called after each event that the page has taken.
+        self.on_taken: Callable[[], None] = lambda: None
 
-    def put(self, notice: Notice) -> None:
-        """Add a notice. If the page is too slow, replace all that wait by `refetch`."""
+    @property
+    def has_room(self) -> bool:
+        """True if the page keeps up, so that large events may be added."""
+        return self._waiting.qsize() < PAGE_QUEUE_LIMIT // 2 and self._length < PAGE_QUEUE_LENGTH
+
+    def put(self, event: Event) -> None:
+        """Add an event. If the page is too slow, replace all that wait by `refetch`."""
         if self._waiting.full():
             self._empty()
-            notice = Notice(notice.id, REFETCH, {})
-        self._waiting.put_nowait(notice)
+            event = Notice(event.id, REFETCH, "{}", {})
+        self._waiting.put_nowait(event)
+        self._length += len(event.text)
 
     def end(self) -> None:
-        """Drop all notices and end the page's connection."""
+        """Drop all events and end the page's connection."""
         self._empty()
         self._waiting.put_nowait(None)
 
-    async def next(self, timeout: float) -> Notice | None:
-        """Return the next notice, or None once the stream has ended or the timeout is over."""
+    async def next(self, timeout: float) -> Event | None:
+        """Return the next event, or None once the stream has ended or the timeout is over."""
         with suppress(TimeoutError):
             async with asyncio.timeout(timeout):
-                return await self._waiting.get()
+                event = await self._waiting.get()
+                self._length -= len(event.text) if event else 0
+                self.on_taken()
+                return event
         return None
 
     def _empty(self) -> None:
         while not self._waiting.empty():
             self._waiting.get_nowait()
+        self._length = 0
 
 
 @dataclass(frozen=True)
@@ -86,8 +113,17 @@ class Topic:
     names: frozenset[str]
     payload: Payload
 
+    def matches(self, notice: Notice) -> bool:
+        """Return True if a notice is of this topic."""
+        return notice.name in self.names and self.payload.items() <= notice.payload.items()
 
-class Watch:
+
+def concerns(notice: Notice, topics: Iterable[Topic]) -> bool:
+    """Return True if a notice is of one of the topics, or if notices may have been lost."""
+    return notice.name == REFETCH or any(topic.matches(notice) for topic in topics)
+
+
+class Waiter:
     """A flag that a notice of a topic sets, for a request that waits. Other notices do not wake its task."""
 
     def __init__(self) -> None:
@@ -99,11 +135,7 @@ class Watch:
 
     def put(self, notice: Notice) -> None:
         """Set the flag if the notice is of the topic, or if notices may have been lost."""
-        topic = self.topic
-        is_of_topic = (
-            topic is not None and notice.name in topic.names and topic.payload.items() <= notice.payload.items()
-        )
-        if self.hears_all or notice.name == REFETCH or is_of_topic:
+        if self.hears_all or concerns(notice, [self.topic] if self.topic else []):
             self._changed.set()
 
     def end(self) -> None:
@@ -119,6 +151,16 @@ class Watch:
         self._changed.clear()
 
 
+class Receiver(Protocol):
+    """A receiver of notices."""
+
+    def put(self, notice: Notice, /) -> None:
+        """Receive a notice."""
+
+    def end(self) -> None:
+        """End, because no notices will follow."""
+
+
 class Hub:
     """Passes notices to the streams of one event loop, and to other processes."""
 
@@ -128,10 +170,14 @@ class Hub:
         self._origin = secrets.token_hex(8)
         self._count = 0
         self._open = True
+        # The newest notice of each name and payload with its number, in their order.
+        self._recent: OrderedDict[tuple[str, str], tuple[int, Notice]] = OrderedDict()
+        self._forgotten = 0
         # By name and payload: True if other processes need the notice too.
         self._pending: dict[tuple[str, str], bool] = {}
         self.streams: set[Stream] = set()
-        self.watches: set[Watch] = set()
+        self.waiters: set[Waiter] = set()
+        self.others: set[Receiver] = set()
         self._channel = (
             Channel(
                 broker_url,
@@ -145,8 +191,21 @@ class Hub:
         )
 
     @property
-    def _receivers(self) -> list[Stream | Watch]:
-        return [*self.streams, *self.watches]
+    def _receivers(self) -> list[Receiver]:
+        return [*self.streams, *self.waiters, *self.others]
+
+    @property
+    def newest(self) -> str:
+        """The id of the newest notice."""
+        return f"{self._origin}-{self._count}"
+
+    def may_have_missed(self, last: str | None, topics: Collection[Topic]) -> bool:
+        """Return True if a notice of the topics came after the one with this id, or may have come."""
+        origin, _, count = (last or "").rpartition("-")
+        if origin != self._origin or not self._forgotten <= int(count) <= self._count:
+            return True
+        later = takewhile(lambda recent: recent[0] > int(count), reversed(self._recent.values()))
+        return any(concerns(notice, topics) for _, notice in later)
 
     def publish(self, name: str, payload: Payload, *, to_others: bool = True) -> None:
         """Pass a notice on soon, merged with its repeats. Safe from any thread."""
@@ -166,11 +225,18 @@ class Hub:
             pending, self._pending = self._pending, {}
         for (name, payload), to_others in pending.items():
             self._count += 1
-            notice = Notice(f"{self._origin}-{self._count}", name, json.loads(payload))
+            notice = Notice(self.newest, name, payload, json.loads(payload))
+            self._remember((name, payload), notice)
             for receiver in self._receivers:
                 receiver.put(notice)
             if to_others and self._channel is not None:
                 self._channel.send(_message(name, notice.payload))
+
+    def _remember(self, key: tuple[str, str], notice: Notice) -> None:
+        self._recent[key] = self._count, notice
+        self._recent.move_to_end(key)
+        if len(self._recent) > RECENT_NOTICES:
+            _, (self._forgotten, _) = self._recent.popitem(last=False)
 
     def _receive(self, _origin: str, message: bytes) -> None:
         try:
@@ -201,11 +267,11 @@ class Hub:
         return self._loop is asyncio.get_running_loop()
 
     def end_soon(self) -> None:
-        """End every stream and watch. Safe from a signal handler."""
+        """End every stream and waiter. Safe from a signal handler."""
         self._loop.call_soon_threadsafe(self.end)
 
     def end(self) -> None:
-        """End every stream and watch, and ignore later notices."""
+        """End every stream and waiter, and ignore later notices."""
         with self._lock:
             self._open = False
         for receiver in self._receivers:
@@ -224,16 +290,16 @@ class Hub:
             self.streams.discard(stream)
 
     @contextmanager
-    def watch(self) -> Iterator[Watch]:
-        """Open a watch of one topic."""
-        watch = Watch()
-        self.watches.add(watch)
+    def wait(self) -> Iterator[Waiter]:
+        """Open a waiter for one topic."""
+        waiter = Waiter()
+        self.waiters.add(waiter)
         if not self._open:
-            watch.end()
+            waiter.end()
         try:
-            yield watch
+            yield waiter
         finally:
-            self.watches.discard(watch)
+            self.waiters.discard(waiter)
 
 
 def _message(name: str, payload: Payload) -> bytes:
@@ -271,14 +337,14 @@ def current_hub() -> Hub:
 
 
 @asynccontextmanager
-async def running(broker_url: str) -> AsyncIterator[None]:
+async def running(broker_url: str) -> AsyncIterator[Hub]:
     """Carry notices while the application runs. Streams end when the application has to stop."""
     hub = Hub(broker_url)
     _hubs.add(hub)
     try:
         async with hub.connected():
             with _ending_on_signals(hub):
-                yield
+                yield hub
     finally:
         _hubs.discard(hub)
         hub.end()
@@ -310,40 +376,3 @@ def _signals_chained(hub: Hub) -> Iterator[None]:
     finally:
         for number in chained:
             signal.signal(number, before[number])
-
-
-# Without a notice of a change, look this often: Redis may have lost it, or it may come from outside.
-IDLE_SECONDS = 30.0
-
-
-class BackgroundThread:
-    """Thread that repeats its work.
-
-    `work` returns the seconds until something is due that no change announces. A change makes the thread work earlier,
-    but never more often than once in `seconds`.
-    """
-
-    def __init__(self, name: str, seconds: float, work: Callable[[], float]) -> None:
-        self._seconds, self._work = seconds, work
-        self._changed, self._stopping = threading.Event(), threading.Event()
-        self._thread = threading.Thread(target=self._run, name=name, daemon=True)
-
-    def start(self) -> None:
-        """Start the thread."""
-        self._thread.start()
-
-    def stop(self) -> None:
-        """Stop the thread."""
-        self._stopping.set()
-        self._changed.set()
-        if self._thread.is_alive():
-            self._thread.join(timeout=10)
-
-    def _run(self) -> None:
-        with noticing(self._changed):
-            while not self._stopping.wait(self._seconds):
-                # Before the work, so that a change during it is not missed.
-                self._changed.clear()
-                rest = min(self._work(), IDLE_SECONDS) - self._seconds
-                if rest > 0 and not self._stopping.is_set():
-                    self._changed.wait(rest)

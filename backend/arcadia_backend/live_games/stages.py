@@ -156,7 +156,7 @@ class QueuedGames:
 async def _repeat(games: QueuedGames) -> None:
     failures = FailureLog(log)
     try:
-        with current_hub().watch() as changes:
+        with current_hub().wait() as changes:
             changes.hears_all = True
             while True:
                 with failures.guard("Cancelling unwatched live games"):

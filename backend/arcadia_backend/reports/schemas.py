@@ -14,6 +14,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstra
 from starlette.datastructures import QueryParams
 
 from arcadia_backend.comparisons.routes import parse_run_ids
+from arcadia_backend.config import API
 from arcadia_backend.database.engine import Database, get_database
 from arcadia_backend.errors import FieldError, Invalid, field_errors
 from arcadia_backend.figures.drawing import Figure
@@ -24,7 +25,6 @@ from arcadia_backend.projects.service import ProjectName
 from arcadia_backend.runs.schemas import Name
 from arcadia_backend.studies.routes import router as studies
 from arcadia_backend.web.formats import JsonNumber
-from arcadia_backend.web.security import API
 from arcadia_workers.contract.values import STORABLE, Id, Ordinal
 
 ROUTES = [

@@ -16,7 +16,7 @@ from arcadia_backend.database.tables import Attempt, Measurement, Run, Study
 from arcadia_backend.doorbell import Doorbell
 from arcadia_backend.errors import NotFound
 from arcadia_backend.failure_log import FailureLog
-from arcadia_backend.live.notices import BackgroundThread
+from arcadia_backend.live.background import BackgroundThread
 from arcadia_backend.metrics.points import training_seconds
 from arcadia_backend.runs import service as runs
 from arcadia_backend.runs.forecast import kind_label, measure

@@ -15,7 +15,7 @@ from sqlalchemy.orm import Session
 from arcadia_backend.database.engine import Database, Db
 from arcadia_backend.database.tables import Attempt, Job, Run, RunOrigin
 from arcadia_backend.errors import Conflict, NotFound, Problem
-from arcadia_backend.live.notices import Topic, Watch, current_hub
+from arcadia_backend.live.notices import Topic, Waiter, current_hub
 from arcadia_workers.contract.plugins.loading import missing_plugins
 from arcadia_workers.contract.values import MAX_ID
 from arcadia_workers.contract.worker_api import State
@@ -141,19 +141,19 @@ def new_check_limiter() -> anyio.CapacityLimiter:
 async def wait_while(pending: Pending, request: Request, seconds: float) -> None:
     """Wait until nothing is pending, the time is up, the client disconnects or the server stops."""
     hub, deadline = current_hub(), time.monotonic() + seconds
-    if len(hub.watches) >= MAX_WAITING:
+    if len(hub.waiters) >= MAX_WAITING:
         raise TooManyWaiting
-    with hub.watch() as watch:
-        async with _ending_on_disconnect(request, watch):
-            while not watch.has_ended:
+    with hub.wait() as waiter:
+        async with _ending_on_disconnect(request, waiter):
+            while not waiter.has_ended:
                 topic = await _check(pending, request)
                 left = deadline - time.monotonic()
                 if topic is None or left <= 0:
                     return
-                if topic == watch.topic:
-                    await watch.next(min(left, CHECK_SECONDS))
+                if topic == waiter.topic:
+                    await waiter.next(min(left, CHECK_SECONDS))
                 # Check again before the first wait, since the change may have come before the topic was set.
-                watch.topic = topic
+                waiter.topic = topic
 
 
 async def _check(pending: Pending, request: Request) -> Topic | None:
@@ -167,11 +167,11 @@ async def _check(pending: Pending, request: Request) -> Topic | None:
 
 
 @asynccontextmanager
-async def _ending_on_disconnect(request: Request, watch: Watch) -> AsyncIterator[None]:
+async def _ending_on_disconnect(request: Request, waiter: Waiter) -> AsyncIterator[None]:
     async def end_on_disconnect() -> None:
         while (await request.receive())["type"] != "http.disconnect":
             pass
-        watch.end()
+        waiter.end()
 
     task = asyncio.create_task(end_on_disconnect())
     try:

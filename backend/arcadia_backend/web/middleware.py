@@ -20,7 +20,7 @@ from starlette.routing import Match
 from starlette.types import ASGIApp, Scope
 
 from arcadia_backend.errors import Problem, respond, unavailable
-from arcadia_backend.web.security import PUBLIC, SAFE_METHODS, UPLOAD
+from arcadia_backend.web.security import PUBLIC, SAFE_METHODS, UPLOAD, WATCHES
 
 
 class MethodNotAllowed(Problem):
@@ -162,8 +162,9 @@ async def write_slot(app: FastAPI, timeout: float) -> AsyncIterator[None]:
 async def hold_write_slot(request: Request) -> AsyncIterator[None]:
     """Hold a write slot during a request that may write. FastAPI has received the body before."""
     path: str = request.scope["path"]
-    # An upload acquires its slot after its body was received. Signing in must work even if writes are slow.
-    if request.method in SAFE_METHODS or path in PUBLIC or UPLOAD.fullmatch(path):
+    # An upload acquires its slot after its body was received. Signing in must work even if writes are slow. Watches are
+    # not in the database.
+    if request.method in SAFE_METHODS or path in PUBLIC or UPLOAD.fullmatch(path) or WATCHES.fullmatch(path):
         yield
         return
     async with write_slot(request.app, WRITE_TIMEOUT_SECONDS):

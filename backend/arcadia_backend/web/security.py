@@ -14,15 +14,14 @@ from starlette.exceptions import HTTPException
 from starlette.requests import HTTPConnection
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from arcadia_backend.config import LOOPBACK_NAMES, Settings
+from arcadia_backend.config import API, COOKIE, LOOPBACK_NAMES, Settings
 from arcadia_backend.errors import NoSuchPath, Problem, respond, unexpected
 from arcadia_backend.web.sessions import SessionStore, WrongTokenLimit, proof_of
 from arcadia_workers.contract.live import ticket
 from arcadia_workers.contract.worker_api import INSTALLATION_HEADER, OTHER_INSTALLATION
 
-COOKIE = "arcadia_session"
-API = "/api/v1"
 STREAM = f"{API}/events"
+WATCHES = re.compile(rf"{STREAM}/[^/]+/watches")
 
 # Paths that need no session: sign-in, health, and the kinds of figures, which pages of shared reports read.
 PUBLIC = (f"{API}/session", f"{API}/health", f"{API}/figures")

@@ -5,8 +5,8 @@ from typing import Annotated
 from fastapi import APIRouter, Depends, Request, Response
 from pydantic import BaseModel, ConfigDict, Field
 
-from arcadia_backend.config import CurrentSettings
-from arcadia_backend.web.security import COOKIE, Principal, Unauthorized, identify, matches_token
+from arcadia_backend.config import COOKIE, CurrentSettings
+from arcadia_backend.web.security import Principal, Unauthorized, identify, matches_token
 from arcadia_backend.web.sessions import SESSION_SECONDS, SessionStore, new_cookie, proof_of
 
 router = APIRouter(tags=["session"])

@@ -28,7 +28,8 @@ from arcadia_backend.doorbell import Doorbell
 from arcadia_backend.errors import NotFound
 from arcadia_backend.failure_log import FailureLog
 from arcadia_backend.files.storage import remove_waiting
-from arcadia_backend.live.notices import BackgroundThread, has_pages, publish
+from arcadia_backend.live.background import BackgroundThread
+from arcadia_backend.live.notices import has_pages, publish
 from arcadia_backend.reported.service import fail_silent
 from arcadia_backend.web.idempotency import delete_expired_keys
 from arcadia_backend.web.lookup import find_job, find_run

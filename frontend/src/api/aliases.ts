@@ -2,6 +2,7 @@ import { call } from "./client";
 import { apiQuery, useApiMutation } from "./requests";
 import { runKeys } from "./runs";
 import type { components } from "./schema";
+import { live, ofAny, ofJobs } from "./topics";
 
 export type Alias = components["schemas"]["Alias"];
 export type AliasEntry = components["schemas"]["AliasEntry"];
@@ -13,11 +14,13 @@ export const aliasKeys = {
   history: (name: string) => [...aliasKeys.all, "history", name] as const,
 };
 
-export const aliasesQuery = apiQuery(aliasKeys.list, "/api/v1/aliases");
+const ALIASES = live([...ofAny("run.files"), ...ofJobs("evaluation")]);
+
+export const aliasesQuery = apiQuery(aliasKeys.list, "/api/v1/aliases", {}, ALIASES);
 
 /** The checkpoints that an alias named, newest first. */
 export const aliasHistoryQuery = (name: string) =>
-  apiQuery(aliasKeys.history(name), "/api/v1/aliases/history", { query: { name } });
+  apiQuery(aliasKeys.history(name), "/api/v1/aliases/history", { query: { name } }, ALIASES);
 
 /** Set an alias of a checkpoint of a run. */
 export function useSetAlias(run: number) {

@@ -4,6 +4,7 @@ import { apiQuery, useApiMutation } from "./requests";
 import { byProject } from "./projectFilter";
 import { problemFrom } from "./problem";
 import type { components } from "./schema";
+import { LIST_SECONDS, live, ofAny } from "./topics";
 
 export type Artifact = components["schemas"]["Artifact"];
 export type ArtifactDetails = components["schemas"]["ArtifactDetails"];
@@ -26,10 +27,13 @@ export const artifactKeys = {
   text: (url: string) => ["artifact-text", url] as const,
 };
 
+const ARTIFACTS = live(ofAny("artifacts.changed", "run.removed", "projects.changed"), LIST_SECONDS);
+
 /** Artifacts of a project, or of all, the last changed first. */
 export const artifactsQuery = (project: string | null, search: string) =>
   infiniteQueryOptions({
     queryKey: artifactKeys.list(project, search),
+    ...ARTIFACTS,
     initialPageParam: null as number | null,
     queryFn: ({ pageParam, signal }): Promise<ArtifactPage> =>
       call("get", "/api/v1/artifacts", {
@@ -40,15 +44,23 @@ export const artifactsQuery = (project: string | null, search: string) =>
   });
 
 export const artifactQuery = (id: number) =>
-  apiQuery(artifactKeys.detail(id), "/api/v1/artifacts/{artifact_id}", { path: { artifact_id: id } });
+  apiQuery(
+    artifactKeys.detail(id),
+    "/api/v1/artifacts/{artifact_id}",
+    { path: { artifact_id: id } },
+    ARTIFACTS,
+  );
 
 export const artifactVersionQuery = (id: number, version: number) =>
-  apiQuery(artifactKeys.version(id, version), "/api/v1/artifacts/{artifact_id}/versions/{version}", {
-    path: { artifact_id: id, version },
-  });
+  apiQuery(
+    artifactKeys.version(id, version),
+    "/api/v1/artifacts/{artifact_id}/versions/{version}",
+    { path: { artifact_id: id, version } },
+    ARTIFACTS,
+  );
 
 export const runArtifactsQuery = (run: number) =>
-  apiQuery(artifactKeys.ofRun(run), "/api/v1/runs/{run_id}/artifacts", { path: { run_id: run } });
+  apiQuery(artifactKeys.ofRun(run), "/api/v1/runs/{run_id}/artifacts", { path: { run_id: run } }, ARTIFACTS);
 
 const versionPath = ({ artifact_id, version }: Pick<ArtifactVersion, "artifact_id" | "version">) =>
   `/artifacts/${artifact_id}/versions/${version}`;

@@ -2,37 +2,49 @@ import { keepPreviousData, queryOptions, useQueryClient } from "@tanstack/react-
 import { call } from "./client";
 import { apiQuery, useApiMutation } from "./requests";
 import { byProject } from "./projectFilter";
+import { LIST_SECONDS, live, ofAny } from "./topics";
 import type { BoardPanel } from "./types";
+import { readAs } from "./versions";
 
 export const boardKeys = {
   all: ["boards"] as const,
   detail: (project: number) => [...boardKeys.all, project] as const,
-  allPanels: ["boards", "panel"] as const,
-  panel: (project: number, key: string) => [...boardKeys.allPanels, project, key] as const,
+  panel: (project: number, key: string) => ["boards", "panel", project, key] as const,
   allSelected: ["selected-runs"] as const,
   selected: (query: { project: string; filter: string; limit: number }) =>
     [...boardKeys.allSelected, query] as const,
 };
 
+/** A merged project has the number of another one, so the board of any project may be shown here. */
+const BOARD = live(ofAny("board.changed", "projects.changed"));
+
 export const boardQuery = (project: number) =>
-  apiQuery(boardKeys.detail(project), "/api/v1/projects/{project_id}/board", {
-    path: { project_id: project },
-  });
+  apiQuery(
+    boardKeys.detail(project),
+    "/api/v1/projects/{project_id}/board",
+    { path: { project_id: project } },
+    BOARD,
+  );
 
 /** A panel by the project that it was embedded from. That project may have been merged into another one. */
 export const panelQuery = (project: number, key: string) =>
-  apiQuery(boardKeys.panel(project, key), "/api/v1/projects/{project_id}/board/panels/{panel_key}", {
-    path: { project_id: project, panel_key: key },
-  });
+  apiQuery(
+    boardKeys.panel(project, key),
+    "/api/v1/projects/{project_id}/board/panels/{panel_key}",
+    { path: { project_id: project, panel_key: key } },
+    BOARD,
+  );
+
+const readIds = readAs(({ items }: { items: { id: number }[] }) => items.map(({ id }) => id));
 
 /** Ids of the runs of a project that a panel's filter selects, newest first. */
 export const selectedRunsQuery = (project: string, filter: string, limit: number) =>
   queryOptions({
     queryKey: boardKeys.selected({ project, filter, limit }),
-    queryFn: async ({ signal }): Promise<number[]> => {
+    ...live(ofAny("run.changed", "run.removed", "projects.changed"), LIST_SECONDS),
+    queryFn: ({ signal }): Promise<number[]> => {
       const query = { ...byProject(project), filter, limit, sort: "-created_at" };
-      const { items } = await call("get", "/api/v1/runs", { params: { query }, signal });
-      return items.map(({ id }) => id);
+      return call("get", "/api/v1/runs", { params: { query }, signal }).then(readIds);
     },
     placeholderData: keepPreviousData,
   });

@@ -1,10 +1,10 @@
-import { queryOptions, useMutation, useQueryClient } from "@tanstack/react-query";
 import { address, call } from "./client";
 import { figureAt, figureAtQuery } from "./figures";
 import { showsJobs } from "./jobs";
-import { OWN_ERRORS } from "./mutationState";
+import { apiQuery, useApiMutation } from "./requests";
 import { runKeys } from "./runs";
-import type { Calibration, CalibrationRequest, CalibrationWithDocument, Figure, QueryOf } from "./types";
+import { live, ofJobs, ofRuns } from "./topics";
+import type { CalibrationRequest, QueryOf } from "./types";
 
 export type CalibrationsFigureQuery = Omit<QueryOf<"/api/v1/figures/calibrations">, "runs" | "after">;
 export type CriticMeasure = NonNullable<CalibrationsFigureQuery["measure"]>;
@@ -17,73 +17,70 @@ export const calibrationKeys = {
   figure: (run: number, id: number) => [...calibrationKeys.detail(run, id), "figure"] as const,
 };
 
+// A checkpoint of a new attempt supersedes calibrations of an earlier one.
+const topicsOf = (run: number) => [...ofRuns([run], "run.files"), ...ofJobs("calibration", { run_id: run })];
+
 /** A run's calibrations without their judged decisions, newest first. */
 export const calibrationsQuery = (run: number) =>
-  queryOptions({
-    queryKey: calibrationKeys.list(run),
-    ...showsJobs("calibration"),
-    queryFn: ({ signal }): Promise<Calibration[]> =>
-      call("get", "/api/v1/runs/{run_id}/calibrations", { params: { path: { run_id: run } }, signal }),
-  });
+  apiQuery(
+    calibrationKeys.list(run),
+    "/api/v1/runs/{run_id}/calibrations",
+    { path: { run_id: run } },
+    showsJobs(topicsOf(run)),
+  );
 
 export const calibrationQuery = (run: number, id: number) =>
-  queryOptions({
-    queryKey: calibrationKeys.detail(run, id),
-    ...showsJobs("calibration"),
-    queryFn: ({ signal }): Promise<CalibrationWithDocument> =>
-      call("get", "/api/v1/calibrations/{calibration_id}", {
-        params: { path: { calibration_id: id } },
-        signal,
-      }),
-  });
+  apiQuery(
+    calibrationKeys.detail(run, id),
+    "/api/v1/calibrations/{calibration_id}",
+    { path: { calibration_id: id } },
+    showsJobs(topicsOf(run)),
+  );
 
 /** Returns of futures against the values of a critic. */
 export const calibrationFigureQuery = (run: number, id: number) =>
-  queryOptions({
-    queryKey: calibrationKeys.figure(run, id),
-    meta: figureAt("/figures/calibration", { calibration: id }),
-    queryFn: ({ signal }): Promise<Figure> =>
-      call("get", "/api/v1/figures/calibration", { params: { query: { calibration: id } }, signal }),
-  });
+  apiQuery(
+    calibrationKeys.figure(run, id),
+    "/api/v1/figures/calibration",
+    { query: { calibration: id } },
+    live(topicsOf(run), 0, figureAt("/figures/calibration", { calibration: id })),
+  );
 
 /** A measure of the critics of some runs over training. */
 export const calibrationsFigureQuery = (runs: readonly number[], query: CalibrationsFigureQuery) =>
   figureAtQuery(address("/figures/calibrations", { runs: runs.join(","), ...query }), runs);
 
-/** Queue a job that compares the critic of a checkpoint with futures. */
+/** Queue a job that compares the critic of a checkpoint with futures. It stays pending until the list shows it. */
 export function useRequestCalibration(run: number) {
-  const client = useQueryClient();
-  return useMutation({
-    mutationFn: (body: CalibrationRequest): Promise<CalibrationWithDocument> =>
+  return useApiMutation(
+    (body: CalibrationRequest) =>
       call("post", "/api/v1/runs/{run_id}/calibrations", { params: { path: { run_id: run } }, body }),
-    meta: OWN_ERRORS,
-    // Stay pending until the list shows it.
-    onSettled: () => client.invalidateQueries({ queryKey: calibrationKeys.ofRun(run) }),
-  });
+    { ownErrors: true, refetch: [calibrationKeys.ofRun(run)], refetchOnError: true },
+  );
 }
 
+/** Cancel a calibration. A refusal means that it has already ended. */
 export function useCancelCalibration(run: number) {
-  const client = useQueryClient();
-  return useMutation({
-    mutationFn: (id: number): Promise<CalibrationWithDocument> =>
+  return useApiMutation(
+    (id: number) =>
       call("post", "/api/v1/calibrations/{calibration_id}/cancel", {
         params: { path: { calibration_id: id } },
       }),
-    // A refusal means that it has already ended.
-    onSettled: () => client.invalidateQueries({ queryKey: calibrationKeys.ofRun(run) }),
-  });
+    { refetch: [calibrationKeys.ofRun(run)], refetchOnError: true },
+  );
 }
 
 /** Delete a calibration. `onDeleted` is called even if the user has left the page. */
 export function useDeleteCalibration(run: number, onDeleted: () => void) {
-  const client = useQueryClient();
-  return useMutation({
-    mutationFn: (id: number) =>
+  return useApiMutation(
+    (id: number) =>
       call("delete", "/api/v1/calibrations/{calibration_id}", { params: { path: { calibration_id: id } } }),
-    onSuccess: (_, id) => {
-      onDeleted();
-      client.removeQueries({ queryKey: calibrationKeys.detail(run, id) });
-      return client.invalidateQueries({ queryKey: calibrationKeys.ofRun(run) });
+    {
+      onDone: (client, _, id) => {
+        onDeleted();
+        client.removeQueries({ queryKey: calibrationKeys.detail(run, id) });
+      },
+      refetch: [calibrationKeys.ofRun(run)],
     },
-  });
+  );
 }

@@ -2,6 +2,7 @@ import { queryOptions } from "@tanstack/react-query";
 import { call } from "./client";
 import { useApiMutation } from "./requests";
 import { runKeys } from "./runs";
+import { LIST_SECONDS, live, ofRuns } from "./topics";
 import type { RunChange, RunChanges, RunConfig } from "./types";
 
 export const changeKeys = {
@@ -12,6 +13,7 @@ export const changeKeys = {
 export const changesQuery = (run: number) =>
   queryOptions({
     queryKey: changeKeys.list(run),
+    ...live(ofRuns([run], "run.changed"), LIST_SECONDS),
     queryFn: ({ signal }): Promise<RunChanges> =>
       call("get", "/api/v1/runs/{run_id}/changes", { params: { path: { run_id: run } }, signal }),
   });

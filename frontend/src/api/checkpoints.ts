@@ -1,13 +1,19 @@
 import { call } from "./client";
 import { apiQuery, useApiMutation } from "./requests";
 import { runKeys } from "./runs";
+import { live, ofJobs, ofRuns } from "./topics";
 
 export const checkpointKeys = {
   list: (run: number) => [...runKeys.everythingOf(run), "checkpoints"] as const,
 };
 
 export const checkpointsQuery = (run: number) =>
-  apiQuery(checkpointKeys.list(run), "/api/v1/runs/{run_id}/checkpoints", { path: { run_id: run } });
+  apiQuery(
+    checkpointKeys.list(run),
+    "/api/v1/runs/{run_id}/checkpoints",
+    { path: { run_id: run } },
+    live([...ofRuns([run], "run.files"), ...ofJobs("evaluation", { run_id: run })]),
+  );
 
 /** Pin or unpin a checkpoint. Pruning never deletes a pinned one. */
 export function usePinCheckpoint(run: number) {

@@ -5,6 +5,7 @@ import createClient, {
 } from "openapi-fetch";
 import { ApiError, ForeignResponseError, problemFrom, UnreachableError } from "./problem";
 import type { paths } from "./schema";
+import { rememberVersion } from "./versions";
 
 const API = "/api/v1";
 /** Longer than any response of the server takes. A proxy may never respond. */
@@ -67,6 +68,7 @@ export async function call<
   try {
     const { data, error, response } = await send(method, path, init);
     if (!response.ok) throw problemFrom(response.status, error);
+    if (method === "get") rememberVersion(data, response);
     return data as T;
   } catch (error) {
     if (init.signal?.aborted || error instanceof ApiError || error instanceof UnreachableError) throw error;

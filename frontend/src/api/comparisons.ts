@@ -2,6 +2,7 @@ import { keepPreviousData, queryOptions } from "@tanstack/react-query";
 import { call } from "./client";
 import { apiQuery } from "./requests";
 import { figureAt } from "./figures";
+import { LIST_SECONDS, live, ofRuns } from "./topics";
 import type { ComparedRun, Comparison, QueryOf } from "./types";
 
 /** Maximum number of runs in a comparison. */
@@ -31,10 +32,14 @@ const groupParams = (runs: readonly number[], by: readonly string[]) => ({
   ...(by.length > 0 && { group_by: by.join(",") }),
 });
 
+const follow = (runs: readonly number[], meta?: object) =>
+  live(ofRuns(runs, "run.changed", "run.metrics", "run.removed"), LIST_SECONDS, meta);
+
 /** Runs side by side, colored like their curves: by group, or each run differently. */
 export const comparisonQuery = (runs: readonly number[], by: readonly string[], byGroup: boolean) =>
   queryOptions({
     queryKey: comparisonKeys.detail({ runs, by, byGroup }),
+    ...follow(runs),
     queryFn: ({ signal }): Promise<Comparison> =>
       call("get", "/api/v1/compare", {
         params: { query: { ...groupParams(runs, by), grouped: byGroup } },
@@ -50,7 +55,7 @@ export const comparedMarksQuery = (runs: readonly number[]) =>
     comparisonKeys.marks(runs),
     "/api/v1/marks",
     { query: { runs: runs.join(",") } },
-    { placeholderData: keepPreviousData, enabled: runs.length > 0 },
+    { ...follow(runs), placeholderData: keepPreviousData, enabled: runs.length > 0 },
   );
 
 /** The best settings of the compared runs, over their seeds. */
@@ -59,7 +64,7 @@ export const verdictQuery = (runs: readonly number[], by: readonly string[]) =>
     comparisonKeys.verdict({ runs, by }),
     "/api/v1/compare/verdict",
     { query: groupParams(runs, by) },
-    { placeholderData: keepPreviousData, enabled: runs.length > 1 },
+    { ...follow(runs), placeholderData: keepPreviousData, enabled: runs.length > 1 },
   );
 
 type ThresholdQuery = Pick<QueryOf<"/api/v1/compare/thresholds">, "score" | "to">;
@@ -70,7 +75,7 @@ export const thresholdsQuery = (runs: readonly number[], by: readonly string[], 
     comparisonKeys.thresholds({ runs, by, ...threshold }),
     "/api/v1/compare/thresholds",
     { query: { ...groupParams(runs, by), ...threshold } },
-    { placeholderData: keepPreviousData },
+    { ...follow(runs), placeholderData: keepPreviousData },
   );
 
 /** Performance profile: the share of runs above each return, by group. */
@@ -79,7 +84,10 @@ export const profileFigureQuery = (runs: readonly number[], by: readonly string[
     comparisonKeys.profile({ runs, by }),
     "/api/v1/figures/profile",
     { query: groupParams(runs, by) },
-    { meta: figureAt("/figures/profile", groupParams(runs, by)), placeholderData: keepPreviousData },
+    {
+      ...follow(runs, figureAt("/figures/profile", groupParams(runs, by))),
+      placeholderData: keepPreviousData,
+    },
   );
 
 /** Scores of groups over their runs and games, by step. */
@@ -93,7 +101,7 @@ export const efficiencyFigureQuery = (
     "/api/v1/figures/sample-efficiency",
     { query: { ...groupParams(runs, by), center } },
     {
-      meta: figureAt("/figures/sample-efficiency", { ...groupParams(runs, by), center }),
+      ...follow(runs, figureAt("/figures/sample-efficiency", { ...groupParams(runs, by), center })),
       placeholderData: keepPreviousData,
     },
   );

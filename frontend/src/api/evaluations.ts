@@ -1,18 +1,12 @@
-import { infiniteQueryOptions, queryOptions, useMutation, useQueryClient } from "@tanstack/react-query";
+import { infiniteQueryOptions } from "@tanstack/react-query";
 import { address, call } from "./client";
 import { figureAt, figureAtQuery } from "./figures";
 import { gameKeys } from "./games";
 import { showsJobs } from "./jobs";
-import { OWN_ERRORS } from "./mutationState";
+import { apiQuery, useApiMutation } from "./requests";
 import { runKeys } from "./runs";
-import type {
-  EvaluationChoices,
-  EvaluationPage,
-  EvaluationRequest,
-  EvaluationWithEpisodes,
-  Figure,
-  QueryOf,
-} from "./types";
+import { live, ofJobs, ofRuns } from "./topics";
+import type { EvaluationPage, EvaluationRequest, QueryOf } from "./types";
 
 /** Evaluations per request. */
 const PAGE_SIZE = 100;
@@ -30,11 +24,14 @@ export const evaluationKeys = {
   choices: (run: number) => [...runKeys.everythingOf(run), "evaluation-choices"] as const,
 };
 
+// A checkpoint of a new attempt supersedes evaluations of an earlier one.
+const topicsOf = (run: number) => [...ofRuns([run], "run.files"), ...ofJobs("evaluation", { run_id: run })];
+
 /** A run's evaluations without their episodes, newest request first. */
 export const evaluationsQuery = (run: number) =>
   infiniteQueryOptions({
     queryKey: evaluationKeys.list(run),
-    ...showsJobs("evaluation"),
+    ...showsJobs(topicsOf(run)),
     queryFn: ({ pageParam, signal }): Promise<EvaluationPage> =>
       call("get", "/api/v1/runs/{run_id}/evaluations", {
         params: { path: { run_id: run }, query: { limit: PAGE_SIZE, cursor: pageParam } },
@@ -51,24 +48,21 @@ export const fetchEvaluations = (run: number): Promise<EvaluationPage> =>
   });
 
 export const evaluationQuery = (run: number, id: number) =>
-  queryOptions({
-    queryKey: evaluationKeys.detail(run, id),
-    ...showsJobs("evaluation", true),
-    queryFn: ({ signal }): Promise<EvaluationWithEpisodes> =>
-      call("get", "/api/v1/evaluations/{evaluation_id}", {
-        params: { path: { evaluation_id: id } },
-        signal,
-      }),
-  });
+  apiQuery(
+    evaluationKeys.detail(run, id),
+    "/api/v1/evaluations/{evaluation_id}",
+    { path: { evaluation_id: id } },
+    showsJobs(topicsOf(run)),
+  );
 
 /** Histogram of an evaluation's scores. */
 export const scoresFigureQuery = (run: number, id: number) =>
-  queryOptions({
-    queryKey: evaluationKeys.scoresFigure(run, id),
-    meta: figureAt("/figures/evaluation-scores", { evaluation: id }),
-    queryFn: ({ signal }): Promise<Figure> =>
-      call("get", "/api/v1/figures/evaluation-scores", { params: { query: { evaluation: id } }, signal }),
-  });
+  apiQuery(
+    evaluationKeys.scoresFigure(run, id),
+    "/api/v1/figures/evaluation-scores",
+    { query: { evaluation: id } },
+    live(topicsOf(run), 0, figureAt("/figures/evaluation-scores", { evaluation: id })),
+  );
 
 /** Scores of a run's evaluations over its training. */
 export const evaluationsFigureQuery = (run: number, query: EvaluationsFigureQuery) =>
@@ -76,52 +70,45 @@ export const evaluationsFigureQuery = (run: number, query: EvaluationsFigureQuer
 
 /** The options for evaluating a run. Always fetched again, because start sets change. */
 export const evaluationChoicesQuery = (run: number) =>
-  queryOptions({
-    queryKey: evaluationKeys.choices(run),
-    queryFn: ({ signal }): Promise<EvaluationChoices> =>
-      call("get", "/api/v1/runs/{run_id}/evaluation-choices", {
-        params: { path: { run_id: run } },
-        signal,
-      }),
-    staleTime: 0,
-  });
+  apiQuery(
+    evaluationKeys.choices(run),
+    "/api/v1/runs/{run_id}/evaluation-choices",
+    { path: { run_id: run } },
+    { staleTime: 0 },
+  );
 
-/** Queue a job that evaluates a checkpoint of a run. */
+/**
+ * Queue a job that evaluates a checkpoint of a run. It stays pending until the list shows the evaluation. A refusal can
+ * mean that another user requested the same one.
+ */
 export function useRequestEvaluation(run: number) {
-  const client = useQueryClient();
-  return useMutation({
-    mutationFn: (body: EvaluationRequest): Promise<EvaluationWithEpisodes> =>
+  return useApiMutation(
+    (body: EvaluationRequest) =>
       call("post", "/api/v1/runs/{run_id}/evaluations", { params: { path: { run_id: run } }, body }),
-    meta: OWN_ERRORS,
-    // Stay pending until the list shows the evaluation. A refusal can mean that another user requested the same one.
-    onSettled: () =>
-      Promise.all([
-        client.invalidateQueries({ queryKey: evaluationKeys.ofRun(run) }),
-        client.invalidateQueries({ queryKey: gameKeys.all }),
-      ]),
-  });
+    { ownErrors: true, refetch: [evaluationKeys.ofRun(run), gameKeys.all], refetchOnError: true },
+  );
 }
 
+/** Cancel an evaluation. A refusal means that it has already ended. */
 export function useCancelEvaluation(run: number) {
-  const client = useQueryClient();
-  return useMutation({
-    mutationFn: (id: number): Promise<EvaluationWithEpisodes> =>
+  return useApiMutation(
+    (id: number) =>
       call("post", "/api/v1/evaluations/{evaluation_id}/cancel", { params: { path: { evaluation_id: id } } }),
-    // A refusal means that it has already ended.
-    onSettled: () => client.invalidateQueries({ queryKey: evaluationKeys.ofRun(run) }),
-  });
+    { refetch: [evaluationKeys.ofRun(run)], refetchOnError: true },
+  );
 }
 
 /** Delete an evaluation with its scores. `onDeleted` is called even if the user has left the page. */
 export function useDeleteEvaluation(run: number, onDeleted: () => void) {
-  const client = useQueryClient();
-  return useMutation({
-    mutationFn: (id: number) =>
+  return useApiMutation(
+    (id: number) =>
       call("delete", "/api/v1/evaluations/{evaluation_id}", { params: { path: { evaluation_id: id } } }),
-    onSuccess: (_, id) => {
-      onDeleted();
-      client.removeQueries({ queryKey: evaluationKeys.detail(run, id) });
-      return client.invalidateQueries({ queryKey: evaluationKeys.ofRun(run) });
+    {
+      onDone: (client, _, id) => {
+        onDeleted();
+        client.removeQueries({ queryKey: evaluationKeys.detail(run, id) });
+      },
+      refetch: [evaluationKeys.ofRun(run)],
     },
-  });
+  );
 }

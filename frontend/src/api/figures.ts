@@ -1,12 +1,13 @@
-import { keepPreviousData, queryOptions } from "@tanstack/react-query";
+import { keepPreviousData, type QueryClient, queryOptions } from "@tanstack/react-query";
 import { address, call } from "./client";
 import { joinNames } from "./nameList";
 import { parseRunNumbers } from "./runNumbers";
+import { FIGURE_SECONDS, live, ofJobs, ofRuns } from "./topics";
 import type { Figure, FigureKind, QueryOf } from "./types";
 
 export type FigureLookQuery = Omit<QueryOf<"/api/v1/figures/curves">, "runs" | "metric" | "after">;
 
-/** Query keys of figures that live events refresh. The last part names the runs that a figure shows. */
+/** Query keys of figures. */
 export const figureKeys = {
   all: ["figure"] as const,
   kinds: ["figure-kinds"] as const,
@@ -64,25 +65,37 @@ export function replaceRuns(figure: string, runs: readonly number[]): string {
   return joinParts(path, query);
 }
 
-/** The figure at an address of the API, which shows these runs. A later fetch may return only new points. */
+/** The figure at an address of the API, which shows these runs. */
 export const figureAtQuery = (figure: string, runs: readonly number[]) =>
   queryOptions({
     queryKey: figureKeys.at(figure, runs),
-    meta: { figure } satisfies FigureAddress,
-    queryFn: async ({ signal, client, queryKey }): Promise<Figure> => {
-      const cached = client.getQueryData<Figure>(queryKey);
+    ...followFigure(figure, runs),
+    queryFn: ({ signal }): Promise<Figure> => {
       const { path, query } = partsOf(figure);
-      if (cached?.cursor && kindAt(await client.ensureQueryData(figureKindsQuery), figure)?.streams)
-        query.set("after", cached.cursor);
       // All figures have the same response type, so any path works here.
-      const update: Figure = await call("get", `/api/v1/${path}` as "/api/v1/figures/profile", {
+      return call("get", `/api/v1/${path}` as "/api/v1/figures/profile", {
         params: { query: Object.fromEntries(query) as { runs: string } },
         signal,
       });
-      return mergeFigure(cached, update);
     },
     placeholderData: keepPreviousData,
   });
+
+/** Options of a query that shows the figure at an address. */
+export function followFigure(figure: string, runs: readonly number[]) {
+  const topics = ofRuns(runs, "run.changed", "run.metrics", "run.removed");
+  const topicsWithFiles = [
+    ...topics,
+    ...ofRuns(runs, "run.files"),
+    ...ofJobs("evaluation"),
+    ...ofJobs("calibration"),
+  ];
+  const topicsOf = (client: QueryClient) => {
+    const kinds = client.getQueryData(figureKindsQuery.queryKey) ?? [];
+    return kindAt(kinds, figure)?.follows_files ? topicsWithFiles : topics;
+  };
+  return live(topicsOf, FIGURE_SECONDS, { figure } satisfies FigureAddress);
+}
 
 /** One metric of several runs, or several metrics of one run. */
 export const figureQuery = (
@@ -107,28 +120,4 @@ function metricsAddress(
   const { x, from, to, smoothing, buckets, x_log, y_log, clip } = look;
   const options = { x, from, to, smoothing, buckets, x_log, y_log, clip };
   return address("/figures/together", { runs, ...options, metrics: joinNames(metrics), shares });
-}
-
-type Trace = Figure["data"][number];
-
-/** Return the complete figure after a response, which may hold only the new points of each line. */
-export function mergeFigure(cached: Figure | undefined, update: Figure): Figure {
-  if (update.complete || !cached) return update;
-  const traces = new Map(cached.data.map((trace) => [trace["uid"], trace]));
-  return {
-    ...update,
-    complete: true,
-    data: update.data.map((trace) => mergeTrace(traces.get(trace["uid"]), trace)),
-  };
-}
-
-/** Keep the first `keep` entries of each cached list and append the update's entries. */
-function mergeTrace(cached: Trace = {}, { keep, ...update }: Trace): Trace {
-  const merged: Trace = { ...cached };
-  for (const [name, value] of Object.entries(update)) {
-    const before = cached[name];
-    const lists = Array.isArray(value) && Array.isArray(before);
-    merged[name] = lists ? [...(before as unknown[]).slice(0, Number(keep)), ...(value as unknown[])] : value;
-  }
-  return merged;
 }

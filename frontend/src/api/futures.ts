@@ -1,9 +1,9 @@
-import { queryOptions, useMutation, useQueryClient } from "@tanstack/react-query";
 import { call } from "./client";
 import { showsJobs } from "./jobs";
-import { OWN_ERRORS } from "./mutationState";
+import { apiQuery, useApiMutation } from "./requests";
 import { replayKeys } from "./replays";
-import type { Futures, FuturesRequest, FuturesSummary, Replay } from "./types";
+import { ofJobs, ofRuns } from "./topics";
+import type { FuturesRequest, Replay } from "./types";
 
 type OfReplay = Pick<Replay, "id" | "run_id">;
 
@@ -13,48 +13,40 @@ export const futuresKeys = {
   result: (id: number) => ["futures", id] as const,
 };
 
-/** The futures of a replay, newest first. */
+/** The futures of a replay, newest first. They may be simulated by the agent of another run. */
 export const futuresQuery = (replay: OfReplay) =>
-  queryOptions({
-    queryKey: futuresKeys.list(replay),
-    ...showsJobs("futures"),
-    queryFn: ({ signal }): Promise<FuturesSummary[]> =>
-      call("get", "/api/v1/replays/{replay_id}/futures", {
-        params: { path: { replay_id: replay.id } },
-        signal,
-      }),
-  });
+  apiQuery(
+    futuresKeys.list(replay),
+    "/api/v1/replays/{replay_id}/futures",
+    { path: { replay_id: replay.id } },
+    showsJobs([...ofRuns([replay.run_id], "run.files"), ...ofJobs("futures")]),
+  );
 
 /** Finished futures with their result, which never changes. */
 export const futuresResultQuery = (id: number) =>
-  queryOptions({
-    queryKey: futuresKeys.result(id),
-    queryFn: ({ signal }): Promise<Futures> =>
-      call("get", "/api/v1/futures/{futures_id}", { params: { path: { futures_id: id } }, signal }),
-    staleTime: Infinity,
-  });
+  apiQuery(
+    futuresKeys.result(id),
+    "/api/v1/futures/{futures_id}",
+    { path: { futures_id: id } },
+    { staleTime: Infinity },
+  );
 
-/** Queue a job that simulates the futures of a decision. */
+/** Queue a job that simulates the futures of a decision. It stays pending until the list shows them. */
 export function useRequestFutures(replay: OfReplay) {
-  const client = useQueryClient();
-  return useMutation({
-    meta: OWN_ERRORS,
-    mutationFn: (body: FuturesRequest): Promise<Futures> =>
+  return useApiMutation(
+    (body: FuturesRequest) =>
       call("post", "/api/v1/replays/{replay_id}/futures", {
         params: { path: { replay_id: replay.id } },
         body,
       }),
-    // Stay pending until the list shows them.
-    onSuccess: () => client.invalidateQueries({ queryKey: futuresKeys.list(replay) }),
-  });
+    { ownErrors: true, refetch: [futuresKeys.list(replay)] },
+  );
 }
 
 /** Delete futures, or cancel their simulation. */
 export function useDeleteFutures(replay: OfReplay) {
-  const client = useQueryClient();
-  return useMutation({
-    mutationFn: (id: number) =>
-      call("delete", "/api/v1/futures/{futures_id}", { params: { path: { futures_id: id } } }),
-    onSettled: () => client.invalidateQueries({ queryKey: futuresKeys.list(replay) }),
-  });
+  return useApiMutation(
+    (id: number) => call("delete", "/api/v1/futures/{futures_id}", { params: { path: { futures_id: id } } }),
+    { refetch: [futuresKeys.list(replay)], refetchOnError: true },
+  );
 }

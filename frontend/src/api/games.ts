@@ -3,6 +3,7 @@ import { apiQuery } from "./requests";
 import { figureAt } from "./figures";
 import { showsJobs } from "./jobs";
 import { byProject } from "./projectFilter";
+import { live, LIST_SECONDS, ofAny, ofJobs, SELDOM_SECONDS } from "./topics";
 
 export const gameKeys = {
   all: ["games"] as const,
@@ -18,9 +19,19 @@ interface FigureTable {
   project?: string[];
 }
 
+const TOPICS = [
+  ...ofAny("run.changed", "run.removed", "run.files", "play.changed", "projects.changed"),
+  ...ofJobs("evaluation"),
+];
+
 /** Games with the runs of a project, or of all. */
 export const gamesQuery = (project: string | null = null) =>
-  apiQuery(gameKeys.list(project), "/api/v1/games", { query: byProject(project) });
+  apiQuery(
+    gameKeys.list(project),
+    "/api/v1/games",
+    { query: byProject(project) },
+    live(TOPICS, SELDOM_SECONDS),
+  );
 
 /** A game with the runs of a project, or of all. */
 export const gameQuery = (slug: string, project: string | null = null) =>
@@ -31,7 +42,7 @@ export const gameQuery = (slug: string, project: string | null = null) =>
       path: { slug },
       query: byProject(project),
     },
-    showsJobs("evaluation"),
+    showsJobs(TOPICS, LIST_SECONDS),
   );
 
 /** Bar chart of one score table of a game. */
@@ -40,5 +51,8 @@ export const gameFigureQuery = (slug: string, table: FigureTable) =>
     gameKeys.figure(slug, table),
     "/api/v1/games/{slug}/figure",
     { path: { slug }, query: table },
-    { meta: figureAt(`/games/${slug}/figure`, { ...table }), placeholderData: keepPreviousData },
+    {
+      ...live(TOPICS, SELDOM_SECONDS, figureAt(`/games/${slug}/figure`, { ...table })),
+      placeholderData: keepPreviousData,
+    },
   );

@@ -2,6 +2,7 @@ import { call } from "./client";
 import { apiQuery, useApiMutation } from "./requests";
 import { runKeys } from "./runs";
 import { gameKeys } from "./games";
+import { live, ofAny, ofJobs } from "./topics";
 
 const QUEUED_REFETCH_MS = 2_000;
 const PLAYING_REFETCH_MS = 10_000;
@@ -9,9 +10,8 @@ const PLAYING_REFETCH_MS = 10_000;
 export const liveGameKeys = {
   ofRun: (run: number) => [...runKeys.everythingOf(run), "live"] as const,
   watched: (run: number, id: number) => [...liveGameKeys.ofRun(run), id] as const,
-  allPlayed: ["play"] as const,
-  played: (slug: string, id: number) => [...liveGameKeys.allPlayed, slug, id] as const,
-  continued: (replay: number, id: number) => [...liveGameKeys.allPlayed, "replay", replay, id] as const,
+  played: (slug: string, id: number) => ["play", slug, id] as const,
+  continued: (replay: number, id: number) => ["play", "replay", replay, id] as const,
   allKept: ["play", "kept"] as const,
   keptOfReplay: (replay: number) => [...liveGameKeys.allKept, "replay", replay] as const,
   kept: (env: string) => [...liveGameKeys.allKept, env] as const,
@@ -21,13 +21,15 @@ export const liveGameKeys = {
 const refetchInterval = ({ state }: { state: { data?: { state: string } } }) =>
   state.data?.state === "queued" ? QUEUED_REFETCH_MS : PLAYING_REFETCH_MS;
 
+const PLAYED = live(ofAny("play.changed"));
+
 /** A live game of a run's agent. */
 export const liveGameQuery = (run: number, id: number) =>
   apiQuery(
     liveGameKeys.watched(run, id),
     "/api/v1/live/{live_id}",
     { path: { live_id: id } },
-    { refetchInterval },
+    { ...live(ofJobs("live", { run_id: run })), refetchInterval },
   );
 
 /** A live game that people play. */
@@ -36,7 +38,7 @@ export const playQuery = (slug: string, id: number) =>
     liveGameKeys.played(slug, id),
     "/api/v1/games/{slug}/play/{play_id}",
     { path: { slug, play_id: id } },
-    { refetchInterval },
+    { ...PLAYED, refetchInterval },
   );
 
 /** A live game in which a person continues a replay. */
@@ -45,16 +47,16 @@ export const continuedPlayQuery = (replay: number, id: number) =>
     liveGameKeys.continued(replay, id),
     "/api/v1/replays/{replay_id}/play/{play_id}",
     { path: { replay_id: replay, play_id: id } },
-    { refetchInterval },
+    { ...PLAYED, refetchInterval },
   );
 
 /** Saved games that continue a replay, newest first. */
 export const keptGamesOfReplayQuery = (replay: number) =>
-  apiQuery(liveGameKeys.keptOfReplay(replay), "/api/v1/kept-games", { query: { replay_id: replay } });
+  apiQuery(liveGameKeys.keptOfReplay(replay), "/api/v1/kept-games", { query: { replay_id: replay } }, PLAYED);
 
 /** Saved games that people played, newest first. */
 export const keptGamesQuery = (env: string) =>
-  apiQuery(liveGameKeys.kept(env), "/api/v1/kept-games", { query: { env } });
+  apiQuery(liveGameKeys.kept(env), "/api/v1/kept-games", { query: { env } }, PLAYED);
 
 /** Start a live game of a run's agent, or join the one that others watch. */
 export function useWatchLive(run: number) {

@@ -1,5 +1,6 @@
 import { apiQuery } from "./requests";
 import { runKeys } from "./runs";
+import { live, ofJobs, ofRuns, SELDOM_SECONDS } from "./topics";
 
 export const markKeys = {
   list: (run: number) => [...runKeys.everythingOf(run), "marks"] as const,
@@ -8,7 +9,15 @@ export const markKeys = {
 
 /** Events of a run by step, and anomalies in its metrics. */
 export const marksQuery = (run: number) =>
-  apiQuery(markKeys.list(run), "/api/v1/runs/{run_id}/marks", { path: { run_id: run } });
+  apiQuery(
+    markKeys.list(run),
+    "/api/v1/runs/{run_id}/marks",
+    { path: { run_id: run } },
+    live(
+      [...ofRuns([run], "run.metrics", "run.files"), ...ofJobs("evaluation", { run_id: run })],
+      SELDOM_SECONDS,
+    ),
+  );
 
 export const anomalyRulesQuery = apiQuery(
   markKeys.rules,

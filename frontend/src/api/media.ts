@@ -2,6 +2,7 @@ import { queryOptions } from "@tanstack/react-query";
 import { call } from "./client";
 import { apiQuery } from "./requests";
 import { runKeys } from "./runs";
+import { live, ofRuns } from "./topics";
 import type { MediaItem, MediaPage, MediaSeries } from "./types";
 
 /** Items per request. */
@@ -17,12 +18,18 @@ export const mediaKeys = {
 type SeriesKey = Pick<MediaSeries, "name" | "kind">;
 
 export const mediaNamesQuery = (run: number) =>
-  apiQuery(mediaKeys.names(run), "/api/v1/runs/{run_id}/media/names", { path: { run_id: run } });
+  apiQuery(
+    mediaKeys.names(run),
+    "/api/v1/runs/{run_id}/media/names",
+    { path: { run_id: run } },
+    live(ofRuns([run], "run.files")),
+  );
 
 /** All media of one name and kind, in the order of their steps. */
 export const mediaSeriesQuery = (run: number, { name, kind }: SeriesKey) =>
   queryOptions({
     queryKey: mediaKeys.series(run, { name, kind }),
+    ...live(ofRuns([run], "run.files")),
     queryFn: async ({ signal }): Promise<MediaItem[]> => {
       const items: MediaItem[] = [];
       let cursor: string | null = null;

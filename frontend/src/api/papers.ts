@@ -4,6 +4,7 @@ import { apiQuery, useApiMutation } from "./requests";
 import { figureAt } from "./figures";
 import { runKeys } from "./runs";
 import { studyKeys } from "./studies";
+import { LIST_SECONDS, live, ofAny, ofJobs, ofRuns, SELDOM_SECONDS } from "./topics";
 import type { PaperPreview, PreviewPart, QueryOf, StartPart } from "./types";
 
 export type PaperFigureQuery = QueryOf<"/api/v1/papers/{paper}/{item}/figure">;
@@ -15,18 +16,24 @@ export const paperKeys = {
   figure: (paper: string, item: string, query: PaperFigureQuery) =>
     [...paperKeys.item(paper, item), "figure", query] as const,
   preview: (paper: string, item: string, part: PreviewPart) => ["paper-preview", paper, item, part] as const,
-  allDiagrams: ["diagram"] as const,
   diagram: (paper: string, item: string, diagram: string, run: number | null) =>
-    [...paperKeys.allDiagrams, paper, item, diagram, run] as const,
+    ["diagram", paper, item, diagram, run] as const,
 };
 
-export const papersQuery = apiQuery(paperKeys.all, "/api/v1/papers");
+const TOPICS = [
+  ...ofAny("run.changed", "run.removed", "study.changed", "study.removed"),
+  ...ofJobs("evaluation"),
+  ...ofJobs("calibration"),
+];
+const PAPERS = live(TOPICS, SELDOM_SECONDS);
+
+export const papersQuery = apiQuery(paperKeys.all, "/api/v1/papers", {}, PAPERS);
 
 export const paperQuery = (paper: string) =>
-  apiQuery(paperKeys.detail(paper), "/api/v1/papers/{paper}", { path: { paper } });
+  apiQuery(paperKeys.detail(paper), "/api/v1/papers/{paper}", { path: { paper } }, PAPERS);
 
 export const paperItemQuery = (paper: string, item: string) =>
-  apiQuery(paperKeys.item(paper, item), "/api/v1/papers/{paper}/{item}", { path: { paper, item } });
+  apiQuery(paperKeys.item(paper, item), "/api/v1/papers/{paper}/{item}", { path: { paper, item } }, PAPERS);
 
 /** Our results over the published ones. */
 export const paperFigureQuery = (paper: string, item: string, query: PaperFigureQuery) =>
@@ -34,8 +41,13 @@ export const paperFigureQuery = (paper: string, item: string, query: PaperFigure
     paperKeys.figure(paper, item, query),
     "/api/v1/papers/{paper}/{item}/figure",
     { path: { paper, item }, query },
-    { meta: figureAt(`/papers/${paper}/${item}/figure`, query), placeholderData: keepPreviousData },
+    {
+      ...live(TOPICS, SELDOM_SECONDS, figureAt(`/papers/${paper}/${item}/figure`, query)),
+      placeholderData: keepPreviousData,
+    },
   );
+
+const OF_DIAGRAM = ["run.changed", "run.metrics", "run.removed"] as const;
 
 /** Diagram of a method with the numbers of a run, by default the newest. */
 export const paperDiagramQuery = (paper: string, item: string, diagram: string, run: number | null) =>
@@ -43,7 +55,11 @@ export const paperDiagramQuery = (paper: string, item: string, diagram: string, 
     paperKeys.diagram(paper, item, diagram, run),
     "/api/v1/papers/{paper}/{item}/diagrams/{diagram}",
     { path: { paper, item, diagram }, query: { run } },
-    { placeholderData: keepPreviousData },
+    {
+      // A diagram without a run shows the newest one.
+      ...live(run === null ? ofAny(...OF_DIAGRAM) : ofRuns([run], ...OF_DIAGRAM), LIST_SECONDS),
+      placeholderData: keepPreviousData,
+    },
   );
 
 /** Cost of parts of a table or figure at a share of the paper's budget. */

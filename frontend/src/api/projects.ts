@@ -4,6 +4,7 @@ import { apiQuery, useApiMutation } from "./requests";
 import { gameKeys } from "./games";
 import { runKeys } from "./runs";
 import { studyKeys } from "./studies";
+import { live, ofAny, SELDOM_SECONDS } from "./topics";
 import { viewKeys } from "./views";
 import type { MoveItems, MovedItems, ProjectEdit } from "./types";
 
@@ -31,10 +32,18 @@ export const KEYS_BY_PROJECT = [
   boardKeys.allSelected,
 ];
 
-export const projectsQuery = apiQuery(projectKeys.all, "/api/v1/projects");
+const PROJECTS = live(
+  ofAny(
+    ...(["run.changed", "run.removed", "artifacts.changed"] as const),
+    ...(["study.changed", "study.removed", "projects.changed"] as const),
+  ),
+  SELDOM_SECONDS,
+);
+
+export const projectsQuery = apiQuery(projectKeys.all, "/api/v1/projects", {}, PROJECTS);
 
 export const projectQuery = (id: number) =>
-  apiQuery(projectKeys.detail(id), "/api/v1/projects/{project_id}", { path: { project_id: id } });
+  apiQuery(projectKeys.detail(id), "/api/v1/projects/{project_id}", { path: { project_id: id } }, PROJECTS);
 
 /** Return true if two names are of the same project. The server ignores case too. */
 export const isSameProject = (one: string, other: string): boolean =>

@@ -1,19 +1,13 @@
 import { keepPreviousData } from "@tanstack/react-query";
 import { apiQuery } from "./requests";
 import { runKeys } from "./runs";
+import { LIST_SECONDS, live, ofRuns } from "./topics";
 
-/** Interval of requests until the trainer has reported the provenance. */
-const POLL_MILLISECONDS = 2000;
-
-/** Provenance of an attempt of a run, or of the latest recorded one. `latest` is the run's latest attempt. */
-export const provenanceQuery = (run: number, latest: number, attempt: number | null, active: boolean) =>
+/** Provenance of an attempt of a run, or of the latest recorded one. */
+export const provenanceQuery = (run: number, attempt: number | null) =>
   apiQuery(
-    [...runKeys.everythingOf(run), "provenance", { latest, attempt }] as const,
+    [...runKeys.everythingOf(run), "provenance", { attempt }] as const,
     "/api/v1/runs/{run_id}/provenance",
     { path: { run_id: run }, query: attempt === null ? {} : { attempt } },
-    {
-      placeholderData: keepPreviousData,
-      refetchInterval: ({ state }) =>
-        active && attempt === null && !state.data?.attempts.at(-1)?.recorded ? POLL_MILLISECONDS : false,
-    },
+    { ...live(ofRuns([run], "run.changed"), LIST_SECONDS), placeholderData: keepPreviousData },
   );

@@ -1,9 +1,9 @@
-import { queryOptions, useMutation, useQueryClient } from "@tanstack/react-query";
 import { call } from "./client";
 import { showsJobs } from "./jobs";
-import { OWN_ERRORS } from "./mutationState";
+import { apiQuery, useApiMutation } from "./requests";
 import { runKeys } from "./runs";
-import type { Recording, RecordingRequest } from "./types";
+import { ofJobs, ofRuns } from "./topics";
+import type { RecordingRequest } from "./types";
 
 export const recordingKeys = {
   list: (run: number) => [...runKeys.everythingOf(run), "recordings"] as const,
@@ -11,40 +11,36 @@ export const recordingKeys = {
 
 /** The requested recordings of a run, newest first. */
 export const recordingsQuery = (run: number) =>
-  queryOptions({
-    queryKey: recordingKeys.list(run),
-    ...showsJobs("recording"),
-    queryFn: ({ signal }): Promise<Recording[]> =>
-      call("get", "/api/v1/runs/{run_id}/recordings", { params: { path: { run_id: run } }, signal }),
-  });
+  apiQuery(
+    recordingKeys.list(run),
+    "/api/v1/runs/{run_id}/recordings",
+    { path: { run_id: run } },
+    showsJobs([...ofRuns([run], "run.files"), ...ofJobs("recording", { run_id: run })]),
+  );
 
 /** Queue a job that records an episode of a checkpoint. */
 export function useRequestRecording(run: number) {
-  const client = useQueryClient();
-  return useMutation({
-    mutationFn: (body: RecordingRequest): Promise<Recording> =>
+  return useApiMutation(
+    (body: RecordingRequest) =>
       call("post", "/api/v1/runs/{run_id}/recordings", { params: { path: { run_id: run } }, body }),
-    meta: OWN_ERRORS,
-    onSuccess: () => client.invalidateQueries({ queryKey: recordingKeys.list(run) }),
-  });
+    { ownErrors: true, refetch: [recordingKeys.list(run)] },
+  );
 }
 
+/** Cancel a recording. A refusal means that it has already ended. */
 export function useCancelRecording(run: number) {
-  const client = useQueryClient();
-  return useMutation({
-    mutationFn: (id: number): Promise<Recording> =>
+  return useApiMutation(
+    (id: number) =>
       call("post", "/api/v1/recordings/{recording_id}/cancel", { params: { path: { recording_id: id } } }),
-    // A refusal means that it has already ended.
-    onSettled: () => client.invalidateQueries({ queryKey: recordingKeys.list(run) }),
-  });
+    { refetch: [recordingKeys.list(run)], refetchOnError: true },
+  );
 }
 
 /** Delete a recording with its replay. */
 export function useDeleteRecording(run: number) {
-  const client = useQueryClient();
-  return useMutation({
-    mutationFn: (id: number) =>
+  return useApiMutation(
+    (id: number) =>
       call("delete", "/api/v1/recordings/{recording_id}", { params: { path: { recording_id: id } } }),
-    onSuccess: () => client.invalidateQueries({ queryKey: runKeys.everythingOf(run) }),
-  });
+    { refetch: [runKeys.everythingOf(run)] },
+  );
 }

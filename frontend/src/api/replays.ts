@@ -2,6 +2,7 @@ import { call } from "./client";
 import { apiQuery, useApiMutation } from "./requests";
 import { showsJobs } from "./jobs";
 import { runKeys } from "./runs";
+import { live, ofJobs, ofRuns } from "./topics";
 import type { Replay } from "./types";
 
 export const replayKeys = {
@@ -13,8 +14,16 @@ export const replayKeys = {
   saliencyMaps: (replay: number, file: number | null) => ["saliency", replay, file] as const,
 };
 
+/** A replay has whether its saliency was requested. */
+const topicsOf = (run: number) => [...ofRuns([run], "run.files"), ...ofJobs("saliency", { run_id: run })];
+
 export const replaysQuery = (run: number) =>
-  apiQuery(replayKeys.list(run), "/api/v1/runs/{run_id}/replays", { path: { run_id: run } });
+  apiQuery(
+    replayKeys.list(run),
+    "/api/v1/runs/{run_id}/replays",
+    { path: { run_id: run } },
+    live(topicsOf(run)),
+  );
 
 export const trackQuery = ({ id, track_file_id }: Pick<Replay, "id" | "track_file_id">) =>
   apiQuery(
@@ -30,7 +39,7 @@ export const saliencyQuery = ({ id, run_id, saliency_asked }: Replay) =>
     replayKeys.saliency(run_id, id),
     "/api/v1/replays/{replay_id}/saliency",
     { path: { replay_id: id } },
-    { ...showsJobs("saliency"), enabled: saliency_asked },
+    { ...showsJobs(topicsOf(run_id)), enabled: saliency_asked },
   );
 
 export const saliencyMapsQuery = (replay: number, file: number | null) =>

@@ -1,9 +1,10 @@
 import { queryOptions, useIsMutating } from "@tanstack/react-query";
 import { address, call, fileAddress } from "./client";
 import { apiQuery, useApiMutation } from "./requests";
-import { figureKeys, runsAt } from "./figures";
+import { figureKeys, followFigure, runsAt } from "./figures";
 import { byProject } from "./projectFilter";
 import { ApiError } from "./problem";
+import { live, ofAny } from "./topics";
 import type { BlockContent, Figure, Report, ReportBlock, StoredBlock } from "./types";
 
 /** Refetch interval of content that no live event reports. */
@@ -23,10 +24,20 @@ export const reportKeys = {
 
 /** Reports of a project, or of all. */
 export const reportsQuery = (project: string | null = null) =>
-  apiQuery(reportKeys.listOf(project), "/api/v1/reports", { query: byProject(project) });
+  apiQuery(
+    reportKeys.listOf(project),
+    "/api/v1/reports",
+    { query: byProject(project) },
+    live(ofAny("projects.changed")),
+  );
 
 export const reportQuery = (id: number) =>
-  apiQuery(reportKeys.detail(id), "/api/v1/reports/{report_id}", { path: { report_id: id } });
+  apiQuery(
+    reportKeys.detail(id),
+    "/api/v1/reports/{report_id}",
+    { path: { report_id: id } },
+    live(ofAny("projects.changed")),
+  );
 
 export const sharedReportQuery = (token: string) =>
   apiQuery(
@@ -82,7 +93,7 @@ export const chartQuery = (source: BlockSource, block: ReportBlock & { kind: "ch
   queryOptions({
     queryKey: reportKeys.chart(source, block.address, place),
     // This address requires a session, so readers of a shared link do not get it.
-    meta: source.signedIn ? { figure: block.address } : {},
+    ...(source.signedIn && followFigure(block.address, runsAt(block.address))),
     queryFn: async ({ signal }): Promise<Chart> => {
       const { figure, missing, problem } = await source.content({ ...block, caption: "" }, place, signal);
       if (!figure) throw new ApiError(422, { detail: problem ?? "This chart has no figure." });

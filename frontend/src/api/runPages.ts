@@ -1,5 +1,6 @@
 import type { components } from "./schema";
 import type { ListedRun, RunPage } from "./types";
+import { readAs } from "./versions";
 
 type Schema = components["schemas"];
 
@@ -25,9 +26,11 @@ const EMPTY = {
 };
 
 /** Return a page with every field of each run, and with the actions that its runs share. */
-export function readRunPage({ items, actions, total, next_cursor }: Schema["RunPage"]): RunPage {
-  return { items: items.map((run) => readListedRun(run, actions)), total, next_cursor };
-}
+export const readRunPage = readAs(({ items, actions, total, next_cursor }: Schema["RunPage"]): RunPage => ({
+  items: items.map((run) => readListedRun(run, actions)),
+  total,
+  next_cursor,
+}));
 
 function readListedRun(
   { config, notes, ...run }: Schema["ListedRun"],

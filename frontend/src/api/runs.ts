@@ -1,5 +1,4 @@
 import {
-  type InfiniteData,
   infiniteQueryOptions,
   keepPreviousData,
   type QueryClient,
@@ -9,10 +8,10 @@ import { call } from "./client";
 import { apiQuery, useApiMutation } from "./requests";
 import { byProject } from "./projectFilter";
 import { readRunPage } from "./runPages";
+import { LIST_SECONDS, live, ofAny, ofJobs, ofRuns, SELDOM_SECONDS } from "./topics";
 import type {
   LaunchRequest,
   ListedGroup,
-  ListedRun,
   QueryOf,
   Run,
   RunConfig,
@@ -51,15 +50,20 @@ export const runKeys = {
   /** A run with everything in it: checkpoints, replays, evaluations and so on. */
   everythingOf: (id: number) => ["run", id] as const,
   detail: (id: number) => [...runKeys.everythingOf(id), "detail"] as const,
-  allForecasts: ["run-forecasts"] as const,
-  forecast: (request: LaunchRequest) => [...runKeys.allForecasts, request] as const,
-  allChanged: ["changed-runs"] as const,
-  changed: (ids: readonly number[]) => [...runKeys.allChanged, ids] as const,
+  forecast: (request: LaunchRequest) => ["run-forecasts", request] as const,
+  named: (ids: readonly number[]) => ["named-runs", ids] as const,
 };
+
+/** Notices that may change a list of runs, and the best score of a run. */
+const TOPICS = [
+  ...ofAny("run.changed", "run.removed", "run.files", "projects.changed"),
+  ...ofJobs("evaluation"),
+];
 
 export const runListQuery = (query: RunListQuery) =>
   infiniteQueryOptions({
     queryKey: runKeys.list(query),
+    ...live([...TOPICS, ...(showsMetrics(query) ? ofAny("run.metrics") : [])], LIST_SECONDS),
     queryFn: ({ pageParam, signal }): Promise<RunPage> =>
       call("get", "/api/v1/runs", {
         params: { query: { ...query, limit: RUN_PAGE_SIZE, cursor: pageParam } },
@@ -70,14 +74,22 @@ export const runListQuery = (query: RunListQuery) =>
     placeholderData: keepPreviousData,
   });
 
+const showsMetrics = ({ metric = [], compute = [] }: RunListQuery) => metric.length + compute.length > 0;
+
 /** Requirements of a run, resources of the workers, and the expected start. */
 export const runForecastQuery = (request: LaunchRequest) =>
   queryOptions({
     queryKey: runKeys.forecast(request),
+    ...live(ofAny("worker.changed"), LIST_SECONDS),
     queryFn: ({ signal }): Promise<RunForecast> =>
       call("post", "/api/v1/runs/preview", { body: request, signal }),
     retry: false,
   });
+
+const FACETS = {
+  ...live(ofAny("run.changed", "run.removed", "projects.changed"), SELDOM_SECONDS),
+  placeholderData: keepPreviousData,
+};
 
 /** Filter values of the run list, over all runs of a project and not only the loaded ones. */
 export const facetsQuery = (archived: boolean, project: string | null = null) =>
@@ -85,7 +97,7 @@ export const facetsQuery = (archived: boolean, project: string | null = null) =>
     runKeys.facets(archived, project),
     "/api/v1/run-facets",
     { query: { archived, ...byProject(project) } },
-    { placeholderData: keepPreviousData },
+    FACETS,
   );
 
 /** Groups of runs with equal values of a field, with statistics of their returns. */
@@ -94,27 +106,27 @@ export const runGroupsQuery = (query: GroupsQuery) =>
     runKeys.groups(query),
     "/api/v1/run-groups",
     { query: { ...query, value: GROUP_VALUES, limit: RUN_PAGE_SIZE } },
-    { placeholderData: keepPreviousData },
+    FACETS,
   );
 
 /** The group of a run, or null if the query leaves the run out. */
-export const baselineGroupQuery = (query: GroupsQuery, baseline: number) =>
-  queryOptions({
-    queryKey: runKeys.baselineGroup(query, baseline),
-    queryFn: async ({ signal }): Promise<ListedGroup | null> => {
-      const params = { query: { ...query, value: GROUP_VALUES, limit: 1, baseline } };
-      return (await call("get", "/api/v1/run-groups", { params, signal })).baseline;
-    },
-    placeholderData: keepPreviousData,
-  });
+export const baselineGroupQuery = (query: GroupsQuery, baseline: number) => ({
+  ...apiQuery(
+    runKeys.baselineGroup(query, baseline),
+    "/api/v1/run-groups",
+    { query: { ...query, value: GROUP_VALUES, limit: 1, baseline } },
+    FACETS,
+  ),
+  select: ({ baseline: group }: { baseline: ListedGroup | null }) => group,
+});
 
 /** The first runs of a group. */
 export const groupRunsQuery = (query: RunListQuery, limit = RUN_PAGE_SIZE) =>
   queryOptions({
     queryKey: runKeys.ofGroup(query, limit),
+    ...FACETS,
     queryFn: ({ signal }): Promise<RunPage> =>
       call("get", "/api/v1/runs", { params: { query: { ...query, limit } }, signal }).then(readRunPage),
-    placeholderData: keepPreviousData,
   });
 
 /** Settings of the listed runs that differ, or all. */
@@ -123,7 +135,7 @@ export const runSettingsQuery = (query: FailuresQuery, every = false) =>
     runKeys.settings(query, every),
     "/api/v1/run-settings",
     { query: every ? { ...query, every } : query },
-    { placeholderData: keepPreviousData },
+    FACETS,
   );
 
 /** Error of an expression, and completions at the cursor. */
@@ -137,93 +149,34 @@ export const expressionQuery = (expression: string, cursor: number, kind: Expres
 
 /** Failures that several runs of a list share, over the whole list. */
 export const failuresQuery = (query: FailuresQuery) =>
-  apiQuery(runKeys.failures(query), "/api/v1/run-failures", { query }, { placeholderData: keepPreviousData });
+  apiQuery(runKeys.failures(query), "/api/v1/run-failures", { query }, FACETS);
 
 export const runQuery = (id: number) =>
   queryOptions({
     queryKey: runKeys.detail(id),
+    ...live([
+      ...ofRuns([id], "run.changed", "run.removed", "run.files"),
+      ...ofJobs("evaluation", { run_id: id }),
+      ...ofAny("projects.changed"),
+    ]),
     queryFn: ({ signal }): Promise<Run> =>
       call("get", "/api/v1/runs/{run_id}", { params: { path: { run_id: id } }, signal }),
   });
 
-/** Several changed runs in one call, to patch the lists that show them. */
-export const changedRunsQuery = (ids: readonly number[]) =>
+/** Some runs by their numbers, at most one page. */
+export const namedRunsQuery = (ids: readonly number[]) =>
   queryOptions({
-    queryKey: runKeys.changed(ids),
+    queryKey: runKeys.named(ids),
     queryFn: ({ signal }): Promise<RunPage> =>
       call("get", "/api/v1/runs", { params: { query: { id: [...ids], limit: RUN_PAGE_SIZE } }, signal }).then(
         readRunPage,
       ),
+    staleTime: Infinity,
     gcTime: 0,
   });
 
-type Pages = InfiniteData<RunPage, string | null>;
-
-/** Replace a run wherever it is shown. Lists keep their order until they are fetched again. */
-export function patchRun(client: QueryClient, run: Run): { listed: boolean } {
-  client.setQueryData(runQuery(run.id).queryKey, run);
-  return patchLists(client, run);
-}
-
-/** Replace a run in lists only. A run from a list lacks details that its page shows. */
-export function patchLists(client: QueryClient, run: ListedRun): { listed: boolean } {
-  let listed = false;
-  client.setQueriesData<Pages>({ queryKey: runKeys.lists }, (pages) => {
-    if (!pages?.pages.some((page) => page.items.some((item) => item.id === run.id))) return pages;
-    listed = true;
-    return { ...pages, pages: pages.pages.map((page) => withRun(page, run)) };
-  });
-  return { listed };
-}
-
-/** Keep the values that the list has requested. */
-function withRun(page: RunPage, run: ListedRun): RunPage {
-  if (!page.items.some((item) => item.id === run.id)) return page;
-  return {
-    ...page,
-    items: page.items.map((item) => {
-      if (item.id !== run.id) return item;
-      const { metrics, config, computed } = item;
-      return { ...run, metrics, config, computed, notes: run.notes ?? item.notes };
-    }),
-  };
-}
-
-/** Return the state of a run as the lists show it, or undefined if no list shows it. */
-export function shownState(client: QueryClient, runId: number): string | undefined {
-  for (const [, pages] of client.getQueriesData<Pages>({ queryKey: runKeys.lists })) {
-    for (const page of pages?.pages ?? []) {
-      const run = page.items.find((item) => item.id === runId);
-      if (run) return `${run.state} ${run.archived_at ?? ""}`;
-    }
-  }
-  return undefined;
-}
-
-/** Return true if a list on screen shows metrics, or columns computed from them. */
-export function listsShowMetrics(client: QueryClient): boolean {
-  const lists = client.getQueryCache().findAll({ queryKey: runKeys.lists, type: "active" });
-  return lists.some(({ queryKey: [, query] }) => {
-    const { metric = [], compute = [] } = (query ?? {}) as RunListQuery;
-    return metric.length + compute.length > 0;
-  });
-}
-
-/** Drop a purged run from the cache. An open page keeps its data until its next fetch. */
-export function dropRun(client: QueryClient, runId: number): void {
-  client.removeQueries({ queryKey: runKeys.everythingOf(runId), type: "inactive" });
-  client.setQueriesData<Pages>(
-    { queryKey: runKeys.lists },
-    (pages) =>
-      pages && {
-        ...pages,
-        pages: pages.pages.map((page) => ({ ...page, items: page.items.filter((run) => run.id !== runId) })),
-      },
-  );
-}
-
 function settle(client: QueryClient, run: Run): void {
-  patchRun(client, run);
+  client.setQueryData(runQuery(run.id).queryKey, run);
   void client.invalidateQueries({ queryKey: runKeys.lists });
 }
 

@@ -9,6 +9,7 @@ import { apiQuery, useApiMutation } from "./requests";
 import { figureAt } from "./figures";
 import { byProject } from "./projectFilter";
 import { runKeys } from "./runs";
+import { LIST_SECONDS, live, ofAny, ofJobs, ofRuns, type Topic } from "./topics";
 import type {
   ExtendStudy,
   QueryOf,
@@ -31,10 +32,30 @@ export const studyKeys = {
   preview: (specification: StudySpecification) => ["study-preview", specification] as const,
 };
 
+const OF_RUNS = ["run.changed", "run.metrics", "run.removed"] as const;
+const TOPICS: Topic[] = [
+  ...ofAny("study.changed", "study.removed", "projects.changed"),
+  // Evaluations are part of a study's statistics over its games.
+  ...ofJobs("evaluation"),
+];
+
+/** Options of a query of a study. New runs of a study are announced as a change of it. */
+export const followStudy = (id: number, meta?: object) =>
+  live(
+    (client) => {
+      const study = client.getQueryData<Study>(studyKeys.detail(id));
+      const runs = study?.table.flatMap((point) => point.runs.flatMap(({ run_id }) => run_id ?? []));
+      return [...TOPICS, ...(runs ? ofRuns(runs, ...OF_RUNS) : ofAny(...OF_RUNS))];
+    },
+    LIST_SECONDS,
+    meta,
+  );
+
 /** Studies of a project, or of all. */
 export const studiesQuery = (project: string | null = null) =>
   infiniteQueryOptions({
     queryKey: studyKeys.listOf(project),
+    ...live([...TOPICS, ...ofAny(...OF_RUNS)], LIST_SECONDS),
     queryFn: ({ pageParam, signal }): Promise<StudyPage> =>
       call("get", "/api/v1/studies", {
         params: { query: { before: pageParam, ...byProject(project) } },
@@ -45,7 +66,7 @@ export const studiesQuery = (project: string | null = null) =>
   });
 
 export const studyQuery = (id: number) =>
-  apiQuery(studyKeys.detail(id), "/api/v1/studies/{study_id}", { path: { study_id: id } });
+  apiQuery(studyKeys.detail(id), "/api/v1/studies/{study_id}", { path: { study_id: id } }, followStudy(id));
 
 /** Results of a study's points. */
 export const studyFigureQuery = (id: number, query: StudyFigureQuery) =>
@@ -53,7 +74,7 @@ export const studyFigureQuery = (id: number, query: StudyFigureQuery) =>
     studyKeys.figure(id, query),
     "/api/v1/studies/{study_id}/figure",
     { path: { study_id: id }, query },
-    { meta: figureAt(`/studies/${id}/figure`, query), placeholderData: keepPreviousData },
+    { ...followStudy(id, figureAt(`/studies/${id}/figure`, query)), placeholderData: keepPreviousData },
   );
 
 /** The runs and cost of a study that is not started yet. Fails if the specification is invalid. */

@@ -2,7 +2,7 @@ import { queryOptions } from "@tanstack/react-query";
 import { call } from "./client";
 import { apiQuery } from "./requests";
 import { figureAt } from "./figures";
-import { studyKeys } from "./studies";
+import { followStudy, studyKeys } from "./studies";
 import type { StudySpecification, SuiteRequest } from "./types";
 
 export const suiteKeys = {
@@ -26,9 +26,12 @@ export const suiteSpecificationQuery = (request: SuiteRequest) =>
 
 /** Scores of a study over its games, with statistics. */
 export const aggregatesQuery = (study: number) =>
-  apiQuery(suiteKeys.aggregates(study), "/api/v1/studies/{study_id}/aggregates", {
-    path: { study_id: study },
-  });
+  apiQuery(
+    suiteKeys.aggregates(study),
+    "/api/v1/studies/{study_id}/aggregates",
+    { path: { study_id: study } },
+    followStudy(study),
+  );
 
 /** The statistics as a figure. */
 export const aggregatesFigureQuery = (study: number) =>
@@ -36,5 +39,5 @@ export const aggregatesFigureQuery = (study: number) =>
     suiteKeys.figure(study),
     "/api/v1/studies/{study_id}/aggregates/figure",
     { path: { study_id: study } },
-    { meta: figureAt(`/studies/${study}/aggregates/figure`, {}) },
+    followStudy(study, figureAt(`/studies/${study}/aggregates/figure`, {})),
   );

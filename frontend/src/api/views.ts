@@ -1,6 +1,7 @@
 import { call } from "./client";
 import { apiQuery, useApiMutation } from "./requests";
 import { byProject } from "./projectFilter";
+import { live, ofAny } from "./topics";
 
 export const viewKeys = {
   all: ["views"] as const,
@@ -9,7 +10,12 @@ export const viewKeys = {
 
 /** The saved views of a project, or of all, by name. */
 export const viewsQuery = (project: string | null) =>
-  apiQuery(viewKeys.list(project), "/api/v1/views", { query: byProject(project) });
+  apiQuery(
+    viewKeys.list(project),
+    "/api/v1/views",
+    { query: byProject(project) },
+    live(ofAny("projects.changed")),
+  );
 
 export function useCreateView() {
   return useApiMutation(

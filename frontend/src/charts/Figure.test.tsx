@@ -209,21 +209,6 @@ describe("a chart", () => {
 });
 
 describe("a chart of a run that trains", () => {
-  const rest = {
-    data: [{ uid: "1", keep: 1, x: [5], y: [6] }],
-    layout: {},
-    cursor: "second",
-    complete: false,
-  };
-
-  it("fetches only new points and appends them", async () => {
-    const { queries, changed } = await seen({ answer: ({ query }) => (query.has("after") ? rest : LINE) });
-    await changed();
-    await waitFor(() => expect(plotly.drawn.at(-1)?.data).toEqual([{ uid: "1", x: [1, 5], y: [3, 6] }]));
-    await changed();
-    expect(queries().map(({ after }) => after)).toEqual([undefined, "first", "second"]);
-  });
-
   it("is not refetched while it is out of view, and catches up when it is visible again", async () => {
     const { queries, changed } = await seen();
     look(false);

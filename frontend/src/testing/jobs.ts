@@ -1,4 +1,4 @@
-import type { JobNotice } from "@/api/jobs";
+import type { JobNotice } from "@/api/live/events";
 
 /** Fields of a job that waits. */
 export const QUEUED_JOB = {

@@ -9,8 +9,9 @@ from typing import Any
 
 import pytest
 
-from arcadia_backend.live import notices
-from arcadia_backend.live.notices import BackgroundThread, publish, running
+from arcadia_backend.live import background
+from arcadia_backend.live.background import BackgroundThread
+from arcadia_backend.live.notices import publish, running
 from tests.workers.waiting import PATIENCE_SECONDS
 
 
@@ -43,7 +44,7 @@ def run(work: Coroutine[Any, Any, None]) -> None:
 @pytest.fixture(autouse=True)
 def _no_idle_looks(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let threads rest without end, so that only changes and due work wake them."""
-    monkeypatch.setattr(notices, "IDLE_SECONDS", threading.TIMEOUT_MAX)
+    monkeypatch.setattr(background, "IDLE_SECONDS", threading.TIMEOUT_MAX)
 
 
 def test_a_change_wakes_a_resting_thread() -> None:
@@ -71,7 +72,7 @@ def test_due_work_is_done_without_a_change() -> None:
 
 
 def test_a_thread_looks_now_and_then_without_a_change(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(notices, "IDLE_SECONDS", 0.02)
+    monkeypatch.setattr(background, "IDLE_SECONDS", 0.02)
     work = Work(math.inf)
     thread = BackgroundThread("test", 0.01, work)
     thread.start()

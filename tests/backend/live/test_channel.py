@@ -40,7 +40,7 @@ async def heard(stream: Stream, wanted: Callable[[Notice], bool], say: Callable[
         say()
         notice = await stream.next(0.2)
         while notice is not None:
-            if wanted(notice):
+            if isinstance(notice, Notice) and wanted(notice):
                 return
             notice = await stream.next(0.2)
 
@@ -79,7 +79,7 @@ def test_a_process_receives_its_own_notice_once(redis_server: RedisServer) -> No
             with current_hub().join() as stream:
                 publish("run.changed", {"run_id": 1})
                 first = await stream.next(PATIENCE_SECONDS)
-                assert first is not None
+                assert isinstance(first, Notice)
                 assert first.payload == {"run_id": 1}
                 assert await stream.next(0.5) is None
 
@@ -124,7 +124,7 @@ def test_pages_of_this_process_receive_notices_without_redis() -> None:
                     publish("run.changed", {"run_id": run_id})
                 for run_id in range(20):
                     notice = await stream.next(PATIENCE_SECONDS)
-                    assert notice is not None
+                    assert isinstance(notice, Notice)
                     assert notice.payload == {"run_id": run_id}
 
     run(work())

@@ -8,7 +8,16 @@ from typing import Any
 import pytest
 
 from arcadia_backend.live import notices
-from arcadia_backend.live.notices import COALESCE_SECONDS, PAGE_QUEUE_LIMIT, Stream, current_hub, publish, running
+from arcadia_backend.live.notices import (
+    COALESCE_SECONDS,
+    PAGE_QUEUE_LIMIT,
+    Notice,
+    Stream,
+    Topic,
+    current_hub,
+    publish,
+    running,
+)
 from tests.workers.waiting import PATIENCE_SECONDS
 
 
@@ -22,7 +31,7 @@ async def names(stream: Stream, number: int) -> list[tuple[str, Any]]:
     found = []
     for _ in range(number):
         notice = await stream.next(PATIENCE_SECONDS)
-        assert notice is not None
+        assert isinstance(notice, Notice)
         found.append((notice.name, notice.payload))
     return found
 
@@ -42,12 +51,12 @@ def test_every_page_receives_notices_of_any_thread() -> None:
 def test_a_wait_that_ends_as_a_notice_comes_is_cancelled() -> None:
     async def work(rounds: int) -> bool:
         async with running(""):
-            with current_hub().watch() as changes:
+            with current_hub().wait() as changes:
                 changes.hears_all = True
                 waiting = asyncio.create_task(changes.next(PATIENCE_SECONDS))
                 for _ in range(5):
                     await asyncio.sleep(0)
-                changes.put(notices.Notice("1", "run.changed", {}))
+                changes.put(Notice("1", "run.changed", "{}", {}))
                 for _ in range(rounds):
                     await asyncio.sleep(0)
                 if not waiting.cancel():
@@ -176,5 +185,31 @@ def test_a_page_that_leaves_is_removed() -> None:
             with pytest.raises(ZeroDivisionError), hub.join():
                 raise ZeroDivisionError
             assert not hub.streams
+
+    run(work())
+
+
+def test_a_hub_knows_the_newest_notice_of_each_topic(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(notices, "RECENT_NOTICES", 3)
+
+    async def work() -> None:
+        async with running("") as hub:
+            with hub.join() as stream:
+                ids = [hub.newest]
+                for run_id in (1, 2, 1, 3, 4):
+                    publish("run.changed", {"run_id": run_id})
+                    ids.append(getattr(await stream.next(PATIENCE_SECONDS), "id", ""))
+
+            def missed(run_id: int) -> list[bool]:
+                topic = Topic(frozenset({"run.changed"}), {"run_id": run_id})
+                return [hub.may_have_missed(each, [topic]) for each in ids]
+
+            # The notice of run 2 is the only one that was forgotten, so an id before it says nothing.
+            assert missed(1) == [True, True, True, False, False, False]
+            assert missed(2) == [True, True, False, False, False, False]
+            assert missed(3) == [True, True, True, True, False, False]
+            assert hub.may_have_missed(None, [])
+            assert hub.may_have_missed(f"{'0' * 16}-1", [])
+            assert hub.may_have_missed(f"{ids[0].partition('-')[0]}-6", [])
 
     run(work())

@@ -8,9 +8,9 @@ from arcadia.version import user_agent
 from starlette.requests import Request
 from starlette.websockets import WebSocket
 
-from arcadia_backend.config import Settings
+from arcadia_backend.config import API, COOKIE, Settings
 from arcadia_backend.database.engine import Database
-from arcadia_backend.web.security import API, COOKIE, MAX_CALLER_LENGTH, Principal, guard, guard_socket, identify
+from arcadia_backend.web.security import MAX_CALLER_LENGTH, Principal, guard, guard_socket, identify
 from arcadia_backend.web.sessions import SessionStore, WrongTokenLimit, proof_of
 from arcadia_workers.contract.live import ticket
 

@@ -16,9 +16,9 @@ from sqlalchemy.exc import OperationalError
 from starlette.routing import BaseRoute, Route
 
 from arcadia_backend.app import create_app, describe_api
-from arcadia_backend.config import Settings, UnsafeBindingError
+from arcadia_backend.config import API, COOKIE, Settings, UnsafeBindingError
 from arcadia_backend.web import sessions
-from arcadia_backend.web.security import API, COOKIE, PUBLIC, SHARED_REPORTS, is_public
+from arcadia_backend.web.security import PUBLIC, SHARED_REPORTS, is_public
 from arcadia_backend.web.sessions import MAX_WRONG_TOKENS, WrongTokenLimit
 from tests.door import listening
 from tests.factories import Response

@@ -53,7 +53,7 @@ def waits(api: Api, path: str, **params: Any) -> Iterator[Future[dict[str, Any]]
 
 def watches() -> list[Topic]:
     """Return the topics that requests wait for."""
-    return [watch.topic for hub in notices._hubs for watch in tuple(hub.watches) if watch.topic]
+    return [waiter.topic for hub in notices._hubs for waiter in tuple(hub.waiters) if waiter.topic]
 
 
 @pytest.mark.usefixtures("_notices_only")
@@ -162,20 +162,20 @@ def test_a_wait_ends_when_the_client_disconnects(tmp_path: Path) -> None:
                 await asyncio.sleep(0)
             disconnect.set()
             await asyncio.wait_for(wait, PATIENCE_SECONDS)
-            assert not current_hub().watches
+            assert not current_hub().waiters
 
     asyncio.run(work())
 
 
-def test_only_notices_of_its_topic_wake_a_watch() -> None:
+def test_only_notices_of_its_topic_wake_a_waiter() -> None:
     async def work() -> None:
         async with running(""):
-            with current_hub().watch() as watch, current_hub().join() as stream:
-                watch.topic = Topic(frozenset({"run.changed"}), {"run_id": 1})
+            with current_hub().wait() as waiter, current_hub().join() as stream:
+                waiter.topic = Topic(frozenset({"run.changed"}), {"run_id": 1})
                 for name, run_id, wakes in (("run.changed", 2, False), ("run.log", 1, False), ("run.changed", 1, True)):
                     publish(name, {"run_id": run_id})
                     await stream.next(PATIENCE_SECONDS)
-                    assert watch._changed.is_set() == wakes
+                    assert waiter._changed.is_set() == wakes
 
     asyncio.run(work())
 

@@ -2,7 +2,7 @@ import { useQueryClient } from "@tanstack/react-query";
 import { createContext, use, useEffect, useMemo, useRef, useState, type ReactNode } from "react";
 import { sessionKey } from "../session";
 import type { LiveEvent, LiveStatus } from "./events";
-import { Refresher } from "./refresh";
+import { LiveDocuments } from "./LiveDocuments";
 import { followLive } from "./stream";
 
 interface Live {
@@ -12,28 +12,28 @@ interface Live {
 
 const LiveContext = createContext<Live | null>(null);
 
-/** Provider that follows the live stream and refreshes the queries on screen. */
+/** Provider that follows the live stream and keeps the queries on screen up to date. */
 export function LiveProvider({ children }: { children: ReactNode }) {
   const client = useQueryClient();
   const [status, setStatus] = useState<LiveStatus>("connecting");
   const listeners = useRef(new Set<(event: LiveEvent) => void>());
 
   useEffect(() => {
-    const refresher = new Refresher(client);
-    const unfollow = followLive({
+    const documents = new LiveDocuments(client, (watches) => stream.watch(watches));
+    const stream = followLive({
       onStatus(now) {
         setStatus(now);
         // The server may refuse the stream because this browser signed out in another window.
         if (now === "away") void client.invalidateQueries({ queryKey: sessionKey }, { cancelRefetch: false });
       },
       onEvent(event) {
-        refresher.take(event);
+        documents.take(event);
         for (const listener of listeners.current) listener(event);
       },
     });
     return () => {
-      unfollow();
-      refresher.stop();
+      documents.stop();
+      stream.close();
     };
   }, [client]);
 

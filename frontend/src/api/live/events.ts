@@ -1,7 +1,33 @@
-import type { JobNotice } from "../jobs";
+import type { Evaluation, JobKind } from "../types";
+import type { Operation } from "./patch";
 
-/** A change on the server. Only a job's progress is part of the event; the browser fetches all other data. */
+/** State and progress of a job. */
+export interface JobNotice {
+  id: number;
+  run_id: number | null;
+  kind: JobKind;
+  state: Evaluation["state"] | "removed";
+  done: number;
+  total: number;
+}
+
+/** A change of a watched document: a patch of the version `from`, or the document, or the status of an error. */
+export interface DocumentChanged {
+  kind: "document.changed";
+  path: string;
+  etag?: string;
+  /** The newest notice before the server read the document. */
+  notice?: string;
+  from?: string;
+  patch?: Operation[];
+  document?: unknown;
+  status?: number;
+}
+
+/** A notice that something changed on the server, or a change of a watched document. */
 export type LiveEvent =
+  | { kind: "hello"; stream: string }
+  | DocumentChanged
   | { kind: "run.changed" | "run.metrics" | "run.log" | "run.files" | "run.removed"; run_id: number }
   | { kind: "job.changed"; job: JobNotice }
   | { kind: "play.changed"; id: number }
@@ -13,6 +39,8 @@ export type LiveEvent =
   | { kind: "refetch" };
 
 export const LIVE_KINDS: readonly LiveEvent["kind"][] = [
+  "hello",
+  "document.changed",
   "run.changed",
   "run.metrics",
   "run.log",

@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { done, serve } from "@/testing/server";
 import { FakeSource, fakeStreams, stream } from "@/testing/stream";
 import type { LiveEvent, LiveStatus } from "./events";
 import { followLive } from "./stream";
@@ -25,11 +26,11 @@ class FakeLocks {
 function tab() {
   const events: LiveEvent[] = [];
   const statuses: LiveStatus[] = [];
-  const close = followLive({
+  const { close, watch } = followLive({
     onEvent: (event) => events.push(event),
     onStatus: (status) => statuses.push(status),
   });
-  return { events, statuses, close };
+  return { events, statuses, close, watch };
 }
 
 describe("tabs that share the live stream", () => {
@@ -76,6 +77,29 @@ describe("tabs that share the live stream", () => {
     await vi.waitFor(() => expect(FakeSource.open).toHaveLength(1));
     stream().onopen?.();
     expect(second.events).toEqual([{ kind: "refetch" }]);
+  });
+
+  it("watch the documents of all of them over this connection", async () => {
+    const { first, second } = await twoTabs();
+    const server = serve({ "PUT /events/s/watches": done() });
+    const watch = (path: string, etag = "a") => ({ path, etag, notice: "origin-1", topics: [], every: 0 });
+    const sent = () => (server.asked.at(-1)?.body as { watches: object[] } | undefined)?.watches;
+    stream().say("hello", '{"stream": "s"}');
+    await vi.waitFor(() => expect(second.events).toEqual([{ kind: "hello", stream: "s" }]));
+    first.watch([watch("/a"), watch("/b")]);
+    second.watch([watch("/b"), watch("/c", "old")]);
+    await vi.waitFor(() => expect(sent()).toEqual([watch("/a"), watch("/b"), watch("/c", "old")]));
+    // The tabs show different versions, so the server reads the document again.
+    first.watch([watch("/c", "new")]);
+    const unsure = { ...watch("/c", "new"), notice: null };
+    await vi.waitFor(() => expect(sent()).toEqual([unsure, watch("/b")]));
+    second.watch([]);
+    await vi.waitFor(() => expect(sent()).toEqual([watch("/c", "new")]));
+    const requests = server.asked.length;
+    stream().say("document.changed", '{"path": "/c", "from": "new", "etag": "newer", "patch": []}');
+    first.watch([watch("/c", "newer")]);
+    expect(server.asked).toHaveLength(requests);
+    expect(FakeSource.open).toHaveLength(1);
   });
 
   it("are notified that the server does not respond", async () => {

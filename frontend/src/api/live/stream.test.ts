@@ -6,7 +6,7 @@ import { openStream } from "./stream";
 function followed() {
   const events: LiveEvent[] = [];
   const statuses: LiveStatus[] = [];
-  const close = openStream({
+  const { close } = openStream({
     onEvent: (event) => events.push(event),
     onStatus: (status) => statuses.push(status),
   });
@@ -39,7 +39,7 @@ describe("the live stream", () => {
     expect(events).toEqual([{ kind: "run.changed", run_id: 12 }, { kind: "refetch" }]);
   });
 
-  it("reconnects after an interruption and then refetches everything", () => {
+  it("reconnects after an interruption and then refetches what it does not update", () => {
     const { events, statuses } = followed();
     source(0).onopen?.();
     source(0).onerror?.();

@@ -1,10 +1,12 @@
 import { address } from "../client";
 import { LIVE_KINDS, type LiveEvent, type LiveSink, type LiveStatus } from "./events";
+import { type Watch, Watches } from "./watches";
 
 const RETRY_MS = [500, 1000, 2000, 3000];
 
-/** Open the live stream and keep it open. After a gap, refetch everything. Return a function that closes it. */
-export function openStream(sink: LiveSink): () => void {
+/** Open the live stream and keep it open. After a gap, refetch what it does not update. */
+export function openStream(sink: LiveSink) {
+  const watches = new Watches();
   let source: EventSource | null = null;
   let timer: ReturnType<typeof setTimeout> | undefined;
   let failures = 0;
@@ -19,6 +21,7 @@ export function openStream(sink: LiveSink): () => void {
     source.onerror = () => {
       // Reconnect here, because the browser stops retrying after an HTTP error and waits long after others.
       source?.close();
+      watches.disconnect();
       sink.onStatus("away");
       timer = setTimeout(open, RETRY_MS[Math.min(failures, RETRY_MS.length - 1)]);
       failures += 1;
@@ -27,48 +30,67 @@ export function openStream(sink: LiveSink): () => void {
       source.addEventListener(kind, (message) => {
         const fields: object = JSON.parse(message.data || "{}");
         // The fields of a job have a `kind` too, so they stay apart.
-        sink.onEvent((kind === "job.changed" ? { kind, job: fields } : { ...fields, kind }) as LiveEvent);
+        const event = (kind === "job.changed" ? { kind, job: fields } : { ...fields, kind }) as LiveEvent;
+        watches.take(event);
+        sink.onEvent(event);
       });
     }
   }
 
   open();
-  return () => {
-    clearTimeout(timer);
-    source?.close();
+  return {
+    close() {
+      clearTimeout(timer);
+      source?.close();
+      watches.disconnect();
+    },
+    watches,
   };
 }
 
 const NAME = "arcadia-live";
 
-type Message = { event: LiveEvent } | { status: LiveStatus } | { ask: "status" };
+type Message =
+  | { event: LiveEvent }
+  | { status: LiveStatus }
+  | { ask: "status" }
+  | { tab: string; watches: readonly Watch[] };
+
+interface Followed {
+  /** Replace the documents that this tab watches. */
+  watch: (watches: readonly Watch[]) => void;
+  close: () => void;
+}
 
 /**
  * Follow the live stream with one connection per browser, regardless of the number of tabs. Browsers allow
  * six connections per host, and a stream occupies one permanently. The tab that holds the lock also holds the
- * stream and forwards its events. When this tab closes, another one gets the lock. Without locks (on a page
- * from an insecure origin), each tab opens its own stream.
+ * stream, forwards its events, and sends the watches of all tabs. When this tab closes, another one gets the
+ * lock. Without locks (on a page from an insecure origin), each tab opens its own stream.
  */
-export function followLive(sink: LiveSink): () => void {
-  if (!("locks" in navigator) || typeof BroadcastChannel === "undefined") return openStream(sink);
+export function followLive(sink: LiveSink): Followed {
+  const tab = Math.random().toString(36);
+  if (!("locks" in navigator) || typeof BroadcastChannel === "undefined") {
+    const { close, watches } = openStream(sink);
+    return { close, watch: (own) => watches.set(tab, own) };
+  }
   const channel = new BroadcastChannel(NAME);
   const left = new AbortController();
   let status: LiveStatus = "connecting";
-  let leading = false;
-  let close = () => {};
+  let stream: ReturnType<typeof openStream> | undefined;
   const say = (message: Message) => channel.postMessage(message);
 
   channel.onmessage = ({ data }: MessageEvent<Message>) => {
     if ("event" in data) sink.onEvent(data.event);
     else if ("status" in data) sink.onStatus(data.status);
-    else if (leading) say({ status });
+    else if ("watches" in data) stream?.watches.set(data.tab, data.watches);
+    else if (stream) say({ status });
   };
   say({ ask: "status" });
 
   function lead(followed: boolean): Promise<void> {
     if (left.signal.aborted) return Promise.resolve();
-    leading = true;
-    close = openStream({
+    stream = openStream({
       onEvent(event) {
         sink.onEvent(event);
         say({ event });
@@ -101,10 +123,17 @@ export function followLive(sink: LiveSink): () => void {
     void lead(false);
   });
 
-  return () => {
-    left.abort();
-    close();
-    channel.close();
+  return {
+    watch(watches) {
+      if (stream) stream.watches.set(tab, watches);
+      else say({ tab, watches });
+    },
+    close() {
+      left.abort();
+      if (stream) stream.close();
+      else say({ tab, watches: [] });
+      channel.close();
+    },
   };
 }
 

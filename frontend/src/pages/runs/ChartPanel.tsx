@@ -3,7 +3,7 @@ import { IconAdjustmentsHorizontal, IconChartLine, IconX } from "@tabler/icons-r
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import { type CSSProperties, type ReactNode, useState } from "react";
 import { allMetricNamesQuery } from "@/api/metrics";
-import { changedRunsQuery, RUN_PAGE_SIZE, runGroupsQuery } from "@/api/runs";
+import { namedRunsQuery, RUN_PAGE_SIZE, runGroupsQuery } from "@/api/runs";
 import type { ListedRun } from "@/api/types";
 import { CurveControls } from "@/charts/CurveControls";
 import { Figure } from "@/charts/Figure";
@@ -207,9 +207,8 @@ function useEnvironments(ids: readonly number[], known: readonly ListedRun[]): R
   const listed = new Map(known.map(({ id, env }) => [id, env ?? ""]));
   const others = ids.filter((id) => !listed.has(id)).slice(0, RUN_PAGE_SIZE);
   const { data } = useQuery({
-    ...changedRunsQuery(others),
+    ...namedRunsQuery(others),
     enabled: others.length > 0,
-    staleTime: Infinity,
     placeholderData: keepPreviousData,
   });
   for (const { id, env } of data?.items ?? []) listed.set(id, env ?? "");

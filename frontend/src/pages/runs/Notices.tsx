@@ -7,7 +7,7 @@ import { addWorkerCommand } from "@/ui/addWorkerCommand";
 import { CommandLine } from "@/ui/CommandLine";
 
 /** Poll, because no live event reports the state of the broker. */
-const HEALTH_INTERVAL_MS = 15_000;
+const HEALTH_INTERVAL_MS = 60_000;
 
 /** Notices about problems that keep runs from starting. A dismissed notice stays hidden until the tab is closed. */
 export function Notices() {

@@ -1,6 +1,6 @@
 import { act, screen } from "@testing-library/react";
 import { beforeEach, expect, it, vi } from "vitest";
-import { patchRun } from "@/api/runs";
+import { runKeys } from "@/api/runs";
 import { renderPage } from "@/testing/render";
 import { aRun, runListOf } from "@/testing/runs";
 import { serve } from "@/testing/server";
@@ -25,8 +25,9 @@ beforeEach(() => {
 });
 
 it("renders only the card of the run that changed", async () => {
-  serve({
-    "GET /runs": runListOf([1, 2, 3].map((id) => aRun({ id, name: `run ${id}` }))),
+  const listOf = (...names: string[]) => runListOf(names.map((name, at) => aRun({ id: at + 1, name })));
+  const answers: Record<string, object> = {
+    "GET /runs": listOf("run 1", "run 2", "run 3"),
     "GET /run-facets": { state: [], algorithm: [], env: [], tag: [] },
     "GET /run-failures": [],
     "GET /workers": [],
@@ -34,11 +35,13 @@ it("renders only the card of the run that changed", async () => {
     "GET /presets": [],
     "GET /metric-catalog": [],
     "GET /metric-names": [],
-  });
+  };
+  serve(answers);
   const { client } = renderPage(<RunsPage />);
   await screen.findByText("run 3");
   rendered.length = 0;
-  act(() => patchRun(client, aRun({ id: 2, name: "run two" })));
+  answers["GET /runs"] = listOf("run 1", "run two", "run 3");
+  await act(() => client.invalidateQueries({ queryKey: runKeys.lists }));
   await screen.findByText("run two");
   expect(new Set(rendered)).toEqual(new Set([2]));
 });

@@ -1,18 +1,19 @@
 import { screen, within } from "@testing-library/react";
 import userEvent from "@testing-library/user-event";
-import { describe, expect, it } from "vitest";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import type { Provenance, Run } from "@/api/types";
 import { aProvenance, anAttempt, aRunProvenance } from "@/testing/provenance";
 import { renderPage } from "@/testing/render";
 import { aRun } from "@/testing/runs";
 import { type Asked, serve } from "@/testing/server";
+import { fakeStreams, stream } from "@/testing/stream";
 import { ProvenanceCard } from "./ProvenanceCard";
 
 const NONE = { attempt: null, provenance: null, attempts: [] };
 
 function open(answer: object, changes: Partial<Run> = {}) {
   const server = serve({ "GET /runs/3/provenance": answer });
-  renderPage(<ProvenanceCard run={aRun({ id: 3, ...changes })} />);
+  renderPage(<ProvenanceCard run={aRun({ id: 3, ...changes })} />, { live: true });
   return server;
 }
 
@@ -26,6 +27,9 @@ async function facts() {
     names.map((name) => [name.textContent, name.nextElementSibling?.textContent ?? ""]),
   );
 }
+
+beforeEach(fakeStreams);
+afterEach(() => void vi.unstubAllGlobals());
 
 describe("the provenance of a run", () => {
   it("shows code, host and command", async () => {
@@ -139,11 +143,13 @@ describe("a run without a provenance", () => {
     expect(server.of("GET /runs/3/provenance")).toHaveLength(1);
   });
 
-  it("fetches again until the trainer has reported it", async () => {
+  it("shows it when the trainer has reported it", async () => {
     let reported = false;
     const server = open(() => (reported ? aRunProvenance() : NONE), { state: "running" });
     await expect.poll(() => server.of("GET /runs/3/provenance").length).toBe(1);
     reported = true;
+    stream().say("run.changed", '{"run_id": 3}');
+    await screen.findByRole("region", { name: "Provenance" }, { timeout: 5000 });
     expect((await facts())["Name"]).toBe("sun");
   });
 });

@@ -6,7 +6,6 @@ import type { AttemptSummary, Provenance, Run } from "@/api/types";
 import { CommandLine } from "@/ui/CommandLine";
 import { QueryError } from "@/ui/QueryError";
 import { bytes, plural } from "@/ui/format";
-import { isActive } from "@/ui/states";
 import { shellCommand } from "../commands";
 import pageClasses from "../run.module.css";
 import { EarlierVersions } from "./EarlierVersions";
@@ -18,7 +17,7 @@ import { SourceFacts } from "./SourceFacts";
 /** Code, packages, host and command that an attempt of a run was made with. */
 export function ProvenanceCard({ run }: { run: Run }) {
   const [attempt, setAttempt] = useState<number | null>(null);
-  const query = useQuery(provenanceQuery(run.id, run.attempt, attempt, isActive(run)));
+  const query = useQuery(provenanceQuery(run.id, attempt));
   const { data } = query;
   if (query.isError && !data) {
     return <QueryError error={query.error} retry={() => void query.refetch()} />;
