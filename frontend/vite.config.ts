@@ -1,11 +1,44 @@
 import react from "@vitejs/plugin-react";
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { defineConfig } from "vite";
+import { promisify } from "node:util";
+import { brotliCompress, constants, gzip } from "node:zlib";
+import { defineConfig, type Plugin } from "vite";
 
 const backend = process.env.ARCADIA_BACKEND_URL ?? "http://127.0.0.1:8000";
 
+/** Smaller files are one packet in any form. */
+const MIN_COMPRESSED = 1_000;
+
+/** Write a compressed copy of each large file beside it, which the server sends. */
+function compressedCopies(): Plugin {
+  const forms = {
+    gz: (content: Buffer) => promisify(gzip)(content, { level: constants.Z_BEST_COMPRESSION }),
+    br: (content: Buffer) => promisify(brotliCompress)(content),
+  };
+  return {
+    name: "compressed-copies",
+    apply: "build",
+    async writeBundle({ dir = "" }, bundle) {
+      const files = Object.values(bundle).map((file) => ({
+        path: join(dir, file.fileName),
+        content: Buffer.from(file.type === "chunk" ? file.code : file.source),
+      }));
+      const large = files.filter(
+        ({ path, content }) => /\.(js|css)$/.test(path) && content.length >= MIN_COMPRESSED,
+      );
+      await Promise.all(
+        large.flatMap(({ path, content }) =>
+          Object.entries(forms).map(async ([end, pack]) => writeFile(`${path}.${end}`, await pack(content))),
+        ),
+      );
+    },
+  };
+}
+
 export default defineConfig({
-  plugins: [react()],
+  plugins: [react(), compressedCopies()],
   resolve: { alias: { "@": fileURLToPath(new URL("./src", import.meta.url)) } },
   server: { host: "127.0.0.1", proxy: { "/api": backend } },
   // Plotly is 1.4 MB in its own chunk, which only pages with charts load.

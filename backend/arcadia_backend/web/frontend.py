@@ -3,13 +3,14 @@
 import functools
 import hashlib
 import logging
+import re
 from html import escape
 from importlib.metadata import version
 from pathlib import Path
 
 from fastapi import APIRouter, FastAPI, Request
 from fastapi.responses import FileResponse, HTMLResponse, RedirectResponse
-from starlette.datastructures import MutableHeaders
+from starlette.datastructures import Headers, MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from arcadia_backend.errors import NoSuchPath
@@ -108,6 +109,9 @@ _BUNDLED = Path(__file__).parents[1] / "pages"
 DIST = _BUNDLED if _BUNDLED.is_dir() else Path(__file__).parents[3] / "frontend" / "dist"
 # File names below this path contain a hash of the content.
 HASHED_FILES = "/assets/"
+_HASHED_FILE = re.compile(rf"{HASHED_FILES}[\w.-]+")
+# The build writes a compressed copy of each large file beside it. Browsers accept Brotli only over HTTPS or locally.
+COPIES = {"br": ".br", "gzip": ".gz"}
 
 _NOT_BUILT = """<!doctype html><html lang="en"><title>Arcadia</title>
 <h1>Arcadia is running, but its frontend is not built</h1>
@@ -122,6 +126,7 @@ def serve_frontend(app: FastAPI, dist: Path = DIST) -> None:
     if (dist / "index.html").is_file():
         app.frontend("/", directory=dist, fallback="index.html")
         app.add_middleware(CacheHeaders)
+        app.add_middleware(CompressedCopies, dist=dist)
         return
 
     log.warning("The frontend is not built. Run make setup in the project folder.")
@@ -151,3 +156,38 @@ class CacheHeaders:
             await send(message)
 
         await self._app(scope, receive, send_with_header)
+
+
+class CompressedCopies:
+    """Middleware that serves the compressed copy of a hashed file, so that no request waits for its compression."""
+
+    def __init__(self, app: ASGIApp, dist: Path) -> None:
+        self._app, self._dist = app, dist
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Serve the smallest copy that the client accepts, or the file itself."""
+        if scope["type"] != "http" or not _HASHED_FILE.fullmatch(scope["path"]):
+            await self._app(scope, receive, send)
+            return
+        path: str = scope["path"]
+        coding = self._coding(path, Headers(scope=scope).get("accept-encoding", ""))
+        copy = path + COPIES[coding] if coding else path
+
+        async def send_with_headers(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                headers = MutableHeaders(scope=message)
+                headers.add_vary_header("Accept-Encoding")
+                if coding and message["status"] in (200, 206):
+                    headers["Content-Encoding"] = coding
+            await send(message)
+
+        await self._app({**scope, "path": copy, "raw_path": copy.encode()}, receive, send_with_headers)
+
+    def _coding(self, path: str, accepted: str) -> str | None:
+        """Return the coding of the copy to serve, or None if there is none that the client accepts."""
+        file = self._dist / path.removeprefix("/")
+        names = {name.strip() for name in accepted.lower().split(",")}
+        return next(
+            (coding for coding, end in COPIES.items() if coding in names and file.with_name(file.name + end).is_file()),
+            None,
+        )
