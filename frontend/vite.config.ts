@@ -42,5 +42,25 @@ export default defineConfig({
   resolve: { alias: { "@": fileURLToPath(new URL("./src", import.meta.url)) } },
   server: { host: "127.0.0.1", proxy: { "/api": backend } },
   // Plotly is 1.4 MB in its own chunk, which only pages with charts load.
-  build: { target: "es2022", chunkSizeWarningLimit: 1600, assetsInlineLimit: 0 },
+  build: {
+    target: "es2022",
+    chunkSizeWarningLimit: 1600,
+    assetsInlineLimit: 0,
+    rolldownOptions: {
+      output: {
+        codeSplitting: {
+          groups: [
+            { name: "initial", tags: ["$initial"], priority: 2 },
+            {
+              name: "part",
+              entriesAware: true,
+              entriesAwareMergeThreshold: +(process.env.THR ?? 20000),
+              minShareCount: 2,
+              priority: 1,
+            },
+          ],
+        },
+      },
+    },
+  },
 });

@@ -2,7 +2,7 @@ import { screen, waitFor } from "@testing-library/react";
 import { createMemoryRouter, matchRoutes, type RouteObject } from "react-router";
 import { expect, it } from "vitest";
 import { renderPage } from "@/testing/render";
-import { NotFoundPage } from "./NotFoundPage";
+import NotFoundPage from "./NotFoundPage";
 import { routes } from "./router";
 
 /** The routes without the code of their pages. */

@@ -8,7 +8,6 @@ import {
 import { importPage } from "@/ui/loadCode";
 import { Connecting } from "./Connecting";
 import { ErrorPage } from "./ErrorPage";
-import { NotFoundPage } from "./NotFoundPage";
 import { Shell } from "./Shell";
 
 const page = (load: () => Promise<{ default: React.ComponentType }>) => async () => ({
@@ -99,7 +98,7 @@ export const routes: RouteObject[] = [
           { path: "wall", lazy: page(() => import("@/pages/wall/WallPage")) },
           { path: "workers", lazy: page(() => import("@/pages/workers/WorkersPage")) },
           ...FORWARDED,
-          { path: "*", Component: NotFoundPage },
+          { path: "*", lazy: page(() => import("./NotFoundPage")) },
         ],
       },
     ],

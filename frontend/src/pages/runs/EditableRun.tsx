@@ -2,8 +2,11 @@ import { ActionIcon, Popover } from "@mantine/core";
 import { IconPencil } from "@tabler/icons-react";
 import { type ReactNode, useRef } from "react";
 import type { ListedRun } from "@/api/types";
+import { lazyPart } from "@/ui/lazyPart";
 import classes from "./EditableRun.module.css";
-import { type EditedField, RunEditor } from "./RunEditor";
+import type { EditedField } from "./editedFields";
+
+const RunEditor = lazyPart(() => import("./RunEditor").then((module) => module.RunEditor));
 
 interface EditableRunProps {
   run: ListedRun;

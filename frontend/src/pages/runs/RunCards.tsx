@@ -1,5 +1,4 @@
 import { Checkbox } from "@mantine/core";
-import { useCallbackRef } from "@mantine/hooks";
 import { memo } from "react";
 import type { ListedRun } from "@/api/types";
 import { Rate, Score, TimeAgo } from "@/ui/Quantity";
@@ -16,14 +15,10 @@ import { bestReturnMeaning, lastReturnMeaning } from "@/ui/states";
 
 /** The runs as cards, for narrow screens. CSS keeps the browser from rendering cards out of view. */
 export function RunCards({ model }: { model: RunTableModel }) {
-  const { table } = model;
-  const toggle = useCallbackRef((id: string, event: unknown) =>
-    table.getRow(id).getToggleSelectedHandler()(event),
-  );
   return (
     <ul className={classes.cards} aria-label="Runs">
-      {table.getRowModel().rows.map((row) => (
-        <RunCard key={row.id} run={row.original} selected={row.getIsSelected()} onToggle={toggle} />
+      {model.runs.map((run) => (
+        <RunCard key={run.id} run={run} selected={model.isSelected(run.id)} onToggle={model.toggle} />
       ))}
     </ul>
   );
@@ -32,7 +27,7 @@ export function RunCards({ model }: { model: RunTableModel }) {
 interface RunCardProps {
   run: ListedRun;
   selected: boolean;
-  onToggle: (id: string, event: unknown) => void;
+  onToggle: RunTableModel["toggle"];
 }
 
 /** Memoized, because there may be a thousand cards. */
@@ -44,7 +39,7 @@ const RunCard = memo(function RunCard({ run, selected, onToggle }: RunCardProps)
           size="sm"
           aria-label={`Select ${run.name}`}
           checked={selected}
-          onChange={(event) => onToggle(String(run.id), event)}
+          onChange={(event) => onToggle(run.id, event)}
         />
         <RunCell run={run} />
         <RunMenu run={run}>

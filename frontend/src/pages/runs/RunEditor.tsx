@@ -9,13 +9,7 @@ import { notifyProblem } from "@/ui/notify";
 import { normalizeTags } from "@/ui/tags";
 import { useIsMounted } from "@/ui/useIsMounted";
 import { useStoredDraft } from "@/ui/useStoredDraft";
-
-const FIELDS = ["name", "tags", "notes"] as const;
-export type EditedField = (typeof FIELDS)[number];
-
-/** Return true for the id of a column that can be edited. */
-export const isEditedField = (id: string | undefined): id is EditedField =>
-  FIELDS.some((field) => field === id);
+import { EDITED_FIELDS, type EditedField } from "./editedFields";
 
 /** The changed fields. The others show what the run has, which may change while the form is open. */
 interface Draft {
@@ -140,7 +134,7 @@ function changesOf(draft: Draft, run: ListedRun, notes: string | undefined): Run
 /** Return the messages by field. A message without a field is `other`. */
 function errorsOf(error: Error | null): Partial<Record<EditedField | "other", string>> {
   if (!error) return {};
-  const fields = FIELDS.flatMap((field) => {
+  const fields = EDITED_FIELDS.flatMap((field) => {
     const found =
       error instanceof ApiError && error.fieldErrors.find((problem) => problem.field.startsWith(field));
     return found ? [[field, found.message] as const] : [];
