@@ -8,6 +8,10 @@ import { defineConfig, type Plugin } from "vite";
 
 const backend = process.env.ARCADIA_BACKEND_URL ?? "http://127.0.0.1:8000";
 
+/** Name of the files with code that several pages share. The bundler appends the names of the pages. */
+const SHARED = "part";
+const shortName = (name: string) => (name.startsWith(`${SHARED}~`) ? SHARED : name.replace(/\.[^.]*$/, ""));
+
 /** Smaller files are one packet in any form. */
 const MIN_COMPRESSED = 1_000;
 
@@ -41,25 +45,22 @@ export default defineConfig({
   plugins: [react(), compressedCopies()],
   resolve: { alias: { "@": fileURLToPath(new URL("./src", import.meta.url)) } },
   server: { host: "127.0.0.1", proxy: { "/api": backend } },
-  // Plotly is 1.4 MB in its own chunk, which only pages with charts load.
+  // Plotly is 1.2 MB in its own chunk, which only pages with charts load.
   build: {
     target: "es2022",
     chunkSizeWarningLimit: 1600,
     assetsInlineLimit: 0,
     rolldownOptions: {
       output: {
+        // One file for what every page needs, and one for each set of pages that share further modules.
         codeSplitting: {
           groups: [
             { name: "initial", tags: ["$initial"], priority: 2 },
-            {
-              name: "part",
-              entriesAware: true,
-              entriesAwareMergeThreshold: +(process.env.THR ?? 20000),
-              minShareCount: 2,
-              priority: 1,
-            },
+            { name: SHARED, entriesAware: true, minShareCount: 2, priority: 1 },
           ],
         },
+        chunkFileNames: ({ name }) => `assets/${shortName(name)}-[hash].js`,
+        assetFileNames: ({ names: [name = ""] }) => `assets/${shortName(name)}-[hash][extname]`,
       },
     },
   },
