@@ -1,4 +1,5 @@
 import { ActionIcon, Popover, Tooltip } from "@mantine/core";
+import { useDisclosure } from "@mantine/hooks";
 import { IconColumns3 } from "@tabler/icons-react";
 import { lazyPart } from "@/ui/lazyPart";
 import type { RunsView } from "./view";
@@ -16,8 +17,9 @@ export interface ColumnMenuProps {
 
 /** Button that opens the choice of the columns. */
 export function ColumnMenu(props: ColumnMenuProps) {
+  const [isUsed, use] = useDisclosure(false);
   return (
-    <Popover position="bottom-end" shadow="md" width={400} trapFocus>
+    <Popover position="bottom-end" shadow="md" width={400} trapFocus onOpen={use.open}>
       <Popover.Target>
         <Tooltip label="Choose columns">
           <ActionIcon size={32} aria-label="Choose columns" visibleFrom="sm">
@@ -25,9 +27,7 @@ export function ColumnMenu(props: ColumnMenuProps) {
           </ActionIcon>
         </Tooltip>
       </Popover.Target>
-      <Popover.Dropdown p={0} aria-label="Columns">
-        <ColumnPanel {...props} />
-      </Popover.Dropdown>
+      {isUsed && <ColumnPanel {...props} />}
     </Popover>
   );
 }

@@ -1,4 +1,4 @@
-import { Button, ScrollArea, Stack, TextInput } from "@mantine/core";
+import { Button, Popover, ScrollArea, Stack, TextInput } from "@mantine/core";
 import { IconPlus, IconSearch } from "@tabler/icons-react";
 import { useState } from "react";
 import { useCatchFocus } from "@/ui/useCatchFocus";
@@ -15,7 +15,7 @@ export function ColumnPanel({ view, project, chosen, onChange, onReset }: Column
   const [isAdding, setAdding] = useState(false);
   const searchField = useCatchFocus<HTMLInputElement>(!isAdding);
   const isFull = computedColumns(chosen).length >= MAX_COMPUTED;
-  return isAdding ? (
+  const content = isAdding ? (
     <ComputedColumnForm
       onAdd={(id) => {
         if (!hasColumn(chosen, id)) onChange([...chosen, id]);
@@ -66,5 +66,10 @@ export function ColumnPanel({ view, project, chosen, onChange, onReset }: Column
         </Button>
       </div>
     </>
+  );
+  return (
+    <Popover.Dropdown p={0} aria-label="Columns">
+      {content}
+    </Popover.Dropdown>
   );
 }

@@ -6,7 +6,7 @@ import { lazyPart } from "@/ui/lazyPart";
 import classes from "./EditableRun.module.css";
 import type { EditedField } from "./editedFields";
 
-const RunEditor = lazyPart(() => import("./RunEditor").then((module) => module.RunEditor));
+const RunEditorDropdown = lazyPart(() => import("./RunEditor").then((module) => module.RunEditorDropdown));
 
 interface EditableRunProps {
   run: ListedRun;
@@ -49,14 +49,7 @@ export function EditableRun({ run, field, onEdit, children }: EditableRunProps) 
           <Popover.Target>
             <span className={classes.anchor} />
           </Popover.Target>
-          {/* Double clicks in the form are not clicks on the row. */}
-          <Popover.Dropdown
-            role="dialog"
-            aria-label={`Edit ${run.name}`}
-            onDoubleClick={(event) => event.stopPropagation()}
-          >
-            <RunEditor run={run} field={field} onClose={close} />
-          </Popover.Dropdown>
+          <RunEditorDropdown run={run} field={field} onClose={close} />
         </Popover>
       )}
     </div>

@@ -4,11 +4,13 @@ import type { ListedRun } from "@/api/types";
 import { Rate, Score, TimeAgo } from "@/ui/Quantity";
 import { RunProgress } from "@/ui/RunProgress";
 import { BaselineDelta } from "./BaselineDelta";
+import { CardActions } from "./CardActions";
 import { RunMenu } from "@/run-actions/RunMenu";
 import { ChoiceItems } from "./CurveChoice";
 import { RunCell } from "./RunCell";
 import { shortEnv } from "@/ui/format";
 import classes from "./runs.module.css";
+import { SparklineBatches, SparklineCell } from "./SparklineCell";
 import { StateCell } from "./StateCell";
 import type { RunTableModel } from "./useRunTable";
 import { bestReturnMeaning, lastReturnMeaning } from "@/ui/states";
@@ -16,11 +18,13 @@ import { bestReturnMeaning, lastReturnMeaning } from "@/ui/states";
 /** The runs as cards, for narrow screens. CSS keeps the browser from rendering cards out of view. */
 export function RunCards({ model }: { model: RunTableModel }) {
   return (
-    <ul className={classes.cards} aria-label="Runs">
-      {model.runs.map((run) => (
-        <RunCard key={run.id} run={run} selected={model.isSelected(run.id)} onToggle={model.toggle} />
-      ))}
-    </ul>
+    <SparklineBatches runs={model.runs}>
+      <ul className={classes.cards} aria-label="Runs">
+        {model.runs.map((run) => (
+          <RunCard key={run.id} run={run} selected={model.isSelected(run.id)} onToggle={model.toggle} />
+        ))}
+      </ul>
+    </SparklineBatches>
   );
 }
 
@@ -35,18 +39,22 @@ const RunCard = memo(function RunCard({ run, selected, onToggle }: RunCardProps)
   return (
     <li className={classes.card} data-selected={selected || undefined}>
       <div className={classes.cardHead}>
-        <Checkbox
-          size="sm"
-          aria-label={`Select ${run.name}`}
-          checked={selected}
-          onChange={(event) => onToggle(run.id, event)}
-        />
+        {/* A tap beside the box counts too. */}
+        <label className={classes.cardCheck}>
+          <Checkbox
+            size="sm"
+            aria-label={`Select ${run.name}`}
+            checked={selected}
+            onChange={(event) => onToggle(run.id, event)}
+          />
+        </label>
         <RunCell run={run} />
         <RunMenu run={run}>
           <ChoiceItems run={run} />
         </RunMenu>
       </div>
       <CardBody run={run} />
+      <CardActions run={run} />
     </li>
   );
 });
@@ -78,6 +86,10 @@ function CardBody({ run }: { run: ListedRun }) {
         <dd>
           <Rate value={run.steps_per_second} />
           <BaselineDelta run={run} column="steps_per_second" />
+        </dd>
+        <dt>Return</dt>
+        <dd>
+          <SparklineCell run={run} />
         </dd>
       </dl>
     </>

@@ -1,4 +1,4 @@
-import { Button, Group, Stack, TagsInput, Text, Textarea, TextInput } from "@mantine/core";
+import { Button, Group, Popover, Stack, TagsInput, Text, Textarea, TextInput } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { type FormEvent, type KeyboardEvent, useState } from "react";
 import { ApiError } from "@/api/problem";
@@ -25,8 +25,21 @@ interface RunEditorProps {
   onClose: () => void;
 }
 
+/** The form below a row. Double clicks in it are not clicks on the row. */
+export function RunEditorDropdown(props: RunEditorProps) {
+  return (
+    <Popover.Dropdown
+      role="dialog"
+      aria-label={`Edit ${props.run.name}`}
+      onDoubleClick={(event) => event.stopPropagation()}
+    >
+      <RunEditor {...props} />
+    </Popover.Dropdown>
+  );
+}
+
 /** Form for the name, tags and notes of a run. The browser tab keeps the draft until it is saved or canceled. */
-export function RunEditor({ run, field, onClose }: RunEditorProps) {
+function RunEditor({ run, field, onClose }: RunEditorProps) {
   const draft = useStoredDraft<Draft>(`arcadia-edit-run-${run.id}`, {});
   const [isNameMissing, setNameMissing] = useState(false);
   const detail = useQuery(runQuery(run.id));
