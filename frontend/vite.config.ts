@@ -4,13 +4,27 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { brotliCompress, constants, gzip } from "node:zlib";
-import { defineConfig, type Plugin } from "vite";
+import { defineConfig, type Plugin, type Rolldown } from "vite";
 
 const backend = process.env.ARCADIA_BACKEND_URL ?? "http://127.0.0.1:8000";
 
 /** Name of the files with code that several pages share. The bundler appends the names of the pages. */
 const SHARED = "part";
 const shortName = (name: string) => (name.startsWith(`${SHARED}~`) ? SHARED : name.replace(/\.[^.]*$/, ""));
+
+/** Return a name for a module of the application that the run list and another page import, or null. */
+function sharedWithRunsPage(id: string, modules: Rolldown.ChunkingContext): string | null {
+  const seen = new Set<string>();
+  const visit = (module: string) => {
+    // All pages seem to import all of a library that has one index.
+    if (seen.has(module) || module.includes("node_modules")) return;
+    seen.add(module);
+    modules.getModuleInfo(module)?.importers.forEach(visit);
+  };
+  visit(id);
+  const pages = [...seen].filter((module) => /Page\.tsx$/.test(module));
+  return pages.length > 1 && pages.some((page) => page.endsWith("/RunsPage.tsx")) ? "common" : null;
+}
 
 /** Smaller files are one packet in any form. */
 const MIN_COMPRESSED = 1_000;
@@ -56,7 +70,8 @@ export default defineConfig({
         codeSplitting: {
           groups: [
             { name: "initial", tags: ["$initial"], priority: 2 },
-            { name: SHARED, entriesAware: true, minShareCount: 2, priority: 1 },
+            { name: sharedWithRunsPage, priority: 1 },
+            { name: SHARED, entriesAware: true, minShareCount: 2 },
           ],
         },
         chunkFileNames: ({ name }) => `assets/${shortName(name)}-[hash].js`,
