@@ -22,11 +22,11 @@ const page = (load: LoadPage) => {
 };
 
 /** Load the code of a page as soon as the pointer or the focus is on a link to it. */
-export function preloadLinkedPages(): void {
+export function preloadLinkedPages(pages: RouteObject[] = routes): void {
   const preload = ({ target }: Event) => {
     const link = target instanceof Element ? target.closest("a") : null;
     if (link?.origin !== window.location.origin) return;
-    const lazy = matchRoutes(routes, link.pathname)?.at(-1)?.route.lazy;
+    const lazy = matchRoutes(pages, link.pathname)?.at(-1)?.route.lazy;
     // An error is shown when the link is followed.
     if (lazy && "load" in lazy) (lazy as ReturnType<typeof page>).load().catch(() => undefined);
   };
