@@ -16,6 +16,7 @@ const pages = {
   // Elements are short-lived. With the default of 16 MB, collecting them took a tenth of the time.
   execArgv: ["--max-semi-space-size=64"],
   alias: {
+    "plotly.js-basic-dist-min": fileURLToPath(new URL("./src/testing/plotly.ts", import.meta.url)),
     "plotly.js-cartesian-dist-min": fileURLToPath(new URL("./src/testing/plotly.ts", import.meta.url)),
   },
 };

@@ -1,17 +1,17 @@
 import { StrictMode } from "react";
 import { createRoot } from "react-dom/client";
 import { RouterProvider } from "react-router/dom";
-import { figureKindsQuery } from "@/api/figures";
+import { prefetchPage } from "@/app/pageData";
 import { Providers } from "@/app/Providers";
 import { createQueryClient } from "@/app/queryClient";
-import { createRouter } from "@/app/router";
+import { createRouter, preloadLinkedPages } from "@/app/router";
 
 const root = document.getElementById("root");
 if (!root) throw new Error("index.html has no #root");
 
 const client = createQueryClient();
-// Early, because titles and zooms of charts depend on it.
-void client.prefetchQuery(figureKindsQuery);
+prefetchPage(client, window.location);
+preloadLinkedPages();
 
 createRoot(root).render(
   <StrictMode>

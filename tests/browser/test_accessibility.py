@@ -1,4 +1,4 @@
-"""Accessibility of the pages by the rules of axe, in light and dark, wide and narrow.
+"""Accessibility of the pages by the rules of axe, in light and dark, wide and narrow. No page scrolls sideways.
 
 The rules are those of WCAG 2.2 up to AA, and axe's best practices: headings in order, landmarks around all content.
 """
@@ -29,6 +29,9 @@ AXE_SCRIPT = """async ([rules, without]) => (await axe.run({
     runOnly: rules, resultTypes: ['violations'], rules: without ? {[without]: {enabled: false}} : {}
 })).violations.flatMap(rule => rule.nodes.map(
     node => `${rule.id}: ${node.target.join(' ')} — ${node.failureSummary.replaceAll('\\n', ' ')}`))"""
+
+# Returns how far the page is wider than the window.
+BEYOND_SCRIPT = "() => document.documentElement.scrollWidth - window.innerWidth"
 
 # Returns the color scheme by the page's background.
 SCHEME_SCRIPT = """() => getComputedStyle(document.body).backgroundColor.match(/\\d+/g)[0] < 128 ? 'dark' : 'light'"""
@@ -92,6 +95,8 @@ def check(request: pytest.FixtureRequest) -> Check:
             settle(page)
             assert page.evaluate(SCHEME_SCRIPT) == scheme
             found += [f"{size['width']} px, {scheme}: {each}" for each in page.evaluate(AXE_SCRIPT, [rules, without])]
+            if beyond := page.evaluate(BEYOND_SCRIPT):
+                found.append(f"{size['width']} px: the page scrolls sideways by {beyond} px")
         assert not found, "\n".join(found)
 
     return check

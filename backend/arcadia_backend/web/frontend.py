@@ -3,13 +3,14 @@
 import functools
 import hashlib
 import logging
+import re
 from html import escape
 from importlib.metadata import version
 from pathlib import Path
 
-from fastapi import APIRouter, FastAPI, Request
+from fastapi import APIRouter, FastAPI, Request, Response
 from fastapi.responses import FileResponse, HTMLResponse, RedirectResponse
-from starlette.datastructures import MutableHeaders
+from starlette.datastructures import Headers, MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from arcadia_backend.errors import NoSuchPath
@@ -108,6 +109,11 @@ _BUNDLED = Path(__file__).parents[1] / "pages"
 DIST = _BUNDLED if _BUNDLED.is_dir() else Path(__file__).parents[3] / "frontend" / "dist"
 # File names below this path contain a hash of the content.
 HASHED_FILES = "/assets/"
+IMMUTABLE = "public, max-age=31536000, immutable"
+_SCRIPT = re.compile(rf"{HASHED_FILES}[\w.~-]+\.(js|css)")
+_TYPES = {"js": "text/javascript", "css": "text/css"}
+# The build writes a compressed copy of each large file beside it. Browsers accept Brotli only over HTTPS or locally.
+COPIES = {"br": ".br", "gzip": ".gz"}
 
 _NOT_BUILT = """<!doctype html><html lang="en"><title>Arcadia</title>
 <h1>Arcadia is running, but its frontend is not built</h1>
@@ -122,6 +128,7 @@ def serve_frontend(app: FastAPI, dist: Path = DIST) -> None:
     if (dist / "index.html").is_file():
         app.frontend("/", directory=dist, fallback="index.html")
         app.add_middleware(CacheHeaders)
+        app.add_middleware(Scripts, dist=dist)
         return
 
     log.warning("The frontend is not built. Run make setup in the project folder.")
@@ -146,8 +153,45 @@ class CacheHeaders:
 
         async def send_with_header(message: Message) -> None:
             if message["type"] == "http.response.start" and message["status"] in (200, 206, 304):
-                policy = "public, max-age=31536000, immutable" if hashed else "no-cache"
+                policy = IMMUTABLE if hashed else "no-cache"
                 MutableHeaders(scope=message).setdefault("Cache-Control", policy)
             await send(message)
 
         await self._app(scope, receive, send_with_header)
+
+
+class Scripts:
+    """Middleware that serves the hashed scripts and styles from memory. A page loads dozens of them.
+
+    The build has written compressed copies, so that no request waits for a compression.
+    """
+
+    def __init__(self, app: ASGIApp, dist: Path) -> None:
+        self._app, self._dist = app, dist
+        self._contents: dict[str, bytes] = {}
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Serve the smallest copy that the client accepts. The application answers all other requests."""
+        response = self._respond(scope) if scope["type"] == "http" and scope["method"] == "GET" else None
+        await (response or self._app)(scope, receive, send)
+
+    def _respond(self, scope: Scope) -> Response | None:
+        found = _SCRIPT.fullmatch(scope["path"])
+        if not found:
+            return None
+        accepted = {name.strip() for name in Headers(scope=scope).get("accept-encoding", "").lower().split(",")}
+        headers = {"Cache-Control": IMMUTABLE, "Vary": "Accept-Encoding"}
+        for coding, end in COPIES.items():
+            if coding in accepted and (content := self._read(found[0] + end)) is not None:
+                return Response(content, headers=headers | {"Content-Encoding": coding}, media_type=_TYPES[found[1]])
+        content = self._read(found[0])
+        return None if content is None else Response(content, headers=headers, media_type=_TYPES[found[1]])
+
+    def _read(self, path: str) -> bytes | None:
+        """Return the content of a file of the build, or None if there is none. A name never changes its content."""
+        if path not in self._contents:
+            file = self._dist / path.removeprefix("/")
+            if not file.is_file():
+                return None
+            self._contents[path] = file.read_bytes()
+        return self._contents[path]

@@ -1,8 +1,14 @@
+import "@mantine/spotlight/styles.css";
 import { useDebouncedValue } from "@mantine/hooks";
-import { Spotlight, type SpotlightActionData, type SpotlightActionGroupData } from "@mantine/spotlight";
+import {
+  Spotlight,
+  spotlight,
+  type SpotlightActionData,
+  type SpotlightActionGroupData,
+} from "@mantine/spotlight";
 import { IconSearch } from "@tabler/icons-react";
 import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
-import { type KeyboardEvent, useState } from "react";
+import { type KeyboardEvent, useEffect, useState } from "react";
 import { useNavigate } from "react-router";
 import { projectsQuery } from "@/api/projects";
 import { runListQuery } from "@/api/runs";
@@ -14,11 +20,12 @@ import { PAGES } from "./Header";
 const SEARCH_DELAY_MS = 200;
 const MOST_RUNS = 8;
 
-/** Opens a page, a run or a project by a few letters. Ctrl-K opens it everywhere, also while typing. */
+/** Opens a page, a run or a project by a few letters. It is open at first. Ctrl-K opens it again, also while typing. */
 export function CommandPalette({ onShortcuts, onTour }: { onShortcuts: () => void; onTour: () => void }) {
   const navigate = useNavigate();
   const chooseProject = useChooseProject();
   const [isOpen, setOpen] = useState(false);
+  useEffect(() => spotlight.open(), []);
   const [typed, setTyped] = useState("");
   const [text] = useDebouncedValue(typed.trim(), SEARCH_DELAY_MS);
   const runs = useInfiniteQuery({ ...runListQuery({ text, sort: "-created_at" }), enabled: isOpen });

@@ -29,7 +29,7 @@ function placeOf(pathname: string): string | undefined {
 }
 
 /** Page of an unknown address, with links to all pages. */
-export function NotFoundPage() {
+export default function NotFoundPage() {
   usePageTitle("Page not found");
   const { pathname } = useLocation();
   const place = placeOf(pathname);

@@ -6,7 +6,6 @@ import { useState } from "react";
 import { useNavigate } from "react-router";
 import { isSameProject, projectsQuery } from "@/api/projects";
 import type { ProjectSummary } from "@/api/types";
-import { NewProjectModal } from "@/run-actions/NewProjectModal";
 import {
   projectAddress,
   useChooseProject,
@@ -14,9 +13,14 @@ import {
   useProjectInUrl,
   useShowsProject,
 } from "@/ui/currentProject";
+import { lazyPart } from "@/ui/lazyPart";
 import { plural } from "@/ui/format";
 import warningClasses from "@/ui/Warning.module.css";
 import classes from "./ProjectSwitcher.module.css";
+
+const NewProjectModal = lazyPart(() =>
+  import("@/run-actions/NewProjectModal").then((module) => module.NewProjectModal),
+);
 
 /** Values of the options that are not projects. No name of a project starts with a space. */
 const ALL = " all";

@@ -1,12 +1,13 @@
-import "@mantine/core/styles.css";
-import "@mantine/notifications/styles.css";
-import "@mantine/spotlight/styles.css";
+import "@/theme/mantine.css";
 import "@/theme/global.css";
 import { MantineProvider } from "@mantine/core";
-import { Notifications } from "@mantine/notifications";
+import { useNotifications } from "@mantine/notifications";
 import { QueryClientProvider, type QueryClient } from "@tanstack/react-query";
-import type { ReactNode } from "react";
+import { type ReactNode, useState } from "react";
+import { lazyPart } from "@/ui/lazyPart";
 import { readableRed, theme } from "@/theme/theme";
+
+const Notifications = lazyPart(() => import("./Notifications").then((module) => module.Notifications));
 
 interface ProvidersProps {
   client: QueryClient;
@@ -19,9 +20,17 @@ export function Providers({ client, env = "default", children }: ProvidersProps)
   return (
     <MantineProvider theme={theme} cssVariablesResolver={readableRed} defaultColorScheme="auto" env={env}>
       <QueryClientProvider client={client}>
-        <Notifications position="bottom-right" limit={4} />
+        <FirstNotifications />
         {children}
       </QueryClientProvider>
     </MantineProvider>
   );
+}
+
+/** The notifications, whose code is loaded for the first one. */
+function FirstNotifications() {
+  const { notifications, queue } = useNotifications();
+  const [isUsed, setUsed] = useState(false);
+  if (!isUsed && notifications.length + queue.length > 0) setUsed(true);
+  return isUsed && <Notifications position="bottom-right" limit={4} />;
 }

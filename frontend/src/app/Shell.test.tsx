@@ -9,7 +9,7 @@ import { fakeStreams, stream } from "@/testing/stream";
 import { useQuery } from "@tanstack/react-query";
 import { runQuery } from "@/api/runs";
 import { ErrorPage } from "./ErrorPage";
-import { NotFoundPage } from "./NotFoundPage";
+import NotFoundPage from "./NotFoundPage";
 import { Shell } from "./Shell";
 
 beforeEach(fakeStreams);

@@ -1,21 +1,23 @@
-import { AppShell } from "@mantine/core";
+import { useHotkeys } from "@mantine/hooks";
 import { useQuery } from "@tanstack/react-query";
 import { useCallback, useState } from "react";
 import { Outlet, useNavigate } from "react-router";
 import { LiveProvider } from "@/api/live/LiveProvider";
 import { sessionQuery } from "@/api/session";
-import { CommandPalette } from "./CommandPalette";
 import { Connecting } from "./Connecting";
 import { Header } from "./Header";
 import { UnknownProject } from "./ProjectSwitcher";
 import classes from "./Shell.module.css";
-import { ShortcutSheet } from "./ShortcutSheet";
 import { UnsentActions } from "@/run-actions/UnsentActions";
+import { lazyPart } from "@/ui/lazyPart";
 import { useShortcuts, type Shortcut } from "@/ui/shortcuts";
-import { SignInPage } from "./SignInPage";
 import { TourContext } from "@/ui/tour";
-import { Tour } from "./Tour";
 import { useScrollRestoration } from "./useScrollRestoration";
+
+const CommandPalette = lazyPart(() => import("./CommandPalette").then((module) => module.CommandPalette));
+const ShortcutSheet = lazyPart(() => import("./ShortcutSheet").then((module) => module.ShortcutSheet));
+const SignInPage = lazyPart(() => import("./SignInPage").then((module) => module.SignInPage));
+const Tour = lazyPart(() => import("./Tour").then((module) => module.Tour));
 
 const MAIN_ID = "content";
 
@@ -55,30 +57,33 @@ function Frame({ canSignOut }: { canSignOut: boolean }) {
   const startTour = useCallback(() => setTourStop(1), []);
   const shortcuts = usePageShortcuts(() => setSheetOpened(true));
   useShortcuts(shortcuts);
+  const [isPaletteWanted, setPaletteWanted] = useState(false);
+  // The palette handles its key itself after its code is loaded.
+  useHotkeys([["mod + K", () => setPaletteWanted(true)]], []);
   useScrollRestoration();
   return (
-    <AppShell header={{ height: 56 }} padding={0}>
+    <>
       <a href={`#${MAIN_ID}`} className={classes.skip}>
         Skip to content
       </a>
-      <AppShell.Header className={classes.bar}>
+      <header className={classes.bar}>
         <Header canSignOut={canSignOut} onShortcuts={() => setSheetOpened(true)} />
-      </AppShell.Header>
-      <AppShell.Main id={MAIN_ID} tabIndex={-1} className={classes.main}>
+      </header>
+      <main id={MAIN_ID} tabIndex={-1} className={classes.main}>
         <UnsentActions />
         <UnknownProject />
         <TourContext value={startTour}>
           <Outlet />
         </TourContext>
-      </AppShell.Main>
-      <CommandPalette onShortcuts={() => setSheetOpened(true)} onTour={startTour} />
-      <Tour number={tourStop} onChange={setTourStop} />
+      </main>
+      {isPaletteWanted && <CommandPalette onShortcuts={() => setSheetOpened(true)} onTour={startTour} />}
+      {tourStop > 0 && <Tour number={tourStop} onChange={setTourStop} />}
       <ShortcutSheet
         opened={sheetOpened}
         shortcuts={[...shortcuts, PALETTE_KEYS, ...TABLE_KEYS, ...REPLAY_KEYS]}
         onClose={() => setSheetOpened(false)}
       />
-    </AppShell>
+    </>
   );
 }
 

@@ -1,9 +1,9 @@
-import { screen, waitFor } from "@testing-library/react";
+import { fireEvent, screen, waitFor } from "@testing-library/react";
 import { createMemoryRouter, matchRoutes, type RouteObject } from "react-router";
-import { expect, it } from "vitest";
+import { expect, it, vi } from "vitest";
 import { renderPage } from "@/testing/render";
-import { NotFoundPage } from "./NotFoundPage";
-import { routes } from "./router";
+import NotFoundPage from "./NotFoundPage";
+import { preloadLinkedPages, routes } from "./router";
 
 /** The routes without the code of their pages. */
 function withoutPages(all: RouteObject[]): RouteObject[] {
@@ -46,7 +46,7 @@ it("has an element or a page in every route without children", () => {
 });
 
 it.each(["/nothing", "/runs/7/a/b/c", "/replays", "/checkpoints/12"])("has no page at %s", (address) => {
-  expect(matchRoutes(routes, address)?.at(-1)?.route.Component).toBe(NotFoundPage);
+  expect(matchRoutes(routes, address)?.at(-1)?.route.path).toBe("*");
 });
 
 it("says where replays and checkpoints are, and links to every page", async () => {
@@ -55,4 +55,23 @@ it("says where replays and checkpoints are, and links to every page", async () =
   expect(screen.getByRole("link", { name: "Games" }).getAttribute("href")).toBe("/games");
   await router.navigate("/checkpoint/7");
   expect(await screen.findByText(/^Checkpoints are in the tab/)).toBeTruthy();
+});
+
+it("loads the code of a page when the pointer or the focus is on a link to it", () => {
+  const load = vi.fn(() => Promise.resolve({ default: () => null }));
+  const lazy = Object.assign(() => Promise.resolve({ Component: () => null }), { load });
+  preloadLinkedPages([{ path: "games", lazy }]);
+  renderPage(
+    <>
+      <a href="/games">
+        <b>Games</b>
+      </a>
+      <a href="https://example.org/games">Elsewhere</a>
+    </>,
+  );
+  fireEvent.pointerOver(screen.getByText("Elsewhere"));
+  expect(load).not.toHaveBeenCalled();
+  fireEvent.pointerOver(screen.getByText("Games"));
+  screen.getByText("Games").closest("a")?.focus();
+  expect(load).toHaveBeenCalledTimes(2);
 });

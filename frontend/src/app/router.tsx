@@ -1,6 +1,7 @@
 import {
   createBrowserRouter,
   type LoaderFunctionArgs,
+  matchRoutes,
   redirect,
   replace,
   type RouteObject,
@@ -8,13 +9,29 @@ import {
 import { importPage } from "@/ui/loadCode";
 import { Connecting } from "./Connecting";
 import { ErrorPage } from "./ErrorPage";
-import { NotFoundPage } from "./NotFoundPage";
 import { Shell } from "./Shell";
 
-const page = (load: () => Promise<{ default: React.ComponentType }>) => async () => ({
-  // The source code of the import names its file, so each page gets its own reload.
-  Component: (await importPage(String(load), load)).default,
-});
+type LoadPage = () => Promise<{ default: React.ComponentType }>;
+
+const page = (load: LoadPage) => {
+  const lazy = async () => ({
+    // The source code of the import names its file, so each page gets its own reload.
+    Component: (await importPage(String(load), load)).default,
+  });
+  return Object.assign(lazy, { load });
+};
+
+/** Load the code of a page as soon as the pointer or the focus is on a link to it. */
+export function preloadLinkedPages(pages: RouteObject[] = routes): void {
+  const preload = ({ target }: Event) => {
+    const link = target instanceof Element ? target.closest("a") : null;
+    if (link?.origin !== window.location.origin) return;
+    const lazy = matchRoutes(pages, link.pathname)?.at(-1)?.route.lazy;
+    // An error is shown when the link is followed.
+    if (lazy && "load" in lazy) (lazy as ReturnType<typeof page>).load().catch(() => undefined);
+  };
+  for (const kind of ["pointerover", "focusin"]) document.addEventListener(kind, preload, { passive: true });
+}
 
 /** Redirect the old address of the study form: /studies/new, with ?from=3 for a clone. */
 function redirectToStudyForm({ request }: LoaderFunctionArgs) {
@@ -99,7 +116,7 @@ export const routes: RouteObject[] = [
           { path: "wall", lazy: page(() => import("@/pages/wall/WallPage")) },
           { path: "workers", lazy: page(() => import("@/pages/workers/WorkersPage")) },
           ...FORWARDED,
-          { path: "*", Component: NotFoundPage },
+          { path: "*", lazy: page(() => import("./NotFoundPage")) },
         ],
       },
     ],

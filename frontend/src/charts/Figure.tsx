@@ -1,14 +1,12 @@
 import type { ReactNode } from "react";
-import { figureQuery } from "@/api/figures";
 import { runsInFileName } from "@/api/runNumbers";
-import { type CurveView, figureRequest, X_TITLES } from "./curveView";
+import { curvesQuery } from "./curvesQuery";
+import { type CurveView, X_TITLES } from "./curveView";
 import { FigureFrame } from "./FigureFrame";
 import type { Chart } from "./metrics";
 import { metricRows, ROW_HEADER } from "./points";
 import type { PlotArea } from "./plotly";
 import { useZoom } from "./useCurveView";
-
-const BUCKETS = 400;
 
 interface FigureProps {
   runs: readonly number[];
@@ -32,12 +30,8 @@ export function Figure({
   ownColors = false,
   overlay,
 }: FigureProps) {
-  const { title, metrics, shares = false, counts = false } = chart;
+  const { title, metrics } = chart;
   const [zoom, setZoom] = useZoom(view.xLog);
-  const look = {
-    ...figureRequest(counts ? { ...view, smoothing: 0 } : view, zoom, BUCKETS, runs.length > 1),
-    ...(ownColors && { colors: "run" as const }),
-  };
   const points = async () => {
     const perRun = await Promise.all(runs.map((run) => metricRows(run, metrics, view.x, zoom)));
     return { header: ROW_HEADER(view.x), rows: perRun.flat() };
@@ -48,7 +42,7 @@ export function Figure({
       noun="curve"
       hint={metrics.join(", ")}
       label={`${title} by ${X_TITLES[view.x].toLowerCase()}, ${runs.length === 1 ? "one run" : `${runs.length} runs`}.`}
-      query={figureQuery(runs, metrics, shares, look)}
+      query={curvesQuery(runs, chart, view, zoom, ownColors)}
       zoom={zoom}
       onZoom={setZoom}
       xLog={view.xLog}

@@ -12,7 +12,7 @@ import { embedAddress } from "./embed";
 import { FigureMenu, type Points } from "./FigureMenu";
 import { hasUndrawable, roomOfBrokenNames, themed } from "./figureTheme";
 import { Plot } from "./Plot";
-import { loadPlotly, type PlotArea, type PlotlyLibrary } from "./plotly";
+import { bundleFor, loadPlotly, type PlotArea, type PlotlyLibrary } from "./plotly";
 import { useVisible } from "./useVisible";
 
 /** Files that the menu of a chart saves. A bare chart has no menu, as for readers of another site. */
@@ -71,15 +71,17 @@ export function FigureFrame<Answer, Key extends QueryKey>(props: FigureFrameProp
   const scheme = useComputedColorScheme("light");
   const { ref: canvas, width } = useElementSize();
 
+  const answer = useQuery({ ...query, enabled: visible && query.enabled !== false });
+  // Most figures need only the small bundle, so it is loaded before the figure is known.
+  const bundle = answer.data ? bundleFor(answer.data) : "basic";
   const library = useQuery({
-    queryKey: ["plotly"],
-    queryFn: loadPlotly,
+    queryKey: ["plotly", bundle],
+    queryFn: () => loadPlotly(bundle),
     enabled: visible,
     staleTime: Infinity,
     gcTime: Infinity,
     structuralSharing: false,
   });
-  const answer = useQuery({ ...query, enabled: visible && query.enabled !== false });
 
   const figure = useMemo(
     () => answer.data && themed(answer.data, { scheme, revision, legend, wholeLegend, top, width, zoom }),

@@ -2,21 +2,39 @@
 
 import type * as Plotly from "plotly.js";
 import type { PlotlyHTMLElement } from "plotly.js";
+import type { Figure } from "@/api/types";
 import { importWithRetries } from "@/ui/loadCode";
 import classes from "./charts.module.css";
 
 export type PlotlyLibrary = typeof Plotly;
 
-let loading: Promise<PlotlyLibrary> | undefined;
+const BUNDLES = {
+  /** Draws lines and bars. */
+  basic: () => import("plotly.js-basic-dist-min"),
+  /** Also draws heat maps and other kinds of traces with two axes. It is a quarter larger. */
+  cartesian: () => import("plotly.js-cartesian-dist-min"),
+};
+export type Bundle = keyof typeof BUNDLES;
 
-export function loadPlotly(): Promise<PlotlyLibrary> {
-  loading ??= importWithRetries(() => import("plotly.js-cartesian-dist-min"))
-    .then((module) => module.default)
-    .catch((error: unknown) => {
-      loading = undefined; // the next chart tries again
-      throw error;
-    });
-  return loading;
+const BASIC_TRACES = ["scatter", "bar", "pie"];
+const loading = new Map<Bundle, Promise<PlotlyLibrary>>();
+
+/** Return the smallest bundle that draws a figure. */
+export function bundleFor({ data }: Pick<Figure, "data">): Bundle {
+  return data.every(({ type = "scatter" }) => BASIC_TRACES.includes(String(type))) ? "basic" : "cartesian";
+}
+
+export function loadPlotly(bundle: Bundle = "basic"): Promise<PlotlyLibrary> {
+  const found =
+    loading.get(bundle) ??
+    importWithRetries<{ default: PlotlyLibrary }>(BUNDLES[bundle])
+      .then((module) => module.default)
+      .catch((error: unknown) => {
+        loading.delete(bundle); // the next chart tries again
+        throw error;
+      });
+  loading.set(bundle, found);
+  return found;
 }
 
 /** Position and range of the x axis of a drawn chart. */

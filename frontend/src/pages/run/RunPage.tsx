@@ -9,24 +9,40 @@ import { runQuery } from "@/api/runs";
 import type { Run } from "@/api/types";
 import { usePageTitle } from "@/ui/usePageTitle";
 import { EmptyState } from "@/ui/EmptyState";
+import { lazyPart } from "@/ui/lazyPart";
 import { QueryError } from "@/ui/QueryError";
 import { hasAgent, isReported } from "@/ui/states";
 import { useIsMounted } from "@/ui/useIsMounted";
-import { ArtifactsTab } from "./ArtifactsTab";
-import { CheckpointsTab } from "./CheckpointsTab";
-import { ConfigTab } from "./ConfigTab";
-import { CriticTab } from "./critic/CriticTab";
-import { CurvesTab, SystemTab } from "./CurvesTab";
-import { EvaluationsTab } from "./evaluations/EvaluationsTab";
-import { LiveTab } from "./live/LiveTab";
 import { isSystemMetric } from "./systemMetrics";
-import { LineageTab } from "./LineageTab";
-import { LogTab } from "./LogTab";
-import { MediaTab } from "./media/MediaTab";
 import { OverviewTab } from "./OverviewTab";
-import { ReplaysPage } from "./recordings/ReplaysPage";
 import classes from "./run.module.css";
 import { RunHeader } from "./RunHeader";
+
+/** Return a tab whose code is loaded when it is first opened. */
+const tab = (load: () => Promise<ComponentType<{ run: Run }>>) => lazyPart(load, LoadingTab);
+
+const ArtifactsTab = tab(() => import("./ArtifactsTab").then((module) => module.ArtifactsTab));
+const CheckpointsTab = tab(() => import("./CheckpointsTab").then((module) => module.CheckpointsTab));
+const ConfigTab = tab(() => import("./ConfigTab").then((module) => module.ConfigTab));
+const CriticTab = tab(() => import("./critic/CriticTab").then((module) => module.CriticTab));
+const CurvesTab = tab(() => import("./CurvesTab").then((module) => module.CurvesTab));
+const EvaluationsTab = tab(() =>
+  import("./evaluations/EvaluationsTab").then((module) => module.EvaluationsTab),
+);
+const LineageTab = tab(() => import("./LineageTab").then((module) => module.LineageTab));
+const LiveTab = tab(() => import("./live/LiveTab").then((module) => module.LiveTab));
+const LogTab = tab(() => import("./LogTab").then((module) => module.LogTab));
+const MediaTab = tab(() => import("./media/MediaTab").then((module) => module.MediaTab));
+const ReplaysPage = tab(() => import("./recordings/ReplaysPage").then((module) => module.ReplaysPage));
+const SystemTab = tab(() => import("./CurvesTab").then((module) => module.SystemTab));
+
+function LoadingTab() {
+  return (
+    <Text c="dimmed" role="status">
+      Loading this tab…
+    </Text>
+  );
+}
 
 const TABS: { value: string; label: string; Content: ComponentType<{ run: Run }> }[] = [
   { value: "overview", label: "Overview", Content: OverviewTab },

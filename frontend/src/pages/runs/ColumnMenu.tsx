@@ -1,15 +1,12 @@
-import { ActionIcon, Button, Popover, ScrollArea, Stack, TextInput, Tooltip } from "@mantine/core";
-import { IconColumns3, IconPlus, IconSearch } from "@tabler/icons-react";
-import { useState } from "react";
-import { useCatchFocus } from "@/ui/useCatchFocus";
-import { ColumnChoices } from "./ColumnChoices";
-import { hasColumn, toggleColumn } from "./columnSpecs";
-import { ComputedColumnForm } from "./ComputedColumnForm";
-import { computedColumns, MAX_COMPUTED } from "./computedColumns";
-import classes from "./ColumnMenu.module.css";
+import { ActionIcon, Popover, Tooltip } from "@mantine/core";
+import { useDisclosure } from "@mantine/hooks";
+import { IconColumns3 } from "@tabler/icons-react";
+import { lazyPart } from "@/ui/lazyPart";
 import type { RunsView } from "./view";
 
-interface ColumnMenuProps {
+const ColumnPanel = lazyPart(() => import("./ColumnPanel").then((module) => module.ColumnPanel));
+
+export interface ColumnMenuProps {
   view: RunsView;
   project: string | null;
   /** Specs of all shown columns. */
@@ -18,18 +15,11 @@ interface ColumnMenuProps {
   onReset: () => void;
 }
 
-/** Searchable menu that selects columns: run fields, progress, settings, and the last, max or min of any metric. */
-export function ColumnMenu({ view, project, chosen, onChange, onReset }: ColumnMenuProps) {
-  const [search, setSearch] = useState("");
-  const [isAdding, setAdding] = useState(false);
-  const searchField = useCatchFocus<HTMLInputElement>(!isAdding);
-  const isFull = computedColumns(chosen).length >= MAX_COMPUTED;
-  const restart = () => {
-    setSearch("");
-    setAdding(false);
-  };
+/** Button that opens the choice of the columns. */
+export function ColumnMenu(props: ColumnMenuProps) {
+  const [isUsed, use] = useDisclosure(false);
   return (
-    <Popover position="bottom-end" shadow="md" width={400} trapFocus onClose={restart}>
+    <Popover position="bottom-end" shadow="md" width={400} trapFocus onOpen={use.open}>
       <Popover.Target>
         <Tooltip label="Choose columns">
           <ActionIcon size={32} aria-label="Choose columns" visibleFrom="sm">
@@ -37,60 +27,7 @@ export function ColumnMenu({ view, project, chosen, onChange, onReset }: ColumnM
           </ActionIcon>
         </Tooltip>
       </Popover.Target>
-      <Popover.Dropdown p={0} aria-label="Columns">
-        {isAdding ? (
-          <ComputedColumnForm
-            onAdd={(id) => {
-              if (!hasColumn(chosen, id)) onChange([...chosen, id]);
-              setAdding(false);
-            }}
-            onCancel={() => setAdding(false)}
-          />
-        ) : (
-          <>
-            <div className={classes.search}>
-              <TextInput
-                ref={searchField}
-                type="search"
-                size="xs"
-                data-autofocus
-                aria-label="Search columns"
-                placeholder="Search columns"
-                leftSection={<IconSearch size={14} aria-hidden />}
-                value={search}
-                onChange={(event) => setSearch(event.currentTarget.value)}
-              />
-            </div>
-            <ScrollArea.Autosize mah={440} type="auto" scrollbars="y">
-              <Stack gap="sm" p="sm">
-                <ColumnChoices
-                  view={view}
-                  project={project}
-                  chosen={chosen}
-                  search={search}
-                  onToggle={(id) => onChange(toggleColumn(chosen, id))}
-                />
-              </Stack>
-            </ScrollArea.Autosize>
-            <div className={classes.foot}>
-              <Button
-                variant="subtle"
-                size="compact-xs"
-                h={24}
-                leftSection={<IconPlus size={14} aria-hidden />}
-                disabled={isFull}
-                title={isFull ? `At most ${MAX_COMPUTED} computed columns` : undefined}
-                onClick={() => setAdding(true)}
-              >
-                Computed column
-              </Button>
-              <Button variant="subtle" size="compact-xs" h={24} onClick={onReset}>
-                Reset columns
-              </Button>
-            </div>
-          </>
-        )}
-      </Popover.Dropdown>
+      {isUsed && <ColumnPanel {...props} />}
     </Popover>
   );
 }

@@ -2,8 +2,11 @@ import { ActionIcon, Popover } from "@mantine/core";
 import { IconPencil } from "@tabler/icons-react";
 import { type ReactNode, useRef } from "react";
 import type { ListedRun } from "@/api/types";
+import { lazyPart } from "@/ui/lazyPart";
 import classes from "./EditableRun.module.css";
-import { type EditedField, RunEditor } from "./RunEditor";
+import type { EditedField } from "./editedFields";
+
+const RunEditorDropdown = lazyPart(() => import("./RunEditor").then((module) => module.RunEditorDropdown));
 
 interface EditableRunProps {
   run: ListedRun;
@@ -46,14 +49,7 @@ export function EditableRun({ run, field, onEdit, children }: EditableRunProps) 
           <Popover.Target>
             <span className={classes.anchor} />
           </Popover.Target>
-          {/* Double clicks in the form are not clicks on the row. */}
-          <Popover.Dropdown
-            role="dialog"
-            aria-label={`Edit ${run.name}`}
-            onDoubleClick={(event) => event.stopPropagation()}
-          >
-            <RunEditor run={run} field={field} onClose={close} />
-          </Popover.Dropdown>
+          <RunEditorDropdown run={run} field={field} onClose={close} />
         </Popover>
       )}
     </div>

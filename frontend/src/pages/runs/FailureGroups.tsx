@@ -5,8 +5,10 @@ import { useState } from "react";
 import { failuresQuery } from "@/api/runs";
 import { useCurrentProject } from "@/ui/currentProject";
 import { plural } from "@/ui/format";
-import { FailureNotice } from "./FailureNotice";
+import { lazyPart } from "@/ui/lazyPart";
 import { toFailuresQuery, type RunsView } from "./view";
+
+const FailureNotice = lazyPart(() => import("./FailureNotice").then((module) => module.FailureNotice));
 
 /** Further failures are shown on request. */
 const MAX_SHOWN = 3;

@@ -1,53 +1,42 @@
-import { MultiSelect } from "@mantine/core";
-import { useQuery } from "@tanstack/react-query";
+import { Button } from "@mantine/core";
 import { useState } from "react";
-import { runSettingsQuery } from "@/api/runs";
-import classes from "./runs.module.css";
-import { toFailuresQuery, type RunsView } from "./view";
+import { lazyPart } from "@/ui/lazyPart";
+import type { RunsView } from "./view";
 
-/** Fields that every run has. */
-const FIELDS = [
-  { value: "method", label: "Method" },
-  { value: "env", label: "Environment" },
-  { value: "state", label: "State" },
-  { value: "project", label: "Project" },
-  { value: "study", label: "Study" },
-];
-const MOST_FIELDS = 4;
-
-interface GroupByProps {
+export interface GroupByProps {
   view: RunsView;
   project: string | null;
   onChange: (by: string[]) => void;
 }
 
-/** Choice of the fields that the runs are grouped by. It offers the settings that differ between the listed runs. */
-export function GroupBy({ view, project, onChange }: GroupByProps) {
+const GroupFields = lazyPart(
+  () => import("./GroupFields").then((module) => module.GroupFields),
+  () => <Closed />,
+);
+
+/** Choice of the fields that the runs are grouped by. Most visits do not use it, so it starts as a button. */
+export function GroupBy(props: GroupByProps) {
   const [isOpened, setOpened] = useState(false);
-  const needsTitles = view.by.some((name) => FIELDS.every(({ value }) => value !== name));
-  const { data } = useQuery({
-    ...runSettingsQuery(toFailuresQuery(view, project)),
-    enabled: isOpened || needsTitles,
-  });
-  const settings = (data?.settings ?? []).map(({ name, title }) => ({ value: name, label: title }));
-  const known = new Map([...FIELDS, ...settings].map((field) => [field.value, field]));
-  const chosen = view.by.filter((name) => !known.has(name)).map((name) => ({ value: name, label: name }));
+  if (!isOpened && props.view.by.length === 0) return <Closed onOpen={() => setOpened(true)} />;
+  return <GroupFields {...props} isOpenedAtFirst={isOpened} />;
+}
+
+function Closed({ onOpen }: { onOpen?: () => void }) {
   return (
-    <MultiSelect
+    <Button
+      variant="default"
       size="xs"
-      aria-label="Group runs by"
-      placeholder={view.by.length === 0 ? "Group by" : undefined}
-      data={[...known.values(), ...chosen]}
-      value={[...view.by]}
-      onChange={onChange}
-      maxValues={MOST_FIELDS}
-      onDropdownOpen={() => setOpened(true)}
-      searchable
-      clearable
-      hidePickedOptions
-      classNames={{ inputField: classes.groupBy }}
       miw={130}
-      maw={480}
-    />
+      fw={400}
+      justify="flex-start"
+      c="dimmed"
+      role="combobox"
+      aria-expanded={false}
+      aria-haspopup="listbox"
+      aria-label="Group runs by"
+      onClick={onOpen}
+    >
+      Group by
+    </Button>
   );
 }

@@ -1,8 +1,12 @@
 import { Button, FileButton } from "@mantine/core";
 import { IconFileUpload } from "@tabler/icons-react";
 import { useRef } from "react";
-import { ImportAgentModal } from "./ImportAgentModal";
+import { lazyPart } from "@/ui/lazyPart";
 import type { Imports } from "./useImports";
+
+const ImportAgentModal = lazyPart(() =>
+  import("./ImportAgentModal").then((module) => module.ImportAgentModal),
+);
 
 /** Button that imports runs from archive files, and agents. They can also be dropped on the page. */
 export function ImportButton({ imports }: { imports: Imports }) {

@@ -1,4 +1,5 @@
-import { act, screen } from "@testing-library/react";
+import { act, screen, waitFor } from "@testing-library/react";
+import userEvent from "@testing-library/user-event";
 import { beforeEach, expect, it, vi } from "vitest";
 import { runKeys } from "@/api/runs";
 import { renderPage } from "@/testing/render";
@@ -44,4 +45,28 @@ it("renders only the card of the run that changed", async () => {
   await act(() => client.invalidateQueries({ queryKey: runKeys.lists }));
   await screen.findByText("run two");
   expect(new Set(rendered)).toEqual(new Set([2]));
+});
+
+it("has the curve of each run, and buttons for what the run allows", async () => {
+  const running = aRun({ id: 5, name: "fast", state: "running" });
+  const server = serve({
+    "GET /runs": runListOf([
+      { ...running, actions: { ...running.actions, pause: null, stop: null, resume: "It is running." } },
+    ]),
+    "GET /run-facets": { state: [], algorithm: [], env: [], tag: [] },
+    "GET /run-failures": [],
+    "GET /workers": [],
+    "GET /health": { broker: { ok: true } },
+    "GET /presets": [],
+    "GET /metric-catalog": [],
+    "GET /metric-names": [],
+    "GET /sparklines": [],
+    "POST /runs/5/pause": running,
+  });
+  renderPage(<RunsPage />);
+  await userEvent.click(await screen.findByRole("button", { name: "Pause fast" }));
+  await waitFor(() => expect(server.of("POST /runs/5/pause")).toHaveLength(1));
+  expect(screen.getByRole("button", { name: "Stop fast" })).toBeTruthy();
+  expect(screen.queryByRole("button", { name: "Resume fast" })).toBeNull();
+  expect(server.of("GET /sparklines")[0]?.query.getAll("run")).toEqual(["5"]);
 });

@@ -1,38 +1,37 @@
 import { Checkbox } from "@mantine/core";
-import { useCallbackRef } from "@mantine/hooks";
 import { memo } from "react";
 import type { ListedRun } from "@/api/types";
 import { Rate, Score, TimeAgo } from "@/ui/Quantity";
 import { RunProgress } from "@/ui/RunProgress";
 import { BaselineDelta } from "./BaselineDelta";
+import { CardActions } from "./CardActions";
 import { RunMenu } from "@/run-actions/RunMenu";
 import { ChoiceItems } from "./CurveChoice";
 import { RunCell } from "./RunCell";
 import { shortEnv } from "@/ui/format";
 import classes from "./runs.module.css";
+import { SparklineBatches, SparklineCell } from "./SparklineCell";
 import { StateCell } from "./StateCell";
 import type { RunTableModel } from "./useRunTable";
 import { bestReturnMeaning, lastReturnMeaning } from "@/ui/states";
 
 /** The runs as cards, for narrow screens. CSS keeps the browser from rendering cards out of view. */
 export function RunCards({ model }: { model: RunTableModel }) {
-  const { table } = model;
-  const toggle = useCallbackRef((id: string, event: unknown) =>
-    table.getRow(id).getToggleSelectedHandler()(event),
-  );
   return (
-    <ul className={classes.cards} aria-label="Runs">
-      {table.getRowModel().rows.map((row) => (
-        <RunCard key={row.id} run={row.original} selected={row.getIsSelected()} onToggle={toggle} />
-      ))}
-    </ul>
+    <SparklineBatches runs={model.runs}>
+      <ul className={classes.cards} aria-label="Runs">
+        {model.runs.map((run) => (
+          <RunCard key={run.id} run={run} selected={model.isSelected(run.id)} onToggle={model.toggle} />
+        ))}
+      </ul>
+    </SparklineBatches>
   );
 }
 
 interface RunCardProps {
   run: ListedRun;
   selected: boolean;
-  onToggle: (id: string, event: unknown) => void;
+  onToggle: RunTableModel["toggle"];
 }
 
 /** Memoized, because there may be a thousand cards. */
@@ -40,18 +39,22 @@ const RunCard = memo(function RunCard({ run, selected, onToggle }: RunCardProps)
   return (
     <li className={classes.card} data-selected={selected || undefined}>
       <div className={classes.cardHead}>
-        <Checkbox
-          size="sm"
-          aria-label={`Select ${run.name}`}
-          checked={selected}
-          onChange={(event) => onToggle(String(run.id), event)}
-        />
+        {/* A tap beside the box counts too. */}
+        <label className={classes.cardCheck}>
+          <Checkbox
+            size="sm"
+            aria-label={`Select ${run.name}`}
+            checked={selected}
+            onChange={(event) => onToggle(run.id, event)}
+          />
+        </label>
         <RunCell run={run} />
         <RunMenu run={run}>
           <ChoiceItems run={run} />
         </RunMenu>
       </div>
       <CardBody run={run} />
+      <CardActions run={run} />
     </li>
   );
 });
@@ -83,6 +86,10 @@ function CardBody({ run }: { run: ListedRun }) {
         <dd>
           <Rate value={run.steps_per_second} />
           <BaselineDelta run={run} column="steps_per_second" />
+        </dd>
+        <dt>Return</dt>
+        <dd>
+          <SparklineCell run={run} />
         </dd>
       </dl>
     </>

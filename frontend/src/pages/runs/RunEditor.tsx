@@ -1,4 +1,4 @@
-import { Button, Group, Stack, TagsInput, Text, Textarea, TextInput } from "@mantine/core";
+import { Button, Group, Popover, Stack, TagsInput, Text, Textarea, TextInput } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { type FormEvent, type KeyboardEvent, useState } from "react";
 import { ApiError } from "@/api/problem";
@@ -9,13 +9,7 @@ import { notifyProblem } from "@/ui/notify";
 import { normalizeTags } from "@/ui/tags";
 import { useIsMounted } from "@/ui/useIsMounted";
 import { useStoredDraft } from "@/ui/useStoredDraft";
-
-const FIELDS = ["name", "tags", "notes"] as const;
-export type EditedField = (typeof FIELDS)[number];
-
-/** Return true for the id of a column that can be edited. */
-export const isEditedField = (id: string | undefined): id is EditedField =>
-  FIELDS.some((field) => field === id);
+import { EDITED_FIELDS, type EditedField } from "./editedFields";
 
 /** The changed fields. The others show what the run has, which may change while the form is open. */
 interface Draft {
@@ -31,8 +25,21 @@ interface RunEditorProps {
   onClose: () => void;
 }
 
+/** The form below a row. Double clicks in it are not clicks on the row. */
+export function RunEditorDropdown(props: RunEditorProps) {
+  return (
+    <Popover.Dropdown
+      role="dialog"
+      aria-label={`Edit ${props.run.name}`}
+      onDoubleClick={(event) => event.stopPropagation()}
+    >
+      <RunEditor {...props} />
+    </Popover.Dropdown>
+  );
+}
+
 /** Form for the name, tags and notes of a run. The browser tab keeps the draft until it is saved or canceled. */
-export function RunEditor({ run, field, onClose }: RunEditorProps) {
+function RunEditor({ run, field, onClose }: RunEditorProps) {
   const draft = useStoredDraft<Draft>(`arcadia-edit-run-${run.id}`, {});
   const [isNameMissing, setNameMissing] = useState(false);
   const detail = useQuery(runQuery(run.id));
@@ -140,7 +147,7 @@ function changesOf(draft: Draft, run: ListedRun, notes: string | undefined): Run
 /** Return the messages by field. A message without a field is `other`. */
 function errorsOf(error: Error | null): Partial<Record<EditedField | "other", string>> {
   if (!error) return {};
-  const fields = FIELDS.flatMap((field) => {
+  const fields = EDITED_FIELDS.flatMap((field) => {
     const found =
       error instanceof ApiError && error.fieldErrors.find((problem) => problem.field.startsWith(field));
     return found ? [[field, found.message] as const] : [];

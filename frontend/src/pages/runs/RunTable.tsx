@@ -24,7 +24,6 @@ interface RunTableProps {
 
 /** Table of runs. It is virtualized, so a thousand rows are as fast as ten. */
 export function RunTable({ model, columns, onColumns, sort, onSort }: RunTableProps) {
-  const { table } = model;
   const density = useRowDensity();
   const [dragged, setDragged] = useState<{ id: string; width: number } | null>(null);
   // Memoized so that other changes of the table do not render its rows again.
@@ -34,7 +33,6 @@ export function RunTable({ model, columns, onColumns, sort, onSort }: RunTablePr
     [model.shown, dragged],
   );
   const pinned = useMemo(() => pinnedStyles(shown), [shown]);
-  const rows = table.getRowModel().rows;
   const head = useRef<HTMLTableRowElement>(null);
   useRovingTabIndex(head);
   const { ref: frame, width: frameWidth } = useElementSize();
@@ -44,7 +42,7 @@ export function RunTable({ model, columns, onColumns, sort, onSort }: RunTablePr
     <SparklineBatches runs={model.runs}>
       <StickyTable
         label="Runs"
-        rowCount={rows.length + 1}
+        rowCount={model.runs.length + 1}
         minWidth={width}
         density={density}
         frameRef={frame}
@@ -65,9 +63,9 @@ export function RunTable({ model, columns, onColumns, sort, onSort }: RunTablePr
               <Checkbox
                 size="xs"
                 aria-label="Select all loaded runs"
-                checked={rows.length > 0 && table.getIsAllRowsSelected()}
-                indeterminate={table.getIsSomeRowsSelected() && !table.getIsAllRowsSelected()}
-                onChange={table.getToggleAllRowsSelectedHandler()}
+                checked={model.areAllSelected}
+                indeterminate={model.selected.length > 0 && !model.areAllSelected}
+                onChange={model.toggleAll}
               />
             </th>
             {shown.map((column, at) => (

@@ -299,7 +299,7 @@ describe("the list of runs", () => {
     );
     const { router } = show("/?env=Pong");
     const group = within(await screen.findByRole("group", { name: "Runs with the same failure" }));
-    expect(group.getByTitle(full).textContent).toBe(`480 runs failed: ${full}`);
+    expect((await group.findByTitle(full)).textContent).toBe(`480 runs failed: ${full}`);
     await userEvent.click(group.getByText("Show runs"));
     await waitFor(() => expect(server.of("GET /runs").at(-1)?.query.get("text")).toBe(full));
     expect(server.of("GET /run-failures")[0]?.query.getAll("env")).toEqual(["Pong"]);

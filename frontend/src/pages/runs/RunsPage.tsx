@@ -10,22 +10,18 @@ import { usePageTitle } from "@/ui/usePageTitle";
 import { useCurrentProject } from "@/ui/currentProject";
 import { EmptyState } from "@/ui/EmptyState";
 import { exact, plural } from "@/ui/format";
+import { lazyPart } from "@/ui/lazyPart";
 import { notifyProblem } from "@/ui/notify";
 import { QueryError } from "@/ui/QueryError";
-import { BulkBar } from "./BulkBar";
 import { ChartsButton, WithCharts } from "./ChartPanel";
 import { ColumnMenu } from "./ColumnMenu";
 import { valuesOfColumns } from "./columns";
 import { CurveChoiceContext } from "./CurveChoice";
 import { DensityButton } from "./DensityButton";
 import { FailureGroups } from "./FailureGroups";
-import { FirstRun } from "./FirstRun";
 import { GroupBy } from "./GroupBy";
-import { GroupTable } from "./GroupTable";
-import { FirstRunOfProject } from "./FirstRunOfProject";
 import { ImportButton } from "./ImportButton";
 import { Notices } from "./Notices";
-import { RunCards } from "./RunCards";
 import { RunFilters } from "./RunFilters";
 import classes from "./runs.module.css";
 import { RunTable } from "./RunTable";
@@ -39,6 +35,14 @@ import { useRunTable } from "./useRunTable";
 import { useSavedViews } from "./useSavedViews";
 import { isFiltered, toListQuery, clearFilters, replaceView, runsOnTop, type RunsView } from "./view";
 import { ViewsMenu } from "./ViewsMenu";
+
+const BulkBar = lazyPart(() => import("./BulkBar").then((module) => module.BulkBar));
+const FirstRun = lazyPart(() => import("./FirstRun").then((module) => module.FirstRun));
+const FirstRunOfProject = lazyPart(() =>
+  import("./FirstRunOfProject").then((module) => module.FirstRunOfProject),
+);
+const GroupTable = lazyPart(() => import("./GroupTable").then((module) => module.GroupTable));
+const RunCards = lazyPart(() => import("./RunCards").then((module) => module.RunCards));
 
 /** The list of the runs of the current project or of all, with live updates. */
 export default function RunsPage() {

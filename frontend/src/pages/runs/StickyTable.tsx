@@ -1,5 +1,5 @@
 import { type CSSProperties, type ReactNode, type Ref, useRef } from "react";
-import { useHiddenSides } from "@/ui/WideTable";
+import { useHiddenSides } from "@/ui/useHiddenSides";
 import wideClasses from "@/ui/WideTable.module.css";
 import classes from "./runs.module.css";
 

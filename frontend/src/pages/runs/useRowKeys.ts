@@ -3,11 +3,11 @@ import { useShortcuts } from "@/ui/shortcuts";
 
 interface RowKeys {
   /** The rows' ids in display order, which changes while runs train. */
-  ids: readonly string[];
+  ids: readonly number[];
   body: RefObject<HTMLElement | null>;
   scrollTo: (row: number) => void;
-  toggle: (row: number) => void;
-  edit: (id: string) => void;
+  toggle: (id: number) => void;
+  edit: (id: number) => void;
 }
 
 /**
@@ -15,7 +15,7 @@ interface RowKeys {
  * current row is stored as a run id, so that x selects the focused run even if the rows were reordered.
  */
 export function useRowKeys({ ids, body, scrollTo, toggle, edit }: RowKeys): void {
-  const [current, setCurrent] = useState<string | null>(null);
+  const [current, setCurrent] = useState<number | null>(null);
   const at = current === null ? -1 : ids.indexOf(current);
 
   function move(by: number) {
@@ -29,7 +29,7 @@ export function useRowKeys({ ids, body, scrollTo, toggle, edit }: RowKeys): void
   useShortcuts([
     { keys: "j", does: "Next run", run: () => move(1) },
     { keys: "k", does: "Previous run", run: () => move(-1) },
-    { keys: "x", does: "Select run", run: () => at >= 0 && toggle(at) },
+    { keys: "x", does: "Select run", run: () => current !== null && at >= 0 && toggle(current) },
     { keys: "F2", does: "Edit run", run: () => current !== null && at >= 0 && edit(current) },
   ]);
 
