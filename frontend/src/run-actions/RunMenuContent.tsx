@@ -14,21 +14,29 @@ import {
   IconSettings,
   IconTrash,
 } from "@tabler/icons-react";
+import type { ReactNode } from "react";
 import { agentAddress } from "@/api/agents";
 import { archiveAddress } from "@/api/archives";
 import { address } from "@/api/client";
 import { type RunAction, useCloneRun, usePurgeRun } from "@/api/runs";
-import type { BulkAction, ListedRun } from "@/api/types";
+import type { BulkAction, ListedRun, Run } from "@/api/types";
 import { MenuAction } from "@/ui/MenuAction";
 import { notifyDone } from "@/ui/notify";
 import { hasAgent, isReported } from "@/ui/states";
 import { MoveModal } from "./MoveModal";
 import { ChangeSettingsModal } from "./changes/ChangeSettingsModal";
 import { PurgeModal } from "./PurgeModal";
-import type { RunMenuProps } from "./RunMenu";
 import { UnsupportedNote } from "./UnsupportedNote";
 import { useRunControls } from "./useRunControls";
 import { ACTION_NAMES } from "./words";
+
+export interface RunMenuProps {
+  run: ListedRun;
+  onLaunched?: (copy: Run) => void;
+  onPurged?: () => void;
+  /** More items, after those that start and stop the run. */
+  children?: ReactNode;
+}
 
 const ICONS = {
   stop: IconPlayerStop,

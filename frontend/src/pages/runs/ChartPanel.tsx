@@ -5,20 +5,12 @@ import { lazyPart } from "@/ui/lazyPart";
 import classes from "./ChartPanel.module.css";
 import type { Charts } from "./useCharts";
 import { useDragWidth } from "./useDragWidth";
-import type { RunsView } from "./view";
+import type { ChartPanelProps } from "./PanelCharts";
 
 const MIN_WIDTH = 320;
 const WIDTH_STEP = 32;
 
 const PanelCharts = lazyPart(() => import("./PanelCharts").then((module) => module.PanelCharts));
-
-export interface ChartPanelProps {
-  charts: Charts;
-  view: RunsView;
-  project: string | null;
-  /** Number of runs that the filters select. */
-  total: number;
-}
 
 /** The listed runs with charts beside them, if these are open. */
 export function WithCharts({ children, ...props }: ChartPanelProps & { children: ReactNode }) {

@@ -2,18 +2,9 @@ import { ActionIcon, Popover, Tooltip } from "@mantine/core";
 import { useDisclosure } from "@mantine/hooks";
 import { IconColumns3 } from "@tabler/icons-react";
 import { lazyPart } from "@/ui/lazyPart";
-import type { RunsView } from "./view";
+import type { ColumnMenuProps } from "./ColumnPanel";
 
 const ColumnPanel = lazyPart(() => import("./ColumnPanel").then((module) => module.ColumnPanel));
-
-export interface ColumnMenuProps {
-  view: RunsView;
-  project: string | null;
-  /** Specs of all shown columns. */
-  chosen: readonly string[];
-  onChange: (chosen: string[]) => void;
-  onReset: () => void;
-}
 
 /** Button that opens the choice of the columns. */
 export function ColumnMenu(props: ColumnMenuProps) {

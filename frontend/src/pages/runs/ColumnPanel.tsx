@@ -3,11 +3,20 @@ import { IconPlus, IconSearch } from "@tabler/icons-react";
 import { useState } from "react";
 import { useCatchFocus } from "@/ui/useCatchFocus";
 import { ColumnChoices } from "./ColumnChoices";
-import type { ColumnMenuProps } from "./ColumnMenu";
 import { hasColumn, toggleColumn } from "./columnSpecs";
 import { ComputedColumnForm } from "./ComputedColumnForm";
 import { computedColumns, MAX_COMPUTED } from "./computedColumns";
+import type { RunsView } from "./view";
 import classes from "./ColumnMenu.module.css";
+
+export interface ColumnMenuProps {
+  view: RunsView;
+  project: string | null;
+  /** Specs of all shown columns. */
+  chosen: readonly string[];
+  onChange: (chosen: string[]) => void;
+  onReset: () => void;
+}
 
 /** Searchable menu that selects columns: run fields, progress, settings, and the last, max or min of any metric. */
 export function ColumnPanel({ view, project, chosen, onChange, onReset }: ColumnMenuProps) {

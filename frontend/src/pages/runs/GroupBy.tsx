@@ -1,13 +1,7 @@
 import { Button } from "@mantine/core";
 import { useState } from "react";
 import { lazyPart } from "@/ui/lazyPart";
-import type { RunsView } from "./view";
-
-export interface GroupByProps {
-  view: RunsView;
-  project: string | null;
-  onChange: (by: string[]) => void;
-}
+import type { GroupByProps } from "./GroupFields";
 
 const GroupFields = lazyPart(
   () => import("./GroupFields").then((module) => module.GroupFields),

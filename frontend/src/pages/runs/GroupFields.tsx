@@ -2,9 +2,14 @@ import { MultiSelect } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { runSettingsQuery } from "@/api/runs";
-import type { GroupByProps } from "./GroupBy";
 import classes from "./runs.module.css";
-import { toFailuresQuery } from "./view";
+import { type RunsView, toFailuresQuery } from "./view";
+
+export interface GroupByProps {
+  view: RunsView;
+  project: string | null;
+  onChange: (by: string[]) => void;
+}
 
 /** Fields that every run has. */
 const FIELDS = [

@@ -11,7 +11,6 @@ import { useCurveView } from "@/charts/useCurveView";
 import { useMetricCatalog } from "@/charts/useMetricCatalog";
 import { plural, shortEnv } from "@/ui/format";
 import classes from "./ChartPanel.module.css";
-import type { ChartPanelProps } from "./ChartPanel";
 import {
   ALL_IN_ONE,
   chartsByEnvironment,
@@ -22,7 +21,15 @@ import {
   MAX_ENVIRONMENTS,
 } from "./curveRuns";
 import type { Charts } from "./useCharts";
-import { toFailuresQuery } from "./view";
+import { type RunsView, toFailuresQuery } from "./view";
+
+export interface ChartPanelProps {
+  charts: Charts;
+  view: RunsView;
+  project: string | null;
+  /** Number of runs that the filters select. */
+  total: number;
+}
 
 /** Charts in one panel. */
 const MAX_CHARTS = 6;

@@ -17,7 +17,7 @@ describe("a selection of runs", () => {
     const server = openRuns({ runs: TWO }, answers);
     const { client } = show();
     await userEvent.click(await screen.findByLabelText("Select one"));
-    await userEvent.click(screen.getByText("Pause 1"));
+    await userEvent.click(await screen.findByText("Pause 1"));
     await screen.findByText("Run 1 pausing.");
     expect(server.of("POST /runs/bulk").map(({ body }) => body)).toEqual([{ action: "pause", ids: [1] }]);
     vi.mocked(globalThis.fetch).mockImplementation(() =>
@@ -42,7 +42,7 @@ describe("a selection of runs", () => {
     );
     show();
     await userEvent.click(await screen.findByLabelText("Select run 1"));
-    await userEvent.click(screen.getByText("Select all 3 matches"));
+    await userEvent.click(await screen.findByText("Select all 3 matches"));
     await screen.findByText("3 runs selected");
   });
 
@@ -114,7 +114,7 @@ describe("a selection of runs", () => {
     );
     show();
     await userEvent.click(await screen.findByLabelText("Select pong-1"));
-    await userEvent.click(screen.getByText("Select all 3 matches"));
+    await userEvent.click(await screen.findByText("Select all 3 matches"));
     expect(await screen.findByText("The list is unavailable.")).toBeTruthy();
   });
 });

@@ -3,12 +3,7 @@ import { useDisclosure } from "@mantine/hooks";
 import { IconBookmark, IconChevronDown } from "@tabler/icons-react";
 import { lazyPart } from "@/ui/lazyPart";
 import classes from "./ChartPanel.module.css";
-import type { SavedViews } from "./useSavedViews";
-
-export interface ViewsMenuProps {
-  saved: SavedViews;
-  project: string | null;
-}
+import type { ViewsMenuProps } from "./ViewsMenuContent";
 
 const ViewsMenuContent = lazyPart(() =>
   import("./ViewsMenuContent").then((module) => module.ViewsMenuContent),

@@ -13,8 +13,13 @@ import { useDeleteView, useEditView } from "@/api/views";
 import { ConfirmModal } from "@/ui/ConfirmModal";
 import { MenuAction } from "@/ui/MenuAction";
 import { notifyDone, notifyProblem } from "@/ui/notify";
+import type { SavedViews } from "./useSavedViews";
 import { ViewNameModal } from "./ViewNameModal";
-import type { ViewsMenuProps } from "./ViewsMenu";
+
+export interface ViewsMenuProps {
+  saved: SavedViews;
+  project: string | null;
+}
 
 /** Items of the menu of saved views, which open, save, update, rename and delete them, and their dialogs. */
 export function ViewsMenuContent({ saved, project }: ViewsMenuProps) {
