@@ -15,7 +15,7 @@ from pathlib import Path
 import numpy as np
 from playwright.sync_api import Browser, Page
 
-from bench.live_comparison import HOUR, Reports, Traffic, launched, work
+from bench.live_pages import HOUR, Reports, Traffic, launched, work
 from bench.peers.__main__ import machine
 from bench.peers.arcadia import Arcadia, client
 from bench.peers.browser import CHART_MILLISECONDS, IS_DRAWN, new_context

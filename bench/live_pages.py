@@ -1,0 +1,196 @@
+"""Measure the traffic and the work of open pages while runs train: `python -m bench.live_pages --before DIR`.
+
+An older checkout and this one take turns. Both need a built frontend.
+"""
+
+import argparse
+import tempfile
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from typing import Any
+
+import httpx
+from playwright.sync_api import Browser, BrowserContext, CDPSession
+
+from bench.pages import served
+from bench.raw_values import add_csv_option, write_rows
+from tests.browser.showcase import STRIDE, returns_at, values_at
+from tests.chromium import chromium
+from tests.factories import Api, event, metrics
+from tests.installation import REPOSITORY, TOKEN
+
+# A trainer reports about once a second.
+PERIOD_SECONDS = 1.0
+EARLIER_EVENTS = 600
+HOUR = 3600
+
+
+class Traffic:
+    """Count of the compressed bytes that a page receives."""
+
+    def __init__(self, devtools: CDPSession) -> None:
+        self.bytes, self.requests = 0.0, 0
+        self._answered: set[str] = set()
+        devtools.on("Network.responseReceived", lambda reported: self._answered.add(reported["requestId"]))
+        devtools.on("Network.loadingFinished", self._finished)
+        devtools.on("Network.dataReceived", self._streamed)
+        devtools.send("Network.enable")
+
+    def _finished(self, reported: dict[str, Any]) -> None:
+        self.requests += 1
+        self.bytes += reported["encodedDataLength"]
+
+    def _streamed(self, reported: dict[str, Any]) -> None:
+        # The response of the live stream began before the count, and never finishes.
+        if reported["requestId"] not in self._answered:
+            self.bytes += reported["dataLength"]
+
+
+class Reports:
+    """Runs that report like trainers until they are stopped."""
+
+    def __init__(self, api: Api, runs: list[tuple[int, int]]) -> None:
+        self._api, self._runs, self._seq, self._end = api, runs, 1, threading.Event()
+        self._thread = threading.Thread(target=self._go_on)
+
+    def begin(self) -> None:
+        """Report an earlier part immediately, and continue in the background."""
+        for first in range(0, EARLIER_EVENTS, 100):
+            self._report(100, first)
+        self._thread.start()
+
+    def end(self) -> None:
+        """Stop reporting."""
+        self._end.set()
+        self._thread.join()
+
+    def _go_on(self) -> None:
+        due = time.monotonic()
+        while not self._end.wait(max(0.0, due - time.monotonic())):
+            due += PERIOD_SECONDS
+            self._report(1, self._seq - 1)
+
+    def _report(self, count: int, first: int) -> None:
+        for run_id, attempt in self._runs:
+            sent = [
+                metrics(seq + 1, seq * STRIDE, values_at(seq * STRIDE, run_id), returns_at(seq * STRIDE, run_id))
+                for seq in range(first + 1, first + count + 1)
+            ]
+            self._api.send(run_id, attempt, *sent).raise_for_status()
+        self._seq = first + count + 1
+
+
+def launched(api: Api, count: int) -> list[tuple[int, int]]:
+    """Start runs, each on its own worker."""
+    begun = []
+    for number in range(count):
+        run_id = api.launch(name=f"run {number}", config={"algorithm": "paac", "env": "CartPole-v1", "seed": number})
+        attempt = api.claim(f"w{number}")["attempt"]
+        first = event(1, "started", resumed_from=None, seed=1, device="cpu", precision="float32", host="h")
+        api.send(run_id["id"], attempt, first | {"command": ["python"], "versions": {}}).raise_for_status()
+        begun.append((int(run_id["id"]), int(attempt)))
+    return begun
+
+
+def work(devtools: CDPSession) -> float:
+    """Return the seconds that the page's thread has worked."""
+    found = devtools.send("Performance.getMetrics")["metrics"]
+    return float(next(metric["value"] for metric in found if metric["name"] == "TaskDuration"))
+
+
+# Runs of the comparison. All runs are in the table.
+COMPARED = 10
+SETTLE_MILLISECONDS = 5_000
+
+
+class OpenPage:
+    """A tab that shows a page, with its traffic and work since it settled."""
+
+    def __init__(self, context: BrowserContext, address: str) -> None:
+        page = context.new_page()
+        page.goto(address)
+        page.locator("main").wait_for()
+        page.wait_for_timeout(SETTLE_MILLISECONDS)
+        self._devtools = context.new_cdp_session(page)
+        self._devtools.send("Performance.enable")
+        self._traffic, self._work = Traffic(self._devtools), work(self._devtools)
+
+    def measured(self) -> dict[str, Any]:
+        """Return the received bytes, the requests and the seconds of work."""
+        busy = work(self._devtools) - self._work
+        return {
+            "bytes": f"{self._traffic.bytes:.0f}",
+            "requests": self._traffic.requests,
+            "busy_seconds": f"{busy:.2f}",
+        }
+
+
+@contextmanager
+def reporting(url: str, count: int) -> Iterator[list[int]]:
+    """Let runs report to a server inside the block. Yield their numbers."""
+    shows = {"Authorization": f"Bearer {TOKEN}"}
+    with (
+        httpx.Client(base_url=url, trust_env=False, timeout=60) as user,
+        httpx.Client(base_url=url, trust_env=False, timeout=60, headers=shows) as worker,
+    ):
+        api = Api(user, worker)
+        runs = launched(api, count)
+        reports = Reports(api, runs)
+        reports.begin()
+        try:
+            yield [run_id for run_id, _attempt in runs]
+        finally:
+            reports.end()
+
+
+def watched(browser: Browser, url: str, runs: list[int], seconds: float) -> list[dict[str, Any]]:
+    """Open the table, a run and a comparison in one browser. Return what each cost."""
+    compared = ",".join(map(str, runs[:COMPARED]))
+    addresses = {"run table": "/", "run": f"/runs/{runs[0]}", "comparison": f"/compare?runs={compared}"}
+    # Pages of one window hide each other, and a hidden page rests.
+    contexts = {name: browser.new_context(viewport={"width": 1440, "height": 900}) for name in addresses}
+    pages = {name: OpenPage(contexts[name], f"{url}{path}") for name, path in addresses.items()}
+    began = time.monotonic()
+    contexts["run"].pages[0].wait_for_timeout(seconds * 1000)
+    took = {"seconds": f"{time.monotonic() - began:.1f}"}
+    found = [{"page": name, **took, **page.measured()} for name, page in pages.items()]
+    for context in contexts.values():
+        context.close()
+    return found
+
+
+def main() -> None:
+    """Let runs report to both checkouts in turn, and print what each open page cost."""
+    parser = argparse.ArgumentParser(
+        prog="python -m bench.live_pages", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--before", type=Path, required=True, metavar="DIR", help="another checkout")
+    parser.add_argument("--runs", type=int, default=20)
+    parser.add_argument("--seconds", type=float, default=60.0)
+    parser.add_argument("--repeats", type=int, default=3)
+    add_csv_option(parser)
+    options = parser.parse_args()
+    rows: list[dict[str, Any]] = []
+    for repetition in range(1, options.repeats + 1):
+        for version, checkout in (("before", options.before.resolve()), ("after", REPOSITORY)):
+            with tempfile.TemporaryDirectory() as folder, ExitStack() as stack:
+                url = stack.enter_context(served(checkout, Path(folder)))
+                runs = stack.enter_context(reporting(url, options.runs))
+                browser = stack.enter_context(chromium())
+                for found in watched(browser, url, runs, options.seconds):
+                    rows.append({"version": version, "repetition": repetition, **found})
+                    hourly = HOUR / float(found["seconds"])
+                    print(
+                        f"{version}, {found['page']}: {float(found['bytes']) * hourly / 1e6:.1f} MB and "
+                        f"{found['requests'] * hourly:,.0f} answers an hour, "
+                        f"{float(found['busy_seconds']) / float(found['seconds']):.0%} of a core",
+                        flush=True,
+                    )
+    write_rows(options.csv, rows)
+
+
+if __name__ == "__main__":
+    main()
