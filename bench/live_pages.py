@@ -44,7 +44,8 @@ class Traffic:
         self.bytes += reported["encodedDataLength"]
 
     def _streamed(self, reported: dict[str, Any]) -> None:
-        # The response of the live stream began before the count, and never finishes.
+        # The response of the live stream began before the count, and never finishes. Chromium reports its size only
+        # before compression.
         if reported["requestId"] not in self._answered:
             self.bytes += reported["dataLength"]
 

@@ -114,25 +114,6 @@ def page_tasks(rows: Rows) -> Lines:
     return lines
 
 
-@table("live-pages.csv")
-def live_pages(rows: Rows) -> Lines:
-    """Show what open pages receive and how long they work, as medians of both checkouts."""
-    lines = [["page", "MB per hour", "responses per hour", "share of a core"]]
-    for (page,), found in group(rows, "page").items():
-        cells = [_live_costs([row for row in found if row["version"] == which]) for which in ("before", "after")]
-        lines.append([str(page), *(" → ".join(pair) for pair in zip(*cells, strict=True))])
-    return lines
-
-
-def _live_costs(rows: Rows) -> list[str]:
-    hours = [seconds / 3600 for seconds in numbers(rows, "seconds")]
-    megabytes, responses, busy = (
-        statistics.median(total / hour for total, hour in zip(numbers(rows, name), hours, strict=True))
-        for name in ("bytes", "requests", "busy_seconds")
-    )
-    return [show(megabytes / 1e6, 1), show(responses, 0), f"{busy / 3600:.0%}"]
-
-
 @table("run-list.csv")
 def run_list(rows: Rows) -> Lines:
     lines = [["request", "repetitions", "median", "p95", "kB"]]

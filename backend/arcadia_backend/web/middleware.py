@@ -106,8 +106,9 @@ class AllowedMethods:
 
 # Higher levels cost a live figure more time on the server than they save on the network.
 COMPRESSION_LEVEL = 4
-# Checkpoints do not shrink, and compressed downloads have no Content-Length to show progress with.
-UNCOMPRESSED_TYPES = (*DEFAULT_EXCLUDED_CONTENT_TYPES, "application/octet-stream")
+# Checkpoints do not shrink, and compressed downloads have no Content-Length to show progress with. Each event of a
+# stream is sent at once, because the compression flushes after each part.
+UNCOMPRESSED_TYPES = {*DEFAULT_EXCLUDED_CONTENT_TYPES, "application/octet-stream"} - {"text/event-stream"}
 
 
 class Compression(GZipMiddleware):
@@ -115,7 +116,7 @@ class Compression(GZipMiddleware):
 
     def __init__(self, app: ASGIApp) -> None:
         super().__init__(
-            app, minimum_size=1_000, compresslevel=COMPRESSION_LEVEL, exclude_content_types=UNCOMPRESSED_TYPES
+            app, minimum_size=1_000, compresslevel=COMPRESSION_LEVEL, exclude_content_types=tuple(UNCOMPRESSED_TYPES)
         )
 
 

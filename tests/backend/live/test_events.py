@@ -53,8 +53,9 @@ def test_a_page_is_notified_of_a_launch_and_refetches_after_a_reconnect(server: 
         ]
 
 
-def test_each_notice_is_sent_immediately(server: Server) -> None:
+def test_each_notice_is_compressed_and_sent_immediately(server: Server) -> None:
     with httpx.stream("GET", f"{server.address}/events", timeout=PATIENCE_SECONDS) as stream:
+        assert stream.headers["content-encoding"] == "gzip"
         lines = stream.iter_lines()
         heard, run_id = notices(lines), server.launch()
         assert [next(heard)[0] for _ in range(2)] == ["hello", "run.changed"]
