@@ -73,15 +73,15 @@ def find_lineages(session: Session, runs: Sequence[Run]) -> dict[int, list[tuple
 
 def _find_parents(session: Session, runs: Sequence[Run]) -> Mapping[int | None, tuple[int | None, int | None]]:
     """Return the parent and fork step of these runs and of all their ancestors."""
-    limits: dict[int | None, tuple[int | None, int | None]] = {
+    parents: dict[int | None, tuple[int | None, int | None]] = {
         run.id: (run.parent_run_id, run.parent_step) for run in runs
     }
-    searched: set[int | None] = {None, *limits}
-    while wanted := {parent for parent, _step in limits.values()} - searched:
+    searched: set[int | None] = {None, *parents}
+    while wanted := {parent for parent, _step in parents.values()} - searched:
         searched |= wanted
         rows = session.execute(select(Run.id, Run.parent_run_id, Run.parent_step).where(Run.id.in_(wanted)))
-        limits |= {run_id: (parent, step) for run_id, parent, step in rows}
-    return limits
+        parents |= {run_id: (parent, step) for run_id, parent, step in rows}
+    return parents
 
 
 # The weight of the past is multiplied by `weight` over each such part of the figure's longest series.

@@ -102,14 +102,14 @@ def describe_bar(count: int, low: float, high: float, whole: bool) -> str:
 def _mean(document: EvaluationDocument, color: str) -> list[dict[str, Any]]:
     """Return a line at the mean and a band for its interval."""
     shared = {"xref": "x", "yref": "paper", "y0": 0, "y1": 1}
-    samples = [
+    shapes = [
         {**shared, "type": "line", "x0": document.mean, "x1": document.mean, "line": {"color": color, "dash": "dash"}}
     ]
     if document.interval is not None and all(abs(end) < MAX_DRAWABLE for end in document.interval):
         low, high = document.interval
         band = {"x0": low, "x1": high, "fillcolor": color, "opacity": 0.15, "line": {"width": 0}, "layer": "below"}
-        samples.append({**shared, "type": "rect", **band})
-    return samples
+        shapes.append({**shared, "type": "rect", **band})
+    return shapes
 
 
 def _mean_label(document: EvaluationDocument) -> dict[str, Any]:

@@ -159,10 +159,10 @@ def load_resumed_steps(session: Session, run_ids: Iterable[int]) -> dict[int, li
     started = select(Attempt.run_id, Attempt.attempt, Attempt.resumed_step).where(
         Attempt.run_id.in_(run_ids), Attempt.resumed_step.is_not(None)
     )
-    clocks: dict[int, list[tuple[int, int]]] = {run_id: [] for run_id in run_ids}
+    resumed: dict[int, list[tuple[int, int]]] = {run_id: [] for run_id in run_ids}
     for run_id, attempt, step in session.execute(started):
-        clocks[run_id].append((attempt, step or 0))
-    return clocks
+        resumed[run_id].append((attempt, step or 0))
+    return resumed
 
 
 def limits_after(resumed: Sequence[tuple[int, int]]) -> Ints:

@@ -170,7 +170,7 @@ def test_only_documents_have_a_version(api: Api) -> None:
     for path in ("/api/v1/runs/999", f"/api/v1/export/runs/{run_id}.csv", f"/api/v1/export/runs/{run_id}.jsonl"):
         response = api.user.get(path)
         assert not {"etag", "arcadia-notice"} & response.headers.keys(), path
-    # The page is a file, which has an etag of its own.
+    # The page is a file with its own etag.
     assert "arcadia-notice" not in api.user.get("/").headers
     changed = api.user.patch(f"/api/v1/runs/{run_id}", json={"notes": "x"})
     assert "etag" not in changed.headers

@@ -1,4 +1,4 @@
-"""Pages end with the server's documents, whatever happens to notices."""
+"""Pages end with the server's documents, even if notices are lost, late, repeated or reordered."""
 
 import asyncio
 import random

@@ -204,7 +204,7 @@ def test_a_hub_knows_the_newest_notice_of_each_topic(monkeypatch: pytest.MonkeyP
                 topic = Topic(frozenset({"run.changed"}), {"run_id": run_id})
                 return [hub.may_have_missed(each, [topic]) for each in ids]
 
-            # The notice of run 2 is the only one that was forgotten, so an id before it says nothing.
+            # Only the notice of run 2 was forgotten. Nothing is known about an id before it.
             assert missed(1) == [True, True, True, False, False, False]
             assert missed(2) == [True, True, False, False, False, False]
             assert missed(3) == [True, True, True, True, False, False]

@@ -34,7 +34,7 @@ describe("a patch", () => {
     expect(after.items[1]?.tags).toBe(before.items[1]?.tags);
   });
 
-  it("can replace the whole document, and change one that is a list", () => {
+  it("replaces a whole document, and changes a document that is a list", () => {
     expect(applyPatch(before, [["set", [], [1]]])).toEqual([1]);
     expect(applyPatch([1, 2], [["splice", [], 0, 1, [3, 4]]])).toEqual([3, 4, 2]);
   });

@@ -245,16 +245,18 @@ def mean_regret(judged: Sequence[JudgedMoment]) -> Regret | None:
 
 def differences_from_training(config: RunConfig, protocol: EvaluationProtocol, acting: Acting) -> list[str]:
     """Return how the episodes differ from those that the critic was trained in, as sentences."""
-    bins = []
+    sentences = []
     if config.environment.family.has_action_sets and protocol.opening == "no-ops":
         trained, played = config.repeat_action_probability, protocol.repeat_action_probability
         if trained != played:
-            bins.append(
+            sentences.append(
                 f"The emulator repeats actions with a probability of {played:g} in these episodes, and of {trained:g} "
                 "in training."
             )
     if acting.name == "epsilon-greedy":
-        bins.append(f"{acting.epsilon:.0%} of the actions are random here, while the values assume the best action.")
+        sentences.append(
+            f"{acting.epsilon:.0%} of the actions are random here, while the values assume the best action."
+        )
     elif acting.name == "greedy":
-        bins.append("The agent always takes the most probable action here, and draws actions in training.")
-    return bins
+        sentences.append("The agent always takes the most probable action here, and draws actions in training.")
+    return sentences

@@ -158,37 +158,37 @@ def differences(config: RunConfig, protocol: EvaluationProtocol) -> tuple[str, .
     """Return each difference as a sentence."""
     if protocol.opening == "plain":
         return ()
-    problems = []
+    sentences = []
     begins_alone = protocol.opening == "no-ops"
     if begins_alone and config.fire_at_reset and fire_opens(config.env):
-        problems.append(
+        sentences.append(
             "In training FIRE was pressed in the first frame of every episode. In this protocol the agent has to "
             "press it, and may never have seen how a game continues without it. To train for it, turn off Fire at "
             "reset."
         )
     # With a maximum of 1 no-op, training always has 1 or always none.
     if begins_alone and config.max_noops <= 1 and protocol.noops != NO_NOOPS:
-        problems.append(
+        sentences.append(
             "In training every episode began in the same frame. In this protocol it begins after a random number of "
             "frames without action. To train for it, set Maximum no-ops to 30."
         )
     if config.repeat_action_probability != protocol.repeat_action_probability:
-        problems.append(
+        sentences.append(
             f"In training the emulator {_repeats(config.repeat_action_probability)}. In this protocol it "
             f"{_repeats(protocol.repeat_action_probability)}. To train for it, set Repeat-action probability to "
             f"{protocol.repeat_action_probability:g}."
         )
     if protocol.full_action_set and config.action_set != "full":
-        problems.append(
+        sentences.append(
             "In training the agent chose among the actions that have an effect in its game, and it still does. In "
             "this protocol agents choose among all 18 actions. To train for it, set Action set to full."
         )
     if protocol.full_action_set and config.life_loss_ends_episode:
-        problems.append(
+        sentences.append(
             "In training a lost life ended the episode. In this protocol agents get no signal of lost lives. To train "
             "for it, turn off Life loss ends episode."
         )
-    return tuple(problems)
+    return tuple(sentences)
 
 
 def _repeats(probability: float) -> str:
