@@ -33,10 +33,10 @@ export const KEYS_BY_PROJECT = [
 ];
 
 const PROJECTS = live(
-  ofAny(
-    ...(["run.changed", "run.removed", "artifacts.changed"] as const),
-    ...(["study.changed", "study.removed", "projects.changed"] as const),
-  ),
+  [
+    ...ofAny("run.changed", "run.removed", "projects.changed"),
+    ...ofAny("study.changed", "study.removed", "artifacts.changed"),
+  ],
   SELDOM_SECONDS,
 );
 

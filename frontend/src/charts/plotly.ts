@@ -25,7 +25,7 @@ export function bundleFor({ data }: Pick<Figure, "data">): Bundle {
 }
 
 export function loadPlotly(bundle: Bundle = "basic"): Promise<PlotlyLibrary> {
-  const found =
+  const library =
     loading.get(bundle) ??
     importWithRetries<{ default: PlotlyLibrary }>(BUNDLES[bundle])
       .then((module) => module.default)
@@ -33,8 +33,8 @@ export function loadPlotly(bundle: Bundle = "basic"): Promise<PlotlyLibrary> {
         loading.delete(bundle); // the next chart tries again
         throw error;
       });
-  loading.set(bundle, found);
-  return found;
+  loading.set(bundle, library);
+  return library;
 }
 
 /** Position and range of the x axis of a drawn chart. */
