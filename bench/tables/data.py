@@ -37,8 +37,6 @@ class Table:
 
 
 TABLES: dict[str, Table] = {}
-# Sections of pages that appear once the data of their table exists, by the name of the table.
-SECTIONS: dict[str, str] = {}
 
 
 def table(*files: str) -> Callable[[Compute], Compute]:

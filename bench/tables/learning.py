@@ -20,7 +20,7 @@ from bench.tables.cells import (
     signed,
     with_error,
 )
-from bench.tables.data import FAILED, SECTIONS, Lines, Row, Rows, table
+from bench.tables.data import FAILED, Lines, Row, Rows, table
 
 DQN_ZOO = "DQN Zoo (Quan and Ostrovski 2020)"
 BREAKOUT = "ALE/Breakout-v5"
@@ -323,21 +323,6 @@ def ppo_mujoco_one_run(rows: Rows) -> Lines:
             "30 episodes, mean ± standard error": lambda row: with_error(row["evaluation"], row["evaluation_error"], 0),
         },
     )
-
-
-SECTIONS["ppo_mujoco"] = """
-## MuJoCo at 1 M steps
-
-    arcadia train --preset ppo-half-cheetah --set seed=1 --dir runs/ppo-half-cheetah-s1    # and the others
-
-Runs of the presets of table 3 of the paper, by the mean of their last 100 episodes. The ± of Arcadia
-is a 95 % t-interval over runs. That of CleanRL is the standard deviation of its runs
-(`ppo_continuous_action.py`, version 4 of the environments, 1 M steps). SB3 publishes no runs at this
-budget with default settings: its number is one tuned agent on version 3, with the standard deviation
-over its episodes. So no method is ranked here.
-
-<!-- table ppo_mujoco -->
-"""
 
 
 @table("ppo-mujoco.csv", "published-mujoco.csv")

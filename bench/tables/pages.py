@@ -9,10 +9,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from bench.tables.data import DATA, RESULTS, SECTIONS, TABLES, Lines, origin, read_index, read_rows
+from bench.tables.data import DATA, RESULTS, TABLES, Lines, origin, read_index, read_rows
 
 MARK = re.compile(r"^<!-- table (\w+) -->$", re.MULTILINE)
-SECTION = re.compile(r"^<!-- section (\w+) -->$.*?^<!-- end -->$", re.MULTILINE | re.DOTALL)
 HEADING = re.compile(r"^(#+) ")
 # Numbers that are names: years, versions, and parts of papers.
 NAMES = re.compile(
@@ -52,7 +51,7 @@ def markdown(lines: Lines) -> list[str]:
 
 def updated(text: str, folder: Path = DATA) -> str:
     """Return a page with its tables and their origins computed again."""
-    lines, result = SECTION.sub(lambda found: _section(found[1], folder), text).split("\n"), list[str]()
+    lines, result = text.split("\n"), list[str]()
     while lines:
         result.append(lines.pop(0))
         mark = MARK.match(result[-1])
@@ -68,12 +67,6 @@ def _drop_generated(lines: list[str]) -> None:
     while lines and (in_origin or lines[0] == "" or lines[0].startswith(("Data: ", "|"))):
         line = lines.pop(0)
         in_origin = bool(lines and lines[0]) and line != "" and not line.startswith("|")
-
-
-def _section(name: str, folder: Path) -> str:
-    """Return a section that appears once its data exists."""
-    text = [SECTIONS[name]] if TABLES[name].has_data(folder) else []
-    return "\n".join([f"<!-- section {name} -->", *text, "<!-- end -->"])
 
 
 def _wrapped(text: str, width: int = 100) -> list[str]:
