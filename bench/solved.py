@@ -184,12 +184,14 @@ class KnownAgent:
         at = int(random.integers(len(states)))
         state, action = states[at], taken[at]
 
-        def simulate(plan: Plan, numbers: range) -> list[Branch]:
+        def simulate(plans: Sequence[Plan], numbers: range) -> list[list[Branch]]:
             # The same numbers share their luck between actions. A trailing 0 would repeat the stream of the episode.
             luck = np.random.default_rng([seed, 1 + numbers.start])
-            return [_branch(each) for each in self._futures(luck, np.array([state]), len(numbers))[0, plan.first[0]]]
+            [rewards] = self._futures(luck, np.array([state]), len(numbers))
+            return [[_branch(each) for each in rewards[plan.first[0]]] for plan in plans]
 
-        screen = [simulate(Plan(USUAL_HORIZON, first=(each,)), range(futures)) for each in range(self.world.actions)]
+        plans = [Plan(USUAL_HORIZON, first=(each,)) for each in range(self.world.actions)]
+        screen = simulate(plans, range(futures))
         names = [str(each) for each in range(self.world.actions)]
         tested = challenge(ACTING, Plan(USUAL_HORIZON), simulate, screen, action, names)
         values = self._true_outcomes[state]

@@ -37,16 +37,16 @@ class Game:
         self._chances, self.simulated = chances, list[range]()
         self.acting = cast(Player, SimpleNamespace(config=config))
 
-    def simulate(self, plan: Plan, futures: range) -> list[Branch]:
-        """Return futures. The same numbers share their luck between actions."""
+    def simulate(self, plans: Sequence[Plan], futures: range) -> list[list[Branch]]:
+        """Return futures of each plan. The same numbers share their luck between actions."""
         self.simulated.append(futures)
-        (action,) = plan.first
         luck = [np.random.default_rng(future).random() for future in futures]
-        return [branch([1.0 if each < self._chances[action] else -1.0]) for each in luck]
+        chances = [self._chances[int(action)] for (action,) in (plan.first for plan in plans)]
+        return [[branch([1.0 if each < chance else -1.0]) for each in luck] for chance in chances]
 
     def challenge(self, taken: int) -> Challenge:
         """Screen 64 futures of each action and test the best."""
-        screen = [self.simulate(Plan(200, first=(action,)), range(64)) for action in range(len(self._chances))]
+        screen = self.simulate([Plan(200, first=(action,)) for action in range(len(self._chances))], range(64))
         self.simulated.clear()
         return challenge(self.acting, Plan(200), self.simulate, screen, taken, NAMES)
 
@@ -59,7 +59,7 @@ def test_a_better_action_is_shown_by_fresh_futures_and_measured_by_others() -> N
     assert found.loss is not None
     assert found.loss.mean == pytest.approx(1.4, abs=0.3)
     assert (found.loss.count, found.pairs_needed) == (64, None)
-    used = [future for futures in game.simulated[::2] for future in futures]
+    used = [future for futures in game.simulated for future in futures]
     assert used == list(range(64, 64 + found.pairs + 64)), "no future of the screen is used again"
 
 

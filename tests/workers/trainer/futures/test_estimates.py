@@ -94,6 +94,7 @@ class Chain:
     scale: int = 1
     cut_off: bool = False
     emulator: str = "chain"
+    emulator_number: int = 0
     can_rest: bool = False
     trail: Sequence[HeldAction] = ()
     lives: int
@@ -127,6 +128,9 @@ class Chain:
 
     def filmed_branch(self, seed: int) -> "Chain":
         return Chain(seed)
+
+    def fingerprint(self) -> None:
+        return None
 
     def close(self) -> None:
         """Do nothing."""

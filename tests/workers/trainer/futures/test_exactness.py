@@ -11,9 +11,9 @@ import pytest
 from arcadia_workers.contract.action_names import Continuous
 from arcadia_workers.contract.config import A3cConfig, PaacConfig, RunConfig
 from arcadia_workers.trainer.futures.experiment import moment_at
-from arcadia_workers.trainer.futures.simulating import Moment, Plan, draws, moments, simulate
-from arcadia_workers.trainer.games.emulator import AtariGame
-from arcadia_workers.trainer.games.games import PlayableGame
+from arcadia_workers.trainer.futures.simulating import Branch, Moment, Plan, draws, moments, simulate, simulate_each
+from arcadia_workers.trainer.games.emulator import AtariBranch, AtariGame
+from arcadia_workers.trainer.games.games import GymnasiumGame, PlayableGame
 from arcadia_workers.trainer.games.subjects import Subject
 from arcadia_workers.trainer.methods.trainer import Action
 from tests.workers.trainer.evaluation import made_checkpoint
@@ -139,3 +139,27 @@ def test_branches_draw_separate_random_numbers(tmp_path: Path) -> None:
         observations = [branch.observation.tobytes() for branch in branches]
     assert observations[0] == observations[1]
     assert len(set(observations)) == 3
+
+
+@pytest.mark.parametrize("case", [pytest.param(case, marks=marks(case)) for case in CASES if case not in CONTINUOUS])
+def test_equal_futures_are_played_once_and_end_as_if_played_alone(
+    case: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    config = CASES[case]
+    subject = made_checkpoint.subject(tmp_path, config, protocol_of(config))
+    with at_decision(subject, config, BEFORE) as moment:
+        drawn = draws(seed=1, episode=1, decision=BEFORE, futures=range(4))
+        plans = [Plan(20, until="outcome", first=(action,)) for action in range(len(moment.game.action_names))]
+        merged = simulate_each(subject, moment, drawn, plans)
+        for game in (AtariBranch, GymnasiumGame):
+            monkeypatch.setattr(game, "fingerprint", lambda _game: None)
+        alone = simulate_each(subject, moment, drawn, plans)
+    assert [[played(branch) for branch in branches] for branches in merged] == [
+        [played(branch) for branch in branches] for branches in alone
+    ]
+
+
+def played(branch: Branch) -> tuple[object, ...]:
+    """Return what a future did and how it ended."""
+    actions = [np.asarray(action).tolist() for action in branch.actions]
+    return actions, branch.rewards, branch.lives_lost, branch.game.over, pytest.approx(branch.value, rel=1e-3, abs=1e-4)

@@ -116,7 +116,7 @@ def test_progress_covers_all_simulations(run: Path) -> None:
     done = [at for at, _ in progress]
     assert done == sorted(done)
     assert {0 < at < 5 for at in done} == {True, False}
-    assert {5, 10, 15} <= set(done)
+    assert {5, 15} <= set(done), "the actions are simulated side by side"
     assert {total for _, total in progress} == {35}, "with four simulations in the test of the best action"
 
 

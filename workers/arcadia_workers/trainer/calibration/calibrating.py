@@ -3,6 +3,7 @@
 import math
 import time
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -28,7 +29,7 @@ from arcadia_workers.contract.protocols import EvaluationProtocol
 from arcadia_workers.contract.protocols.document import Acting
 from arcadia_workers.trainer.calibration import CalibrateRequest
 from arcadia_workers.trainer.evaluation.request import RequestError
-from arcadia_workers.trainer.futures.simulating import Moment, Plan, Player, draws, future, load, moments, simulate
+from arcadia_workers.trainer.futures.simulating import Moment, Plan, Player, draws, future, load, moments, simulate_each
 from arcadia_workers.trainer.host import devices
 from arcadia_workers.trainer.recording.recording import StoppedError
 
@@ -48,20 +49,19 @@ def judged(
     """Simulate the futures of a decision. They are those of `arcadia futures` with the same options."""
     drawn = draws(request.seed, episode, moment.decision, range(request.options.futures))
 
-    def simulated(*first: int) -> list[Future]:
-        branches = simulate(player.subject, moment, drawn, Plan(request.options.horizon, first=first), should_stop)
-        return [future(branch, player.config) for branch in branches]
+    def simulated(*plans: Plan) -> list[list[Future]]:
+        branches = simulate_each(player.subject, moment, drawn, plans, should_stop)
+        return [[future(branch, player.config) for branch in each] for each in branches]
 
-    def returns(*first: int) -> list[float]:
-        return [each.discounted_return for each in simulated(*first)]
-
-    futures = simulated()
+    plan = Plan(request.options.horizon)
+    [futures] = simulated(plan)
     discounted = [each.discounted_return for each in futures]
     mean = float(np.mean(discounted))
     regret = None
     if request.options.measure_regret and isinstance(moment.game.actions, Discrete):
-        of_actions = np.array([returns(action) for action in range(moment.game.actions.count)])
-        regret = LossBounds(**bound_loss(of_actions, int(moment.action))._asdict())
+        forced = simulated(*(replace(plan, first=(action,)) for action in range(moment.game.actions.count)))
+        returns = np.array([[each.discounted_return for each in of_action] for of_action in forced])
+        regret = LossBounds(**bound_loss(returns, int(moment.action))._asdict())
     weights = [player.config.gamma**each.decisions * (each.bootstrap is not None) for each in futures]
     return JudgedMoment(
         episode=episode,

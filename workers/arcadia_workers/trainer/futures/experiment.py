@@ -42,7 +42,7 @@ from arcadia_workers.trainer.futures.simulating import (
     load_other,
     moments,
     score_fan,
-    simulate,
+    simulate_each,
     survival,
 )
 from arcadia_workers.trainer.games.emulator import AtariGame
@@ -56,8 +56,8 @@ from arcadia_workers.trainer.recording.recording import StoppedError, displayed_
 BLOCK = 32
 FEWEST_PAIRS, HOPELESS = 64, 0.2
 
-Simulate = Callable[[Plan, range], list[Branch]]
-"""Simulates the futures of these numbers by a plan."""
+Simulate = Callable[[Sequence[Plan], range], list[list[Branch]]]
+"""Simulates the futures of these numbers by each plan."""
 
 
 def outcome(branch: Branch, config: RunConfig) -> float:
@@ -83,7 +83,7 @@ class Challenger:
     def differences(self, futures: range) -> list[float]:
         """Return how much better the outcome is in each of these futures."""
         plan = replace(self.plan, until="outcome" if self.acting.config.clip_rewards else "horizon")
-        one, other = (self.simulate(replace(plan, first=(action,)), futures) for action in (self.action, self.taken))
+        one, other = self.simulate([replace(plan, first=(action,)) for action in (self.action, self.taken)], futures)
         return [self._limited(a) - self._limited(b) for a, b in zip(one, other, strict=True)]
 
     def _limited(self, branch: Branch) -> float:
@@ -226,12 +226,14 @@ def simulated(
         total = options.work(len(moment.game.action_names))
         draw = partial(draws, request.seed, request.episode, options.decision)
         drawn = draw(range(options.futures))
-        simulator = Simulator(acting, moment, drawn, plan, should_stop, lambda done: advance(min(done, total), total))
+        simulator = Simulator(
+            acting, moment, drawn, plan.horizon, should_stop, lambda done: advance(min(done, total), total)
+        )
         directory = request.videos if options.renders_videos else None
         with ghosts_of(moment, directory) as ghosts:
-            branches = simulator.simulate(plan.first, ghosts)
-        screen = [simulator.simulate((action,)) for action in range(actions_to_compare(options, moment))]
-        tested = test_best(simulator, draw, screen) if screen else None
+            [branches] = simulator.simulate([plan], ghosts)
+        screen = simulator.simulate([replace(plan, first=(action,)) for action in actions_to_compare(options, moment)])
+        tested = test_best(simulator, plan, draw, screen) if screen else None
         futures = [future(branch, acting.config) for branch in branches]
         videos = film_some(directory, moment, branches, drawn, futures, should_stop) if directory else []
         if ghosts:
@@ -320,44 +322,46 @@ class Simulator:
     acting: Player
     moment: Moment
     drawn: Sequence[FutureSeeds]
-    plan: Plan
+    horizon: int
     should_stop: Callable[[], bool]
     advance: Callable[[int], None]
     done: int = 0
 
-    def simulate(self, first: tuple[int, ...], ghosts: Ghosts | None = None) -> list[Branch]:
-        """Simulate the futures that begin with these actions. Ghosts see them."""
-        plan, before = replace(self.plan, first=first), self.done
-        self.done += plan.horizon
-        branches = simulate(
+    def simulate(self, plans: Sequence[Plan], ghosts: Ghosts | None = None) -> list[list[Branch]]:
+        """Simulate the futures of each plan. Ghosts see them."""
+        if not plans:
+            return []
+        before = self.done
+        self.done += len(plans) * self.horizon
+        branches = simulate_each(
             self.acting.subject,
             self.moment,
             self.drawn,
-            plan,
+            plans,
             self.should_stop,
-            lambda played: self.advance(before + played),
+            lambda played: self.advance(before + len(plans) * played),
             ghosts,
         )
         self.advance(self.done)
         return branches
 
 
-def actions_to_compare(options: FuturesOptions, moment: Moment) -> int:
-    """Return the number of actions, if each is to be forced first."""
-    return len(moment.game.action_names) if options.each_action else 0
+def actions_to_compare(options: FuturesOptions, moment: Moment) -> range:
+    """Return the actions that are forced first."""
+    return range(len(moment.game.action_names) if options.each_action else 0)
 
 
 def test_best(
-    simulator: Simulator, draw: Callable[[range], list[FutureSeeds]], screen: Sequence[Sequence[Branch]]
+    simulator: Simulator, plan: Plan, draw: Callable[[range], list[FutureSeeds]], screen: Sequence[Sequence[Branch]]
 ) -> Challenge:
     """Test the action with the best futures against the taken one, with futures that are drawn for it."""
     moment = simulator.moment
 
-    def simulate_fresh(plan: Plan, futures: range) -> list[Branch]:
-        return replace(simulator, drawn=draw(futures), plan=plan).simulate(plan.first)
+    def simulate_fresh(plans: Sequence[Plan], futures: range) -> list[list[Branch]]:
+        return replace(simulator, drawn=draw(futures)).simulate(plans)
 
     taken = int(moment.action)
-    return challenge(simulator.acting, simulator.plan, simulate_fresh, screen, taken, moment.game.action_names)
+    return challenge(simulator.acting, plan, simulate_fresh, screen, taken, moment.game.action_names)
 
 
 def by_action(simulator: Simulator, screen: Sequence[Sequence[Branch]]) -> Iterator[ActionFutures]:

@@ -1,11 +1,12 @@
 """Simulation of futures side by side, in one forward pass of the network per decision."""
 
-from collections.abc import Callable, Generator, Iterable, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from itertools import count
 from pathlib import Path
 from types import TracebackType
-from typing import Literal, Self
+from typing import Any, Literal, Self
 
 import numpy as np
 import torch
@@ -180,6 +181,11 @@ class Branch:
         stops = {"horizon": (), "reward": reward, "life": life, "outcome": (*reward, *life)}
         return any(stops[self._plan.until])
 
+    @property
+    def is_free(self) -> bool:
+        """True if the agent takes the next decision."""
+        return not self.ended and len(self.rewards) >= len(self._plan.first)
+
     def step(self, numbers: Tensor) -> None:
         """Take a decision. A forced action uses up the same random numbers."""
         decision, score, lives = len(self.rewards), self.game.score, self.game.lives
@@ -191,6 +197,118 @@ class Branch:
         self.rewards.append(self.game.score - score)
         self.lives_lost.append(self.game.lives < lives)
 
+    def follow(self, other: "Branch") -> None:
+        """Continue as another future that has ended, and that was equal after the decisions of this one."""
+        decisions = len(self.rewards)
+        self.actions += other.actions[decisions:]
+        self.rewards += other.rewards[decisions:]
+        self.lives_lost += other.lives_lost[decisions:]
+        self.game, self.value = other.game, other.value
+
+
+class SideBySide:
+    """Futures of several plans and draws, played in one forward pass of the network per decision.
+
+    Futures of a draw that have become equal continue equally, because they share their random numbers. So only one of
+    them is played, and the others follow it.
+    """
+
+    def __init__(self, agent: Subject, moment: Moment, drawn: Sequence[FutureSeeds], plans: Sequence[Plan]) -> None:
+        self._network, self._draws = agent.network, len(drawn)
+        self.games = moment.game.branch([each.game_seed for _ in plans for each in drawn])
+        chosen = [(plan, each.acting_seed) for plan in plans for each in drawn]
+        self.branches = [Branch(agent, game, seed, plan) for game, (plan, seed) in zip(self.games, chosen, strict=True)]
+        self._rows = list(range(len(self.games)))
+        self._memory = tuple((h.repeat(len(self._rows), 1), c.repeat(len(self._rows), 1)) for h, c in moment.memory)
+        self._followers: list[tuple[Branch, Branch]] = []
+
+    def decide(self, step: Callable[[Iterable[tuple[Branch, Tensor]]], object]) -> bool:
+        """Take a decision in each future that has not ended. Return False if all have."""
+        playing = [self.branches[row] for row in self._rows]
+        observations = torch.from_numpy(np.stack([branch.game.observation for branch in playing]))
+        output, self._memory = self._network.predict(observations, self._memory)
+        for branch, value in zip(playing, output.values.tolist(), strict=True):
+            branch.value = value if branch.ended else None
+        step((branch, each) for branch, each in zip(playing, output.numbers.split(1), strict=True) if not branch.ended)
+        self._keep([place for place, branch in enumerate(playing) if branch.value is None])
+        if len(self.branches) > self._draws:
+            self._keep([*self._different()])
+        return bool(self._rows)
+
+    def _keep(self, places: Sequence[int]) -> None:
+        self._rows = [self._rows[place] for place in places]
+        self._memory = tuple((h[places], c[places]) for h, c in self._memory)
+
+    def _different(self) -> Iterator[int]:
+        """Yield the places of all open futures, but of equal ones only the first. The others follow it."""
+        firsts: dict[tuple[Any, ...], Branch] = {}
+        for place, row in enumerate(self._rows):
+            branch = self.branches[row]
+            seen = branch.game.fingerprint() if branch.is_free else None
+            remembered = [part[place].numpy().tobytes() for layer in self._memory for part in layer]
+            first = firsts.setdefault((row % self._draws, seen, *remembered), branch) if seen else branch
+            if first is branch:
+                yield place
+            else:
+                self._followers.append((branch, first))
+
+    def end(self) -> None:
+        """Close the games. Continue the futures that followed others."""
+        for game in self.games:
+            game.close()
+        # The last ones first, because a future may follow one that followed another one later.
+        for branch, first in reversed(self._followers):
+            branch.follow(first)
+
+
+def simulate_each(
+    agent: Subject,
+    moment: Moment,
+    drawn: Sequence[FutureSeeds],
+    plans: Sequence[Plan],
+    should_stop: Callable[[], bool] = lambda: False,
+    advance: Callable[[int], None] = lambda _: None,
+    ghosts: Ghosts | None = None,
+) -> list[list[Branch]]:
+    """Play one future per plan and draw from a moment to its end. The plans differ only in their forced actions.
+
+    `advance` receives the number of decisions played.
+    """
+
+    def step(taken: Iterable[tuple[Branch, Tensor]]) -> None:
+        for branch, numbers in taken:
+            branch.step(numbers)
+            if ghosts:
+                ghosts.see(branch.game)
+
+    def step_in_threads(taken: Iterable[tuple[Branch, Tensor]]) -> None:
+        [*threads.map(step, by_emulator(taken))]
+
+    played = SideBySide(agent, moment, drawn, plans)
+    try:
+        # Pictures of a game must be taken before another one steps.
+        with ThreadPoolExecutor() as threads:
+            for decisions in count(1):
+                if should_stop():
+                    raise StoppedError("the futures were stopped")
+                is_going = played.decide(step if ghosts else step_in_threads)
+                if ghosts:
+                    ghosts.blend()
+                if not is_going:
+                    break
+                advance(decisions)
+    finally:
+        played.end()
+    return [played.branches[start : start + len(drawn)] for start in range(0, len(played.branches), len(drawn))]
+
+
+def by_emulator(taken: Iterable[tuple[Branch, Tensor]]) -> list[list[tuple[Branch, Tensor]]]:
+    """Group decisions by the emulator that plays them. Different emulators play at the same time."""
+    groups: dict[int, list[tuple[Branch, Tensor]]] = {}
+    for branch, numbers in taken:
+        groups.setdefault(branch.game.emulator_number, []).append((branch, numbers))
+    return [*groups.values()]
+
 
 def simulate(
     agent: Subject,
@@ -201,36 +319,8 @@ def simulate(
     advance: Callable[[int], None] = lambda _: None,
     ghosts: Ghosts | None = None,
 ) -> list[Branch]:
-    """Play one future per draw from a moment to its end. `advance` receives the number of decisions played."""
-    games = moment.game.branch([each.game_seed for each in drawn])
-    branches = [Branch(agent, game, each.acting_seed, plan) for game, each in zip(games, drawn, strict=True)]
-    observations = np.stack([game.observation for game in games])
-    memory = tuple((h.repeat(len(games), 1), c.repeat(len(games), 1)) for h, c in moment.memory)
-    open_rows = list(range(len(games)))
-    played = 0
-    try:
-        while open_rows:
-            if should_stop():
-                raise StoppedError("the futures were stopped")
-            output, memory = agent.network.predict(torch.from_numpy(observations), memory)
-            for row in open_rows:
-                branch = branches[row]
-                if branch.ended:
-                    branch.value = float(output.values[row])
-                else:
-                    branch.step(output.numbers[row : row + 1])
-                    observations[row] = branch.game.observation
-                    if ghosts:
-                        ghosts.see(branch.game)
-            if ghosts:
-                ghosts.blend()
-            open_rows = [row for row in open_rows if branches[row].value is None]
-            played += bool(open_rows)
-            advance(played)
-    finally:
-        for game in games:
-            game.close()
-    return branches
+    """Play one future per draw from a moment to its end."""
+    return simulate_each(agent, moment, drawn, [plan], should_stop, advance, ghosts)[0]
 
 
 def future(branch: Branch, config: RunConfig) -> Future:

@@ -1,6 +1,7 @@
 """Atari emulator, frame by frame, as in the papers: a lost life does not end the game."""
 
 import hashlib
+import os
 from collections.abc import Callable, Iterable, Sequence
 from functools import cache, cached_property
 from pathlib import Path
@@ -19,6 +20,8 @@ from arcadia_workers.trainer.methods.trainer import Action
 
 STACK = 4
 EMULATOR = f"ale-py {ale_py.__version__}"
+# Branches are played in as many threads. The emulator lets other threads run while it plays a frame.
+EMULATORS = min(4, len(os.sched_getaffinity(0)))
 
 
 @cache
@@ -57,6 +60,7 @@ class AtariGame:
     pictures_per_second = 60
     scale = 2
     emulator = EMULATOR
+    emulator_number = 0
     can_rest = True
 
     def __init__(
@@ -122,7 +126,7 @@ class AtariGame:
 
     def branch(self, seeds: Sequence[int]) -> "list[AtariBranch]":
         state = self._emulator.cloneState()
-        return [AtariBranch(self, state, seed) for seed in seeds]
+        return [AtariBranch(self, state, seed, number % EMULATORS) for number, seed in enumerate(seeds)]
 
     def filmed_branch(self, seed: int) -> "AtariBranch":
         [branch] = self.branch([seed])
@@ -134,14 +138,18 @@ class AtariGame:
         return self._emulator.getScreenRGB()
 
     @cached_property
-    def branching_emulator(self) -> ale_py.ALEInterface:
-        """Second emulator, which all branches share because loading a game takes 0.1 s."""
-        emulator = _opened(repeat_action_probability=0.0)
-        emulator.loadROM(self._rom)
-        emulator.reset_game()
-        # Before its first frame, an emulator does not continue the states of Qbert and Tetris exactly.
-        emulator.act(ale_py.Action.NOOP)
-        return emulator
+    def branching_emulators(self) -> list[ale_py.ALEInterface]:
+        """Other emulators, which the branches share because loading a game takes 0.1 s."""
+        emulators = [_opened(repeat_action_probability=0.0) for _ in range(EMULATORS)]
+        for emulator in emulators:
+            emulator.loadROM(self._rom)
+            emulator.reset_game()
+            # Before its first frame, an emulator does not continue the states of Qbert and Tetris exactly.
+            emulator.act(ale_py.Action.NOOP)
+        return emulators
+
+    def fingerprint(self) -> bytes | None:
+        return None
 
     def close(self) -> None:
         """Do nothing: the emulator ends with the object."""
@@ -178,15 +186,18 @@ class AtariGame:
 
 
 class AtariBranch(AtariGame):
-    """Continuation of an Atari game. The branches of a game share an emulator and swap their states.
+    """Continuation of an Atari game. The branches of a game share emulators and swap their states.
 
     The emulator's states do not contain the action that sticky actions repeat. So a branch repeats actions itself, with
     its own seed.
     """
 
-    def __init__(self, game: AtariGame, state: ale_py.ALEState, seed: int) -> None:
+    def __init__(self, game: AtariGame, state: ale_py.ALEState, seed: int, emulator_number: int) -> None:
+        # Loaded before the fields are copied, so that the game and all its branches share them.
+        emulators = game.branching_emulators
         self.__dict__ |= game.__dict__
-        self._emulator, self._state = game.branching_emulator, state
+        self.emulator_number = emulator_number
+        self._emulator, self._state = emulators[emulator_number], state
         self._lives, self._watch = game.lives, None
         self.trail = list(game.trail)
         self._random = np.random.default_rng(seed)
@@ -202,6 +213,13 @@ class AtariBranch(AtariGame):
     @property
     def lives(self) -> int:
         return self._lives
+
+    def branch(self, seeds: Sequence[int]) -> "list[AtariBranch]":
+        return [AtariBranch(self, self._state, seed, number % EMULATORS) for number, seed in enumerate(seeds)]
+
+    def fingerprint(self) -> bytes:
+        random = repr((self._random.bit_generator.state, self._held)) if self._repeat_action_probability else ""
+        return self._state.serialize() + self.observation.tobytes() + random.encode()
 
     def _decide(self, choose: Callable[[], ale_py.Action]) -> None:
         self._emulator.restoreState(self._state)

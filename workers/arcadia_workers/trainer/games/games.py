@@ -1,6 +1,7 @@
 """Environments that are played one episode after another."""
 
 import copy
+import pickle
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from itertools import groupby
@@ -49,6 +50,8 @@ class PlayableGame(Protocol):
     observation: Observations
     # The program that simulates the environment, with its version.
     emulator: str
+    # Games with different numbers can take steps at the same time.
+    emulator_number: int
     # True if a person can do nothing.
     can_rest: bool
     seed: int
@@ -97,6 +100,10 @@ class PlayableGame(Protocol):
         """Return a branch that can show its pictures."""
         ...
 
+    def fingerprint(self) -> bytes | None:
+        """Return bytes that are equal only for branches that continue equally. None if they are not known."""
+        ...
+
     def close(self) -> None:
         """End the environment."""
         ...
@@ -108,6 +115,7 @@ class GymnasiumGame:
     scale = 1
     lives = NO_LIVES
     emulator = f"gymnasium {gymnasium.__version__}"
+    emulator_number = 0
 
     def __init__(self, env: str, *, filmed: bool = False) -> None:
         self._name, self._make = env, partial(_made, env, filmed)
@@ -177,6 +185,10 @@ class GymnasiumGame:
             branch.step(action)
         branch._env.unwrapped.np_random = np.random.default_rng(seed)
         return branch
+
+    def fingerprint(self) -> bytes | None:
+        # Only plain Python objects show their whole state when pickled.
+        return pickle.dumps((self._env, self.observation)) if self._copy is copy.deepcopy else None
 
     def close(self) -> None:
         self._env.close()
