@@ -155,13 +155,13 @@ class KnownAgent:
     def regret(self, seed: int, futures: int) -> Regret | None:
         """Return the regret that a calibration of every decision of some episodes reports."""
         random = np.random.default_rng(seed)
-        episodes = [self._episode(random) for _ in range(USUAL_EPISODES)]
+        episodes = [self.episode(random) for _ in range(USUAL_EPISODES)]
         decisions = [
             (episode, state, action)
             for episode, (states, taken) in enumerate(episodes)
             for state, action in zip(states, taken, strict=True)
         ]
-        rewards = self._futures(random, np.array([state for _, state, _ in decisions]), futures)
+        rewards = self.futures(random, np.array([state for _, state, _ in decisions]), futures)
         returns = (rewards * GAMMA ** np.arange(rewards.shape[-1])).sum(axis=-1)
         judged = [
             JudgedMoment(
@@ -180,14 +180,14 @@ class KnownAgent:
     def challenge(self, seed: int, futures: int) -> tuple[Challenge, float]:
         """Test the best action at a decision. Return the result, and how much better the tested action is in truth."""
         random = np.random.default_rng(seed)
-        states, taken = self._episode(random)
+        states, taken = self.episode(random)
         at = int(random.integers(len(states)))
         state, action = states[at], taken[at]
 
         def simulate(plans: Sequence[Plan], numbers: range) -> list[list[Branch]]:
             # The same numbers share their luck between actions. A trailing 0 would repeat the stream of the episode.
             luck = np.random.default_rng([seed, 1 + numbers.start])
-            [rewards] = self._futures(luck, np.array([state]), len(numbers))
+            [rewards] = self.futures(luck, np.array([state]), len(numbers))
             return [[_branch(each) for each in rewards[plan.first[0]]] for plan in plans]
 
         plans = [Plan(USUAL_HORIZON, first=(each,)) for each in range(self.world.actions)]
@@ -197,7 +197,7 @@ class KnownAgent:
         values = self._true_outcomes[state]
         return tested, 0.0 if tested.action is None else float(values[int(tested.action)] - values[action])
 
-    def _episode(self, random: np.random.Generator) -> tuple[list[int], list[int]]:
+    def episode(self, random: np.random.Generator) -> tuple[list[int], list[int]]:
         """Return the states of an episode and the actions taken."""
         states, taken, state = [], [], int(random.choice(self.world.starts))
         while state != END:
@@ -208,7 +208,7 @@ class KnownAgent:
             state = int(self._following[state, action, outcome])
         return states, taken
 
-    def _futures(self, random: np.random.Generator, states: Ints, futures: int) -> Floats:
+    def futures(self, random: np.random.Generator, states: Ints, futures: int) -> Floats:
         """Return the rewards of futures that begin with each action: by state, first action, future and decision.
 
         Futures with the same number share their random numbers. Each action has its own, so that even equal actions

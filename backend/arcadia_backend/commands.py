@@ -72,6 +72,11 @@ def futures(arguments: list[str]) -> int:
     return run(arguments)
 
 
+def review(arguments: list[str]) -> int:
+    """Find the decisions of an episode at which an agent lost."""
+    return run(arguments)
+
+
 def calibrate(arguments: list[str]) -> int:
     """Compare an agent's values with simulated futures."""
     return run(arguments)

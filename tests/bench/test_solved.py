@@ -48,7 +48,7 @@ def test_futures_have_the_exact_values() -> None:
     world = catch(windy=True)
     agent = KnownAgent(world, world.flawed())
     state = world.starts[0]
-    rewards = agent._futures(np.random.default_rng(0), np.array([state]), 4_000)[0]
+    rewards = agent.futures(np.random.default_rng(0), np.array([state]), 4_000)[0]
     means = (rewards * GAMMA ** np.arange(rewards.shape[-1])).sum(axis=-1).mean(axis=-1)
     assert means == pytest.approx(world.action_values(agent.policy)[state], abs=0.03)
 

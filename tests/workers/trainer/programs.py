@@ -20,6 +20,11 @@ def futures(arguments: Sequence[str]) -> int:
     return job.main(["futures", *arguments])
 
 
+def review(arguments: Sequence[str]) -> int:
+    """Run `arcadia review`. Return the exit status."""
+    return job.main(["review", *arguments])
+
+
 def calibrate(arguments: Sequence[str]) -> int:
     """Run `arcadia calibrate`. Return the exit status."""
     return job.main(["calibrate", *arguments])

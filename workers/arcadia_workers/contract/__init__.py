@@ -14,7 +14,7 @@ protocols               evaluation protocols
 tracks, action_names    tracks and saliencies of recordings, and names of actions
 published               numbers published in the papers
 metrics                 names and titles of metrics
-jobs, futures           requests to job processes, and the documents of futures and calibrations
+jobs, futures, review   requests to job processes, and the documents of futures, calibrations and reviews
 live                    messages of live games
 worker_api              requests and responses of the worker API
 values                  types of values in JSON

@@ -1,4 +1,4 @@
-"""Commands for one job without a server: `arcadia evaluate`, `record`, `futures` and `calibrate`.
+"""Commands for one job without a server: `arcadia evaluate`, `record`, `futures`, `review` and `calibrate`.
 
 This module does not load torch, so that mistakes are reported immediately. The models of the contract have the limits
 of the options.
@@ -18,21 +18,14 @@ from pydantic import BaseModel, ValidationError
 
 from arcadia_workers.contract import jobs, layout
 from arcadia_workers.contract.config.emulator import protocol_of
-from arcadia_workers.contract.futures import (
-    MAX_FUTURES,
-    MIN_FUTURES,
-    USUAL_CALIBRATION_FUTURES,
-    USUAL_EPISODES,
-    USUAL_FUTURES,
-    USUAL_HORIZON,
-    USUAL_MOMENTS,
-)
 from arcadia_workers.contract.games import id_of
 from arcadia_workers.contract.plugins.loading import load_named_in_environment
 from arcadia_workers.contract.protocols import PROTOCOLS
 from arcadia_workers.contract.protocols.document import USUAL_EPSILON, Acting
+from arcadia_workers.contract.review import ReviewOptions
 from arcadia_workers.contract.tracks import TrackHead
 from arcadia_workers.trainer import calibration
+from arcadia_workers.trainer import review as reviews
 from arcadia_workers.trainer.calibration import CalibrateRequest
 from arcadia_workers.trainer.errors import StopRequest, TrainerError, show
 from arcadia_workers.trainer.evaluation import report as evaluation
@@ -40,12 +33,12 @@ from arcadia_workers.trainer.evaluation.report import JobReport, rounded
 from arcadia_workers.trainer.evaluation.request import EvaluateRequest, RequestError, check_fit
 from arcadia_workers.trainer.futures import request as futures
 from arcadia_workers.trainer.futures.request import FuturesRequest
+from arcadia_workers.trainer.options import Add, add_calibrate, add_evaluate, add_futures, add_record, add_review
+from arcadia_workers.trainer.review import ReviewRequest
 from arcadia_workers.trainer.run.journal import Journal
 
-LONGEST_SECONDS = 300.0
 CUT_FROM = "cut start points from no-op-5min or no-op-30min"
 
-Add = Callable[..., argparse.Action]
 Work = Callable[[JobReport, StopRequest], None]
 Model = TypeVar("Model", bound=BaseModel)
 
@@ -111,101 +104,6 @@ def _open_journal(opened: ExitStack, folder: Path) -> Journal:
         return opened.enter_context(Journal(folder))
     except OSError as error:
         raise RequestError(f"--dir {folder} cannot be used: {error.strerror}") from error
-
-
-def _add_evaluate(add: Add) -> None:
-    add("--run-dir", type=Path, metavar="DIR", help="the run whose agent is evaluated")
-    add("--checkpoint", type=int, metavar="STEP", help="the step of its checkpoint (default: the newest)")
-    add("--random", action="store_true", help="evaluate the random policy instead")
-    add("--game", metavar="NAME", help="the random policy's environment, such as pong or CartPole-v1")
-    add("--protocol", metavar="NAME", help="the evaluation protocol (below)")
-    add("--episodes", type=int, metavar="N", help="number of episodes (default: as in the protocol)")
-    add("--seed", type=int, default=1, metavar="S", help="the same seed gives the same scores (default: 1)")
-    add(
-        "--acting",
-        choices=["sampled", "greedy", "epsilon-greedy"],
-        help="default: sampled for methods that learn a policy, epsilon-greedy for methods that learn values",
-    )
-    add("--epsilon", type=float, metavar="E", help=f"share of random actions (default: {USUAL_EPSILON})")
-    add("--starts", type=Path, metavar="FILE", help="the set of start points, for human-starts and agent-starts")
-    add("--save-starts", type=Path, metavar="FILE", help="cut a set for agent-starts from the episodes played")
-    add("--json", action="store_true", help="print one JSON document instead of a table")
-    add("--dir", type=Path, metavar="DIR", help="a new folder for events.jsonl")
-
-
-def _add_agent(add: Add) -> None:
-    add("--run-dir", type=Path, metavar="DIR", required=True, help="the run whose agent plays")
-    add("--checkpoint", type=int, metavar="STEP", help="the step of its checkpoint (default: the newest)")
-    add("--protocol", metavar="NAME", help="how episodes begin and end (below; default: the run's protocol)")
-    add("--seed", type=int, default=1, metavar="S", help="the same seed gives the same episodes (default: 1)")
-    add("--json", action="store_true", help="print one JSON document instead of text")
-
-
-def _add_episode(add: Add) -> None:
-    _add_agent(add)
-    help_text = "index of the episode in an evaluation with this seed, from 0"
-    add("--episode", type=int, default=0, metavar="N", help=help_text)
-
-
-def _add_record(add: Add) -> None:
-    _add_episode(add)
-    help_text = f"cut longer recordings (default: {LONGEST_SECONDS:.0f})"
-    add("--longest", type=float, default=LONGEST_SECONDS, metavar="SECONDS", help=help_text)
-    add("--out", type=Path, metavar="DIR", required=True, help="a new folder for recording.mp4, seen.mp4, track.npz")
-
-
-def _add_size(add: Add, usual: int) -> None:
-    help_text = f"futures per decision, {MIN_FUTURES} to {MAX_FUTURES} (default: {usual})"
-    add("--futures", type=int, default=usual, metavar="N", help=help_text)
-    help_text = f"longest future, in decisions (default: {USUAL_HORIZON})"
-    add("--horizon", type=int, default=USUAL_HORIZON, metavar="H", help=help_text)
-
-
-def _add_futures(add: Add) -> None:
-    _add_episode(add)
-    add("--decision", type=int, metavar="K", required=True, help="the decision to continue from, counted from 0")
-    _add_size(add, USUAL_FUTURES)
-    add(
-        "--until", choices=["horizon", "reward", "life"], default="horizon", help="also stop at a reward or a lost life"
-    )
-    add(
-        "--first",
-        action="append",
-        default=[],
-        metavar="ACTION",
-        help="force the first action, such as LEFT, or repeat it, such as LEFT×10 or LEFTx10; give the option several "
-        "times for a sequence",
-    )
-    add("--each-action", action="store_true", help="also force each action first and compare them")
-    add(
-        "--temperature",
-        type=float,
-        default=1.0,
-        metavar="T",
-        help="divide the policy's logits by T: above 1 futures explore more, below 1 less (default: 1)",
-    )
-    add("--agent", type=Path, metavar="DIR", help="let the agent of another run act in the futures")
-    add("--agent-checkpoint", type=int, metavar="STEP", help="the step of its checkpoint (default: the newest)")
-    add(
-        "--videos",
-        type=Path,
-        metavar="DIR",
-        help="write videos of the best, median and worst future, and of all blended, into this directory",
-    )
-
-
-def _add_calibrate(add: Add) -> None:
-    _add_agent(add)
-    add("--episodes", type=int, default=USUAL_EPISODES, metavar="N", help=f"default: {USUAL_EPISODES}")
-    chosen = f"chosen so that about {USUAL_MOMENTS} decisions are judged"
-    add("--every", type=int, metavar="K", help=f"judge every K-th decision of an episode (default: {chosen})")
-    _add_size(add, USUAL_CALIBRATION_FUTURES)
-    add(
-        "--no-regret",
-        dest="measure_regret",
-        action="store_false",
-        help="do not force each action, which takes most of the time",
-    )
 
 
 def validated(model: type[Model], options: argparse.Namespace, **more: object) -> Model:
@@ -380,19 +278,33 @@ def calibrate(options: argparse.Namespace, _report: JobReport, stop: StopRequest
     _print_result(options, calibrating.calibrate(request, stop.requested), text=calibration.table)
 
 
+def review(options: argparse.Namespace, _report: JobReport, stop: StopRequest) -> None:
+    """Find the decisions of an episode at which the agent lost."""
+    _check_agent(options)
+    wanted = validated(ReviewOptions, options)
+    request = ReviewRequest(
+        options.run_dir, options.checkpoint, options.protocol, options.seed, options.episode, wanted
+    )
+    from arcadia_workers.trainer.review import reviewing  # loads torch, which takes seconds
+
+    stop.interrupts = False
+    _print_result(options, reviewing.review(request, stop.requested), text=reviews.table)
+
+
 def _print_result(options: argparse.Namespace, document: Model, *, text: Callable[[Model], str]) -> None:
     print(document.model_dump_json(indent=2) if options.json else text(document), flush=True)
 
 
 COMMANDS = {
-    "evaluate": Command("Evaluate an agent by a protocol", _add_evaluate, evaluate),
+    "evaluate": Command("Evaluate an agent by a protocol", add_evaluate, evaluate),
     "record": Command(
         "Record an episode of an agent as a video, with a track of its observations, values and rewards",
-        _add_record,
+        add_record,
         record,
     ),
     "futures": Command(
-        "Simulate how an episode of an agent continues from one of its decisions", _add_futures, simulate
+        "Simulate how an episode of an agent continues from one of its decisions", add_futures, simulate
     ),
-    "calibrate": Command("Compare an agent's values with simulated futures", _add_calibrate, calibrate),
+    "review": Command("Find the decisions of an episode at which an agent lost", add_review, review),
+    "calibrate": Command("Compare an agent's values with simulated futures", add_calibrate, calibrate),
 }

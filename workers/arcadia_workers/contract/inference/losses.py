@@ -27,10 +27,19 @@ def loss_evidence(differences: Sequence[float], scale: float) -> float:
     It is the capital of a gambler who bets on each pair (Waudby-Smith, Ramdas 2024, arXiv:2010.09686). It ever reaches
     20 with probability 5 % at most, for any distribution and any number of pairs.
     """
+    return evidence_of(log_capitals(differences, scale))
+
+
+def log_capitals(differences: Sequence[float], scale: float) -> Floats:
+    """Return the logarithm of the capital after these pairs for each of the BETS. Those of further pairs are added."""
     margin = MARGIN * scale
     gains = (np.asarray(differences, dtype=np.float64) - margin) / (2 * scale + margin)
-    logs = np.log1p(BETS[:, np.newaxis] * gains).sum(axis=1)
-    return float(np.exp(min(np.logaddexp.reduce(logs) - math.log(len(BETS)), MAX_LOG_E)))
+    return np.asarray(np.log1p(BETS[:, np.newaxis] * gains).sum(axis=1))
+
+
+def evidence_of(capitals: Floats) -> float:
+    """Return the e-value: the mean capital of the bets, from their logarithms."""
+    return float(np.exp(min(np.logaddexp.reduce(capitals) - math.log(len(BETS)), MAX_LOG_E)))
 
 
 def pairs_needed(differences: Sequence[float], scale: float) -> int | None:
@@ -39,6 +48,28 @@ def pairs_needed(differences: Sequence[float], scale: float) -> int | None:
     if evidence <= 1:
         return None
     return math.ceil(len(differences) * max(1.0, math.log(DECISIVE) / math.log(evidence)))
+
+
+def bounded_interval(values: Sequence[float], largest: float) -> tuple[float, float]:
+    """Return a 95 % interval of the mean of values of at most this magnitude, for any distribution.
+
+    A mean is in the interval if no gambler who bets that the true one is higher, or lower, has won 40 times his capital
+    (hedged capital: Waudby-Smith, Ramdas 2024, theorem 3). A t-interval would be too short for rare large losses.
+    """
+    shares = (np.asarray(values, dtype=np.float64) + largest) / (2 * largest)
+    count = np.arange(1, len(shares) + 1)
+    means = (0.5 + shares.cumsum()) / (count + 1)
+    variances = (0.25 + ((shares - means) ** 2).cumsum()) / (count + 1)
+    # A bet depends only on earlier values.
+    bets = np.sqrt(2 * math.log(2 / ALPHA) / (len(shares) * np.append(0.25, variances[:-1])))[:, np.newaxis]
+    candidates = np.linspace(0, 1, 1_001)[1:-1]
+    gains = shares[:, np.newaxis] - candidates
+    higher = np.log1p(np.minimum(bets, 0.5 / candidates) * gains).sum(axis=0)
+    lower = np.log1p(-np.minimum(bets, 0.5 / (1 - candidates)) * gains).sum(axis=0)
+    inside = np.flatnonzero(np.maximum(higher, lower) < math.log(2 / ALPHA))
+    # One step further on each side, because the candidates are a grid. No candidate is left only by rounding.
+    low, high = (inside[0], inside[-1] + 2) if len(inside) else (0, len(candidates) + 1)
+    return largest * (2 * low / 1_000 - 1), largest * (2 * high / 1_000 - 1)
 
 
 def select_losses(evidence: Sequence[float]) -> list[int]:

@@ -1,0 +1,129 @@
+"""Tests of `arcadia review`, from the command line to the document."""
+
+from pathlib import Path
+
+import pytest
+
+from arcadia_workers.contract.config import A3cConfig, GorilaConfig, PaacConfig, RunConfig
+from arcadia_workers.contract.review import ReviewDocument, ReviewOptions
+from arcadia_workers.trainer.evaluation.request import RequestError
+from arcadia_workers.trainer.futures.simulating import load
+from arcadia_workers.trainer.review import ReviewRequest, reviewing, table
+from arcadia_workers.trainer.review.reviewing import keep, reviewed, watch
+from tests.workers.trainer.evaluation import made_checkpoint
+from tests.workers.trainer.programs import review as main
+
+CATCH = PaacConfig(env="Arcadia/Catch-v0", gamma=0.9)
+CASES: dict[str, RunConfig] = {
+    "Catch": CATCH,
+    "a maze with memory": A3cConfig(env="Arcadia/Labyrinth-v0", lstm_units=8),
+    "action values": GorilaConfig(env="CartPole-v1"),
+}
+
+
+def request_of(directory: Path, **options: int) -> ReviewRequest:
+    return ReviewRequest(directory, None, None, 3, 0, ReviewOptions(**{"horizon": 20, **options}))
+
+
+def written(tmp_path: Path, config: RunConfig) -> Path:
+    made_checkpoint.write(tmp_path / "run", config)
+    return tmp_path / "run"
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_decisions_of_an_episode_are_reviewed(case: str, tmp_path: Path) -> None:
+    found = reviewing.review(request_of(written(tmp_path, CASES[case]), decisions=3))
+    assert len(found.reviewed) == min(3, found.decisions)
+    assert {each.finding for each in found.reviewed} <= {"no challenger", "not shown", "mistake"}
+    assert all(each.screened == 16 for each in found.reviewed)
+    assert "no mistake shown" in table(found)
+
+
+def test_the_review_of_catch_finds_the_move_that_loses_the_ball(tmp_path: Path) -> None:
+    directory = written(tmp_path, CATCH)
+    player = load(directory, None, None)
+    # Above the ball's column, only the last moves of an episode decide, and each has one right action.
+    lost = None
+    for seed in range(20):
+        request = ReviewRequest(directory, None, None, seed, 0, ReviewOptions(every=1, horizon=20))
+        document = reviewed(request, player)
+        mistakes = [each for each in document.reviewed if each.finding == "mistake"]
+        if document.score < 0 and mistakes:
+            lost = mistakes
+            break
+    assert lost is not None
+    assert all(each.loss and each.loss.mean and each.loss.mean > 0.02 for each in lost)
+    assert all(each.taken != each.better for each in lost)
+
+
+def test_a_stopped_review_continues_where_it_was(tmp_path: Path) -> None:
+    directory = written(tmp_path, CATCH)
+    player, request = load(directory, None, None), request_of(directory, every=1)
+    whole = reviewed(request, player)
+    known, steps = None, 0
+    while known is None or any(each.finding in ("waiting", "testing") for each in known.reviewed):
+        # Playing the episode asks too, so each attempt gets a few steps more.
+        steps += 1
+        asked = iter([False] * (3 * whole.decisions + steps))
+        known = reviewed(request, player, known=known, should_stop=lambda asked=asked: next(asked, True))  # type: ignore[misc]
+    assert known.reviewed == whole.reviewed
+    assert known.simulations == whole.simulations
+
+
+def test_progress_tells_what_is_known_so_far(tmp_path: Path) -> None:
+    directory = written(tmp_path, CATCH)
+    seen: list[tuple[ReviewDocument, int, int]] = []
+    document = reviewed(
+        request_of(directory, every=2),
+        load(directory, None, None),
+        advance=lambda known, done, total: seen.append((known.model_copy(deep=True), done, total)),
+    )
+    done = [each for _, each, _ in seen]
+    assert done[-1] == len(document.reviewed)
+    assert {total for _, _, total in seen} == {len(document.reviewed)}
+    first = seen[0][0]
+    assert sum(each.screened > 0 for each in first.reviewed) == 1
+
+
+def test_kept_decisions_continue_as_the_episode_does(tmp_path: Path) -> None:
+    directory = written(tmp_path, CATCH)
+    player, request = load(directory, None, None), request_of(directory)
+    episode = watch(player, request, [], lambda: False)
+    kept = keep(player, request, episode, {0, 3}, lambda: False)
+    assert set(kept) == {0, 3}
+    [branch] = kept[3].game.branch([1])
+    for action in episode.taken[3:]:
+        branch.step(action)
+    assert branch.over
+    assert branch.score == episode.scores[-1]
+
+
+def test_the_command_prints_the_document(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    directory = written(tmp_path, CATCH)
+    arguments = ["--run-dir", str(directory), "--decisions", "2", "--horizon", "20"]
+    assert main([*arguments, "--json"]) == 0
+    found = ReviewDocument.model_validate_json(capsys.readouterr().out)
+    assert (found.env, found.seed, found.episode, len(found.reviewed)) == (CATCH.env, 1, 0, 2)
+    assert main(arguments) == 0
+    assert "not finished          0" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--decisions", "0"], "--decisions 0: give a number from 1 to 2,000"),
+        (["--every", "0"], "--every 0: give a number from 1 to 1,000,000"),
+        (["--protocol", "none"], "there is no protocol 'none'"),
+    ],
+)
+def test_wrong_options_are_refused(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], arguments: list[str], message: str
+) -> None:
+    assert main(["--run-dir", str(written(tmp_path, CATCH)), *arguments]) == 2
+    assert message in capsys.readouterr().err
+
+
+def test_continuous_actions_are_refused(tmp_path: Path) -> None:
+    directory = written(tmp_path, A3cConfig(env="Pendulum-v1"))
+    with pytest.raises(RequestError, match="only discrete actions"):
+        reviewing.review(request_of(directory))

@@ -1,0 +1,125 @@
+"""Options of the commands for one job without a server (commands.py)."""
+
+import argparse
+from collections.abc import Callable
+from pathlib import Path
+
+from arcadia_workers.contract.futures import (
+    MAX_FUTURES,
+    MIN_FUTURES,
+    USUAL_CALIBRATION_FUTURES,
+    USUAL_EPISODES,
+    USUAL_FUTURES,
+    USUAL_HORIZON,
+    USUAL_MOMENTS,
+)
+from arcadia_workers.contract.protocols.document import USUAL_EPSILON
+from arcadia_workers.contract.review import USUAL_REVIEWED
+
+LONGEST_SECONDS = 300.0
+
+Add = Callable[..., argparse.Action]
+
+
+def add_evaluate(add: Add) -> None:
+    add("--run-dir", type=Path, metavar="DIR", help="the run whose agent is evaluated")
+    add("--checkpoint", type=int, metavar="STEP", help="the step of its checkpoint (default: the newest)")
+    add("--random", action="store_true", help="evaluate the random policy instead")
+    add("--game", metavar="NAME", help="the random policy's environment, such as pong or CartPole-v1")
+    add("--protocol", metavar="NAME", help="the evaluation protocol (below)")
+    add("--episodes", type=int, metavar="N", help="number of episodes (default: as in the protocol)")
+    add("--seed", type=int, default=1, metavar="S", help="the same seed gives the same scores (default: 1)")
+    add(
+        "--acting",
+        choices=["sampled", "greedy", "epsilon-greedy"],
+        help="default: sampled for methods that learn a policy, epsilon-greedy for methods that learn values",
+    )
+    add("--epsilon", type=float, metavar="E", help=f"share of random actions (default: {USUAL_EPSILON})")
+    add("--starts", type=Path, metavar="FILE", help="the set of start points, for human-starts and agent-starts")
+    add("--save-starts", type=Path, metavar="FILE", help="cut a set for agent-starts from the episodes played")
+    add("--json", action="store_true", help="print one JSON document instead of a table")
+    add("--dir", type=Path, metavar="DIR", help="a new folder for events.jsonl")
+
+
+def _add_agent(add: Add) -> None:
+    add("--run-dir", type=Path, metavar="DIR", required=True, help="the run whose agent plays")
+    add("--checkpoint", type=int, metavar="STEP", help="the step of its checkpoint (default: the newest)")
+    add("--protocol", metavar="NAME", help="how episodes begin and end (below; default: the run's protocol)")
+    add("--seed", type=int, default=1, metavar="S", help="the same seed gives the same episodes (default: 1)")
+    add("--json", action="store_true", help="print one JSON document instead of text")
+
+
+def _add_episode(add: Add) -> None:
+    _add_agent(add)
+    help_text = "index of the episode in an evaluation with this seed, from 0"
+    add("--episode", type=int, default=0, metavar="N", help=help_text)
+
+
+def add_record(add: Add) -> None:
+    _add_episode(add)
+    help_text = f"cut longer recordings (default: {LONGEST_SECONDS:.0f})"
+    add("--longest", type=float, default=LONGEST_SECONDS, metavar="SECONDS", help=help_text)
+    add("--out", type=Path, metavar="DIR", required=True, help="a new folder for recording.mp4, seen.mp4, track.npz")
+
+
+def _add_size(add: Add, usual: int) -> None:
+    help_text = f"futures per decision, {MIN_FUTURES} to {MAX_FUTURES} (default: {usual})"
+    add("--futures", type=int, default=usual, metavar="N", help=help_text)
+    help_text = f"longest future, in decisions (default: {USUAL_HORIZON})"
+    add("--horizon", type=int, default=USUAL_HORIZON, metavar="H", help=help_text)
+
+
+def add_futures(add: Add) -> None:
+    _add_episode(add)
+    add("--decision", type=int, metavar="K", required=True, help="the decision to continue from, counted from 0")
+    _add_size(add, USUAL_FUTURES)
+    add(
+        "--until", choices=["horizon", "reward", "life"], default="horizon", help="also stop at a reward or a lost life"
+    )
+    add(
+        "--first",
+        action="append",
+        default=[],
+        metavar="ACTION",
+        help="force the first action, such as LEFT, or repeat it, such as LEFT×10 or LEFTx10; give the option several "
+        "times for a sequence",
+    )
+    add("--each-action", action="store_true", help="also force each action first and compare them")
+    add(
+        "--temperature",
+        type=float,
+        default=1.0,
+        metavar="T",
+        help="divide the policy's logits by T: above 1 futures explore more, below 1 less (default: 1)",
+    )
+    add("--agent", type=Path, metavar="DIR", help="let the agent of another run act in the futures")
+    add("--agent-checkpoint", type=int, metavar="STEP", help="the step of its checkpoint (default: the newest)")
+    add(
+        "--videos",
+        type=Path,
+        metavar="DIR",
+        help="write videos of the best, median and worst future, and of all blended, into this directory",
+    )
+
+
+def add_review(add: Add) -> None:
+    _add_episode(add)
+    help_text = f"decisions to review, chosen by what the episode shows (default: {USUAL_REVIEWED})"
+    add("--decisions", type=int, default=USUAL_REVIEWED, metavar="N", help=help_text)
+    add("--every", type=int, metavar="K", help="review every k-th decision instead")
+    help_text = f"longest future, in decisions (default: {USUAL_HORIZON})"
+    add("--horizon", type=int, default=USUAL_HORIZON, metavar="H", help=help_text)
+
+
+def add_calibrate(add: Add) -> None:
+    _add_agent(add)
+    add("--episodes", type=int, default=USUAL_EPISODES, metavar="N", help=f"default: {USUAL_EPISODES}")
+    chosen = f"chosen so that about {USUAL_MOMENTS} decisions are judged"
+    add("--every", type=int, metavar="K", help=f"judge every K-th decision of an episode (default: {chosen})")
+    _add_size(add, USUAL_CALIBRATION_FUTURES)
+    add(
+        "--no-regret",
+        dest="measure_regret",
+        action="store_false",
+        help="do not force each action, which takes most of the time",
+    )

@@ -1,0 +1,50 @@
+"""Reviews: at which decisions of an episode the agent lost, by simulated futures (`arcadia_workers.trainer.futures`).
+
+This module has the request and the document as text, and loads no torch.
+"""
+
+from collections import Counter
+from dataclasses import dataclass
+from pathlib import Path
+
+from arcadia_workers.contract.games import ENVIRONMENTS
+from arcadia_workers.contract.review import ReviewDocument, ReviewedDecision, ReviewOptions
+from arcadia_workers.trainer.futures.request import described
+
+
+@dataclass(frozen=True)
+class ReviewRequest:
+    """The episode to review. Without a protocol, the default one of the run's environment is used."""
+
+    run_directory: Path
+    step: int | None
+    protocol: str | None
+    seed: int
+    episode: int
+    options: ReviewOptions
+
+
+def table(document: ReviewDocument) -> str:
+    """Return the document as text: the mistakes, and how many decisions were reviewed."""
+    found = Counter(each.finding for each in document.reviewed)
+    lines = [
+        f"{ENVIRONMENTS[document.env].title} ({document.env}): {document.algorithm}, checkpoint of step "
+        f"{document.checkpoint_step:,}, {document.protocol}, seed {document.seed}, episode {document.episode}, "
+        f"acting {document.acting}",
+        f"{document.decisions:,} decisions, score {document.score:g}; {len(document.reviewed):,} reviewed with "
+        f"{document.simulations:,} futures of up to {document.horizon} decisions, {document.seconds:.1f} s",
+        "",
+        f"mistakes shown        {found['mistake']}",
+        f"no mistake shown      {found['not shown'] + found['no challenger']}",
+        f"not finished          {found['waiting'] + found['testing']}",
+    ]
+    mistakes = sorted((each for each in document.reviewed if each.finding == "mistake"), key=lambda it: it.decision)
+    if mistakes:
+        lines += ["", f"{'decision':>8}  {'taken':<18}  {'better':<18}  {'e-value':>9}  loss"]
+        lines += [_row(each) for each in mistakes]
+    return "\n".join(lines)
+
+
+def _row(each: ReviewedDecision) -> str:
+    loss = described(each.loss) if each.loss else "not measured yet"
+    return f"{each.decision:>8}  {each.taken:<18}  {each.better or '':<18}  {each.e_value:>9.3g}  {loss}"
