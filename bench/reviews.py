@@ -15,7 +15,7 @@ import numpy as np
 from arcadia_workers.contract.inference.losses import MARGIN
 from arcadia_workers.contract.inference.means import Floats
 from arcadia_workers.contract.review import ReviewedDecision
-from arcadia_workers.trainer.review.procedure import Review
+from arcadia_workers.trainer.review.procedure import ReviewInProgress
 from bench.simulations import SEED
 from bench.solved import GAMMA, WORLDS, KnownAgent, World
 
@@ -70,7 +70,7 @@ class ReviewedAgent:
         decisions = [
             ReviewedDecision(decision=at, reason="every", taken=str(action)) for at, action in enumerate(taken)
         ]
-        review = Review(decisions, names, simulate, is_clipped=True)
+        review = ReviewInProgress(decisions, names, simulate, is_clipped=True)
         review.run(lambda: bool(self._mistakes(review)))
         if self._mistakes(review):
             tally.false_at_first.append(self._false_share(review, states))
@@ -97,14 +97,14 @@ class ReviewedAgent:
                 count += 1
 
     @staticmethod
-    def _mistakes(review: Review) -> list[ReviewedDecision]:
+    def _mistakes(review: ReviewInProgress) -> list[ReviewedDecision]:
         return [each for each in review.reviewed if each.finding == "mistake"]
 
     def _loss(self, each: ReviewedDecision, states: Sequence[int]) -> float:
         values = self._truth[states[each.decision]]
         return float(values[int(str(each.better))] - values[int(each.taken)])
 
-    def _false_share(self, review: Review, states: Sequence[int]) -> float:
+    def _false_share(self, review: ReviewInProgress, states: Sequence[int]) -> float:
         """Return the share of the shown mistakes whose true loss is within the margin."""
         shown = self._mistakes(review)
         return float(np.mean([self._loss(each, states) <= MARGIN for each in shown])) if shown else 0.0

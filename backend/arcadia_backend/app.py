@@ -56,6 +56,7 @@ from arcadia_backend.replays.routes import router as replays
 from arcadia_backend.reported.routes import router as reported
 from arcadia_backend.reports.routes import router as reports
 from arcadia_backend.reports.routes import shared_router as shared
+from arcadia_backend.reviews import router as reviews
 from arcadia_backend.runs.routes import router as runs
 from arcadia_backend.saliency import router as saliency
 from arcadia_backend.start_sets import router as start_points
@@ -97,6 +98,7 @@ ROUTERS = (
     recordings,
     saliency,
     futures,
+    reviews,
     kept_games,
     games,
     studies,

@@ -23,13 +23,14 @@ if TYPE_CHECKING:
         AsyncJob,
         AsyncRecording,
         AsyncReplay,
+        AsyncReview,
     )
     from arcadia._async.projects import AsyncAlertChannel, AsyncProject, AsyncReport
     from arcadia._async.runs import AsyncRun
     from arcadia._async.studies import AsyncStudy
     from arcadia._sync.artifacts import Artifact, ArtifactVersion, Checkpoint
     from arcadia._sync.client import Client
-    from arcadia._sync.jobs import Calibration, Evaluation, Futures, Job, Recording, Replay
+    from arcadia._sync.jobs import Calibration, Evaluation, Futures, Job, Recording, Replay, Review
     from arcadia._sync.projects import AlertChannel, Project, Report
     from arcadia._sync.runs import Run
     from arcadia._sync.studies import Study
@@ -82,6 +83,7 @@ __all__ = [
     "AsyncRecording",
     "AsyncReplay",
     "AsyncReport",
+    "AsyncReview",
     "AsyncRun",
     "AsyncStudy",
     "Calibration",
@@ -113,6 +115,7 @@ __all__ = [
     "Replay",
     "Report",
     "ReportedRun",
+    "Review",
     "Run",
     "RunForecast",
     "SavedView",
@@ -136,13 +139,15 @@ _NAMES_OF_MODULES = {
     "arcadia._async.studies": "AsyncStudy",
     "arcadia._async.artifacts": "AsyncArtifact AsyncArtifactVersion AsyncCheckpoint",
     "arcadia._async.client": "AsyncClient",
-    "arcadia._async.jobs": "AsyncCalibration AsyncEvaluation AsyncFutures AsyncJob AsyncRecording AsyncReplay",
+    "arcadia._async.jobs": (
+        "AsyncCalibration AsyncEvaluation AsyncFutures AsyncJob AsyncRecording AsyncReplay AsyncReview"
+    ),
     "arcadia._async.runs": "AsyncRun",
     "arcadia._sync.projects": "AlertChannel Project Report",
     "arcadia._sync.studies": "Study",
     "arcadia._sync.artifacts": "Artifact ArtifactVersion Checkpoint",
     "arcadia._sync.client": "Client",
-    "arcadia._sync.jobs": "Calibration Evaluation Futures Job Recording Replay",
+    "arcadia._sync.jobs": "Calibration Evaluation Futures Job Recording Replay Review",
     "arcadia._sync.runs": "Run",
     "arcadia.tables": "Comparison Metrics Series",
     "arcadia.errors": "AmbiguousReferenceError ApiError ArcadiaError ConflictError DownloadError "

@@ -283,6 +283,9 @@ def test_a_checkpoint_is_evaluated_and_recorded(client: Client, finished: Run, t
     futures = client.futures(replay, 2, futures=8, horizon=20, each_action=True, timeout=WAIT_SECONDS)
     assert futures.mean == pytest.approx(np.mean([each for each in futures.returns if each is not None]))
     assert (len(futures.actions), futures.agent_run_id) == (2, finished.id)
+    review = client.review(replay, decisions=3, horizon=20, timeout=WAIT_SECONDS)
+    assert (review.state, len(review.reviewed)) == ("done", 3)
+    assert {each["decision"] for each in review.mistakes} <= {each["decision"] for each in review.reviewed}
     assert replay.pin().is_pinned
     assert "data:image/png" in replay._repr_html_()
     assert replay.id in [each.id for each in finished.replays()]

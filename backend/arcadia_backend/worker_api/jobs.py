@@ -4,7 +4,7 @@ from datetime import datetime
 
 from sqlalchemy.orm import Session
 
-from arcadia_backend import calibrations, futures, jobs, kept_games, recordings, saliency, start_sets
+from arcadia_backend import calibrations, futures, jobs, kept_games, recordings, reviews, saliency, start_sets
 from arcadia_backend.checkpoints.service import prune_after_job
 from arcadia_backend.config import Settings
 from arcadia_backend.database.tables import Checkpoint, Job, Run
@@ -147,6 +147,7 @@ JOB_TYPES: dict[JobKind, JobType] = {
         recordings.JOB,
         saliency.JOB,
         futures.JOB,
+        reviews.JOB,
         calibrations.JOB,
         start_sets.JOB,
         JobType("live"),

@@ -20,6 +20,7 @@ from arcadia.records.job import (
     JobRecord,
     RecordingRecord,
     ReplayRecord,
+    ReviewRecord,
     StartSet,
 )
 
@@ -222,6 +223,16 @@ class AsyncFutures(AsyncJob, FuturesRecord):
         """Cancel the simulation, which deletes it."""
         await self.delete()
         return self
+
+    @property
+    def _share(self) -> float:
+        return self.done / self.total if self.total else 0.0
+
+
+class AsyncReview(AsyncJob, ReviewRecord):
+    """A review: a job that finds the decisions of a replay at which its agent lost."""
+
+    collection = "reviews"
 
     @property
     def _share(self) -> float:

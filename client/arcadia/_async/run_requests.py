@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from arcadia._async.artifacts import AsyncCheckpoint
-from arcadia._async.jobs import AsyncFutures, AsyncReplay
+from arcadia._async.jobs import AsyncFutures, AsyncReplay, AsyncReview
 from arcadia._async.references import find_alias, find_figure, find_run, find_run_ids, find_runs
 from arcadia._async.runs import AsyncRun
 from arcadia._async.transport import AsyncRequests
@@ -194,6 +194,22 @@ class AsyncRunRequests(AsyncRequests):
         }
         simulated = AsyncFutures(self.transport, await self.transport.post(f"/replays/{number}/futures", body))
         return await simulated.wait(timeout) if wait else simulated
+
+    async def review(
+        self,
+        replay: int | AsyncReplay,
+        *,
+        decisions: int = 60,
+        every: int | None = None,
+        horizon: int = 200,
+        wait: bool = True,
+        timeout: float | None = None,
+    ) -> AsyncReview:
+        """Find the decisions of a replay at which its agent lost. An earlier review of the replay is continued."""
+        number = replay if isinstance(replay, int) else replay.id
+        body = {"decisions": decisions, "every": every, "horizon": horizon}
+        review = AsyncReview(self.transport, await self.transport.post(f"/replays/{number}/reviews", body))
+        return await review.wait(timeout) if wait else review
 
     async def checkpoint(self, alias: str) -> AsyncCheckpoint:
         """Return the checkpoint that an alias such as pong/champion names."""

@@ -244,6 +244,40 @@ class FuturesRecord(JobRecord):
         return f"<Futures {self.id} of replay {self.replay_id} at decision {self.decision:,}: {self.state}{values}>"
 
 
+class ReviewRecord(JobRecord):
+    """The fields of a review: the decisions of a replay at which its agent lost."""
+
+    noun = "Review"
+
+    replay_id: int
+    """Number of the replay."""
+
+    step: int
+    """Step of the checkpoint that played the replay."""
+
+    done: int
+    """Decisions that are finished."""
+
+    total: int
+    """Decisions to review."""
+
+    @property
+    def reviewed(self) -> list[dict[str, Any]]:
+        """What is known about each decision so far, in the order in which they are reviewed."""
+        return list(self.document.get("reviewed", []))
+
+    @property
+    def mistakes(self) -> list[dict[str, Any]]:
+        """The decisions that are shown to lose, in the order of the episode. At most 5 % are false on average."""
+        shown = [each for each in self.reviewed if each["finding"] == "mistake"]
+        return sorted(shown, key=lambda each: int(each["decision"]))
+
+    @property
+    def document(self) -> dict[str, Any]:
+        """Everything that is known so far, as `arcadia review --json` prints it."""
+        return dict(self.data.get("document") or {})
+
+
 class ReplayRecord(Record):
     """The fields of a replay, the recording of one episode."""
 

@@ -43,7 +43,16 @@ READ_TOOLS = {
     "forecast_run",
     "list_workers",
 }
-WRITE_TOOLS = {"launch_run", "change_run", "stop_run", "simulate_futures", "preview_study", "start_study", "stop_study"}
+WRITE_TOOLS = {
+    "launch_run",
+    "change_run",
+    "stop_run",
+    "review_replay",
+    "simulate_futures",
+    "preview_study",
+    "start_study",
+    "stop_study",
+}
 
 Call = Callable[..., Any]
 
@@ -196,6 +205,8 @@ def test_futures_are_simulated_from_a_decision(api: Api, call: Call, monkeypatch
     monkeypatch.setattr(jobs, "enqueue", done)
     found = parsed(call("simulate_futures", replay=replay_id, decision=1, first=["UP"], temperature=2))
     assert (found["state"], found["first"], found["temperature"], found["mean"]) == ("done", ["UP"], 2, None)
+    reviewed = parsed(call("review_replay", replay=replay_id, decisions=2))
+    assert (reviewed["state"], reviewed["decisions"], reviewed["reviewed"]) == ("done", 2, [])
     refused = call("simulate_futures", replay=replay_id, decision=3)
     assert refused.is_error
     assert "choose 0 to 2" in refused.content[0].text

@@ -18,6 +18,7 @@ from arcadia_workers.contract.futures import CalibrationDocument, FuturesDocumen
 from arcadia_workers.contract.jobs import FilmParameters
 from arcadia_workers.contract.protocols import PROTOCOLS
 from arcadia_workers.contract.protocols.document import EPSILON_GREEDY, SAMPLED, Acting
+from arcadia_workers.contract.review import ReviewDocument
 from arcadia_workers.trainer import job
 from arcadia_workers.trainer.evaluation import evaluating
 from arcadia_workers.trainer.games.emulator import AtariGame
@@ -242,6 +243,20 @@ def test_a_job_calibrates_a_critic(api: WorkerApi, client: BackendClient, tmp_pa
     document = CalibrationDocument.model_validate(reported[-2]["document"])
     assert (document.checkpoint_step, document.seed, document.every) == (STEP, SEED, 1)
     assert len(document.moments) == last["total"]
+
+
+def test_a_job_reviews_a_recorded_episode(api: WorkerApi, client: BackendClient, tmp_path: Path) -> None:
+    run = tmp_path / "run"
+    checkpoint = run / made_checkpoint.write(run, PaacConfig(env="Arcadia/Catch-v0"), STEP)
+    how = {"protocol": "episodes", "seed": SEED, "episode": 1, "every": 2, "horizon": 10, "actions": [0, 1, 1, 2, 1]}
+    do_job(api, client, tmp_path / "worker", checkpoint, "review", how)
+    reported = [event for event in api.job_events[5, 1].values() if event["kind"] != "advanced"]
+    assert (reported[0]["kind"], reported[-1]["kind"]) == ("started", "finished")
+    assert {event["kind"] for event in reported[1:-1]} == {"review"}
+    document = ReviewDocument.model_validate(reported[-2]["document"])
+    assert (document.checkpoint_step, document.decisions) == (STEP, 5), "the recording has five decisions"
+    assert [each.decision for each in document.reviewed] == [0, 2, 4]
+    assert [each.taken for each in document.reviewed] == ["left", "stay", "stay"]
 
 
 @pytest.mark.nightly

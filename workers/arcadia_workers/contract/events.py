@@ -11,6 +11,7 @@ from arcadia_workers.contract.futures import CalibrationDocument, FuturesDocumen
 from arcadia_workers.contract.protocols.document import EvaluationDocument, PlayedEpisode
 from arcadia_workers.contract.protocols.starts import CAP_FRAMES, SEEDS, HeldAction
 from arcadia_workers.contract.provenance import Provenance
+from arcadia_workers.contract.review import ReviewDocument
 from arcadia_workers.contract.values import (
     Count,
     Integer,
@@ -266,6 +267,13 @@ class CalibrationEvent(_Event):
     document: CalibrationDocument
 
 
+class ReviewEvent(_Event):
+    """What a review has found so far. The last one is its result."""
+
+    kind: Literal["review"] = "review"
+    document: ReviewDocument
+
+
 class Continued(BaseModel):
     """The part of a kept game that follows a decision of a replay."""
 
@@ -343,6 +351,7 @@ Event = Annotated[
     | SaliencyEvent
     | FuturesEvent
     | CalibrationEvent
+    | ReviewEvent
     | GameKept
     | StartPointsEvent
     | Film

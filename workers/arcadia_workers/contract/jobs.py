@@ -10,6 +10,7 @@ from arcadia_workers.contract.games import EnvironmentId
 from arcadia_workers.contract.live import LiveAddress
 from arcadia_workers.contract.protocols.document import Acting
 from arcadia_workers.contract.protocols.starts import HeldAction
+from arcadia_workers.contract.review import ReviewDocument, ReviewOptions
 from arcadia_workers.contract.values import NO_BOOLEAN, Count, Ordinal
 from arcadia_workers.contract.worker_api import JobKind
 
@@ -103,6 +104,16 @@ class FuturesParameters(FuturesOptions):
     seed: Count
     episode: EpisodeIndex
     actions: list[int] | list[list[float]]
+
+
+class ReviewParameters(ReviewOptions):
+    """The recorded episode to review, with its actions, and what an earlier attempt found out."""
+
+    protocol: str
+    seed: Count
+    episode: EpisodeIndex
+    actions: list[int]
+    known: ReviewDocument | None = None
 
 
 class CalibrationParameters(CalibrationOptions):

@@ -6,6 +6,7 @@ import importlib
 import json
 import os
 import sys
+import time
 from collections.abc import Callable, Sequence
 from dataclasses import asdict
 from functools import partial
@@ -19,12 +20,14 @@ from arcadia_workers.contract.jobs import (
     FuturesParameters,
     JobRequest,
     RecordingParameters,
+    ReviewParameters,
     SaliencyParameters,
     StartPointsParameters,
 )
 from arcadia_workers.contract.live import LiveAddress, PlayParameters
 from arcadia_workers.contract.plugins.loading import load_named_in_environment
 from arcadia_workers.contract.protocols import PROTOCOLS
+from arcadia_workers.contract.review import ReviewDocument
 from arcadia_workers.contract.tracks import packed_saliency
 from arcadia_workers.contract.worker_api import JobKind
 from arcadia_workers.trainer import commands
@@ -39,6 +42,8 @@ from arcadia_workers.trainer.run.journal import Journal
 # On a desktop, each session gets a share of the cores regardless of niceness. This file sets the session's niceness.
 SESSION_NICENESS = Path("/proc/self/autogroup")
 SALIENCY_FILE = "saliency.npz"
+# A review reports what it knows this often, so that a killed one repeats only a little.
+KNOWN_SECONDS = 3.0
 
 
 def awaited_arguments(pipe: Path) -> list[str]:
@@ -161,6 +166,35 @@ def calibrate(job: JobRequest, directory: Path, report: JobReport, stop: StopReq
     report.result(events.CalibrationEvent, document=document)
 
 
+def review_episode(job: JobRequest, directory: Path, report: JobReport, stop: StopRequest) -> None:
+    """Find the decisions of a recorded episode at which the agent lost."""
+    from arcadia_workers.trainer.futures import simulating  # loads torch, which takes seconds
+    from arcadia_workers.trainer.recording.recording import StoppedError
+    from arcadia_workers.trainer.review import ReviewRequest, reviewing
+
+    stop.interrupts = False
+    which = ReviewParameters.model_validate(job.parameters)
+    player = simulating.load(directory, job.step, which.protocol)
+    report.started(player.checkpoint.file, which.seed)
+    request = ReviewRequest(directory, job.step, which.protocol, which.seed, which.episode, which)
+    reported = time.monotonic()
+
+    def advance(known: ReviewDocument, done: int, total: int) -> None:
+        nonlocal reported
+        report.advanced(done, total)
+        if time.monotonic() - reported >= KNOWN_SECONDS:
+            report.known(events.ReviewEvent, document=known)
+            reported = time.monotonic()
+
+    document = reviewing.reviewed(
+        request, player, actions=which.actions, known=which.known, should_stop=stop.requested, advance=advance
+    )
+    if stop.requested():
+        report.known(events.ReviewEvent, document=document)
+        raise StoppedError("the review was stopped")
+    report.result(events.ReviewEvent, document=document)
+
+
 def film_kept_game(job: JobRequest, directory: Path, report: JobReport, stop: StopRequest) -> None:
     """Render the video of a game that a person played."""
     from arcadia_workers.trainer.recording import replays  # loads torch, which takes seconds
@@ -226,6 +260,7 @@ WORK: dict[JobKind, Work] = {
     "saliency": compute_saliency,
     "futures": simulate_futures,
     "calibration": calibrate,
+    "review": review_episode,
     "live": play_live,
     "play": play_live,
     "film": film_kept_game,

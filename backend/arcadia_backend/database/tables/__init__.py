@@ -34,6 +34,7 @@ from arcadia_backend.database.tables.jobs import (
     Job,
     KeptGame,
     Replay,
+    Review,
     StartSet,
 )
 from arcadia_backend.database.tables.runs import (
@@ -117,6 +118,7 @@ __all__ = [
     "Replay",
     "Report",
     "ReportImport",
+    "Review",
     "Run",
     "RunChange",
     "RunOrigin",

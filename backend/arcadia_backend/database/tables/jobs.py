@@ -135,6 +135,17 @@ class Futures(JobResult):
     options: Mapped[dict[str, Any]]
 
 
+class Review(JobResult):
+    """A review of a replay, with contract.review.ReviewDocument as what it has found so far."""
+
+    __tablename__ = "reviews"
+    __table_args__ = ({"sqlite_autoincrement": True},)
+
+    replay_id: Mapped[int] = mapped_column(ForeignKey("replays.id", ondelete="CASCADE"), unique=True)
+    # As contract.review.ReviewOptions.
+    options: Mapped[dict[str, Any]]
+
+
 class StartSet(Base):
     """A named set of start points of a game."""
 

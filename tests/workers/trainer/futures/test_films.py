@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 
 from arcadia_workers.contract.config import A3cConfig, PaacConfig, RunConfig
 from arcadia_workers.contract.futures import FuturesDocument, FuturesOptions
-from arcadia_workers.trainer.futures import experiment
-from arcadia_workers.trainer.futures.experiment import OtherFutureError, simulated, thinned
+from arcadia_workers.trainer.futures.experiment import simulated
+from arcadia_workers.trainer.futures.films import OtherFutureError, blended, film, thinned
 from arcadia_workers.trainer.futures.request import FuturesRequest
 from arcadia_workers.trainer.futures.simulating import (
     Branch,
@@ -18,7 +18,6 @@ from arcadia_workers.trainer.futures.simulating import (
     Moment,
     Plan,
     Player,
-    blended,
     draws,
     load,
     moments,
@@ -128,7 +127,7 @@ def test_a_video_with_another_score_is_refused(tmp_path: Path) -> None:
     moment, branches, drawn = replayed(player, 3)
     branches[0].actions.pop()
     with pytest.raises(OtherFutureError, match="simulate without videos"):
-        experiment.film(tmp_path / "other.mp4", moment, branches[0], drawn[0].game_seed, lambda: False)
+        film(tmp_path / "other.mp4", moment, branches[0], drawn[0].game_seed, lambda: False)
     assert not (tmp_path / "other.mp4").exists()
 
 

@@ -9,7 +9,7 @@ import pytest
 from arcadia_workers.contract.futures import MAX_PAIRS
 from arcadia_workers.contract.inference.means import Floats
 from arcadia_workers.contract.review import SCREENED, ReviewedDecision
-from arcadia_workers.trainer.review.procedure import MEASURED, WINDOW, Review, preselect
+from arcadia_workers.trainer.review.procedure import MEASURED, WINDOW, ReviewInProgress, preselect
 
 NAMES = ("NOOP", "UP", "DOWN")
 
@@ -41,13 +41,13 @@ class Futures:
         return Outcomes(np.where(luck < chances[:, np.newaxis], 1.0, -1.0))
 
 
-def review_of(simulate: Futures, count: int | None = None) -> Review:
+def review_of(simulate: Futures, count: int | None = None) -> ReviewInProgress:
     decisions = range(len(simulate.chances) if count is None else count)
     reviewed = [ReviewedDecision(decision=decision, reason="every", taken="NOOP") for decision in decisions]
-    return Review(reviewed, NAMES, simulate, is_clipped=True)
+    return ReviewInProgress(reviewed, NAMES, simulate, is_clipped=True)
 
 
-def findings(review: Review) -> list[str]:
+def findings(review: ReviewInProgress) -> list[str]:
     return [each.finding for each in review.reviewed]
 
 
@@ -89,7 +89,7 @@ def test_an_interrupted_review_continues_with_the_same_result() -> None:
     for _ in range(200):
         # Each time, another process reads what is known and takes one step.
         known = [ReviewedDecision.model_validate_json(each.model_dump_json()) for each in known]
-        review = Review(known, NAMES, Futures(*MIXED), is_clipped=True)
+        review = ReviewInProgress(known, NAMES, Futures(*MIXED), is_clipped=True)
         steps = iter([False])
         review.run(lambda steps=steps: next(steps, True))  # type: ignore[misc]
         known = review.reviewed
@@ -103,7 +103,7 @@ def test_a_mistake_needs_more_evidence_when_decisions_are_added() -> None:
     assert findings(alone) == ["mistake"]
     evidence = alone.reviewed[0].e_value
     added = [ReviewedDecision(decision=at, reason="every", taken="NOOP") for at in range(1, 41)]
-    more = Review([*alone.reviewed, *added], NAMES, simulate, is_clipped=True)
+    more = ReviewInProgress([*alone.reviewed, *added], NAMES, simulate, is_clipped=True)
     more._judge()
     assert evidence < 20 * 41
     assert (more.reviewed[0].finding, more.reviewed[0].loss) == ("testing", None)
@@ -117,7 +117,7 @@ def test_outcomes_without_clipping_have_a_scale() -> None:
             return Outcomes(100 * super().__call__(decision, firsts, futures).outcomes)
 
     reviewed = [ReviewedDecision(decision=0, reason="every", taken="NOOP")]
-    review = Review(reviewed, NAMES, Large((0.1, 0.9, 0.1)), is_clipped=False)
+    review = ReviewInProgress(reviewed, NAMES, Large((0.1, 0.9, 0.1)), is_clipped=False)
     review.run(lambda: False)
     [mistake] = review.reviewed
     assert (mistake.finding, mistake.scale) == ("mistake", 100)

@@ -112,6 +112,10 @@ class JobReport:
         self._next_advance = time.monotonic() + ADVANCE_SECONDS
         self._emit(events.Advanced, done=done, total=total)
 
+    def known(self, kind: type[events.Event], **fields: object) -> None:
+        """Report what a job has found so far."""
+        self._emit(kind, **fields)
+
     def result(self, kind: type[events.Event], **fields: object) -> None:
         """Report the result of a job, which ends it."""
         self._emit(kind, **fields)

@@ -1,12 +1,10 @@
 """Futures of one decision, from the checkpoint to the document, with the best action's test and videos."""
 
-import math
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, closing, nullcontext
 from dataclasses import dataclass, replace
 from functools import partial
-from itertools import count
 from pathlib import Path
 
 import numpy as np
@@ -22,16 +20,14 @@ from arcadia_workers.contract.futures import (
     FuturesOptions,
     FuturesVideo,
     MeanReturn,
-    Shown,
 )
 from arcadia_workers.contract.inference.losses import DECISIVE, loss_evidence, pairs_needed
-from arcadia_workers.trainer.errors import TrainerError
 from arcadia_workers.trainer.evaluation.request import RequestError
+from arcadia_workers.trainer.futures.films import Ghosts, film_some
 from arcadia_workers.trainer.futures.request import FuturesRequest, parsed_actions
 from arcadia_workers.trainer.futures.simulating import (
     Branch,
     FutureSeeds,
-    Ghosts,
     Moment,
     Plan,
     Player,
@@ -47,7 +43,6 @@ from arcadia_workers.trainer.futures.simulating import (
 )
 from arcadia_workers.trainer.games.emulator import AtariGame
 from arcadia_workers.trainer.games.games import PlayableGame
-from arcadia_workers.trainer.games.video import Frame, VideoWriter
 from arcadia_workers.trainer.host import devices
 from arcadia_workers.trainer.methods.trainer import Action
 from arcadia_workers.trainer.recording.recording import StoppedError, displayed_numbers
@@ -127,70 +122,6 @@ def challenge(
     )
 
 
-# Fewer pictures keep the files small. An agent of an Atari game decides 15 times per second.
-LEAST_PICTURES_PER_SECOND = 15
-
-
-class OtherFutureError(TrainerError):
-    """The actions of a future do not lead to the same score again."""
-
-
-def film_some(
-    directory: Path,
-    moment: Moment,
-    branches: Sequence[Branch],
-    drawn: Sequence[FutureSeeds],
-    futures: Sequence[Future],
-    should_stop: Callable[[], bool] = lambda: False,
-) -> list[FuturesVideo]:
-    """Render the futures with the best, median and worst return."""
-    order = np.argsort([each.discounted_return for each in futures], kind="stable")
-    chosen: dict[Shown, int] = {"best": order[-1], "median": order[len(order) // 2], "worst": order[0]}
-    videos = []
-    for shows, number in chosen.items():
-        file = f"future-{shows}.mp4"
-        film(directory / file, moment, branches[number], drawn[number].game_seed, should_stop)
-        videos.append(FuturesVideo(shows=shows, future=int(number), file=file))
-    return videos
-
-
-def film(path: Path, moment: Moment, branch: Branch, game_seed: int, should_stop: Callable[[], bool]) -> None:
-    """Render a future, from the picture of the decision to its end."""
-    game = moment.game.filmed_branch(game_seed)
-    stride, rate = thinned(game.pictures_per_second)
-    numbers = count()
-    try:
-        with VideoWriter(path, rate, game.scale) as video:
-
-            def show(picture: Frame) -> None:
-                if next(numbers) % stride == 0:
-                    video.add(picture)
-
-            game.show(show)
-            for action in branch.actions:
-                if should_stop():
-                    raise StoppedError("the futures were stopped")
-                game.step(action)
-            if not math.isclose(game.score, branch.game.score, rel_tol=1e-6, abs_tol=1e-6):
-                raise OtherFutureError(
-                    f"the actions of a future led to {game.score:g} points in its video, not {branch.game.score:g}: "
-                    "simulate without videos"
-                )
-    finally:
-        game.close()
-
-
-def thinned(pictures_per_second: int) -> tuple[int, int]:
-    """Return the distance between kept pictures, and their number per second: at least 15 if possible."""
-    strides = [
-        stride
-        for stride in range(1, pictures_per_second + 1)
-        if pictures_per_second % stride == 0 and pictures_per_second // stride >= LEAST_PICTURES_PER_SECOND
-    ]
-    stride = max(strides, default=1)
-    return stride, pictures_per_second // stride
-
-
 GHOSTS_FILE = "future-ghosts.mp4"
 Advance = Callable[[int, int], None]
 """Receives the finished and the total work of the simulations, in decisions."""
@@ -226,14 +157,12 @@ def simulated(
         total = options.work(len(moment.game.action_names))
         draw = partial(draws, request.seed, request.episode, options.decision)
         drawn = draw(range(options.futures))
-        simulator = Simulator(
-            acting, moment, drawn, plan.horizon, should_stop, lambda done: advance(min(done, total), total)
-        )
+        simulator = Simulator(acting, moment, drawn, plan, should_stop, lambda done: advance(min(done, total), total))
         directory = request.videos if options.renders_videos else None
         with ghosts_of(moment, directory) as ghosts:
             [branches] = simulator.simulate([plan], ghosts)
         screen = simulator.simulate([replace(plan, first=(action,)) for action in actions_to_compare(options, moment)])
-        tested = test_best(simulator, plan, draw, screen) if screen else None
+        tested = test_best(simulator, draw, screen) if screen else None
         futures = [future(branch, acting.config) for branch in branches]
         videos = film_some(directory, moment, branches, drawn, futures, should_stop) if directory else []
         if ghosts:
@@ -322,7 +251,7 @@ class Simulator:
     acting: Player
     moment: Moment
     drawn: Sequence[FutureSeeds]
-    horizon: int
+    plan: Plan
     should_stop: Callable[[], bool]
     advance: Callable[[int], None]
     done: int = 0
@@ -332,7 +261,7 @@ class Simulator:
         if not plans:
             return []
         before = self.done
-        self.done += len(plans) * self.horizon
+        self.done += len(plans) * self.plan.horizon
         branches = simulate_each(
             self.acting.subject,
             self.moment,
@@ -352,7 +281,7 @@ def actions_to_compare(options: FuturesOptions, moment: Moment) -> range:
 
 
 def test_best(
-    simulator: Simulator, plan: Plan, draw: Callable[[range], list[FutureSeeds]], screen: Sequence[Sequence[Branch]]
+    simulator: Simulator, draw: Callable[[range], list[FutureSeeds]], screen: Sequence[Sequence[Branch]]
 ) -> Challenge:
     """Test the action with the best futures against the taken one, with futures that are drawn for it."""
     moment = simulator.moment
@@ -361,7 +290,7 @@ def test_best(
         return replace(simulator, drawn=draw(futures)).simulate(plans)
 
     taken = int(moment.action)
-    return challenge(simulator.acting, plan, simulate_fresh, screen, taken, moment.game.action_names)
+    return challenge(simulator.acting, simulator.plan, simulate_fresh, screen, taken, moment.game.action_names)
 
 
 def by_action(simulator: Simulator, screen: Sequence[Sequence[Branch]]) -> Iterator[ActionFutures]:

@@ -5,12 +5,10 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from itertools import count
 from pathlib import Path
-from types import TracebackType
-from typing import Any, Literal, Self
+from typing import Any, Literal, Protocol
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
 from torch import Tensor
 
 from arcadia_workers.contract.config import RunConfig
@@ -22,67 +20,13 @@ from arcadia_workers.contract.protocols import PROTOCOLS, EvaluationProtocol
 from arcadia_workers.contract.protocols.starts import SEEDS
 from arcadia_workers.trainer.evaluation.request import RequestError, check_fit
 from arcadia_workers.trainer.games import playing, subjects
-from arcadia_workers.trainer.games.emulator import AtariGame
 from arcadia_workers.trainer.games.games import PlayableGame
-from arcadia_workers.trainer.games.playing import Lane, Seat, emulated
+from arcadia_workers.trainer.games.playing import Lane, Seat
 from arcadia_workers.trainer.games.subjects import Subject, chooser
-from arcadia_workers.trainer.games.video import Frame, VideoWriter
 from arcadia_workers.trainer.methods.trainer import Action, NetworkOutput
 from arcadia_workers.trainer.networks.agents import Memory
 from arcadia_workers.trainer.recording.recording import StoppedError, discounted
 from arcadia_workers.trainer.run.checkpoints import LoadedCheckpoint
-
-MAX_DECISIONS = 60
-
-
-class Ghosts:
-    """Writer of a video with one picture per decision that blends the futures. Ended futures disappear.
-
-    A blended picture is halfway between the mean of the pictures and the value that differs most from it. So
-    pixels that are equal in all futures are unchanged, and an object of one future remains visible among many.
-    """
-
-    def __init__(self, path: Path, game: AtariGame) -> None:
-        self._video = VideoWriter(path, round(game.pictures_per_second / game.frames_per_step), game.scale)
-        self._first = game.picture()
-        self._count = 0
-
-    def see(self, game: PlayableGame) -> None:
-        """Add the current picture of a future."""
-        if self._video.frames > MAX_DECISIONS:
-            return
-        picture = emulated(game).picture()
-        if self._count == 0:
-            self._least, self._most = picture.copy(), picture.copy()
-            self._sum: NDArray[np.uint16] = picture.astype(np.uint16)
-        else:
-            np.minimum(self._least, picture, out=self._least)
-            np.maximum(self._most, picture, out=self._most)
-            np.add(self._sum, picture, out=self._sum)
-        self._count += 1
-
-    def blend(self) -> None:
-        """Write the picture of all futures after a decision."""
-        if self._count > 0:
-            self._video.add(blended(self._least, self._most, self._sum, self._count))
-        self._count = 0
-
-    def __enter__(self) -> Self:
-        self._video.__enter__()
-        self._video.add(self._first)
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self._video.__exit__(kind, error, trace)
-
-
-def blended(least: Frame, most: Frame, total: NDArray[np.uint16], count: int) -> Frame:
-    """Return the picture halfway between the mean and the value that differs most from it."""
-    mean = total.astype(np.float32) / count
-    extreme = np.where(most - mean >= mean - least, most, least)
-    return ((mean + extreme) / 2).round().astype(np.uint8)
 
 
 @dataclass(frozen=True)
@@ -206,7 +150,17 @@ class Branch:
         self.game, self.value = other.game, other.value
 
 
-class SideBySide:
+class Spectator(Protocol):
+    """Watches futures that are played one after another."""
+
+    def see(self, game: PlayableGame) -> None:
+        """See a future after its decision."""
+
+    def blend(self) -> None:
+        """All futures have taken their decision."""
+
+
+class ParallelFutures:
     """Futures of several plans and draws, played in one forward pass of the network per decision.
 
     Futures of a draw that have become equal continue equally, because they share their random numbers. So only one of
@@ -268,7 +222,7 @@ def simulate_each(
     plans: Sequence[Plan],
     should_stop: Callable[[], bool] = lambda: False,
     advance: Callable[[int], None] = lambda _: None,
-    ghosts: Ghosts | None = None,
+    spectator: Spectator | None = None,
 ) -> list[list[Branch]]:
     """Play one future per plan and draw from a moment to its end. The plans differ only in their forced actions.
 
@@ -278,22 +232,22 @@ def simulate_each(
     def step(taken: Iterable[tuple[Branch, Tensor]]) -> None:
         for branch, numbers in taken:
             branch.step(numbers)
-            if ghosts:
-                ghosts.see(branch.game)
+            if spectator:
+                spectator.see(branch.game)
 
     def step_in_threads(taken: Iterable[tuple[Branch, Tensor]]) -> None:
         [*threads.map(step, by_emulator(taken))]
 
-    played = SideBySide(agent, moment, drawn, plans)
+    played = ParallelFutures(agent, moment, drawn, plans)
     try:
         # Pictures of a game must be taken before another one steps.
         with ThreadPoolExecutor() as threads:
             for decisions in count(1):
                 if should_stop():
                     raise StoppedError("the futures were stopped")
-                is_going = played.decide(step if ghosts else step_in_threads)
-                if ghosts:
-                    ghosts.blend()
+                is_going = played.decide(step if spectator else step_in_threads)
+                if spectator:
+                    spectator.blend()
                 if not is_going:
                     break
                 advance(decisions)
@@ -317,10 +271,10 @@ def simulate(
     plan: Plan,
     should_stop: Callable[[], bool] = lambda: False,
     advance: Callable[[int], None] = lambda _: None,
-    ghosts: Ghosts | None = None,
+    spectator: Spectator | None = None,
 ) -> list[Branch]:
     """Play one future per draw from a moment to its end."""
-    return simulate_each(agent, moment, drawn, [plan], should_stop, advance, ghosts)[0]
+    return simulate_each(agent, moment, drawn, [plan], should_stop, advance, spectator)[0]
 
 
 def future(branch: Branch, config: RunConfig) -> Future:

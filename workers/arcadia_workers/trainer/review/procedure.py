@@ -47,7 +47,7 @@ class Simulate(Protocol):
         """Return the outcomes of the futures with these numbers."""
 
 
-class Review:
+class ReviewInProgress:
     """A review in progress, whose state is the list of its decisions."""
 
     def __init__(

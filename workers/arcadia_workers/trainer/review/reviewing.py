@@ -19,14 +19,14 @@ from arcadia_workers.trainer.host import devices
 from arcadia_workers.trainer.methods.trainer import Action
 from arcadia_workers.trainer.recording.recording import StoppedError
 from arcadia_workers.trainer.review import ReviewRequest
-from arcadia_workers.trainer.review.procedure import Review, preselect
+from arcadia_workers.trainer.review.procedure import ReviewInProgress, preselect
 
 Advance = Callable[[ReviewDocument, int, int], None]
 """Receives what is known so far, and how many of the decisions are finished."""
 
 
 @dataclass
-class Episode:
+class WatchedEpisode:
     """A played episode, as far as it tells which decisions are suspicious."""
 
     names: tuple[str, ...]
@@ -47,11 +47,15 @@ class Episode:
         return [bool(lost) for lost in (self.rewards < 0) | (np.diff(self.lives) < 0)]
 
 
-def watch(player: Player, request: ReviewRequest, actions: Sequence[Action], stop: Callable[[], bool]) -> Episode:
+def watch(
+    player: Player, request: ReviewRequest, actions: Sequence[Action], stop: Callable[[], bool]
+) -> WatchedEpisode:
     """Play the episode. Recorded actions are taken first."""
-    episode, game = Episode(()), None
+    episode, game = WatchedEpisode(()), None
     for moment in moments(player.subject, player.protocol, request.seed, request.episode, actions=actions):
         game = moment.game
+        if actions and moment.decision == len(actions):
+            break  # the recording was cut here
         if isinstance(game.actions, Continuous):
             raise RequestError("only discrete actions can be reviewed, and this environment has continuous actions")
         if stop():
@@ -71,7 +75,11 @@ def watch(player: Player, request: ReviewRequest, actions: Sequence[Action], sto
 
 
 def keep(
-    player: Player, request: ReviewRequest, episode: Episode, decisions: Collection[int], stop: Callable[[], bool]
+    player: Player,
+    request: ReviewRequest,
+    episode: WatchedEpisode,
+    decisions: Collection[int],
+    stop: Callable[[], bool],
 ) -> dict[int, Moment]:
     """Play the episode again, and keep these decisions so that they can be continued."""
     kept: dict[int, Moment] = {}
@@ -157,14 +165,14 @@ def reviewed(
             seconds=time.monotonic() - began + (known.seconds if known else 0.0),
         )
 
-    in_progress = Review(wanted, episode.names, simulate, is_clipped=config.clip_rewards)
+    in_progress = ReviewInProgress(wanted, episode.names, simulate, is_clipped=config.clip_rewards)
     total = len(wanted)
     in_progress.run(should_stop, lambda: advance(document(), total - in_progress.waiting, total))
     return document()
 
 
 def to_review(
-    config: RunConfig, episode: Episode, options: ReviewOptions, known: ReviewDocument | None
+    config: RunConfig, episode: WatchedEpisode, options: ReviewOptions, known: ReviewDocument | None
 ) -> list[ReviewedDecision]:
     """Return the known decisions, and those that the options add."""
     earlier = [each.model_copy() for each in known.reviewed] if known else []
@@ -176,13 +184,13 @@ def to_review(
     ]
 
 
-def chosen(config: RunConfig, episode: Episode, options: ReviewOptions) -> list[tuple[int, Reason]]:
+def chosen(config: RunConfig, episode: WatchedEpisode, options: ReviewOptions) -> list[tuple[int, Reason]]:
     """Return the decisions to review with the reason, by what the episode has shown."""
     if options.every:
         if (count := -(-len(episode.taken) // options.every)) > MAX_REVIEWED:
             least = -(-len(episode.taken) // MAX_REVIEWED)
             raise RequestError(
-                f"{count:,} decisions would be reviewed, and the limit is {MAX_REVIEWED:,}: set every to {least} or more"
+                f"{count:,} decisions are too many; the limit is {MAX_REVIEWED:,}: set every to at least {least}"
             )
         return [(decision, "every") for decision in range(0, len(episode.taken), options.every)]
     policies = np.stack(episode.policies)

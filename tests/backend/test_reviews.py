@@ -1,0 +1,127 @@
+"""Reviews of a replay: how they are requested, done by a job, continued, and removed with their replay."""
+
+import json
+from typing import Any
+
+from arcadia_workers.contract.protocols.document import SAMPLED
+from arcadia_workers.contract.review import ReviewDocument, ReviewedDecision
+from tests.backend.test_saliency import replay
+from tests.factories import Api, event, started
+
+
+def document(*findings: str, horizon: int = 200) -> dict[str, Any]:
+    """Return what a review has found."""
+    found = ReviewDocument(
+        env="ALE/Pong-v5",
+        algorithm="paac",
+        checkpoint_step=100,
+        protocol="no-op-5min",
+        seed=7,
+        episode=2,
+        acting=SAMPLED,
+        horizon=horizon,
+        gamma=0.99,
+        clip_rewards=True,
+        decisions=4,
+        score=1.0,
+        reviewed=[
+            ReviewedDecision.model_validate({"decision": at, "reason": "lost", "taken": "UP", "finding": finding})
+            for at, finding in enumerate(findings)
+        ],
+        simulations=96,
+        seconds=2.5,
+    )
+    return json.loads(found.model_dump_json())  # type: ignore[no-any-return]
+
+
+def request(api: Api, replay_id: int, status: int = 201, **options: Any) -> dict[str, Any]:
+    """Request a review."""
+    answer = api.user.post(f"/api/v1/replays/{replay_id}/reviews", json=options)
+    assert answer.status_code == status, answer.text
+    found: dict[str, Any] = answer.json()
+    return found
+
+
+def read(api: Api, review_id: int) -> dict[str, Any]:
+    found: dict[str, Any] = api.user.get(f"/api/v1/reviews/{review_id}").json()
+    return found
+
+
+def claim(api: Api) -> tuple[dict[str, Any], tuple[int, int]]:
+    claimed = api.claim_job()
+    return claimed, (claimed["job_id"], claimed["attempt"])
+
+
+def test_a_worker_reviews_the_recorded_actions_and_reports_what_it_knows(api: Api) -> None:
+    run_id, replay_id = replay(api)
+    requested = request(api, replay_id, decisions=3)
+    assert (requested["state"], requested["document"], requested["run_id"]) == ("queued", None, run_id)
+    claimed, held = claim(api)
+    assert claimed["kind"] == "review"
+    parameters = claimed["parameters"]
+    assert (parameters["decisions"], parameters["seed"], parameters["episode"]) == (3, 7, 2)
+    assert (len(parameters["actions"]), parameters["known"]) == (requested["total"], None)
+    known = document("mistake", "waiting", "waiting")
+    reported = event(2, "advanced", 100, done=1, total=3), event(3, "review", 100, document=known)
+    assert api.send_of_job(*held, started(1), *reported).is_success
+    now = read(api, requested["id"])
+    assert (now["state"], now["done"], now["total"], now["document"]) == ("running", 1, 3, known)
+    result = document("mistake", "not shown", "no challenger")
+    assert api.send_of_job(*held, event(4, "review", 100, document=result), event(5, "finished")).is_success
+    assert api.release_job(*held, "finished").is_success
+    done = read(api, requested["id"])
+    assert (done["state"], done["document"]) == ("done", result)
+    assert api.user.get(f"/api/v1/replays/{replay_id}/reviews").json() == [done]
+
+
+def test_a_lost_attempt_continues_from_what_was_known(api: Api) -> None:
+    _, replay_id = replay(api)
+    requested = request(api, replay_id)
+    _, held = claim(api)
+    known = document("mistake", "waiting")
+    assert api.send_of_job(*held, started(1), event(2, "review", document=known)).is_success
+    assert api.release_job(*held, "lost").json() == {"state": "queued"}
+    assert read(api, requested["id"])["document"] == known
+    again, _ = claim(api)
+    assert again["parameters"]["known"] == known
+
+
+def test_a_stopped_review_keeps_what_it_found_and_can_be_extended(api: Api) -> None:
+    _, replay_id = replay(api)
+    requested = request(api, replay_id, decisions=2)
+    _, held = claim(api)
+    assert api.user.post(f"/api/v1/reviews/{requested['id']}/cancel").json()["reason"] == "Cancelling."
+    assert request(api, replay_id, 409)["detail"].startswith(f"A review of replay {replay_id} is in progress.")
+    known = document("mistake", "waiting")
+    stopped = event(3, "stopped", reason="cancelled by the user")
+    assert api.send_of_job(*held, started(1), event(2, "review", document=known), stopped).is_success
+    assert api.release_job(*held, "stopped").is_success
+    found = read(api, requested["id"])
+    assert (found["state"], found["document"]) == ("cancelled", known)
+    more = request(api, replay_id, decisions=3)
+    assert (more["id"], more["state"], more["document"]) == (requested["id"], "queued", known)
+    claimed, _ = claim(api)
+    assert (claimed["parameters"]["known"], claimed["parameters"]["decisions"]) == (known, 3)
+
+
+def test_a_review_is_continued_with_the_same_horizon(api: Api) -> None:
+    _, replay_id = replay(api)
+    requested = request(api, replay_id)
+    _, held = claim(api)
+    result = event(2, "review", document=document("mistake")), event(3, "finished")
+    assert api.send_of_job(*held, started(1), *result).is_success
+    assert api.release_job(*held, "finished").is_success
+    refused = request(api, replay_id, 422, horizon=50)
+    assert "looks 200 decisions ahead" in str(refused)
+    assert api.user.delete(f"/api/v1/reviews/{requested['id']}").status_code == 204
+    assert api.user.get(f"/api/v1/replays/{replay_id}/reviews").json() == []
+    assert request(api, replay_id, horizon=50)["document"] is None
+
+
+def test_deleting_a_run_deletes_its_reviews(api: Api) -> None:
+    run_id, replay_id = replay(api)
+    requested = request(api, replay_id)
+    assert api.release(run_id, 1, "finished").is_success
+    assert api.user.delete(f"/api/v1/runs/{run_id}").status_code == 204
+    assert api.user.get(f"/api/v1/reviews/{requested['id']}").status_code == 404
+    assert api.worker.post("/api/v1/worker/jobs/claim", json={"name": "w1"}).status_code == 204
