@@ -36,6 +36,14 @@ from arcadia_backend.database.tables.jobs import (
     Replay,
     StartSet,
 )
+from arcadia_backend.database.tables.run_settings import (
+    LARGEST_NUMBER,
+    SMALLEST_NUMBER,
+    RunSetting,
+    SettingType,
+    compact_json,
+    setting_rows,
+)
 from arcadia_backend.database.tables.runs import (
     AliasChange,
     Attempt,
@@ -69,10 +77,12 @@ from arcadia_backend.database.tables.workspace import (
 )
 
 __all__ = [
+    "LARGEST_NUMBER",
     "MAIN",
     "MAIN_ID",
     "MAX_PANELS",
     "MAX_PANEL_KEY",
+    "SMALLEST_NUMBER",
     "Alert",
     "AlertChannel",
     "AlertDelivery",
@@ -120,9 +130,11 @@ __all__ = [
     "Run",
     "RunChange",
     "RunOrigin",
+    "RunSetting",
     "RunTag",
     "SavedView",
     "ScoreRule",
+    "SettingType",
     "SignInSession",
     "StartSet",
     "StoredKind",
@@ -132,5 +144,7 @@ __all__ = [
     "StudyRun",
     "StudyState",
     "Worker",
+    "compact_json",
     "name_key",
+    "setting_rows",
 ]

@@ -40,7 +40,8 @@ class Run(Base):
     queue: Mapped[QueueName | None]
     priority: Mapped[int] = mapped_column(default=0)
     notes: Mapped[str] = mapped_column(Text, default="")
-    config: Mapped[dict[str, Any]]
+    # Its fields are copied to the table of settings, which needs the earlier configuration after a change.
+    config: Mapped[dict[str, Any]] = mapped_column(active_history=True)
 
     state: Mapped[State] = mapped_column(default="queued")
     desired: Mapped[Desired] = mapped_column(default="run")
