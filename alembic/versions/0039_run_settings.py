@@ -26,17 +26,20 @@ RUNS = sa.table("runs", sa.column("id", ID), sa.column("config", columns.Json))
 
 
 def upgrade() -> None:
-    """Add the table, and copy the fields of all configurations into it."""
+    """Add the table, and copy the fields of all configurations into it. Add indexes for counts of runs."""
     op.create_table(
         "run_settings",
         sa.Column("name", sa.String(length=MAX_NAME), nullable=False),
         sa.Column("run_id", ID, autoincrement=False, nullable=False),
         sa.Column("type", sa.String(length=8), nullable=False),
         sa.Column("number", columns.Number(), nullable=True),
-        sa.Column("text", sa.Text(), nullable=True),
+        sa.Column("text", sa.Text(), nullable=False),
         sa.PrimaryKeyConstraint("name", "run_id", name=op.f("pk_run_settings"), postgresql_include=["type", "number"]),
         sqlite_with_rowid=False,
     )
+    op.create_index("ix_runs_counted", "runs", ["archived_at", "project_id", "state", "origin", "algorithm", "env"])
+    not_trained = sa.text("origin != 'trained'")
+    op.create_index("ix_runs_not_trained", "runs", ["id"], sqlite_where=not_trained, postgresql_where=not_trained)
     connection = op.get_bind()
     last = 0
     query = sa.select(RUNS).order_by(RUNS.c.id).limit(BATCH)
@@ -63,14 +66,14 @@ def _rows(run_id: int, config: dict[str, Any]) -> Iterator[tuple[Any, ...]]:
             yield (name, run_id, *_columns(value))
 
 
-def _columns(value: Any) -> tuple[str, float | None, str | None]:
+def _columns(value: Any) -> tuple[str, float | None, str]:
     """Return the type, the number and the text of a value as of this migration."""
     if isinstance(value, bool):
         return "boolean", None, "true" if value else "false"
     if isinstance(value, int | float):
-        if SMALLEST_NUMBER < abs(value) <= LARGEST_NUMBER or value == 0:
-            return "number", float(value), None
-        return "number", 0.0 if abs(value) <= SMALLEST_NUMBER else None, repr(value)
+        small = 0.0 if abs(value) <= SMALLEST_NUMBER else None
+        is_usual = SMALLEST_NUMBER < abs(value) <= LARGEST_NUMBER
+        return "number", float(value) if is_usual else small, repr(value)
     if isinstance(value, str):
         return "text", None, value
     return "json", None, json.dumps(value, ensure_ascii=False, separators=(",", ":"))
@@ -78,4 +81,6 @@ def _columns(value: Any) -> tuple[str, float | None, str | None]:
 
 def downgrade() -> None:
     """Undo the migration."""
+    op.drop_index("ix_runs_not_trained", "runs")
+    op.drop_index("ix_runs_counted", "runs")
     op.drop_table("run_settings")

@@ -3,12 +3,13 @@
 import json
 import math
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from pydantic import BaseModel, Field
-from sqlalchemy import ColumnElement, and_, func, or_, select
+from pydantic_core import from_json
+from sqlalchemy import ColumnElement, Text, and_, cast, func, or_, select
 from sqlalchemy.orm import Session
 
 from arcadia_backend.database.tables import Project, Run, RunTag, StudyRun, compact_json
@@ -80,11 +81,11 @@ def _contains(text: str) -> ColumnElement[bool]:
 MAX_EXACT_INTEGER = 2**53
 
 
-def setting_value(number: float | None, other: str | None) -> Any:
-    """Return the value of a setting, given its number, or its type and text if it is another value."""
-    if other is None:
-        return None if number is None else shown_number(number)
-    kind, _, text = other.partition(":")
+def setting_value(stored: str | None) -> Any:
+    """Return the value of a setting, given its type, a colon and its text."""
+    if stored is None:
+        return None
+    kind, _, text = stored.partition(":")
     if kind == "number":
         return shown_number(float(text))
     if kind == "boolean":
@@ -130,14 +131,15 @@ def count_facets(session: Session, *, archived: bool, projects: Sequence[str] = 
     filters = Filters(archived=archived, projects=list(projects), expression=expression)
     listed = and_(*filter_conditions(session, filters))
 
-    # One query evaluates the filter for all columns, which an expression can make slow.
-    columns = (Run.state, Run.origin, Run.algorithm, Run.env, Project.name)
-    combined = select(*columns, func.count()).join(Project, Project.id == Run.project_id)
-    counts: dict[str, Counter[str]] = {name: Counter() for name in ("state", "origin", "algorithm", "env", "project")}
-    for *values, number in session.execute(combined.where(listed).group_by(*columns)):
+    # One query evaluates the filter for all columns, which an expression can make slow. An index has these columns.
+    columns = (Run.project_id, Run.state, Run.origin, Run.algorithm, Run.env)
+    counts: dict[str, Counter[Any]] = {column.key: Counter() for column in columns}
+    for *values, number in session.execute(select(*columns, func.count()).where(listed).group_by(*columns)):
         for name, value in zip(counts, values, strict=True):
             counts[name][value] += number
-    tags = select(RunTag.tag, func.count()).join(Run, Run.id == RunTag.run_id).where(listed).group_by(RunTag.tag)
+    names = {row.id: row.name for row in session.execute(select(Project.id, Project.name))}
+    counts["project"] = Counter({names[number]: runs for number, runs in counts.pop("project_id").items()})
+    tags = select(RunTag.tag, func.count()).where(RunTag.run_id.in_(select(Run.id).where(listed))).group_by(RunTag.tag)
     counts["tag"] = Counter({str(tag): int(number) for tag, number in session.execute(tags)})
     return Facets(**{name: _choices(counter) for name, counter in counts.items()})
 
@@ -197,8 +199,9 @@ class RunSettings(BaseModel):
 
 def read_settings(session: Session, filters: Filters, *, every: bool) -> RunSettings:
     """Return the fields with more than one value, or all fields, in the order of the launch form."""
-    newest = select(Run.config).where(*filter_conditions(session, filters)).order_by(Run.id.desc())
-    configs = session.scalars(newest.limit(MAX_EXAMINED)).all()
+    # Read the text of the JSON, because pydantic parses it in a fraction of the time.
+    newest = select(cast(Run.config, Text)).where(*filter_conditions(session, filters)).order_by(Run.id.desc())
+    configs = [*map(from_json, session.scalars(newest.limit(MAX_EXAMINED)))]
     counts = _count_values(configs)
     titles = {field: place for place, field in enumerate(field_titles())}
     order = sorted(counts, key=lambda field: (titles.get(field, len(titles)), field))
@@ -208,22 +211,30 @@ def read_settings(session: Session, filters: Filters, *, every: bool) -> RunSett
 
 def _count_values(configs: Iterable[Mapping[str, Any]]) -> dict[str, dict[tuple[str, str], tuple[Any, int]]]:
     """Return each value of each field with its number of runs."""
-    counts: Counter[tuple[str, type[Any], Any]] = Counter()
+    columns: dict[str, list[Any]] = defaultdict(list)
     for config in configs:
-        # In Python True is equal to 1, so count by type. Lists and objects cannot be counted.
-        counts.update(
-            (name, type(value), compact_json(value) if isinstance(value, list | dict) else value)
-            for name, value in config.items()
-        )
+        for name, value in config.items():
+            columns[name].append(value)
     values: dict[str, dict[tuple[str, str], tuple[Any, int]]] = defaultdict(dict)
-    for (name, kind, stored), count in counts.items():
-        if stored is not None and name not in _COLUMNS:
-            value = json.loads(stored) if issubclass(kind, list | dict) else stored
-            if issubclass(kind, int | float) and kind is not bool:
-                value = shown_number(float(repr(value)))
+    for name in columns.keys() - _COLUMNS:
+        for value, count in _distinct(columns[name]):
             key = value_key(value)
             values[name][key] = (value, count + values[name].get(key, (value, 0))[1])
     return values
+
+
+def _distinct(column: Sequence[Any]) -> Iterator[tuple[Any, int]]:
+    """Yield the values of a field with their numbers of runs. Equal numbers may come several times."""
+    types = [*map(type, column)]
+    # In Python True is equal to 1, so count by type. Lists and objects cannot be counted.
+    is_nested = not {list, dict}.isdisjoint(types)
+    counts = Counter(zip(types, map(compact_json, column) if is_nested else column, strict=True))
+    for (kind, stored), count in counts.items():
+        value = json.loads(stored) if is_nested else stored
+        if kind in (int, float):
+            yield shown_number(float(repr(value))), count
+        elif value is not None:
+            yield value, count
 
 
 def _to_schema(field: str, counts: dict[tuple[str, str], tuple[Any, int]]) -> RunSetting:

@@ -76,6 +76,6 @@ def test_numbers_beyond_those_of_expressions_keep_their_digits() -> None:
         "large": (None, "1e+70"),
         "small": (0.0, "-1e-70"),
         "nan": (None, "nan"),
-        "one": (1.0, None),
+        "one": (1.0, "1"),
     }
     assert {row["type"] for row in found.values()} == {"number"}

@@ -45,6 +45,7 @@ from arcadia_backend.database.tables.run_settings import (
     setting_rows,
 )
 from arcadia_backend.database.tables.runs import (
+    NOT_TRAINED,
     AliasChange,
     Attempt,
     Checkpoint,
@@ -82,6 +83,7 @@ __all__ = [
     "MAIN_ID",
     "MAX_PANELS",
     "MAX_PANEL_KEY",
+    "NOT_TRAINED",
     "SMALLEST_NUMBER",
     "Alert",
     "AlertChannel",

@@ -34,10 +34,10 @@ class RunSetting(Base):
     name: Mapped[str] = mapped_column(String(MAX_NAME))
     run_id: Mapped[int] = mapped_column(Id, autoincrement=False)
     type: Mapped[SettingType] = mapped_column(String(8))
-    # Empty if its text has the number, because expressions treat it as missing.
+    # The number as expressions see it.
     number: Mapped[float | None]
-    # A text, a list or object as compact JSON, true or false.
-    text: Mapped[str | None] = mapped_column(Text)
+    # A number with all digits, a text, true, false, or a list or object as compact JSON.
+    text: Mapped[str] = mapped_column(Text)
 
 
 def setting_rows(run_id: int, config: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
@@ -48,14 +48,18 @@ def setting_rows(run_id: int, config: Mapping[str, Any]) -> Iterator[dict[str, A
             yield {"name": name, "run_id": run_id, "type": kind, "number": number, "text": text}
 
 
-def _columns(value: Any) -> tuple[SettingType, float | None, str | None]:
+def _columns(value: Any) -> tuple[SettingType, float | None, str]:
     if isinstance(value, bool):
         return "boolean", None, "true" if value else "false"
     if isinstance(value, int | float):
-        if SMALLEST_NUMBER < abs(value) <= LARGEST_NUMBER or value == 0:
-            return "number", float(value), None
-        return "number", 0.0 if abs(value) <= SMALLEST_NUMBER else None, repr(value)
+        return "number", _number(value), repr(value)
     return ("text", None, value) if isinstance(value, str) else ("json", None, compact_json(value))
+
+
+def _number(value: float) -> float | None:
+    if abs(value) <= SMALLEST_NUMBER:
+        return 0.0
+    return float(value) if abs(value) <= LARGEST_NUMBER else None
 
 
 def compact_json(value: Any) -> str:

@@ -12,7 +12,7 @@ from sqlalchemy import ColumnElement, Select, exists, select
 from sqlalchemy.orm import Session
 
 from arcadia_backend.database.columns import utc_now
-from arcadia_backend.database.tables import Project, Run, RunSetting, RunTag, Study
+from arcadia_backend.database.tables import NOT_TRAINED, Project, Run, RunSetting, RunTag, Study
 from arcadia_backend.metrics.points import MetricSeries
 from arcadia_backend.runs.expressions.comparing import CLOSED, operators
 from arcadia_backend.runs.expressions.nodes import (
@@ -93,14 +93,14 @@ def require_known(session: Session, parsed: Parsed) -> None:
 
 def setting_names(session: Session) -> list[str]:
     """Return the fields of all methods, then those of the newest reported runs."""
-    newest = select(Run.config).where(Run.origin != "trained").order_by(Run.id.desc()).limit(EXAMINED_RUNS)
+    newest = select(Run.config).where(NOT_TRAINED).order_by(Run.id.desc()).limit(EXAMINED_RUNS)
     reported = (name for config in session.scalars(newest) for name in config)
     return list(dict.fromkeys([*setting_kinds(), *reported]))
 
 
 def metric_titles(session: Session) -> dict[str, str]:
     """Return the titles of the metrics of the catalog, then of those of the newest reported runs."""
-    newest = select(Run.id).where(Run.origin != "trained").order_by(Run.id.desc()).limit(EXAMINED_RUNS)
+    newest = select(Run.id).where(NOT_TRAINED).order_by(Run.id.desc()).limit(EXAMINED_RUNS)
     stored: Iterable[str] = session.scalars(
         select(MetricSeries.name).where(MetricSeries.run_id.in_(newest)).distinct().order_by(MetricSeries.name)
     )

@@ -23,6 +23,7 @@ from sqlalchemy import (
     or_,
     select,
     true,
+    type_coerce,
 )
 from sqlalchemy.orm import Session, aliased
 
@@ -80,12 +81,24 @@ class Translator:
 
     def setting_text(self, name: str) -> Sql:
         """Return the text of a setting of any type."""
-        return self._read(RunSetting, name, lambda row: func.coalesce(row.text, cast(row.number, Text)))
+        return self._read(RunSetting, name, lambda row: row.text)
 
-    def setting_columns(self, name: str) -> tuple[Sql, Sql]:
-        """Return a setting as a number, and as its type and text if it is another value."""
-        number = self._read(RunSetting, name, lambda row: row.number)
-        return number, self._read(RunSetting, name, lambda row: row.type + ":" + row.text)
+    def setting_value(self, name: str) -> Sql:
+        """Return a setting as its type, a colon and its text."""
+        return self._read(RunSetting, name, lambda row: row.type + ":" + row.text)
+
+    def digits(self, value: nodes.Value) -> Sql:
+        """Return a number as a text with all of its digits."""
+        number = self.number(value)
+        return func.nullif(func.quote(number), "NULL") if self._is_sqlite else cast(number, Text)
+
+    def time(self, value: Sql) -> Sql:
+        """Return a time as a text in UTC. The order of the texts is that of the times."""
+        return type_coerce(value, Text) if self._is_sqlite else cast(func.timezone("UTC", value), Text)
+
+    def listed(self, value: Sql) -> Sql:
+        """Return the values of all rows as a JSON list. SQLite writes numbers with 15 digits."""
+        return func.json_group_array(value) if self._is_sqlite else cast(func.json_agg(value), Text)
 
     def metric(self, name: str, column: str, convert: Callable[[Sql], Sql] = lambda value: value) -> Sql:
         """Return a column of a run's metric."""
@@ -282,7 +295,8 @@ def stored_number(column: Any) -> Sql:
 
 def has_setting(name: str, *conditions: ColumnElement[bool]) -> ColumnElement[bool]:
     """Return whether a run has a setting that fulfills the conditions."""
-    return Run.id.in_(select(RunSetting.run_id).where(RunSetting.name == name, *conditions))
+    # Without the sum, SQLite would look up each run of the subquery in the table, although an index has the runs.
+    return (Run.id + 0).in_(select(RunSetting.run_id).where(RunSetting.name == name, *conditions))
 
 
 def _in_study(condition: ColumnElement[bool]) -> Sql:
