@@ -34,7 +34,7 @@ def upgrade() -> None:
         sa.Column("type", sa.String(length=8), nullable=False),
         sa.Column("number", columns.Number(), nullable=True),
         sa.Column("text", sa.Text(), nullable=False),
-        sa.PrimaryKeyConstraint("name", "run_id", name=op.f("pk_run_settings"), postgresql_include=["type", "number"]),
+        sa.PrimaryKeyConstraint("name", "run_id", name=op.f("pk_run_settings"), postgresql_include=["number"]),
         sqlite_with_rowid=False,
     )
     op.create_index("ix_runs_counted", "runs", ["archived_at", "project_id", "state", "origin", "algorithm", "env"])

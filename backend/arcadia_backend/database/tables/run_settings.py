@@ -27,7 +27,7 @@ class RunSetting(Base):
 
     __tablename__ = "run_settings"
     __table_args__ = (
-        PrimaryKeyConstraint("name", "run_id", postgresql_include=["type", "number"]),
+        PrimaryKeyConstraint("name", "run_id", postgresql_include=["number"]),
         {"sqlite_with_rowid": False},
     )
 
