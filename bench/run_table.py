@@ -149,10 +149,10 @@ def fill(database: Database, count: int) -> None:
             found = {"last": value, "min": value - 1, "max": value + 1, "recent_mean": value, "recent": b"\0" * 800}
             rows[MetricSeries].append({"run_id": run_id, "name": f"train/metric_{number}", "count": 500, **found})
         rows[MetricClock].append({"run_id": run_id, "attempt": 1, "first": 0.0, "last": made.uniform(60, 50_000)})
-    for table, found in rows.items():
-        for start in range(0, len(found), 5_000):
+    for table, made_rows in rows.items():
+        for start in range(0, len(made_rows), 5_000):
             with database.write() as session:
-                session.execute(insert(table), found[start : start + 5_000])
+                session.execute(insert(table), made_rows[start : start + 5_000])
     for shift in range(DIFFERENT_RUNS, count, DIFFERENT_RUNS):
         for table in rows:
             copy_rows(database, table.__table__, shift)

@@ -203,7 +203,11 @@ def _collect(
     if any(key.kind == "study" for key in keys):
         source = source.outerjoin(StudyRun, StudyRun.run_id == Run.id)
     # Each column as one list of JSON takes a third of the time of rows.
-    query = select(*map(translator.listed, columns)).select_from(source).where(*filter_conditions(session, filters))
+    query = (
+        select(*(translator.listed(column) for column in columns))
+        .select_from(source)
+        .where(*filter_conditions(session, filters))
+    )
     lists = [from_json(found or "[]") for found in session.execute(query).one()]
     return _to_groups(keys, lists[: len(keys)], lists[len(keys) :], [*values])
 
@@ -314,7 +318,7 @@ def _sort(groups: _Groups, labels: Sequence[str], request: GroupRequest, by: Seq
 def _aggregates(groups: _Groups, labels: Sequence[str], name: str, by: Sequence[str]) -> Sequence[Any]:
     """Return the aggregate of each group."""
     if name in ("runs", "newest", "label"):
-        return labels if name == "label" else getattr(groups, name)  # type: ignore[no-any-return]
+        return labels if name == "label" else getattr(groups, name)
     if name in by:
         place = by.index(name)
         return [values[place] for values in groups.values]

@@ -242,7 +242,8 @@ def list_runs(
 
 def _is_indexed(keys: Sequence[SortKey]) -> bool:
     """Return True if an index has the runs in this order."""
-    return len(keys) == 1 and (keys[0].key is Run.id or keys[0].key is Run.created_at)
+    indexed: tuple[object, ...] = (Run.id, Run.created_at)
+    return len(keys) == 1 and any(keys[0].key is column for column in indexed)
 
 
 def _matched_query(

@@ -1,46 +1,31 @@
-"""The table of settings, which has the fields of all configurations after each way to change them."""
+"""The table of settings, which has the fields of all configurations.
+
+After each test with the application, the fixture `client` compares the table with the configurations.
+"""
 
 import math
 import random
-from typing import Any
-
-from sqlalchemy import select
 
 from arcadia_backend.database.engine import Database
-from arcadia_backend.database.tables import Run, RunSetting, setting_rows
+from arcadia_backend.database.tables import Run, setting_rows
 from tests.factories import CARTPOLE, PONG, Api
-
-
-def stored(database: Database) -> list[dict[str, Any]]:
-    """Return the rows of the table."""
-    columns = RunSetting.__table__.columns
-    with database.read() as session:
-        rows = [dict(row) for row in session.execute(select(*columns)).mappings()]
-    return sorted(rows, key=lambda row: (row["run_id"], row["name"]))
-
-
-def expected(database: Database) -> list[dict[str, Any]]:
-    """Return the rows that the configurations have."""
-    with database.read() as session:
-        runs = session.execute(select(Run.id, Run.config))
-        rows = [row for run_id, config in runs for row in setting_rows(run_id, config)]
-    return sorted(rows, key=lambda row: (row["run_id"], row["name"]))
+from tests.settings_table import expected_settings, stored_settings
 
 
 def test_launched_copied_and_purged_runs_have_their_settings(api: Api, database: Database) -> None:
     first = api.launch(config=CARTPOLE | {"seed": 3})["id"]
     copy = api.user.post(f"/api/v1/runs/{first}/clone", json={"overrides": {"seed": 4}}).raise_for_status().json()
     last = api.launch(config=PONG)["id"]
-    assert {(row["run_id"], row["number"]) for row in stored(database) if row["name"] == "seed"} >= {
+    assert {(row["run_id"], row["number"]) for row in stored_settings(database) if row["name"] == "seed"} >= {
         (first, 3.0),
         (copy["id"], 4.0),
     }
-    assert stored(database) == expected(database)
+    assert stored_settings(database) == expected_settings(database)
     for action in ("stop", "archive", "purge"):
         body = {"ids": [first, last], "action": action}
         assert api.user.post("/api/v1/runs/bulk", json=body).json()["done"] == [first, last]
-    assert {row["run_id"] for row in stored(database)} == {copy["id"]}
-    assert stored(database) == expected(database)
+    assert {row["run_id"] for row in stored_settings(database)} == {copy["id"]}
+    assert stored_settings(database) == expected_settings(database)
 
 
 def test_changed_configurations_have_their_settings(api: Api, database: Database) -> None:
@@ -56,18 +41,18 @@ def test_changed_configurations_have_their_settings(api: Api, database: Database
                 run.config = config
                 if made.random() < 0.5:
                     session.flush()
-        assert stored(database) == expected(database)
-    assert any(row["type"] == "json" for row in stored(database))
-    assert not any(len(row["name"]) > 500 for row in stored(database))
+        assert stored_settings(database) == expected_settings(database)
+    assert any(row["type"] == "json" for row in stored_settings(database))
+    assert not any(len(row["name"]) > 500 for row in stored_settings(database))
 
 
 def test_a_rolled_back_change_keeps_the_settings(api: Api, database: Database) -> None:
     run_id = api.launch()["id"]
-    before = stored(database)
+    before = stored_settings(database)
     with database.read() as session:
         session.get_one(Run, run_id).config = {"seed": 7}
         session.rollback()
-    assert stored(database) == before == expected(database)
+    assert stored_settings(database) == before == expected_settings(database)
 
 
 def test_numbers_beyond_those_of_expressions_keep_their_digits() -> None:

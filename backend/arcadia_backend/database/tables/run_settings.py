@@ -86,9 +86,9 @@ def copy_settings(session: Session, _context: UOWTransaction) -> None:
     added = [row for key, row in now.items() if row != before.get(key)]
     if removed:
         same = RunSetting.name == bindparam("of"), RunSetting.run_id == bindparam("by")
-        session.connection().execute(delete(RunSetting.__table__).where(*same), removed)
+        session.connection().execute(delete(RunSetting).where(*same), removed)
     if added:
-        session.connection().execute(insert(RunSetting.__table__), added)
+        session.connection().execute(insert(RunSetting), added)
 
 
 def _by_key(run_id: int, config: Mapping[str, Any]) -> dict[Key, dict[str, Any]]:

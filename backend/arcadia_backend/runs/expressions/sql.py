@@ -96,7 +96,7 @@ class Translator:
         """Return a time as a text in UTC. The order of the texts is that of the times."""
         return type_coerce(value, Text) if self._is_sqlite else cast(func.timezone("UTC", value), Text)
 
-    def listed(self, value: Sql) -> Sql:
+    def listed(self, value: Any) -> Sql:
         """Return the values of all rows as a JSON list. SQLite writes numbers with 15 digits."""
         return func.json_group_array(value) if self._is_sqlite else cast(func.json_agg(value), Text)
 
