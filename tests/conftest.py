@@ -26,6 +26,7 @@ from arcadia_backend.database.migrations import migrate
 from arcadia_backend.database.tables import Base
 from tests.factories import Api
 from tests.plugin_packages import Site, open_site
+from tests.settings_table import expected_settings, stored_settings
 
 # Tests see the current client without a `make`.
 runpy.run_path(str(Path(__file__).parents[1] / "client" / "generate_sync.py"))["generate"]()
@@ -275,9 +276,11 @@ def app(built_app: FastAPI, settings: Settings, monkeypatch: pytest.MonkeyPatch)
 
 @pytest.fixture
 def client(app: FastAPI) -> Iterator[TestClient]:
-    """Yield a user's client for the running application."""
+    """Yield a user's client for the running application. Check that its settings of runs are those of their configs."""
     with TestClient(app, base_url="http://localhost") as opened:
         yield opened
+        database: Database = app.state.database
+        assert stored_settings(database) == expected_settings(database)
 
 
 @pytest.fixture

@@ -162,18 +162,32 @@ def repeats(rows: Rows) -> Lines:
     )
 
 
-@table("run-table.csv")
-def run_table(rows: Rows) -> Lines:
-    lines = [["query", "SQLite", "PostgreSQL"]]
-    for (query,), found in group(rows, "query").items():
-        by_database = {str(row["database"]): row for row in found}
-        lines.append([f"`{query}`", *(_cell(by_database[name]) for name in lines[0][1:])])
+@table("run-table.csv", "run-table-before.csv")
+def run_table(rows: Rows, before: Rows) -> Lines:
+    return _run_table(10_000, rows, before)
+
+
+@table("run-table.csv", "run-table-before.csv")
+def large_run_table(rows: Rows, before: Rows) -> Lines:
+    return _run_table(100_000, rows, before)
+
+
+def _run_table(runs: int, rows: Rows, before: Rows) -> Lines:
+    """Return the times of each query on each database, before the table of settings and now."""
+    databases = ("SQLite", "PostgreSQL")
+    lines = [["query", *(name for database in databases for name in (f"{database} before", database))]]
+    measured = {
+        (row["runs"], row["query"], row["database"], place): row for place in (0, 1) for row in (before, rows)[place]
+    }
+    for query in dict.fromkeys(row["query"] for row in rows if row["runs"] == runs):
+        cells = [measured.get((runs, query, database, place)) for database in databases for place in (0, 1)]
+        lines.append([f"`{query}`", *(_cell(row) if row else NONE for row in cells)])
     return lines
 
 
 def _cell(row: Row) -> str:
     sample = values(row["milliseconds"])
-    used = statistics.fmean(values(row["processor_milliseconds"]))
+    used = statistics.median(values(row["processor_milliseconds"]))
     return f"{percentile(sample, 0.5):.0f}, {percentile(sample, 0.95):.0f}; {used:.0f}"
 
 

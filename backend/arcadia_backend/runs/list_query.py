@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
-from sqlalchemy import ColumnElement, Row, Select, Text, and_, cast, false, func, or_, select
+from sqlalchemy import ColumnElement, FromClause, Row, Select, and_, false, func, literal, or_, select
 from sqlalchemy.orm import Session, defer
 
 from arcadia_backend.checkpoints.availability import NO_CHECKPOINTS, count_checkpoints
@@ -44,19 +44,59 @@ class SortKey:
     type: type[Any]
     descending: bool
 
+    @property
+    def can_be_null(self) -> bool:
+        """False for a column of each run."""
+        return getattr(self.key, "nullable", True)
 
-def sort_keys(session: Session, sort: str, computed: Mapping[str, Value]) -> list[SortKey]:
-    """Return the keys of an order such as `-best_return,created_at`. Raise Invalid if one is wrong."""
-    parts = split_list(sort)
-    try:
-        if len(parts) > MAX_KEYS:
-            raise Invalid(FieldError(field="sort", message=f"sort by at most {MAX_KEYS} columns"))
-        return [_sort_key(session, part.strip(), computed) for part in parts]
-    except Problem:
-        # The name of a metric or a field may contain a comma.
-        if stored := _stored_key(session, sort.removeprefix("-")):
-            return [SortKey(*stored, sort.startswith("-"))]
-        raise
+
+class SortReader:
+    """Reads orders. Settings and metrics in their keys are joined to the runs by the translator."""
+
+    def __init__(self, session: Session, translator: Translator, computed: Mapping[str, Value]) -> None:
+        self._session, self._translator, self._computed = session, translator, computed
+
+    def keys(self, sort: str) -> list[SortKey]:
+        """Return the keys of an order such as `-best_return,created_at`. Raise Invalid if one is wrong."""
+        parts = split_list(sort)
+        try:
+            if len(parts) > MAX_KEYS:
+                raise Invalid(FieldError(field="sort", message=f"sort by at most {MAX_KEYS} columns"))
+            return [self._key(part.strip()) for part in parts]
+        except Problem:
+            # The name of a metric or a field may contain a comma.
+            if stored := self._stored_key(sort.removeprefix("-")):
+                return [SortKey(*stored, sort.startswith("-"))]
+            raise
+
+    def _key(self, part: str) -> SortKey:
+        name, descending = part.removeprefix("-"), part.startswith("-")
+        if name in self._computed:
+            return SortKey(self._translator.number(self._computed[name]), float, descending)
+        if stored := self._stored_key(name):
+            return SortKey(*stored, descending)
+        if ":" in name:
+            raise _unknown()
+        return SortKey(*self._value_key(read_value(self._session, name, "sort")), descending)
+
+    def _stored_key(self, name: str) -> tuple[ColumnElement[Any], type[Any]] | None:
+        if name in SORTABLE:
+            column = getattr(Run, name)
+            return column, column.type.python_type
+        if metric := _METRIC.fullmatch(name):
+            return self._translator.metric(str(storable(metric[1])), metric[2]), float
+        if field := name.removeprefix(CONFIG_PREFIX) if name.startswith(CONFIG_PREFIX) else "":
+            return self._value_key(Setting(str(storable(field))))
+        return None
+
+    def _value_key(self, value: Value) -> tuple[ColumnElement[Any], type[Any]]:
+        if isinstance(value, Setting) and setting_kinds().get(value.name) in ("text", "boolean"):
+            return self._translator.setting_text(value.name), str
+        if isinstance(value, Column) and value.kind in ("tags", "study"):
+            raise Invalid(FieldError(field="sort", message=f"a run can have several values of {value.name}"))
+        key = self._translator.key(value)
+        is_column = isinstance(value, Column) and value.kind != "number"
+        return key, key.type.python_type if is_column else float
 
 
 def split_list(text: str) -> list[str]:
@@ -69,44 +109,6 @@ def split_list(text: str) -> list[str]:
         else:
             parts[-1] += piece
     return parts
-
-
-def _sort_key(session: Session, part: str, computed: Mapping[str, Value]) -> SortKey:
-    name, descending = part.removeprefix("-"), part.startswith("-")
-    if name in computed:
-        return SortKey(Translator(session).number(computed[name]), float, descending)
-    if stored := _stored_key(session, name):
-        return SortKey(*stored, descending)
-    if ":" in name:
-        raise _unknown()
-    key, type_ = _value_key(session, read_value(session, name, "sort"))
-    return SortKey(key, type_, descending)
-
-
-def _stored_key(session: Session, name: str) -> tuple[ColumnElement[Any], type[Any]] | None:
-    if name in SORTABLE:
-        column = getattr(Run, name)
-        return column, column.type.python_type
-    if metric := _METRIC.fullmatch(name):
-        query = select(getattr(MetricSeries, metric[2]))
-        same = (MetricSeries.run_id == Run.id, MetricSeries.name == storable(metric[1]))
-        return query.where(*same).correlate(Run).scalar_subquery(), float
-    field = name.removeprefix(CONFIG_PREFIX)
-    # SQLite has no escape for a quote in the path of a JSON value.
-    if name.startswith(CONFIG_PREFIX) and field and '"' not in field:
-        return _value_key(session, Setting(field))
-    return None
-
-
-def _value_key(session: Session, value: Value) -> tuple[ColumnElement[Any], type[Any]]:
-    translator = Translator(session)
-    if isinstance(value, Setting) and setting_kinds().get(value.name) in ("text", "boolean"):
-        return cast(translator.settings.raw(value.name), Text), str
-    if isinstance(value, Column) and value.kind in ("tags", "study"):
-        raise Invalid(FieldError(field="sort", message=f"a run can have several values of {value.name}"))
-    key = translator.key(value)
-    is_column = isinstance(value, Column) and value.kind != "number"
-    return key, key.type.python_type if is_column else float
 
 
 def _unknown() -> Invalid:
@@ -148,9 +150,14 @@ def after(cursor: Cursor, columns: Sequence[ColumnElement[Any]], keys: Sequence[
         beyond: ColumnElement[bool] = false()
         same = column.is_(None)
         if value is not None:
-            beyond = or_(column < value if key.descending else column > value, column.is_(None))
+            beyond = column < value if key.descending else column > value
+            beyond = or_(beyond, column.is_(None)) if key.can_be_null else beyond
             same = column == value
         condition = or_(beyond, and_(same, condition))
+    first, value = columns[0], cursor.values[0]
+    if not keys[0].can_be_null and value is not None:
+        # A database finds the start of the page in an index by this condition.
+        return and_(first <= value if keys[0].descending else first >= value, condition)
     return condition
 
 
@@ -185,11 +192,12 @@ LONG_COLUMNS = ("config", "notes", "versions", "command", "failure_traceback")
 
 @dataclass(frozen=True)
 class PageRequest:
-    """The order and the place of a page. Its order may contain computed columns."""
+    """The order and the place of a page. Its order may contain computed columns. The place is a cursor or an offset."""
 
     sort: str
     limit: int
     cursor: str | None = None
+    offset: int = 0
 
 
 @dataclass
@@ -209,31 +217,56 @@ def list_runs(
     long_columns: Collection[str] = (),
 ) -> RunRows:
     """Return one page of runs. Reading a column of LONG_COLUMNS that is not in `long_columns` raises an error."""
-    keys = sort_keys(session, page.sort, computed)
+    if page.cursor is not None and page.offset:
+        raise Invalid(FieldError(field="offset", message="use a cursor or an offset, not both"))
+    translator = Translator(session, joins=True)
+    keys = SortReader(session, translator, computed).keys(page.sort)
     # Another definition of a computed column is another order.
     order = repr([page.sort, *(item for item in computed.items() if item[0] in page.sort)])
     cursor = read_cursor(page.cursor, order, keys) if page.cursor is not None else None
     conditions = filter_conditions(session, filters)
-    rows = session.execute(_page_query(conditions, keys, cursor, page.limit + 1)).all()
+    if _is_indexed(keys) and not (filters.text or filters.expression):
+        # The database reads only the page from an index, and counts all runs in another one.
+        query = _ordered(select(Run.id, literal(None), *(key.key for key in keys)).where(*conditions), cursor, keys)
+        counted = session.scalar(select(func.count()).select_from(Run).where(*conditions))
+    else:
+        query, counted = _matched_query(translator.source(), conditions, keys, cursor), None
+    rows = session.execute(query.limit(page.limit + 1).offset(page.offset or None)).all()
     last = rows[page.limit - 1] if len(rows) > page.limit else None
     next_cursor = write_cursor(order, Cursor([*last[2:]], last.id)) if last is not None else None
-    total = rows[0].total if rows else session.scalar(select(func.count()).select_from(Run).where(*conditions))
-    return RunRows(_load(session, rows[: page.limit], long_columns), next_cursor, total or 0)
+    if counted is None:
+        total = select(func.count()).select_from(Run).where(*conditions)
+        counted = rows[0].total if rows else session.scalar(total)
+    return RunRows(_load(session, rows[: page.limit], long_columns), next_cursor, counted or 0)
 
 
-def _page_query(conditions: Collection[Any], keys: list[SortKey], cursor: Cursor | None, limit: int) -> Select[Any]:
-    """Return the query of ids and sort keys. Filters and keys are evaluated once, also for the total."""
+def _is_indexed(keys: Sequence[SortKey]) -> bool:
+    """Return True if an index has the runs in this order."""
+    indexed: tuple[object, ...] = (Run.id, Run.created_at)
+    return len(keys) == 1 and any(keys[0].key is column for column in indexed)
+
+
+def _matched_query(
+    source: FromClause, conditions: Collection[Any], keys: list[SortKey], cursor: Cursor | None
+) -> Select[Any]:
+    """Return the query of ids, their number and sort keys. Filters and keys are evaluated once, also for the total."""
     labeled = [key.key.label(f"key_{place}") for place, key in enumerate(keys)]
-    matched = select(Run.id, *labeled).where(*conditions).cte("matched")
-    columns = [matched.c[column.name] for column in labeled]
+    matched = select(Run.id, *labeled).select_from(source).where(*conditions).cte("matched")
     total = select(func.count()).select_from(matched).scalar_subquery().label("total")
-    query: Select[Any] = select(matched.c.id, total, *columns)
+    columns = [matched.c[column.name] for column in labeled]
+    return _ordered(select(matched.c.id, total, *columns), cursor, keys)
+
+
+def _ordered(query: Select[Any], cursor: Cursor | None, keys: list[SortKey]) -> Select[Any]:
+    """Order a query of ids, the total and the keys. Leave out the runs up to the cursor."""
+    run_id, _total, *columns = query.selected_columns
     if cursor is not None:
-        query = query.where(after(cursor, columns, keys, matched.c.id))
+        query = query.where(after(cursor, columns, keys, run_id))
     order: list[Any] = []
-    for column, key in zip([*columns, matched.c.id], [*keys, keys[-1]], strict=True):
-        order += [column.is_(None), column.desc() if key.descending else column.asc()]
-    return query.order_by(*order).limit(limit)
+    for column, key in zip(columns, keys, strict=True):
+        ordered = column.desc() if key.descending else column.asc()
+        order.append(ordered.nulls_last() if key.can_be_null else ordered)
+    return query.order_by(*order, run_id.desc() if keys[-1].descending else run_id.asc())
 
 
 def _load(session: Session, rows: Collection[Row[Any]], long_columns: Collection[str]) -> list[Run]:

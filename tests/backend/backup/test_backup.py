@@ -29,6 +29,7 @@ READ = [
     "runs",
     "runs/{id}",
     "runs/{id}/log",
+    "run-groups?by=learning_rate,checkpoints_kept,tag",
     "runs/{id}/provenance",
     "runs/{id}/checkpoints",
     "export/runs/{id}.csv",

@@ -204,7 +204,7 @@ def test_new_run_does_not_shift_pages(api: Api) -> None:
     [
         ({"sort": "config"}, "sort"),
         ({"sort": "metric:a:mean"}, "sort"),
-        ({"sort": 'config:a"b'}, "sort"),
+        ({"sort": "config:"}, "sort"),
         ({"cursor": "nonsense"}, "cursor"),
         ({"cursor": "W10="}, "cursor"),
         ({"cursor": "WyJuYW1lIiwgImEiLCAxXQ=="}, "cursor"),

@@ -37,7 +37,16 @@ from arcadia_backend.database.tables.jobs import (
     Review,
     StartSet,
 )
+from arcadia_backend.database.tables.run_settings import (
+    LARGEST_NUMBER,
+    SMALLEST_NUMBER,
+    RunSetting,
+    SettingType,
+    compact_json,
+    setting_rows,
+)
 from arcadia_backend.database.tables.runs import (
+    NOT_TRAINED,
     AliasChange,
     Attempt,
     Checkpoint,
@@ -70,10 +79,13 @@ from arcadia_backend.database.tables.workspace import (
 )
 
 __all__ = [
+    "LARGEST_NUMBER",
     "MAIN",
     "MAIN_ID",
     "MAX_PANELS",
     "MAX_PANEL_KEY",
+    "NOT_TRAINED",
+    "SMALLEST_NUMBER",
     "Alert",
     "AlertChannel",
     "AlertDelivery",
@@ -122,9 +134,11 @@ __all__ = [
     "Run",
     "RunChange",
     "RunOrigin",
+    "RunSetting",
     "RunTag",
     "SavedView",
     "ScoreRule",
+    "SettingType",
     "SignInSession",
     "StartSet",
     "StoredKind",
@@ -134,5 +148,7 @@ __all__ = [
     "StudyRun",
     "StudyState",
     "Worker",
+    "compact_json",
     "name_key",
+    "setting_rows",
 ]

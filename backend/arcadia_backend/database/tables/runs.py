@@ -3,7 +3,7 @@
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import BigInteger, ForeignKey, Index, LargeBinary, String, Text, UniqueConstraint, false, select
+from sqlalchemy import BigInteger, ForeignKey, Index, LargeBinary, String, Text, UniqueConstraint, false, select, text
 from sqlalchemy.orm import Mapped, column_property, mapped_column, relationship
 
 from arcadia_backend.database.columns import utc_now
@@ -11,6 +11,9 @@ from arcadia_backend.database.tables.base import Base, Id, RunOrigin
 from arcadia_backend.database.tables.workspace import MAIN_ID, Project
 from arcadia_workers.contract.events import LogLevel
 from arcadia_workers.contract.worker_api import Desired, Outcome, QueueName, State
+
+# A database uses the index of these runs only for exactly this condition.
+NOT_TRAINED = text("origin != 'trained'")
 
 
 class Run(Base):
@@ -20,6 +23,8 @@ class Run(Base):
     __table_args__ = (
         Index("ix_runs_waiting", "state", "queue", "priority", "created_at"),
         Index("ix_runs_listed", "archived_at", "created_at"),
+        Index("ix_runs_counted", "archived_at", "project_id", "state", "origin", "algorithm", "env"),
+        Index("ix_runs_not_trained", "id", sqlite_where=NOT_TRAINED, postgresql_where=NOT_TRAINED),
         UniqueConstraint("reported_key"),
         # Do not reuse the ids of purged runs.
         {"sqlite_autoincrement": True},
@@ -40,7 +45,8 @@ class Run(Base):
     queue: Mapped[QueueName | None]
     priority: Mapped[int] = mapped_column(default=0)
     notes: Mapped[str] = mapped_column(Text, default="")
-    config: Mapped[dict[str, Any]]
+    # Its fields are copied to the table of settings, which needs the earlier configuration after a change.
+    config: Mapped[dict[str, Any]] = mapped_column(active_history=True)
 
     state: Mapped[State] = mapped_column(default="queued")
     desired: Mapped[Desired] = mapped_column(default="run")

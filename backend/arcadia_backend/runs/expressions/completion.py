@@ -12,7 +12,7 @@ from sqlalchemy import ColumnElement, Select, exists, select
 from sqlalchemy.orm import Session
 
 from arcadia_backend.database.columns import utc_now
-from arcadia_backend.database.tables import Project, Run, RunTag, Study
+from arcadia_backend.database.tables import NOT_TRAINED, Project, Run, RunSetting, RunTag, Study
 from arcadia_backend.metrics.points import MetricSeries
 from arcadia_backend.runs.expressions.comparing import CLOSED, operators
 from arcadia_backend.runs.expressions.nodes import (
@@ -78,9 +78,8 @@ CATALOG_TITLES = {metric.name: metric.title for section in CATALOG for metric in
 
 def require_known(session: Session, parsed: Parsed) -> None:
     """Raise ExpressionError if no run has a field or a metric of the expression."""
-    settings = Translator(session).settings
     for setting, span in parsed.settings:
-        if not session.scalar(select(exists().where(~settings.is_missing(setting.name)))):
+        if not session.scalar(select(exists().where(RunSetting.name == setting.name))):
             close = similar(setting.name, [*COLUMN_BY_NAME, *setting_names(session)])
             message = f"no run has a value {shortened(setting.name)!r}{did_you_mean(close)}"
             raise ExpressionError(message, span, close)
@@ -94,14 +93,14 @@ def require_known(session: Session, parsed: Parsed) -> None:
 
 def setting_names(session: Session) -> list[str]:
     """Return the fields of all methods, then those of the newest reported runs."""
-    newest = select(Run.config).where(Run.origin != "trained").order_by(Run.id.desc()).limit(EXAMINED_RUNS)
+    newest = select(Run.config).where(NOT_TRAINED).order_by(Run.id.desc()).limit(EXAMINED_RUNS)
     reported = (name for config in session.scalars(newest) for name in config)
     return list(dict.fromkeys([*setting_kinds(), *reported]))
 
 
 def metric_titles(session: Session) -> dict[str, str]:
     """Return the titles of the metrics of the catalog, then of those of the newest reported runs."""
-    newest = select(Run.id).where(Run.origin != "trained").order_by(Run.id.desc()).limit(EXAMINED_RUNS)
+    newest = select(Run.id).where(NOT_TRAINED).order_by(Run.id.desc()).limit(EXAMINED_RUNS)
     stored: Iterable[str] = session.scalars(
         select(MetricSeries.name).where(MetricSeries.run_id.in_(newest)).distinct().order_by(MetricSeries.name)
     )
@@ -211,15 +210,16 @@ def _values(session: Session, left: Column | Setting) -> list[Completion]:
     if isinstance(left, Column) and left.name in CLOSED:
         stored = list(CLOSED[left.name])
     else:
-        stored = sorted({text for text in session.scalars(_distinct(session, left).limit(MAX_VALUES)) if text})
+        stored = sorted({text for text in session.scalars(_distinct(left).limit(MAX_VALUES)) if text})
     if isinstance(left, Column) and left.name == "method":
         stored = list(dict.fromkeys([*stored, *CONFIGURATIONS]))
     return [Completion(text=written_text(text), title=_title_of_value(left, text), kind="value") for text in stored]
 
 
-def _distinct(session: Session, left: Column | Setting) -> Select[Any]:
+def _distinct(left: Column | Setting) -> Select[Any]:
     if isinstance(left, Setting):
-        return select(Translator(session).settings.text(left.name)).distinct()
+        is_text = RunSetting.type.in_(("text", "json"))
+        return select(RunSetting.text).where(RunSetting.name == left.name, is_text).distinct()
     if left.kind == "tags":
         return select(RunTag.tag).distinct()
     if left.name in ("study", "project"):

@@ -5,6 +5,7 @@ import re
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
+from arcadia_backend.database.tables import LARGEST_NUMBER, SMALLEST_NUMBER
 from arcadia_backend.runs.expressions.nodes import (
     Arithmetic,
     Call,
@@ -116,8 +117,6 @@ class Scanner:
         self.at = space.end() if space else self.at
 
 
-# Larger numbers count as missing, and smaller ones as zero, so that arithmetic cannot leave the range of a double.
-LARGEST_NUMBER, SMALLEST_NUMBER = 1e60, 1e-30
 COUNTS = {"k": 1e3, "K": 1e3, "M": 1e6, "B": 1e9, "G": 1e9}
 _UNITS = {
     1.0: "s sec secs second seconds",

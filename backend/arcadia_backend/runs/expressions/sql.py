@@ -4,7 +4,6 @@ Conditions are true or false, never null. Values are null if they are missing.
 """
 
 import json
-from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from operator import add, eq, ge, gt, le, lt, mul, sub, truediv
 from typing import Any
@@ -12,7 +11,7 @@ from typing import Any
 from sqlalchemy import (
     ColumnElement,
     Double,
-    Numeric,
+    FromClause,
     Text,
     and_,
     case,
@@ -20,143 +19,90 @@ from sqlalchemy import (
     false,
     func,
     literal,
-    literal_column,
     not_,
     or_,
     select,
     true,
+    type_coerce,
 )
-from sqlalchemy.orm import Session
+from sqlalchemy.orm import Session, aliased
 
 from arcadia_backend.database import engine
-from arcadia_backend.database.tables import Run, RunTag, Study, StudyRun
+from arcadia_backend.database.tables import (
+    LARGEST_NUMBER,
+    SMALLEST_NUMBER,
+    Run,
+    RunSetting,
+    RunTag,
+    Study,
+    StudyRun,
+)
 from arcadia_backend.metrics.points import MetricClock, MetricSeries
 from arcadia_backend.projects.service import in_projects
 from arcadia_backend.runs.expressions import nodes
 from arcadia_backend.runs.expressions.nodes import Column
-from arcadia_backend.runs.expressions.scanner import LARGEST_NUMBER, SMALLEST_NUMBER
 
 Sql = ColumnElement[Any]
 
 
-class SettingsSql(ABC):
-    """A field of a configuration as number, text and truth value. Each is null if the field is of another kind."""
-
-    @abstractmethod
-    def kind(self, name: str) -> Sql:
-        """Return the field's type in JSON, in the words of the database."""
-
-    @abstractmethod
-    def number(self, name: str) -> Sql:
-        """Return the number in a field."""
-
-    @abstractmethod
-    def text(self, name: str) -> Sql:
-        """Return the text in a field. A list is its JSON."""
-
-    @abstractmethod
-    def raw(self, name: str) -> Sql:
-        """Return the value of a field as text or number, which `kind` explains."""
-
-    @abstractmethod
-    def is_boolean(self, name: str, value: bool) -> ColumnElement[bool]:
-        """Return whether a field is true, or false."""
-
-    def is_missing(self, name: str) -> ColumnElement[bool]:
-        """Return whether a field is absent or null."""
-        return or_(self.kind(name).is_(None), self.kind(name) == "null")
-
-
-class SqliteSettings(SettingsSql):
-    """Fields in SQLite, whose types are true, false, integer, real, text, array, object and null."""
-
-    def kind(self, name: str) -> Sql:
-        """Return the field's type."""
-        return func.json_type(Run.config, _path(name))
-
-    def raw(self, name: str) -> Sql:
-        """Return the value of a field."""
-        return func.json_extract(Run.config, _path(name))
-
-    def number(self, name: str) -> Sql:
-        """Return the number in a field."""
-        number = cast(self.raw(name), Double)
-        return case((self.kind(name).in_(("integer", "real")), _bounded(number)), else_=None)
-
-    def text(self, name: str) -> Sql:
-        """Return the text in a field."""
-        listed = _compact(self.raw(name))
-        kind = self.kind(name)
-        return case((kind == "text", self.raw(name)), (kind.in_(("array", "object")), listed), else_=None)
-
-    def is_boolean(self, name: str, value: bool) -> ColumnElement[bool]:
-        """Return whether a field is true, or false."""
-        return self.kind(name) == ("true" if value else "false")
-
-
-class PostgresqlSettings(SettingsSql):
-    """Fields in PostgreSQL, whose types are boolean, number, string, array, object and null."""
-
-    def kind(self, name: str) -> Sql:
-        """Return the field's type."""
-        return func.jsonb_typeof(Run.config[name])
-
-    def raw(self, name: str) -> Sql:
-        """Return the value of a field."""
-        return cast(Run.config[name].as_string(), Text)
-
-    def number(self, name: str) -> Sql:
-        """Return the number in a field. It is compared before it is converted, since it may be larger than a double."""
-        exact = cast(Run.config[name], Numeric)
-        return case((self.kind(name) == "number", _bounded(exact, cast(exact, Double))), else_=None)
-
-    def text(self, name: str) -> Sql:
-        """Return the text in a field."""
-        kind, listed = self.kind(name), _compact(self.raw(name))
-        return case((kind == "string", self.raw(name)), (kind.in_(("array", "object")), listed), else_=None)
-
-    def is_boolean(self, name: str, value: bool) -> ColumnElement[bool]:
-        """Return whether a field is true, or false."""
-        word = "true" if value else "false"
-        return case((self.kind(name) == "boolean", self.raw(name) == word), else_=None)
-
-
-def _path(name: str) -> str:
-    # The stored JSON escapes other letters than ASCII, and SQLite compares names with their escapes.
-    return f"$.{json.dumps(name)}"
-
-
-def _bounded(number: Sql, converted: Sql | None = None) -> Sql:
-    smallest: Sql = literal_column(f"{SMALLEST_NUMBER:g}")
-    largest: Sql = literal_column(f"{LARGEST_NUMBER:g}")
-    return case(
-        (number.between(-smallest, smallest), literal(0.0, Double())),
-        (number.between(-largest, largest), number if converted is None else converted),
-        else_=None,
-    )
-
-
-def _compact(text: Sql) -> Sql:
-    """Return JSON without spaces after its separators."""
-    return func.replace(func.replace(text, ", ", ","), ": ", ":")
-
-
 _COMPARE: dict[str, Callable[[Any, Any], Sql]] = {"<": lt, "<=": le, ">": gt, ">=": ge, "=": eq}
 _ARITHMETIC = {"+": add, "-": sub, "*": mul, "/": truediv}
-_STATISTICS = {
-    "last": MetricSeries.last,
-    "min": MetricSeries.min,
-    "max": MetricSeries.max,
-    "mean": MetricSeries.recent_mean,
-}
+_STATISTICS = {"last": "last", "min": "min", "max": "max", "mean": "recent_mean"}
+# Types of settings that are compared as texts.
+_TEXTS = ("text", "json")
+
+# Joined settings and metrics of a query. Others are subqueries, because SQLite joins at most 64 tables.
+MAX_JOINS = 20
 
 
 class Translator:
-    """Translates expressions for the database of a session."""
+    """Translates expressions for the database of a session.
 
-    def __init__(self, session: Session) -> None:
+    With `joins`, the query must select from `source()`, which reads a setting or a metric once for all its values.
+    """
+
+    def __init__(self, session: Session, *, joins: bool = False) -> None:
         self._is_sqlite = session.get_bind().dialect.name == "sqlite"
-        self.settings: SettingsSql = SqliteSettings() if self._is_sqlite else PostgresqlSettings()
+        self._joined: dict[tuple[Any, str], Any] | None = {} if joins else None
+
+    def source(self) -> FromClause:
+        """Return the runs, joined with the settings and metrics of the expressions so far."""
+        source: Any = Run.__table__
+        for (_table, name), rows in (self._joined or {}).items():
+            source = source.outerjoin(rows, and_(rows.name == name, rows.run_id == Run.id))
+        return source  # type: ignore[no-any-return]
+
+    def _read(self, table: Any, name: str, read: Callable[[Any], Sql]) -> Sql:
+        """Return a value of a run's row in a table that has one row per run and name."""
+        if self._joined is not None and ((table, name) in self._joined or len(self._joined) < MAX_JOINS):
+            return read(self._joined.setdefault((table, name), aliased(table)))
+        rows = select(read(table)).where(table.name == name, table.run_id == Run.id)
+        return rows.correlate(Run).scalar_subquery()
+
+    def setting_text(self, name: str) -> Sql:
+        """Return the text of a setting of any type."""
+        return self._read(RunSetting, name, lambda row: row.text)
+
+    def setting_value(self, name: str) -> Sql:
+        """Return a setting as its type, a colon and its text."""
+        return self._read(RunSetting, name, lambda row: row.type + ":" + row.text)
+
+    def digits(self, value: nodes.Value) -> Sql:
+        """Return a number as a text with all of its digits."""
+        number = self.number(value)
+        return func.nullif(func.quote(number), "NULL") if self._is_sqlite else cast(number, Text)
+
+    def time(self, value: Sql) -> Sql:
+        """Return a time as a text in UTC. The order of the texts is that of the times."""
+        return type_coerce(value, Text) if self._is_sqlite else cast(func.timezone("UTC", value), Text)
+
+    def listed(self, value: Any) -> Sql:
+        """Return the values of all rows as a JSON list. SQLite writes numbers with 15 digits."""
+        return func.json_group_array(value) if self._is_sqlite else cast(func.json_agg(value), Text)
+
+    def metric(self, name: str, column: str, convert: Callable[[Sql], Sql] = lambda value: value) -> Sql:
+        """Return a column of a run's metric."""
+        return self._read(MetricSeries, name, lambda row: convert(getattr(row, column)))
 
     def condition(self, node: nodes.Condition) -> ColumnElement[bool]:
         """Translate a condition."""
@@ -173,6 +119,8 @@ class Translator:
 
     def _comparison(self, node: nodes.Condition) -> Sql:
         match node:
+            case nodes.Compare(operator, nodes.Setting(name), nodes.Constant(number)):
+                return has_setting(name, _COMPARE[operator](RunSetting.number, number))
             case nodes.Compare(operator, left, right):
                 return _COMPARE[operator](self.number(left), self.number(right))
             case nodes.CompareTime(operator, column, moment):
@@ -184,12 +132,14 @@ class Translator:
             case nodes.Contains(name, text):
                 return self._contains(name, text)
             case nodes.IsTrue(setting, value):
-                return self.settings.is_boolean(setting.name, value)
+                return has_setting(
+                    setting.name, RunSetting.type == "boolean", RunSetting.text == ("true" if value else "false")
+                )
         raise TypeError(node)
 
     def _one_of(self, name: Column | nodes.Setting, texts: tuple[str, ...]) -> Sql:
         if isinstance(name, nodes.Setting):
-            return self.settings.text(name.name).in_(texts)
+            return has_setting(name.name, RunSetting.type.in_(_TEXTS), RunSetting.text.in_(texts))
         if name.kind == "tags":
             return _has_tag(RunTag.tag.in_(texts))
         if name.kind == "study":
@@ -200,7 +150,8 @@ class Translator:
 
     def _contains(self, name: Column | nodes.Setting, text: str) -> Sql:
         if isinstance(name, nodes.Setting):
-            return self.settings.text(name.name).icontains(text, autoescape=True)
+            contains = RunSetting.text.icontains(text, autoescape=True)
+            return has_setting(name.name, RunSetting.type.in_(_TEXTS), contains)
         if name.kind == "tags":
             return _has_tag(RunTag.tag.icontains(text, autoescape=True))
         if name.kind == "study":
@@ -210,7 +161,7 @@ class Translator:
     def _missing(self, value: nodes.Value) -> ColumnElement[bool]:
         match value:
             case nodes.Setting(name):
-                return self.settings.is_missing(name)
+                return not_(has_setting(name))
             case Column(kind="tags"):
                 return not_(_has_tag(true()))
             case Column(kind="study"):
@@ -241,11 +192,9 @@ class Translator:
             case nodes.Constant(number):
                 return literal(number, Double())
             case nodes.Setting(name):
-                return self.settings.number(name)
+                return self._read(RunSetting, name, lambda row: row.number)
             case nodes.MetricStatistic(name, statistic):
-                column = stored_number(_STATISTICS[statistic])
-                wanted = select(column).where(MetricSeries.run_id == Run.id, MetricSeries.name == name)
-                return wanted.correlate(Run).scalar_subquery()
+                return self.metric(name, _STATISTICS[statistic], stored_number)
             case Column():
                 return self._column(value)
         return self._calculated(value) if self._is_sqlite else self._combined(value)
@@ -342,6 +291,12 @@ def stored_number(column: Any) -> Sql:
         (number.between(-LARGEST_NUMBER, LARGEST_NUMBER), number),
         else_=None,
     )
+
+
+def has_setting(name: str, *conditions: ColumnElement[bool]) -> ColumnElement[bool]:
+    """Return whether a run has a setting that fulfills the conditions."""
+    # Without the sum, SQLite would look up each run of the subquery in the table, although an index has the runs.
+    return (Run.id + 0).in_(select(RunSetting.run_id).where(RunSetting.name == name, *conditions))
 
 
 def _in_study(condition: ColumnElement[bool]) -> Sql:

@@ -1,0 +1,66 @@
+"""The table of settings, which has the fields of all configurations.
+
+After each test with the application, the fixture `client` compares the table with the configurations.
+"""
+
+import math
+import random
+
+from arcadia_backend.database.engine import Database
+from arcadia_backend.database.tables import Run, setting_rows
+from tests.factories import CARTPOLE, PONG, Api
+from tests.settings_table import expected_settings, stored_settings
+
+
+def test_launched_copied_and_purged_runs_have_their_settings(api: Api, database: Database) -> None:
+    first = api.launch(config=CARTPOLE | {"seed": 3})["id"]
+    copy = api.user.post(f"/api/v1/runs/{first}/clone", json={"overrides": {"seed": 4}}).raise_for_status().json()
+    last = api.launch(config=PONG)["id"]
+    assert {(row["run_id"], row["number"]) for row in stored_settings(database) if row["name"] == "seed"} >= {
+        (first, 3.0),
+        (copy["id"], 4.0),
+    }
+    assert stored_settings(database) == expected_settings(database)
+    for action in ("stop", "archive", "purge"):
+        body = {"ids": [first, last], "action": action}
+        assert api.user.post("/api/v1/runs/bulk", json=body).json()["done"] == [first, last]
+    assert {row["run_id"] for row in stored_settings(database)} == {copy["id"]}
+    assert stored_settings(database) == expected_settings(database)
+
+
+def test_changed_configurations_have_their_settings(api: Api, database: Database) -> None:
+    made = random.Random(3)
+    values = [None, True, False, 0, -0.0, 1, 2.5, 1e-70, -1e70, 10**400, "", "ä", "true", [1, "ü, ö"], {"a": [1, 2]}]
+    names = ["seed", "x", "", "a.b", 'quote"', "é", "n" * 501, "😀"]
+    ids = [api.launch()["id"] for _ in range(3)]
+    for _ in range(40):
+        with database.write() as session:
+            run = session.get_one(Run, made.choice(ids))
+            for _ in range(made.choice((1, 2))):
+                config = {name: made.choice(values) for name in names if made.random() < 0.6}
+                run.config = config
+                if made.random() < 0.5:
+                    session.flush()
+        assert stored_settings(database) == expected_settings(database)
+    assert any(row["type"] == "json" for row in stored_settings(database))
+    assert not any(len(row["name"]) > 500 for row in stored_settings(database))
+
+
+def test_a_rolled_back_change_keeps_the_settings(api: Api, database: Database) -> None:
+    run_id = api.launch()["id"]
+    before = stored_settings(database)
+    with database.read() as session:
+        session.get_one(Run, run_id).config = {"seed": 7}
+        session.rollback()
+    assert stored_settings(database) == before == expected_settings(database)
+
+
+def test_numbers_beyond_those_of_expressions_keep_their_digits() -> None:
+    found = {row["name"]: row for row in setting_rows(1, {"large": 1e70, "small": -1e-70, "nan": math.nan, "one": 1})}
+    assert {name: (row["number"], row["text"]) for name, row in found.items()} == {
+        "large": (None, "1e+70"),
+        "small": (0.0, "-1e-70"),
+        "nan": (None, "nan"),
+        "one": (1.0, "1"),
+    }
+    assert {row["type"] for row in found.values()} == {"number"}
