@@ -185,11 +185,12 @@ LONG_COLUMNS = ("config", "notes", "versions", "command", "failure_traceback")
 
 @dataclass(frozen=True)
 class PageRequest:
-    """The order and the place of a page. Its order may contain computed columns."""
+    """The order and the place of a page. Its order may contain computed columns. The place is a cursor or an offset."""
 
     sort: str
     limit: int
     cursor: str | None = None
+    offset: int = 0
 
 
 @dataclass
@@ -209,12 +210,15 @@ def list_runs(
     long_columns: Collection[str] = (),
 ) -> RunRows:
     """Return one page of runs. Reading a column of LONG_COLUMNS that is not in `long_columns` raises an error."""
+    if page.cursor is not None and page.offset:
+        raise Invalid(FieldError(field="offset", message="use a cursor or an offset, not both"))
     keys = sort_keys(session, page.sort, computed)
     # Another definition of a computed column is another order.
     order = repr([page.sort, *(item for item in computed.items() if item[0] in page.sort)])
     cursor = read_cursor(page.cursor, order, keys) if page.cursor is not None else None
     conditions = filter_conditions(session, filters)
-    rows = session.execute(_page_query(conditions, keys, cursor, page.limit + 1)).all()
+    query = _page_query(conditions, keys, cursor, page.limit + 1)
+    rows = session.execute(query.offset(page.offset) if page.offset else query).all()
     last = rows[page.limit - 1] if len(rows) > page.limit else None
     next_cursor = write_cursor(order, Cursor([*last[2:]], last.id)) if last is not None else None
     total = rows[0].total if rows else session.scalar(select(func.count()).select_from(Run).where(*conditions))

@@ -44,6 +44,7 @@ router = APIRouter(tags=["runs"])
 
 # Limits of one transaction of a bulk action.
 BULK_BATCH_SIZE, BULK_BATCH_SECONDS = 100, 0.2
+MAX_OFFSET = 1_000_000
 
 TextValues = Annotated[list[Text], Query(max_length=50)]
 MetricName = Annotated[str, StringConstraints(pattern=NAME_PATTERN)]
@@ -125,7 +126,10 @@ def list_runs(
         ),
     ] = [],  # noqa: B006
     limit: Annotated[int, Query(ge=1, le=1_000)] = 50,
-    cursor: Annotated[str | None, Query(max_length=10_000)] = None,
+    cursor: Annotated[str | None, Query(max_length=10_000, description="The `next_cursor` of a page.")] = None,
+    offset: Annotated[
+        int, Query(ge=0, le=MAX_OFFSET, description="Runs to skip from the start of the list. Not with a cursor.")
+    ] = 0,
 ) -> schemas.RunPage:
     """Return one page of runs, with the fields that a table shows. Null and empty fields of a run are left out.
 
@@ -134,7 +138,7 @@ def list_runs(
     details = list_query.parse_details(include)
     with db.read() as session:
         columns = queries.read_computed(session, compute)
-        page = list_query.PageRequest(sort, limit, cursor)
+        page = list_query.PageRequest(sort, limit, cursor, offset)
         rows = list_query.list_runs(session, filters, page, columns, details.fields)
         return list_query.to_page(session, rows, metric, details, columns)
 
@@ -170,7 +174,7 @@ def list_groups(
         ),
     ] = "-newest",
     limit: Annotated[int, Query(ge=1, le=1_000)] = 50,
-    offset: Annotated[int, Query(ge=0, le=1_000_000)] = 0,
+    offset: Annotated[int, Query(ge=0, le=MAX_OFFSET)] = 0,
     baseline: Annotated[Id | None, Query(description="A run. Its group is returned as `baseline`.")] = None,
 ) -> grouping.ListedGroupPage:
     """Return groups of runs with equal values. The filter of a group selects its runs, in this call and in the list."""

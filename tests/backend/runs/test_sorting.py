@@ -90,6 +90,13 @@ def test_pages_in_any_order_have_each_run_once(api: Api, rows: dict[int, dict[st
     whole = walk(api, RUNS, **query)
     assert sorted(whole) == sorted(rows)
     assert walk(api, 3, **query) == whole
+    for offset in (0, 1, 8, RUNS - 1, RUNS, 1_000):
+        part = page(api, limit=4, offset=offset, **query)
+        assert [run["id"] for run in part["items"]] == whole[offset : offset + 4]
+        assert part["total"] == RUNS
+        if part["next_cursor"] is not None:
+            following = page(api, limit=4, cursor=part["next_cursor"], **query)
+            assert [run["id"] for run in following["items"]] == whole[offset + 4 : offset + 8]
 
 
 def test_computed_columns_are_returned_and_sorted(api: Api, rows: dict[int, dict[str, Any]]) -> None:
@@ -136,3 +143,13 @@ def test_a_cursor_fits_only_one_definition_of_a_column(api: Api) -> None:
     query = {"sort": "a", "compute": ["a = frames"], "cursor": first["next_cursor"]}
     answer = api.user.get("/api/v1/runs", params=query)
     assert (answer.status_code, answer.json()["errors"][0]["field"]) == (422, "cursor")
+
+
+def test_a_page_has_a_cursor_or_an_offset(api: Api) -> None:
+    for _ in range(2):
+        api.launch()
+    cursor = page(api, limit=1)["next_cursor"]
+    assert len(page(api, cursor=cursor, offset=0)["items"]) == 1
+    answer = api.user.get("/api/v1/runs", params={"cursor": cursor, "offset": 1})
+    assert (answer.status_code, answer.json()["errors"][0]["field"]) == (422, "offset")
+    assert api.user.get("/api/v1/runs", params={"offset": -1}).status_code == 422
