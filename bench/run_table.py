@@ -112,12 +112,12 @@ def cpu_seconds(other: int) -> float:
     return sum(sum(psutil.Process(pid).cpu_times()[:2]) for pid in pids)
 
 
-def fill(database: Database) -> None:
-    """Store the runs with their tags, metrics and clocks."""
+def fill(database: Database, count: int = RUNS) -> None:
+    """Store runs with their tags, metrics and clocks."""
     made = random.Random(1)
     runs, tags, series, clocks = [], [], [], []
-    for run_id in range(1, RUNS + 1):
-        runs.append(run_row(made, run_id))
+    for run_id in range(1, count + 1):
+        runs.append(run_row(made, run_id, count))
         tags += [{"run_id": run_id, "tag": tag} for tag in ("good", "night", "baseline") if made.random() < 0.2]
         for number in range(METRICS):
             value = made.gauss(0, 10)
@@ -132,12 +132,12 @@ def fill(database: Database) -> None:
         session.execute(text("ANALYZE"))
 
 
-def run_row(made: random.Random, run_id: int) -> dict[str, Any]:
-    """Return a random run."""
+def run_row(made: random.Random, run_id: int, count: int) -> dict[str, Any]:
+    """Return a random run of this number."""
     preset = made.choice(list(PRESETS.values())).config.model_dump(mode="json")
     extra = {f"f{number}": number for number in range(20)}
     config = preset | extra | {"learning_rate": made.choice((7e-4, 1e-3, 3e-4)), "seed": run_id % 10}
-    created = utc_now() - timedelta(minutes=RUNS - run_id)
+    created = utc_now() - timedelta(minutes=count - run_id)
     best = made.gauss(0, 20)
     return {
         "name": f"Run {run_id}",

@@ -59,6 +59,7 @@ from arcadia_backend.reports.routes import shared_router as shared
 from arcadia_backend.runs.bulk import BulkActionThread
 from arcadia_backend.runs.bulk import router as bulk_actions
 from arcadia_backend.runs.routes import router as runs
+from arcadia_backend.runs.table_export import router as run_table
 from arcadia_backend.saliency import router as saliency
 from arcadia_backend.start_sets import router as start_points
 from arcadia_backend.studies.routes import router as studies
@@ -81,6 +82,7 @@ from arcadia_backend.worker_api.sweeper import Sweeper
 ROUTERS = (
     runs,
     bulk_actions,
+    run_table,
     projects,
     boards,
     views,
