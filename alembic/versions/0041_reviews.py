@@ -1,7 +1,7 @@
 """Reviews of replays
 
 Revision ID: 0041
-Revises: 0038
+Revises: 0040
 """
 
 import sqlalchemy as sa
@@ -10,7 +10,7 @@ from alembic import op
 from arcadia_backend.database import columns
 
 revision = "0041"
-down_revision = "0038"
+down_revision = "0040"
 branch_labels = None
 depends_on = None
 

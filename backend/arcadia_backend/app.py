@@ -57,7 +57,10 @@ from arcadia_backend.reported.routes import router as reported
 from arcadia_backend.reports.routes import router as reports
 from arcadia_backend.reports.routes import shared_router as shared
 from arcadia_backend.reviews import router as reviews
+from arcadia_backend.runs.bulk import BulkActionThread
+from arcadia_backend.runs.bulk import router as bulk_actions
 from arcadia_backend.runs.routes import router as runs
+from arcadia_backend.runs.table_export import router as run_table
 from arcadia_backend.saliency import router as saliency
 from arcadia_backend.start_sets import router as start_points
 from arcadia_backend.studies.routes import router as studies
@@ -79,6 +82,8 @@ from arcadia_backend.worker_api.sweeper import Sweeper
 
 ROUTERS = (
     runs,
+    bulk_actions,
+    run_table,
     projects,
     boards,
     views,
@@ -144,6 +149,7 @@ async def lifespan(app: FastAPI) -> AsyncIterator[None]:
     sweeper = Sweeper(app.state.database, settings, app.state.doorbell)
     app.state.study_scheduler = scheduler = StudyScheduler(app.state.database, settings, app.state.doorbell)
     deliverer = AlertDeliverer(app.state.database, settings)
+    app.state.bulk_action_thread = bulk = BulkActionThread(app.state.database, app.state.doorbell)
     app.state.mcp = McpEndpoint(app)
     app.state.recent_documents = RecentDocuments()
     async with notices.running(settings.broker_url.get_secret_value()) as app.state.hub, app.state.mcp.running():
@@ -151,10 +157,12 @@ async def lifespan(app: FastAPI) -> AsyncIterator[None]:
         sweeper.start()
         scheduler.start()
         deliverer.start()
+        bulk.start()
         try:
             async with cancel_unwatched_games(app.state.database, app.state.stages), watches.running(app):
                 yield
         finally:
+            bulk.stop()
             deliverer.stop()
             scheduler.stop()
             sweeper.stop()

@@ -303,7 +303,7 @@ def test_the_address_runs_opens_the_table_with_its_filters(page: Page) -> None:
 @pytest.mark.usefixtures("api")
 def test_all_matching_runs_are_tagged(page: Page) -> None:
     page.goto("/?filter=seed+%3D+2")
-    page.get_by_role("checkbox", name="Select all loaded runs").check()
+    page.get_by_role("checkbox", name="Select all runs").check()
     page.get_by_role("button", name="Tag 2").click()
     field = page.get_by_role("combobox", name="Tags")
     expect(field).to_be_focused()
@@ -313,3 +313,29 @@ def test_all_matching_runs_are_tagged(page: Page) -> None:
     expect(page.get_by_text("2 runs tagged.")).to_be_visible()
     page.goto("/?filter=tag:night")
     expect_names(page, "rate 0.01 seed 2", "rate 0.001 seed 2")
+
+
+@pytest.mark.nightly
+def test_all_runs_of_a_long_list_are_stopped_even_if_the_backend_is_killed(
+    page: Page, api: Api, installation: Installation
+) -> None:
+    count = 130
+    for number in range(count):
+        api.launch(name=f"long {number}", tags=["long"])
+    page.goto("/?tag=long&sort=id")
+    expect(page.get_by_role("link", name="long 0", exact=True)).to_be_visible()
+    page.evaluate("window.scrollTo(0, document.documentElement.scrollHeight)")
+    expect(page.get_by_role("link", name=f"long {count - 1}", exact=True)).to_be_visible()
+    expect(page.get_by_role("row", name="long 0", exact=True)).to_have_count(0)
+    page.get_by_role("checkbox", name="Select all runs").check()
+    expect(page.get_by_text(f"All {count} runs selected")).to_be_visible()
+    page.get_by_role("checkbox", name=f"Select long {count - 1}", exact=True).uncheck()
+    page.get_by_role("button", name=f"Stop {count - 1}").click()
+    dialog = page.get_by_role("dialog", name=f"Stop {count - 1} runs?")
+    with page.expect_response("**/bulk-actions*"):
+        dialog.get_by_role("button", name=f"Stop {count - 1} runs").click()
+    installation.backend.end()
+    installation.start()
+    expect(page.get_by_text(f"{count - 1} runs stopping.")).to_be_visible()
+    states = api.user.get("/api/v1/run-facets", params={"filter": "tag:long"}).json()["state"]
+    assert states == [{"value": "queued", "runs": 1}, {"value": "stopped", "runs": count - 1}]

@@ -45,8 +45,8 @@ REFUSED_THOUGH_VALID = (
     "^/api/v1/(alert-channels|alert-rules/{kind})$",
     # A run or a study moves to a project that exists. A project is merged into another one, and its report exists.
     "^/api/v1/(runs/{run_id}|studies/{study_id}|projects/{project_id}(/merge)?)$",
-    # Tags belong only to two of the actions on many runs.
-    "^/api/v1/runs/bulk$",
+    # Tags and a project belong only to some of the actions on many runs.
+    "^/api/v1/(runs/bulk|bulk-actions)$",
     # A view belongs to a project that exists.
     "^/api/v1/views$",
     # An archive is not arbitrary bytes, and its runs are a list separated by commas.

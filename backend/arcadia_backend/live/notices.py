@@ -114,8 +114,11 @@ class Topic:
     payload: Payload
 
     def matches(self, notice: Notice) -> bool:
-        """Return True if a notice is of this topic."""
-        return notice.name in self.names and self.payload.items() <= notice.payload.items()
+        """Return True if a notice is of this topic. A notice about many runs names none, and is about each."""
+        if notice.name not in self.names:
+            return False
+        found = notice.payload
+        return all(found.get(key) == value for key, value in self.payload.items() if key in found or key != "run_id")
 
 
 def concerns(notice: Notice, topics: Iterable[Topic]) -> bool:

@@ -83,10 +83,11 @@ async def stream_events(
     `PUT /events/{stream}/watches`. An event `document.changed` then brings each change of such a document.
 
     Notices: run.changed, run.metrics, run.log, run.files, run.removed, job.changed, play.changed, worker.changed,
-    study.changed, study.removed, board.changed, projects.changed, alerts.changed, artifacts.changed, import.progress,
-    refetch. Most only name what changed. job.changed has the `id` of a job (`job_id` of an evaluation, for example),
-    `run_id`, `kind`, `state` (a job's state, or `removed`), `done` and `total`. run.files announces new, changed or
-    deleted files. refetch means that events may have been lost: fetch what is shown, and send all watches again.
+    study.changed, study.removed, board.changed, bulk.changed, projects.changed, alerts.changed, artifacts.changed,
+    import.progress, refetch. Most only name what changed. Without a `run_id`, run.changed, run.removed and run.log are
+    about many runs. job.changed has the `id` of a job (`job_id` of an evaluation, for example), `run_id`, `kind`,
+    `state` (a job's state, or `removed`), `done` and `total`. run.files announces new, changed or deleted files.
+    refetch means that events may have been lost: fetch what is shown, and send all watches again.
     """
     ends = time.monotonic() + MAX_STREAM_SECONDS
     watches: Watches = request.app.state.watches

@@ -229,7 +229,9 @@ def act_on_many(db: Db, bell: Bell, request: schemas.BulkRequest) -> schemas.Bul
     while waiting:
         # Use several transactions, so that a large purge does not block the events of other runs.
         with db.write() as session:
-            outcomes = service.bulk(session, request, waiting[:BULK_BATCH_SIZE], BULK_BATCH_SECONDS)
+            outcomes = service.bulk(
+                session, request.action, request.tags, waiting[:BULK_BATCH_SIZE], BULK_BATCH_SECONDS
+            )
             done = [run_id for run_id, reason in outcomes.items() if reason is None]
             if request.action == "resume":
                 for run_id in done:

@@ -30,6 +30,7 @@ Priority = Annotated[
 Overrides = Annotated[dict[str, Any], Field(max_length=200, description="Configuration fields to change.")]
 Action = Literal["stop", "pause", "resume", "archive", "restore", "purge"]
 BulkAction = Action | Literal["tag", "untag"]
+ManyRunsAction = BulkAction | Literal["move"]
 
 
 class Parent(BaseModel):
@@ -265,6 +266,12 @@ class ForkRun(_Request):
     project: ProjectName | None = Field(default=None, description="Default: the project of the original run.")
 
 
+def check_tags(action: ManyRunsAction, tags: list[str]) -> None:
+    """Raise ValueError unless the action has tags exactly if it adds or removes some."""
+    if bool(tags) != (action in ("tag", "untag")):
+        raise ValueError("the actions tag and untag need tags, and the others have none")
+
+
 class BulkRequest(_Request):
     """An action to apply to many runs."""
 
@@ -274,8 +281,7 @@ class BulkRequest(_Request):
 
     @model_validator(mode="after")
     def _check_tags(self) -> Self:
-        if bool(self.tags) != (self.action in ("tag", "untag")):
-            raise ValueError("the actions tag and untag need tags, and the others have none")
+        check_tags(self.action, self.tags)
         return self
 
 

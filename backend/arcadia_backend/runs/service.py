@@ -1,27 +1,26 @@
 """Operations on runs. Every function works inside the caller's transaction."""
 
 import time
-from collections.abc import Iterable, Sequence
-from typing import Any
+from collections.abc import Collection, Iterable, Sequence
+from typing import Any, Literal
 
 from sqlalchemy import select
-from sqlalchemy.orm import Session
+from sqlalchemy.orm import Session, defer
 
 from arcadia_backend import configuration
 from arcadia_backend.checkpoints.availability import find_chosen
 from arcadia_backend.checkpoints.service import copy_checkpoint
 from arcadia_backend.database.columns import utc_now
-from arcadia_backend.database.engine import after_commit
 from arcadia_backend.database.tables import Run, RunTag
 from arcadia_backend.errors import Conflict
 from arcadia_backend.files.service import delete_run_files
-from arcadia_backend.live.notices import publish
 from arcadia_backend.logs import note
 from arcadia_backend.projects.service import assign, project_of, resolve
 from arcadia_backend.provenance import delete_unused_documents, document_hashes
 from arcadia_backend.replays.service import forget_analyses, list_replays
+from arcadia_backend.runs.list_query import LONG_COLUMNS
 from arcadia_backend.runs.names import name_for_copy
-from arcadia_backend.runs.schemas import MAX_TAGS, Action, BulkRequest, CloneRun, CreateRun, EditRun, ForkRun
+from arcadia_backend.runs.schemas import MAX_TAGS, Action, BulkAction, CloneRun, CreateRun, EditRun, ForkRun
 from arcadia_backend.runs.states import Already, Change, Refusal, announce_run, decide, queue_on_request
 from arcadia_backend.web.lookup import require_trained
 from arcadia_workers.contract.config import RunConfig
@@ -54,13 +53,11 @@ def _set_tags(run: Run, tags: Iterable[str]) -> None:
     run.tags = [kept.get(tag) or RunTag(tag=tag) for tag in dict.fromkeys(tags)]
 
 
-def _change_tags(session: Session, run: Run, request: BulkRequest) -> None:
+def _change_tags(session: Session, run: Run, action: Literal["tag", "untag"], changed: Collection[str]) -> None:
     """Add or remove tags. Raise Conflict if the run would have too many."""
     before = [tag.tag for tag in run.tags]
     tags = (
-        list(dict.fromkeys([*before, *request.tags]))
-        if request.action == "tag"
-        else [tag for tag in before if tag not in request.tags]
+        list(dict.fromkeys([*before, *changed])) if action == "tag" else [tag for tag in before if tag not in changed]
     )
     if len(tags) > MAX_TAGS:
         raise Conflict(f"Run {run.id} would have more than {MAX_TAGS} tags.")
@@ -109,27 +106,31 @@ def fork(session: Session, run: Run, changes: ForkRun) -> Run:
     return child
 
 
-def bulk(session: Session, request: BulkRequest, ids: Sequence[int], seconds: float) -> dict[int, str | None]:
-    """Apply a request to runs until the time is up. Return for each handled run why it was skipped, or None."""
+def bulk(
+    session: Session, action: BulkAction, tags: Collection[str], ids: Sequence[int], seconds: float
+) -> dict[int, str | None]:
+    """Apply an action to runs until the time is up. Return for each handled run why it was skipped, or None."""
     ends = time.monotonic() + seconds
-    locked = session.scalars(select(Run).where(Run.id.in_(ids)).order_by(Run.id).with_for_update())
+    unread = [defer(getattr(Run, name)) for name in LONG_COLUMNS]
+    query = select(Run).where(Run.id.in_(ids)).order_by(Run.id).options(*unread)
+    locked = session.scalars(query.with_for_update())
     runs = {run.id: run for run in locked}
     outcomes: dict[int, str | None] = {}
     for run_id in ids:
         run = runs.get(run_id)
-        outcomes[run_id] = _try_action(session, run, request) if run is not None else f"There is no run {run_id}."
+        outcomes[run_id] = _try_action(session, run, action, tags) if run is not None else f"There is no run {run_id}."
         if time.monotonic() > ends:
             break
     return outcomes
 
 
-def _try_action(session: Session, run: Run, request: BulkRequest) -> str | None:
+def _try_action(session: Session, run: Run, action: BulkAction, tags: Collection[str]) -> str | None:
     """Apply an action. Return why it is not allowed, or None."""
     try:
-        if request.action == "tag" or request.action == "untag":
-            _change_tags(session, run, request)
+        if action == "tag" or action == "untag":
+            _change_tags(session, run, action, tags)
         else:
-            act(session, run, request.action)
+            act(session, run, action)
     except Conflict as refused:
         return refused.detail
     return None
@@ -173,7 +174,7 @@ def _purge(session: Session, run: Run) -> None:
     session.delete(run)
     session.flush()
     delete_unused_documents(session, documents)
-    after_commit(session, lambda: publish("run.removed", {"run_id": run_id}))
+    announce_run(session, run_id, "run.removed")
 
 
 def _for_copy(session: Session, run: Run, config: RunConfig, project: str | None) -> dict[str, Any]:

@@ -1,5 +1,7 @@
 """State table of runs: the actions allowed in each state, and their effects."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import cache
 from typing import Literal
@@ -9,7 +11,7 @@ from sqlalchemy.orm import Session
 from arcadia_backend.checkpoints.availability import CheckpointCount, why_not_changeable, why_not_playable
 from arcadia_backend.database.columns import utc_now
 from arcadia_backend.database.engine import after_commit
-from arcadia_backend.database.tables import Run
+from arcadia_backend.database.tables import Run, RunOrigin
 from arcadia_backend.live.notices import publish
 from arcadia_backend.runs.schemas import Action, RunActions
 from arcadia_workers.contract.worker_api import ACTIVE, Desired, State
@@ -98,7 +100,8 @@ ACTIONS: dict[Action, dict[State, Decision]] = {
 
 def decide(action: Action, run: Run) -> Decision:
     """Return what an action would change, or why it is not allowed."""
-    decision = _decide(action, run.state, run.desired, _continued_by(run), archived=run.archived_at is not None)
+    continued_by = _continued_by(run.origin, has_key=run.reported_key is not None)
+    decision = _decide(action, run.state, run.desired, continued_by, archived=run.archived_at is not None)
     if isinstance(decision, Change):
         return decision
     return replace(decision, reason=decision.reason.format(state=run.state, key=run.reported_key))
@@ -109,17 +112,23 @@ def to_actions(run: Run, checkpoints: CheckpointCount) -> RunActions:
     return _to_actions(
         run.state,
         run.desired,
-        _continued_by(run),
+        _continued_by(run.origin, has_key=run.reported_key is not None),
         archived=run.archived_at is not None,
         play=why_not_playable(run, checkpoints),
         change=why_not_changeable(run, checkpoints),
     )
 
 
-def _continued_by(run: Run) -> ContinuedBy:
-    if run.origin == "trained":
+def refusals(state: State, desired: Desired, origin: RunOrigin, *, has_key: bool, archived: bool) -> RunActions:
+    """Return for each action why runs like this do not allow it, or None. The others of RunActions are None."""
+    continued_by = _continued_by(origin, has_key=has_key)
+    return _to_actions(state, desired, continued_by, archived=archived, play=None, change=None)
+
+
+def _continued_by(origin: RunOrigin, *, has_key: bool) -> ContinuedBy:
+    if origin == "trained":
         return "worker"
-    return "script" if run.reported_key is not None else "nothing"
+    return "script" if has_key else "nothing"
 
 
 @cache
@@ -185,7 +194,23 @@ def queue_on_request(run: Run) -> None:
     run.requeues, run.archived_at = 0, None
 
 
+_MANY_RUNS = "many_runs"
+
+
 def announce_run(session: Session, run_id: int, *names: str) -> None:
     """Publish notices about a run after the commit, for example run.changed."""
+    if _MANY_RUNS in session.info:
+        session.info[_MANY_RUNS].update(names)
+        return
     for name in names:
         after_commit(session, lambda name=name: publish(name, {"run_id": run_id}))  # type: ignore[misc]
+
+
+@contextmanager
+def announcing_together(session: Session) -> Iterator[set[str]]:
+    """Collect the names of the notices about runs inside the block, instead of publishing each."""
+    session.info[_MANY_RUNS] = names = set[str]()
+    try:
+        yield names
+    finally:
+        del session.info[_MANY_RUNS]

@@ -4,7 +4,7 @@ import { useApiMutation } from "./requests";
 import { projectKeys } from "./projects";
 import { reportKeys } from "./reports";
 import { writeRunNumbers } from "./runNumbers";
-import { runKeys } from "./runs";
+import { type FailuresQuery, runKeys } from "./runs";
 import type { components } from "./schema";
 import { studyKeys } from "./studies";
 import type { QueryOf } from "./types";
@@ -30,6 +30,14 @@ export function archiveAddress(items: ExportedItems, files: FilesChoice = "all")
     ([kind, ids]: [string, number[]]) => [kind, writeRunNumbers(ids)] as const,
   );
   return address("/archives", { ...Object.fromEntries(query), ...(files !== "all" && { files }) });
+}
+
+/** Return the address of a table of all runs that match a filter. */
+export function runTableAddress(
+  format: "csv" | "jsonl",
+  query: FailuresQuery & { exclude: readonly number[] },
+): string {
+  return address(`/export/runs.${format}`, query);
 }
 
 /** An archive file, and the project of everything in it. Without one, it goes to the projects that the file names. */

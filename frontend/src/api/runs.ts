@@ -20,7 +20,7 @@ import type {
   RunPage,
 } from "./types";
 
-export type RunListQuery = Omit<QueryOf<"/api/v1/runs">, "limit" | "cursor">;
+export type RunListQuery = Omit<QueryOf<"/api/v1/runs">, "limit" | "cursor" | "offset">;
 export type FailuresQuery = QueryOf<"/api/v1/run-failures">;
 export type GroupsQuery = Omit<QueryOf<"/api/v1/run-groups">, "value" | "limit" | "offset" | "baseline">;
 
@@ -34,6 +34,7 @@ export const RUN_PAGE_SIZE = 100;
 export const runKeys = {
   lists: ["runs"] as const,
   list: (query: RunListQuery) => [...runKeys.lists, query] as const,
+  page: (query: RunListQuery, page: number) => [...runKeys.lists, query, { page }] as const,
   allFacets: ["run-facets"] as const,
   facets: (archived: boolean, project: string | null) =>
     [...runKeys.allFacets, { archived, project }] as const,
@@ -72,6 +73,20 @@ export const runListQuery = (query: RunListQuery) =>
     initialPageParam: null as string | null,
     getNextPageParam: (last) => last.next_cursor,
     placeholderData: keepPreviousData,
+  });
+
+/** A page of the list by its number, from 0. */
+export const runPageQuery = (query: RunListQuery, page: number) =>
+  queryOptions({
+    queryKey: runKeys.page(query, page),
+    ...live([...TOPICS, ...(showsMetrics(query) ? ofAny("run.metrics") : [])], LIST_SECONDS),
+    queryFn: ({ signal }): Promise<RunPage> => {
+      const place = page > 0 ? { offset: page * RUN_PAGE_SIZE } : {};
+      return call("get", "/api/v1/runs", {
+        params: { query: { ...query, limit: RUN_PAGE_SIZE, ...place } },
+        signal,
+      }).then(readRunPage);
+    },
   });
 
 const showsMetrics = ({ metric = [], compute = [] }: RunListQuery) => metric.length + compute.length > 0;

@@ -4,6 +4,7 @@ import { MantineProvider } from "@mantine/core";
 import { useNotifications } from "@mantine/notifications";
 import { QueryClientProvider, type QueryClient } from "@tanstack/react-query";
 import { type ReactNode, useState } from "react";
+import { Hints } from "@/ui/Hint";
 import { lazyPart } from "@/ui/lazyPart";
 import { readableRed, theme } from "@/theme/theme";
 
@@ -21,6 +22,7 @@ export function Providers({ client, env = "default", children }: ProvidersProps)
     <MantineProvider theme={theme} cssVariablesResolver={readableRed} defaultColorScheme="auto" env={env}>
       <QueryClientProvider client={client}>
         <FirstNotifications />
+        <Hints />
         {children}
       </QueryClientProvider>
     </MantineProvider>

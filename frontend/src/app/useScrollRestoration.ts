@@ -16,10 +16,11 @@ export function useScrollRestoration(): void {
     const previousMode = history.scrollRestoration;
     history.scrollRestoration = "manual";
     const savePosition = () => positions.current.set(current.current.key, window.scrollY);
-    window.addEventListener("scroll", savePosition, { passive: true });
+    // First of all listeners, since reading the position after one has changed the page would lay it out again.
+    window.addEventListener("scroll", savePosition, { capture: true, passive: true });
     return () => {
       history.scrollRestoration = previousMode;
-      window.removeEventListener("scroll", savePosition);
+      window.removeEventListener("scroll", savePosition, { capture: true });
     };
   }, []);
 

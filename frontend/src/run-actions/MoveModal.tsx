@@ -9,7 +9,7 @@ import { notifyDone } from "@/ui/notify";
 import { ProjectSelect } from "@/ui/ProjectSelect";
 
 interface MoveModalProps {
-  items: MoveItems;
+  items?: MoveItems;
   /** Description of the items, such as "3 runs" or "this study and its runs". */
   subject: string;
   /** The project that the items are in, if it is the same for all. */
@@ -17,11 +17,13 @@ interface MoveModalProps {
   opened: boolean;
   onClose: () => void;
   onMoved?: () => void;
+  /** Moves the items to a project instead, for example because they are not known. */
+  onMove?: (project: string) => Promise<void>;
 }
 
 /** Dialog that moves runs, studies and reports to another project, or to a new one. */
 export function MoveModal(props: MoveModalProps) {
-  const { items, subject, from, opened, onClose, onMoved } = props;
+  const { items = {}, subject, from, opened, onClose, onMoved, onMove } = props;
   const [chosen, setChosen] = useState<string | null>(null);
   const [newName, setNewName] = useState("");
   const { data: projects } = useQuery({ ...projectsQuery, enabled: opened });
@@ -34,8 +36,11 @@ export function MoveModal(props: MoveModalProps) {
     try {
       const known = projects?.find((project) => isSameProject(project.name, name));
       const target = known ?? (await create.mutateAsync({ name }));
-      const moved = await move.mutateAsync({ id: target.id, items });
-      notifyDone(`Moved ${describe(moved)} to ${target.name}.`);
+      if (onMove) await onMove(target.name);
+      else {
+        const moved = await move.mutateAsync({ id: target.id, items });
+        notifyDone(`Moved ${describe(moved)} to ${target.name}.`);
+      }
       setChosen(null);
       setNewName("");
       onClose();

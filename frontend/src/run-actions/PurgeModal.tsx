@@ -5,6 +5,8 @@ import { plural } from "@/ui/format";
 
 interface PurgeFormProps {
   runs: readonly ListedRun[];
+  /** Number of runs, if these are not all. */
+  count?: number;
   busy: boolean;
   onConfirm: () => void;
   onClose: () => void;
@@ -12,13 +14,14 @@ interface PurgeFormProps {
   children?: ReactNode;
 }
 
-const describeRuns = ([first, ...others]: readonly ListedRun[]) =>
-  first && others.length === 0 ? `run ${first.id}` : plural(others.length + 1, "run");
+const describeRuns = ([first]: readonly ListedRun[], count: number) =>
+  first && count === 1 ? `run ${first.id}` : plural(count, "run");
 
 /** Further runs are only counted. */
 const MAX_NAMED_RUNS = 10;
 
-function listNames(runs: readonly ListedRun[]): string {
+function listNames(runs: readonly ListedRun[], count: number): string {
+  if (runs.length < count) return plural(count, "run");
   const named = runs.slice(0, MAX_NAMED_RUNS).map(({ id, name }) => `#${id} ${name}`);
   return [...named, ...(runs.length > MAX_NAMED_RUNS ? [`${runs.length - MAX_NAMED_RUNS} more`] : [])].join(
     ", ",
@@ -27,11 +30,12 @@ function listNames(runs: readonly ListedRun[]): string {
 
 /** Confirmation dialog for purging. The user types the number of the run, or the count of several runs. */
 export function PurgeModal({ opened, ...form }: PurgeFormProps & { opened: boolean }) {
+  const { runs, count = runs.length } = form;
   return (
     <Modal
       opened={opened}
       onClose={form.onClose}
-      title={`Purge ${describeRuns(form.runs)}?`}
+      title={`Purge ${describeRuns(runs, count)}?`}
       closeButtonProps={{ "aria-label": "Close" }}
     >
       <PurgeForm {...form} />
@@ -39,10 +43,10 @@ export function PurgeModal({ opened, ...form }: PurgeFormProps & { opened: boole
   );
 }
 
-function PurgeForm({ runs, busy, onConfirm, onClose, children }: PurgeFormProps) {
+function PurgeForm({ runs, count = runs.length, busy, onConfirm, onClose, children }: PurgeFormProps) {
   const [typed, setTyped] = useState("");
-  const [first, second] = runs;
-  const expected = String(second ? runs.length : first?.id);
+  const [first] = runs;
+  const expected = String(first && count === 1 ? first.id : count);
   const isConfirmed = typed.trim().replace(/^#/, "") === expected;
 
   function submit(event: FormEvent) {
@@ -54,8 +58,8 @@ function PurgeForm({ runs, busy, onConfirm, onClose, children }: PurgeFormProps)
     <form onSubmit={submit}>
       <Stack gap="md">
         <Text size="sm">
-          {listNames(runs)}: this permanently deletes curves, logs, checkpoints and replays. To only hide
-          runs, archive them.
+          {listNames(runs, count)}: this permanently deletes curves, logs, checkpoints and replays. To only
+          hide runs, archive them.
         </Text>
         {children}
         <TextInput
@@ -71,7 +75,7 @@ function PurgeForm({ runs, busy, onConfirm, onClose, children }: PurgeFormProps)
             Cancel
           </Button>
           <Button type="submit" color="red.8" disabled={!isConfirmed} loading={busy}>
-            Purge {describeRuns(runs)}
+            Purge {describeRuns(runs, count)}
           </Button>
         </Group>
       </Stack>

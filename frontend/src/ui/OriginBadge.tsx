@@ -1,5 +1,6 @@
-import { Badge, Tooltip } from "@mantine/core";
+import { Badge } from "@mantine/core";
 import type { Run } from "@/api/types";
+import { hint } from "./Hint";
 import { isReported, originName } from "./states";
 
 const TOOLTIPS: Record<Run["origin"], string> = {
@@ -13,10 +14,8 @@ const TOOLTIPS: Record<Run["origin"], string> = {
 export function OriginBadge({ run }: { run: Pick<Run, "origin" | "origin_label"> }) {
   if (!isReported(run)) return null;
   return (
-    <Tooltip label={TOOLTIPS[run.origin]}>
-      <Badge size="xs" variant="default" tt="none" fw={500}>
-        {originName(run)}
-      </Badge>
-    </Tooltip>
+    <Badge size="xs" variant="default" tt="none" fw={500} {...hint(TOOLTIPS[run.origin])}>
+      {originName(run)}
+    </Badge>
   );
 }

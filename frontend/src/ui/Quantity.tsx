@@ -1,14 +1,10 @@
-import { Tooltip } from "@mantine/core";
 import type { MetricValue } from "@/api/types";
 import { ago, exact, exactTime, isSize, measured, rate, short } from "./format";
+import { hint } from "./Hint";
 import { useNow } from "./useNow";
 
 function ExactOnHover({ exactValue, children }: { exactValue: string; children: string }) {
-  return (
-    <Tooltip label={exactValue}>
-      <span>{children}</span>
-    </Tooltip>
-  );
+  return <span {...hint(exactValue)}>{children}</span>;
 }
 
 /** A short number such as "1.2 M steps", with all digits on hover. */
@@ -40,8 +36,8 @@ export function TimeAgo({ time }: { time: string | null }) {
   const now = useNow();
   if (!time) return <span>–</span>;
   return (
-    <Tooltip label={exactTime(time)}>
-      <time dateTime={time}>{ago(time, Math.max(now, Date.parse(time)))}</time>
-    </Tooltip>
+    <time dateTime={time} {...hint(exactTime(time))}>
+      {ago(time, Math.max(now, Date.parse(time)))}
+    </time>
   );
 }

@@ -1,6 +1,6 @@
-import { Tooltip } from "@mantine/core";
 import type { Run } from "@/api/types";
 import classes from "./Run.module.css";
+import { hint } from "./Hint";
 import { duration, exact, percent, short, wholePercent } from "./format";
 
 type ProgressOf = Pick<Run, "state" | "step" | "total_steps" | "seconds_left">;
@@ -18,9 +18,7 @@ function timeLeft(seconds: number): string {
 export function RunProgress({ run }: { run: ProgressOf }) {
   if (run.total_steps === null) {
     return (
-      <Tooltip label={`${exact(run.step)} steps; the total is not known`}>
-        <span>{short(run.step, "steps")}</span>
-      </Tooltip>
+      <span {...hint(`${exact(run.step)} steps; the total is not known`)}>{short(run.step, "steps")}</span>
     );
   }
   return <ProgressBar run={{ ...run, total_steps: run.total_steps }} />;
@@ -31,23 +29,21 @@ function ProgressBar({ run }: { run: ProgressOf & { total_steps: number } }) {
   const left =
     run.state === "running" && run.seconds_left !== null ? `${timeLeft(run.seconds_left)} left` : null;
   return (
-    <Tooltip label={`${exact(run.step)} of ${exact(run.total_steps)} steps`}>
-      <div className={classes.progress}>
-        <div
-          className={classes.bar}
-          role="progressbar"
-          aria-label="Progress"
-          aria-valuemin={0}
-          aria-valuemax={100}
-          aria-valuenow={wholePercent(fraction)}
-        >
-          <div className={classes.fill} data-state={run.state} style={{ width: `${fraction * 100}%` }} />
-        </div>
-        <div className={classes.progressWords}>
-          <span>{percent(fraction)}</span>
-          {left && <span>{left}</span>}
-        </div>
+    <div className={classes.progress} {...hint(`${exact(run.step)} of ${exact(run.total_steps)} steps`)}>
+      <div
+        className={classes.bar}
+        role="progressbar"
+        aria-label="Progress"
+        aria-valuemin={0}
+        aria-valuemax={100}
+        aria-valuenow={wholePercent(fraction)}
+      >
+        <div className={classes.fill} data-state={run.state} style={{ width: `${fraction * 100}%` }} />
       </div>
-    </Tooltip>
+      <div className={classes.progressWords}>
+        <span>{percent(fraction)}</span>
+        {left && <span>{left}</span>}
+      </div>
+    </div>
   );
 }

@@ -1,4 +1,3 @@
-import { Tooltip } from "@mantine/core";
 import {
   IconAlertTriangleFilled,
   IconCheck,
@@ -9,6 +8,7 @@ import {
   IconPlayerStopFilled,
 } from "@tabler/icons-react";
 import type { Run, RunState } from "@/api/types";
+import { hint } from "./Hint";
 import classes from "./RunStateBadge.module.css";
 import { stateName } from "./states";
 
@@ -26,11 +26,9 @@ const ICONS: Record<RunState, typeof IconCheck> = {
 export function RunStateBadge({ run }: { run: Pick<Run, "state" | "desired" | "state_reason"> }) {
   const Icon = ICONS[run.state];
   return (
-    <Tooltip label={run.state_reason} disabled={!run.state_reason} multiline maw={360}>
-      <span className={classes.badge} data-state={run.state}>
-        <Icon size={12} stroke={2.5} aria-hidden />
-        {stateName(run)}
-      </span>
-    </Tooltip>
+    <span className={classes.badge} data-state={run.state} {...hint(run.state_reason)}>
+      <Icon size={12} stroke={2.5} aria-hidden />
+      {stateName(run)}
+    </span>
   );
 }

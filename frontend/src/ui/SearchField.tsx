@@ -3,6 +3,9 @@ import { useDebouncedCallback } from "@mantine/hooks";
 import { IconSearch } from "@tabler/icons-react";
 import { useState } from "react";
 
+/** Pause in typing after which the text is sent. */
+const DELAY_MS = 120;
+
 interface SearchFieldProps {
   label: string;
   placeholder: string;
@@ -29,7 +32,7 @@ export function SearchField({ label, placeholder, className, maxLength, text, on
     if (value !== typed) return;
     setSent(value);
     onSearch(value);
-  }, 250);
+  }, DELAY_MS);
   return (
     <TextInput
       type="search"

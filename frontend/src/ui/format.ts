@@ -35,17 +35,17 @@ function scaled(value: number): string {
 }
 
 /** Six decimals, or six significant digits for smaller numbers. */
-const EXACTLY: Intl.NumberFormatOptions = {
+const EXACTLY = new Intl.NumberFormat("en-US", {
   maximumFractionDigits: 6,
   maximumSignificantDigits: 6,
   roundingPriority: "morePrecision",
-};
+});
 
 /** Return all digits with thin spaces between thousands: 1 234 567 steps. */
 export function exact(value: number | null | undefined, unit = ""): string {
   if (value === null || value === undefined || Number.isNaN(value)) return "not known";
   const suffix = unit && ` ${unit}`;
-  return minus(value.toLocaleString("en-US", EXACTLY).replaceAll(",", "\u202f")) + suffix;
+  return minus(EXACTLY.format(value).replaceAll(",", "\u202f")) + suffix;
 }
 
 /** Return a rate: 4.1 k/s. */
@@ -136,10 +136,13 @@ export function ago(time: string | null | undefined, now: number = Date.now()): 
   return `${Math.floor(seconds / size)} ${name} ago`;
 }
 
+// Making a format takes longer than using it.
+const EXACT_TIME = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "medium" });
+
 /** Return the exact local time, for tooltips. */
 export function exactTime(time: string | null | undefined): string {
   if (!time) return "not known";
-  return new Date(time).toLocaleString(undefined, { dateStyle: "medium", timeStyle: "medium" });
+  return EXACT_TIME.format(new Date(time));
 }
 
 /** Return a memory or file size: 16 GiB, 3.4 MiB. */

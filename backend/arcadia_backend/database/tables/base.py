@@ -22,6 +22,8 @@ from arcadia_workers.contract.worker_api import (
 # Who requested an evaluation: the run's schedule or a user.
 Origin = Literal["schedule", "asked"]
 StudyState = Literal["running", "paused", "stopped", "finished"]
+# A bulk action is done when every run is done or skipped.
+BulkState = Literal["running", "done", "cancelled"]
 # How a person's game ended. It may be kept before its end.
 GameEnd = Literal["over", "cut off", "unfinished"]
 
@@ -90,6 +92,7 @@ class Base(DeclarativeBase):
         Origin: String(16),
         StartPlayer: String(8),
         StudyState: String(16),
+        BulkState: String(16),
         GameEnd: String(16),
         RunOrigin: String(16),
         MediaKind: String(16),

@@ -1,4 +1,4 @@
-"""Tables of runs: tags, attempts, log lines, changes, provenance, checkpoints, aliases and digests of events."""
+"""Tables of runs: tags, bulk actions, attempts, logs, changes, provenance, checkpoints, aliases, event digests."""
 
 from datetime import datetime
 from typing import Any
@@ -7,7 +7,7 @@ from sqlalchemy import BigInteger, ForeignKey, Index, LargeBinary, String, Text,
 from sqlalchemy.orm import Mapped, column_property, mapped_column, relationship
 
 from arcadia_backend.database.columns import utc_now
-from arcadia_backend.database.tables.base import Base, Id, RunOrigin
+from arcadia_backend.database.tables.base import Base, BulkState, Id, RunOrigin
 from arcadia_backend.database.tables.workspace import MAIN_ID, Project
 from arcadia_workers.contract.events import LogLevel
 from arcadia_workers.contract.worker_api import Desired, Outcome, QueueName, State
@@ -119,6 +119,40 @@ class RunTag(Base):
 
     run_id: Mapped[int] = mapped_column(ForeignKey("runs.id", ondelete="CASCADE"), primary_key=True)
     tag: Mapped[str] = mapped_column(String(50), primary_key=True, index=True)
+
+
+class BulkAction(Base):
+    """An action on all runs that matched a filter when it was requested. A thread applies it in batches."""
+
+    __tablename__ = "bulk_actions"
+    __table_args__ = (Index("ix_bulk_actions_state", "state"), {"sqlite_autoincrement": True})
+
+    id: Mapped[int] = mapped_column(Id, primary_key=True)
+    # As runs.schemas.ManyRunsAction.
+    action: Mapped[str] = mapped_column(String(16))
+    # Tags to add or remove.
+    tags: Mapped[list[str]]
+    # The project that gets the runs, by its name, so that the action stays readable if it is deleted.
+    project: Mapped[str | None] = mapped_column(String(100))
+    state: Mapped[BulkState] = mapped_column(default="running")
+    total: Mapped[int]
+    done: Mapped[int] = mapped_column(default=0)
+    skipped: Mapped[int] = mapped_column(default=0)
+    # Runs are handled in the order of their ids. Those up to this one are done or skipped.
+    last_run_id: Mapped[int] = mapped_column(BigInteger, default=0)
+    created_at: Mapped[datetime] = mapped_column(default=utc_now)
+    finished_at: Mapped[datetime | None]
+
+
+class BulkActionRun(Base):
+    """A run of a bulk action. It stays when the run is purged."""
+
+    __tablename__ = "bulk_action_runs"
+
+    bulk_action_id: Mapped[int] = mapped_column(ForeignKey("bulk_actions.id", ondelete="CASCADE"), primary_key=True)
+    run_id: Mapped[int] = mapped_column(BigInteger, primary_key=True, autoincrement=False)
+    # Why it was skipped. Null if it was not, or not yet.
+    reason: Mapped[str | None] = mapped_column(Text)
 
 
 class Attempt(Base):

@@ -142,11 +142,13 @@ const isHidden = () => document.visibilityState === "hidden";
 const waitAfter = ({ state: { dataUpdatedAt, errorUpdatedAt } }: Query, interval: number) =>
   Math.max(0, Math.max(dataUpdatedAt, errorUpdatedAt) + interval - Date.now());
 
-/** Return true if a notice is of a topic. */
+/** Return true if a notice is of a topic. A notice about many runs names none, and is about each. */
 function matches({ event: kind, where = {} }: Topic, event: LiveEvent): boolean {
   const fields: object = event.kind === "job.changed" ? event.job : event;
   const values = new Map<string, unknown>(Object.entries(fields));
-  return kind === event.kind && Object.entries(where).every(([name, value]) => values.get(name) === value);
+  const isOf = ([name, value]: [string, unknown]) =>
+    values.get(name) === value || (name === "run_id" && !values.has(name));
+  return kind === event.kind && Object.entries(where).every(isOf);
 }
 
 /** Return true if a page has read the document after the server did. */

@@ -28,7 +28,10 @@ export interface DocumentChanged {
 export type LiveEvent =
   | { kind: "hello"; stream: string }
   | DocumentChanged
-  | { kind: "run.changed" | "run.metrics" | "run.log" | "run.files" | "run.removed"; run_id: number }
+  | { kind: "run.metrics" | "run.files"; run_id: number }
+  /** Without an id, many runs have changed. */
+  | { kind: "run.changed" | "run.log" | "run.removed"; run_id?: number }
+  | { kind: "bulk.changed"; id: number }
   | { kind: "job.changed"; job: JobNotice }
   | { kind: "play.changed"; id: number }
   | { kind: "worker.changed"; name: string }
@@ -56,6 +59,7 @@ export const LIVE_KINDS: readonly LiveEvent["kind"][] = [
   "projects.changed",
   "import.progress",
   "board.changed",
+  "bulk.changed",
   "refetch",
 ];
 

@@ -78,7 +78,7 @@ export function useLogTail(
   }, [runId, search, addLines, fail]);
 
   useLiveEvents((event) => {
-    if (event.kind === "refetch" || (event.kind === "run.log" && event.run_id === runId))
+    if (event.kind === "refetch" || (event.kind === "run.log" && (event.run_id ?? runId) === runId))
       fetchNewer.current();
   });
 

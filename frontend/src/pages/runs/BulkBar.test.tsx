@@ -8,7 +8,7 @@ import { aFinishedRun, aRun } from "@/testing/runs";
 import { type Asked, serve } from "@/testing/server";
 import { fakeStreams } from "@/testing/stream";
 import { UnsentActions } from "@/run-actions/UnsentActions";
-import { BulkBar } from "./BulkBar";
+import { RunsBar } from "./BulkBar";
 
 const RUNS = [
   aRun({ id: 1, name: "one" }),
@@ -20,7 +20,7 @@ beforeEach(fakeStreams);
 
 function show(runs: Run[], archived = false) {
   return renderPage(
-    <BulkBar
+    <RunsBar
       runs={runs}
       archived={archived}
       total={40}
@@ -72,7 +72,7 @@ describe("the bulk action bar", () => {
       const [runs, setRuns] = useState(RUNS.slice(0, 2));
       changeRuns = setRuns;
       return (
-        <BulkBar
+        <RunsBar
           runs={runs}
           archived={false}
           total={40}
@@ -161,7 +161,7 @@ describe("the bulk action bar", () => {
     renderPage(
       <>
         <UnsentActions />
-        <BulkBar
+        <RunsBar
           runs={RUNS.slice(0, 2)}
           archived={false}
           total={2}
@@ -254,7 +254,7 @@ describe("the bulk action bar", () => {
   it("offers to select all matches unless all are selected", async () => {
     const onSelectAll = vi.fn();
     const bar = (total: number) => (
-      <BulkBar
+      <RunsBar
         runs={RUNS}
         archived={false}
         total={total}

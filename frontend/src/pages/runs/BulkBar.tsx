@@ -1,11 +1,10 @@
-import { ActionIcon, Button, Group, List, Paper, ScrollArea, Stack, Text, Tooltip } from "@mantine/core";
-import { IconX } from "@tabler/icons-react";
-import { useEffect, useRef, useState } from "react";
-import { Link } from "react-router";
+import { Button, Group, List, ScrollArea, Stack, Text } from "@mantine/core";
+import { useState } from "react";
 import { archiveAddress } from "@/api/archives";
 import { MAX_RUNS } from "@/api/comparisons";
 import { useBulkAction } from "@/api/runActions";
 import { writeRunNumbers } from "@/api/runNumbers";
+import type { FailuresQuery } from "@/api/runs";
 import type { BulkAction, BulkResult, ListedRun } from "@/api/types";
 import { ConfirmModal } from "@/ui/ConfirmModal";
 import { exact, plural } from "@/ui/format";
@@ -15,27 +14,40 @@ import { MoveModal } from "@/run-actions/MoveModal";
 import { PurgeModal } from "@/run-actions/PurgeModal";
 import { sendWithRetries } from "@/run-actions/retriedActions";
 import { ACTION_NAMES, ACTION_PARTICIPLES, ACTION_RESULTS } from "@/run-actions/words";
+import { BulkToolbar, type ToolbarItem } from "./BulkToolbar";
 import { ExportModal } from "./ExportModal";
-import classes from "./runs.module.css";
+import { actionsOf, compareGroups, CONSEQUENCES, MatchesBar } from "./MatchesBar";
 import { SkippedList } from "./SkippedList";
 import { TagModal } from "./TagModal";
+import type { RunTableModel } from "./useRunTable";
 
 interface BulkBarProps {
-  runs: readonly ListedRun[];
+  selection: Pick<RunTableModel, "selected" | "excluded" | "count" | "selectAll" | "clear">;
   archived: boolean;
+  /** The filters that the listed runs match. */
+  matches: FailuresQuery;
   /** Number of runs that match the filters. */
   total: number;
   /** The list of the matching runs in groups, to compare more runs than one comparison can show. */
   groupsAddress: string;
-  /** True while all matching runs are being fetched. Actions wait, so that none affects only a part of them. */
-  selectingAll?: boolean;
+}
+
+/** Toolbar for the selected runs, or for all that match the filters. */
+export function BulkBar({ selection, matches, ...others }: BulkBarProps) {
+  const { excluded, count, clear } = selection;
+  if (excluded)
+    return <MatchesBar {...others} matches={matches} excluded={excluded} count={count} onClear={clear} />;
+  return <RunsBar {...others} runs={selection.selected} onSelectAll={selection.selectAll} onClear={clear} />;
+}
+
+interface RunsBarProps extends Omit<BulkBarProps, "selection" | "matches"> {
+  runs: readonly ListedRun[];
   onSelectAll: () => void;
   onClear: () => void;
 }
 
 /** Toolbar for the selected runs. Each button says how many runs it affects. */
-export function BulkBar(props: BulkBarProps) {
-  const { runs, archived, total, selectingAll = false, onSelectAll, onClear } = props;
+export function RunsBar({ runs, archived, total, groupsAddress, onSelectAll, onClear }: RunsBarProps) {
   // Keeps the runs that the dialog names, even if the list changes while it is open.
   const [confirmation, setConfirmation] = useState<{ action: BulkAction; runs: readonly ListedRun[] } | null>(
     null,
@@ -44,9 +56,9 @@ export function BulkBar(props: BulkBarProps) {
   const [moved, setMoved] = useState<readonly ListedRun[] | null>(null);
   const [tagged, setTagged] = useState<readonly ListedRun[] | null>(null);
   const [skippedByServer, setSkippedByServer] = useState<BulkResult["skipped"]>([]);
+  // Keeps the runs of the dialog, even if the list changes while it is open.
+  const [exported, setExported] = useState<readonly number[] | null>(null);
   const bulk = useBulkAction();
-  const bar = useNoticeOffset();
-  const actions: BulkAction[] = archived ? ["restore", "purge"] : ["stop", "pause", "resume", "archive"];
 
   function perform(action: BulkAction, chosen: readonly ListedRun[]) {
     const ids = splitByEligibility(chosen, action).eligible.map(({ id }) => id);
@@ -82,40 +94,54 @@ export function BulkBar(props: BulkBarProps) {
     else perform(action, runs);
   }
 
+  async function tag(
+    chosen: readonly ListedRun[],
+    action: "tag" | "untag",
+    tags: string[],
+    onProgress: (handled: number) => void,
+  ) {
+    const ids = chosen.map(({ id }) => id);
+    const { done, skipped } = await bulk.mutateAsync({ action, ids, tags, onProgress });
+    notifyDone(`${plural(done.length, "run")} ${action === "tag" ? "tagged" : "changed"}.`);
+    setSkippedByServer(skipped);
+    setTagged(null);
+  }
+
+  const ids = runs.map(({ id }) => id);
+  const items: ToolbarItem[] = [
+    ...actionsOf(archived).map((action) => {
+      const { eligible } = splitByEligibility(runs, action);
+      return {
+        label: `${ACTION_NAMES[action]} ${exact(eligible.length)}`,
+        disabled: eligible.length === 0,
+        danger: action === "purge",
+        onClick: () => choose(action),
+      };
+    }),
+    { label: `Tag ${exact(runs.length)}`, onClick: () => setTagged(runs) },
+    { label: `Move ${exact(runs.length)}`, onClick: () => setMoved(runs) },
+    runs.length > MAX_RUNS
+      ? compareGroups(groupsAddress)
+      : { label: `Compare ${runs.length}`, to: `/compare?runs=${writeRunNumbers(ids)}` },
+    ids.length > FEW_RUNS
+      ? { label: `Export ${exact(ids.length)}`, onClick: () => setExported(ids) }
+      : {
+          label: `Export ${ids.length}`,
+          href: archiveAddress({ runs: ids }),
+          title: "Save these runs with all their data as one archive file",
+        },
+  ];
   return (
-    <Paper ref={bar} className={classes.bulk} shadow="md" withBorder role="region" aria-label="Selected runs">
-      <Group gap="xs">
-        <Text size="sm" fw={500} role="status">
-          {selectingAll ? `Selecting all ${exact(total)}…` : `${plural(runs.length, "run")} selected`}
-        </Text>
-        {total > runs.length && (
-          <Button variant="subtle" size="xs" loading={selectingAll} onClick={onSelectAll}>
-            Select all {exact(total)} matches
-          </Button>
-        )}
-        {actions.map((action) => (
-          <BulkButton
-            key={action}
-            action={action}
-            runs={runs}
-            waiting={selectingAll}
-            onClick={() => choose(action)}
-          />
-        ))}
-        <Button size="xs" variant="default" disabled={selectingAll} onClick={() => setTagged(runs)}>
-          Tag {exact(runs.length)}
-        </Button>
-        <Button size="xs" variant="default" disabled={selectingAll} onClick={() => setMoved(runs)}>
-          Move {exact(runs.length)}
-        </Button>
-        {!selectingAll && <CompareButton runs={runs} groupsAddress={props.groupsAddress} />}
-        {!selectingAll && <ExportButton runs={runs} />}
-        <Tooltip label="Clear selection">
-          <ActionIcon aria-label="Clear selection" onClick={onClear}>
-            <IconX size={16} />
-          </ActionIcon>
-        </Tooltip>
-      </Group>
+    <BulkToolbar
+      status={`${plural(runs.length, "run")} selected`}
+      more={
+        total > runs.length
+          ? { label: `Select all ${exact(total)} matches`, onClick: onSelectAll }
+          : undefined
+      }
+      items={items}
+      onClear={onClear}
+    >
       <ConfirmActionModal
         action={confirmation?.action ?? null}
         runs={confirmation?.runs ?? []}
@@ -132,10 +158,11 @@ export function BulkBar(props: BulkBarProps) {
       />
       {tagged && (
         <TagModal
-          runs={tagged}
+          count={tagged.length}
+          used={[...new Set(tagged.flatMap((run) => run.tags))].sort()}
           archived={archived}
           onClose={() => setTagged(null)}
-          onSkipped={setSkippedByServer}
+          onApply={(action, tags, onProgress) => tag(tagged, action, tags, onProgress)}
         />
       )}
       {skippedByServer.length > 0 && (
@@ -157,33 +184,18 @@ export function BulkBar(props: BulkBarProps) {
           </ScrollArea.Autosize>
         </Stack>
       )}
-    </Paper>
+      {exported && <ExportModal ids={exported} onClose={() => setExported(null)} />}
+    </BulkToolbar>
   );
 }
+
+/** Runs that are exported without a dialog about the size of the archive. */
+const FEW_RUNS = 100;
 
 /** Return the project that all runs are in, or null if they are in several. */
 function sharedProject(runs: readonly ListedRun[]): string | null {
   const [first = null, ...others] = new Set(runs.map(({ project }) => project));
   return others.length === 0 ? first : null;
-}
-
-/** Return the ref of a bar at the bottom of the window. Notices are shown above it. */
-function useNoticeOffset() {
-  const bar = useRef<HTMLDivElement>(null);
-  useEffect(() => {
-    const element = bar.current;
-    if (!element) return;
-    const { style } = document.documentElement;
-    const measure = () => style.setProperty("--arcadia-bar-height", `${element.offsetHeight + 16}px`);
-    const observer = new ResizeObserver(measure);
-    observer.observe(element);
-    measure();
-    return () => {
-      observer.disconnect();
-      style.removeProperty("--arcadia-bar-height");
-    };
-  }, []);
-  return bar;
 }
 
 /** Further runs are only counted. */
@@ -197,98 +209,12 @@ function describeRuns(ids: readonly number[]): string {
   return `${plural(ids.length, "run")} (${named.join(", ")}${more}) were`;
 }
 
-function CompareButton({ runs, groupsAddress }: { runs: readonly ListedRun[]; groupsAddress: string }) {
-  if (runs.length > MAX_RUNS) {
-    return (
-      <Tooltip
-        multiline
-        w={260}
-        label={`A comparison shows at most ${exact(MAX_RUNS)} runs. This groups all matching runs by method and environment.`}
-      >
-        <Button size="xs" variant="default" component={Link} to={groupsAddress}>
-          Compare groups
-        </Button>
-      </Tooltip>
-    );
-  }
-  return (
-    <Button
-      size="xs"
-      variant="default"
-      component={Link}
-      to={`/compare?runs=${writeRunNumbers(runs.map(({ id }) => id))}`}
-    >
-      Compare {runs.length}
-    </Button>
-  );
-}
-
-/** Runs that are exported without a dialog about the size of the archive. */
-const FEW_RUNS = 100;
-
-function ExportButton({ runs }: { runs: readonly ListedRun[] }) {
-  // Keeps the runs of the dialog, even if the list changes while it is open.
-  const [exported, setExported] = useState<readonly number[] | null>(null);
-  const ids = runs.map(({ id }) => id);
-  if (exported || ids.length > FEW_RUNS) {
-    return (
-      <>
-        <Button size="xs" variant="default" onClick={() => setExported(ids)}>
-          Export {exact(ids.length)}
-        </Button>
-        {exported && <ExportModal ids={exported} onClose={() => setExported(null)} />}
-      </>
-    );
-  }
-  return (
-    <Button
-      size="xs"
-      variant="default"
-      component="a"
-      href={archiveAddress({ runs: ids })}
-      download
-      title="Save these runs with all their data as one archive file"
-    >
-      Export {ids.length}
-    </Button>
-  );
-}
-
-function BulkButton({
-  action,
-  runs,
-  waiting,
-  onClick,
-}: {
-  action: BulkAction;
-  runs: readonly ListedRun[];
-  waiting: boolean;
-  onClick: () => void;
-}) {
-  const { eligible } = splitByEligibility(runs, action);
-  return (
-    <Button
-      size="xs"
-      variant="default"
-      c={action === "purge" && eligible.length > 0 ? "var(--mantine-color-error)" : undefined}
-      disabled={waiting || eligible.length === 0}
-      onClick={onClick}
-    >
-      {ACTION_NAMES[action]} {exact(eligible.length)}
-    </Button>
-  );
-}
-
 interface AskModalProps {
   action: BulkAction | null;
   runs: readonly ListedRun[];
   onConfirm: (action: BulkAction) => void;
   onClose: () => void;
 }
-
-const CONSEQUENCES: Partial<Record<BulkAction, string>> = {
-  stop: "Each run saves a checkpoint first. You cannot resume a stopped run, but you can fork it from any checkpoint.",
-};
 
 function ConfirmActionModal({ action, runs, onConfirm, onClose }: AskModalProps) {
   if (!action) return null;

@@ -1,7 +1,8 @@
-import { ActionIcon, Menu, Tooltip, UnstyledButton } from "@mantine/core";
+import { Menu, UnstyledButton } from "@mantine/core";
 import { IconEye, IconEyeOff, IconPin, IconPinFilled, IconScale, IconX } from "@tabler/icons-react";
 import { createContext, use } from "react";
 import type { ListedRun } from "@/api/types";
+import { hint } from "@/ui/Hint";
 import { RunDot } from "@/ui/RunDot";
 import classes from "./CurveChoice.module.css";
 
@@ -26,18 +27,18 @@ export function CurveDot({ run }: { run: ListedRun }) {
   const isDrawn = choice.drawn.includes(run.id);
   const Eye = isDrawn ? IconEyeOff : IconEye;
   return (
-    <Tooltip label={isDrawn ? "Hide curve" : "Show curve"}>
-      <UnstyledButton
-        className={classes.dot}
-        aria-label={`Curve of ${run.name}`}
-        aria-pressed={isDrawn}
-        style={{ color: run.color }}
-        onClick={() => choice.toggle(run.id)}
-      >
-        <span className={classes.mark} data-drawn={isDrawn || undefined} />
-        <Eye size={16} aria-hidden />
-      </UnstyledButton>
-    </Tooltip>
+    <button
+      type="button"
+      className={classes.dot}
+      aria-label={`Curve of ${run.name}`}
+      aria-pressed={isDrawn}
+      style={{ color: run.color }}
+      onClick={() => choice.toggle(run.id)}
+      {...hint(isDrawn ? "Hide curve" : "Show curve")}
+    >
+      <span className={classes.mark} data-drawn={isDrawn || undefined} />
+      <Eye size={16} aria-hidden />
+    </button>
   );
 }
 
@@ -48,18 +49,17 @@ export function PinButton({ run }: { run: ListedRun }) {
   const isPinned = choice.pinned.includes(run.id);
   const Pin = isPinned ? IconPinFilled : IconPin;
   return (
-    <Tooltip label={isPinned ? "Unpin run" : "Keep run on top and in the charts"}>
-      <ActionIcon
-        className={classes.pin}
-        data-pinned={isPinned || undefined}
-        size={24}
-        aria-label={`Pin ${run.name}`}
-        aria-pressed={isPinned}
-        onClick={() => choice.togglePin(run.id)}
-      >
-        <Pin size={16} />
-      </ActionIcon>
-    </Tooltip>
+    <button
+      type="button"
+      className={classes.pin}
+      data-pinned={isPinned || undefined}
+      aria-label={`Pin ${run.name}`}
+      aria-pressed={isPinned}
+      onClick={() => choice.togglePin(run.id)}
+      {...hint(isPinned ? "Unpin run" : "Keep run on top and in the charts")}
+    >
+      <Pin size={16} aria-hidden />
+    </button>
   );
 }
 

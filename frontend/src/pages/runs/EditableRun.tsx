@@ -1,4 +1,4 @@
-import { ActionIcon, Popover } from "@mantine/core";
+import { Popover } from "@mantine/core";
 import { IconPencil } from "@tabler/icons-react";
 import { type ReactNode, useRef } from "react";
 import type { ListedRun } from "@/api/types";
@@ -26,15 +26,15 @@ export function EditableRun({ run, field, onEdit, children }: EditableRunProps) 
   return (
     <div ref={cell} className={classes.cell}>
       {children}
-      <ActionIcon
-        size={24}
+      <button
+        type="button"
         className={classes.edit}
         aria-label={`Edit ${run.name}`}
         title="Edit name, tags and notes (F2)"
         onClick={() => onEdit("name")}
       >
         <IconPencil size={14} aria-hidden />
-      </ActionIcon>
+      </button>
       {field !== null && (
         <Popover
           opened

@@ -1,6 +1,8 @@
-import { Anchor, List, Modal, ScrollArea, SegmentedControl, Stack, Text } from "@mantine/core";
+import { Anchor, Button, Group, List, Modal, ScrollArea, SegmentedControl, Stack, Text } from "@mantine/core";
 import { useState } from "react";
-import { archiveAddress, type FilesChoice, MAX_ARCHIVED_RUNS } from "@/api/archives";
+import { archiveAddress, type FilesChoice, MAX_ARCHIVED_RUNS, runTableAddress } from "@/api/archives";
+import type { FailuresQuery } from "@/api/runs";
+import type { ListedRun } from "@/api/types";
 import { exact, plural } from "@/ui/format";
 
 const FILES: { value: FilesChoice; label: string }[] = [
@@ -8,6 +10,49 @@ const FILES: { value: FilesChoice; label: string }[] = [
   { value: "best", label: "Best checkpoints" },
   { value: "none", label: "No files" },
 ];
+
+interface MatchesExportProps {
+  matches: FailuresQuery;
+  count: number;
+  excluded: readonly ListedRun[];
+  onClose: () => void;
+}
+
+/** Dialog with the table of all matching runs as a file. An archive has the data of fewer runs. */
+export function MatchesExport({ matches, count, excluded, onClose }: MatchesExportProps) {
+  const exclude = excluded.map(({ id }) => id);
+  return (
+    <Modal
+      opened
+      onClose={onClose}
+      title={`Export ${plural(count, "run")}`}
+      closeButtonProps={{ "aria-label": "Close" }}
+    >
+      <Stack gap="sm">
+        <Text size="sm">
+          One line for each run with its state, numbers, tags and settings, in the order of the run numbers.
+        </Text>
+        <Group gap="xs">
+          <Button component="a" download href={runTableAddress("csv", { ...matches, exclude })}>
+            CSV
+          </Button>
+          <Button
+            component="a"
+            download
+            variant="default"
+            href={runTableAddress("jsonl", { ...matches, exclude })}
+          >
+            JSON lines
+          </Button>
+        </Group>
+        <Text size="sm" c="dimmed">
+          To save curves, checkpoints and replays too, select up to {exact(MAX_ARCHIVED_RUNS)} runs for an
+          archive file.
+        </Text>
+      </Stack>
+    </Modal>
+  );
+}
 
 interface ExportModalProps {
   ids: readonly number[];

@@ -18,9 +18,9 @@ import { bestReturnMeaning, lastReturnMeaning } from "@/ui/states";
 /** The runs as cards, for narrow screens. CSS keeps the browser from rendering cards out of view. */
 export function RunCards({ model }: { model: RunTableModel }) {
   return (
-    <SparklineBatches runs={model.runs}>
+    <SparklineBatches runs={model.rows.loaded}>
       <ul className={classes.cards} aria-label="Runs">
-        {model.runs.map((run) => (
+        {model.rows.loaded.map((run) => (
           <RunCard key={run.id} run={run} selected={model.isSelected(run.id)} onToggle={model.toggle} />
         ))}
       </ul>

@@ -1,5 +1,4 @@
-import { Checkbox } from "@mantine/core";
-import { type CSSProperties, memo, useEffect, useRef, useState } from "react";
+import { type CSSProperties, memo, type RefObject, useEffect, useRef, useState } from "react";
 import type { ListedRun } from "@/api/types";
 import { highlightRun } from "@/charts/plotly";
 import { RunMenu } from "@/run-actions/RunMenu";
@@ -8,6 +7,7 @@ import { RUN_COLUMN, type RunColumn } from "./columns";
 import { ChoiceItems } from "./CurveChoice";
 import { EditableRun } from "./EditableRun";
 import { type EditedField, isEditedField } from "./editedFields";
+import classes from "./runs.module.css";
 import { ROW_HEIGHTS, useRowDensity } from "./useDensity";
 import { useRowKeys } from "./useRowKeys";
 import type { RunTableModel } from "./useRunTable";
@@ -26,37 +26,66 @@ interface Edited {
 
 /** The visible rows of the table. Scrolling renders only those that become visible. */
 export function RunRows({ model, shown, pinned }: RunRowsProps) {
-  const { runs, isSelected, toggle } = model;
+  const { rows, isSelected, toggle } = model;
   const body = useRef<HTMLTableSectionElement>(null);
   const height = ROW_HEIGHTS[useRowDensity()];
-  const { first, end, before, after, scrollTo } = useVisibleRows(runs.length, body, height);
+  const { first, end, scrollTo } = useVisibleRows(rows.count, body, height);
   const [edited, setEdited] = useState<Edited | null>(null);
-  useRowKeys({
-    ids: runs.map(({ id }) => id),
-    body,
-    scrollTo,
-    toggle,
-    edit: (id) => setEdited({ id, field: "name" }),
-  });
+  useRowKeys({ rows, body, scrollTo, toggle, edit: (id) => setEdited({ id, field: "name" }) });
+  const { show } = rows;
+  useEffect(() => show(first, end), [show, first, end]);
   return (
-    <tbody ref={body} role="rowgroup">
-      {before > 0 && <tr style={{ height: before }} aria-hidden />}
-      {runs.slice(first, end).map((run, at) => (
-        <RunRow
-          key={run.id}
-          run={run}
-          index={first + at}
-          isSelected={isSelected(run.id)}
-          onToggle={toggle}
-          shown={shown}
-          pinned={pinned}
-          height={height}
-          edited={edited?.id === run.id ? edited.field : null}
-          onEdit={setEdited}
-        />
-      ))}
-      {after > 0 && <tr style={{ height: after }} aria-hidden />}
+    <tbody ref={body} role="rowgroup" style={{ height: rows.count * height }}>
+      {Array.from({ length: end - first }, (_, at) => {
+        const index = first + at;
+        const run = rows.runAt(index);
+        return run ? (
+          <RunRow
+            key={run.id}
+            run={run}
+            index={index}
+            isSelected={isSelected(run.id)}
+            onToggle={toggle}
+            shown={shown}
+            pinned={pinned}
+            height={height}
+            edited={edited?.id === run.id ? edited.field : null}
+            onEdit={setEdited}
+          />
+        ) : (
+          <EmptyRow key={`row ${index}`} index={index} height={height} retry={rows.retry} />
+        );
+      })}
     </tbody>
+  );
+}
+
+/** Return the style of a row, which is placed by its number because the rows before it do not exist. */
+const placed = (index: number, height: number): CSSProperties => ({ top: index * height, height });
+
+/** A row that is not loaded yet. */
+function EmptyRow({
+  index,
+  height,
+  retry,
+}: {
+  index: number;
+  height: number;
+  retry: (() => void) | undefined;
+}) {
+  return (
+    <tr role="row" aria-rowindex={index + 2} style={placed(index, height)}>
+      <td role="cell" />
+      <td role="cell" className={classes.dim}>
+        {retry ? (
+          <button type="button" className={classes.retry} onClick={retry}>
+            Not loaded. Try again
+          </button>
+        ) : (
+          <span className={classes.loading} aria-label="Loading…" />
+        )}
+      </td>
+    </tr>
   );
 }
 
@@ -71,6 +100,7 @@ interface RunRowProps extends Omit<RunRowsProps, "model"> {
   onEdit: (edited: Edited | null) => void;
 }
 
+/** Memoized, and made of plain elements, because scrolling renders many. */
 const RunRow = memo(function RunRow({
   run,
   index,
@@ -86,18 +116,21 @@ const RunRow = memo(function RunRow({
     <tr
       role="row"
       aria-rowindex={index + 2}
+      data-run={run.id}
       data-selected={isSelected || undefined}
-      style={{ height }}
+      style={placed(index, height)}
       onMouseEnter={() => highlightRun(run.id)}
       onMouseLeave={() => highlightRun(null)}
     >
-      <td role="cell" data-pinned style={{ left: 0 }}>
-        <Checkbox
-          size="xs"
-          aria-label={`Select ${run.name}`}
-          checked={isSelected}
-          onChange={(event) => onToggle(run.id, event)}
-        />
+      <td role="cell" data-pinned style={SELECTION_STYLE}>
+        <label className={classes.check}>
+          <input
+            type="checkbox"
+            aria-label={`Select ${run.name}`}
+            checked={isSelected}
+            onChange={(event) => onToggle(run.id, event)}
+          />
+        </label>
       </td>
       {shown.map(({ id, number, pinned: isPinned, cell }, at) => {
         const content = (
@@ -138,13 +171,15 @@ const RunRow = memo(function RunRow({
   );
 });
 
+const SELECTION_STYLE = { left: 0 };
+
 /** Rows above and below the visible ones, so that scrolling shows no gap. */
 const OVERSCAN = 8;
 /** Height of the page's bar and of the table's header, which cover rows. */
 const COVERED = 56 + 36;
 
-/** Return which rows are near the viewport, and the heights of the others. The window scrolls. */
-function useVisibleRows(count: number, body: React.RefObject<HTMLElement | null>, height: number) {
+/** Return which rows are near the viewport, and a function that scrolls to a row. The window scrolls. */
+function useVisibleRows(count: number, body: RefObject<HTMLElement | null>, height: number) {
   const [range, setRange] = useState({ first: 0, end: Math.ceil(window.innerHeight / height) + OVERSCAN });
   useEffect(() => {
     const measure = () => {
@@ -174,6 +209,5 @@ function useVisibleRows(count: number, body: React.RefObject<HTMLElement | null>
   }
 
   const end = Math.min(range.end, count);
-  const first = Math.min(range.first, end);
-  return { first, end, before: first * height, after: (count - end) * height, scrollTo };
+  return { first: Math.min(range.first, end), end, scrollTo };
 }

@@ -22,7 +22,7 @@ interface RunTableProps {
   onSort: (sort: string) => void;
 }
 
-/** Table of runs. It is virtualized, so a thousand rows are as fast as ten. */
+/** Table of runs. Only the visible rows exist, so a hundred thousand are as fast as ten. */
 export function RunTable({ model, columns, onColumns, sort, onSort }: RunTableProps) {
   const density = useRowDensity();
   const [dragged, setDragged] = useState<{ id: string; width: number } | null>(null);
@@ -39,32 +39,24 @@ export function RunTable({ model, columns, onColumns, sort, onSort }: RunTablePr
   const width = SELECT_WIDTH + MENU_WIDTH + shown.reduce((sum, column) => sum + column.width, 0);
 
   return (
-    <SparklineBatches runs={model.runs}>
+    <SparklineBatches runs={model.rows.loaded} enabled={shown.some(({ id }) => id === "curve")}>
       <StickyTable
         label="Runs"
-        rowCount={model.runs.length + 1}
+        rowCount={model.rows.count + 1}
         minWidth={width}
         density={density}
         frameRef={frame}
         scrolls={frameWidth < width}
-        columns={
-          <colgroup>
-            <col style={{ width: SELECT_WIDTH }} />
-            {shown.map(({ id, width: columnWidth }) => (
-              <col key={id} style={{ width: id === RUN_COLUMN ? undefined : columnWidth }} />
-            ))}
-            <col style={{ width: MENU_WIDTH }} />
-          </colgroup>
-        }
+        grid={[SELECT_WIDTH, ...shown, MENU_WIDTH].map(trackOf).join(" ")}
         head={
           <tr role="row" aria-rowindex={1} ref={head}>
             <th role="columnheader" scope="col" data-pinned style={{ left: 0 }}>
               <VisuallyHidden>Selection</VisuallyHidden>
               <Checkbox
                 size="xs"
-                aria-label="Select all loaded runs"
+                aria-label="Select all runs"
                 checked={model.areAllSelected}
-                indeterminate={model.selected.length > 0 && !model.areAllSelected}
+                indeterminate={model.count > 0 && !model.areAllSelected}
                 onChange={model.toggleAll}
               />
             </th>
@@ -92,6 +84,12 @@ export function RunTable({ model, columns, onColumns, sort, onSort }: RunTablePr
       </StickyTable>
     </SparklineBatches>
   );
+}
+
+/** Return the width of a column. The column of the run takes the remaining space. */
+function trackOf(column: RunColumn | number): string {
+  if (typeof column === "number") return `${column}px`;
+  return column.id === RUN_COLUMN ? `minmax(${column.width}px, 1fr)` : `${column.width}px`;
 }
 
 /** Return the styles of pinned columns. Each sticks to the right of the pinned ones before it. */

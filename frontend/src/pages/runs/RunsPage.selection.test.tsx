@@ -1,4 +1,4 @@
-import { fireEvent, screen, waitFor } from "@testing-library/react";
+import { act, fireEvent, screen, waitFor, within } from "@testing-library/react";
 import userEvent from "@testing-library/user-event";
 import { describe, expect, it, vi } from "vitest";
 import { runKeys } from "@/api/runs";
@@ -27,94 +27,113 @@ describe("a selection of runs", () => {
     await waitFor(() => expect(screen.queryByText("1 run selected")).toBeNull());
   });
 
-  it("selects all matches, including runs that are not loaded", async () => {
-    const all = Array.from({ length: 3 }, (_, at) => aRun({ id: at + 1, name: `run ${at + 1}` }));
-    let first = true;
+  const MANY = Array.from({ length: 250 }, (_, at) =>
+    aFinishedRun({ id: 250 - at, name: `run ${250 - at}` }),
+  );
+
+  /** A server that lists 250 runs in pages, of which 20 are still running. */
+  const serveMany = (more: Record<string, object> = {}) =>
     openRuns(
       {},
       {
-        "GET /runs": () => {
-          const shown = first ? all.slice(0, 1) : all;
-          first = false;
-          return runListOf(shown, { total: 3 });
+        "GET /runs": ({ query }: Asked) => {
+          const offset = Number(query.get("offset") ?? 0);
+          return runListOf(MANY.slice(offset, offset + 100), { total: MANY.length });
         },
+        "GET /run-actions": {
+          runs: 250,
+          newest: 250,
+          actions: {
+            ...Object.fromEntries(
+              ["stop", "pause", "resume", "restore", "purge"].map((action) => [
+                action,
+                { allowed: 0, refused: [] },
+              ]),
+            ),
+            archive: { allowed: 230, refused: [{ reason: "This run is still running.", runs: 20 }] },
+          },
+        },
+        ...more,
       },
     );
-    show();
-    await userEvent.click(await screen.findByLabelText("Select run 1"));
-    await userEvent.click(await screen.findByText("Select all 3 matches"));
-    await screen.findByText("3 runs selected");
+  const progress = (fields: object) => ({
+    ...{
+      id: 3,
+      action: "archive",
+      tags: [],
+      project: null,
+      state: "running",
+      total: 249,
+      done: 0,
+      skipped: 0,
+    },
+    ...{ created_at: "2026-01-02T00:00:00Z", finished_at: null, ...fields },
   });
 
-  it("selects all matches even while the list is being refetched", async () => {
-    const all = Array.from({ length: 150 }, (_, at) => aRun({ id: at + 1, name: `run ${at + 1}` }));
-    let slow = false;
-    let answer: () => void = () => undefined;
-    const response = new Promise<void>((resolve) => (answer = resolve));
-    openRuns(
-      {},
-      {
-        "GET /runs": async ({ query }: Asked) => {
-          if (slow) await response;
-          return query.get("cursor")
-            ? runListOf(all.slice(100), { total: 150 })
-            : runListOf(all.slice(0, 100), { total: 150, next_cursor: "later" });
-        },
+  it("acts on all matches without loading them, except those that are deselected", async () => {
+    let started = false;
+    const server = serveMany({
+      "GET /bulk-actions": () => (started ? [progress({ done: 100 })] : []),
+      "POST /bulk-actions": () => {
+        started = true;
+        return Response.json(progress({}), { status: 201 });
       },
-    );
-    const { client } = show();
-    await userEvent.click(await screen.findByLabelText("Select run 1"));
-    const selectAll = screen.getByText("Select all 150 matches");
-    slow = true;
-    void client.invalidateQueries({ queryKey: runKeys.lists });
-    fireEvent.click(selectAll);
-    answer();
-    await screen.findByText("150 runs selected");
+    });
+    show();
+    fireEvent.click(await screen.findByLabelText("Select run 250"));
+    fireEvent.click(await screen.findByText("Select all 250 matches"));
+    await screen.findByText("All 250 runs selected");
+    fireEvent.click(screen.getByLabelText("Select run 249"));
+    await screen.findByText("249 runs selected");
+    fireEvent.click(await screen.findByRole("button", { name: "Archive 229" }));
+    const dialog = await screen.findByRole("dialog", { name: "Archive 229 runs?" });
+    expect(dialog.textContent).toContain("20 runs: This run is still running.");
+    fireEvent.click(within(dialog).getByRole("button", { name: "Archive 229 runs" }));
+    await screen.findByText(": 100 done", { exact: false });
+    const [request] = server.of("POST /bulk-actions");
+    expect(request?.query.toString()).toBe("archived=false");
+    expect(request?.body).toEqual({ action: "archive", tags: [], exclude: [249], up_to: 250 });
+    expect(screen.queryByText("249 runs selected")).toBeNull();
+    expect(server.of("GET /runs").every(({ query }) => Number(query.get("offset") ?? 0) < 200)).toBe(true);
   });
 
-  it("disables actions while all matches are being fetched", async () => {
-    const all = Array.from({ length: 139 }, (_, at) => aFinishedRun({ id: at + 1, name: `run ${at + 1}` }));
-    let slow = false;
-    let answer: () => void = () => undefined;
-    const response = new Promise<void>((resolve) => (answer = resolve));
-    const server = openRuns(
-      {},
-      {
-        "GET /runs": async ({ query }: Asked) => {
-          if (slow) await response;
-          return query.get("cursor")
-            ? runListOf(all.slice(100), { total: 139 })
-            : runListOf(all.slice(0, 100), { total: 139, next_cursor: "later" });
-        },
-        "POST /runs/bulk": ({ body }: Asked) => ({ done: (body as { ids: number[] }).ids, skipped: [] }),
-      },
-    );
+  it("says why an action on all matches could not be started, and keeps the selection", async () => {
+    serveMany({ "POST /bulk-actions": refusal(409, "20 bulk actions are in progress.") });
     show();
-    fireEvent.click(await screen.findByLabelText("Select run 1"));
-    slow = true;
-    fireEvent.click(screen.getByText("Select all 139 matches"));
-    await screen.findByText("Selecting all 139…");
-    expect(screen.getByRole<HTMLButtonElement>("button", { name: /^Archive/ }).disabled).toBe(true);
-    answer();
-    fireEvent.click(await screen.findByRole("button", { name: "Archive 139" }));
-    await screen.findByText("139 runs archived.");
-    expect(server.of("POST /runs/bulk").map(({ body }) => (body as { ids: number[] }).ids.length)).toEqual([
-      139,
-    ]);
+    fireEvent.click(await screen.findByLabelText("Select all runs"));
+    fireEvent.click(await screen.findByRole("button", { name: "Archive 230" }));
+    const dialog = await screen.findByRole("dialog", { name: "Archive 230 runs?" });
+    fireEvent.click(within(dialog).getByRole("button", { name: "Archive 230 runs" }));
+    expect(await screen.findByText("20 bulk actions are in progress.")).toBeTruthy();
+    expect(screen.getByText("All 250 runs selected")).toBeTruthy();
   });
 
-  it("says why not all matches could be selected", async () => {
-    let answers = 0;
-    openRuns(
-      {},
-      {
-        "GET /runs": () =>
-          answers++ === 0 ? runListOf([aRun()], { total: 3 }) : refusal(500, "The list is unavailable."),
-      },
-    );
+  it("tags and exports all matches", async () => {
+    const server = serveMany({
+      "POST /bulk-actions": Response.json(progress({ action: "tag" }), { status: 201 }),
+    });
     show();
-    await userEvent.click(await screen.findByLabelText("Select pong-1"));
-    await userEvent.click(await screen.findByText("Select all 3 matches"));
-    expect(await screen.findByText("The list is unavailable.")).toBeTruthy();
+    fireEvent.click(await screen.findByLabelText("Select all runs"));
+    await screen.findByRole("button", { name: "Archive 230" });
+    fireEvent.click(screen.getByRole("button", { name: "Export 250" }));
+    const csv = await screen.findByRole("link", { name: "CSV" });
+    expect(csv.getAttribute("href")).toBe("/api/v1/export/runs.csv?archived=false");
+    await userEvent.keyboard("{Escape}");
+    fireEvent.click(screen.getByRole("button", { name: "Tag 250" }));
+    await userEvent.type(await screen.findByRole("combobox", { name: "Tags" }), "good{Enter}");
+    fireEvent.click(screen.getByRole("button", { name: "Add tags" }));
+    await waitFor(() => expect(server.of("POST /bulk-actions")).toHaveLength(1));
+    expect(server.of("POST /bulk-actions")[0]?.body).toEqual({
+      ...{ action: "tag", tags: ["good"], exclude: [], up_to: 250 },
+    });
+  });
+
+  it("ends when another filter is chosen", async () => {
+    serveMany();
+    const { router } = show();
+    fireEvent.click(await screen.findByLabelText("Select all runs"));
+    await screen.findByText("All 250 runs selected");
+    await act(() => router.navigate("/?state=failed"));
+    await waitFor(() => expect(screen.queryByText("All 250 runs selected")).toBeNull());
   });
 });

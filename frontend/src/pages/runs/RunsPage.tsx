@@ -1,18 +1,19 @@
 import { Button, Group, Skeleton, Stack, Text, Title } from "@mantine/core";
 import { useMediaQuery } from "@mantine/hooks";
-import { useInfiniteQuery, useQuery, useQueryClient } from "@tanstack/react-query";
-import { useEffect, useMemo, useRef, useState } from "react";
+import { useQuery } from "@tanstack/react-query";
+import { useEffect, useMemo, useRef } from "react";
 import { useSearchParams } from "react-router";
 import { joinNames } from "@/api/nameList";
-import { facetsQuery, RUN_PAGE_SIZE, runListQuery } from "@/api/runs";
+import type { ListedRun } from "@/api/types";
+import { facetsQuery, RUN_PAGE_SIZE } from "@/api/runs";
 import { useVisible } from "@/charts/useVisible";
 import { usePageTitle } from "@/ui/usePageTitle";
 import { useCurrentProject } from "@/ui/currentProject";
 import { EmptyState } from "@/ui/EmptyState";
 import { exact, plural } from "@/ui/format";
 import { lazyPart } from "@/ui/lazyPart";
-import { notifyProblem } from "@/ui/notify";
 import { QueryError } from "@/ui/QueryError";
+import { BulkProgress } from "./BulkProgress";
 import { ChartsButton, WithCharts } from "./ChartPanel";
 import { ColumnMenu } from "./ColumnMenu";
 import { valuesOfColumns } from "./columns";
@@ -31,9 +32,18 @@ import { RowDensity, useDensity } from "./useDensity";
 import { useImports } from "./useImports";
 import { usePinnedRuns } from "./usePinnedRuns";
 import { useRunsView } from "./useRunsView";
+import { type RunRows, useRows, useRunList } from "./useRunList";
 import { useRunTable } from "./useRunTable";
 import { useSavedViews } from "./useSavedViews";
-import { isFiltered, toListQuery, clearFilters, replaceView, runsOnTop, type RunsView } from "./view";
+import {
+  clearFilters,
+  isFiltered,
+  replaceView,
+  runsOnTop,
+  type RunsView,
+  toFailuresQuery,
+  toListQuery,
+} from "./view";
 import { ViewsMenu } from "./ViewsMenu";
 
 const BulkBar = lazyPart(() => import("./BulkBar").then((module) => module.BulkBar));
@@ -44,6 +54,8 @@ const FirstRunOfProject = lazyPart(() =>
 const GroupTable = lazyPart(() => import("./GroupTable").then((module) => module.GroupTable));
 const RunCards = lazyPart(() => import("./RunCards").then((module) => module.RunCards));
 
+const NONE: ListedRun[] = [];
+
 /** The list of the runs of the current project or of all, with live updates. */
 export default function RunsPage() {
   usePageTitle("Runs");
@@ -51,12 +63,16 @@ export default function RunsPage() {
   const [params] = useSearchParams();
   const project = useCurrentProject();
   const { columns, choose, reset } = useColumns(view, project, chosen.columns, chosen.chooseColumns);
-  const list = useRunList(view, project, columns);
+  const request = toListQuery(view, project, valuesOfColumns(columns));
+  const list = useRunList(request);
   const [density, setDensity] = useDensity();
   const imports = useImports(project);
-  const runs = usePinnedRuns(list.runs, runsOnTop(view), list.request);
-  const model = useRunTable(runs, columns);
-  const charts = useCharts(view, list.runs, runs, change);
+  const onTop = useMemo(() => runsOnTop(view), [view]);
+  const rows = useRows(list, usePinnedRuns(list.pages, onTop, request));
+  const matches = toFailuresQuery(view, project);
+  const model = useRunTable(rows, columns, JSON.stringify(matches));
+  const listed = list.query.data?.items ?? NONE;
+  const charts = useCharts(view, listed, rows.loaded, change);
   const saved = useSavedViews(project, {
     columns: joinNames(chosen.columns),
     charts: joinNames(charts.metrics),
@@ -65,15 +81,6 @@ export default function RunsPage() {
   const isListEmpty = list.query.data && list.total === 0 && !list.query.isPlaceholderData;
   const hasNoRuns = Boolean(isListEmpty) && !isFiltered(view) && !view.archived;
   const archive = useQuery({ ...facetsQuery(true, project), enabled: hasNoRuns });
-  const [selectingAll, setSelectingAll] = useState(false);
-  const selectAll = () => {
-    setSelectingAll(true);
-    void list
-      .loadAll()
-      .then(model.select)
-      .catch(notifyProblem)
-      .finally(() => setSelectingAll(false));
-  };
   const areAllArchived = hasNoRuns && (archive.data?.state.length ?? 0) > 0;
 
   // The key keeps the notices mounted in both layouts, so that a button is not replaced while it is pressed.
@@ -114,17 +121,17 @@ export default function RunsPage() {
         </Group>
       </Group>
       {notices}
-      <RunFilters view={view} runs={list.runs} onChange={change} />
-      {list.query.isError && list.runs.length === 0 && (
+      <RunFilters view={view} runs={listed} onChange={change} />
+      {list.query.isError && listed.length === 0 && (
         <QueryError error={list.query.error} retry={() => void list.query.refetch()} />
       )}
       {(list.query.isPending || archive.isLoading) && <LoadingRows />}
       {areAllArchived && (
         <EmptyState title="All runs are archived">Turn on “Archived” above to see them.</EmptyState>
       )}
-      {list.query.data && list.runs.length === 0 && !hasNoRuns && <NoRuns view={view} onChange={change} />}
+      {list.query.data && listed.length === 0 && !hasNoRuns && <NoRuns view={view} onChange={change} />}
       <FailureGroups view={view} onChoose={(text) => change({ state: ["failed"], text })} />
-      {list.runs.length > 0 && (
+      {listed.length > 0 && (
         <WithCharts charts={charts} view={view} project={project} total={list.total}>
           <CurveChoiceContext value={view.by.length > 0 ? null : charts.choice}>
             {view.by.length > 0 ? (
@@ -149,78 +156,38 @@ export default function RunsPage() {
               </RowDensity>
             )}
           </CurveChoiceContext>
-          {view.by.length === 0 && list.query.hasNextPage && (
-            <LoadMore query={list.query} shown={list.runs.length} total={list.total} />
-          )}
+          {view.by.length === 0 && narrow && rows.loaded.length < rows.count && <LoadMore rows={rows} />}
         </WithCharts>
       )}
-      {model.selected.length > 0 && (
+      <BulkProgress />
+      {model.count > 0 && (
         <BulkBar
-          runs={model.selected}
+          key={model.excluded ? "matches" : "runs"}
+          selection={model}
           archived={view.archived}
+          matches={matches}
           total={list.total}
           groupsAddress={`?${replaceView(params, { ...view, by: ["method", "env"] }).toString()}`}
-          selectingAll={selectingAll}
-          onSelectAll={selectAll}
-          onClear={() => model.select([])}
         />
       )}
     </Stack>
   );
 }
 
-function useRunList(view: RunsView, project: string | null, columns: readonly string[]) {
-  const request = toListQuery(view, project, valuesOfColumns(columns));
-  const options = runListQuery(request);
-  const query = useInfiniteQuery(options);
-  const client = useQueryClient();
-  const pages = query.data?.pages;
-  const runs = useMemo(() => {
-    // A run may move between pages while they are fetched, so show it only once.
-    const byId = new Map((pages ?? []).flatMap((page) => page.items.map((run) => [run.id, run] as const)));
-    return [...byId.values()];
-  }, [pages]);
-
-  const total = pages?.[0]?.total ?? 0;
-
-  async function loadAll() {
-    // Otherwise this would join a running fetch, which loads only the pages shown.
-    await client.cancelQueries({ queryKey: options.queryKey });
-    const all = await client.fetchInfiniteQuery({
-      ...options,
-      pages: Math.ceil(total / RUN_PAGE_SIZE),
-      staleTime: 0,
-    });
-    return all.pages.flatMap((page) => page.items);
-  }
-
-  return { request, query, runs, total, loadAll };
-}
-
-interface LoadMoreProps {
-  query: ReturnType<typeof useRunList>["query"];
-  shown: number;
-  total: number;
-}
-
-/** Button that loads the next page when it scrolls into view. After an error it waits for a click. */
-function LoadMore({ query, shown, total }: LoadMoreProps) {
+/** Button that loads the next page of cards when it scrolls into view. After an error it waits for a click. */
+function LoadMore({ rows }: { rows: RunRows }) {
   const button = useRef<HTMLButtonElement>(null);
   const visible = useVisible(button);
-  const { isFetching, isFetchNextPageError, fetchNextPage } = query;
-  const shouldLoad = visible && !isFetching && !isFetchNextPageError;
+  const { count, show, retry } = rows;
+  const shown = rows.loaded.length;
+  const load = () => (retry ? retry() : show(0, shown + RUN_PAGE_SIZE));
+  const shouldLoad = visible && retry === undefined;
   useEffect(() => {
-    if (shouldLoad) void fetchNextPage();
-  }, [shouldLoad, fetchNextPage]);
+    if (shouldLoad) show(0, shown + 1);
+  }, [shouldLoad, show, shown]);
   return (
-    <Button
-      ref={button}
-      variant="default"
-      mx="auto"
-      loading={query.isFetchingNextPage}
-      onClick={() => void fetchNextPage()}
-    >
-      Load more ({exact(shown)} of {exact(total)} shown)
+    <Button ref={button} variant="default" mx="auto" onClick={load}>
+      Load more ({exact(shown)} of {exact(count)} shown)
     </Button>
   );
 }

@@ -1,4 +1,4 @@
-import { useQuery } from "@tanstack/react-query";
+import { useQueries } from "@tanstack/react-query";
 import { createContext, type ReactNode, use, useMemo } from "react";
 import { sparklinesQuery } from "@/api/metrics";
 import type { ListedRun } from "@/api/types";
@@ -7,25 +7,35 @@ import { Sparkline } from "@/ui/Sparkline";
 /** Runs per request. */
 const BATCH = 50;
 
-/** The batch of each listed run, so that the curves of many rows are fetched together. */
-const Batches = createContext<ReadonlyMap<number, readonly number[]>>(new Map());
+type Values = readonly (number | null)[];
+
+const Curves = createContext<ReadonlyMap<number, Values>>(new Map());
+
+interface SparklineBatchesProps {
+  runs: readonly ListedRun[];
+  /** False if no curve is shown. */
+  enabled?: boolean;
+  children: ReactNode;
+}
 
 /** Fetches the small curves of its rows in batches. */
-export function SparklineBatches({ runs, children }: { runs: readonly ListedRun[]; children: ReactNode }) {
-  const key = runs.map(({ id }) => id).join();
+export function SparklineBatches({ runs, enabled = true, children }: SparklineBatchesProps) {
+  const key = enabled ? runs.map(({ id }) => id).join() : "";
   const batches = useMemo(() => {
     const ids = key === "" ? [] : key.split(",").map(Number);
-    return new Map(
-      ids.map((id, at) => [id, ids.slice(at - (at % BATCH), at - (at % BATCH) + BATCH)] as const),
+    return Array.from({ length: Math.ceil(ids.length / BATCH) }, (_, at) =>
+      ids.slice(at * BATCH, (at + 1) * BATCH),
     );
   }, [key]);
-  return <Batches value={batches}>{children}</Batches>;
+  const curves = useQueries({ queries: batches.map(sparklinesQuery), combine: joinCurves });
+  return <Curves value={curves}>{children}</Curves>;
 }
+
+const joinCurves = (results: { data: ReadonlyMap<number, Values> | undefined }[]) =>
+  new Map(results.flatMap(({ data }) => [...(data ?? [])]));
 
 /** The return of a run over its training as a small curve. */
 export function SparklineCell({ run }: { run: ListedRun }) {
-  const batch = use(Batches).get(run.id) ?? [run.id];
-  const { data } = useQuery(sparklinesQuery(batch));
-  const values = data?.get(run.id);
+  const values = use(Curves).get(run.id);
   return values ? <Sparkline values={values} color={run.color} label="Return during training" /> : null;
 }

@@ -13,7 +13,9 @@ interface StickyTableProps {
   className?: string;
   density?: string;
   /** Columns of both tables. */
-  columns: ReactNode;
+  columns?: ReactNode;
+  /** Widths of the columns as a grid, so that the browser lays out each row alone. */
+  grid?: string;
   /** The row of the header. */
   head: ReactNode;
   /** The rows, whose elements have explicit roles. */
@@ -33,6 +35,7 @@ export function StickyTable({
   className = "",
   density,
   columns,
+  grid,
   head,
   children,
   frameRef,
@@ -48,7 +51,8 @@ export function StickyTable({
     role: "presentation",
     className: `${classes.table} ${className}`,
     "data-density": density,
-    style: { minWidth } satisfies CSSProperties,
+    "data-grid": grid === undefined ? undefined : true,
+    style: { minWidth, "--columns": grid } as CSSProperties,
   };
   return (
     <div

@@ -1,12 +1,9 @@
 import { Group, Progress, SegmentedControl, Stack, TagsInput, Text } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
-import { useBulkAction } from "@/api/runActions";
 import { facetsQuery } from "@/api/runs";
-import type { BulkResult, ListedRun } from "@/api/types";
 import { ConfirmModal } from "@/ui/ConfirmModal";
 import { exact, plural } from "@/ui/format";
-import { notifyDone } from "@/ui/notify";
 import { normalizeTags } from "@/ui/tags";
 
 const MODES = [
@@ -15,33 +12,37 @@ const MODES = [
 ] as const;
 
 interface TagModalProps {
-  runs: readonly ListedRun[];
+  /** Number of runs. */
+  count: number;
+  /** Tags that these runs have. */
+  used: readonly string[];
   archived: boolean;
   onClose: () => void;
-  onSkipped: (skipped: BulkResult["skipped"]) => void;
+  /** Change the tags, and close the dialog. Errors are shown here. */
+  onApply: (action: "tag" | "untag", tags: string[], onProgress: (handled: number) => void) => Promise<void>;
 }
 
 /** Dialog that adds tags to runs, or removes them. */
-export function TagModal({ runs, archived, onClose, onSkipped }: TagModalProps) {
+export function TagModal({ count, used, archived, onClose, onApply }: TagModalProps) {
   const [action, setAction] = useState<"tag" | "untag">("tag");
   const [tags, setTags] = useState<string[]>([]);
   const [handled, setHandled] = useState(0);
   const { data: facets } = useQuery(facetsQuery(archived));
-  const bulk = useBulkAction();
-  const used = [...new Set(runs.flatMap((run) => run.tags))].sort();
+  const [isBusy, setBusy] = useState(false);
+  const [error, setError] = useState<string | null>(null);
   const choices = action === "untag" ? used : (facets?.tag.map(({ value }) => value) ?? []);
-  const title = `${action === "tag" ? "Tag" : "Remove tags of"} ${plural(runs.length, "run")}`;
+  const title = `${action === "tag" ? "Tag" : "Remove tags of"} ${plural(count, "run")}`;
 
   async function submit() {
     setHandled(0);
+    setBusy(true);
+    setError(null);
     try {
-      const ids = runs.map(({ id }) => id);
-      const { done, skipped } = await bulk.mutateAsync({ action, ids, tags, onProgress: setHandled });
-      notifyDone(`${plural(done.length, "run")} ${action === "tag" ? "tagged" : "changed"}.`);
-      onSkipped(skipped);
-      onClose();
-    } catch {
-      // The dialog shows the error. Tagging the same runs again has no further effect.
+      await onApply(action, tags, setHandled);
+    } catch (failure) {
+      // Tagging the same runs again has no further effect.
+      setError(failure instanceof Error ? failure.message : String(failure));
+      setBusy(false);
     }
   }
 
@@ -51,7 +52,7 @@ export function TagModal({ runs, archived, onClose, onSkipped }: TagModalProps) 
       title={title}
       action={action === "tag" ? "Add tags" : "Remove tags"}
       disabled={tags.length === 0}
-      busy={bulk.isPending}
+      busy={isBusy}
       onConfirm={() => void submit()}
       onClose={onClose}
     >
@@ -73,7 +74,7 @@ export function TagModal({ runs, archived, onClose, onSkipped }: TagModalProps) 
           data-autofocus
           openOnFocus={false}
           placeholder={tags.length === 0 ? "Type a tag and press Enter" : undefined}
-          data={choices}
+          data={[...choices]}
           value={tags}
           onChange={(next) => setTags(normalizeTags(next))}
         />
@@ -82,17 +83,17 @@ export function TagModal({ runs, archived, onClose, onSkipped }: TagModalProps) 
             None of these runs has a tag.
           </Text>
         )}
-        {bulk.isPending && (
+        {isBusy && handled > 0 && (
           <div>
-            <Progress value={(100 * handled) / runs.length} aria-label="Progress" />
+            <Progress value={(100 * handled) / count} aria-label="Progress" />
             <Text size="xs" c="dimmed" role="status">
-              {exact(handled)} of {plural(runs.length, "run")}
+              {exact(handled)} of {plural(count, "run")}
             </Text>
           </div>
         )}
-        {bulk.error && (
+        {error !== null && (
           <Text size="sm" c="var(--mantine-color-error)" role="alert">
-            {bulk.error.message} {handled > 0 && `${plural(handled, "run")} done so far. `}Try again.
+            {error} {handled > 0 && `${plural(handled, "run")} done so far. `}Try again.
           </Text>
         )}
       </Stack>

@@ -1,9 +1,10 @@
-import { Badge, Tooltip } from "@mantine/core";
+import { Badge } from "@mantine/core";
 import type { ReactNode } from "react";
 import type { ConfigValue, ListedRun } from "@/api/types";
 import { type Catalog, metricTitle, metricUnit } from "@/charts/metrics";
 import { shown } from "@/config-form/draft";
 import { shortEnv } from "@/ui/format";
+import { hint } from "@/ui/Hint";
 import { Rate, Score, Short, TimeAgo } from "@/ui/Quantity";
 import { RunProgress } from "@/ui/RunProgress";
 import { bestReturnMeaning, isReported, lastReturnMeaning, originName } from "@/ui/states";
@@ -258,16 +259,14 @@ export function resolveColumns(
 /** The first tag in full and the number of others. The tooltip lists all. */
 function Tags({ tags }: { tags: readonly string[] }) {
   return (
-    <Tooltip label={tags.join(", ")} disabled={tags.length === 0}>
-      <div className={classes.tags}>
-        {tags.slice(0, 1).map((tag) => (
-          <Badge key={tag} variant="default" size="sm" tt="none" fw={400}>
-            {tag}
-          </Badge>
-        ))}
-        {tags.length > 1 && <span className={classes.dim}>+{tags.length - 1}</span>}
-      </div>
-    </Tooltip>
+    <div className={classes.tags} {...hint(tags.join(", "))}>
+      {tags.slice(0, 1).map((tag) => (
+        <Badge key={tag} variant="default" size="sm" tt="none" fw={400}>
+          {tag}
+        </Badge>
+      ))}
+      {tags.length > 1 && <span className={classes.dim}>+{tags.length - 1}</span>}
+    </div>
   );
 }
 

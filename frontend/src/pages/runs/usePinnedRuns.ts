@@ -1,11 +1,11 @@
 import { useInfiniteQuery } from "@tanstack/react-query";
 import { useMemo } from "react";
 import { type RunListQuery, runListQuery } from "@/api/runs";
-import type { ListedRun } from "@/api/types";
+import type { ListedRun, RunPage } from "@/api/types";
 
-/** Return the runs of the list with the pinned ones on top, also those that the filters do not select. */
+/** Return the pinned runs, also those that the filters do not select. */
 export function usePinnedRuns(
-  listed: readonly ListedRun[],
+  pages: ReadonlyMap<number, RunPage>,
   pinned: readonly number[],
   { archived, metric, include, compute }: RunListQuery,
 ): ListedRun[] {
@@ -14,10 +14,11 @@ export function usePinnedRuns(
     enabled: pinned.length > 0,
   });
   return useMemo(() => {
-    const byId = new Map(
-      [...(data?.pages ?? []).flatMap((page) => page.items), ...listed].map((run) => [run.id, run]),
-    );
-    const onTop = pinned.flatMap((id) => byId.get(id) ?? []);
-    return [...onTop, ...listed.filter(({ id }) => !pinned.includes(id))];
-  }, [data, listed, pinned]);
+    if (pinned.length === 0) return NONE;
+    const listed = [...(data?.pages ?? []), ...pages.values()].flatMap((page) => page.items);
+    const byId = new Map(listed.map((run) => [run.id, run]));
+    return pinned.flatMap((id) => byId.get(id) ?? []);
+  }, [data, pages, pinned]);
 }
+
+const NONE: ListedRun[] = [];

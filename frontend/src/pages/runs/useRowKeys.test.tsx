@@ -2,6 +2,7 @@ import { render, screen } from "@testing-library/react";
 import userEvent from "@testing-library/user-event";
 import { useRef } from "react";
 import { expect, it, vi } from "vitest";
+import { aRun } from "@/testing/runs";
 import { useRowKeys } from "./useRowKeys";
 
 interface RowsProps {
@@ -12,11 +13,16 @@ interface RowsProps {
 
 function Rows({ ids, toggle, edit = () => undefined }: RowsProps) {
   const body = useRef<HTMLDivElement>(null);
-  useRowKeys({ ids, body, scrollTo: () => undefined, toggle, edit });
+  const rows = {
+    count: ids.length,
+    runAt: (row: number) => (ids[row] === undefined ? undefined : aRun({ id: ids[row] })),
+    rowOf: (id: number) => ids.indexOf(id),
+  };
+  useRowKeys({ rows, body, scrollTo: () => undefined, toggle, edit });
   return (
     <div ref={body}>
-      {ids.map((id, at) => (
-        <p key={id} aria-rowindex={at + 2}>
+      {ids.map((id) => (
+        <p key={id} data-run={id}>
           <a href={`/runs/${id}`}>{id}</a>
         </p>
       ))}
@@ -53,4 +59,29 @@ it("edits the current run with F2, and nothing before a run is current", async (
   expect(edit).not.toHaveBeenCalled();
   await userEvent.keyboard("jj{F2}");
   expect(edit.mock.calls).toEqual([[2]]);
+});
+
+it("moves over rows that are not loaded, and focuses the run once it arrives", async () => {
+  const toggle = vi.fn();
+  const body = { current: document.createElement("div") };
+  const loaded = new Map([[0, 1]]);
+  const scrollTo = vi.fn();
+  function Keys() {
+    const rows = {
+      count: 5,
+      runAt: (row: number) => (loaded.has(row) ? aRun({ id: loaded.get(row) }) : undefined),
+      rowOf: (id: number) => [...loaded].find(([, other]) => other === id)?.[0] ?? -1,
+    };
+    useRowKeys({ rows, body, scrollTo, toggle, edit: () => undefined });
+    return null;
+  }
+  const { rerender } = render(<Keys />);
+  await userEvent.keyboard("jjj");
+  expect(scrollTo.mock.calls).toEqual([[0], [1], [2]]);
+  await userEvent.keyboard("x");
+  expect(toggle).not.toHaveBeenCalled();
+  loaded.set(2, 7);
+  rerender(<Keys />);
+  await userEvent.keyboard("x");
+  expect(toggle.mock.calls).toEqual([[7]]);
 });

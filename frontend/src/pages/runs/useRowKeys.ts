@@ -1,50 +1,58 @@
-import { type RefObject, useEffect, useRef, useState } from "react";
+import { type RefObject, useEffect, useState } from "react";
 import { useShortcuts } from "@/ui/shortcuts";
+import type { RunRows } from "./useRunList";
 
 interface RowKeys {
-  /** The rows' ids in display order, which changes while runs train. */
-  ids: readonly number[];
+  /** The rows in display order, which changes while runs train. */
+  rows: Pick<RunRows, "count" | "runAt" | "rowOf">;
   body: RefObject<HTMLElement | null>;
   scrollTo: (row: number) => void;
   toggle: (id: number) => void;
   edit: (id: number) => void;
 }
 
+/** The row that the keys act on. It is unknown which run it has until that is loaded. */
+interface Current {
+  row: number;
+  id: number | null;
+}
+
 /**
  * Add shortcuts to a table: j and k move between rows, x selects a row, F2 edits it, Enter opens the focused link. The
  * current row is stored as a run id, so that x selects the focused run even if the rows were reordered.
  */
-export function useRowKeys({ ids, body, scrollTo, toggle, edit }: RowKeys): void {
-  const [current, setCurrent] = useState<number | null>(null);
-  const at = current === null ? -1 : ids.indexOf(current);
+export function useRowKeys({ rows, body, scrollTo, toggle, edit }: RowKeys): void {
+  const [current, setCurrent] = useState<Current | null>(null);
+  const loaded = current?.id === null ? rows.runAt(current.row)?.id : undefined;
+  if (current && loaded !== undefined) setCurrent({ row: current.row, id: loaded });
+  const id = current?.id ?? null;
+  const found = id === null ? -1 : rows.rowOf(id);
+  // A row out of view may not be loaded any more.
+  const isAway = current !== null && found < 0 && rows.runAt(current.row) === undefined;
+  const at = isAway ? current.row : found;
 
   function move(by: number) {
-    const next = at < 0 ? 0 : Math.min(Math.max(at + by, 0), ids.length - 1);
-    const id = ids[next];
-    if (id === undefined) return;
-    scrollTo(next);
-    setCurrent(id);
+    const row = at < 0 ? 0 : Math.min(Math.max(at + by, 0), rows.count - 1);
+    if (row >= rows.count) return;
+    scrollTo(row);
+    setCurrent({ row, id: rows.runAt(row)?.id ?? null });
   }
 
+  const act = (action: (id: number) => void) => () => id !== null && found >= 0 && action(id);
   useShortcuts([
     { keys: "j", does: "Next run", run: () => move(1) },
     { keys: "k", does: "Previous run", run: () => move(-1) },
-    { keys: "x", does: "Select run", run: () => current !== null && at >= 0 && toggle(current) },
-    { keys: "F2", does: "Edit run", run: () => current !== null && at >= 0 && edit(current) },
+    { keys: "x", does: "Select run", run: act(toggle) },
+    { keys: "F2", does: "Edit run", run: act(edit) },
   ]);
 
-  const latest = useRef(ids);
   useEffect(() => {
-    latest.current = ids;
-  });
-  useEffect(() => {
-    const at = current === null ? -1 : latest.current.indexOf(current);
-    if (at < 0) return;
+    if (id === null) return;
     // A row that was out of view is rendered in the next frame. The form of a row may have opened by then.
     const frame = requestAnimationFrame(() => {
       if (document.activeElement?.closest("[role=dialog]")) return;
-      body.current?.querySelector<HTMLElement>(`[aria-rowindex="${at + 2}"] a`)?.focus();
+      body.current?.querySelector<HTMLElement>(`[data-run="${id}"] a`)?.focus({ preventScroll: true });
     });
     return () => cancelAnimationFrame(frame);
-  }, [current, body]);
+  }, [id, body]);
 }

@@ -1,0 +1,398 @@
+"""Bulk actions: an action on all runs that match a filter, applied in batches by a background thread.
+
+The runs are listed when the action is requested, so it changes no run that the user has not seen. Each batch is one
+transaction with its runs, its counts and its place, so that a killed backend continues where the last one ended
+(docs/decisions/0099-bulk-actions-list-their-runs.md).
+"""
+
+import logging
+import math
+import time
+from collections.abc import Sequence
+from datetime import datetime, timedelta
+from typing import Annotated, Any, Self
+
+from fastapi import APIRouter, Query
+from pydantic import BaseModel, ConfigDict, Field, model_validator
+from sqlalchemy import ColumnElement, Select, delete, func, insert, literal, select, update
+from sqlalchemy.exc import DBAPIError
+from sqlalchemy.orm import Session
+
+from arcadia_backend.database import tables
+from arcadia_backend.database.columns import utc_now
+from arcadia_backend.database.engine import Database, Db, after_commit
+from arcadia_backend.database.tables import BulkActionRun, BulkState, Run
+from arcadia_backend.doorbell import Doorbell
+from arcadia_backend.errors import Conflict, Invalid, NotFound
+from arcadia_backend.failure_log import FailureLog
+from arcadia_backend.live.background import BackgroundThread
+from arcadia_backend.live.notices import publish
+from arcadia_backend.projects import service as projects
+from arcadia_backend.runs import service
+from arcadia_backend.runs.filters import Filters, filter_conditions
+from arcadia_backend.runs.routes import RunFilters
+from arcadia_backend.runs.schemas import ManyRunsAction, Skipped, Tags, check_tags
+from arcadia_backend.runs.states import ACTIONS, announcing_together, refusals
+from arcadia_backend.web.idempotency import Idempotent
+from arcadia_backend.web.lookup import PathId, find_run
+from arcadia_workers.contract.values import Id
+
+log = logging.getLogger(__name__)
+
+MAX_EXCLUDED = 1_000
+# Each holds a list of runs.
+MAX_UNFINISHED = 20
+KEPT = timedelta(days=7)
+LISTED = 20
+# Limits of one transaction, and a pause after it, in which others can write.
+BATCH_SIZE, BATCH_SECONDS, PAUSE_SECONDS = 500, 0.2, 0.05
+# How long the thread applies batches before it checks whether to stop, and how long it rests.
+TURN_SECONDS, REST_SECONDS = 1.0, 0.25
+# Pages fetch again what a notice about many runs may have changed.
+NOTICE_SECONDS = 1.0
+OPPOSITES: dict[str, ManyRunsAction] = {"archive": "restore", "restore": "archive"}
+
+
+class StartBulkAction(BaseModel):
+    """An action to apply to all runs that match the filters of the query."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    action: ManyRunsAction
+    tags: Tags = Field(default=[], description="Tags to add or remove. Only for the actions tag and untag.")
+    project: projects.ProjectName | None = Field(
+        default=None, description="Existing project that gets the runs. Only for the action move."
+    )
+    exclude: Annotated[list[Id], Field(max_length=MAX_EXCLUDED)] = Field(
+        default=[], description="Matching runs to leave out."
+    )
+    up_to: Id | None = Field(
+        default=None, description="Leave out runs with a higher id, such as runs made since the list was read."
+    )
+
+    @model_validator(mode="after")
+    def _check_values(self) -> Self:
+        check_tags(self.action, self.tags)
+        if (self.project is not None) != (self.action == "move"):
+            raise ValueError("the action move needs a project, and the others have none")
+        return self
+
+
+class BulkAction(BaseModel):
+    """A bulk action with its progress."""
+
+    model_config = ConfigDict(from_attributes=True)
+
+    id: int
+    action: ManyRunsAction
+    tags: list[str]
+    project: str | None = Field(description="The project that gets the runs.")
+    state: BulkState
+    total: int = Field(description="Number of runs that matched when it was requested.")
+    done: int
+    skipped: int
+    created_at: datetime
+    finished_at: datetime | None
+
+
+class SkippedRuns(BaseModel):
+    """A part of the runs that a bulk action skipped, by their ids."""
+
+    items: list[Skipped]
+    total: int
+
+
+class RefusedRuns(BaseModel):
+    """Number of runs that do not allow an action for the same reason."""
+
+    reason: str
+    runs: int
+
+
+class ActionCount(BaseModel):
+    """How many runs allow an action, and why the others do not."""
+
+    allowed: int
+    refused: list[RefusedRuns]
+
+
+class MatchingRuns(BaseModel):
+    """The runs that match a filter, and how many of them allow each action."""
+
+    runs: int
+    newest: int | None = Field(description="Highest id, for `up_to`.")
+    actions: dict[str, ActionCount] = Field(title="Action counts")
+
+
+def count_actions(session: Session, filters: Filters) -> MatchingRuns:
+    """Count the matching runs that allow each action."""
+    has_key, is_archived = Run.reported_key.is_not(None), Run.archived_at.is_not(None)
+    kinds = (Run.state, Run.desired, Run.origin, has_key, is_archived)
+    query = select(*kinds, func.count(), func.max(Run.id)).where(*filter_conditions(session, filters))
+    rows = session.execute(query.group_by(*kinds)).all()
+    counts: dict[str, dict[str | None, int]] = {action: {None: 0} for action in ACTIONS}
+    for state, desired, origin, key, archived, runs, _newest in rows:
+        reasons = refusals(state, desired, origin, has_key=bool(key), archived=bool(archived)).model_dump()
+        for action, found in counts.items():
+            found[reasons[action]] = found.get(reasons[action], 0) + runs
+    return MatchingRuns(
+        runs=sum(row[5] for row in rows),
+        newest=max((row[6] for row in rows), default=None),
+        actions={action: _to_count(found) for action, found in counts.items()},
+    )
+
+
+def _to_count(runs_by_reason: dict[str | None, int]) -> ActionCount:
+    refused = [RefusedRuns(reason=reason, runs=runs) for reason, runs in runs_by_reason.items() if reason is not None]
+    return ActionCount(allowed=runs_by_reason[None], refused=sorted(refused, key=lambda each: -each.runs))
+
+
+def start(session: Session, filters: Filters, request: StartBulkAction) -> tables.BulkAction:
+    """List the matching runs for an action. Raise Conflict if too many actions are in progress."""
+    if request.project is not None:
+        projects.resolve(session, request.project)
+    wanted = select(Run.id).where(*filter_conditions(session, filters))
+    if request.exclude:
+        wanted = wanted.where(Run.id.not_in(request.exclude))
+    if request.up_to is not None:
+        wanted = wanted.where(Run.id <= request.up_to)
+    return _add(session, request.action, wanted, tags=request.tags, project=request.project)
+
+
+def undo(session: Session, bulk: tables.BulkAction) -> tables.BulkAction:
+    """Restore the runs that an action has archived, or the other way round. Raise Conflict if it cannot be undone."""
+    if bulk.action not in OPPOSITES:
+        raise Conflict(f"The bulk action {bulk.id} cannot be undone. Only archive and restore can.")
+    if bulk.state == "running":
+        raise Conflict(f"The bulk action {bulk.id} is still running. Cancel it first.")
+    return _add(session, OPPOSITES[bulk.action], select(BulkActionRun.run_id).where(*_handled(bulk, skipped=False)))
+
+
+def _add(session: Session, action: str, wanted: Select[int], **columns: Any) -> tables.BulkAction:
+    table = tables.BulkAction
+    session.execute(delete(table).where(table.finished_at < utc_now() - KEPT))
+    unfinished = session.scalar(select(func.count()).select_from(table).where(table.state == "running")) or 0
+    if unfinished >= MAX_UNFINISHED:
+        raise Conflict(f"{unfinished} bulk actions are in progress. Wait until one has ended, or cancel one.")
+    bulk = table(**{"action": action, "tags": [], "total": 0, **columns})
+    session.add(bulk)
+    session.flush()
+    listed = wanted.add_columns(literal(bulk.id))
+    session.execute(insert(BulkActionRun).from_select(["run_id", "bulk_action_id"], listed))
+    counted = select(func.count()).select_from(BulkActionRun).where(BulkActionRun.bulk_action_id == bulk.id)
+    bulk.total = session.scalar(counted) or 0
+    if bulk.total == 0:
+        _end(bulk, "done")
+    _announce(session, bulk)
+    return bulk
+
+
+def cancel(session: Session, bulk: tables.BulkAction) -> None:
+    """End an action before its other runs. Raise Conflict if it has ended."""
+    if bulk.state == "cancelled":
+        return
+    if bulk.state != "running":
+        raise Conflict(f"The bulk action {bulk.id} has already ended.")
+    _end(bulk, "cancelled")
+    later = BulkActionRun.run_id > bulk.last_run_id
+    session.execute(delete(BulkActionRun).where(BulkActionRun.bulk_action_id == bulk.id, later))
+    _announce(session, bulk)
+
+
+def find_bulk_action(session: Session, bulk_id: int, *, lock: bool = False) -> tables.BulkAction:
+    """Return a bulk action, locked until the transaction ends if `lock` is True. Raise NotFound if there is none."""
+    bulk = session.get(tables.BulkAction, bulk_id, with_for_update=True if lock else None)
+    if bulk is None:
+        raise NotFound(f"There is no bulk action {bulk_id}. They are kept for {KEPT.days} days.")
+    return bulk
+
+
+def _handled(bulk: tables.BulkAction, *, skipped: bool) -> list[ColumnElement[bool]]:
+    is_of_kind = BulkActionRun.reason.is_not(None) if skipped else BulkActionRun.reason.is_(None)
+    return [BulkActionRun.bulk_action_id == bulk.id, BulkActionRun.run_id <= bulk.last_run_id, is_of_kind]
+
+
+def _end(bulk: tables.BulkAction, state: BulkState) -> None:
+    bulk.state, bulk.finished_at = state, utc_now()
+
+
+def _announce(session: Session, bulk: tables.BulkAction) -> None:
+    after_commit(session, lambda: publish("bulk.changed", {"id": bulk.id}))
+
+
+class BulkActionThread:
+    """Background thread that applies bulk actions, a batch of each in turn.
+
+    Several backends may each run one: a batch holds the lock of its action.
+    """
+
+    def __init__(self, database: Database, doorbell: Doorbell) -> None:
+        self._database, self._doorbell = database, doorbell
+        self._thread = BackgroundThread("bulk-actions", REST_SECONDS, self._work)
+        self._failures = FailureLog(log)
+        # Names of the notices about runs that are not published yet.
+        self._names: set[str] = set()
+        self._published_at = -math.inf
+
+    def start(self) -> None:
+        """Start the thread."""
+        self._thread.start()
+
+    def stop(self) -> None:
+        """Stop the thread."""
+        self._thread.stop()
+
+    def _work(self) -> float:
+        ends = time.monotonic() + TURN_SECONDS
+        while self.run_once():
+            if time.monotonic() > ends:
+                return 0.0
+            time.sleep(PAUSE_SECONDS)
+        return math.inf
+
+    def run_once(self) -> bool:
+        """Apply the next batch of each unfinished action. Return True if there may be more. Log failures."""
+        with self._failures.guard("Applying bulk actions"):
+            with self._database.read() as session:
+                unfinished = select(tables.BulkAction.id).where(tables.BulkAction.state == "running")
+                ids = session.scalars(unfinished.order_by(tables.BulkAction.id)).all()
+            for bulk_id in ids:
+                self._apply(bulk_id)
+            self._publish(is_last=not ids)
+            return bool(ids)
+        return False
+
+    def _publish(self, *, is_last: bool) -> None:
+        if self._names and (is_last or time.monotonic() - self._published_at >= NOTICE_SECONDS):
+            for name in sorted(self._names):
+                publish(name, {})
+            self._names, self._published_at = set(), time.monotonic()
+
+    def _apply(self, bulk_id: int) -> None:
+        """Apply a batch. If a run fails in an unexpected way, skip it, so that it does not stop the others."""
+        for size in (BATCH_SIZE, 1):
+            try:
+                self._apply_batch(bulk_id, size)
+            except DBAPIError:
+                raise
+            except Exception as error:
+                self._failures.failed(f"A batch of bulk action {bulk_id} failed", error)
+            else:
+                return
+        self._apply_batch(bulk_id, 1, failure="The server could not change this run. Its log says why.")
+
+    def _apply_batch(self, bulk_id: int, size: int, failure: str | None = None) -> None:
+        with self._database.write() as session:
+            bulk = session.get(tables.BulkAction, bulk_id, with_for_update=True)
+            if bulk is None or bulk.state != "running":
+                return
+            listed = select(BulkActionRun.run_id).where(BulkActionRun.bulk_action_id == bulk_id)
+            later = listed.where(BulkActionRun.run_id > bulk.last_run_id).order_by(BulkActionRun.run_id)
+            ids = session.scalars(later.limit(size)).all()
+            with announcing_together(session) as names:
+                failed: dict[int, str | None] = dict.fromkeys(ids, failure)
+                outcomes = failed if failure else self._outcomes(session, bulk, ids)
+            _store(session, bulk, outcomes)
+            after_commit(session, lambda: self._names.update(names))
+
+    def _outcomes(self, session: Session, bulk: tables.BulkAction, ids: Sequence[int]) -> dict[int, str | None]:
+        """Apply the action. Return for each handled run why it was skipped, or None."""
+        if bulk.action == "move":
+            return _move(session, bulk.project or "", ids)
+        outcomes = service.bulk(session, bulk.action, bulk.tags, ids, BATCH_SECONDS)  # type: ignore[arg-type]
+        if bulk.action == "resume":
+            for run_id in (run_id for run_id, reason in outcomes.items() if reason is None):
+                self._doorbell.ring_after_commit(session, find_run(session, run_id))
+        return outcomes
+
+
+def _move(session: Session, project: str, ids: Sequence[int]) -> dict[int, str | None]:
+    try:
+        found = projects.find_project(session, projects.resolve(session, project))
+    except Invalid:
+        return dict.fromkeys(ids, f"There is no project {project}.")
+    moved = {*projects.move(session, found, projects.MoveItems(runs=list(ids))).runs}
+    return {run_id: None if run_id in moved else f"There is no run {run_id}." for run_id in ids}
+
+
+def _store(session: Session, bulk: tables.BulkAction, outcomes: dict[int, str | None]) -> None:
+    """Store the outcomes of a batch. The action is done if there are none."""
+    reasons = {run_id: reason for run_id, reason in outcomes.items() if reason is not None}
+    rows = [{"bulk_action_id": bulk.id, "run_id": run_id, "reason": reason} for run_id, reason in reasons.items()]
+    if rows:
+        session.execute(update(BulkActionRun), rows)
+    bulk.skipped += len(rows)
+    bulk.done += len(outcomes) - len(rows)
+    bulk.last_run_id = max(outcomes, default=bulk.last_run_id)
+    if bulk.done + bulk.skipped >= bulk.total or not outcomes:
+        _end(bulk, "done")
+    _announce(session, bulk)
+
+
+router = APIRouter(tags=["runs"])
+
+
+@router.get("/run-actions")
+def count_run_actions(db: Db, filters: RunFilters) -> MatchingRuns:
+    """Count how many of the matching runs allow each action, and why the others do not."""
+    with db.read() as session:
+        return count_actions(session, filters)
+
+
+@router.get("/bulk-actions")
+def list_bulk_actions(db: Db) -> list[BulkAction]:
+    """Return the latest bulk actions, newest first."""
+    with db.read() as session:
+        newest = select(tables.BulkAction).order_by(tables.BulkAction.id.desc()).limit(LISTED)
+        return [BulkAction.model_validate(bulk) for bulk in session.scalars(newest)]
+
+
+@router.post("/bulk-actions", status_code=201)
+def start_bulk_action(db: Db, once: Idempotent, filters: RunFilters, request: StartBulkAction) -> BulkAction:
+    """Apply an action to all runs that match the filters, which are those of `GET /runs`.
+
+    The response comes at once. The server applies the action in batches, and continues after a restart. Runs that do
+    not allow the action are skipped. Runs that match only later are not changed.
+    """
+    with once.write(db) as session:
+        return once.store(session, BulkAction.model_validate(start(session, filters, request)))
+
+
+@router.get("/bulk-actions/{bulk_id}")
+def read_bulk_action(db: Db, bulk_id: PathId) -> BulkAction:
+    """Return a bulk action with its progress."""
+    with db.read() as session:
+        return BulkAction.model_validate(find_bulk_action(session, bulk_id))
+
+
+@router.get("/bulk-actions/{bulk_id}/skipped")
+def list_skipped_runs(
+    db: Db,
+    bulk_id: PathId,
+    after: Annotated[int, Query(ge=0, le=2**53, description="Return only runs with a higher id.")] = 0,
+    limit: Annotated[int, Query(ge=1, le=1_000)] = 100,
+) -> SkippedRuns:
+    """Return the runs that a bulk action has skipped so far, with the reasons."""
+    with db.read() as session:
+        bulk = find_bulk_action(session, bulk_id)
+        skipped = select(BulkActionRun).where(*_handled(bulk, skipped=True), BulkActionRun.run_id > after)
+        rows = session.scalars(skipped.order_by(BulkActionRun.run_id).limit(limit))
+        items = [Skipped(id=row.run_id, reason=row.reason or "") for row in rows]
+        return SkippedRuns(items=items, total=bulk.skipped)
+
+
+@router.post("/bulk-actions/{bulk_id}/cancel")
+def cancel_bulk_action(db: Db, bulk_id: PathId) -> BulkAction:
+    """End a bulk action. Runs that it has already changed stay changed."""
+    with db.write() as session:
+        bulk = find_bulk_action(session, bulk_id, lock=True)
+        cancel(session, bulk)
+        return BulkAction.model_validate(bulk)
+
+
+@router.post("/bulk-actions/{bulk_id}/undo", status_code=201)
+def undo_bulk_action(db: Db, once: Idempotent, bulk_id: PathId) -> BulkAction:
+    """Restore the runs that a bulk action has archived, or archive those that it has restored."""
+    with once.write(db) as session:
+        bulk = find_bulk_action(session, bulk_id, lock=True)
+        return once.store(session, BulkAction.model_validate(undo(session, bulk)))

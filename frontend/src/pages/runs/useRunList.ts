@@ -1,0 +1,138 @@
+import { useCallbackRef } from "@mantine/hooks";
+import { keepPreviousData, useQueries, useQuery, useQueryClient } from "@tanstack/react-query";
+import { useEffect, useMemo, useRef, useState } from "react";
+import { RUN_PAGE_SIZE, type RunListQuery, runPageQuery } from "@/api/runs";
+import type { ListedRun, RunPage } from "@/api/types";
+
+/** Rows before the visible ones and after them whose pages are loaded, so that scrolling finds them. */
+const MARGIN = 30;
+/** A page is loaded if its rows stay visible this long. Dragging the scrollbar passes many. */
+const REST_MS = 60;
+
+/** The rows of the table, of which only the visible ones and those around them are loaded. */
+export interface RunRows {
+  /** Number of all rows. */
+  count: number;
+  /** Return the run of a row, or undefined if it is not loaded. */
+  runAt: (row: number) => ListedRun | undefined;
+  /** Return the row of a loaded run, or -1. */
+  rowOf: (id: number) => number;
+  /** The loaded runs, in the order of their rows. */
+  loaded: readonly ListedRun[];
+  /** Load these rows. Others may be forgotten. */
+  show: (first: number, end: number) => void;
+  /** Return the runs of these rows, which are loaded if needed. */
+  load: (first: number, end: number) => Promise<ListedRun[]>;
+  /** Load the pages again that failed, or undefined if none did. */
+  retry: (() => void) | undefined;
+}
+
+/** Return the pages of the list around the shown rows, and functions that show others. */
+export function useRunList(request: RunListQuery) {
+  const first = useQuery({ ...runPageQuery(request, 0), placeholderData: keepPreviousData });
+  // The other pages stay as they are until the first page of a new list has arrived.
+  const listed = useLatest(request, first.data !== undefined && !first.isPlaceholderData);
+  const [range, setRange] = useState({ from: 1, to: 0 });
+  const total = first.data?.total ?? 0;
+  const numbers = useMemo(() => {
+    const last = Math.min(range.to, Math.ceil(total / RUN_PAGE_SIZE) - 1);
+    return Array.from({ length: Math.max(0, last - range.from + 1) }, (_, at) => range.from + at);
+  }, [range, total]);
+  const { data: others, failed } = useQueries({
+    queries: numbers.map((number) => runPageQuery(listed, number)),
+    combine: combinePages,
+  });
+  const pages = useMemo(() => {
+    const found = new Map<number, RunPage>(first.data ? [[0, first.data]] : []);
+    numbers.forEach((number, at) => {
+      const page = others[at];
+      if (page) found.set(number, page);
+    });
+    return found;
+  }, [first.data, numbers, others]);
+
+  const timer = useRef<ReturnType<typeof setTimeout>>(undefined);
+  useEffect(() => () => clearTimeout(timer.current), []);
+  const show = useCallbackRef((start: number, end: number) => {
+    clearTimeout(timer.current);
+    const from = Math.max(1, Math.floor((start - MARGIN) / RUN_PAGE_SIZE));
+    const to = Math.floor((end + MARGIN) / RUN_PAGE_SIZE);
+    if (from === range.from && to === range.to) return;
+    timer.current = setTimeout(() => setRange({ from, to }), REST_MS);
+  });
+  const retry = useCallbackRef(() => {
+    for (const query of failed) void query.refetch();
+  });
+  const client = useQueryClient();
+  const loadPage = useCallbackRef((number: number) => client.ensureQueryData(runPageQuery(listed, number)));
+  return { query: first, pages, total, show, loadPage, retry: failed.length > 0 ? retry : undefined };
+}
+
+type PageResult = ReturnType<typeof useQuery<RunPage>>;
+
+const combinePages = (results: PageResult[]) => ({
+  data: results.map(({ data }) => data),
+  failed: results.filter(({ isError, data }) => isError && !data),
+});
+
+/** Return the newest value for which the condition was true. */
+function useLatest<T>(value: T, isReady: boolean): T {
+  const [latest, setLatest] = useState(value);
+  const isSame = latest === value || JSON.stringify(latest) === JSON.stringify(value);
+  if (isReady && !isSame) setLatest(value);
+  return isReady && !isSame ? value : latest;
+}
+
+/** Return the rows of a list, with some runs on top. Their own places in the list are left out once they are loaded. */
+export function useRows(
+  { pages, total, show, loadPage, retry }: ReturnType<typeof useRunList>,
+  onTop: readonly ListedRun[],
+): RunRows {
+  return useMemo(() => {
+    const top = new Set(onTop.map(({ id }) => id));
+    // A run may move between pages while they are fetched, so show it only once.
+    const seen = new Set(top);
+    const left: number[] = [];
+    const loaded = [...onTop];
+    const places = new Map<number, ListedRun>();
+    for (const [number, page] of [...pages].sort(([a], [b]) => a - b))
+      page.items.forEach((run, at) => {
+        const place = number * RUN_PAGE_SIZE + at;
+        if (top.has(run.id)) left.push(place);
+        else if (!seen.has(run.id)) {
+          seen.add(run.id);
+          places.set(place, run);
+          loaded.push(run);
+        }
+      });
+    const placeOf = (row: number) =>
+      left.reduce((place, gone) => (gone <= place ? place + 1 : place), row - onTop.length);
+    const rows = new Map(onTop.map(({ id }, row) => [id, row]));
+    for (const [place, { id }] of places)
+      rows.set(id, place + onTop.length - left.filter((gone) => gone < place).length);
+    const load = async (first: number, end: number) => {
+      const wanted = Array.from({ length: Math.max(0, end - first) }, (_, at) => first + at);
+      const numbers = wanted
+        .filter((row) => row >= onTop.length)
+        .map((row) => Math.floor(placeOf(row) / RUN_PAGE_SIZE));
+      const fetched = await Promise.all(
+        [...new Set(numbers)].map(async (number) => [number, await loadPage(number)] as const),
+      );
+      const byNumber = new Map(fetched);
+      return wanted.flatMap((row) => {
+        if (row < onTop.length) return onTop[row] ?? [];
+        const place = placeOf(row);
+        return byNumber.get(Math.floor(place / RUN_PAGE_SIZE))?.items[place % RUN_PAGE_SIZE] ?? [];
+      });
+    };
+    return {
+      load,
+      count: onTop.length + Math.max(0, total - left.length),
+      runAt: (row) => (row < onTop.length ? onTop[row] : places.get(placeOf(row))),
+      rowOf: (id) => rows.get(id) ?? -1,
+      loaded,
+      show,
+      retry,
+    };
+  }, [pages, total, onTop, show, loadPage, retry]);
+}
