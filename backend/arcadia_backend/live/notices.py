@@ -69,6 +69,8 @@ class Stream:
     def __init__(self) -> None:
         self._waiting: asyncio.Queue[Event | None] = asyncio.Queue(PAGE_QUEUE_LIMIT)
         self._length = 0
+        # The notices that the page wants, or None for all.
+        self.topics: Collection[Topic] | None = None
         # Called after each event that the page has taken.
         self.on_taken: Callable[[], None] = lambda: None
 
@@ -78,7 +80,9 @@ class Stream:
         return self._waiting.qsize() < PAGE_QUEUE_LIMIT // 2 and self._length < PAGE_QUEUE_LENGTH
 
     def put(self, event: Event) -> None:
-        """Add an event. If the page is too slow, replace all that wait by `refetch`."""
+        """Add an event that the page wants. If the page is too slow, replace all that wait by `refetch`."""
+        if isinstance(event, Notice) and self.topics is not None and not concerns(event, self.topics):
+            return
         if self._waiting.full():
             self._empty()
             event = Notice(event.id, REFETCH, "{}", {})
@@ -209,6 +213,11 @@ class Hub:
             return True
         later = takewhile(lambda recent: recent[0] > int(count), reversed(self._recent.values()))
         return any(concerns(notice, topics) for _, notice in later)
+
+    def since(self, first: str) -> list[Notice]:
+        """Return the remembered notices after the one with this id, in their order."""
+        count = int(first.rpartition("-")[2])
+        return [notice for number, notice in self._recent.values() if number > count]
 
     def publish(self, name: str, payload: Payload, *, to_others: bool = True) -> None:
         """Pass a notice on soon, merged with its repeats. Safe from any thread."""

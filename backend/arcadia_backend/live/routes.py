@@ -59,11 +59,14 @@ class WatchedDocument(BaseModel):
 
 
 class WatchedDocuments(BaseModel):
-    """All documents that a page shows."""
+    """All documents that a page shows, and the notices that it needs apart from them."""
 
     model_config = ConfigDict(extra="forbid")
 
     watches: list[WatchedDocument] = Field(max_length=MAX_WATCHES)
+    notices: list[WatchedTopic] | None = Field(
+        default=None, max_length=100, description="The notices that the page receives. Null for all."
+    )
 
 
 async def check_capacity() -> None:
@@ -107,6 +110,8 @@ async def watch_documents(
 ) -> None:
     """Replace the documents that a page watches. Their changes come as `document.changed` over its stream.
 
+    `notices` limits the other events of the stream to those that the page needs. `hello` and `refetch` always come.
+
     A document is the response to a GET request. The server requests it again, with the credentials of the stream, after
     each notice of its `topics`, but only once in `every` seconds. It does so at once if the page may have missed a
     change.
@@ -120,7 +125,8 @@ async def watch_documents(
     shown = {each.path: _shown(position, each) for position, each in enumerate(watched.watches)}
     if len(shown) < len(watched.watches):
         raise Invalid(FieldError(field="watches", message="two have the same path"))
-    if not watches.watch(stream, Credentials.of(request), [*shown.values()]):
+    wanted = None if watched.notices is None else [_topic(each) for each in watched.notices]
+    if not watches.watch(stream, Credentials.of(request), [*shown.values()], wanted):
         raise NotFound("There is no such stream. Open a new one with GET /events.")
 
 
@@ -129,5 +135,9 @@ def _shown(position: int, watched: WatchedDocument) -> ShownDocument:
     first = unquote(path).removeprefix(f"{API}/").partition("/")[0]
     if first in UNWATCHABLE or "wait" in parse_qs(query, keep_blank_values=True):
         raise Invalid(FieldError(field=f"watches.{position}.path", message="is not the path of a document"))
-    topics = tuple(Topic(frozenset({topic.event}), topic.where) for topic in watched.topics)
+    topics = tuple(map(_topic, watched.topics))
     return ShownDocument(watched.path, watched.etag, watched.notice, topics, watched.every)
+
+
+def _topic(watched: WatchedTopic) -> Topic:
+    return Topic(frozenset({watched.event}), watched.where)

@@ -9,7 +9,7 @@ import json
 import logging
 import secrets
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Iterator, Sequence
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass, field
 from typing import Self
@@ -97,6 +97,8 @@ class Page:
 
     stream: Stream
     credentials: Credentials
+    # The newest notice when the stream was opened.
+    opened: str
     id: str = field(default_factory=lambda: secrets.token_hex(16))
     documents: dict[str, "Document"] = field(default_factory=dict)
     # Documents whose change has to wait until the page has taken earlier events.
@@ -169,7 +171,7 @@ class Watches:
     def open(self, credentials: Credentials) -> Iterator[Page]:
         """Open the stream of a page."""
         with self._hub.join() as stream:
-            page = Page(stream, credentials)
+            page = Page(stream, credentials, self._hub.newest)
             stream.on_taken = lambda: self._resume(page)
             self._pages[page.id] = page
             try:
@@ -178,12 +180,19 @@ class Watches:
                 del self._pages[page.id]
                 self._watch(page, [])
 
-    def watch(self, page_id: str, credentials: Credentials, shown: Sequence[ShownDocument]) -> bool:
-        """Replace the watches of a page. Return False if these credentials have no such page."""
+    def watch(
+        self,
+        page_id: str,
+        credentials: Credentials,
+        shown: Sequence[ShownDocument],
+        wanted: Collection[Topic] | None = None,
+    ) -> bool:
+        """Replace the watches of a page and the notices that it wants. Return False if there is no such page."""
         page = self._pages.get(page_id)
         if page is None or page.credentials != credentials:
             return False
         self._watch(page, shown)
+        self._want(page, wanted)
         return True
 
     def put(self, notice: Notice) -> None:
@@ -217,6 +226,14 @@ class Watches:
             page.documents[each.path] = document
             if self._add(document, page, each):
                 self._schedule(document)
+
+    def _want(self, page: Page, wanted: Collection[Topic] | None) -> None:
+        """Send only these notices from now on. Repeat those that the page wanted too late."""
+        before, page.stream.topics = page.stream.topics, wanted
+        if before is not None and before != wanted:
+            for notice in self._hub.since(page.opened):
+                if not concerns(notice, before):
+                    page.stream.put(notice)
 
     def _drop_if_unused(self, document: Document) -> None:
         if not document.watches and document.task is None:

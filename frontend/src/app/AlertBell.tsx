@@ -5,6 +5,7 @@ import { useEffect } from "react";
 import { Link, useNavigate } from "react-router";
 import { alertKeys, newestAlertsQuery } from "@/api/alerts";
 import { useLiveEvents } from "@/api/live/LiveProvider";
+import { ofAny } from "@/api/topics";
 import { showNewAlerts } from "@/ui/browserNotifications";
 import classes from "./Shell.module.css";
 
@@ -15,7 +16,7 @@ export function AlertBell() {
   const client = useQueryClient();
   const navigate = useNavigate();
   const { data } = useQuery(newestAlertsQuery);
-  useLiveEvents(({ kind }) => {
+  useLiveEvents(ofAny("alerts.changed"), ({ kind }) => {
     // Also in a hidden tab, because notifications are most useful there.
     if (kind === "alerts.changed" || kind === "refetch")
       void client.invalidateQueries({ queryKey: alertKeys.all });

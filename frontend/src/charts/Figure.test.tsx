@@ -15,6 +15,8 @@ import type { Chart } from "./metrics";
 const plotly = {
   drawn: [] as { data: unknown[]; layout: Record<string, unknown> }[],
   drag: (_change: object): void => undefined,
+  /** Charts that listen to events. */
+  listening: new Set<Element>(),
   hover: vi.fn(),
   unhover: vi.fn(),
   relayout: vi.fn(),
@@ -26,6 +28,7 @@ function draw(element: HTMLElement, data: unknown[], layout: Record<string, unkn
   plotly.drawn.push({ data, layout });
   const on = (event: string, listener: (change: object) => void) => {
     if (event === "plotly_relayout") plotly.drag = (change) => act(() => listener(change));
+    plotly.listening.add(element);
     element.addEventListener(event, (sent) => listener((sent as CustomEvent<object>).detail));
   };
   Object.assign(element, { on, data, layout, removeAllListeners: () => undefined });
@@ -46,6 +49,7 @@ let lookAtAll: () => void = () => undefined;
 
 beforeEach(() => {
   plotly.drawn = [];
+  plotly.listening.clear();
   vi.spyOn(library, "react").mockImplementation(draw);
   plotly.relayout = vi.spyOn(library, "relayout");
   plotly.toImage = vi.spyOn(library, "toImage");
@@ -94,10 +98,13 @@ function show(shown: Shown = {}) {
   return { server, queries, changed, address };
 }
 
+/** Wait until charts are drawn, and listen to the events of Plotly. */
+const drawings = (count: number) => waitFor(() => expect(plotly.listening.size).toBe(count));
+
 async function seen(shown?: Shown) {
   const page = show(shown);
   look(true);
-  await screen.findByRole("img");
+  await drawings(1);
   return page;
 }
 
@@ -109,7 +116,7 @@ describe("a chart", () => {
     expect((await screen.findByRole("img")).getAttribute("aria-label")).toBe(
       "Return per episode by steps, one run.",
     );
-    expect(plotly.drawn.at(-1)?.data).toEqual(LINE.data);
+    await waitFor(() => expect(plotly.drawn.at(-1)?.data).toEqual(LINE.data));
   });
 
   it("names the values that a log axis hides, and resets the zoom of the linear axis", async () => {
@@ -272,7 +279,7 @@ describe("charts with different x axes", () => {
       </>,
     );
     lookAtAll();
-    await waitFor(() => expect(screen.getAllByRole("img")).toHaveLength(figures.length));
+    await drawings(figures.length);
     const send = (figure: string, event: string, detail: object) =>
       act(() => screen.getByRole("img", { name: figure }).dispatchEvent(new CustomEvent(event, { detail })));
     const asked = (name: string) => server.of(name).map(({ query }) => query.get("from"));
@@ -322,7 +329,7 @@ describe("hovering", () => {
       </>,
     );
     lookAtAll();
-    await waitFor(() => expect(screen.getAllByRole("img")).toHaveLength(3));
+    await drawings(3);
     const [first, second] = screen.getAllByRole("img");
     for (const chart of screen.getAllByRole("img"))
       vi.spyOn(chart, "getBoundingClientRect").mockReturnValue(new DOMRect(0, 0, 400, 260));

@@ -87,6 +87,8 @@ export function FigureFrame<Answer, Key extends QueryKey>(props: FigureFrameProp
     () => answer.data && themed(answer.data, { scheme, revision, legend, wholeLegend, top, width, zoom }),
     [answer.data, scheme, revision, legend, wholeLegend, top, width, zoom],
   );
+  const shownAddress = answer.isPlaceholderData ? "another one" : address;
+  const look = [shownAddress, scheme, revision, legend, wholeLegend, top, width, zoom].join(" ");
   const leavesOut = useMemo(() => answer.data !== undefined && hasUndrawable(answer.data), [answer.data]);
   const empty = answer.data?.data.length === 0 && zoom === null;
   const drawable = library.data && figure && !empty;
@@ -124,6 +126,7 @@ export function FigureFrame<Answer, Key extends QueryKey>(props: FigureFrameProp
           <Plot
             library={library.data}
             figure={figure}
+            look={look}
             label={props.label}
             xLog={xLog}
             linkedAxis={props.linkedAxis}

@@ -1,6 +1,7 @@
 import type { Config, PlotlyHTMLElement } from "plotly.js";
-import { useEffect, useRef } from "react";
+import { useEffect, useRef, useState } from "react";
 import type { Zoom } from "./curveView";
+import { cancelDrawing, drawSoon } from "./drawQueue";
 import { type PlotlyFigure, zoomOf } from "./figureTheme";
 import {
   followHighlight,
@@ -18,6 +19,8 @@ interface PlotProps {
   library: PlotlyLibrary;
   /** A figure in the theme's colors. */
   figure: PlotlyFigure;
+  /** Changes when the figure shows something else, and not only new data. */
+  look: string;
   /** Accessible description of the chart. */
   label: string;
   xLog: boolean;
@@ -30,8 +33,12 @@ interface PlotProps {
 }
 
 /** One figure, updated in place so that live updates keep the zoom. */
-export function Plot({ library, figure, label, xLog, linkedAxis, onZoom, onDrawn, onArea }: PlotProps) {
+export function Plot(props: PlotProps) {
+  const { library, figure, look, label, xLog, linkedAxis, onZoom, onDrawn, onArea } = props;
   const box = useRef<HTMLDivElement>(null);
+  const drawn = useRef<{ figure: PlotlyFigure; look: string } | null>(null);
+  // Plotly adds the methods of its events with the first drawing.
+  const [isDrawn, setDrawn] = useState(false);
   const latest = useRef({ xLog, onZoom, onDrawn, onArea });
 
   useEffect(() => {
@@ -39,17 +46,33 @@ export function Plot({ library, figure, label, xLog, linkedAxis, onZoom, onDrawn
   });
 
   useEffect(() => {
-    if (box.current) void library.react(box.current, figure.data, figure.layout, CONFIG);
-  }, [library, figure]);
+    const target = box.current;
+    if (!target) return;
+    const draw = () => {
+      const isSame = drawn.current?.figure === figure;
+      drawn.current = { figure, look };
+      if (isSame) return;
+      void library.react(target, figure.data, figure.layout, CONFIG);
+      setDrawn(true);
+    };
+    drawSoon(target, draw, drawn.current?.look === look);
+  }, [library, figure, look]);
+
+  useEffect(() => {
+    const target = box.current;
+    return () => {
+      if (target) cancelDrawing(target);
+    };
+  }, []);
 
   // Before the effect that purges the element on unmount, because that removes its methods.
   useEffect(() => {
-    const element = box.current as unknown as PlotlyHTMLElement | null;
+    const element = isDrawn ? (box.current as unknown as PlotlyHTMLElement | null) : null;
     return element && linkedAxis ? linkHover(library, element, `${linkedAxis} ${xLog}`) : undefined;
-  }, [library, linkedAxis, xLog]);
+  }, [isDrawn, library, linkedAxis, xLog]);
 
   useEffect(() => {
-    const element = box.current as unknown as PlotlyHTMLElement | null;
+    const element = isDrawn ? (box.current as unknown as PlotlyHTMLElement | null) : null;
     if (!element) return;
     element.on("plotly_relayout", (change) => {
       const zoom = zoomOf({ ...change }, latest.current.xLog);
@@ -60,6 +83,9 @@ export function Plot({ library, figure, label, xLog, linkedAxis, onZoom, onDrawn
       if (area) latest.current.onArea?.(area);
       showHighlight(element);
     });
+    // The first drawing was before.
+    const area = plotAreaOf(element);
+    if (area) latest.current.onArea?.(area);
     const endHighlight = followHighlight(element);
     latest.current.onDrawn(element);
     const { onDrawn: gone } = latest.current;
@@ -71,7 +97,7 @@ export function Plot({ library, figure, label, xLog, linkedAxis, onZoom, onDrawn
       gone(null);
       library.purge(element);
     };
-  }, [library]);
+  }, [isDrawn, library]);
 
   return <div ref={box} className={classes.plot} role="img" aria-label={label} />;
 }

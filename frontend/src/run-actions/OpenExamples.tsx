@@ -4,6 +4,7 @@ import { useEffect, useState } from "react";
 import { useNavigate } from "react-router";
 import { useOpenExamples } from "@/api/archives";
 import { useLiveEvents } from "@/api/live/LiveProvider";
+import { ofAny } from "@/api/topics";
 import { isSubmitted } from "@/api/mutationState";
 import { loadPlotly } from "@/charts/plotly";
 import { useCurrentProject } from "@/ui/currentProject";
@@ -41,7 +42,7 @@ export function OpenExamples() {
 /** Number of the run that is being imported. */
 function ImportProgress() {
   const [progress, setProgress] = useState<{ done: number; total: number } | null>(null);
-  useLiveEvents((event) => {
+  useLiveEvents(ofAny("import.progress"), (event) => {
     if (event.kind === "import.progress") setProgress({ done: event.done, total: event.total });
   });
   return (

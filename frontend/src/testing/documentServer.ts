@@ -2,6 +2,7 @@ import { vi } from "vitest";
 import type { DocumentChanged } from "@/api/live/events";
 import type { Operation } from "@/api/live/patch";
 import type { Watch } from "@/api/live/watches";
+import type { Topic } from "@/api/topics";
 
 type Body = Record<string, unknown>;
 type Change = Omit<DocumentChanged, "kind">;
@@ -12,6 +13,8 @@ export class DocumentServer {
   readonly requested: string[] = [];
   /** The sets of watches that pages sent. */
   readonly sets: Watch[][] = [];
+  /** The notices that the page wants. */
+  wanted: Topic[] | null = null;
   private readonly documents = new Map<string, Body>();
   private readonly bodies = new Map<string, Body>();
   /** Etags that the page has, by path. */
@@ -73,8 +76,9 @@ export class DocumentServer {
   private async answer(request: Request): Promise<Response> {
     const { pathname, search } = new URL(request.url);
     if (request.method === "PUT") {
-      const { watches } = (await request.json()) as { watches: Watch[] };
+      const { watches, notices } = (await request.json()) as { watches: Watch[]; notices: Topic[] | null };
       this.replaceWatches(watches);
+      this.wanted = notices;
       return new Response(null, { status: 204 });
     }
     const path = pathname + search;

@@ -44,6 +44,16 @@ def apply(document: Any, patch: Sequence[Operation]) -> Any:
     return whole["document"]
 
 
+async def taken(page: Page) -> list[tuple[str, Any]]:
+    """Let a page take the events that wait for it. Return their names and data."""
+    found = []
+    while page.stream._waiting.qsize():
+        event = await page.stream.next(PATIENCE_SECONDS)
+        assert event is not None
+        found.append((event.name, json.loads(event.text)))
+    return found
+
+
 @dataclass
 class Version:
     """A version of a document, with its etag and the newest notice before it was read."""
@@ -184,13 +194,7 @@ class Server:
     async def changes(self, page: Page) -> list[dict[str, Any]]:
         """Return the data of the changes that a page receives until nothing is due."""
         await self.evaluations_end()
-        found = []
-        while page.stream._waiting.qsize():
-            event = await page.stream.next(PATIENCE_SECONDS)
-            assert event is not None
-            if event.name == "document.changed":
-                found.append(json.loads(event.text))
-        return found
+        return [data for name, data in await taken(page) if name == DOCUMENT_CHANGED]
 
     async def shown(self, path: str, topics: tuple[Topic, ...] = RUN_CHANGED, every: float = 0.0) -> ShownDocument:
         """Return the watch of a page that has just fetched a document."""

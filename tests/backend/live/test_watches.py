@@ -7,11 +7,16 @@ import pytest
 
 from arcadia_backend.live import notices, watches
 from arcadia_backend.live.notices import PAGE_QUEUE_LIMIT, REFETCH, Topic
-from arcadia_backend.live.watches import MAX_CONCURRENT_EVALUATIONS, Credentials, ShownDocument
-from tests.backend.live.simulation import ANA, RUN, RUN_CHANGED, RUNS, Server, run
+from arcadia_backend.live.watches import MAX_CONCURRENT_EVALUATIONS, Credentials, Page, ShownDocument
+from tests.backend.live.simulation import ANA, RUN, RUN_CHANGED, RUNS, Server, run, taken
 from tests.workers.waiting import PATIENCE_SECONDS
 
 BEN = Credentials("http", "localhost", "", "ben")
+
+
+async def heard(page: Page) -> list[tuple[str, int | None]]:
+    """Return the names of the notices that wait for a page, with their runs."""
+    return [(name, payload.get("run_id")) for name, payload in await taken(page)]
 
 
 @pytest.fixture(autouse=True)
@@ -68,6 +73,39 @@ def test_a_notice_between_the_request_and_the_watch_is_not_missed() -> None:
                 await server.publish("worker.changed", name=f"w{run_id}")
             server.watches.watch(page.id, ANA, [shown])
             assert [change["patch"] for change in await server.changes(page)] == [[["set", [0, "step"], 5]]]
+
+    run(work)
+
+
+def test_a_page_receives_only_the_notices_that_it_wants() -> None:
+    async def work(server: Server) -> None:
+        with server.watches.open(ANA) as page:
+            await server.publish(run_id=1)
+            server.watches.watch(page.id, ANA, [], [Topic(frozenset({"run.changed"}), {"run_id": 2})])
+            for run_id in (1, 2, 3):
+                await server.publish(run_id=run_id)
+            await server.publish(REFETCH)
+            assert await heard(page) == [("run.changed", 1), ("run.changed", 2), (REFETCH, 1)]
+            server.watches.watch(page.id, ANA, [])
+            await server.publish(run_id=4)
+            # The page wants all notices again, so it may have missed earlier ones.
+            assert await heard(page) == [("run.changed", 1), ("run.changed", 3), ("run.changed", 4)]
+
+    run(work)
+
+
+def test_a_notice_between_a_response_and_the_wish_for_it_is_repeated() -> None:
+    async def work(server: Server) -> None:
+        await server.publish(run_id=1)
+        with server.watches.open(ANA) as page:
+            server.watches.watch(page.id, ANA, [], [])
+            for run_id in (2, 3, 2):
+                await server.publish(run_id=run_id)
+            assert await heard(page) == []
+            wanted = [Topic(frozenset({"run.changed"}), {"run_id": run_id}) for run_id in (1, 2)]
+            for _ in range(2):
+                server.watches.watch(page.id, ANA, [], wanted)
+            assert await heard(page) == [("run.changed", 2)]
 
     run(work)
 

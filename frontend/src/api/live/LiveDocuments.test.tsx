@@ -7,11 +7,11 @@ import {
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { DocumentServer } from "@/testing/documentServer";
 import { aRun, runListOf } from "@/testing/runs";
-import { serve } from "@/testing/server";
+import { done, serve } from "@/testing/server";
 import { fakeStreams, stream } from "@/testing/stream";
 import { call } from "../client";
 import { runListQuery, runKeys } from "../runs";
-import { live, ofAny, ofRuns } from "../topics";
+import { live, ofAny, ofRuns, type Topic } from "../topics";
 import { LiveDocuments } from "./LiveDocuments";
 import { followLive } from "./stream";
 
@@ -36,6 +36,7 @@ const documentQuery = (name: string) => ({
 
 let client: QueryClient;
 let documents: LiveDocuments;
+let heard: Topic[];
 let followed: ReturnType<typeof followLive>;
 
 function connect() {
@@ -62,7 +63,12 @@ beforeEach(() => {
   fakeStreams();
   client = new QueryClient({ defaultOptions: { queries: { retry: false, networkMode: "always" } } });
   client.mount();
-  documents = new LiveDocuments(client, (watches) => followed.watch(watches));
+  heard = [];
+  documents = new LiveDocuments(
+    client,
+    (...wanted) => followed.watch(...wanted),
+    () => heard,
+  );
   followed = followLive({ onEvent: (event) => documents.take(event), onStatus: () => undefined });
 });
 afterEach(() => {
@@ -419,10 +425,47 @@ describe("a query without a document", () => {
   });
 });
 
-it("does not watch responses without a version", async () => {
-  const server = serve({ "GET /metric-names": { value: 1 } });
+it("does not watch responses without a version, but receives their notices", async () => {
+  const server = serve({ "GET /metric-names": { value: 1 }, "PUT /events/s/watches": done() });
   show("a");
   connect();
   await pass();
-  expect(server.asked.map(({ method }) => method)).toEqual(["GET"]);
+  expect(server.asked.map(({ method }) => method)).toEqual(["GET", "PUT"]);
+  expect(server.asked[1]?.body).toEqual({ watches: [], notices: ofAny("run.changed") });
+});
+
+describe("notices", () => {
+  it("are those of data that the stream cannot update, also in a hidden tab", async () => {
+    const server = new DocumentServer(say);
+    server.write(pathOf("a"), { value: 1 });
+    show("a");
+    heard = ofAny("alerts.changed");
+    connect();
+    await pass();
+    expect(server.wanted).toEqual(heard);
+    const posted = { queryKey: ["posted"], ...live(ofRuns([1], "run.metrics")), queryFn: () => ({}) };
+    const hide = new QueryObserver(client, { ...posted, gcTime: 0 }).subscribe(() => {});
+    await pass();
+    const both = [...heard, ...ofRuns([1], "run.metrics")];
+    expect(server.wanted).toEqual(both);
+    look("hidden");
+    await pass();
+    expect(server.sets.at(-1)).toEqual([]);
+    expect(server.wanted).toEqual(both);
+    look("visible");
+    hide();
+    await pass();
+    expect(server.paths).toEqual([pathOf("a")]);
+    expect(server.wanted).toEqual(heard);
+  });
+
+  it("are all if they are of too many topics", async () => {
+    const server = new DocumentServer(say);
+    heard = Array.from({ length: 101 }, (_, run_id) => ({ event: "run.log", where: { run_id } }));
+    connect();
+    documents.watchSoon();
+    await pass();
+    expect(server.sets).toEqual([[]]);
+    expect(server.wanted).toBeNull();
+  });
 });

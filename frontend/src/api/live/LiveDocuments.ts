@@ -1,5 +1,5 @@
 import type { Query, QueryClient } from "@tanstack/react-query";
-import { isFollowed, type Live, liveOf, type Topic } from "../topics";
+import { isFollowed, liveOf, type Topic } from "../topics";
 import { partsOf, readVersion, type Version, versionOf } from "../versions";
 import type { DocumentChanged, LiveEvent } from "./events";
 import { applyPatch } from "./patch";
@@ -23,12 +23,16 @@ export class LiveDocuments {
 
   constructor(
     private readonly client: QueryClient,
-    private readonly watch: (watches: Watch[]) => void,
+    private readonly watch: (watches: Watch[], notices: Topic[]) => void,
+    /** Return the notices that are needed for other data than queries. */
+    private readonly heard: () => readonly Topic[] = () => [],
   ) {
     this.unsubscribe = client.getQueryCache().subscribe((event) => {
       if (liveOf(event.query) === undefined) return;
-      const isFetched = event.type === "updated" && event.action.type === "success" && !event.action.manual;
-      if (isFetched || event.type.startsWith("observer")) this.watchSoon();
+      const isAnswered =
+        event.type === "updated" &&
+        (event.action.type === "error" || (event.action.type === "success" && !event.action.manual));
+      if (isAnswered || event.type === "removed" || event.type.startsWith("observer")) this.watchSoon();
     });
     document.addEventListener("visibilitychange", this.watchNow);
   }
@@ -63,10 +67,12 @@ export class LiveDocuments {
   private readonly watchNow = (): void => {
     clearTimeout(this.timer);
     this.timer = undefined;
-    this.watch(isHidden() ? [] : this.shown().flatMap((query) => this.watchesOf(query)));
+    const watches = isHidden() ? [] : this.shown().flatMap((query) => this.watchesOf(query));
+    this.watch(watches, [...this.heard(), ...this.unfollowed().flatMap((query) => this.topicsOf(query))]);
   };
 
-  private watchSoon(): void {
+  /** Send the watches and the needed notices of the page soon. */
+  watchSoon(): void {
     this.timer ??= setTimeout(this.watchNow, WATCH_DELAY_MS);
   }
 
@@ -75,13 +81,22 @@ export class LiveDocuments {
     return queries.filter((query) => liveOf(query) !== undefined && query.isActive());
   }
 
-  private topicsOf({ topics }: Live): readonly Topic[] {
+  /** Return the queries that notices let the page fetch again, because the stream cannot update them. */
+  private unfollowed(): Query[] {
+    const queries = this.client.getQueryCache().getAll();
+    return queries.filter(
+      (query) => liveOf(query) !== undefined && query.state.status !== "pending" && !isFollowed(query),
+    );
+  }
+
+  private topicsOf(query: Query): readonly Topic[] {
+    const { topics = [] } = liveOf(query) ?? {};
     return typeof topics === "function" ? topics(this.client) : topics;
   }
 
   private watchesOf(query: Query): Watch[] {
     const live = liveOf(query);
-    const topics = live ? this.topicsOf(live) : [];
+    const topics = this.topicsOf(query);
     if (!live || topics.length === 0 || !isFollowed(query)) return [];
     const versions = partsOf(query.state.data).flatMap((part) => versionOf(part) ?? []);
     return versions.map(({ path, etag, notice }) => ({
@@ -119,7 +134,7 @@ export class LiveDocuments {
   /** Fetch a query again after a notice if the stream cannot update it. */
   private notice(query: Query, event: LiveEvent): void {
     const live = liveOf(query);
-    if (!live || isFollowed(query) || !this.topicsOf(live).some((topic) => matches(topic, event))) return;
+    if (!live || isFollowed(query) || !this.topicsOf(query).some((topic) => matches(topic, event))) return;
     if (isHidden() || !query.isActive()) query.invalidate();
     else this.refetchLater(query, Math.max(live.every * 1000, REFETCH_MS));
   }

@@ -1,13 +1,19 @@
 import { useQueryClient } from "@tanstack/react-query";
 import { createContext, use, useEffect, useMemo, useRef, useState, type ReactNode } from "react";
 import { sessionKey } from "../session";
+import type { Topic } from "../topics";
 import type { LiveEvent, LiveStatus } from "./events";
 import { LiveDocuments } from "./LiveDocuments";
 import { followLive } from "./stream";
 
+interface Listener {
+  topics: readonly Topic[];
+  onEvent: (event: LiveEvent) => void;
+}
+
 interface Live {
   status: LiveStatus;
-  listen: (listener: (event: LiveEvent) => void) => () => void;
+  listen: (listener: Listener) => () => void;
 }
 
 const LiveContext = createContext<Live | null>(null);
@@ -16,10 +22,13 @@ const LiveContext = createContext<Live | null>(null);
 export function LiveProvider({ children }: { children: ReactNode }) {
   const client = useQueryClient();
   const [status, setStatus] = useState<LiveStatus>("connecting");
-  const listeners = useRef(new Set<(event: LiveEvent) => void>());
+  const listeners = useRef(new Set<Listener>());
+  const following = useRef<LiveDocuments | null>(null);
 
   useEffect(() => {
-    const documents = new LiveDocuments(client, (watches) => stream.watch(watches));
+    const heard = () => [...listeners.current].flatMap(({ topics }) => topics);
+    const documents = new LiveDocuments(client, (...wanted) => stream.watch(...wanted), heard);
+    following.current = documents;
     const stream = followLive({
       onStatus(now) {
         setStatus(now);
@@ -28,10 +37,11 @@ export function LiveProvider({ children }: { children: ReactNode }) {
       },
       onEvent(event) {
         documents.take(event);
-        for (const listener of listeners.current) listener(event);
+        for (const { onEvent } of listeners.current) onEvent(event);
       },
     });
     return () => {
+      following.current = null;
       documents.stop();
       stream.close();
     };
@@ -42,7 +52,11 @@ export function LiveProvider({ children }: { children: ReactNode }) {
       status,
       listen(listener) {
         listeners.current.add(listener);
-        return () => listeners.current.delete(listener);
+        following.current?.watchSoon();
+        return () => {
+          listeners.current.delete(listener);
+          following.current?.watchSoon();
+        };
       },
     }),
     [status],
@@ -61,12 +75,16 @@ export function useLiveStatus(): LiveStatus {
   return useLive().status;
 }
 
-/** Call back for every live event, for data that is not a query, such as a log. */
-export function useLiveEvents(onEvent: (event: LiveEvent) => void): void {
+/** Call back for notices of some topics, for data that is not a query, such as a log. Other events may come as well. */
+export function useLiveEvents(topics: readonly Topic[], onEvent: (event: LiveEvent) => void): void {
   const { listen } = useLive();
   const latest = useRef(onEvent);
   useEffect(() => {
     latest.current = onEvent;
   });
-  useEffect(() => listen((event) => latest.current(event)), [listen]);
+  const wanted = JSON.stringify(topics);
+  useEffect(
+    () => listen({ topics: JSON.parse(wanted) as Topic[], onEvent: (event) => latest.current(event) }),
+    [listen, wanted],
+  );
 }

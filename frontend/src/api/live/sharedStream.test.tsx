@@ -86,18 +86,18 @@ describe("tabs that share the live stream", () => {
     const sent = () => (server.asked.at(-1)?.body as { watches: object[] } | undefined)?.watches;
     stream().say("hello", '{"stream": "s"}');
     await vi.waitFor(() => expect(second.events).toEqual([{ kind: "hello", stream: "s" }]));
-    first.watch([watch("/a"), watch("/b")]);
-    second.watch([watch("/b"), watch("/c", "old")]);
+    first.watch([watch("/a"), watch("/b")], []);
+    second.watch([watch("/b"), watch("/c", "old")], []);
     await vi.waitFor(() => expect(sent()).toEqual([watch("/a"), watch("/b"), watch("/c", "old")]));
     // The tabs show different versions, so the server reads the document again.
-    first.watch([watch("/c", "new")]);
+    first.watch([watch("/c", "new")], []);
     const unsure = { ...watch("/c", "new"), notice: null };
     await vi.waitFor(() => expect(sent()).toEqual([unsure, watch("/b")]));
-    second.watch([]);
+    second.watch([], []);
     await vi.waitFor(() => expect(sent()).toEqual([watch("/c", "new")]));
     const requests = server.asked.length;
     stream().say("document.changed", '{"path": "/c", "from": "new", "etag": "newer", "patch": []}');
-    first.watch([watch("/c", "newer")]);
+    first.watch([watch("/c", "newer")], []);
     expect(server.asked).toHaveLength(requests);
     expect(FakeSource.open).toHaveLength(1);
   });

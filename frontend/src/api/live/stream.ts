@@ -1,4 +1,5 @@
 import { address } from "../client";
+import type { Topic } from "../topics";
 import { LIVE_KINDS, type LiveEvent, type LiveSink, type LiveStatus } from "./events";
 import { type Watch, Watches } from "./watches";
 
@@ -54,11 +55,11 @@ type Message =
   | { event: LiveEvent }
   | { status: LiveStatus }
   | { ask: "status" }
-  | { tab: string; watches: readonly Watch[] };
+  | { tab: string; watches: readonly Watch[]; notices: readonly Topic[] };
 
 interface Followed {
-  /** Replace the documents that this tab watches. */
-  watch: (watches: readonly Watch[]) => void;
+  /** Replace the documents that this tab watches, and the notices that it needs. */
+  watch: (watches: readonly Watch[], notices: readonly Topic[]) => void;
   close: () => void;
 }
 
@@ -72,7 +73,7 @@ export function followLive(sink: LiveSink): Followed {
   const tab = Math.random().toString(36);
   if (!("locks" in navigator) || typeof BroadcastChannel === "undefined") {
     const { close, watches } = openStream(sink);
-    return { close, watch: (own) => watches.set(tab, own) };
+    return { close, watch: (...wanted) => watches.set(tab, ...wanted) };
   }
   const channel = new BroadcastChannel(NAME);
   const left = new AbortController();
@@ -83,7 +84,7 @@ export function followLive(sink: LiveSink): Followed {
   channel.onmessage = ({ data }: MessageEvent<Message>) => {
     if ("event" in data) sink.onEvent(data.event);
     else if ("status" in data) sink.onStatus(data.status);
-    else if ("watches" in data) stream?.watches.set(data.tab, data.watches);
+    else if ("watches" in data) stream?.watches.set(data.tab, data.watches, data.notices);
     else if (stream) say({ status });
   };
   say({ ask: "status" });
@@ -124,14 +125,14 @@ export function followLive(sink: LiveSink): Followed {
   });
 
   return {
-    watch(watches) {
-      if (stream) stream.watches.set(tab, watches);
-      else say({ tab, watches });
+    watch(watches, notices) {
+      if (stream) stream.watches.set(tab, watches, notices);
+      else say({ tab, watches, notices });
     },
     close() {
       left.abort();
       if (stream) stream.close();
-      else say({ tab, watches: [] });
+      else say({ tab, watches: [], notices: [] });
       channel.close();
     },
   };

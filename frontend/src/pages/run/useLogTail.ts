@@ -1,6 +1,7 @@
 import { useCallback, useEffect, useRef, useState } from "react";
 import { fetchLog } from "@/api/logs";
 import { useLiveEvents } from "@/api/live/LiveProvider";
+import { ofRuns } from "@/api/topics";
 import type { LogLine } from "@/api/types";
 import { appendLines, mergeLines } from "./logLines";
 
@@ -77,7 +78,7 @@ export function useLogTail(
     };
   }, [runId, search, addLines, fail]);
 
-  useLiveEvents((event) => {
+  useLiveEvents(ofRuns([runId], "run.log"), (event) => {
     if (event.kind === "refetch" || (event.kind === "run.log" && (event.run_id ?? runId) === runId))
       fetchNewer.current();
   });
