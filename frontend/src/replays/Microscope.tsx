@@ -4,6 +4,7 @@ import { type CSSProperties, type ReactNode, useState } from "react";
 import { useHref, useLocation } from "react-router";
 import { useEnvironmentFamily } from "@/api/configuration";
 import { futuresQuery } from "@/api/futures";
+import { reviewsQuery } from "@/api/reviews";
 import { ClipButton } from "./clips/ClipButton";
 import { pictureAt, type Playhead, USUAL_RATE } from "./clock";
 import { DeleteRecording } from "./DeleteRecording";
@@ -17,6 +18,7 @@ import { idsOf, type PlayableReplay } from "./places";
 import classes from "./replays.module.css";
 import type { SaliencyShown } from "./saliency";
 import { PinReplay } from "./PinReplay";
+import { ReviewButton, ReviewPanel } from "./review/ReviewPanel";
 import { SaliencySwitch } from "./SaliencySwitch";
 import { SeenSwitch } from "./SeenSwitch";
 import { SaveStartPoints } from "./startPoints/SaveStartPoints";
@@ -63,6 +65,15 @@ function useWhyNoFutures(replay: PlayableReplay): string | null {
   return data.length > 0 ? null : simulate;
 }
 
+/** Return why a replay has no review and gets none. An existing one can still be seen without the checkpoint. */
+function useWhyNoReview(replay: PlayableReplay, thoughts: Thoughts | undefined): string | null {
+  const { simulate } = replay.actions;
+  const { data = [] } = useQuery({ ...reviewsQuery(replay), enabled: simulate !== null });
+  if (thoughts?.head.numbers_kind === "gaussian")
+    return "Only discrete actions can be reviewed, and those of this replay are numbers";
+  return data.length > 0 ? null : simulate;
+}
+
 /** Synchronized replays with the track of the selected one. */
 export function Microscope({ replays, env, search, hold, release, under }: MicroscopeProps) {
   const [chosen, setChosen] = useState<number | null>(null);
@@ -78,6 +89,8 @@ export function Microscope({ replays, env, search, hold, release, under }: Micro
   const replay = replays[panel] as PlayableReplay;
   const query = useThoughts(replay);
   const whyNoFutures = useWhyNoFutures(replay);
+  const [isReviewing, setReviewing] = useState(false);
+  const whyNoReview = useWhyNoReview(replay, query.data);
   const [from] = useState(() => momentOf(search));
   const playback = usePlayback({
     shown: idsOf(replays).join(","),
@@ -166,6 +179,11 @@ export function Microscope({ replays, env, search, hold, release, under }: Micro
             blocked={query.data ? whyNoFutures : whyNot(query, replay)}
             onToggle={() => (whatIf ? setWhatIf(false) : openWhatIf())}
           />
+          <ReviewButton
+            opened={isReviewing && query.data !== undefined}
+            blocked={query.data ? whyNoReview : whyNot(query, replay)}
+            onToggle={() => setReviewing(!isReviewing)}
+          />
           <PlayFromHere
             replay={replay.id}
             blocked={query.data ? replay.actions.play : whyNot(query, replay)}
@@ -197,6 +215,15 @@ export function Microscope({ replays, env, search, hold, release, under }: Micro
         </Group>
       </Stack>
       <ThoughtPanel query={query} replay={replay} head={head} onPicture={steps.toPicture} />
+      {isReviewing && query.data && (
+        <ReviewPanel
+          key={`review ${replay.id}`}
+          replay={replay}
+          thoughts={query.data}
+          steps={steps}
+          onClose={() => setReviewing(false)}
+        />
+      )}
       {whatIf && query.data && (
         <WhatIf
           key={replay.id}

@@ -30,6 +30,7 @@ const RUN_STATES = { running: "running", done: "finished", failed: "failed" } as
 
 const WORDS = {
   evaluation: { running: "Playing", noun: "episode", label: "Episodes played" },
+  review: { running: "Reviewing", noun: "decision", label: "Decisions reviewed" },
   calibration: { running: "Calibrating", noun: "decision", label: "Decisions judged" },
 };
 

@@ -1,0 +1,194 @@
+import { Button, CloseButton, Group, Text, Title } from "@mantine/core";
+import { IconChecklist } from "@tabler/icons-react";
+import { useQuery } from "@tanstack/react-query";
+import { useEffect, useRef } from "react";
+import { isUnfinished } from "@/api/jobs";
+import { reviewsQuery, useDeleteReview, useRequestReview, useStopReview } from "@/api/reviews";
+import type { Review, ReviewedDecision } from "@/api/types";
+import { BlockableButton } from "@/ui/BlockableButton";
+import { JobState } from "@/ui/JobState";
+import { QueryError } from "@/ui/QueryError";
+import { useCatchFocus } from "@/ui/useCatchFocus";
+import { capitalize, plural } from "@/ui/format";
+import { nameDecision } from "../futures/words";
+import type { PlayableReplay } from "../places";
+import type { Thoughts } from "../track";
+import type { Steps } from "../useSteps";
+import classes from "./review.module.css";
+import { ReviewRibbon } from "./ReviewRibbon";
+import { describeEvidence, describeMistake, mistakesOf, REASONS, reviewedOf, summarize } from "./words";
+
+/** Decisions that a first review looks at, and that each continuation adds. */
+const DECISIONS = 60;
+const MAX_DECISIONS = 2_000;
+
+interface ReviewPanelProps {
+  replay: PlayableReplay;
+  thoughts: Thoughts;
+  steps: Steps;
+  onClose: () => void;
+}
+
+/** Panel that reviews a replay: at which decisions the agent lost, and how sure that is. */
+export function ReviewPanel({ replay, thoughts, steps, onClose }: ReviewPanelProps) {
+  const panel = useRef<HTMLElement>(null);
+  useEffect(() => panel.current?.focus(), []);
+  const query = useQuery(reviewsQuery(replay));
+  const request = useRequestReview(replay);
+  const review = query.data?.[0];
+  const reviewed = review ? reviewedOf(review) : [];
+  const decisions = thoughts.picture.length;
+  const start = (count: number) => request.mutate({ decisions: Math.min(count, MAX_DECISIONS) });
+
+  return (
+    <section ref={panel} tabIndex={-1} className={classes.panel} aria-label="Review">
+      <Group justify="space-between" wrap="nowrap">
+        <Title order={2} size="h3">
+          Review
+        </Title>
+        <CloseButton size={32} aria-label="Close the review" onClick={onClose} />
+      </Group>
+      {query.isError && !query.data && <QueryError error={query.error} retry={() => void query.refetch()} />}
+      {query.data && !review && (
+        <>
+          <Text size="sm" c="dimmed" maw={640}>
+            A worker looks for mistakes: decisions after which another action would have had a better outcome,
+            if the agent had then continued as it does. It simulates futures of the {DECISIONS} most
+            suspicious decisions, which takes some minutes. Few of the mistakes that it shows are false: 5 %
+            at most on average.
+          </Text>
+          <Group>
+            <Button size="sm" loading={request.isPending} onClick={() => start(DECISIONS)}>
+              Review {Math.min(DECISIONS, decisions)} decisions
+            </Button>
+          </Group>
+        </>
+      )}
+      {review && (
+        <>
+          <Status review={review} replay={replay} />
+          {reviewed.length > 0 && (
+            <>
+              <ReviewRibbon thoughts={thoughts} reviewed={reviewed} onDecision={steps.toDecision} />
+              <Text size="sm" role="status">
+                {summarize(review)}
+              </Text>
+              <Mistakes mistakes={mistakesOf(reviewed)} onDecision={steps.toDecision} />
+            </>
+          )}
+          {!isUnfinished(review) && (
+            <Group gap="xs">
+              {reviewed.length < decisions && (
+                <Button
+                  size="xs"
+                  variant="default"
+                  loading={request.isPending}
+                  onClick={() => start(reviewed.length + DECISIONS)}
+                >
+                  Review {plural(Math.min(DECISIONS, decisions - reviewed.length), "more decision")}
+                </Button>
+              )}
+              <DeleteButton replay={replay} review={review} />
+            </Group>
+          )}
+          <Text size="xs" c="dimmed" maw={640}>
+            A loss is the mean difference of the outcomes: the discounted reward up to the next point or lost
+            life. “No mistake shown” does not mean that a decision was good.
+          </Text>
+        </>
+      )}
+    </section>
+  );
+}
+
+function Status({ review, replay }: { review: Review; replay: PlayableReplay }) {
+  const stop = useStopReview(replay);
+  if (review.state === "done") return null;
+  return (
+    <Group gap="xs">
+      <JobState job={review} kind="review" />
+      {isUnfinished(review) && (
+        <Button
+          size="compact-sm"
+          variant="default"
+          loading={stop.isPending}
+          onClick={() => stop.mutate(review.id)}
+        >
+          Stop
+        </Button>
+      )}
+      {review.reason && (
+        <Text size="sm" c="dimmed">
+          {review.reason}
+        </Text>
+      )}
+    </Group>
+  );
+}
+
+function DeleteButton({ replay, review }: { replay: PlayableReplay; review: Review }) {
+  const remove = useDeleteReview(replay);
+  return (
+    <Button
+      size="xs"
+      variant="subtle"
+      color="gray"
+      loading={remove.isPending}
+      onClick={() => remove.mutate(review.id)}
+    >
+      Delete review
+    </Button>
+  );
+}
+
+interface MistakesProps {
+  mistakes: readonly ReviewedDecision[];
+  onDecision: (decision: number) => void;
+}
+
+/** The mistakes in the order of the episode. A click shows the moment. */
+function Mistakes({ mistakes, onDecision }: MistakesProps) {
+  if (mistakes.length === 0) return null;
+  return (
+    <ul className={classes.list} aria-label="Mistakes">
+      {mistakes.map((each) => (
+        <li key={each.decision}>
+          <button type="button" className={classes.open} onClick={() => onDecision(each.decision)}>
+            <span>
+              {capitalize(nameDecision(each.decision))}: {describeMistake(each)}
+            </span>
+            <Text component="span" size="xs" c="dimmed" display="block">
+              {capitalize(REASONS[each.reason])}. {capitalize(describeEvidence(each))}.
+            </Text>
+          </button>
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+interface ReviewButtonProps {
+  opened: boolean;
+  /** Reason why a review is unavailable. */
+  blocked: string | null;
+  onToggle: () => void;
+}
+
+/** Button that opens the review. */
+export function ReviewButton({ opened, blocked, onToggle }: ReviewButtonProps) {
+  const button = useCatchFocus<HTMLButtonElement>(!opened);
+  return (
+    <BlockableButton
+      ref={button}
+      blocked={blocked}
+      tooltip="Find the decisions at which the agent lost"
+      size="compact-sm"
+      variant={opened ? "light" : "default"}
+      leftSection={<IconChecklist size={14} aria-hidden />}
+      aria-expanded={opened}
+      onClick={onToggle}
+    >
+      Review
+    </BlockableButton>
+  );
+}
