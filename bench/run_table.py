@@ -9,7 +9,7 @@ import random
 import tempfile
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -129,7 +129,12 @@ def report(
 def cpu_seconds(other: int) -> float:
     """Return the processor time of this process, and of another one with its children."""
     pids = {os.getpid(), other, *(child.pid for child in psutil.Process(other).children())}
-    return sum(sum(psutil.Process(pid).cpu_times()[:2]) for pid in pids)
+    total = 0.0
+    for pid in pids:
+        # A child of PostgreSQL may have ended since.
+        with suppress(psutil.NoSuchProcess):
+            total += sum(psutil.Process(pid).cpu_times()[:2])
+    return total
 
 
 def fill(database: Database, count: int) -> None:

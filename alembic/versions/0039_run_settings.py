@@ -37,7 +37,7 @@ def upgrade() -> None:
         sa.PrimaryKeyConstraint("name", "run_id", name=op.f("pk_run_settings"), postgresql_include=["number"]),
         sqlite_with_rowid=False,
     )
-    op.create_index("ix_runs_counted", "runs", ["archived_at", "project_id", "state", "origin", "algorithm", "env"])
+    op.create_index("ix_runs_counted", "runs", ["project_id", "state", "origin", "algorithm", "env", "archived_at"])
     not_trained = sa.text("origin != 'trained'")
     op.create_index("ix_runs_not_trained", "runs", ["id"], sqlite_where=not_trained, postgresql_where=not_trained)
     connection = op.get_bind()

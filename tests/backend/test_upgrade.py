@@ -33,6 +33,12 @@ def test_runs_keep_their_state_curves_and_log(upgraded: TestClient) -> None:
         assert upgraded.get(f"/api/v1/runs/{number}/log").json()["items"][-1]["message"] == "Finished."
 
 
+def test_settings_of_runs_are_found(upgraded: TestClient) -> None:
+    for method in METHODS.values():
+        query = {"filter": f"method = {method} and total_steps = 3000 and seed >= 0", "sort": "seed"}
+        assert upgraded.get("/api/v1/runs", params=query).json()["total"] >= 1, method
+
+
 def test_everything_else_is_kept(upgraded: TestClient) -> None:
     def read(path: str) -> Any:
         answer = upgraded.get(f"/api/v1/{path}")

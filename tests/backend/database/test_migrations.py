@@ -7,13 +7,15 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
-from sqlalchemy import inspect, text
+from sqlalchemy import insert, inspect, text
 
 from alembic import command
 from arcadia_backend.config import Settings
-from arcadia_backend.database.engine import migration_engine
+from arcadia_backend.database.engine import migration_engine, open_database
 from arcadia_backend.database.migrations import alembic_config, migrate
+from arcadia_backend.database.tables import Run
 from tests.earlier_installation import OLDEST, unpack
+from tests.settings_table import expected_settings, stored_settings
 
 
 def test_the_models_and_the_migrations_agree(empty: Settings) -> None:
@@ -81,6 +83,25 @@ def schema_of(file: Path) -> dict[str, object]:
             )
             for name, sql in tables.items()
         }
+
+
+def test_the_settings_of_earlier_runs_are_copied(empty: Settings) -> None:
+    values = [None, True, False, 0, 1, 2.5, 1e-70, -1e70, 10**400, "", "ä", "true", [1, "ü, ö"], {"a": [1, 2]}]
+    configs = [{"seed": value, "n" * 501: 1, "": number, "lr": 7e-4} for number, value in enumerate(values)]
+    engine = migration_engine(empty.resolved_database_url)
+    with engine.begin() as connection:
+        config = alembic_config()
+        config.attributes["connection"] = connection
+        command.upgrade(config, "0038")
+        runs = [{"name": "a", "algorithm": "paac", "env": "CartPole-v1", "config": each} for each in configs]
+        connection.execute(insert(Run), runs)
+    engine.dispose()
+    migrate(empty)
+    database = open_database(empty)
+    rows = stored_settings(database)
+    assert rows == expected_settings(database)
+    assert len(rows) == 3 * len(configs) - 1, "null is no value, and a long name is left out"
+    database.close()
 
 
 def test_migrations_can_be_undone(empty: Settings) -> None:

@@ -23,7 +23,8 @@ class Run(Base):
     __table_args__ = (
         Index("ix_runs_waiting", "state", "queue", "priority", "created_at"),
         Index("ix_runs_listed", "archived_at", "created_at"),
-        Index("ix_runs_counted", "archived_at", "project_id", "state", "origin", "algorithm", "env"),
+        # With archived_at first, SQLite would read all lists in this order, far from that of settings and metrics.
+        Index("ix_runs_counted", "project_id", "state", "origin", "algorithm", "env", "archived_at"),
         Index("ix_runs_not_trained", "id", sqlite_where=NOT_TRAINED, postgresql_where=NOT_TRAINED),
         UniqueConstraint("reported_key"),
         # Do not reuse the ids of purged runs.
