@@ -115,7 +115,7 @@ def search(page: Page) -> float:
 def group(page: Page) -> float:
     """Choose the field that the runs are grouped by."""
     page.get_by_role("combobox", name="Group runs by").click()
-    return painted(page, GROUPED, page.get_by_role("option", name="Environment").click)
+    return painted(page, GROUPED, page.get_by_role("option", name="Environment", exact=True).click)
 
 
 ACTIONS = {"filter": filter_rows, "search": search, "sort": sort, "group": group}

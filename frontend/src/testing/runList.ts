@@ -1,3 +1,4 @@
+import { vi } from "vitest";
 import type { ListedRun } from "@/api/types";
 import { CATALOG } from "./catalog";
 import { aPreset } from "./presets";
@@ -32,4 +33,17 @@ export function openRuns(
     "GET /config-schema": { oneOf: [] },
     ...more,
   });
+}
+
+/** Make the window as narrow as a phone. */
+export function narrowScreen() {
+  vi.spyOn(window, "matchMedia").mockImplementation(
+    (media) =>
+      ({
+        media,
+        matches: media.includes("max-width"),
+        addEventListener: () => undefined,
+        removeEventListener: () => undefined,
+      }) as unknown as MediaQueryList,
+  );
 }

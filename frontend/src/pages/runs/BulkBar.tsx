@@ -115,6 +115,7 @@ export function RunsBar({ runs, archived, total, groupsAddress, onSelectAll, onC
         label: `${ACTION_NAMES[action]} ${exact(eligible.length)}`,
         disabled: eligible.length === 0,
         danger: action === "purge",
+        isMain: action === "archive" || action === "restore",
         onClick: () => choose(action),
       };
     }),

@@ -16,6 +16,8 @@ export interface ToolbarItem {
   title?: string;
   disabled?: boolean;
   danger?: boolean;
+  /** The action that a phone shows beside the menu, unless it is disabled. */
+  isMain?: boolean;
 }
 
 interface BulkToolbarProps {
@@ -33,7 +35,8 @@ interface BulkToolbarProps {
 export function BulkToolbar({ status, more, items, onClear, children }: BulkToolbarProps) {
   const narrow = useMediaQuery("(max-width: 48em)", window.matchMedia("(max-width: 48em)").matches);
   const bar = useNoticeOffset();
-  const main = items.find(({ disabled }) => !disabled);
+  const enabled = items.filter(({ disabled }) => !disabled);
+  const main = enabled.find(({ isMain }) => isMain) ?? enabled[0];
   return (
     <Paper ref={bar} className={classes.bulk} shadow="md" withBorder role="region" aria-label="Selected runs">
       <Group gap="xs" wrap={narrow ? "nowrap" : "wrap"}>

@@ -80,6 +80,7 @@ export function MatchesBar({ matches, excluded, count, archived, groupsAddress, 
         label: `${ACTION_NAMES[action]} ${exact(allowed)}`,
         disabled: allowed === 0,
         danger: action === "purge",
+        isMain: action === "archive" || action === "restore",
         onClick: ask(action),
       };
     }),

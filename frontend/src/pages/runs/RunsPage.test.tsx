@@ -2,7 +2,7 @@ import { act, fireEvent, screen, waitFor, within } from "@testing-library/react"
 import userEvent from "@testing-library/user-event";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { renderPage } from "@/testing/render";
-import { openRuns } from "@/testing/runList";
+import { narrowScreen, openRuns } from "@/testing/runList";
 import { aRun, runListOf } from "@/testing/runs";
 import { type Asked, refusal } from "@/testing/server";
 import { aWorker } from "@/testing/workers";
@@ -174,7 +174,7 @@ describe("the runs page", () => {
   it("has one tab stop for all column headers, with arrow keys to move between them", async () => {
     openRuns({ runs: [aRun()] });
     const { router } = show("/?columns=name,state,tags");
-    const box = await screen.findByLabelText("Select all loaded runs");
+    const box = await screen.findByLabelText("Select all runs");
     const stops = () =>
       [...(box.closest("thead")?.querySelectorAll<HTMLElement>("button, input, [tabindex]") ?? [])].filter(
         ({ tabIndex }) => tabIndex >= 0,
@@ -308,52 +308,6 @@ describe("the list of runs", () => {
     await waitFor(() => expect(screen.queryByText("Show runs")).toBeNull());
   });
 
-  it("is loaded page by page", async () => {
-    const server = openRuns(
-      {},
-      {
-        "GET /runs": ({ query }: Asked) =>
-          query.get("cursor")
-            ? runListOf(TWO.slice(1), { total: 2 })
-            : runListOf(TWO.slice(0, 1), { total: 2, next_cursor: "later" }),
-      },
-    );
-    show();
-    await userEvent.click(await screen.findByText("Load more (1 of 2 shown)"));
-    await screen.findByText("two");
-    expect(server.of("GET /runs").at(-1)?.query.get("cursor")).toBe("later");
-    expect(screen.queryByText(/^Load more/)).toBeNull();
-  });
-
-  it("loads the next page when its end scrolls into view", async () => {
-    let notify: (entries: { isIntersecting: boolean }[]) => void = () => undefined;
-    vi.stubGlobal(
-      "IntersectionObserver",
-      class {
-        constructor(changed: typeof notify) {
-          notify = changed;
-        }
-        observe() {}
-        unobserve() {}
-        disconnect() {}
-      },
-    );
-    openRuns(
-      {},
-      {
-        "GET /runs": ({ query }: Asked) =>
-          query.get("cursor")
-            ? runListOf(TWO.slice(1), { total: 2 })
-            : runListOf(TWO.slice(0, 1), { total: 2, next_cursor: "later" }),
-      },
-    );
-    show();
-    await screen.findByText("Load more (1 of 2 shown)");
-    act(() => notify([{ isIntersecting: true }]));
-    await screen.findByText("two");
-    vi.unstubAllGlobals();
-  });
-
   it("is navigated with j and k, selected with x and opened with Enter", async () => {
     openRuns({ runs: TWO });
     const { router } = show();
@@ -379,15 +333,7 @@ describe("the list of runs", () => {
   });
 
   it("shows cards on a narrow screen", async () => {
-    vi.spyOn(window, "matchMedia").mockImplementation(
-      (media) =>
-        ({
-          media,
-          matches: media.includes("max-width"),
-          addEventListener: () => undefined,
-          removeEventListener: () => undefined,
-        }) as unknown as MediaQueryList,
-    );
+    narrowScreen();
     openRuns({ runs: TWO });
     show();
     const cards = await screen.findByRole("list", { name: "Runs" });
