@@ -2,9 +2,10 @@
 
 import socket
 import threading
+from collections.abc import Callable
 from contextlib import suppress
 from types import TracebackType
-from typing import Self
+from typing import Any, Self
 
 PART_BYTES = 65_536
 
@@ -50,5 +51,5 @@ class CountingProxy:
             target.shutdown(socket.SHUT_WR)
 
     @staticmethod
-    def _start(work: object, *arguments: object) -> None:
-        threading.Thread(target=work, args=arguments, daemon=True).start()  # type: ignore[arg-type]
+    def _start(work: Callable[..., None], *arguments: Any) -> None:
+        threading.Thread(target=work, args=arguments, daemon=True).start()

@@ -3,6 +3,7 @@
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from textwrap import wrap
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,8 @@ from sqlalchemy.orm import Session
 from arcadia_backend.colors import Stroke
 from arcadia_backend.database.tables import Run
 from arcadia_backend.figures.drawing import (
+    HOVER_TITLES,
+    MAX_NAMED_LINES,
     SIZE_SUFFIXES,
     Figure,
     Look,
@@ -20,6 +23,7 @@ from arcadia_backend.figures.drawing import (
     faint,
     format_size,
     format_value,
+    hover_mode,
     to_figure,
     x_axis,
     y_axis,
@@ -84,6 +88,10 @@ def _find_parents(session: Session, runs: Sequence[Run]) -> Mapping[int | None, 
     return parents
 
 
+# Letters in a line of a tooltip.
+TOOLTIP_LETTERS = 32
+# Plotly shows the name of the trace beside a tooltip without this.
+NO_NAME = "<extra></extra>"
 # The weight of the past is multiplied by `weight` over each such part of the figure's longest series.
 PARTS = 400
 # Points with a smaller weight than this are not read.
@@ -182,13 +190,18 @@ class RunCurve:
 def curves_figure(runs: Sequence[RunCurve], metric: str, look: Look) -> Figure:
     """Return the figure. The page sets the colors of background, text and grid."""
     parts = [part for run in runs for part in run.parts]
-    layout, unit = curves_layout(parts, metric, look, legend=len(runs) > 1), named(metric).unit
+    layout, unit = curves_layout(parts, metric, look, len(runs), legend=len(runs) > 1), named(metric).unit
     traces = [trace for run in runs for trace in (*origin_traces(run, unit), *run_traces(run, look, unit))]
-    return to_figure(traces, layout)
+    return to_figure(name_in_tooltips(traces, layout, look), layout)
 
 
-def curves_layout(parts: Sequence[Curve], metric: str, look: Look, *, legend: bool) -> go.Layout:
-    """Return the layout with axes for these curves."""
+def curves_layout(
+    parts: Sequence[Curve], metric: str, look: Look, lines: int, *, legend: bool, hovered: int | None = None
+) -> go.Layout:
+    """Return the layout with axes for these curves, of which `hovered` have tooltips.
+
+    Many lines have no legend. Their tooltip is that of the line at the pointer.
+    """
     known = named(metric)
     # No go.Figure: it would add its template's colors and pack numbers as base64.
     return go.Layout(
@@ -197,9 +210,20 @@ def curves_layout(parts: Sequence[Curve], metric: str, look: Look, *, legend: bo
             "title": {"text": as_text(known.heading)},
             **y_axis([ends for part in parts for ends in (part.min, part.max)], look.y_log, known.unit, clip=look.clip),
         },
-        hovermode="x unified",
-        showlegend=legend,
+        hovermode=hover_mode(max(lines, hovered or 0)),
+        showlegend=legend and lines <= MAX_NAMED_LINES,
     )
+
+
+def name_in_tooltips(traces: Sequence[go.Scatter], layout: go.Layout, look: Look) -> Sequence[go.Scatter]:
+    """Add the name and the place on the x axis to tooltips, if these show single lines."""
+    if layout.hovermode == "closest":
+        for trace in traces:
+            if trace.hovertemplate:
+                name = [as_text(part) for part in wrap(trace.name or "", TOOLTIP_LETTERS)]
+                value = trace.hovertemplate.removesuffix(NO_NAME)
+                trace.hovertemplate = "<br>".join([*name, value, HOVER_TITLES[look.axis]]) + NO_NAME
+    return traces
 
 
 def origin_traces(run: RunCurve, unit: str) -> list[go.Scatter]:

@@ -123,6 +123,15 @@ MIN_LOG_DECADES, MAX_FINE_DECADES, MAX_LOG_TICKS = 0.7, 3, 8
 MAX_DRAWABLE = 1e15
 
 
+# A legend, or a tooltip with the values of all lines, is readable up to this number.
+MAX_NAMED_LINES = 12
+
+
+def hover_mode(lines: int) -> str:
+    """Return whether a tooltip shows all lines, or only the one at the pointer."""
+    return "x unified" if lines <= MAX_NAMED_LINES else "closest"
+
+
 @dataclass(frozen=True)
 class Look:
     """The axes that curves are drawn on."""

@@ -22,6 +22,7 @@ from arcadia_backend.figures.curves_figure import (
     curves_figure,
     curves_layout,
     line_trace,
+    name_in_tooltips,
     not_finite_trace,
     origin_traces,
     read_origins,
@@ -36,6 +37,8 @@ from arcadia_backend.metrics.reading import Curve, bins_over, find_shared_series
 from arcadia_workers.contract.inference.samples import Center, center_curve, sorted_means
 from arcadia_workers.contract.metrics import named
 
+# More lines are drawn as their distribution.
+MAX_LINES = 100
 # Lines are read this far beyond a zoom, as a fraction of its length.
 ZOOM_MARGIN = 0.1
 
@@ -98,10 +101,11 @@ def grouped_figure(groups: Sequence[RunGroup], metric: str, look: Look, grouping
             mean = replace(group.runs[0], name=group.name, curve=curve)
             parts.extend([*mean.parts, *(run.curve for run in group.runs if grouping.seeds)])
             traces.extend(_traces(group, mean, look, grouping, window, unit))
-    layout = curves_layout(parts, metric, look, legend=True)
+    hovered = sum(len(group.runs) for group in groups) if grouping.seeds else None
+    layout = curves_layout(parts, metric, look, len(groups), legend=True, hovered=hovered)
     if grouping.center == "iqm":
         layout.yaxis.title.text += ", interquartile mean"
-    return to_figure(traces, layout)
+    return to_figure(name_in_tooltips(traces, layout, look), layout)
 
 
 def smooth_line(run: RunCurve) -> SmoothedLine:
@@ -251,26 +255,16 @@ def percentiles_figure(groups: Sequence[RunGroup], metric: str, look: Look, wind
             x = shared_places(lines, window)
             heights = heights_at(lines, x)
             percentiles = _percentiles(heights)
-            parts.append(
-                Curve(
-                    False,
-                    len(x),
-                    x,
-                    percentiles[2],
-                    percentiles[0],
-                    percentiles[-1],
-                    percentiles[2],
-                    np.ones(len(x), np.int64),
-                )
-            )
+            lowest, _low, middle, _high, highest = percentiles
+            parts.append(Curve(False, len(x), x, middle, lowest, highest, middle, np.ones(len(x), np.int64)))
             if len(x):
                 traces.extend(
                     _percentile_traces(group, first, x, percentiles, np.isfinite(heights).sum(axis=0).tolist(), unit)
                 )
-    layout = curves_layout(parts, metric, look, legend=True)
+    layout = curves_layout(parts, metric, look, len(groups), legend=True)
     if any(len(group.runs) > 1 for group in groups):
         layout.yaxis.title.text += ", median with 25–75 % and 10–90 % of the runs"
-    return to_figure(traces, layout)
+    return to_figure(name_in_tooltips(traces, layout, look), layout)
 
 
 def _percentiles(heights: Floats) -> Floats:
@@ -322,14 +316,18 @@ def draw_curves(
 ) -> Figure:
     """Return the curves of one metric. `window` is on the figure's x axis, in seconds if that is time.
 
-    `styles` has the stroke of each run without groups. By default, it depends on the run's place.
+    `styles` has the stroke of each run without groups. By default, it depends on the run's place. More lines than a
+    person can tell apart are drawn as their median and percentiles.
     """
     every = _find_series(session, runs, metric)
     before = read_origins(session, runs, metric, window) if ancestry else {}
     drawn = _read_run_curves(session, runs, every, window, smoothing, before, styles)
+    groups = _read_groups(session, runs, every, window, smoothing, grouping.by, before) if grouping else []
+    if len(groups or drawn) > MAX_LINES:
+        name = f"Median of {len(drawn)} runs, 25–75 %, 10–90 %"
+        return percentiles_figure([RunGroup(name, [[run] for run in drawn.values()])], metric, look, window)
     if grouping is None:
         return curves_figure(list(drawn.values()), metric, look)
-    groups = _read_groups(session, runs, every, window, smoothing, grouping.by, before)
     return grouped_figure(groups, metric, look, grouping, window)
 
 

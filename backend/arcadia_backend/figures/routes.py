@@ -80,7 +80,10 @@ def read_curves(
         Query(description="Color lines by their place in the chart, or each run as lists do. Ignored for groups."),
     ] = "chart",
 ) -> Figure:
-    """Return one metric of some runs: smoothed lines over the faint raw ones, in a band from minimum to maximum."""
+    """Return one metric of some runs: smoothed lines over the faint raw ones, in a band from minimum to maximum.
+
+    More than 100 lines are drawn as their median, in bands of 25 to 75 and of 10 to 90 percent.
+    """
     with db.read() as session:
         runs = load_runs(session, query.runs)
         by = parse_group_fields(group_by, runs)

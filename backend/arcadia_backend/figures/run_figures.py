@@ -25,7 +25,17 @@ from arcadia_backend.comparisons.groups import (
 )
 from arcadia_backend.comparisons.verdict import STEP_TOLERANCE, EpisodeReturns, common_step, load_episode_returns
 from arcadia_backend.database.tables import File, Replay, Run
-from arcadia_backend.figures.drawing import Figure, as_text, faint, format_number, significant, to_figure, to_json
+from arcadia_backend.figures.drawing import (
+    MAX_NAMED_LINES,
+    Figure,
+    as_text,
+    faint,
+    format_number,
+    hover_mode,
+    significant,
+    to_figure,
+    to_json,
+)
 from arcadia_backend.files.service import files_root
 from arcadia_backend.files.storage import stored_path
 from arcadia_backend.metrics.points import Ints
@@ -178,8 +188,8 @@ def efficiency_figure(
     layout = {
         "xaxis": {"title": {"text": "agent steps"}, "type": "linear"},
         "yaxis": {"title": {"text": f"{CENTERS[center]} of the last 100 episodes' {score}"}, "type": "linear"},
-        "hovermode": "x unified",
-        "showlegend": True,
+        "hovermode": hover_mode(len(settings)),
+        "showlegend": len(settings) <= MAX_NAMED_LINES,
     }
     counted = _counted(settings, episodes)
     if not counted:

@@ -13,7 +13,17 @@ from arcadia_backend.comparisons.groups import group_labels, group_runs, group_s
 from arcadia_backend.comparisons.verdict import GroupScores, load_episode_returns, load_group_scores
 from arcadia_backend.database.tables import Run
 from arcadia_backend.evaluations.service import find_evaluation, list_episodes
-from arcadia_backend.figures.drawing import MAX_DRAWABLE, Figure, as_text, faint, format_number, significant, to_json
+from arcadia_backend.figures.drawing import (
+    MAX_DRAWABLE,
+    MAX_NAMED_LINES,
+    Figure,
+    as_text,
+    faint,
+    format_number,
+    hover_mode,
+    significant,
+    to_json,
+)
 from arcadia_backend.figures.evaluation_figures import protocol_color
 from arcadia_backend.metrics.points import Floats
 from arcadia_workers.contract.inference.means import share_interval
@@ -210,8 +220,8 @@ def profile_figure(groups: Sequence[GroupScores], strokes: Mapping[int, Stroke])
     layout = {
         "xaxis": {"title": {"text": "return"}, "type": "linear"},
         "yaxis": {"title": {"text": "share of runs above"}, "range": [-0.02, 1.02], "tickformat": ".0%"},
-        "hovermode": "x unified",
-        "showlegend": True,
+        "hovermode": hover_mode(len(groups)),
+        "showlegend": len(groups) <= MAX_NAMED_LINES,
     }
     drawn = [group for group in groups if len(group.scores) and (np.abs(group.scores) < MAX_DRAWABLE).all()]
     if not drawn:

@@ -65,9 +65,10 @@ const isNotAboveZero = (value: unknown) => typeof value === "number" && value <=
 /** Return a copy of a figure in the theme's colors. */
 export function themed(
   figure: PlotlyFigure,
-  { scheme, revision, legend, wholeLegend = false, top = TOP, width, zoom }: FigureLook,
+  { scheme, revision, legend: wantsLegend, wholeLegend = false, top = TOP, width, zoom }: FigureLook,
 ): PlotlyFigure {
   const palette = PALETTES[scheme];
+  const legend = wantsLegend && figure.layout.showlegend !== false;
   // The width is unknown before the figure is on the page.
   const data = legend && width > 0 ? withBrokenNames(figure.data, lettersInLine(width)) : figure.data;
   const legendHeight = legend ? legendRoom(data, width, wholeLegend ? Infinity : MOST_LEGEND_ROWS) : 0;
@@ -99,6 +100,8 @@ export function themed(
       showlegend: legend,
       legend: capped,
       hoverlabel: {
+        // The tooltip of one line has its whole name.
+        ...(layout.hovermode === "closest" && { namelength: -1 }),
         bgcolor: palette.hover,
         bordercolor: palette.grid,
         font: { color: palette.text, family: FONT },

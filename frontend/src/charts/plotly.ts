@@ -81,6 +81,11 @@ interface Hovering {
   };
 }
 
+interface HoverEvent {
+  xvals: readonly unknown[];
+  points: readonly { data?: object }[];
+}
+
 interface LinkedChart {
   axis: string;
   show: (x: unknown) => void;
@@ -94,17 +99,29 @@ let waiting = 0;
 /** Share the hovered position with charts of the same axis. Return a function that ends this. */
 export function linkHover(library: PlotlyLibrary, element: PlotlyHTMLElement, axis: string): () => void {
   const { Fx } = library as unknown as Hovering;
+  const showsOneLine = () => element.layout.hovermode === "closest";
   const chart: LinkedChart = {
     axis,
     show: (x) => {
-      if (isOnScreen(element)) Fx.hover(element, { xval: x }, "xy", true);
+      if (isOnScreen(element) && !showsOneLine()) Fx.hover(element, { xval: x }, "xy", true);
     },
     hide: () => Fx.unhover(element),
   };
   const others = () => [...linkedCharts].filter((other) => other !== chart && other.axis === axis);
-  const onHover = ({ xvals: [x] }: { xvals: readonly unknown[] }) =>
-    onNextFrame(() => others().forEach((other) => other.show(x)));
-  const onUnhover = () => onNextFrame(() => others().forEach((other) => other.hide()));
+  const onHover = ({ xvals: [x], points: [point] }: HoverEvent) => {
+    // The server names the run of each trace.
+    const { meta } = (point?.data ?? {}) as { meta?: { run_id?: number } };
+    const run = meta?.run_id;
+    onNextFrame(() => {
+      if (showsOneLine() && run !== undefined) highlightRun(run);
+      others().forEach((other) => other.show(x));
+    });
+  };
+  const onUnhover = () =>
+    onNextFrame(() => {
+      if (showsOneLine()) highlightRun(null);
+      others().forEach((other) => other.hide());
+    });
   element.on("plotly_hover", onHover);
   element.on("plotly_unhover", onUnhover);
   linkedCharts.add(chart);

@@ -9,7 +9,7 @@ import pytest
 
 from arcadia_backend.colors import Stroke
 from arcadia_backend.figures.curves_figure import RunCurve, Smoothing, curves_figure
-from arcadia_backend.figures.drawing import Look, as_text, significant, y_axis
+from arcadia_backend.figures.drawing import MAX_NAMED_LINES, Look, as_text, significant, y_axis
 from arcadia_backend.metrics.reading import Curve
 
 
@@ -60,6 +60,17 @@ def test_sizes_use_units_of_1024(y_log: bool) -> None:
     assert steady.layout["yaxis"]["ticktext"][:3] == ["0 GiB", "0.125 GiB", "0.25 GiB"]
     assert steady.data[-1]["text"] == ["512 MiB", "512 MiB"]
     assert "ticktext" not in curves_figure([run(curve([1.0, 2.0]))], "train/entropy", Look()).layout["yaxis"]
+
+
+@pytest.mark.parametrize("count", [MAX_NAMED_LINES, MAX_NAMED_LINES + 1])
+def test_many_lines_have_no_legend_and_a_tooltip_of_one_line(count: int) -> None:
+    name = "a <name> that is longer than one line of a tooltip"
+    figure = curves_figure([run(curve([1.0, 2.0]), name)] * count, "m", Look())
+    is_many = count > MAX_NAMED_LINES
+    assert figure.layout["hovermode"] == ("closest" if is_many else "x unified")
+    assert figure.layout["showlegend"] is not is_many
+    named = "a &lt;name&gt; that is longer than one<br>line of a tooltip<br>%{y:.5~g}<br>step %{x:,d}<extra></extra>"
+    assert figure.data[0]["hovertemplate"] == (named if is_many else "%{y:.5~g}")
 
 
 def test_a_smoothed_line_is_drawn_over_the_raw_one_in_its_band() -> None:

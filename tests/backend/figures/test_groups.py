@@ -269,6 +269,19 @@ def test_a_group_is_one_line_and_tooltips_show_missing_seeds(api: Api) -> None:
     assert {trace["legendgroup"] for trace in shown} == {str(runs[0])}
 
 
+@pytest.mark.parametrize("group", ["seed", "none"])
+def test_many_lines_are_drawn_as_their_distribution(api: Api, monkeypatch: pytest.MonkeyPatch, group: str) -> None:
+    monkeypatch.setattr("arcadia_backend.figures.groups.MAX_LINES", 2)
+    runs = [run_id for gamma in (0.9, 0.95, 0.99) for run_id in seeds(api, 3, 2, gamma=gamma)[0]]
+    figure = api.user.get(CURVES, params=query_of(runs, group=group)).json()
+    assert [trace["meta"]["part"] for trace in figure["data"]] == ["p10", "p90", "p25", "p75", "line"]
+    assert (figure["data"][-1]["x"], figure["data"][-1]["y"]) == ([10, 20, 30], [1.5, 1.5, 1])
+    assert "Median of 6 runs" in figure["data"][-1]["name"]
+    few = api.user.get(CURVES, params=query_of(runs[:2], group=group)).json()
+    assert {trace["meta"]["part"] for trace in few["data"]} >= {"line"}
+    assert "p10" not in {trace["meta"]["part"] for trace in few["data"]}
+
+
 def test_a_groups_line_is_the_interquartile_mean_on_request(api: Api) -> None:
     runs, _attempts = seeds(api, 3, 3, 3, 2)
     figure = api.user.get(CURVES, params=query_of(runs, center="iqm", band="range")).json()

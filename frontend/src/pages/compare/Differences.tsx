@@ -1,4 +1,4 @@
-import { Button, Group, Switch, Text, Title } from "@mantine/core";
+import { Group, Switch, Text, Title } from "@mantine/core";
 import { useState } from "react";
 import type { ComparedRun, Comparison, Difference } from "@/api/types";
 import { shown } from "@/config-form/draft";
@@ -7,14 +7,15 @@ import { plural } from "@/ui/format";
 import classes from "./compare.module.css";
 import { groupedRuns } from "./comparison";
 import { RunHeading } from "./RunHeading";
+import { useFirst } from "./useFirst";
 
 /** Number of differing facts that are shown at first: two environments can differ in 100 packages. */
 const FIRST_FACTS = 8;
 
 /** Code, packages, hosts and GPUs of the runs, where they differ. */
 export function ProvenanceDifferences({ comparison }: { comparison: Comparison }) {
-  const [isExpanded, setExpanded] = useState(false);
   const facts = comparison.provenance;
+  const [rows, more] = useFirst(facts, FIRST_FACTS, "differences");
   if (facts.length === 0) return null;
   return (
     <section className={classes.card} aria-label="Provenance differences">
@@ -25,20 +26,10 @@ export function ProvenanceDifferences({ comparison }: { comparison: Comparison }
         label="Provenances"
         column="Differs in"
         missing={() => "Not recorded"}
-        rows={isExpanded ? facts : facts.slice(0, FIRST_FACTS)}
+        rows={rows}
         groups={groupedByValues(comparison.runs, facts)}
       />
-      {facts.length > FIRST_FACTS && (
-        <Button
-          variant="default"
-          size="xs"
-          mt="xs"
-          aria-expanded={isExpanded}
-          onClick={() => setExpanded(!isExpanded)}
-        >
-          {isExpanded ? "Show fewer" : `Show all ${facts.length} differences`}
-        </Button>
-      )}
+      {more}
     </section>
   );
 }
@@ -99,29 +90,36 @@ interface DifferenceTableProps {
   groups: readonly ComparedRun[][];
 }
 
+/** Columns that are shown at first. */
+const FIRST_GROUPS = 20;
+
 function DifferenceTable({ label, column, missing, rows, groups }: DifferenceTableProps) {
+  const [shownGroups, more] = useFirst(groups, FIRST_GROUPS, "columns");
   return (
-    <DataTable
-      label={label}
-      verticalSpacing={6}
-      rows={rows}
-      rowKey={({ field }) => field}
-      columns={[
-        {
-          title: column,
-          className: classes.firstColumn,
-          isRowHeader: true,
-          cell: ({ title }) => title,
-          cellProps: ({ field }) => ({ title: field }),
-        },
-        ...groups.map((group): Column<Difference> => ({
-          title: group.map((run) => <RunHeading key={run.id} run={run} />),
-          headProps: { className: classes.group },
-          cell: (row) => (having(row, group).length > 0 ? valuesOf(row, group).join(", ") : "–"),
-          cellProps: (row) => cellProps(row, group, missing),
-        })),
-      ]}
-    />
+    <>
+      <DataTable
+        label={label}
+        verticalSpacing={6}
+        rows={rows}
+        rowKey={({ field }) => field}
+        columns={[
+          {
+            title: column,
+            className: classes.firstColumn,
+            isRowHeader: true,
+            cell: ({ title }) => title,
+            cellProps: ({ field }) => ({ title: field }),
+          },
+          ...shownGroups.map((group): Column<Difference> => ({
+            title: group.map((run) => <RunHeading key={run.id} run={run} />),
+            headProps: { className: classes.group },
+            cell: (row) => (having(row, group).length > 0 ? valuesOf(row, group).join(", ") : "–"),
+            cellProps: (row) => cellProps(row, group, missing),
+          })),
+        ]}
+      />
+      {more}
+    </>
   );
 }
 

@@ -20,6 +20,10 @@ import {
   summaryRows,
 } from "./comparison";
 import { RunHeading } from "./RunHeading";
+import { useFirst } from "./useFirst";
+
+/** Rows that are shown at first. */
+const FIRST_RUNS = 20;
 
 /** Table of each run's results in one metric. The CSV file has all metrics. */
 export function SummaryTable({
@@ -35,7 +39,8 @@ export function SummaryTable({
   const [sorting, setSorting] = useState<Sorting>({ key: "mean", descending: true });
   const names = metricNames(comparison);
   const columns = columnsOf(metricUnit(catalog, metric));
-  const rows = sortedRows(summaryRows(comparison, metric), sorting);
+  const sorted = sortedRows(summaryRows(comparison, metric), sorting);
+  const [rows, more] = useFirst(sorted, FIRST_RUNS, "runs");
   const sortBy = (key: SortKey) =>
     setSorting((now) => ({ key, descending: now.key === key ? !now.descending : key !== "name" }));
   const saveAll = () =>
@@ -85,6 +90,7 @@ export function SummaryTable({
           },
         }))}
       />
+      {more}
     </section>
   );
 }

@@ -12,6 +12,7 @@ import { GroupHeading } from "./RunHeading";
 import { CardError } from "./CardError";
 import classes from "./compare.module.css";
 import { readScore, readTo, writeThreshold } from "./comparison";
+import { useFirst } from "./useFirst";
 
 type GroupTime = Thresholds["groups"][number];
 
@@ -125,47 +126,54 @@ function ScoreInput({ times, asked, onScore }: ScoreInputProps) {
   );
 }
 
+/** Rows that are shown at first. */
+const FIRST_GROUPS = 12;
+
 function TimeTable({ groups }: { groups: readonly GroupTime[] }) {
+  const [rows, more] = useFirst(groups, FIRST_GROUPS, "groups");
   return (
-    <DataTable
-      label="Times to the score"
-      verticalSpacing={6}
-      rows={groups}
-      rowKey={({ run_ids }) => run_ids.join()}
-      columns={[
-        {
-          title: "Settings",
-          className: classes.firstColumn,
-          cell: (group) => <GroupHeading group={group} />,
-        },
-        {
-          title: "Reached",
-          numeric: true,
-          className: classes.together,
-          cell: ({ reached, n }) => `${reached} of ${n}`,
-        },
-        {
-          title: "Steps",
-          numeric: true,
-          cell: ({ median }) => short(median?.steps),
-          cellProps: ({ median }) => ({ title: exact(median?.steps) }),
-        },
-        {
-          title: "Frames",
-          numeric: true,
-          cell: ({ median }) => short(median?.frames),
-          cellProps: ({ median }) => ({ title: exact(median?.frames) }),
-        },
-        {
-          title: "Time",
-          numeric: true,
-          cell: ({ median }) => duration(median?.seconds ?? null),
-          cellProps: ({ median }) => ({ title: exact(median?.seconds, "s") }),
-        },
-        { title: "Speed-up", numeric: true, cell: ({ speed_up }) => times(speed_up) },
-        { title: "Data efficiency", numeric: true, cell: ({ data_efficiency }) => times(data_efficiency) },
-      ]}
-    />
+    <>
+      <DataTable
+        label="Times to the score"
+        verticalSpacing={6}
+        rows={rows}
+        rowKey={({ run_ids }) => run_ids.join()}
+        columns={[
+          {
+            title: "Settings",
+            className: classes.firstColumn,
+            cell: (group) => <GroupHeading group={group} />,
+          },
+          {
+            title: "Reached",
+            numeric: true,
+            className: classes.together,
+            cell: ({ reached, n }) => `${reached} of ${n}`,
+          },
+          {
+            title: "Steps",
+            numeric: true,
+            cell: ({ median }) => short(median?.steps),
+            cellProps: ({ median }) => ({ title: exact(median?.steps) }),
+          },
+          {
+            title: "Frames",
+            numeric: true,
+            cell: ({ median }) => short(median?.frames),
+            cellProps: ({ median }) => ({ title: exact(median?.frames) }),
+          },
+          {
+            title: "Time",
+            numeric: true,
+            cell: ({ median }) => duration(median?.seconds ?? null),
+            cellProps: ({ median }) => ({ title: exact(median?.seconds, "s") }),
+          },
+          { title: "Speed-up", numeric: true, cell: ({ speed_up }) => times(speed_up) },
+          { title: "Data efficiency", numeric: true, cell: ({ data_efficiency }) => times(data_efficiency) },
+        ]}
+      />
+      {more}
+    </>
   );
 }
 

@@ -12,7 +12,12 @@ import { CardError } from "./CardError";
 import classes from "./compare.module.css";
 import { GroupHeading } from "./RunHeading";
 import { MoreSeedsButton } from "./MoreSeedsButton";
+import { useFirst } from "./useFirst";
 import { membersOf, type Standing, useMoreSeeds } from "./useMoreSeeds";
+
+/** Sentences and rows that are shown at first. */
+const FIRST_PAIRS = 5;
+const FIRST_GROUPS = 12;
 
 interface VerdictCardProps {
   runs: readonly number[];
@@ -32,6 +37,7 @@ export function VerdictCard(props: VerdictCardProps) {
     const compared = run_ids.every((id) => props.runs.includes(id));
     if (stillHere() && compared) props.onRuns([...props.runs, ...made]);
   });
+  const [pairs, morePairs] = useFirst(verdict?.pairs ?? [], FIRST_PAIRS, "verdicts");
   if (query.isError && !verdict)
     return <CardError title="Verdict" error={query.error} retry={() => void query.refetch()} />;
   // Reserve the same height while loading, so that the cards below do not jump.
@@ -51,7 +57,7 @@ export function VerdictCard(props: VerdictCardProps) {
       ) : (
         <>
           <List size="sm" spacing={4} listStyleType="none">
-            {verdict.pairs.map(({ text, warning, significant, other }) => (
+            {pairs.map(({ text, warning, significant, other }) => (
               <List.Item key={other}>
                 <Text size="sm" fw={significant ? 600 : undefined}>
                   {text}
@@ -60,6 +66,7 @@ export function VerdictCard(props: VerdictCardProps) {
               </List.Item>
             ))}
           </List>
+          {morePairs}
           <Standings verdict={verdict} known={props.known} launching={more.isPending} onSeeds={more.mutate} />
           <FigureFrame
             title="Runs above a return"
@@ -97,48 +104,57 @@ interface StandingsProps {
 
 function Standings({ verdict, known, launching, onSeeds }: StandingsProps) {
   const [best] = verdict.standings;
+  const [standings, moreStandings] = useFirst(verdict.standings, FIRST_GROUPS, "groups");
   return (
-    <DataTable
-      label="Groups"
-      verticalSpacing={6}
-      mt="xs"
-      rows={verdict.standings}
-      rowKey={({ run_ids }) => run_ids.join()}
-      columns={[
-        {
-          title: "Settings",
-          className: classes.firstColumn,
-          cell: (group) => <GroupHeading group={group} />,
-        },
-        {
-          title: "n",
-          numeric: true,
-          cell: ({ n, failed }) => `${n}${failed > 0 ? ` (${exact(failed)} failed)` : ""}`,
-        },
-        { title: "Mean return", numeric: true, cell: ({ mean }) => (mean ? score(mean.value) : "–") },
-        { title: "Interval", numeric: true, className: classes.together, cell: ({ mean }) => interval(mean) },
-        {
-          title: "Probability that the best beats it",
-          help: best && `Probability that a run of ${best.name} scores higher`,
-          numeric: true,
-          headProps: { maw: 180 },
-          cell: (_, place) => probability(verdict, place),
-        },
-        {
-          title: "More seeds",
-          isTitleHidden: true,
-          cell: (group) => (
-            <MoreSeedsButton
-              group={group}
-              like={membersOf(group, known)[0]}
-              launching={launching}
-              onLaunch={() => onSeeds(group)}
-            />
-          ),
-          cellProps: () => ({ ta: "right" }),
-        },
-      ]}
-    />
+    <>
+      <DataTable
+        label="Groups"
+        verticalSpacing={6}
+        mt="xs"
+        rows={standings}
+        rowKey={({ run_ids }) => run_ids.join()}
+        columns={[
+          {
+            title: "Settings",
+            className: classes.firstColumn,
+            cell: (group) => <GroupHeading group={group} />,
+          },
+          {
+            title: "n",
+            numeric: true,
+            cell: ({ n, failed }) => `${n}${failed > 0 ? ` (${exact(failed)} failed)` : ""}`,
+          },
+          { title: "Mean return", numeric: true, cell: ({ mean }) => (mean ? score(mean.value) : "–") },
+          {
+            title: "Interval",
+            numeric: true,
+            className: classes.together,
+            cell: ({ mean }) => interval(mean),
+          },
+          {
+            title: "Probability that the best beats it",
+            help: best && `Probability that a run of ${best.name} scores higher`,
+            numeric: true,
+            headProps: { maw: 180 },
+            cell: (_, place) => probability(verdict, place),
+          },
+          {
+            title: "More seeds",
+            isTitleHidden: true,
+            cell: (group) => (
+              <MoreSeedsButton
+                group={group}
+                like={membersOf(group, known)[0]}
+                launching={launching}
+                onLaunch={() => onSeeds(group)}
+              />
+            ),
+            cellProps: () => ({ ta: "right" }),
+          },
+        ]}
+      />
+      {moreStandings}
+    </>
   );
 }
 
