@@ -71,7 +71,7 @@ describe("the review of a replay", () => {
     await userEvent.click(within(marks).getByRole("button", { name: /^Decision 3: UP instead of DOWN/ }));
     const { pictures_per_second } = aTrack().head;
     expect(document.querySelector("video")?.currentTime).toBeCloseTo(
-      (aTrack().picture[2] + 0.5) / pictures_per_second,
+      ((aTrack().picture[2] ?? NaN) + 0.5) / pictures_per_second,
       1,
     );
   });
