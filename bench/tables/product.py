@@ -173,7 +173,7 @@ def large_run_table(rows: Rows, before: Rows) -> Lines:
 
 
 def _run_table(runs: int, rows: Rows, before: Rows) -> Lines:
-    """Return the times of each query on each database, before the table of settings and now."""
+    """Return the processor time of each query on each database, before the table of settings and now."""
     databases = ("SQLite", "PostgreSQL")
     lines = [["query", *(name for database in databases for name in (f"{database} before", database))]]
     measured = {
@@ -181,14 +181,12 @@ def _run_table(runs: int, rows: Rows, before: Rows) -> Lines:
     }
     for query in dict.fromkeys(row["query"] for row in rows if row["runs"] == runs):
         cells = [measured.get((runs, query, database, place)) for database in databases for place in (0, 1)]
-        lines.append([f"`{query}`", *(_cell(row) if row else NONE for row in cells)])
+        lines.append([f"`{query}`", *(_processor_time(row) for row in cells)])
     return lines
 
 
-def _cell(row: Row) -> str:
-    sample = values(row["milliseconds"])
-    used = statistics.median(values(row["processor_milliseconds"]))
-    return f"{percentile(sample, 0.5):.0f}, {percentile(sample, 0.95):.0f}; {used:.0f}"
+def _processor_time(row: Row | None) -> str:
+    return show(statistics.median(values(row["processor_milliseconds"]))) if row else NONE
 
 
 @table("idle.csv")
