@@ -130,12 +130,23 @@ def measure(page: Page, url: str, charts: str) -> dict[str, list[float]]:
         page.goto(f"{url}/?charts={charts}", wait_until="commit")
         page.wait_for_function(f"{NAMES}.length > 5", polling=POLL_MILLISECONDS)
 
+    devtools = page.context.new_cdp_session(page)
+    # Processor time, which depends less on other programs.
+    devtools.send("Performance.enable", {"timeDomain": "threadTicks"})
+
+    def busy_seconds() -> float:
+        metrics = devtools.send("Performance.getMetrics")["metrics"]
+        return float(next(metric["value"] for metric in metrics if metric["name"] == "TaskDuration"))
+
     open_table()
     times["first rows"] = [page.evaluate("performance.now()")]
     page.wait_for_timeout(SETTLE_MILLISECONDS)
     for words, pixels in SPEEDS.items():
         page.evaluate("window.scrollTo(0, 0)")
+        busy = busy_seconds()
         scrolled = page.evaluate(SCROLL, [pixels, SCROLL_SECONDS, ROWS])
+        used = 1000 * (busy_seconds() - busy) / len(scrolled["gaps"])
+        times[f"main thread per frame while scrolling {words}"] = [used]
         times[f"frames while scrolling {words}"] = scrolled["gaps"]
         times[f"frames without rows while scrolling {words}"] = [scrolled["empty"]]
     times["jump"] = [page.evaluate(JUMP, [part, ROWS]) for part in (0.6, 0.2, 0.9)]

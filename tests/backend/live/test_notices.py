@@ -213,3 +213,18 @@ def test_a_hub_knows_the_newest_notice_of_each_topic(monkeypatch: pytest.MonkeyP
             assert hub.may_have_missed(f"{ids[0].partition('-')[0]}-6", [])
 
     run(work())
+
+
+def test_a_notice_about_many_runs_is_about_each_run() -> None:
+    def matches(payload: dict[str, Any], name: str = "run.changed") -> bool:
+        topic = Topic(frozenset({"run.changed"}), {"run_id": 5})
+        return topic.matches(Notice("1", name, "", payload))
+
+    assert [matches({}), matches({"run_id": 5}), matches({"run_id": 6}), matches({}, "run.log")] == [
+        True,
+        True,
+        False,
+        False,
+    ]
+    evaluation = Topic(frozenset({"job.changed"}), {"kind": "evaluation"})
+    assert not evaluation.matches(Notice("1", "job.changed", "", {}))

@@ -32,6 +32,13 @@ export function RunRows({ model, shown, pinned }: RunRowsProps) {
   const { first, end, scrollTo } = useVisibleRows(rows.count, body, height);
   const [edited, setEdited] = useState<Edited | null>(null);
   useRowKeys({ rows, body, scrollTo, toggle, edit: (id) => setEdited({ id, field: "name" }) });
+  const shownList = useRef(rows.list);
+  useEffect(() => {
+    if (shownList.current === rows.list) return;
+    // Another filter or order begins at its first row.
+    shownList.current = rows.list;
+    scrollTo(0);
+  });
   const { show } = rows;
   useEffect(() => show(first, end), [show, first, end]);
   return (

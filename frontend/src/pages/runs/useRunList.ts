@@ -11,6 +11,8 @@ const REST_MS = 60;
 
 /** The rows of the table, of which only the visible ones and those around them are loaded. */
 export interface RunRows {
+  /** The filters and the order of the list as text. */
+  list: string;
   /** Number of all rows. */
   count: number;
   /** Return the run of a row, or undefined if it is not loaded. */
@@ -65,7 +67,11 @@ export function useRunList(request: RunListQuery) {
   });
   const client = useQueryClient();
   const loadPage = useCallbackRef((number: number) => client.ensureQueryData(runPageQuery(listed, number)));
-  return { query: first, pages, total, show, loadPage, retry: failed.length > 0 ? retry : undefined };
+  const list = useMemo(() => {
+    const { metric: _metric, include: _include, compute: _compute, ...filtersAndOrder } = listed;
+    return JSON.stringify(filtersAndOrder);
+  }, [listed]);
+  return { query: first, list, pages, total, show, loadPage, retry: failed.length > 0 ? retry : undefined };
 }
 
 type PageResult = ReturnType<typeof useQuery<RunPage>>;
@@ -85,7 +91,7 @@ function useLatest<T>(value: T, isReady: boolean): T {
 
 /** Return the rows of a list, with some runs on top. Their own places in the list are left out once they are loaded. */
 export function useRows(
-  { pages, total, show, loadPage, retry }: ReturnType<typeof useRunList>,
+  { list, pages, total, show, loadPage, retry }: ReturnType<typeof useRunList>,
   onTop: readonly ListedRun[],
 ): RunRows {
   return useMemo(() => {
@@ -126,6 +132,7 @@ export function useRows(
       });
     };
     return {
+      list,
       load,
       count: onTop.length + Math.max(0, total - left.length),
       runAt: (row) => (row < onTop.length ? onTop[row] : places.get(placeOf(row))),
@@ -134,5 +141,5 @@ export function useRows(
       show,
       retry,
     };
-  }, [pages, total, onTop, show, loadPage, retry]);
+  }, [list, pages, total, onTop, show, loadPage, retry]);
 }
