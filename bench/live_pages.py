@@ -219,8 +219,10 @@ def main() -> None:
                 url = stack.enter_context(served(checkout, Path(folder)))
                 runs = stack.enter_context(reporting(url, options.runs, options.points))
                 browser = stack.enter_context(chromium())
-                for found in watched(browser, url, runs, options.seconds):
-                    rows.append({"version": version, "repetition": repetition, **found})
+                measured = watched(browser, url, runs, options.seconds)
+                step = httpx.get(f"{url}/api/v1/runs/{runs[0]}", trust_env=False, timeout=60).json()["step"]
+                for found in measured:
+                    rows.append({"version": version, "repetition": repetition, "points": step // STRIDE, **found})
                     hourly = HOUR / float(found["seconds"])
                     print(
                         f"{version}, {found['page']}: {float(found['bytes']) * hourly / 1e6:.1f} MB and "

@@ -5,6 +5,7 @@ cells        text of numbers and of table cells
 learning     tables of agents: training and evaluations
 experiments  tables of experiments with agents
 product      tables of times and counts
+browser      tables of pages in the browser
 peers        tables that compare trackers
 pages        pages with tables: their check and their update
 """

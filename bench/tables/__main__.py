@@ -3,11 +3,11 @@
 import argparse
 import sys
 
-from bench.tables import experiments, learning, peers, product
+from bench.tables import browser, experiments, learning, peers, product
 from bench.tables.pages import pages, problems, updated
 
 # The modules that register tables.
-PARTS = (experiments, learning, peers, product)
+PARTS = (browser, experiments, learning, peers, product)
 
 
 def main() -> None:

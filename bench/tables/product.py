@@ -1,4 +1,4 @@
-"""Tables of times and counts: speed, requests, pages, faults and tests."""
+"""Tables of times and counts: speed, requests, faults and tests."""
 
 import statistics
 from collections.abc import Callable
@@ -74,44 +74,6 @@ def job_cost(rows: Rows) -> Lines:
     )
     median = statistics.median(number(row["beside"]) / number(row["alone"]) for row in rows)
     return [*lines, ["median", "", "", show(median, 3), ""]]
-
-
-@table("pages.csv")
-def page_loads(rows: Rows) -> Lines:
-    """Show the medians of both checkouts, and the median of the ratio of pages that were opened after each other."""
-    lines = [["page", "before", "after", "ratio of a pair", "code before", "code after", "chart library", "files"]]
-    for (page,), found in group(rows, "page").items():
-        before, after = ([row for row in found if row["version"] == which] for which in ("before", "after"))
-        times = [numbers(each, "milliseconds") for each in (before, after)]
-        pairs = [new / old for old, new in zip(*times, strict=True)]
-        charts = [show(max(numbers(each, "chart_library_bytes")) / 1e3, 0) for each in (before, after)]
-        files = [show(max(numbers(each, "code_files")), 0) for each in (before, after)]
-        lines.append(
-            [
-                str(page),
-                *(f"{statistics.median(each):,.0f} ms" for each in times),
-                show(statistics.median(pairs), 2),
-                *(f"{max(numbers(each, 'code_bytes')) / 1e3:.0f} kB" for each in (before, after)),
-                f"{charts[0]} → {charts[1]} kB",
-                f"{files[0]} → {files[1]}",
-            ]
-        )
-    return lines
-
-
-@table("pages.csv")
-def page_tasks(rows: Rows) -> Lines:
-    """Show the tasks over 100 ms per opened page."""
-    lines = [["page", "long tasks before", "long tasks after", "longest before", "longest after"]]
-    for (page,), found in group(rows, "page").items():
-        tasks = [
-            [values(str(row["long_tasks_milliseconds"] or "")) for row in found if row["version"] == which]
-            for which in ("before", "after")
-        ]
-        counts = [show(statistics.mean(len(each) for each in opened), 1) for opened in tasks]
-        longest = [f"{statistics.median(max(each, default=0.0) for each in opened):,.0f} ms" for opened in tasks]
-        lines.append([str(page), *counts, *longest])
-    return lines
 
 
 @table("run-list.csv")

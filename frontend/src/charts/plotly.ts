@@ -112,16 +112,13 @@ export function linkHover(library: PlotlyLibrary, element: PlotlyHTMLElement, ax
     // The server names the run of each trace.
     const { meta } = (point?.data ?? {}) as { meta?: { run_id?: number } };
     const run = meta?.run_id;
-    onNextFrame(() => {
-      if (showsOneLine() && run !== undefined) highlightRun(run);
-      others().forEach((other) => other.show(x));
-    });
+    if (showsOneLine() && run !== undefined) highlightLater(run);
+    onNextFrame(() => others().forEach((other) => other.show(x)));
   };
-  const onUnhover = () =>
-    onNextFrame(() => {
-      if (showsOneLine()) highlightRun(null);
-      others().forEach((other) => other.hide());
-    });
+  const onUnhover = () => {
+    if (showsOneLine()) highlightLater(null);
+    onNextFrame(() => others().forEach((other) => other.hide()));
+  };
   element.on("plotly_hover", onHover);
   element.on("plotly_unhover", onUnhover);
   linkedCharts.add(chart);
@@ -146,6 +143,16 @@ function isOnScreen(element: Element): boolean {
 /** Charts in which the curves of one run can stand out. */
 const charts = new Set<Element>();
 let highlighted: number | null = null;
+
+/** Painting many faded curves takes longer than a frame, so that the tooltip would not follow the pointer. */
+const HIGHLIGHT_DELAY_MS = 120;
+let highlighting: ReturnType<typeof setTimeout> | undefined;
+
+/** Highlight a run once the pointer rests. */
+function highlightLater(run: number | null): void {
+  clearTimeout(highlighting);
+  highlighting = setTimeout(() => highlightRun(run), HIGHLIGHT_DELAY_MS);
+}
 
 /** Fade the curves of all other runs, or of none. A chart without the run does not change. */
 export function highlightRun(run: number | null): void {
