@@ -14,15 +14,18 @@ import { exact, plural } from "@/ui/format";
 import { QueryError } from "@/ui/QueryError";
 import classes from "./runs.module.css";
 
-/** Progress of the actions on all matching runs, and their results until they are dismissed. */
-export function BulkProgress() {
-  const { data: actions = [] } = useQuery(bulkActionsQuery);
-  // Actions that this tab has seen in progress. It shows their results, also after a reload.
-  const [seen, setSeen] = useSessionStorage<number[]>({
+/** Return the actions that this tab has started or seen in progress. It shows their results, also after a reload. */
+export const useSeenActions = () =>
+  useSessionStorage<number[]>({
     key: "arcadia-bulk-actions",
     defaultValue: [],
     getInitialValueInEffect: false,
   });
+
+/** Progress of the actions on all matching runs, and their results until they are dismissed. */
+export function BulkProgress() {
+  const { data: actions = [] } = useQuery(bulkActionsQuery);
+  const [seen, setSeen] = useSeenActions();
   const running = actions.filter(({ state }) => state === "running");
   const unseen = running.filter(({ id }) => !seen.includes(id)).map(({ id }) => id);
   useEffect(() => {

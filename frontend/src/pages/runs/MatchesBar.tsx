@@ -11,6 +11,7 @@ import { ACTION_NAMES } from "@/run-actions/words";
 import { ConfirmModal } from "@/ui/ConfirmModal";
 import { exact, plural } from "@/ui/format";
 import { QueryError } from "@/ui/QueryError";
+import { useSeenActions } from "./BulkProgress";
 import { BulkToolbar, type ToolbarItem } from "./BulkToolbar";
 import { MatchesExport } from "./ExportModal";
 import { TagModal } from "./TagModal";
@@ -54,6 +55,7 @@ export function MatchesBar({ matches, excluded, count, archived, groupsAddress, 
   const facets = useQuery(facetsQuery(archived));
   const [asked, setAsked] = useState<Asked | null>(null);
   const bulk = useStartBulkAction();
+  const [, setSeen] = useSeenActions();
   const ask = (what: Asked["what"]) => () => counts && setAsked({ what, counts, count });
   const close = () => setAsked(null);
 
@@ -62,13 +64,15 @@ export function MatchesBar({ matches, excluded, count, archived, groupsAddress, 
     values: { tags?: string[]; project?: string } = {},
   ) {
     const up_to = asked?.counts.newest ?? null;
-    await bulk.mutateAsync({
+    const { id } = await bulk.mutateAsync({
       action,
       query: matches,
       exclude: excluded.map(({ id }) => id),
       up_to,
       ...values,
     });
+    // It may end before the page sees it in progress.
+    setSeen((seen) => [...seen, id]);
     close();
     onClear();
   }
