@@ -171,9 +171,12 @@ class Scene:
             "project_id": str(self.project_id),
             "panel_key": "a",
             "view_id": str(self.view_id),
-            # There are no artifacts, no alert channels and no score rules. The replay has no track, so there are no
-            # futures, start points or games from it.
-            **dict.fromkeys(("artifact_id", "channel_id", "delivery_id", "rule_id", "futures_id", "saving_id"), "1"),
+            # There are no artifacts, bulk actions, alert channels and score rules. The replay has no track, so there are
+            # no futures, reviews, start points or games from it.
+            **dict.fromkeys(("artifact_id", "bulk_id", "channel_id", "delivery_id", "rule_id"), "1"),
+            **dict.fromkeys(("futures_id", "review_id", "saving_id"), "1"),
+            # No page has opened a stream.
+            "stream": "a",
             "version": "0",
             "alias": "best",
             "token": self._link() if "{token}" in path else "",

@@ -147,3 +147,28 @@ it("shows the differences from a baseline that the filters leave out", async () 
   expect(await screen.findByTitle("+10, better than the baseline")).toBeTruthy();
   expect(screen.getByTitle("+2, better than the baseline")).toBeTruthy();
 });
+
+it("sorts groups by statistics that no column has", async () => {
+  const server = serve({ "GET /run-groups": groups });
+  function Sorted() {
+    const [groupSort, setGroupSort] = useState("-runs");
+    return (
+      <GroupTable
+        view={{ ...DEFAULT_VIEW, by: ["method"], groupSort }}
+        project={null}
+        baseline={null}
+        onBaseline={vi.fn()}
+        onSort={setGroupSort}
+      />
+    );
+  }
+  renderPage(<Sorted />);
+  await userEvent.selectOptions(
+    await screen.findByRole("combobox", { name: "Sort groups by" }),
+    "Return: standard deviation",
+  );
+  const orders = () => server.of("GET /run-groups").map(({ query }) => query.get("sort"));
+  await waitFor(() => expect(orders().at(-1)).toBe("-return.std"));
+  await userEvent.click(screen.getByRole("button", { name: "Largest first" }));
+  await waitFor(() => expect(orders().at(-1)).toBe("return.std"));
+});

@@ -1,4 +1,4 @@
-import { ActionIcon, Anchor, Group, Text, Tooltip, UnstyledButton } from "@mantine/core";
+import { ActionIcon, Anchor, Group, NativeSelect, Text, Tooltip, UnstyledButton } from "@mantine/core";
 import {
   IconArrowDown,
   IconArrowUp,
@@ -36,6 +36,18 @@ const COLUMNS = [
   { title: "Curve", sort: null },
   { title: "Newest", sort: "newest" },
 ] as const;
+/** All orders of groups, with the statistics that no column has. */
+const ORDERS = [
+  { value: "label", label: "Group" },
+  { value: "runs", label: "Runs" },
+  { value: "newest", label: "Newest" },
+  { value: "return.mean", label: "Return: mean" },
+  { value: "return.std", label: "Return: standard deviation" },
+  { value: "return.n", label: "Return: runs that have one" },
+  { value: "best_return.mean", label: "Best return: mean" },
+  { value: "best_return.std", label: "Best return: standard deviation" },
+  { value: "best_return.n", label: "Best return: runs that have one" },
+];
 /** Indentation of each level in pixels. */
 const INDENT = 24;
 
@@ -74,19 +86,49 @@ export function GroupTable({ onSort, ...props }: GroupTableProps & { onSort: (gr
       </tbody>
     </StickyTable>
   );
-  if (!baseline) return table;
   return (
     <div>
-      <Group gap={4} mb={4}>
-        <Text size="sm" c="dimmed">
-          Differences from the group of {baseline.name} #{baseline.id}
-        </Text>
-        <UnstyledButton className={choiceClasses.baseline} onClick={() => onBaseline(null)}>
-          Clear baseline <IconX size={12} aria-hidden />
-        </UnstyledButton>
+      <Group gap="4px 16px" mb={4}>
+        <GroupOrder view={view} onSort={onSort} />
+        {baseline && (
+          <Group gap={4}>
+            <Text size="sm" c="dimmed">
+              Differences from the group of {baseline.name} #{baseline.id}
+            </Text>
+            <UnstyledButton className={choiceClasses.baseline} onClick={() => onBaseline(null)}>
+              Clear baseline <IconX size={12} aria-hidden />
+            </UnstyledButton>
+          </Group>
+        )}
       </Group>
       {table}
     </div>
+  );
+}
+
+/** Choice of the order of groups. It has the direction of the last one. */
+function GroupOrder({ view, onSort }: { view: RunsView; onSort: (groupSort: string) => void }) {
+  const sign = view.groupSort.startsWith("-") ? "-" : "";
+  const order = view.groupSort.replace(/^-/, "");
+  const Arrow = sign ? IconArrowDown : IconArrowUp;
+  return (
+    <Group gap={4}>
+      <NativeSelect
+        size="xs"
+        aria-label="Sort groups by"
+        data={ORDERS}
+        value={order}
+        onChange={({ currentTarget }) => onSort(sign + currentTarget.value)}
+      />
+      <ActionIcon
+        variant="default"
+        size={30}
+        aria-label={sign ? "Largest first" : "Smallest first"}
+        onClick={() => onSort(sign ? order : `-${order}`)}
+      >
+        <Arrow size={14} aria-hidden />
+      </ActionIcon>
+    </Group>
   );
 }
 
