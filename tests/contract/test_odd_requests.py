@@ -171,8 +171,8 @@ class Scene:
             "project_id": str(self.project_id),
             "panel_key": "a",
             "view_id": str(self.view_id),
-            # There are no artifacts, bulk actions, alert channels and score rules. The replay has no track, so there are
-            # no futures, reviews, start points or games from it.
+            # There are no artifacts, bulk actions, alert channels and score rules. The replay has no track, so it has
+            # no futures, reviews, start points or games.
             **dict.fromkeys(("artifact_id", "bulk_id", "channel_id", "delivery_id", "rule_id"), "1"),
             **dict.fromkeys(("futures_id", "review_id", "saving_id"), "1"),
             # No page has opened a stream.
