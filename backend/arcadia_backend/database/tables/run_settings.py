@@ -67,6 +67,14 @@ def compact_json(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
 
 
+@event.listens_for(Session, "before_flush")
+def read_deleted(session: Session, _context: UOWTransaction, _instances: object) -> None:
+    """Read the configurations of runs that are about to be deleted, because they cannot be read afterwards."""
+    for run in session.deleted:
+        if isinstance(run, Run):
+            session.refresh(run, ["config"])
+
+
 @event.listens_for(Session, "after_flush")
 def copy_settings(session: Session, _context: UOWTransaction) -> None:
     """Store the fields of new and changed configurations, and delete those of deleted runs."""
