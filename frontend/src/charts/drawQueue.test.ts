@@ -71,7 +71,7 @@ it("updates all charts in turn, even if new data comes faster", () => {
   expect(drawn).toEqual(["first", "second", "third", "first", "second"]);
 });
 
-it("goes on after a drawing that failed", () => {
+it("continues after a failed drawing", () => {
   drawSoon(
     first,
     () => {

@@ -1,7 +1,7 @@
 """Requests and documents of reviews: at which decisions of an episode did the agent lose, and how sure is that?
 
-A mistake is a decision with a one-step loss: another action, after which the agent goes on as it does, has a better
-mean outcome. The outcome is the discounted clipped reward up to the next reward or lost life. Without clipping, it is
+A mistake is a decision with a one-step loss: another action has a better mean outcome if the agent then continues as
+it does. The outcome is the discounted clipped reward up to the next reward or lost life. Without clipping, it is
 the discounted reward of the whole future.
 """
 

@@ -59,7 +59,7 @@ it("does not show the results of earlier actions", async () => {
   expect(screen.queryByRole("region")).toBeNull();
 });
 
-it("cancels an action, and undoes one that has ended", async () => {
+it("cancels an action and reverses an ended one", async () => {
   const canceled = anAction({ state: "cancelled", finished_at: "2026-01-02T00:01:00Z" });
   const undone = anAction({ id: 4, action: "restore", total: 3200, done: 0 });
   const { server, change } = await open({

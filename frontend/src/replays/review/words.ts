@@ -6,7 +6,7 @@ import { formatEstimate } from "../futures/words";
 
 type Finding = ReviewedDecision["finding"];
 
-/** What a mark on the ribbon says: a mistake, a decision without one, or one that is not finished. */
+/** The meaning of a mark on the ribbon: a mistake, no mistake shown, or not finished. */
 export type Mark = "mistake" | "none" | "open";
 
 const MARKS: Record<Finding, Mark> = {

@@ -1,4 +1,4 @@
-"""Videos of futures: single ones, and one that blends all."""
+"""Videos of single futures, and of all futures blended."""
 
 import math
 from collections.abc import Callable, Sequence

@@ -210,7 +210,7 @@ class ParallelFutures:
         """Close the games. Continue the futures that followed others."""
         for game in self.games:
             game.close()
-        # The last ones first, because a future may follow one that followed another one later.
+        # In reverse order, because a future may follow one that follows another from a later decision.
         for branch, first in reversed(self._followers):
             branch.follow(first)
 

@@ -1,7 +1,6 @@
 """Atari emulator, frame by frame, as in the papers: a lost life does not end the game."""
 
 import hashlib
-import os
 from collections.abc import Callable, Iterable, Sequence
 from functools import cache, cached_property
 from pathlib import Path
@@ -16,12 +15,13 @@ from arcadia_workers.trainer.environments import environments
 from arcadia_workers.trainer.environments.environments import Observations
 from arcadia_workers.trainer.games.games import NO_LIVES, Watch
 from arcadia_workers.trainer.games.video import SIDE, Frame, Screen, shrunk
+from arcadia_workers.trainer.host.devices import cores
 from arcadia_workers.trainer.methods.trainer import Action
 
 STACK = 4
 EMULATOR = f"ale-py {ale_py.__version__}"
 # Branches are played in as many threads. The emulator lets other threads run while it plays a frame.
-EMULATORS = min(4, len(os.sched_getaffinity(0)))
+EMULATORS = min(4, cores())
 
 
 @cache
