@@ -26,22 +26,33 @@ HAS_PAINTED = """([path, step, progress]) => {
 }"""
 
 
+# Eight hours of reports, one a second, in batches.
+BATCHES, BATCH = 96, 300
+# Batches after which pages hold what they show.
+FIRST_BATCHES = 12
+MAX_GROWTH_BYTES = 20_000_000
+
+
 class Training:
-    """Runs that report a return for each of their steps."""
+    """Runs that report returns."""
 
     def __init__(self, api: Api, count: int) -> None:
         config = {**CARTPOLE, "total_steps": TOTAL_STEPS}
         self._api = api
         self._runs = [api.running(name=f"run {number}", config=config) for number in range(count)]
         self.ids = [run for run, _ in self._runs]
-        self.step = 0
+        self.step = self._reports = 0
 
-    def report(self) -> None:
-        """Report the next step of all runs."""
-        self.step += STEPS
+    def report(self, count: int = 1) -> None:
+        """Report this number of returns of all runs until their next step."""
+        first, self.step = self.step, self.step + STEPS
         for run, attempt in self._runs:
-            event = metrics(1 + self.step // STEPS, self.step, returns=[self.step / 7 + run])
-            self._api.send(run, attempt, event).raise_for_status()
+            events = []
+            for number in range(1, count + 1):
+                step = first + STEPS * number // count
+                events.append(metrics(1 + self._reports + number, step, returns=[step / 7 + run]))
+            self._api.send(run, attempt, *events).raise_for_status()
+        self._reports += count
 
 
 class Pages:
@@ -65,6 +76,19 @@ class Pages:
         """Wait until every page has painted a step."""
         for path, page in self._tabs.items():
             page.wait_for_function(HAS_PAINTED, arg=[path, step, step * 100 // TOTAL_STEPS])
+
+    def heaps(self) -> dict[str, int]:
+        """Return the size of each page's objects after garbage collection."""
+        return {path: heap(page) for path, page in self._tabs.items()}
+
+
+def heap(page: Page) -> int:
+    """Return the size of a page's objects after garbage collection."""
+    devtools = page.context.new_cdp_session(page)
+    devtools.send("HeapProfiler.collectGarbage")
+    size = int(devtools.send("Runtime.getHeapUsage")["usedSize"])
+    devtools.detach()
+    return size
 
 
 @pytest.fixture
@@ -96,3 +120,18 @@ def test_pages_send_no_requests_while_runs_train(
         while rounds < ROUNDS or time.monotonic() < ends:
             assert requests_of_round() == []
             rounds += 1
+
+
+@pytest.mark.nightly
+def test_pages_that_stay_open_do_not_grow(page: Page, installation: Installation) -> None:
+    with open_api(installation) as api:
+        training = Training(api, 3)
+        training.report()
+        pages = Pages(page.context, training.ids)
+        early: dict[str, int] = {}
+        for batch in range(1, BATCHES + 1):
+            training.report(BATCH)
+            pages.wait_for(training.step)
+            if batch == FIRST_BATCHES:
+                early = pages.heaps()
+        assert {path: size for path, size in pages.heaps().items() if size - early[path] > MAX_GROWTH_BYTES} == {}

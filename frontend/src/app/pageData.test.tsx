@@ -10,6 +10,8 @@ function requests(pathname: string, search = "") {
     "GET /figures": [],
     "GET /metric-catalog": [],
     "GET /runs/7": { id: 7 },
+    "GET /runs": { items: [], total: 0, next_cursor: null },
+    "GET /run-settings": { settings: [] },
     "GET /compare": { runs: [], groups: [] },
     "GET /figures/curves": { data: [], layout: {}, complete: true },
   });
@@ -35,4 +37,11 @@ it("requests a run, and nothing of it for an address that is none", async () => 
   const other = requests("/runs/7x");
   await waitFor(() => expect(other.of("GET /session")).toHaveLength(1));
   expect(other.of("GET /metric-catalog")).toHaveLength(0);
+});
+
+it("requests the runs of the list at an address", async () => {
+  const server = requests("/", "?state=failed&project=Maze");
+  await waitFor(() => expect(server.of("GET /runs")).toHaveLength(1));
+  const { query } = server.of("GET /runs")[0] ?? {};
+  expect([query?.get("state"), query?.get("project"), query?.get("include")]).toEqual(["failed", "Maze", null]);
 });

@@ -4,13 +4,15 @@ import type { QueryClient } from "@tanstack/react-query";
 import { comparisonQuery } from "@/api/comparisons";
 import { figureKindsQuery } from "@/api/figures";
 import { metricCatalogQuery } from "@/api/metrics";
-import { runQuery } from "@/api/runs";
+import { runPageQuery, runQuery, runSettingsQuery } from "@/api/runs";
 import { sessionQuery } from "@/api/session";
 import { curvesQuery } from "@/charts/curvesQuery";
 import { readView, readZoom } from "@/charts/curveView";
 import { chartOf } from "@/charts/metrics";
 import { loadPlotly } from "@/charts/plotly";
 import { readMetrics, readRuns } from "@/pages/compare/comparison";
+import { NO_VALUES, parseView, toFailuresQuery, toListQuery } from "@/pages/runs/view";
+import { projectOfRunList } from "@/ui/currentProject";
 
 const RUN = /^\/runs\/([1-9]\d*)(\/overview|\/curves)?\/?$/;
 
@@ -24,12 +26,22 @@ export function prefetchPage(
   void client.prefetchQuery(figureKindsQuery);
   const run = RUN.exec(pathname)?.[1];
   if (run !== undefined) void client.prefetchQuery(runQuery(Number(run)));
+  if (pathname === "/") prefetchRunList(client, new URLSearchParams(search));
   const isComparison = pathname === "/compare";
   if (isComparison) prefetchComparison(client, new URLSearchParams(search));
   if (run !== undefined || isComparison) {
     void client.prefetchQuery(metricCatalogQuery);
     loadPlotly().catch(() => undefined);
   }
+}
+
+function prefetchRunList(client: QueryClient, search: URLSearchParams) {
+  const view = parseView(search);
+  const project = projectOfRunList(search);
+  if (view.by.length > 0) return;
+  void client.prefetchQuery(runPageQuery(toListQuery(view, project, NO_VALUES), 0));
+  // The columns of settings depend on it.
+  void client.prefetchQuery(runSettingsQuery(toFailuresQuery(view, project)));
 }
 
 function prefetchComparison(client: QueryClient, search: URLSearchParams) {

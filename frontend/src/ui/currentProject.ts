@@ -1,4 +1,4 @@
-import { useLocalStorage } from "@mantine/hooks";
+import { readLocalStorageValue, useLocalStorage } from "@mantine/hooks";
 import { useEffect } from "react";
 import { matchPath, useLocation, useNavigate, useSearchParams } from "react-router";
 import { isSameProject } from "@/api/projects";
@@ -37,6 +37,11 @@ function useRememberedProject() {
     defaultValue: null,
     getInitialValueInEffect: false,
   });
+}
+
+/** Return the project of the run list at an address, before the page is shown. */
+export function projectOfRunList(params: URLSearchParams): string | null {
+  return (params.get(PROJECT_PARAM) ?? readLocalStorageValue<string | null>({ key: STORAGE_KEY })) || null;
 }
 
 /** Return the name of the current project, or null for all projects. */

@@ -36,6 +36,21 @@ describe("the rows of a long list", () => {
     expect(screen.queryByText("run 250")).toBeNull();
   });
 
+  it("loads rows while they are scrolled through without a rest", async () => {
+    const server = openMany();
+    show();
+    await screen.findByText("run 250");
+    let row = 130;
+    await vi.waitFor(
+      () => {
+        scrollToRow(row);
+        row = row === 130 ? 131 : 130;
+        expect(server.of("GET /runs").map(({ query }) => query.get("offset"))).toEqual([null, "100"]);
+      },
+      { interval: 10 },
+    );
+  });
+
   it("keeps the rows of the last filter until those of the next one arrive", async () => {
     let answer = (_page: object) => {};
     let isSlow = false;

@@ -1,6 +1,6 @@
-import { useQuery } from "@tanstack/react-query";
+import { useIsFetching, useQuery } from "@tanstack/react-query";
 import { useMemo } from "react";
-import { runSettingsQuery } from "@/api/runs";
+import { runKeys, runSettingsQuery } from "@/api/runs";
 import { useVariants } from "@/config-form/useVariants";
 import {
   automaticColumns,
@@ -21,7 +21,8 @@ export function useColumns(
   choose: (columns: string[]) => void,
 ) {
   const { variants } = useVariants();
-  const enabled = hasColumn(chosen, DIFFERING);
+  // The rows come first.
+  const enabled = useIsFetching({ queryKey: runKeys.lists }) === 0 && hasColumn(chosen, DIFFERING);
   const { data } = useQuery({ ...runSettingsQuery(toFailuresQuery(view, project)), enabled });
   const automatic = useMemo(() => {
     const groups = new Map(

@@ -1,8 +1,9 @@
 import { useCallbackRef } from "@mantine/hooks";
-import { keepPreviousData, useQueries, useQuery, useQueryClient } from "@tanstack/react-query";
+import { useQueries, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useEffect, useMemo, useRef, useState } from "react";
 import { RUN_PAGE_SIZE, type RunListQuery, runPageQuery } from "@/api/runs";
 import type { ListedRun, RunPage } from "@/api/types";
+import { NO_VALUES } from "./view";
 
 /** Rows before the visible ones and after them whose pages are loaded, so that scrolling finds them. */
 const MARGIN = 30;
@@ -31,7 +32,13 @@ export interface RunRows {
 
 /** Return the pages of the list around the shown rows, and functions that show others. */
 export function useRunList(request: RunListQuery) {
-  const first = useQuery({ ...runPageQuery(request, 0), placeholderData: keepPreviousData });
+  const client = useQueryClient();
+  const first = useQuery({
+    ...runPageQuery(request, 0),
+    // Values of columns arrive later than the runs, which were requested before the page's code was loaded.
+    placeholderData: (before) =>
+      before ?? client.getQueryData(runPageQuery({ ...request, ...NO_VALUES }, 0).queryKey),
+  });
   // The other pages stay as they are until the first page of a new list has arrived.
   const listed = useLatest(request, first.data !== undefined && !first.isPlaceholderData);
   const [range, setRange] = useState({ from: 1, to: 0 });
@@ -55,17 +62,19 @@ export function useRunList(request: RunListQuery) {
 
   const timer = useRef<ReturnType<typeof setTimeout>>(undefined);
   useEffect(() => () => clearTimeout(timer.current), []);
+  const wanted = useRef(range);
   const show = useCallbackRef((start: number, end: number) => {
-    clearTimeout(timer.current);
     const from = Math.max(1, Math.floor((start - MARGIN) / RUN_PAGE_SIZE));
     const to = Math.floor((end + MARGIN) / RUN_PAGE_SIZE);
-    if (from === range.from && to === range.to) return;
+    // Other rows of the same pages must not delay them.
+    if (from === wanted.current.from && to === wanted.current.to) return;
+    wanted.current = { from, to };
+    clearTimeout(timer.current);
     timer.current = setTimeout(() => setRange({ from, to }), REST_MS);
   });
   const retry = useCallbackRef(() => {
     for (const query of failed) void query.refetch();
   });
-  const client = useQueryClient();
   const loadPage = useCallbackRef((number: number) => client.ensureQueryData(runPageQuery(listed, number)));
   const list = useMemo(() => {
     const { metric: _metric, include: _include, compute: _compute, ...filtersAndOrder } = listed;

@@ -133,6 +133,7 @@ function readRunIds(params: URLSearchParams, name: string): number[] {
 
 /** Values that the list includes for its columns. */
 type ColumnQuery = Pick<RunListQuery, "metric" | "include" | "compute">;
+export const NO_VALUES = { metric: [], include: [], compute: [] } satisfies ColumnQuery;
 
 /** Return the query for the runs, with the values that the columns show. */
 export function toListQuery(view: RunsView, project: string | null, columns: ColumnQuery): RunListQuery {
