@@ -77,3 +77,40 @@ def page_memory(rows: Rows) -> Lines:
 
 def _minutes(row: Row) -> float:
     return number(row["seconds"]) / 60
+
+
+@table("table-page.csv")
+def table_page(rows: Rows) -> Lines:
+    """Show the medians of each version and number of runs."""
+    versions = [*group(rows, "version", "runs")]
+    lines = [["what", *(f"{version}, {int(number(runs)):,} runs" for version, runs in versions)]]
+    for (what,), found in group(rows, "what").items():
+        if not str(what).startswith("frames without"):
+            cells = {(row["version"], row["runs"]): _shown(str(what), values(row["milliseconds"])) for row in found}
+            lines.append([str(what), *(cells.get(version, "–") for version in versions)])
+    return lines
+
+
+def _shown(what: str, found: list[float]) -> str:
+    if what.startswith("frames"):
+        return f"{1000 * len(found) / sum(found):.0f} per second"
+    return f"{statistics.median(found):,.0f} ms"
+
+
+@table("table-page.csv")
+def table_page_gaps(rows: Rows) -> Lines:
+    """Show the share of frames in which no row was loaded."""
+    versions = [*group(rows, "version", "runs")]
+    lines = [["scrolling", *(f"{version}, {int(number(runs)):,} runs" for version, runs in versions)]]
+    for how in ("slowly", "quickly"):
+        cells = []
+        for version, runs in versions:
+            of_version = {
+                str(row["what"]): values(row["milliseconds"])
+                for row in rows
+                if (row["version"], row["runs"]) == (version, runs)
+            }
+            empty = sum(of_version[f"frames without rows while scrolling {how}"])
+            cells.append(f"{empty / len(of_version[f'frames while scrolling {how}']):.0%}")
+        lines.append([how, *cells])
+    return lines

@@ -43,5 +43,9 @@ it("requests the runs of the list at an address", async () => {
   const server = requests("/", "?state=failed&project=Maze");
   await waitFor(() => expect(server.of("GET /runs")).toHaveLength(1));
   const { query } = server.of("GET /runs")[0] ?? {};
-  expect([query?.get("state"), query?.get("project"), query?.get("include")]).toEqual(["failed", "Maze", null]);
+  expect([query?.get("state"), query?.get("project"), query?.get("include")]).toEqual([
+    "failed",
+    "Maze",
+    null,
+  ]);
 });

@@ -1,4 +1,13 @@
-import { type CSSProperties, memo, type RefObject, useEffect, useRef, useState } from "react";
+import {
+  type CSSProperties,
+  memo,
+  type RefObject,
+  startTransition,
+  useEffect,
+  useRef,
+  useState,
+} from "react";
+import { Link } from "react-router";
 import type { ListedRun } from "@/api/types";
 import { highlightRun } from "@/charts/plotly";
 import { RunMenu } from "@/run-actions/RunMenu";
@@ -29,7 +38,7 @@ export function RunRows({ model, shown, pinned }: RunRowsProps) {
   const { rows, isSelected, toggle } = model;
   const body = useRef<HTMLTableSectionElement>(null);
   const height = ROW_HEIGHTS[useRowDensity()];
-  const { first, end, scrollTo } = useVisibleRows(rows.count, body, height);
+  const { first, end, isFast, scrollTo } = useVisibleRows(rows.count, body, height);
   const [edited, setEdited] = useState<Edited | null>(null);
   useRowKeys({ rows, body, scrollTo, toggle, edit: (id) => setEdited({ id, field: "name" }) });
   const shownList = useRef(rows.list);
@@ -46,6 +55,8 @@ export function RunRows({ model, shown, pinned }: RunRowsProps) {
       {Array.from({ length: end - first }, (_, at) => {
         const index = first + at;
         const run = rows.runAt(index);
+        if (run && isFast)
+          return <LightRow key={`light ${run.id}`} run={run} index={index} height={height} />;
         return run ? (
           <RunRow
             key={run.id}
@@ -69,6 +80,20 @@ export function RunRows({ model, shown, pinned }: RunRowsProps) {
 
 /** Return the style of a row, which is placed by its number because the rows before it do not exist. */
 const placed = (index: number, height: number): CSSProperties => ({ top: index * height, height });
+
+/** A row while the page scrolls quickly. A whole row would take too long to render. */
+function LightRow({ run, index, height }: { run: ListedRun; index: number; height: number }) {
+  return (
+    <tr role="row" aria-rowindex={index + 2} style={placed(index, height)}>
+      <td role="cell" />
+      <td role="cell">
+        <Link to={`/runs/${run.id}`} className={classes.clip}>
+          {run.name}
+        </Link>
+      </td>
+    </tr>
+  );
+}
 
 /** A row that is not loaded yet. */
 function EmptyRow({
@@ -182,28 +207,45 @@ const SELECTION_STYLE = { left: 0 };
 
 /** Rows above and below the visible ones, so that scrolling shows no gap. */
 const OVERSCAN = 8;
+/** Rows of one scroll event above which scrolling is fast, and how long it stays so after the last one. */
+const FAST_ROWS = 4;
+const FAST_MS = 150;
 /** Height of the page's bar and of the table's header, which cover rows. */
 const COVERED = 56 + 36;
 
-/** Return which rows are near the viewport, and a function that scrolls to a row. The window scrolls. */
+/** Return the rows near the viewport, whether they scroll quickly, and a function that scrolls to a row. */
 function useVisibleRows(count: number, body: RefObject<HTMLElement | null>, height: number) {
   const [range, setRange] = useState({ first: 0, end: Math.ceil(window.innerHeight / height) + OVERSCAN });
+  const [isFast, setFast] = useState(false);
   useEffect(() => {
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    let last = 0;
     const measure = () => {
       const above = -(body.current?.getBoundingClientRect().top ?? 0);
       const first = Math.max(0, Math.floor(above / height) - OVERSCAN);
       const end = Math.max(first, Math.ceil((above + window.innerHeight) / height)) + OVERSCAN;
+      last = first;
       setRange((shown) => (shown.first === first && shown.end === end ? shown : { first, end }));
+    };
+    // The window scrolls.
+    const scroll = () => {
+      const before = last;
+      measure();
+      if (Math.abs(last - before) <= FAST_ROWS) return;
+      setFast(true);
+      clearTimeout(timer);
+      timer = setTimeout(() => startTransition(() => setFast(false)), FAST_MS);
     };
     measure();
     // Content above the table changes, so measure its position whenever the page's height changes.
     const observer = new ResizeObserver(measure);
     observer.observe(document.body);
-    window.addEventListener("scroll", measure, { passive: true });
+    window.addEventListener("scroll", scroll, { passive: true });
     window.addEventListener("resize", measure);
     return () => {
       observer.disconnect();
-      window.removeEventListener("scroll", measure);
+      window.removeEventListener("scroll", scroll);
+      clearTimeout(timer);
       window.removeEventListener("resize", measure);
     };
   }, [body, height, count]);
@@ -216,5 +258,5 @@ function useVisibleRows(count: number, body: RefObject<HTMLElement | null>, heig
   }
 
   const end = Math.min(range.end, count);
-  return { first: Math.min(range.first, end), end, scrollTo };
+  return { first: Math.min(range.first, end), end, isFast, scrollTo };
 }
