@@ -71,7 +71,7 @@ export default defineConfig({
           groups: [
             { name: "initial", tags: ["$initial"], priority: 2 },
             { name: sharedWithRunsPage, priority: 1 },
-            { name: SHARED, entriesAware: true, minShareCount: 2, entriesAwareMergeThreshold: 30_000 },
+            { name: SHARED, entriesAware: true, minShareCount: 2 },
           ],
         },
         chunkFileNames: ({ name }) => `assets/${shortName(name)}-[hash].js`,
