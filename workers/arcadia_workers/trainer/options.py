@@ -3,6 +3,7 @@
 import argparse
 from collections.abc import Callable
 from pathlib import Path
+from typing import get_args
 
 from arcadia_workers.contract.futures import (
     MAX_FUTURES,
@@ -12,6 +13,7 @@ from arcadia_workers.contract.futures import (
     USUAL_FUTURES,
     USUAL_HORIZON,
     USUAL_MOMENTS,
+    Until,
 )
 from arcadia_workers.contract.protocols.document import USUAL_EPSILON
 from arcadia_workers.contract.review import USUAL_REVIEWED
@@ -74,7 +76,10 @@ def add_futures(add: Add) -> None:
     add("--decision", type=int, metavar="K", required=True, help="the decision to continue from, counted from 0")
     _add_size(add, USUAL_FUTURES)
     add(
-        "--until", choices=["horizon", "reward", "life"], default="horizon", help="also stop at a reward or a lost life"
+        "--until",
+        choices=get_args(Until),
+        default="horizon",
+        help="also stop at a reward or a lost life; outcome: at the next of both",
     )
     add(
         "--first",
