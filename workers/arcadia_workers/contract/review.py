@@ -70,6 +70,23 @@ class ReviewedDecision(ResultPart):
         "distribution of the outcomes.",
     )
     score_loss: float | None = Field(default=None, description="Mean difference of the raw scores in these futures.")
+    taken_outcome: MeanReturn | None = Field(
+        default=None,
+        description="Mean outcome of the action taken, with a 95 % interval for any distribution. It is of the screen, "
+        "and of the futures that measure the loss for mistakes. Earlier versions did not keep it.",
+    )
+    better_outcome: MeanReturn | None = Field(
+        default=None,
+        description="The same of the better action, for mistakes only: its outcomes in the screen are overstated, "
+        "because they chose it.",
+    )
+
+
+class Situation(ResultPart):
+    """Mistakes at similar moments: the agent's network has similar features there."""
+
+    decisions: list[Count] = Field(description="In the order of the episode.")
+    shown: Count = Field(description="The decision that is most similar to the others.")
 
 
 class ReviewDocument(ResultPart):
@@ -88,5 +105,8 @@ class ReviewDocument(ResultPart):
     decisions: Count = Field(description="Decisions of the episode.")
     score: float = Field(description="Score of the episode.")
     reviewed: list[ReviewedDecision] = Field(description="In the order in which they are reviewed.")
+    situations: list[Situation] = Field(
+        default=[], description="The measured mistakes by situation, the most costly situation first."
+    )
     simulations: Count = Field(description="Simulated futures.")
     seconds: float

@@ -20,6 +20,7 @@ from arcadia_workers.trainer.methods.trainer import Action
 from arcadia_workers.trainer.recording.recording import StoppedError
 from arcadia_workers.trainer.review import ReviewRequest
 from arcadia_workers.trainer.review.procedure import ReviewInProgress, preselect
+from arcadia_workers.trainer.review.situations import Situations
 
 Advance = Callable[[ReviewDocument, int, int], None]
 """Receives what is known so far, and how many of the decisions are finished."""
@@ -161,10 +162,12 @@ def reviewed(
             decisions=len(episode.taken),
             score=episode.scores[-1],
             reviewed=in_progress.reviewed,
+            situations=situations.of(in_progress.reviewed),
             simulations=in_progress.simulations + (known.simulations if known else 0),
             seconds=time.monotonic() - began + (known.seconds if known else 0.0),
         )
 
+    situations = Situations(player.subject.network, kept)
     in_progress = ReviewInProgress(wanted, episode.names, simulate, is_clipped=config.clip_rewards)
     total = len(wanted)
     in_progress.run(should_stop, lambda: advance(document(), total - in_progress.waiting, total))
