@@ -18,6 +18,7 @@ SCREENED = 16
 # Each kept decision takes about 40 kB of memory.
 MAX_REVIEWED, USUAL_REVIEWED = 2_000, 60
 MAX_EVERY = 1_000_000
+USUAL_REVIEWED_EPISODES, MAX_REVIEWED_EPISODES = 3, 100
 
 Reason = Literal["lost", "unlikely", "unsure", "every"]
 Finding = Literal["waiting", "no challenger", "testing", "not shown", "mistake"]
@@ -39,6 +40,33 @@ class ReviewOptions(BaseModel):
     horizon: Annotated[int, Field(ge=1, le=MAX_HORIZON), NO_BOOLEAN] = Field(
         default=USUAL_HORIZON, description="Longest future, in decisions."
     )
+
+
+class AgentMistakes(ResultPart):
+    """Mistakes of one checkpoint at the same moments as those of others."""
+
+    checkpoint_step: Count
+    reviewed: Count
+    mistakes: Count = Field(description="Mistakes shown, over all episodes.")
+    loss: MeanReturn = Field(
+        description="Mean loss of a decision, of the means of the episodes. It is a lower bound, because a decision "
+        "whose screen shows no better action counts as 0."
+    )
+    simulations: Count
+    seconds: float
+
+
+class MistakesDocument(ResultPart):
+    """Mistakes of several checkpoints at the same moments, which are spread evenly over episodes of one of them."""
+
+    env: Text
+    algorithm: Text
+    protocol: Text
+    seed: Count
+    episodes: Count
+    horizon: Count
+    played_by: Count = Field(description="Step of the checkpoint that played the episodes.")
+    checkpoints: list[AgentMistakes]
 
 
 class ReviewedDecision(ResultPart):

@@ -51,10 +51,18 @@ class ReviewInProgress:
     """A review in progress, whose state is the list of its decisions."""
 
     def __init__(
-        self, reviewed: Sequence[ReviewedDecision], names: Sequence[str], simulate: Simulate, *, is_clipped: bool
+        self,
+        reviewed: Sequence[ReviewedDecision],
+        names: Sequence[str],
+        simulate: Simulate,
+        *,
+        is_clipped: bool,
+        measures_all: bool = False,
     ) -> None:
+        """`measures_all` also measures the losses that are no mistakes, so that their mean is not biased."""
         self.reviewed, self.simulations = [*reviewed], 0
-        self._names, self._simulate, self._is_clipped = list(names), simulate, is_clipped
+        self._names, self._simulate = list(names), simulate
+        self._is_clipped, self._measures_all = is_clipped, measures_all
 
     def run(self, should_stop: Callable[[], bool], report: Callable[[], None] = lambda: None) -> None:
         """Simulate until everything is known or `should_stop` says so. Report after every change."""
@@ -79,7 +87,10 @@ class ReviewInProgress:
         for each in self.reviewed:
             if each.finding == "waiting":
                 return lambda: self._screen(each)
-        return (lambda: self._test(best)) if best else None
+        if best:
+            return lambda: self._test(best)
+        unmeasured = [each for each in self.reviewed if each.finding == "not shown" and each.loss is None]
+        return (lambda: self._measure(unmeasured[0])) if unmeasured and self._measures_all else None
 
     def _screen(self, each: ReviewedDecision) -> None:
         """Choose the challenger, by futures that are not used again."""
