@@ -1,7 +1,7 @@
 """Futures of replays: simulated continuations of an episode, computed by a job on request."""
 
 from collections.abc import Sequence
-from typing import Any, Literal
+from typing import Any
 
 from fastapi import APIRouter, Response
 from pydantic import BaseModel, ConfigDict, Field
@@ -23,7 +23,7 @@ from arcadia_backend.replays.service import find_replay
 from arcadia_backend.web.idempotency import Idempotent
 from arcadia_backend.web.lookup import PathId, find_run, refuse_without_agent
 from arcadia_workers.contract import events as ev
-from arcadia_workers.contract.futures import FuturesDocument, FuturesOptions, Interval
+from arcadia_workers.contract.futures import FuturesDocument, FuturesOptions, Interval, Shown
 from arcadia_workers.contract.jobs import FuturesParameters
 from arcadia_workers.contract.tracks import Track
 from arcadia_workers.contract.values import Id
@@ -67,15 +67,17 @@ class FuturesSummary(JobFields, FuturesOptions):
 class StoredVideo(BaseModel):
     """Video that begins with the picture of the decision. GET /files/{file_id} downloads it."""
 
-    shows: Literal["best", "median", "worst", "ghosts"]
+    shows: Shown
+    future: int | None = Field(description="Its index in the futures of the result. Null for all futures blended.")
     file_id: int
 
 
 class Futures(FuturesSummary):
     """Futures of a decision of a replay, and their result when they are done."""
 
-    videos: list[StoredVideo] = Field(description="Videos of the best, median and worst future, and of all blended.")
-
+    videos: list[StoredVideo] = Field(
+        description="Videos of the best, median and worst future, and of all blended. Or of the first futures."
+    )
     document: FuturesDocument | None = Field(description="The result. Null until they are done.")
 
 
@@ -149,7 +151,11 @@ def _stored_videos(session: Session, job: Job, document: dict[str, Any]) -> list
     query = select(File.path, File.id).where(File.job_id == job.id, File.attempt == job.attempt)
     ids: dict[str, int] = dict(session.execute(query).all())
     videos = document.get("videos", [])
-    return [{"shows": each["shows"], "file_id": ids[each["file"]]} for each in videos if each["file"] in ids]
+    return [
+        {"shows": each["shows"], "future": each["future"], "file_id": ids[each["file"]]}
+        for each in videos
+        if each["file"] in ids
+    ]
 
 
 def _summarize(session: Session, rows: Sequence[tuple[tables.Futures, Job]]) -> list[FuturesSummary]:

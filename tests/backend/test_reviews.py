@@ -5,8 +5,10 @@ from typing import Any
 
 from arcadia_workers.contract.protocols.document import SAMPLED
 from arcadia_workers.contract.review import ReviewDocument, ReviewedDecision
-from tests.backend.test_saliency import replay
-from tests.factories import Api, event, started
+from tests.backend.test_saliency import made_track, replay
+from tests.factories import Api, checkpoint_path, event, sha256, started, video
+
+TRACK = made_track()
 
 
 def document(*findings: str, horizon: int = 200) -> dict[str, Any]:
@@ -45,6 +47,18 @@ def request(api: Api, replay_id: int, status: int = 201, **options: Any) -> dict
 def read(api: Api, review_id: int) -> dict[str, Any]:
     found: dict[str, Any] = api.user.get(f"/api/v1/reviews/{review_id}").json()
     return found
+
+
+def review(api: Api, *findings: str) -> tuple[int, int]:
+    """Return the ids of a run and a replay with a finished review."""
+    run_id, replay_id = replay(api)
+    request(api, replay_id)
+    _, held = claim(api)
+    result = event(2, "review", document=document(*findings)), event(3, "finished")
+    assert api.send_of_job(*held, started(1), *result).is_success
+    assert api.release_job(*held, "finished").is_success
+    assert api.release(run_id, 1, "finished").is_success
+    return run_id, replay_id
 
 
 def claim(api: Api) -> tuple[dict[str, Any], tuple[int, int]]:
@@ -125,3 +139,79 @@ def test_deleting_a_run_deletes_its_reviews(api: Api) -> None:
     assert api.user.delete(f"/api/v1/runs/{run_id}").status_code == 204
     assert api.user.get(f"/api/v1/reviews/{requested['id']}").status_code == 404
     assert api.worker.post("/api/v1/worker/jobs/claim", json={"name": "w1"}).status_code == 204
+
+
+def test_deleting_a_recording_deletes_the_review_of_its_replay(api: Api) -> None:
+    run_id, _ = replay(api)
+    recording = api.user.post(f"/api/v1/runs/{run_id}/recordings", json={}).json()
+    _, held = claim(api)
+    for kind, path, content in (("video", "r.mp4", b"film"), ("poster", "r.png", b"still"), ("track", "r.npz", TRACK)):
+        query: dict[str, Any] = {"attempt": held[1], "kind": kind, "path": path, "sha256": sha256(content)}
+        assert api.worker.put(f"/api/v1/worker/jobs/{held[0]}/files", params=query, content=content).is_success
+    recorded = video(2, 100, 100, file="r.mp4", poster="r.png", track="r.npz", checkpoint=checkpoint_path(100))
+    assert api.send_of_job(*held, started(1), recorded, event(3, "finished")).is_success
+    assert api.release_job(*held, "finished").is_success
+    requested = request(api, api.user.get(f"/api/v1/runs/{run_id}/replays").json()[-1]["id"])
+    assert api.user.delete(f"/api/v1/recordings/{recording['id']}").status_code == 204
+    assert api.user.get(f"/api/v1/reviews/{requested['id']}").status_code == 404
+
+
+def test_a_review_of_an_earlier_version_is_readable(api: Api) -> None:
+    _, replay_id = replay(api)
+    requested = request(api, replay_id)
+    _, held = claim(api)
+    earlier = document("mistake", "not shown")
+    del earlier["situations"]
+    for each in earlier["reviewed"]:
+        del each["taken_outcome"], each["better_outcome"]
+    assert api.send_of_job(*held, started(1), event(2, "review", document=earlier)).is_success
+    assert read(api, requested["id"])["document"] == document("mistake", "not shown")
+
+
+def test_an_archive_brings_a_review_that_can_be_continued(api: Api) -> None:
+    run_id, replay_id = review(api, "mistake", "no challenger")
+    [before] = api.user.get(f"/api/v1/replays/{replay_id}/reviews").json()
+    archive = api.user.get("/api/v1/archives", params={"runs": run_id}).content
+    assert api.user.delete(f"/api/v1/runs/{run_id}").status_code == 204
+    [imported] = api.user.post("/api/v1/archives", content=archive).json()["runs"]
+    [restored] = api.user.get(f"/api/v1/runs/{imported}/replays").json()
+    [after] = api.user.get(f"/api/v1/replays/{restored['id']}/reviews").json()
+    assert (after["state"], after["document"], after["run_id"]) == ("done", before["document"], imported)
+    assert request(api, restored["id"], decisions=3)["id"] == after["id"]
+    claimed, _ = claim(api)
+    assert claimed["parameters"]["known"] == before["document"]
+
+
+def test_a_report_shows_a_review_and_its_marks(api: Api) -> None:
+    run_id, replay_id = review(api, "mistake", "no challenger", "testing")
+    block = {"kind": "review", "replay": replay_id, "caption": "Where it lost"}
+    report = api.user.post("/api/v1/reports", json={"title": "Lost points", "blocks": [block]}).json()
+    [kept] = api.user.get(f"/api/v1/runs/{run_id}/replays").json()
+    assert kept["pinned"], "pruning never deletes it"
+    shown = api.user.post("/api/v1/reports/preview", json={"block": block}).json()["review"]
+    assert (shown["run_id"], shown["replay_id"], shown["step"]) == (run_id, replay_id, 100)
+    assert [each["finding"] for each in shown["document"]["reviewed"]] == ["mistake", "no challenger", "testing"]
+    page = api.user.get(f"/api/v1/reports/{report['id']}/export").text
+    assert page.count("<rect ") == 3
+    assert "1 mistake in 3 reviewed of 4 decisions" in page
+    assert "Where it lost" in page
+
+
+def test_a_report_says_that_a_replay_has_no_review(api: Api) -> None:
+    _, replay_id = replay(api)
+    block = {"kind": "review", "replay": replay_id}
+    shown = api.user.post("/api/v1/reports/preview", json={"block": block}).json()
+    assert shown["problem"] == f"Replay {replay_id} has no review yet. Choose Review below the replay."
+
+
+def test_an_archive_brings_a_report_with_its_review(api: Api) -> None:
+    run_id, replay_id = review(api, "mistake")
+    blocks = [{"kind": "review", "replay": replay_id}]
+    report = api.user.post("/api/v1/reports", json={"title": "Lost points", "blocks": blocks}).json()
+    archive = api.user.get("/api/v1/archives", params={"reports": report["id"]}).content
+    assert api.user.delete(f"/api/v1/reports/{report['id']}").status_code == 204
+    assert api.user.delete(f"/api/v1/runs/{run_id}").status_code == 204
+    result = api.user.post("/api/v1/archives", content=archive).json()
+    [block] = api.user.get(f"/api/v1/reports/{result['reports'][0]}").json()["blocks"]
+    shown = api.user.post("/api/v1/reports/preview", json={"block": block}).json()["review"]
+    assert (shown["run_id"], shown["document"]["reviewed"][0]["finding"]) == (result["runs"][0], "mistake")

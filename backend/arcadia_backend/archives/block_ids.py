@@ -21,6 +21,7 @@ from arcadia_backend.reports.schemas import (
     FigureIds,
     FinishedBlock,
     ReplayBlock,
+    ReviewBlock,
     TableBlock,
     TextBlock,
 )
@@ -79,7 +80,7 @@ def _collect(block: FinishedBlock | None, named: BlockIds) -> None:
         named.evaluations.update(_listed(ids.evaluation))
     elif isinstance(block, TableBlock):
         (named.studies if block.of == "study" else named.runs).update(block.numbers)
-    elif isinstance(block, ReplayBlock):
+    elif isinstance(block, ReplayBlock | ReviewBlock):
         named.replays.add(block.replay)
 
 
@@ -137,7 +138,7 @@ def _parse(content: str) -> Any:
         return content
 
 
-def _deleted(block: ChartBlock | TableBlock | ReplayBlock) -> TextBlock:
+def _deleted(block: ChartBlock | TableBlock | ReplayBlock | ReviewBlock) -> TextBlock:
     sentence = f"*The {block.kind} is missing, because its data were deleted before the export.*"
     return TextBlock(kind="text", markdown=f"{sentence} {block.caption}".strip())
 

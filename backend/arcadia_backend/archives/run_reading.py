@@ -106,7 +106,7 @@ class RunReader:
         for table in (tables_of.TAGS, tables_of.ATTEMPTS, tables_of.CHANGES, tables_of.CLOCKS):
             self._store(table)
         self._start_sets()
-        for table in (tables_of.JOBS, tables_of.FILES, tables_of.CHECKPOINTS, tables_of.REPLAYS):
+        for table in (tables_of.JOBS, tables_of.FILES, tables_of.CHECKPOINTS, tables_of.REPLAYS, tables_of.REVIEWS):
             self._store(table)
         self._aliases()
         self._point_jobs_at_checkpoints()

@@ -130,6 +130,13 @@ def _queries(run_id: int, files: FilesChoice) -> list[tuple[RowTable, Select[Any
         (tables_of.JOBS, _of(tables.Job, run_id).where(tables.Job.kind.in_(JOB_KINDS))),
         (tables_of.ALIASES, _aliases(run_id)),
         (tables_of.REPLAYS, _of(tables.Replay, run_id)),
+        (
+            tables_of.REVIEWS,
+            select(tables.Review)
+            .join(tables.Replay, tables.Replay.id == tables.Review.replay_id)
+            .where(tables.Replay.run_id == run_id)
+            .order_by(tables.Review.id),
+        ),
         (tables_of.EVALUATIONS, _of(evaluation, run_id)),
         (
             tables_of.EPISODES,

@@ -19,12 +19,15 @@ from arcadia_backend.reports.schemas import (
     ReplayBlock,
     ReplayContent,
     ReportTable,
+    ReviewBlock,
+    ReviewContent,
     TableBlock,
     TextBlock,
     draw_figure,
     replace_runs,
     run_ids_in,
 )
+from arcadia_backend.reviews import load as load_reviews
 from arcadia_backend.runs.names import field_titles, format_value
 from arcadia_backend.studies.queries import to_schema
 from arcadia_backend.studies.service import find_study
@@ -113,7 +116,7 @@ def _is_number(value: Any) -> bool:
 
 
 def read_content(db: Database, block: AnyBlock) -> BlockContent:
-    """Return the block's figure, table or replay, or why it cannot be shown."""
+    """Return the block's figure, table, replay or review, or why it cannot be shown."""
     try:
         if isinstance(block, ChartBlock):
             return _draw_chart(db, block.address)
@@ -123,6 +126,8 @@ def read_content(db: Database, block: AnyBlock) -> BlockContent:
                 return BlockContent(table=table, missing=missing)
             if isinstance(block, ReplayBlock):
                 return BlockContent(replay=_read_replay(session, block))
+            if isinstance(block, ReviewBlock):
+                return BlockContent(review=_read_review(session, block))
     except Problem as problem:
         return BlockContent(problem=problem.detail)
     return BlockContent() if isinstance(block, TextBlock) else BlockContent(problem="This block is not finished.")
@@ -155,4 +160,20 @@ def _read_replay(session: Session, block: ReplayBlock) -> ReplayContent:
         seconds=replay.seconds,
         file_id=replay.file_id,
         poster_file_id=replay.poster_file_id,
+    )
+
+
+def _read_review(session: Session, block: ReviewBlock) -> ReviewContent:
+    replay = find_replay(session, block.replay)
+    found = next((each.document for each in load_reviews(session, replay) if each.document), None)
+    if found is None:
+        raise NotFound(f"Replay {replay.id} has no review yet. Choose Review below the replay.")
+    reviewed = [each.model_copy(update={"log_capitals": []}) for each in found.reviewed]
+    return ReviewContent(
+        run_id=replay.run_id,
+        run_name=session.get_one(Run, replay.run_id).name,
+        step=replay.step,
+        episode_return=replay.episode_return,
+        replay_id=replay.id,
+        document=found.model_copy(update={"reviewed": reviewed}),
     )

@@ -17,15 +17,15 @@ from arcadia_backend.files.service import files_root
 from arcadia_backend.reports.markdown import to_html
 from arcadia_backend.reports.schemas import (
     BlockContent,
-    ChartBlock,
     FinishedBlock,
-    ReplayBlock,
     ReplayContent,
     ReportTable,
+    ReviewContent,
     TextBlock,
 )
 from arcadia_backend.web.formats import spelled
 from arcadia_workers.contract.layout import OutsideFolderError, path_inside
+from arcadia_workers.contract.review import ReviewedDecision
 
 # A larger video is replaced by its thumbnail.
 MAX_VIDEO_BYTES = 8_000_000
@@ -128,10 +128,9 @@ def _policy(scripts: Sequence[str]) -> str:
 def _render_block(media: InlineMedia, index: int, block: FinishedBlock, content: BlockContent) -> str:
     if isinstance(block, TextBlock):
         return f'<section class="markdown">{to_html(block.markdown, media.image)}</section>'
-    kind = "chart" if isinstance(block, ChartBlock) else "replay" if isinstance(block, ReplayBlock) else "table"
     caption = f"<figcaption>{escape(block.caption)}</figcaption>" if block.caption else ""
     missing = f"<p>{escape(content.missing)}</p>" if content.missing else ""
-    return f"<figure>{_render_content(media, index, kind, content)}{missing}{caption}</figure>"
+    return f"<figure>{_render_content(media, index, block.kind, content)}{missing}{caption}</figure>"
 
 
 def _render_content(media: InlineMedia, index: int, kind: str, content: BlockContent) -> str:
@@ -149,7 +148,48 @@ def _render_content(media: InlineMedia, index: int, kind: str, content: BlockCon
         run = f"{escape(replay.run_name)} #{replay.run_id}"
         episode_return = _format_number(replay.episode_return)
         return f"{media.render_replay(replay)}<p>{run} at step {replay.step:,}: return {episode_return}</p>"
+    if content.review:
+        return _render_review(content.review)
     return f"<p>This {kind} cannot be shown: {escape(content.problem or 'it is empty.')}</p>"
+
+
+MISTAKE_HEADER = ["Decision", "Played", "Better", "Loss", "95 % from", "95 % to"]
+MARKS = {"mistake": ("#c9381a", 30), "not shown": ("#6f747e", 10), "no challenger": ("#6f747e", 10)}
+MARK_OPEN = ("#b9bec6", 10)
+
+
+def _render_review(review: ReviewContent) -> str:
+    """Return the marks of a review along its replay, the sum of the losses, and the mistakes."""
+    found = review.document
+    reviewed = sorted(found.reviewed, key=lambda each: each.decision)
+    marks = []
+    for each in reviewed:
+        color, height = MARKS.get(each.finding, MARK_OPEN)
+        at = 1_000 * (each.decision + 0.5) / found.decisions
+        marks.append(f'<rect x="{at - 2:.1f}" y="{32 - height}" width="4" height="{height}" fill="{color}"/>')
+    mistakes = [each for each in reviewed if each.finding == "mistake"]
+    lost = sum(each.loss.mean or 0 for each in mistakes if each.loss)
+    rows = [[each.decision + 1, each.taken, each.better, *_loss_cells(each)] for each in mistakes]
+    run = f"{escape(review.run_name)} #{review.run_id}"
+    return (
+        f'<svg viewBox="0 0 1000 32" role="img" aria-label="Reviewed decisions" width="100%">{"".join(marks)}</svg>'
+        f"<p>{run} at step {review.step:,}: return {_format_number(review.episode_return)}. "
+        f"{_count(mistakes, 'mistake')} in {len(reviewed):,} reviewed of {found.decisions:,} decisions, with a loss of "
+        f"up to {_format_number(lost)} "
+        f"({found.simulations:,} simulated futures).</p>"
+        '<p class="dim">Red: mistakes. Gray: no mistake shown. Light: not finished. Gaps were not looked at.</p>'
+        + (_render_table(ReportTable(header=MISTAKE_HEADER, rows=rows)) if rows else "")
+    )
+
+
+def _count(items: Sequence[object], noun: str) -> str:
+    return f"{len(items):,} {noun}{'' if len(items) == 1 else 's'}"
+
+
+def _loss_cells(mistake: ReviewedDecision) -> Sequence[float | None]:
+    """Return the loss and its interval, as far as they are measured."""
+    loss = mistake.loss
+    return (loss.mean, *(loss.interval or (None, None))) if loss else (None, None, None)
 
 
 def _render_table(table: ReportTable) -> str:

@@ -25,6 +25,7 @@ from arcadia_backend.projects.service import ProjectName
 from arcadia_backend.runs.schemas import Name
 from arcadia_backend.studies.routes import router as studies
 from arcadia_backend.web.formats import JsonNumber
+from arcadia_workers.contract.review import ReviewDocument
 from arcadia_workers.contract.values import STORABLE, Id, Ordinal
 
 ROUTES = [
@@ -198,6 +199,14 @@ class ReplayBlock(_Block):
     caption: Caption = ""
 
 
+class ReviewBlock(_Block):
+    """The review of a replay. Adding it pins the replay."""
+
+    kind: Literal["review"]
+    replay: Id = Field(description="Id of the reviewed replay, as in /runs/{run_id}/replays.")
+    caption: Caption = ""
+
+
 class DraftBlock(_Block):
     """An unfinished block, hidden from readers."""
 
@@ -207,7 +216,7 @@ class DraftBlock(_Block):
     )
 
 
-FinishedBlock = TextBlock | ChartBlock | TableBlock | ReplayBlock
+FinishedBlock = TextBlock | ChartBlock | TableBlock | ReplayBlock | ReviewBlock
 AnyBlock = FinishedBlock | DraftBlock
 Block = Annotated[AnyBlock, Field(discriminator="kind")]
 Blocks = Annotated[list[Block], Field(max_length=MAX_BLOCKS)]
@@ -315,11 +324,25 @@ class ReplayContent(BaseModel):
     poster_file_id: int | None
 
 
+class ReviewContent(BaseModel):
+    """A review with the description of its replay. NaN and infinities are strings."""
+
+    model_config = ConfigDict(ser_json_inf_nan="strings")
+
+    run_id: int
+    run_name: str
+    step: int
+    episode_return: JsonNumber
+    replay_id: int
+    document: ReviewDocument = Field(description="What the review has found, without the capitals of its bets.")
+
+
 class BlockContent(BaseModel):
-    """Current content of a block: a figure, a table, a replay, or the reason why it cannot be shown."""
+    """Current content of a block: a figure, a table, a replay, a review, or the reason why it cannot be shown."""
 
     figure: Figure | None = None
     table: ReportTable | None = None
     replay: ReplayContent | None = None
+    review: ReviewContent | None = None
     missing: str | None = Field(default=None, description="Sentence that lists the deleted runs that are left out.")
     problem: str | None = None

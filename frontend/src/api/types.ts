@@ -95,7 +95,9 @@ export type FuturesRequest = Schema["SimulateFutures"];
 export type FuturesDocument = Schema["FuturesDocument"];
 export type Futures = Schema["Futures"];
 export type FuturesSummary = Schema["FuturesSummary"];
+export type Future = Schema["Future"];
 export type Review = Schema["Review"];
+export type ReviewDocument = Schema["ReviewDocument"];
 export type ReviewOptions = Schema["ReviewOptions"];
 export type ReviewedDecision = Required<Schema["ReviewedDecision"]>;
 export type ActionFutures = Schema["ActionFutures"];
@@ -172,6 +174,7 @@ export type SharedReport = Schema["SharedReport"];
 export type BlockContent = Schema["BlockContent"];
 export type ReportTable = Schema["ReportTable"];
 export type ReportReplay = Schema["ReplayContent"];
+export type ReportReview = Schema["ReviewContent"];
 
 export type Board = Schema["Board"];
 export type BoardPanel = Schema["BoardPanel"];

@@ -1,6 +1,6 @@
 import { Group, Stack } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
-import { type CSSProperties, type ReactNode, useState } from "react";
+import { type CSSProperties, type ReactNode, useMemo, useState } from "react";
 import { useHref, useLocation } from "react-router";
 import { useEnvironmentFamily } from "@/api/configuration";
 import { futuresQuery } from "@/api/futures";
@@ -12,13 +12,15 @@ import { CopyMoment } from "./CopyMoment";
 import { DownloadMenu } from "./DownloadMenu";
 import { PlayFromHere } from "./futures/PlayFromHere";
 import { WhatIf, WhatIfButton } from "./futures/WhatIf";
-import { momentOf, WHAT_IF, withMoment } from "./moment";
+import { momentOf, REVIEW, WHAT_IF, withMoment } from "./moment";
 import { Panels, ReplayFacts, type SeenPlace } from "./Panels";
 import { idsOf, type PlayableReplay } from "./places";
 import classes from "./replays.module.css";
 import type { SaliencyShown } from "./saliency";
 import { PinReplay } from "./PinReplay";
+import { EvaluationBar } from "./review/EvaluationBar";
 import { ReviewButton, ReviewPanel } from "./review/ReviewPanel";
+import { reviewedOf } from "./review/words";
 import { SaliencySwitch } from "./SaliencySwitch";
 import { SeenSwitch } from "./SeenSwitch";
 import { SaveStartPoints } from "./startPoints/SaveStartPoints";
@@ -45,6 +47,7 @@ interface MicroscopeProps {
 }
 
 const NO_PICTURES = "This agent's network sees numbers, not pictures";
+const NOT_DISCRETE = "Only discrete actions can be reviewed, and those of this replay are numbers";
 const NOT_KEPT = "This replay has no recording of the network's input";
 
 function whyNothingSeen({ seen_file_id, track_file_id }: PlayableReplay): string | null {
@@ -65,13 +68,14 @@ function useWhyNoFutures(replay: PlayableReplay): string | null {
   return data.length > 0 ? null : simulate;
 }
 
-/** Return why a replay has no review and gets none. An existing one can still be seen without the checkpoint. */
-function useWhyNoReview(replay: PlayableReplay, thoughts: Thoughts | undefined): string | null {
-  const { simulate } = replay.actions;
-  const { data = [] } = useQuery({ ...reviewsQuery(replay), enabled: simulate !== null });
-  if (thoughts?.head.numbers_kind === "gaussian")
-    return "Only discrete actions can be reviewed, and those of this replay are numbers";
-  return data.length > 0 ? null : simulate;
+/** Return the reviewed decisions of a replay, and why it has no review and gets none. */
+function useReview(replay: PlayableReplay, thoughts: Thoughts | undefined) {
+  const review = useQuery(reviewsQuery(replay)).data?.[0];
+  const reviewed = useMemo(() => (review ? reviewedOf(review) : []), [review]);
+  const isContinuous = thoughts?.head.numbers_kind === "gaussian";
+  // An existing one can still be seen without the checkpoint.
+  const why = isContinuous ? NOT_DISCRETE : review ? null : replay.actions.simulate;
+  return { why, reviewed };
 }
 
 /** Synchronized replays with the track of the selected one. */
@@ -89,8 +93,8 @@ export function Microscope({ replays, env, search, hold, release, under }: Micro
   const replay = replays[panel] as PlayableReplay;
   const query = useThoughts(replay);
   const whyNoFutures = useWhyNoFutures(replay);
-  const [isReviewing, setReviewing] = useState(false);
-  const whyNoReview = useWhyNoReview(replay, query.data);
+  const [isReviewing, setReviewing] = useState(search.has(REVIEW));
+  const review = useReview(replay, query.data);
   const [from] = useState(() => momentOf(search));
   const playback = usePlayback({
     shown: idsOf(replays).join(","),
@@ -159,6 +163,9 @@ export function Microscope({ replays, env, search, hold, release, under }: Micro
       />
       <Stack gap="xs" className={classes.controls}>
         <Transport replays={replays} playback={playback} playKey="space" />
+        {query.data && review.reviewed.length > 0 && (
+          <EvaluationBar thoughts={query.data} head={head} reviewed={review.reviewed} playing={playing} />
+        )}
         <Group gap="8px 24px">
           <StepButtons thoughts={query.data} why={whyNot(query, replay)} head={head} steps={steps} />
           <SeenSwitch
@@ -181,7 +188,7 @@ export function Microscope({ replays, env, search, hold, release, under }: Micro
           />
           <ReviewButton
             opened={isReviewing && query.data !== undefined}
-            blocked={query.data ? whyNoReview : whyNot(query, replay)}
+            blocked={query.data ? review.why : whyNot(query, replay)}
             onToggle={() => setReviewing(!isReviewing)}
           />
           <PlayFromHere
@@ -220,6 +227,7 @@ export function Microscope({ replays, env, search, hold, release, under }: Micro
           key={`review ${replay.id}`}
           replay={replay}
           thoughts={query.data}
+          head={head}
           steps={steps}
           onClose={() => setReviewing(false)}
         />

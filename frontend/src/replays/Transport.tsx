@@ -5,18 +5,21 @@ import classes from "./replays.module.css";
 import { type Playback, SPEEDS, useStageTime } from "./usePlayback";
 
 interface TransportProps {
-  replays: readonly PlayableReplay[];
+  /** The videos with their lengths. */
+  replays: readonly Pick<PlayableReplay, "seconds">[];
   playback: Playback;
+  /** What the videos are called. */
+  noun?: string;
   /** The shortcut to play and pause, if any. */
   playKey?: string;
 }
 
-/** Playback controls: play, position in the longest replay, and speed. */
-export function Transport({ replays, playback, playKey }: TransportProps) {
+/** Playback controls: play, position in the longest video, and speed. */
+export function Transport({ replays, playback, noun = "replay", playKey }: TransportProps) {
   const { ensemble, playing, setPlaying, speed, setSpeed } = playback;
   const longest = Math.max(0.1, ...replays.map((replay) => replay.seconds));
   const time = Math.min(useStageTime(ensemble), longest);
-  const does = playing ? "Pause replay" : "Play replay";
+  const does = `${playing ? "Pause" : "Play"} ${noun}`;
   return (
     <Group gap="sm" className={classes.transport}>
       <Tooltip label={playKey ? `${does} (${playKey})` : does}>
@@ -32,7 +35,7 @@ export function Transport({ replays, playback, playKey }: TransportProps) {
         step={0.1}
         value={time}
         label={null}
-        thumbLabel="Position in the replay"
+        thumbLabel={`Position in the ${noun}`}
         onChange={(to) => ensemble.seek(to)}
       />
       <Text size="xs" c="dimmed" className={classes.time}>

@@ -5,6 +5,9 @@ export const MOMENT = "t";
 /** Search parameter that opens the panel for futures. */
 export const WHAT_IF = "what-if";
 
+/** Search parameter that opens the review. */
+export const REVIEW = "review";
+
 /** Return the time in the URL, or null if there is no valid one. */
 export function momentOf(search: URLSearchParams): number | null {
   const written = search.get(MOMENT);

@@ -13,6 +13,8 @@ export const aDecision = (changes: Partial<ReviewedDecision> = {}): ReviewedDeci
   e_value: 1,
   loss: null,
   score_loss: null,
+  taken_outcome: null,
+  better_outcome: null,
   ...changes,
 });
 
@@ -49,6 +51,7 @@ export const aReview = (reviewed: ReviewedDecision[], changes: Partial<Review> =
     decisions: 4,
     score: 1,
     reviewed,
+    situations: [],
     simulations: 100,
     seconds: 3,
   },

@@ -69,6 +69,11 @@ class Archives:
             "log": [line for line in self._get(f"{base}/log")["items"] if "Imported from" not in line["message"]],
             "checkpoints": self._get(f"{base}/checkpoints"),
             "replays": self._get(f"{base}/replays"),
+            "reviews": [
+                review
+                for each in self._get(f"{base}/replays")
+                for review in self._get(f"/api/v1/replays/{each['id']}/reviews")
+            ],
             "evaluations": [self._get(f"/api/v1/evaluations/{each['id']}") for each in listed],
             "calibrations": [
                 self._get(f"/api/v1/calibrations/{each['id']}") for each in self._get(f"{base}/calibrations")

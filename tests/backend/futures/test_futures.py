@@ -95,6 +95,7 @@ def test_a_worker_simulates_futures_from_the_recorded_actions(api: Api) -> None:
         "each_action": False,
         "temperature": 0.5,
         "record_videos": None,
+        "videos_of": "ranked",
     }
     done = read(api, requested["id"])
     assert (done["state"], done["done"]) == ("done", 150)
@@ -162,7 +163,10 @@ def test_videos_of_a_lost_attempt_are_replaced_and_deleted_with_the_futures(api:
     lost = simulate_with_videos(api, "lost")
     kept = simulate_with_videos(api)
     found = read(api, requested["id"])
-    assert found["videos"] == [{"shows": "best", "file_id": kept[0]}, {"shows": "ghosts", "file_id": kept[1]}]
+    assert found["videos"] == [
+        {"shows": "best", "future": 0, "file_id": kept[0]},
+        {"shows": "ghosts", "future": None, "file_id": kept[1]},
+    ]
     assert api.user.get(f"/api/v1/files/{kept[0]}").content == b"best of attempt 2"
     assert statuses(api, lost) == {404}
     assert api.user.delete(f"/api/v1/futures/{requested['id']}").status_code == 204

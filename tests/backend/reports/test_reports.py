@@ -86,7 +86,7 @@ def test_edit_of_an_older_version_is_rejected(api: Api) -> None:
         ({"kind": "table", "of": "runs", "numbers": []}, "at least 1 item"),
         ({"kind": "table", "of": "runs", "numbers": [1], "columns": ["notes"]}, "should match pattern"),
         ({"kind": "replay", "replay": 0}, "greater than or equal to 1"),
-        ({"kind": "html", "markdown": "<b>"}, "'text', 'chart', 'table', 'replay'"),
+        ({"kind": "html", "markdown": "<b>"}, "'text', 'chart', 'table', 'replay', 'review'"),
     ],
 )
 def test_invalid_block_is_rejected_with_its_index(api: Api, block: dict[str, Any], reported: str) -> None:

@@ -13,11 +13,13 @@ MAX_HORIZON, USUAL_HORIZON = 10_000, 200
 MAX_PAIRS = 256
 # Usual number of simulations in this test: two blocks of each action.
 USUAL_BLOCKS = 4
-Until = Literal["horizon", "reward", "life"]
+Until = Literal["horizon", "reward", "life", "outcome"]
 Interval = tuple[float, float]
 MIN_TEMPERATURE, MAX_TEMPERATURE = 0.01, 100.0
 Temperature = Annotated[float, Field(ge=MIN_TEMPERATURE, le=MAX_TEMPERATURE), NO_BOOLEAN]
-Shown = Literal["best", "median", "worst", "ghosts"]
+Shown = Literal["best", "median", "worst", "ghosts", "first"]
+# Futures that videos show if they are chosen by their numbers.
+FILMED = 3
 FAN = (0.05, 0.25, 0.5, 0.75, 0.95)
 
 
@@ -90,7 +92,9 @@ class Challenge(ResultPart):
 class FuturesVideo(ResultPart):
     """Video that begins with the picture of the decision."""
 
-    shows: Shown = Field(description="The future with the best, median or worst return, or all futures blended.")
+    shows: Shown = Field(
+        description="The future with the best, median or worst return, all futures blended, or one of the first."
+    )
     future: Count | None = Field(description="Its index in `futures`; None for ghosts.")
     file: Text
 
@@ -148,7 +152,10 @@ class FuturesOptions(BaseModel):
     horizon: Annotated[int, Field(ge=1, le=MAX_HORIZON), NO_BOOLEAN] = Field(
         default=USUAL_HORIZON, description="Longest future, in decisions."
     )
-    until: Until = Field(default="horizon", description="Also stop at the next reward or lost life.")
+    until: Until = Field(
+        default="horizon",
+        description="Also stop at the next reward or lost life. outcome: at the next of both.",
+    )
     first: list[ShortText] = Field(
         default=[], max_length=USUAL_HORIZON, description="Names of actions that every future begins with, in order."
     )
@@ -157,6 +164,11 @@ class FuturesOptions(BaseModel):
         default=None,
         description="Render videos of the best, median and worst future, and of all futures blended. "
         f"Default: for up to {USUAL_FUTURES} futures.",
+    )
+    videos_of: Literal["ranked", "first"] = Field(
+        default="ranked",
+        description=f"first: render the first {FILMED} futures instead. Futures of a decision with the same number "
+        "share their random numbers, so those of different first actions can be compared.",
     )
     temperature: Temperature = Field(
         default=1.0,

@@ -18,6 +18,7 @@ SCREENED = 16
 # Each kept decision takes about 40 kB of memory.
 MAX_REVIEWED, USUAL_REVIEWED = 2_000, 60
 MAX_EVERY = 1_000_000
+USUAL_REVIEWED_EPISODES, MAX_REVIEWED_EPISODES = 3, 100
 
 Reason = Literal["lost", "unlikely", "unsure", "every"]
 Finding = Literal["waiting", "no challenger", "testing", "not shown", "mistake"]
@@ -39,6 +40,33 @@ class ReviewOptions(BaseModel):
     horizon: Annotated[int, Field(ge=1, le=MAX_HORIZON), NO_BOOLEAN] = Field(
         default=USUAL_HORIZON, description="Longest future, in decisions."
     )
+
+
+class AgentMistakes(ResultPart):
+    """Mistakes of one checkpoint at the same moments as those of others."""
+
+    checkpoint_step: Count
+    reviewed: Count
+    mistakes: Count = Field(description="Mistakes shown, over all episodes.")
+    loss: MeanReturn = Field(
+        description="Mean loss of a decision, of the means of the episodes. It is a lower bound, because a decision "
+        "whose screen shows no better action counts as 0."
+    )
+    simulations: Count
+    seconds: float
+
+
+class MistakesDocument(ResultPart):
+    """Mistakes of several checkpoints at the same moments, which are spread evenly over episodes of one of them."""
+
+    env: Text
+    algorithm: Text
+    protocol: Text
+    seed: Count
+    episodes: Count
+    horizon: Count
+    played_by: Count = Field(description="Step of the checkpoint that played the episodes.")
+    checkpoints: list[AgentMistakes]
 
 
 class ReviewedDecision(ResultPart):
@@ -70,6 +98,23 @@ class ReviewedDecision(ResultPart):
         "distribution of the outcomes.",
     )
     score_loss: float | None = Field(default=None, description="Mean difference of the raw scores in these futures.")
+    taken_outcome: MeanReturn | None = Field(
+        default=None,
+        description="Mean outcome of the action taken, with a 95 % interval for any distribution. It is of the screen, "
+        "and of the futures that measure the loss for mistakes. Earlier versions did not keep it.",
+    )
+    better_outcome: MeanReturn | None = Field(
+        default=None,
+        description="The same of the better action, for mistakes only: its outcomes in the screen are overstated, "
+        "because they chose it.",
+    )
+
+
+class Situation(ResultPart):
+    """Mistakes at similar moments: the agent's network has similar features there."""
+
+    decisions: list[Count] = Field(description="In the order of the episode.")
+    shown: Count = Field(description="The decision that is most similar to the others.")
 
 
 class ReviewDocument(ResultPart):
@@ -88,5 +133,8 @@ class ReviewDocument(ResultPart):
     decisions: Count = Field(description="Decisions of the episode.")
     score: float = Field(description="Score of the episode.")
     reviewed: list[ReviewedDecision] = Field(description="In the order in which they are reviewed.")
+    situations: list[Situation] = Field(
+        default=[], description="The measured mistakes by situation, the most costly situation first."
+    )
     simulations: Count = Field(description="Simulated futures.")
     seconds: float

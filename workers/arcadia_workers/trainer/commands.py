@@ -22,7 +22,7 @@ from arcadia_workers.contract.games import id_of
 from arcadia_workers.contract.plugins.loading import load_named_in_environment
 from arcadia_workers.contract.protocols import PROTOCOLS
 from arcadia_workers.contract.protocols.document import USUAL_EPSILON, Acting
-from arcadia_workers.contract.review import ReviewOptions
+from arcadia_workers.contract.review import MAX_REVIEWED_EPISODES, USUAL_REVIEWED_EPISODES, ReviewOptions
 from arcadia_workers.contract.tracks import TrackHead
 from arcadia_workers.trainer import calibration
 from arcadia_workers.trainer import review as reviews
@@ -285,10 +285,30 @@ def review(options: argparse.Namespace, _report: JobReport, stop: StopRequest) -
     request = ReviewRequest(
         options.run_dir, options.checkpoint, options.protocol, options.seed, options.episode, wanted
     )
+    if options.over_training:
+        review_over_training(options, request, stop)
+        return
+    if options.episodes is not None:
+        raise RequestError("--episodes needs --over-training: one episode is reviewed otherwise")
     from arcadia_workers.trainer.review import reviewing  # loads torch, which takes seconds
 
     stop.interrupts = False
     _print_result(options, reviewing.review(request, stop.requested), text=reviews.table)
+
+
+def review_over_training(options: argparse.Namespace, request: ReviewRequest, stop: StopRequest) -> None:
+    """Review all checkpoints at the same moments."""
+    if options.every:
+        raise RequestError("--over-training spreads --decisions evenly over each episode: leave out --every")
+    episodes = USUAL_REVIEWED_EPISODES if options.episodes is None else options.episodes
+    if not 1 <= episodes <= MAX_REVIEWED_EPISODES:
+        raise RequestError(f"--episodes {episodes}: give a number from 1 to {MAX_REVIEWED_EPISODES}")
+    steps = layout.saved_steps(options.run_dir)
+    from arcadia_workers.trainer.review import over_training  # loads torch, which takes seconds
+
+    stop.interrupts = False
+    document = over_training.over_training(request, steps, episodes, stop.requested)
+    _print_result(options, document, text=reviews.checkpoints_table)
 
 
 def _print_result(options: argparse.Namespace, document: Model, *, text: Callable[[Model], str]) -> None:

@@ -3,6 +3,7 @@
 import argparse
 from collections.abc import Callable
 from pathlib import Path
+from typing import get_args
 
 from arcadia_workers.contract.futures import (
     MAX_FUTURES,
@@ -12,9 +13,10 @@ from arcadia_workers.contract.futures import (
     USUAL_FUTURES,
     USUAL_HORIZON,
     USUAL_MOMENTS,
+    Until,
 )
 from arcadia_workers.contract.protocols.document import USUAL_EPSILON
-from arcadia_workers.contract.review import USUAL_REVIEWED
+from arcadia_workers.contract.review import USUAL_REVIEWED, USUAL_REVIEWED_EPISODES
 
 LONGEST_SECONDS = 300.0
 
@@ -74,7 +76,10 @@ def add_futures(add: Add) -> None:
     add("--decision", type=int, metavar="K", required=True, help="the decision to continue from, counted from 0")
     _add_size(add, USUAL_FUTURES)
     add(
-        "--until", choices=["horizon", "reward", "life"], default="horizon", help="also stop at a reward or a lost life"
+        "--until",
+        choices=get_args(Until),
+        default="horizon",
+        help="also stop at a reward or a lost life; outcome: at the next of both",
     )
     add(
         "--first",
@@ -107,6 +112,9 @@ def add_review(add: Add) -> None:
     help_text = f"decisions to review, chosen by what the episode shows (default: {USUAL_REVIEWED})"
     add("--decisions", type=int, default=USUAL_REVIEWED, metavar="N", help=help_text)
     add("--every", type=int, metavar="K", help="review every k-th decision instead")
+    help_text = "review the decisions of all checkpoints at the same moments, spread over some episodes"
+    add("--over-training", action="store_true", help=help_text)
+    add("--episodes", type=int, metavar="N", help=f"with --over-training, default: {USUAL_REVIEWED_EPISODES}")
     help_text = f"longest future, in decisions (default: {USUAL_HORIZON})"
     add("--horizon", type=int, default=USUAL_HORIZON, metavar="H", help=help_text)
 

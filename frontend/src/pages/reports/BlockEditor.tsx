@@ -79,7 +79,9 @@ function Fields({ block, onChange }: BlockEditorProps) {
         <ChartFields address={block.address} onChange={(address) => onChange({ ...block, address })} />
       )}
       {block.kind === "table" && <TableFields block={block} onChange={onChange} />}
-      {block.kind === "replay" && <ReplayFields block={block} onChange={onChange} />}
+      {(block.kind === "replay" || block.kind === "review") && (
+        <ReplayFields block={block} onChange={onChange} />
+      )}
       <TextInput
         label="Caption"
         maxLength={500}

@@ -32,6 +32,7 @@ const TITLES: Record<Video["shows"], string> = {
   median: "Median",
   worst: "Worst",
   ghosts: "All blended",
+  first: "Future",
 };
 /** The lowest frame rate of the videos. */
 const RATE = 15;
@@ -60,16 +61,16 @@ export function FutureVideos({ videos, document, original }: FutureVideosProps) 
       </Group>
       <div className={classes.videos}>
         {videos.map((video) => (
-          <figure key={video.shows} className={classes.video}>
+          <figure key={video.file_id} className={classes.video}>
             <SyncedVideo
               src={fileAddress(video.file_id)}
-              label={`${TITLES[video.shows]} future`}
+              label={video.shows === "first" ? titleOf(video) : `${titleOf(video)} future`}
               pixelated={isPixelArt}
               original={original}
             />
             <figcaption>
               <Text size="sm" fw={600}>
-                {TITLES[video.shows]}
+                {titleOf(video)}
               </Text>
               <Text size="xs" c="dimmed">
                 {describe(video, document)}
@@ -82,8 +83,12 @@ export function FutureVideos({ videos, document, original }: FutureVideosProps) 
   );
 }
 
-function describe({ shows }: Video, { videos, futures }: FuturesDocument): string {
-  const future = futures[videos?.find((each) => each.shows === shows)?.future ?? -1];
+/** Return the title of a video: "Best", or "Future 2" for one of the first. */
+const titleOf = ({ shows, future }: Video) =>
+  shows === "first" ? `${TITLES.first} ${(future ?? 0) + 1}` : TITLES[shows];
+
+function describe({ future: number }: Video, { futures }: FuturesDocument): string {
+  const future = futures[number ?? -1];
   if (!future) return `${futures.length} futures, start only`;
   return `return ${score(future.discounted_return)}, score ${score(future.score)}`;
 }

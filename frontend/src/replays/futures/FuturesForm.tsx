@@ -40,6 +40,7 @@ const UNTIL: { value: Until; label: string }[] = [
   { value: "horizon", label: "Longest length" },
   { value: "reward", label: "The next reward" },
   { value: "life", label: "A lost life" },
+  { value: "outcome", label: "The next reward or lost life" },
 ];
 
 /** Form that simulates futures from the current decision. */

@@ -109,8 +109,8 @@ describe("a simulation", () => {
       { shows: "ghosts" as const, future: null, file: "future-ghosts.mp4" },
     ];
     const stored = [
-      { shows: "best" as const, file_id: 31 },
-      { shows: "ghosts" as const, file_id: 32 },
+      { shows: "best" as const, future: 7, file_id: 31 },
+      { shows: "ghosts" as const, future: null, file_id: 32 },
     ];
     openReplay({ futures: [someFutures(7, { videos: stored, document: aFuturesDocument({ videos }) })] });
     await openPanel();

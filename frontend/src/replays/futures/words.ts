@@ -72,7 +72,12 @@ export function describeLostLives({ futures }: FuturesDocument): string | null {
   return `${after.length} of ${futures.length}, half within ${plural(middle, "decision")}`;
 }
 
-const UNTIL = { horizon: "", reward: " until the next reward", life: " until a lost life" };
+const UNTIL = {
+  horizon: "",
+  reward: " until the next reward",
+  life: " until a lost life",
+  outcome: " until the next reward or lost life",
+};
 
 /** Return the options of futures: "64 futures of up to 200 decisions, LEFT × 10 first". */
 export function describeOptions(of: FuturesSummary): string {

@@ -1,22 +1,26 @@
 import { Button, CloseButton, Group, Text, Title } from "@mantine/core";
 import { IconChecklist } from "@tabler/icons-react";
 import { useQuery } from "@tanstack/react-query";
-import { useEffect, useRef } from "react";
+import { useEffect, useRef, useState } from "react";
+import { useEnvironmentFamily } from "@/api/configuration";
 import { isUnfinished } from "@/api/jobs";
 import { reviewsQuery, useDeleteReview, useRequestReview, useStopReview } from "@/api/reviews";
-import type { Review, ReviewedDecision } from "@/api/types";
+import type { Review, ReviewDocument, ReviewedDecision } from "@/api/types";
 import { BlockableButton } from "@/ui/BlockableButton";
 import { JobState } from "@/ui/JobState";
 import { QueryError } from "@/ui/QueryError";
 import { useCatchFocus } from "@/ui/useCatchFocus";
 import { capitalize, plural } from "@/ui/format";
+import type { Playhead } from "../clock";
 import { nameDecision } from "../futures/words";
 import type { PlayableReplay } from "../places";
 import type { Thoughts } from "../track";
 import type { Steps } from "../useSteps";
+import { MistakeMoment } from "./MistakeMoment";
 import classes from "./review.module.css";
-import { ReviewRibbon } from "./ReviewRibbon";
-import { describeEvidence, describeMistake, mistakesOf, REASONS, reviewedOf, summarize } from "./words";
+import { placeIn, ReviewRibbon, RibbonCursor } from "./ReviewRibbon";
+import { Summary } from "./Summary";
+import { describeMistake, mistakesOf, REASONS, reviewedOf, summarize } from "./words";
 
 /** Decisions that a first review looks at, and that each continuation adds. */
 const DECISIONS = 60;
@@ -25,12 +29,13 @@ const MAX_DECISIONS = 2_000;
 interface ReviewPanelProps {
   replay: PlayableReplay;
   thoughts: Thoughts;
+  head: Playhead;
   steps: Steps;
   onClose: () => void;
 }
 
 /** Panel that reviews a replay: at which decisions the agent lost, and how sure that is. */
-export function ReviewPanel({ replay, thoughts, steps, onClose }: ReviewPanelProps) {
+export function ReviewPanel({ replay, thoughts, head, steps, onClose }: ReviewPanelProps) {
   const panel = useRef<HTMLElement>(null);
   useEffect(() => panel.current?.focus(), []);
   const query = useQuery(reviewsQuery(replay));
@@ -41,7 +46,7 @@ export function ReviewPanel({ replay, thoughts, steps, onClose }: ReviewPanelPro
   const start = (count: number) => request.mutate({ decisions: Math.min(count, MAX_DECISIONS) });
 
   return (
-    <section ref={panel} tabIndex={-1} className={classes.panel} aria-label="Review">
+    <section ref={panel} tabIndex={-1} className={`${classes.panel} ${classes.colors}`} aria-label="Review">
       <Group justify="space-between" wrap="nowrap">
         <Title order={2} size="h3">
           Review
@@ -67,14 +72,15 @@ export function ReviewPanel({ replay, thoughts, steps, onClose }: ReviewPanelPro
       {review && (
         <>
           <Status review={review} replay={replay} />
-          {reviewed.length > 0 && (
-            <>
-              <ReviewRibbon thoughts={thoughts} reviewed={reviewed} onDecision={steps.toDecision} />
-              <Text size="sm" role="status">
-                {summarize(review)}
-              </Text>
-              <Mistakes mistakes={mistakesOf(reviewed)} onDecision={steps.toDecision} />
-            </>
+          {review.document && (
+            <Found
+              replay={replay}
+              thoughts={thoughts}
+              head={head}
+              review={review}
+              document={review.document}
+              onDecision={steps.toDecision}
+            />
           )}
           {!isUnfinished(review) && (
             <Group gap="xs">
@@ -98,6 +104,57 @@ export function ReviewPanel({ replay, thoughts, steps, onClose }: ReviewPanelPro
         </>
       )}
     </section>
+  );
+}
+
+interface FoundProps extends Pick<ReviewPanelProps, "replay" | "thoughts" | "head"> {
+  review: Review;
+  document: ReviewDocument;
+  onDecision: (decision: number) => void;
+}
+
+/** What a review has found: the marks, the summary, the mistakes, and the moment of one. */
+function Found({ replay, thoughts, head, review, document, onDecision }: FoundProps) {
+  const [chosen, setChosen] = useState<number | null>(null);
+  const pixelated = useEnvironmentFamily(document.env)?.is_pixel_art ?? false;
+  const reviewed = reviewedOf(review);
+  const mistakes = mistakesOf(reviewed);
+  const mistake = mistakes.find(({ decision }) => decision === chosen);
+  const choose = (decision: number) => {
+    setChosen(decision);
+    onDecision(decision);
+  };
+  return (
+    <>
+      <ReviewRibbon reviewed={reviewed} place={placeIn(thoughts)} chosen={chosen} onChoose={choose}>
+        <RibbonCursor thoughts={thoughts} head={head} />
+      </ReviewRibbon>
+      <Text size="sm" role="status">
+        {summarize(review)}
+      </Text>
+      <Summary
+        replay={replay}
+        thoughts={thoughts}
+        document={document}
+        reviewed={reviewed}
+        pixelated={pixelated}
+        onChoose={choose}
+      />
+      <div className={classes.columns}>
+        <Mistakes mistakes={mistakes} chosen={chosen} onChoose={choose} />
+        {mistake && (
+          <MistakeMoment
+            key={mistake.decision}
+            replay={replay}
+            thoughts={thoughts}
+            document={document}
+            mistake={mistake}
+            isRunning={isUnfinished(review)}
+            onClose={() => setChosen(null)}
+          />
+        )}
+      </div>
+    </>
   );
 }
 
@@ -143,22 +200,28 @@ function DeleteButton({ replay, review }: { replay: PlayableReplay; review: Revi
 
 interface MistakesProps {
   mistakes: readonly ReviewedDecision[];
-  onDecision: (decision: number) => void;
+  chosen: number | null;
+  onChoose: (decision: number) => void;
 }
 
-/** The mistakes in the order of the episode. A click shows the moment. */
-function Mistakes({ mistakes, onDecision }: MistakesProps) {
+/** The mistakes in the order of the episode. A click opens the moment. */
+function Mistakes({ mistakes, chosen, onChoose }: MistakesProps) {
   if (mistakes.length === 0) return null;
   return (
     <ul className={classes.list} aria-label="Mistakes">
       {mistakes.map((each) => (
         <li key={each.decision}>
-          <button type="button" className={classes.open} onClick={() => onDecision(each.decision)}>
+          <button
+            type="button"
+            className={classes.open}
+            aria-pressed={each.decision === chosen}
+            onClick={() => onChoose(each.decision)}
+          >
             <span>
               {capitalize(nameDecision(each.decision))}: {describeMistake(each)}
             </span>
             <Text component="span" size="xs" c="dimmed" display="block">
-              {capitalize(REASONS[each.reason])}. {capitalize(describeEvidence(each))}.
+              {capitalize(REASONS[each.reason])}
             </Text>
           </button>
         </li>

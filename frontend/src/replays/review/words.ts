@@ -1,7 +1,7 @@
 /** Sentences about reviews. */
 
-import type { Review, ReviewedDecision } from "@/api/types";
-import { plural, score, short } from "@/ui/format";
+import type { Future, ReviewDocument, ReviewedDecision } from "@/api/types";
+import { capitalize, duration, exact, plural, score, short } from "@/ui/format";
 import { formatEstimate } from "../futures/words";
 
 type Finding = ReviewedDecision["finding"];
@@ -26,11 +26,18 @@ export const REASONS: Record<ReviewedDecision["reason"], string> = {
 };
 
 /** Return the decisions of a review in the order of the episode. */
-export const reviewedOf = ({ document }: Pick<Review, "document">): readonly ReviewedDecision[] =>
+export const reviewedOf = ({ document }: { document: ReviewDocument | null }): readonly ReviewedDecision[] =>
   ([...(document?.reviewed ?? [])] as ReviewedDecision[]).sort((one, other) => one.decision - other.decision);
 
 export const mistakesOf = (reviewed: readonly ReviewedDecision[]) =>
   reviewed.filter((each) => markOf(each) === "mistake");
+
+/** Return the loss of a decision, or 0 if it is not measured. */
+export const lossOf = ({ loss }: Pick<ReviewedDecision, "loss">): number => Number(loss?.mean ?? 0);
+
+/** Return the sum of the losses. It is a bound, because the losses of several decisions overlap. */
+export const sumOfLosses = (mistakes: readonly ReviewedDecision[]): number =>
+  mistakes.reduce((sum, each) => sum + lossOf(each), 0);
 
 /** Return what a decision cost: "DOWN instead of UP loses 1.74 (95 % 1.2 to 1.9)." */
 export function describeMistake({ taken, better, loss }: ReviewedDecision): string {
@@ -45,13 +52,51 @@ export function describeEvidence({ pairs, e_value }: ReviewedDecision): string {
 }
 
 /** Return what a review has found in one sentence. */
-export function summarize(review: Pick<Review, "document" | "state">): string {
+export function summarize(review: { document: ReviewDocument | null }): string {
   const reviewed = reviewedOf(review);
   const mistakes = mistakesOf(reviewed);
   const open = reviewed.filter((each) => markOf(each) === "open").length;
   const rest = open > 0 ? ` ${plural(open, "decision is", "decisions are")} not finished.` : "";
   const looked = plural(reviewed.length - open, "reviewed decision");
   if (mistakes.length === 0) return `No mistake is shown in ${looked}.${rest}`;
-  const lost = mistakes.reduce((sum, { loss }) => sum + Number(loss?.mean ?? 0), 0);
-  return `${plural(mistakes.length, "mistake")} in ${looked}, with a loss of ${score(lost)} in total.${rest}`;
+  return `${plural(mistakes.length, "mistake")} in ${looked}, with a loss of up to ${score(sumOfLosses(mistakes))}.${rest}`;
 }
+
+/** Return which decisions were reviewed, and why: "60 of 812 decisions: 20 before a lost point or life, …". */
+export function describeSelection(reviewed: readonly ReviewedDecision[], decisions: number): string {
+  const counts = new Map<ReviewedDecision["reason"], number>();
+  for (const { reason } of reviewed) counts.set(reason, (counts.get(reason) ?? 0) + 1);
+  const reasons = [...counts].map(([reason, count]) => `${count} ${SELECTED[reason]}`);
+  return `${exact(reviewed.length)} of ${plural(decisions, "decision")}: ${reasons.join(", ")}`;
+}
+
+const SELECTED: Record<ReviewedDecision["reason"], string> = {
+  lost: "before a lost point or life",
+  unlikely: "with an improbable action",
+  unsure: "at which the agent was unsure",
+  every: "at equal distances",
+};
+
+/** Return what a review cost: "12 480 simulated futures, 45 s". */
+export const describeCost = ({ simulations, seconds }: Pick<ReviewDocument, "simulations" | "seconds">) =>
+  `${exact(simulations)} simulated ${simulations === 1 ? "future" : "futures"}, ${duration(Number(seconds))}`;
+
+/** Return how a future ended: "+1 after 48 decisions", "a life lost after 31 decisions". */
+export function describeEnd({ score: points, decisions, life_lost_after, ended }: Future): string {
+  const after = `after ${plural(decisions, "decision")}`;
+  const gained = Number(points);
+  if (gained !== 0) return `${gained > 0 ? "+" : ""}${score(points)} ${after}`;
+  if (life_lost_after !== null) return `a life lost after ${plural(life_lost_after, "decision")}`;
+  if (ended === "over") return `over ${after}`;
+  return `nothing within ${plural(decisions, "decision")}`;
+}
+
+/** Return the agent's number for an action: "62.0 %" for a policy, or a Q-value. */
+export function formatNumber(number: number | undefined, kind: "policy" | "values" | "gaussian"): string {
+  if (number === undefined) return "–";
+  return kind === "policy" ? `${(number * 100).toFixed(1)} %` : score(number);
+}
+
+/** Return the heading of a mistake: "Decision 131: UP instead of DOWN". */
+export const titleOf = ({ decision, taken, better }: ReviewedDecision) =>
+  `${capitalize(`decision ${exact(decision + 1)}`)}: ${taken} instead of ${better}`;

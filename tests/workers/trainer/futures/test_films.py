@@ -89,6 +89,24 @@ def test_ghosts_blend_all_futures(tmp_path: Path) -> None:
     assert np.abs(ghosts[-1].astype(int) - best[-1]).max() > 30
 
 
+def test_the_first_futures_of_two_actions_have_the_same_numbers(tmp_path: Path) -> None:
+    made_checkpoint.write(tmp_path, PaacConfig(env="CartPole-v1"))
+    player = load(tmp_path, None, None)
+    sides = []
+    for action in ("left", "right"):
+        folder = tmp_path / action
+        folder.mkdir()
+        options = FuturesOptions(decision=3, futures=8, horizon=HORIZON, videos_of="first", first=[action])
+        document = simulated(FuturesRequest(tmp_path, None, None, 3, 0, options, videos=folder), player)
+        assert [(video.shows, video.future) for video in document.videos] == [("first", number) for number in range(3)]
+        sides.append([pictures(folder / video.file) for video in document.videos])
+    for one, other in zip(*sides, strict=True):
+        # Both actions are played from the same moment.
+        assert np.abs(one[0].astype(int) - other[0]).mean() < 1
+        assert len(one) > 1
+        assert len(other) > 1
+
+
 def test_a_blended_picture_keeps_equal_pixels_and_shows_the_difference_of_one() -> None:
     futures = np.full((4, 1, 3, 3), 100, dtype=np.uint8)
     futures[0, 0, 1], futures[0, 0, 2] = 200, 0

@@ -65,7 +65,25 @@ def test_mistakes_are_shown_and_their_loss_is_measured() -> None:
     assert mistake.loss.interval is not None
     assert mistake.loss.interval[0] < 1.6 < mistake.loss.interval[1]
     assert mistake.score_loss == pytest.approx(10 * (mistake.loss.mean or 0))
+    assert mistake.taken_outcome is not None
+    assert mistake.better_outcome is not None
+    assert (mistake.taken_outcome.count, mistake.better_outcome.count) == (MEASURED, MEASURED)
+    outcomes = [float(each.mean or 0) for each in (mistake.taken_outcome, mistake.better_outcome)]
+    assert outcomes[1] - outcomes[0] == pytest.approx(mistake.loss.mean)
+    assert outcomes == pytest.approx([-0.8, 0.8], abs=0.25)
     assert review.simulations == 4 * 3 * SCREENED + 2 * sum(each.pairs for each in review.reviewed) + 2 * MEASURED
+
+
+def test_other_decisions_have_the_outcome_of_the_taken_action_in_the_screen() -> None:
+    review = review_of(Futures(*MIXED))
+    review.run(lambda: False)
+    for each in review.reviewed[1:]:
+        assert each.taken_outcome is not None
+        assert each.taken_outcome.count == SCREENED
+        # The better outcome of an untested action would be overstated.
+        assert each.better_outcome is None
+        low, high = each.taken_outcome.interval or (1.0, -1.0)
+        assert -1 <= low <= float(each.taken_outcome.mean or 0) <= high <= 1
 
 
 def test_no_future_is_used_twice() -> None:
@@ -106,7 +124,8 @@ def test_a_mistake_needs_more_evidence_when_decisions_are_added() -> None:
     more = ReviewInProgress([*alone.reviewed, *added], NAMES, simulate, is_clipped=True)
     more._judge()
     assert evidence < 20 * 41
-    assert (more.reviewed[0].finding, more.reviewed[0].loss) == ("testing", None)
+    withdrawn = more.reviewed[0]
+    assert (withdrawn.finding, withdrawn.loss, withdrawn.better_outcome) == ("testing", None, None)
     more.run(lambda: False)
     assert findings(more) == ["mistake", *["no challenger"] * 40], "those without a challenger do not count"
 

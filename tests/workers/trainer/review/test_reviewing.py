@@ -52,6 +52,9 @@ def test_the_review_of_catch_finds_the_move_that_loses_the_ball(tmp_path: Path) 
             lost = mistakes
             break
     assert lost is not None
+    grouped = [decision for situation in document.situations for decision in situation.decisions]
+    assert sorted(grouped) == sorted(each.decision for each in lost)
+    assert all(situation.shown in situation.decisions for situation in document.situations)
     assert all(each.loss and each.loss.mean and each.loss.mean > 0.02 for each in lost)
     assert all(each.taken != each.better for each in lost)
 

@@ -159,12 +159,14 @@ def simulated(
         drawn = draw(range(options.futures))
         simulator = Simulator(acting, moment, drawn, plan, should_stop, lambda done: advance(min(done, total), total))
         directory = request.videos if options.renders_videos else None
-        with ghosts_of(moment, directory) as ghosts:
+        are_first = options.videos_of == "first"
+        with ghosts_of(moment, None if are_first else directory) as ghosts:
             [branches] = simulator.simulate([plan], ghosts)
         screen = simulator.simulate([replace(plan, first=(action,)) for action in actions_to_compare(options, moment)])
         tested = test_best(simulator, draw, screen) if screen else None
         futures = [future(branch, acting.config) for branch in branches]
-        videos = film_some(directory, moment, branches, drawn, futures, should_stop) if directory else []
+        filmed = (moment, branches, drawn, futures, should_stop)
+        videos = film_some(directory, *filmed, are_first=are_first) if directory else []
         if ghosts:
             videos.append(FuturesVideo(shows="ghosts", future=None, file=GHOSTS_FILE))
         advance(total, total)

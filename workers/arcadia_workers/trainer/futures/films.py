@@ -10,7 +10,7 @@ from typing import Self
 import numpy as np
 from numpy.typing import NDArray
 
-from arcadia_workers.contract.futures import Future, FuturesVideo, Shown
+from arcadia_workers.contract.futures import FILMED, Future, FuturesVideo, Shown
 from arcadia_workers.trainer.errors import TrainerError
 from arcadia_workers.trainer.futures.simulating import Branch, FutureSeeds, Moment
 from arcadia_workers.trainer.games.emulator import AtariGame
@@ -87,15 +87,19 @@ def film_some(
     drawn: Sequence[FutureSeeds],
     futures: Sequence[Future],
     should_stop: Callable[[], bool] = lambda: False,
+    *,
+    are_first: bool = False,
 ) -> list[FuturesVideo]:
-    """Render the futures with the best, median and worst return."""
-    order = np.argsort([each.discounted_return for each in futures], kind="stable")
-    chosen: dict[Shown, int] = {"best": order[-1], "median": order[len(order) // 2], "worst": order[0]}
+    """Render the futures with the best, median and worst return, or the first ones."""
+    order = np.argsort([each.discounted_return for each in futures], kind="stable").tolist()
+    chosen: list[tuple[Shown, int]] = [("best", order[-1]), ("median", order[len(order) // 2]), ("worst", order[0])]
+    if are_first:
+        chosen = [("first", number) for number in range(FILMED)]
     videos = []
-    for shows, number in chosen.items():
-        file = f"future-{shows}.mp4"
+    for shows, number in chosen:
+        file = f"future-{number if are_first else shows}.mp4"
         film(directory / file, moment, branches[number], drawn[number].game_seed, should_stop)
-        videos.append(FuturesVideo(shows=shows, future=int(number), file=file))
+        videos.append(FuturesVideo(shows=shows, future=number, file=file))
     return videos
 
 

@@ -111,7 +111,8 @@ def _head(document: FuturesDocument) -> list[str]:
         f"acting {document.acting}",
     ]
     if document.until != "horizon":
-        lines.append(f"Futures end at the next {'lost life' if document.until == 'life' else 'reward'}.")
+        ends = {"reward": "reward", "life": "lost life", "outcome": "reward or lost life"}
+        lines.append(f"Futures end at the next {ends[document.until]}.")
     if document.first:
         lines.append(f"Forced first: {', '.join(document.first)}")
     if document.temperature != 1:

@@ -5,7 +5,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from itertools import count
 from pathlib import Path
-from typing import Any, Literal, Protocol
+from typing import Any, Protocol
 
 import numpy as np
 import torch
@@ -83,7 +83,7 @@ class Plan:
     """Rules of futures: the forced first actions, the temperature, the longest length and other ends."""
 
     horizon: int
-    until: Until | Literal["outcome"] = "horizon"
+    until: Until = "horizon"
     first: tuple[int, ...] = ()
     temperature: float = 1.0
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from arcadia_workers.contract.games import ENVIRONMENTS
-from arcadia_workers.contract.review import ReviewDocument, ReviewedDecision, ReviewOptions
+from arcadia_workers.contract.review import MistakesDocument, ReviewDocument, ReviewedDecision, ReviewOptions
 from arcadia_workers.trainer.futures.request import described
 
 
@@ -48,3 +48,18 @@ def table(document: ReviewDocument) -> str:
 def _row(each: ReviewedDecision) -> str:
     loss = described(each.loss) if each.loss else "not measured yet"
     return f"{each.decision:>8}  {each.taken:<18}  {each.better or '':<18}  {each.e_value:>9.3g}  {loss}"
+
+
+def checkpoints_table(document: MistakesDocument) -> str:
+    """Return the mistakes of several checkpoints as text."""
+    lines = [
+        f"{ENVIRONMENTS[document.env].title} ({document.env}): {document.algorithm}, {document.protocol}, seed "
+        f"{document.seed}, {document.episodes} episodes of the checkpoint of step {document.played_by:,}",
+        "",
+        f"{'checkpoint':>12}  {'reviewed':>8}  {'mistakes':>8}  mean loss of a decision",
+    ]
+    lines += [
+        f"{each.checkpoint_step:>12,}  {each.reviewed:>8}  {each.mistakes:>8}  {described(each.loss)}"
+        for each in document.checkpoints
+    ]
+    return "\n".join(lines)

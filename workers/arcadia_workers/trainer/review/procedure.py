@@ -51,10 +51,18 @@ class ReviewInProgress:
     """A review in progress, whose state is the list of its decisions."""
 
     def __init__(
-        self, reviewed: Sequence[ReviewedDecision], names: Sequence[str], simulate: Simulate, *, is_clipped: bool
+        self,
+        reviewed: Sequence[ReviewedDecision],
+        names: Sequence[str],
+        simulate: Simulate,
+        *,
+        is_clipped: bool,
+        measures_all: bool = False,
     ) -> None:
+        """`measures_all` also measures the losses that are no mistakes, so that their mean is not biased."""
         self.reviewed, self.simulations = [*reviewed], 0
-        self._names, self._simulate, self._is_clipped = list(names), simulate, is_clipped
+        self._names, self._simulate = list(names), simulate
+        self._is_clipped, self._measures_all = is_clipped, measures_all
 
     def run(self, should_stop: Callable[[], bool], report: Callable[[], None] = lambda: None) -> None:
         """Simulate until everything is known or `should_stop` says so. Report after every change."""
@@ -79,7 +87,10 @@ class ReviewInProgress:
         for each in self.reviewed:
             if each.finding == "waiting":
                 return lambda: self._screen(each)
-        return (lambda: self._test(best)) if best else None
+        if best:
+            return lambda: self._test(best)
+        unmeasured = [each for each in self.reviewed if each.finding == "not shown" and each.loss is None]
+        return (lambda: self._measure(unmeasured[0])) if unmeasured and self._measures_all else None
 
     def _screen(self, each: ReviewedDecision) -> None:
         """Choose the challenger, by futures that are not used again."""
@@ -87,6 +98,7 @@ class ReviewInProgress:
         each.screened = SCREENED
         each.scale = 1.0 if self._is_clipped else float(np.abs(outcomes).max()) or 1.0
         means, taken = outcomes.mean(axis=1), self._names.index(each.taken)
+        each.taken_outcome = _estimate(outcomes[taken], each.scale)
         if means[taken] == means.max():
             each.finding = "no challenger"
             return
@@ -97,17 +109,17 @@ class ReviewInProgress:
 
     def _test(self, each: ReviewedDecision) -> None:
         """Bet on a block of fresh pairs."""
-        differences, _ = self._pairs(each, each.screened + each.pairs, BLOCK)
-        capitals = np.array(each.log_capitals) + log_capitals(differences.tolist(), each.scale)
+        (better, taken), _ = self._pairs(each, each.screened + each.pairs, BLOCK)
+        capitals = np.array(each.log_capitals) + log_capitals((better - taken).tolist(), each.scale)
         each.pairs += BLOCK
         each.log_capitals, each.e_value = capitals.tolist(), evidence_of(capitals)
 
     def _measure(self, each: ReviewedDecision) -> None:
         """Measure the loss with other futures."""
-        differences, scores = self._pairs(each, each.screened + each.pairs, MEASURED)
-        interval = bounded_interval(differences.tolist(), 2 * each.scale)
-        each.loss = MeanReturn(count=MEASURED, mean=float(differences.mean()), interval=interval)
-        each.score_loss = float(scores.mean())
+        (better, taken), scores = self._pairs(each, each.screened + each.pairs, MEASURED)
+        each.loss = _estimate(better - taken, 2 * each.scale)
+        each.taken_outcome, each.better_outcome = _estimate(taken, each.scale), _estimate(better, each.scale)
+        each.score_loss = float((scores[0] - scores[1]).mean())
 
     def _judge(self) -> None:
         """Select the mistakes, and end the tests that more pairs would hardly change."""
@@ -119,21 +131,26 @@ class ReviewInProgress:
                 each.finding = "mistake"
             elif each.finding == "mistake":
                 # Decisions were added to the review, which takes more evidence.
-                each.finding, each.loss, each.score_loss = "testing", None, None
+                each.finding, each.loss, each.score_loss, each.better_outcome = "testing", None, None, None
             elif each.finding == "testing" and is_over:
                 each.finding = "not shown"
 
     def _pairs(self, each: ReviewedDecision, first: int, count: int) -> tuple[Floats, Floats]:
-        """Return how much better outcome and score of the challenger are than those of the taken action."""
+        """Return the outcomes of pairs of futures and their scores, of the challenger first."""
         better, taken = self._names.index(str(each.better)), self._names.index(each.taken)
         found = self._simulate(each.decision, (better, taken), range(first, first + count))
         self.simulations += 2 * count
-        outcomes = np.clip(found.outcomes, -each.scale, each.scale)
-        return outcomes[0] - outcomes[1], found.scores[0] - found.scores[1]
+        return np.clip(found.outcomes, -each.scale, each.scale), found.scores
 
     def _outcomes(self, each: ReviewedDecision, actions: Sequence[int], futures: range) -> Floats:
         self.simulations += len(actions) * len(futures)
         return self._simulate(each.decision, actions, futures).outcomes
+
+
+def _estimate(values: Floats, largest: float) -> MeanReturn:
+    """Return the mean of values of at most this magnitude, with an interval for any distribution."""
+    interval = bounded_interval(values.tolist(), largest)
+    return MeanReturn(count=len(values), mean=float(values.mean()), interval=interval)
 
 
 def preselect(

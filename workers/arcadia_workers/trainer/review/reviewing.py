@@ -1,7 +1,7 @@
 """One review, from the checkpoint to the document."""
 
 import time
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field, replace
 
@@ -19,7 +19,8 @@ from arcadia_workers.trainer.host import devices
 from arcadia_workers.trainer.methods.trainer import Action
 from arcadia_workers.trainer.recording.recording import StoppedError
 from arcadia_workers.trainer.review import ReviewRequest
-from arcadia_workers.trainer.review.procedure import ReviewInProgress, preselect
+from arcadia_workers.trainer.review.procedure import ReviewInProgress, Simulate, preselect
+from arcadia_workers.trainer.review.situations import Situations
 
 Advance = Callable[[ReviewDocument, int, int], None]
 """Receives what is known so far, and how many of the decisions are finished."""
@@ -80,11 +81,13 @@ def keep(
     episode: WatchedEpisode,
     decisions: Collection[int],
     stop: Callable[[], bool],
+    other: Player | None = None,
 ) -> dict[int, Moment]:
-    """Play the episode again, and keep these decisions so that they can be continued."""
+    """Play the episode again, and keep these decisions so that they can be continued, by another agent if given."""
     kept: dict[int, Moment] = {}
+    watching = other.subject if other else None
     with closing(
-        moments(player.subject, player.protocol, request.seed, request.episode, actions=episode.taken)
+        moments(player.subject, player.protocol, request.seed, request.episode, other=watching, actions=episode.taken)
     ) as again:
         for moment in again:
             if stop():
@@ -103,6 +106,26 @@ class Outcomes:
 
     outcomes: Floats
     scores: Floats
+
+
+def simulator(acting: Player, kept: Mapping[int, Moment], request: ReviewRequest) -> Simulate:
+    """Return the simulator of the futures in which an agent continues the kept decisions."""
+    config = acting.config
+    plan = Plan(request.options.horizon, "outcome" if config.clip_rewards else "horizon")
+
+    def simulate(decision: int, firsts: Sequence[int], futures: range) -> Outcomes:
+        branches = simulate_each(
+            acting.subject,
+            kept[decision],
+            draws(request.seed, request.episode, decision, futures),
+            [replace(plan, first=(action,)) for action in firsts],
+        )
+        return Outcomes(
+            np.array([[outcome(branch, config) for branch in each] for each in branches]),
+            np.array([[sum(branch.rewards) for branch in each] for each in branches]),
+        )
+
+    return simulate
 
 
 def review(
@@ -132,19 +155,6 @@ def reviewed(
     episode = watch(player, request, actions, should_stop)
     wanted = to_review(config, episode, options, known)
     kept = keep(player, request, episode, {each.decision for each in wanted}, should_stop)
-    plan = Plan(options.horizon, "outcome" if config.clip_rewards else "horizon")
-
-    def simulate(decision: int, firsts: Sequence[int], futures: range) -> Outcomes:
-        branches = simulate_each(
-            player.subject,
-            kept[decision],
-            draws(request.seed, request.episode, decision, futures),
-            [replace(plan, first=(action,)) for action in firsts],
-        )
-        return Outcomes(
-            np.array([[outcome(branch, config) for branch in each] for each in branches]),
-            np.array([[sum(branch.rewards) for branch in each] for each in branches]),
-        )
 
     def document() -> ReviewDocument:
         return ReviewDocument(
@@ -161,10 +171,13 @@ def reviewed(
             decisions=len(episode.taken),
             score=episode.scores[-1],
             reviewed=in_progress.reviewed,
+            situations=situations.of(in_progress.reviewed),
             simulations=in_progress.simulations + (known.simulations if known else 0),
             seconds=time.monotonic() - began + (known.seconds if known else 0.0),
         )
 
+    situations = Situations(player.subject.network, kept)
+    simulate = simulator(player, kept, request)
     in_progress = ReviewInProgress(wanted, episode.names, simulate, is_clipped=config.clip_rewards)
     total = len(wanted)
     in_progress.run(should_stop, lambda: advance(document(), total - in_progress.waiting, total))
