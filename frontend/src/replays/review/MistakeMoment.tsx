@@ -5,7 +5,6 @@ import { futuresQuery, futuresResultQuery, useRequestFutures } from "@/api/futur
 import { isUnfinished } from "@/api/jobs";
 import type { FuturesSummary, ReviewDocument, ReviewedDecision } from "@/api/types";
 import { DataTable } from "@/ui/DataTable";
-import { capitalize } from "@/ui/format";
 import { NoPlayer } from "@/ui/NoPlayer";
 import { QueryError } from "@/ui/QueryError";
 import { Reason } from "@/ui/Reason";
@@ -14,7 +13,7 @@ import type { PlayableReplay } from "../places";
 import type { Thoughts } from "../track";
 import classes from "./review.module.css";
 import { SideBySide } from "./SideBySide";
-import { describeEvidence, describeMistake, formatNumber, REASONS, titleOf } from "./words";
+import { describeEvidence, describeLoss, formatNumber, REASONS, titleOf } from "./words";
 
 interface MistakeMomentProps {
   replay: PlayableReplay;
@@ -43,12 +42,10 @@ export function MistakeMoment(props: MistakeMomentProps) {
         </Title>
         <CloseButton size={32} aria-label="Close the moment" onClick={onClose} />
       </Group>
-      <Text size="sm">{describeMistake(mistake)}</Text>
+      <Text size="sm">{describeLoss(mistake, document.clip_rewards)}</Text>
       <Compared thoughts={thoughts} mistake={mistake} />
       <Text size="xs" c="dimmed" maw={640}>
-        {capitalize(describeEvidence(mistake))}.
-        {mistake.loss && ` ${mistake.loss.count} other pairs measure the loss.`} Looked at because:{" "}
-        {REASONS[mistake.reason]}.
+        {describeEvidence(mistake)}. Looked at because: {REASONS[mistake.reason]}.
         {isRunning && " The review is not finished: more decisions take more evidence."}
       </Text>
       <Futures

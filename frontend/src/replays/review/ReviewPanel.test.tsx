@@ -108,7 +108,9 @@ describe("the review of a replay", () => {
     const [, played, better] = within(moment).getAllByRole("row");
     expect(played?.textContent).toBe("PlayedNOOP25.0 %−0.81 (95 % −0.90 to −0.70)");
     expect(better?.textContent).toBe("BetterFIRE75.0 %0.93 (95 % 0.80 to 1.00)");
-    expect(within(moment).getByText(/16 pairs of futures; .* once in 4.2 k at most/)).toBeTruthy();
+    expect(
+      within(moment).getByText(/^Very strong evidence from 16 pairs of futures: .* once in 4.2 k at most/),
+    ).toBeTruthy();
     await press("Close the moment");
     expect(within(panel).queryByRole("region", { name: /^Moment/ })).toBeNull();
   });

@@ -29,7 +29,7 @@ export function ReviewFacts({ document, reviewed }: Pick<SummaryProps, "document
           <dd>{mistakes.length > 0 ? `up to ${score(sumOfLosses(mistakes))}` : "nothing shown"}</dd>
         </div>
         <div>
-          <dt>Looked at</dt>
+          <dt>Chosen</dt>
           <dd>{describeSelection(reviewed, document.decisions)}</dd>
         </div>
         <div>

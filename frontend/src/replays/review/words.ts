@@ -45,11 +45,20 @@ export function describeMistake({ taken, better, loss }: ReviewedDecision): stri
   return `${taken} instead of ${better} loses ${formatEstimate(loss)}.`;
 }
 
-/** Return how sure that is: "16 pairs of futures; chance of so much evidence without a loss: 1 in 4.2 k at most." */
+/** Return how sure that is: "Very strong evidence from 16 pairs of futures: a decision … once in 4.2 k at most." */
 export function describeEvidence({ pairs, e_value }: ReviewedDecision): string {
-  const chance = `a decision without a loss shows so much evidence once in ${short(Number(e_value))} at most`;
-  return `${plural(pairs, "pair")} of futures; ${chance}`;
+  const evidence = Number(e_value);
+  const strength =
+    evidence >= 1000 ? "Very strong evidence" : evidence >= 100 ? "Strong evidence" : "Evidence";
+  const chance = `a decision without a loss shows so much once in ${short(evidence)} at most`;
+  return `${strength} from ${plural(pairs, "pair")} of futures: ${chance}`;
 }
+
+/** Return the loss of a decision in a sentence. */
+export const describeLoss = ({ loss }: ReviewedDecision, clipRewards: boolean): string =>
+  loss
+    ? `This lost ${formatEstimate(loss)} ${clipRewards ? "up to the next point or lost life" : "of the reward"}, measured with ${plural(loss.count, "pair")} of futures.`
+    : "The loss is being measured.";
 
 /** Return what a review has found in one sentence. */
 export function summarize(review: { document: ReviewDocument | null }): string {
@@ -59,23 +68,24 @@ export function summarize(review: { document: ReviewDocument | null }): string {
   const rest = open > 0 ? ` ${plural(open, "decision is", "decisions are")} not finished.` : "";
   const looked = plural(reviewed.length - open, "reviewed decision");
   if (mistakes.length === 0) return `No mistake is shown in ${looked}.${rest}`;
-  return `${plural(mistakes.length, "mistake")} in ${looked}, with a loss of up to ${score(sumOfLosses(mistakes))}.${rest}`;
+  return `${plural(mistakes.length, "mistake")} in ${looked}.${rest}`;
 }
 
 /** Return which decisions were reviewed, and why: "60 of 812 decisions: 20 before a lost point or life, …". */
 export function describeSelection(reviewed: readonly ReviewedDecision[], decisions: number): string {
-  const counts = new Map<ReviewedDecision["reason"], number>();
-  for (const { reason } of reviewed) counts.set(reason, (counts.get(reason) ?? 0) + 1);
-  const reasons = [...counts].map(([reason, count]) => `${count} ${SELECTED[reason]}`);
+  const reasons = SELECTED.flatMap(([reason, words]) => {
+    const count = reviewed.filter((each) => each.reason === reason).length;
+    return count > 0 ? `${count} ${words}` : [];
+  });
   return `${exact(reviewed.length)} of ${plural(decisions, "decision")}: ${reasons.join(", ")}`;
 }
 
-const SELECTED: Record<ReviewedDecision["reason"], string> = {
-  lost: "before a lost point or life",
-  unlikely: "with an improbable action",
-  unsure: "at which the agent was unsure",
-  every: "at equal distances",
-};
+const SELECTED: readonly (readonly [ReviewedDecision["reason"], string])[] = [
+  ["lost", "before a lost point or life"],
+  ["unlikely", "with an improbable action"],
+  ["unsure", "at which the agent was unsure"],
+  ["every", "at equal distances"],
+];
 
 /** Return what a review cost: "12 480 simulated futures, 45 s". */
 export const describeCost = ({ simulations, seconds }: Pick<ReviewDocument, "simulations" | "seconds">) =>

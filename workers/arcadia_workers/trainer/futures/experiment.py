@@ -159,14 +159,12 @@ def simulated(
         drawn = draw(range(options.futures))
         simulator = Simulator(acting, moment, drawn, plan, should_stop, lambda done: advance(min(done, total), total))
         directory = request.videos if options.renders_videos else None
-        are_first = options.videos_of == "first"
-        with ghosts_of(moment, None if are_first else directory) as ghosts:
+        with ghosts_of(moment, options, directory) as ghosts:
             [branches] = simulator.simulate([plan], ghosts)
         screen = simulator.simulate([replace(plan, first=(action,)) for action in actions_to_compare(options, moment)])
         tested = test_best(simulator, draw, screen) if screen else None
         futures = [future(branch, acting.config) for branch in branches]
-        filmed = (moment, branches, drawn, futures, should_stop)
-        videos = film_some(directory, *filmed, are_first=are_first) if directory else []
+        videos = film_some(directory, options.videos_of, moment, branches, drawn, futures, should_stop)
         if ghosts:
             videos.append(FuturesVideo(shows="ghosts", future=None, file=GHOSTS_FILE))
         advance(total, total)
@@ -239,9 +237,9 @@ def first_actions(options: FuturesOptions, game: PlayableGame) -> tuple[int, ...
     return parsed_actions(options.first, game.action_names)
 
 
-def ghosts_of(moment: Moment, directory: Path | None) -> AbstractContextManager[Ghosts | None]:
+def ghosts_of(moment: Moment, options: FuturesOptions, directory: Path | None) -> AbstractContextManager[Ghosts | None]:
     """Return the ghosts of an Atari game. The branches of other environments show no pictures."""
-    if directory is None or not isinstance(moment.game, AtariGame):
+    if directory is None or options.videos_of == "first" or not isinstance(moment.game, AtariGame):
         return nullcontext()
     return Ghosts(directory / GHOSTS_FILE, moment.game)
 

@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 from itertools import count
 from pathlib import Path
 from types import TracebackType
-from typing import Self
+from typing import Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -81,23 +81,24 @@ class OtherFutureError(TrainerError):
 
 
 def film_some(
-    directory: Path,
+    directory: Path | None,
+    videos_of: Literal["ranked", "first"],
     moment: Moment,
     branches: Sequence[Branch],
     drawn: Sequence[FutureSeeds],
     futures: Sequence[Future],
     should_stop: Callable[[], bool] = lambda: False,
-    *,
-    are_first: bool = False,
 ) -> list[FuturesVideo]:
-    """Render the futures with the best, median and worst return, or the first ones."""
+    """Render the futures with the best, median and worst return, or the first ones. Without a directory, do nothing."""
+    if directory is None:
+        return []
     order = np.argsort([each.discounted_return for each in futures], kind="stable").tolist()
     chosen: list[tuple[Shown, int]] = [("best", order[-1]), ("median", order[len(order) // 2]), ("worst", order[0])]
-    if are_first:
+    if videos_of == "first":
         chosen = [("first", number) for number in range(FILMED)]
     videos = []
     for shows, number in chosen:
-        file = f"future-{number if are_first else shows}.mp4"
+        file = f"future-{number if shows == 'first' else shows}.mp4"
         film(directory / file, moment, branches[number], drawn[number].game_seed, should_stop)
         videos.append(FuturesVideo(shows=shows, future=number, file=file))
     return videos
