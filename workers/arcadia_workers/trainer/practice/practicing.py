@@ -15,7 +15,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 
 from arcadia_workers.contract import layout
 from arcadia_workers.contract.futures import Interval
-from arcadia_workers.contract.inference.losses import bounded_interval
+from arcadia_workers.contract.inference.losses import cautious_interval
 from arcadia_workers.contract.inference.means import Floats, clustered_mean_error, t_interval
 from arcadia_workers.contract.practice import (
     ACTION_SYMBOLS,
@@ -212,13 +212,13 @@ def probability_of(action: int, numbers: torch.Tensor, acting: Acting) -> float:
 def difference_at_moments(practice: Floats, control: Floats, largest: float) -> Difference:
     """Compare numbers by pair and moment, whose differences have at most this magnitude.
 
-    The interval over moments holds for any distribution, so few moments make it wide.
+    The interval over moments allows for rare large differences, so few moments make it wide.
     """
     differences = practice - control
     if len(differences) > 1:
         return _over_pairs(differences.mean(axis=1))
     values = differences[0].tolist()
-    interval = bounded_interval(values, largest)
+    interval = cautious_interval(values, largest)
     return Difference(
         mean=float(np.mean(values)),
         interval=interval,
