@@ -25,7 +25,7 @@ MAX_WORKERS = 64
 # uvicorn's exit status if the application does not start.
 CANNOT_START = 3
 # One program does these jobs without a server.
-JOB_COMMANDS = ("evaluate", "record", "futures", "review", "calibrate")
+JOB_COMMANDS = ("evaluate", "record", "futures", "review", "practice", "calibrate")
 # Commands that are separate programs.
 PROGRAMS = {
     "worker": "arcadia_workers.worker",

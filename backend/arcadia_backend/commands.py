@@ -77,6 +77,11 @@ def review(arguments: list[str]) -> int:
     return run(arguments)
 
 
+def practice(arguments: list[str]) -> int:
+    """Train an agent from its mistakes, and compare it with a control."""
+    return run(arguments)
+
+
 def calibrate(arguments: list[str]) -> int:
     """Compare an agent's values with simulated futures."""
     return run(arguments)

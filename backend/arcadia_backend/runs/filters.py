@@ -18,6 +18,7 @@ from arcadia_backend.runs.expressions.completion import filter_sql, written_sett
 from arcadia_backend.runs.expressions.nodes import COLUMN_BY_NAME, setting_title
 from arcadia_backend.runs.expressions.parsing import KEYWORDS
 from arcadia_backend.runs.names import field_titles
+from arcadia_workers.contract.practice import listed
 
 MAX_SEARCH_LENGTH = 200
 
@@ -213,7 +214,7 @@ def _count_values(configs: Iterable[Mapping[str, Any]]) -> dict[str, dict[tuple[
     """Return each value of each field with its number of runs."""
     columns: dict[str, list[Any]] = defaultdict(list)
     for config in configs:
-        for name, value in config.items():
+        for name, value in listed(config).items():
             columns[name].append(value)
     values: dict[str, dict[tuple[str, str], tuple[Any, int]]] = defaultdict(dict)
     for name in columns.keys() - _COLUMNS:

@@ -25,6 +25,11 @@ def review(arguments: Sequence[str]) -> int:
     return job.main(["review", *arguments])
 
 
+def practice(arguments: Sequence[str]) -> int:
+    """Run `arcadia practice`. Return the exit status."""
+    return job.main(["practice", *arguments])
+
+
 def calibrate(arguments: Sequence[str]) -> int:
     """Run `arcadia calibrate`. Return the exit status."""
     return job.main(["calibrate", *arguments])

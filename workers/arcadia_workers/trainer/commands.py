@@ -1,4 +1,4 @@
-"""Commands for one job without a server: `arcadia evaluate`, `record`, `futures`, `review` and `calibrate`.
+"""Commands without a server: `arcadia evaluate`, `record`, `futures`, `review`, `practice` and `calibrate`.
 
 This module does not load torch, so that mistakes are reported immediately. The models of the contract have the limits
 of the options.
@@ -20,11 +20,18 @@ from arcadia_workers.contract import jobs, layout
 from arcadia_workers.contract.config.emulator import protocol_of
 from arcadia_workers.contract.games import id_of
 from arcadia_workers.contract.plugins.loading import load_named_in_environment
+from arcadia_workers.contract.practice import USUAL_REVIEWS, PracticeOptions
 from arcadia_workers.contract.protocols import PROTOCOLS
 from arcadia_workers.contract.protocols.document import USUAL_EPSILON, Acting
-from arcadia_workers.contract.review import MAX_REVIEWED_EPISODES, USUAL_REVIEWED_EPISODES, ReviewOptions
+from arcadia_workers.contract.review import (
+    MAX_REVIEWED_EPISODES,
+    USUAL_REVIEWED,
+    USUAL_REVIEWED_EPISODES,
+    ReviewOptions,
+)
 from arcadia_workers.contract.tracks import TrackHead
 from arcadia_workers.trainer import calibration
+from arcadia_workers.trainer import practice as practices
 from arcadia_workers.trainer import review as reviews
 from arcadia_workers.trainer.calibration import CalibrateRequest
 from arcadia_workers.trainer.errors import StopRequest, TrainerError, show
@@ -33,10 +40,20 @@ from arcadia_workers.trainer.evaluation.report import JobReport, rounded
 from arcadia_workers.trainer.evaluation.request import EvaluateRequest, RequestError, check_fit
 from arcadia_workers.trainer.futures import request as futures
 from arcadia_workers.trainer.futures.request import FuturesRequest
-from arcadia_workers.trainer.options import Add, add_calibrate, add_evaluate, add_futures, add_record, add_review
+from arcadia_workers.trainer.options import (
+    Add,
+    add_calibrate,
+    add_evaluate,
+    add_futures,
+    add_practice,
+    add_record,
+    add_review,
+)
+from arcadia_workers.trainer.practice import PracticeRequest
 from arcadia_workers.trainer.review import ReviewRequest
 from arcadia_workers.trainer.run.journal import Journal
 
+MAX_REVIEWS = 100
 CUT_FROM = "cut start points from no-op-5min or no-op-30min"
 
 Work = Callable[[JobReport, StopRequest], None]
@@ -311,6 +328,39 @@ def review_over_training(options: argparse.Namespace, request: ReviewRequest, st
     _print_result(options, document, text=reviews.checkpoints_table)
 
 
+def practice(options: argparse.Namespace, _report: JobReport, stop: StopRequest) -> None:
+    """Train an agent from its mistakes, and compare it with a control."""
+    _check_agent(options)
+    if options.reviews and (options.episodes is not None or options.decisions is not None):
+        raise RequestError("--review has the mistakes: remove --episodes and --decisions")
+    episodes = USUAL_REVIEWS if options.episodes is None else options.episodes
+    if not 1 <= episodes <= MAX_REVIEWS:
+        raise RequestError(f"--episodes {episodes}: give a number from 1 to {MAX_REVIEWS}")
+    decisions = USUAL_REVIEWED if options.decisions is None else options.decisions
+    request = PracticeRequest(
+        run_directory=options.run_dir,
+        step=options.checkpoint,
+        protocol=options.protocol,
+        seed=options.seed,
+        reviews=tuple(options.reviews),
+        episodes=episodes,
+        review=validated(ReviewOptions, options, decisions=decisions),
+        options=validated(PracticeOptions, options),
+        out=options.out,
+    )
+    from arcadia_workers.trainer.practice import practicing  # loads torch, which takes seconds
+
+    def show(line: str) -> None:
+        print(line, file=sys.stderr, flush=True)
+
+    stop.interrupts = False
+    try:
+        _print_result(options, practicing.practice(request, stop.requested, show), text=practices.table)
+    finally:
+        if stop.requested():
+            show("Repeat the command to continue.")
+
+
 def _print_result(options: argparse.Namespace, document: Model, *, text: Callable[[Model], str]) -> None:
     print(document.model_dump_json(indent=2) if options.json else text(document), flush=True)
 
@@ -326,5 +376,8 @@ COMMANDS = {
         "Simulate how an episode of an agent continues from one of its decisions", add_futures, simulate
     ),
     "review": Command("Find the decisions of an episode at which an agent lost", add_review, review),
+    "practice": Command(
+        "Train an agent from its mistakes, and compare it with training on without that", add_practice, practice
+    ),
     "calibrate": Command("Compare an agent's values with simulated futures", add_calibrate, calibrate),
 }

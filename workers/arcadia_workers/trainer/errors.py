@@ -10,6 +10,9 @@ TrainerError
 ├── ScheduleError            a requested change of the configuration is not possible
 ├── CheckpointError          a checkpoint cannot be read or written
 ├── DivergedError            a weight of the network is NaN or infinite
+├── NothingToPracticeError   reviews show too few mistakes to practice and to measure
+├── PracticeStartError       a mistake cannot be reached again
+├── ArmFailedError           the training of an arm has failed
 ├── RequestError             the command line requests an impossible evaluation
 ├── NoCheckpointError        no checkpoint can be evaluated
 ├── ExportError              an agent cannot be written to a file

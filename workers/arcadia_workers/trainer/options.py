@@ -15,6 +15,7 @@ from arcadia_workers.contract.futures import (
     USUAL_MOMENTS,
     Until,
 )
+from arcadia_workers.contract.practice import USUAL_BEFORE, USUAL_EVALUATIONS, USUAL_REVIEWS, USUAL_SHARE
 from arcadia_workers.contract.protocols.document import USUAL_EPSILON
 from arcadia_workers.contract.review import USUAL_REVIEWED, USUAL_REVIEWED_EPISODES
 
@@ -117,6 +118,32 @@ def add_review(add: Add) -> None:
     add("--episodes", type=int, metavar="N", help=f"with --over-training, default: {USUAL_REVIEWED_EPISODES}")
     help_text = f"longest future, in decisions (default: {USUAL_HORIZON})"
     add("--horizon", type=int, default=USUAL_HORIZON, metavar="H", help=help_text)
+
+
+def add_practice(add: Add) -> None:
+    _add_agent(add)
+    add(
+        "--review",
+        type=Path,
+        action="append",
+        default=[],
+        metavar="FILE",
+        dest="reviews",
+        help="the output of `arcadia review --json`; repeatable (default: review episodes now)",
+    )
+    add("--episodes", type=int, metavar="N", help=f"episodes to review (default: {USUAL_REVIEWS})")
+    add("--decisions", type=int, metavar="N", help=f"decisions to review in each (default: {USUAL_REVIEWED})")
+    help_text = f"share of episodes that begin before a mistake (default: {USUAL_SHARE})"
+    add("--share", type=float, default=USUAL_SHARE, metavar="P", help=help_text)
+    help_text = f"decisions between such a start and the mistake (default: {USUAL_BEFORE})"
+    add("--before", type=int, default=USUAL_BEFORE, metavar="K", help=help_text)
+    add("--steps", type=int, metavar="N", help="steps of each arm (default: a tenth of the checkpoint's, from 10,000)")
+    add(
+        "--pairs", type=int, default=1, metavar="N", help="pairs of practice and control: 1, or 3 and more (default: 1)"
+    )
+    help_text = f"evaluation episodes of each arm (default: {USUAL_EVALUATIONS})"
+    add("--evaluations", type=int, default=USUAL_EVALUATIONS, metavar="N", help=help_text)
+    add("--out", type=Path, metavar="DIR", required=True, help="the folder of the practice; a known one is continued")
 
 
 def add_calibrate(add: Add) -> None:

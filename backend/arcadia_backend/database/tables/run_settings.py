@@ -9,6 +9,7 @@ from sqlalchemy.orm import Mapped, Session, UOWTransaction, mapped_column
 
 from arcadia_backend.database.tables.base import Base, Id
 from arcadia_backend.database.tables.runs import Run
+from arcadia_workers.contract.practice import listed
 
 SettingType = Literal["number", "text", "boolean", "json"]
 # The name of a field and the id of a run.
@@ -42,7 +43,7 @@ class RunSetting(Base):
 
 def setting_rows(run_id: int, config: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
     """Yield the rows of a configuration."""
-    for name, value in config.items():
+    for name, value in listed(config).items():
         if value is not None and len(name) <= MAX_NAME:
             kind, number, text = _columns(value)
             yield {"name": name, "run_id": run_id, "type": kind, "number": number, "text": text}

@@ -10,6 +10,7 @@ from arcadia_backend.database.columns import utc_now
 from arcadia_backend.database.tables.base import Base, BulkState, Id, RunOrigin
 from arcadia_backend.database.tables.workspace import MAIN_ID, Project
 from arcadia_workers.contract.events import LogLevel
+from arcadia_workers.contract.practice import compared
 from arcadia_workers.contract.worker_api import Desired, Outcome, QueueName, State
 
 # A database uses the index of these runs only for exactly this condition.
@@ -98,9 +99,8 @@ class Run(Base):
     @property
     def comparable_config(self) -> dict[str, Any]:
         """The configuration with the method and the environment, which those of trained runs contain."""
-        return (
-            self.config if self.origin == "trained" else {"algorithm": self.algorithm, "env": self.env, **self.config}
-        )
+        config = dict(compared(self.config))
+        return config if self.origin == "trained" else {"algorithm": self.algorithm, "env": self.env, **config}
 
 
 class Measurement(Base):

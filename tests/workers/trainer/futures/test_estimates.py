@@ -110,6 +110,9 @@ class Chain:
         self.seed, self._random = seed, np.random.default_rng(seed)
         self.score, self.frames, self.over, self.lives = 0.0, 0, False, 3
 
+    def begin_another(self) -> None:
+        self.begin(self.seed + 1)
+
     def step(self, action: Action) -> None:
         self.score += float(action)
         self.lives -= int(action == 0)

@@ -3,6 +3,7 @@
 from typing import Any, ClassVar, Literal, get_args
 
 from pydantic import BaseModel, ConfigDict, Field, JsonValue, ValidationInfo, field_validator, model_validator
+from pydantic.json_schema import SkipJsonSchema
 from pydantic_core import PydanticCustomError
 
 from arcadia_workers.contract.config.emulator import (
@@ -21,6 +22,7 @@ from arcadia_workers.contract.config.emulator import (
 )
 from arcadia_workers.contract.games import ENVIRONMENTS, NETWORKS, ActionKind, Environment, known
 from arcadia_workers.contract.layout import DEFAULT_KEPT, DEFAULT_REPLAYS_MEGABYTES, MIN_KEPT
+from arcadia_workers.contract.practice import Practice
 from arcadia_workers.contract.protocols.document import SAMPLED, Acting
 
 Device = Literal["auto", "cpu", "cuda"]
@@ -279,6 +281,13 @@ class TrainingConfig(BaseModel):
     repeat_action_probability: RepeatActionProbability = 0.0
     action_set: ActionSet = "minimal"
     cap_frames: CapFrames = 108_000
+    # Not in the JSON schema, so no form shows it. Configurations without practice do not contain it.
+    practice: SkipJsonSchema[Practice | None] = Field(
+        default=None,
+        exclude_if=lambda practice: practice is None,
+        title="Practice",
+        description="Begin a share of the episodes before the mistakes of a reviewed agent.",
+    )
 
     # The kinds of actions that the method can learn.
     action_kinds: ClassVar[tuple[ActionKind, ...]] = ("discrete",)
@@ -342,6 +351,15 @@ class TrainingConfig(BaseModel):
         if fewest > most:
             raise ValueError(f"larger than max_noops, which is {most}: give 0, or a larger max_noops")
         return fewest
+
+    @field_validator("practice")
+    @classmethod
+    def practice_has_discrete_actions(cls, practice: Practice | None, info: ValidationInfo) -> Practice | None:
+        """Raise for environments whose mistakes cannot be reviewed."""
+        environment = ENVIRONMENTS.get(info.data.get("env", ""))
+        if practice and environment and environment.actions == "continuous":
+            raise ValueError(f"needs discrete actions, and those of {environment.id} are continuous: remove it")
+        return practice
 
     @classmethod
     def can_act_in(cls, environment: Environment) -> bool:

@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 from arcadia_workers.contract.action_names import ActionSpace, Continuous, Discrete, number_of_actions
 from arcadia_workers.contract.config import TrainingConfig
 from arcadia_workers.contract.games import ENVIRONMENTS, rom_of
+from arcadia_workers.contract.plugins.discovery import resolve
 from arcadia_workers.contract.plugins.loading import PROVIDERS
 from arcadia_workers.trainer.environments import worlds as worlds  # registers Arcadia's environments with gymnasium
 from arcadia_workers.trainer.errors import TrainerError
@@ -318,8 +319,15 @@ class GymnasiumEnvironments:
         self._envs.close()
 
 
+# The games of practice are made of this package and of methods, so it is found by name.
+PRACTICE = "arcadia_workers.trainer.games.practice:PracticeEnvironments"
+
+
 def make(config: TrainingConfig, num_envs: int, seed: int, num_threads: int = 1) -> Environments:
     """Open `num_envs` environments of the run's game; Atari games step in at most `num_threads` threads."""
+    if config.practice:
+        practicing: Environments = resolve(PRACTICE)(config, num_envs, seed, num_threads)
+        return practicing
     if config.environment.family.simulator == "ale":
         threads = min(num_threads, num_envs, devices.cores())
         return AtariEnvironments(config, num_envs, threads, seed)

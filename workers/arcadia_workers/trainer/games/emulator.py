@@ -76,7 +76,8 @@ class AtariGame:
         self.action_names = tuple(action.name for action in self._legal)
         self.frames_per_step = frames_per_step
         self._cap_frames = cap_frames
-        self._repeat_action_probability = repeat_action_probability
+        # For branches, which repeat actions themselves.
+        self.repeat_action_probability = repeat_action_probability
         self._emulator = _opened(repeat_action_probability)
         self._watch: Watch | None = None
 
@@ -91,9 +92,12 @@ class AtariGame:
     def begin(self, seed: int) -> None:
         self._emulator.setInt("random_seed", seed)
         self._emulator.loadROM(self._rom)  # applies the seed
+        self.seed = seed
+        self.begin_another()
+
+    def begin_another(self) -> None:
         self._emulator.reset_game()
         self._has_lives = self._emulator.lives() > 0
-        self.seed = seed
         self.trail: list[HeldAction] = []
         self.score, self.frames, self.over, self.cut_off = 0.0, 0, False, False
         self._see([])
@@ -218,7 +222,7 @@ class AtariBranch(AtariGame):
         return [AtariBranch(self, self._state, seed, number % EMULATORS) for number, seed in enumerate(seeds)]
 
     def fingerprint(self) -> bytes:
-        random = repr((self._random.bit_generator.state, self._held)) if self._repeat_action_probability else ""
+        random = repr((self._random.bit_generator.state, self._held)) if self.repeat_action_probability else ""
         return self._state.serialize() + self.observation.tobytes() + random.encode()
 
     def _decide(self, choose: Callable[[], ale_py.Action]) -> None:
@@ -227,6 +231,6 @@ class AtariBranch(AtariGame):
         self._state, self._lives = self._emulator.cloneState(), super().lives
 
     def _frame(self, action: ale_py.Action) -> None:
-        if self._random.random() >= self._repeat_action_probability:
+        if self._random.random() >= self.repeat_action_probability:
             self._held = action
         super()._frame(self._held)

@@ -75,6 +75,10 @@ class PlayableGame(Protocol):
         """Reset the environment to the start of an episode."""
         ...
 
+    def begin_another(self) -> None:
+        """Reset the environment without a seed, as in training: it continues its random numbers."""
+        ...
+
     def step(self, action: Action) -> None:
         """Take one decision of the agent."""
         ...
@@ -140,8 +144,15 @@ class GymnasiumGame:
         if self._begins_in_a_new_world:
             self._env.close()
             self._env = self._make()
+        self.seed = seed
+        self._reset(seed)
+
+    def begin_another(self) -> None:
+        self._reset(None)
+
+    def _reset(self, seed: int | None) -> None:
         observation, _ = self._env.reset(seed=seed)
-        self.seed, self._taken = seed, list[Action]()
+        self._taken = list[Action]()
         self.observation = observed(observation)
         self.score, self.frames, self.over, self.cut_off = 0.0, 0, False, False
 

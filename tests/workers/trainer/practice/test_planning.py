@@ -1,0 +1,77 @@
+"""Tests that mistakes are split into practiced and held-out ones before practice."""
+
+from collections.abc import Sequence
+
+import pytest
+
+from arcadia_workers.contract.protocols.document import SAMPLED
+from arcadia_workers.contract.review import ReviewDocument, ReviewedDecision
+from arcadia_workers.trainer.games.playing import Draws
+from arcadia_workers.trainer.practice.planning import APART, NothingToPracticeError, Sight, Traced, split
+
+
+def traced(episode: int, *mistakes: int, play: bytes | None = None) -> Traced:
+    """Return an episode with mistakes at these decisions."""
+    reviewed = [
+        ReviewedDecision(decision=at, reason="every", taken="left", better="stay", finding="mistake") for at in mistakes
+    ]
+    review = ReviewDocument(
+        env="Arcadia/Catch-v0",
+        algorithm="paac",
+        checkpoint_step=5,
+        protocol="episodes",
+        seed=1,
+        episode=episode,
+        acting=SAMPLED,
+        horizon=20,
+        gamma=0.9,
+        clip_rewards=True,
+        decisions=1_000,
+        score=0.0,
+        reviewed=reviewed,
+        simulations=0,
+        seconds=0.0,
+    )
+    sights = {at: Sight(0.5, bytes([episode, at % 256]), 0.0) for at in mistakes}
+    return Traced(review, Draws(7, 0, 1), "0" * 1_000, reviewed, sights, play or bytes([episode]))
+
+
+def decisions(chosen: Sequence[tuple[Traced, Sequence[ReviewedDecision]]]) -> list[tuple[int, list[int]]]:
+    return [(each.review.episode, [mistake.decision for mistake in mistakes]) for each, mistakes in chosen]
+
+
+def test_every_other_episode_with_mistakes_is_practiced() -> None:
+    episodes = [traced(0, 5, 9), traced(1), traced(2, 3), traced(3, 100, 110, 400), traced(4, 8)]
+    practiced, held_out = split(episodes)
+    assert decisions(practiced) == [(0, [5, 9]), (3, [100, 110, 400])]
+    assert decisions(held_out) == [(2, [3]), (4, [8])]
+
+
+def test_only_the_first_mistake_of_a_situation_is_measured() -> None:
+    practiced, held_out = split([traced(0, 5), traced(1, 100, 100 + APART - 1, 100 + 2 * APART - 2, 100 + 3 * APART)])
+    assert decisions(practiced) == [(0, [5])]
+    assert decisions(held_out) == [(1, [100, 100 + 3 * APART])]
+
+
+def test_a_single_episode_is_split_by_situations() -> None:
+    practiced, held_out = split([traced(0, 10, 20, 200, 210, 400, 600)])
+    assert decisions(practiced) == [(0, [10, 20, 400])]
+    assert decisions(held_out) == [(0, [200, 600])]
+
+
+def test_an_episode_that_repeats_another_one_counts_once() -> None:
+    practiced, held_out = split([traced(0, 5, play=b"same"), traced(1, 5, play=b"same"), traced(2, 7)])
+    assert decisions(practiced) == [(0, [5])]
+    assert decisions(held_out) == [(2, [7])]
+
+
+@pytest.mark.parametrize(
+    ("episodes", "message"),
+    [
+        ([traced(0), traced(1)], "the reviews show no mistake"),
+        ([traced(0, 10, 20)], "mistakes in only one situation"),
+    ],
+)
+def test_too_few_mistakes_are_an_error(episodes: list[Traced], message: str) -> None:
+    with pytest.raises(NothingToPracticeError, match=message):
+        split(episodes)
