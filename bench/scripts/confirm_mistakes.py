@@ -2,9 +2,9 @@
 
     python bench/scripts/confirm_mistakes.py --checkpoint FILE.safetensors --episode FILE.json --csv FILE
 
-The JSON file of `python -m bench.pong_review` has the emulator's seed, the no-ops, the actions of all decisions, and the
-decisions to confirm, with the action taken and a better one. Each is simulated in pairs of futures with the same random
-numbers for the agent's later actions.
+The JSON file of `python -m bench.pong_review` has the emulator's seed, the no-ops, the actions of all decisions, and
+the decisions to confirm, with the action taken and a better one. Each is simulated in pairs of futures with the same
+random numbers for the agent's later actions.
 """
 
 import argparse
