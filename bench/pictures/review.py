@@ -1,22 +1,26 @@
 """Record the animation of docs/review.md: `python -m bench.pictures.review URL`.
 
-URL is the address of a replay with a finished review that shows a mistake, for example
-http://127.0.0.1:8000/runs/1/replays?replays=20. The server must have a worker and the replay's checkpoint. The file
-shows the marks, a click on the most costly mistake, and futures of both actions side by side.
+URL is the link to the moment of a mistake in a replay with a review, for example
+http://127.0.0.1:8000/runs/1/replays?replays=20&t=23.475. The server must have a worker and the replay's checkpoint. The
+file shows the replay up to the moment, the marks, a click on the most costly mistake, and futures of both actions.
 """
 
 import argparse
 from pathlib import Path
+from urllib.parse import parse_qs, urlsplit
 
 import numpy as np
 from playwright.sync_api import Page, expect
 
-from bench.pictures.animation import FRAME_SECONDS, IS_READY, LONG_PAUSE, PAUSE, WINDOW, Recorder
+from bench.pictures.animation import FRAME_SECONDS, HEADER, IS_READY, LONG_PAUSE, PAUSE, SEEK, WINDOW, Recorder
 from bench.pictures.screenshots import FOLDER, TIMEOUT_MILLISECONDS
 from tests.chromium import chromium
 
 # Loops of the futures, each at most this long.
 LOOPS, LONGEST_SECONDS = 2, 3.2
+# Seconds of the replay before the moment.
+SHOWN_SECONDS = 1.6
+TOP = "each => each.getBoundingClientRect().top + scrollY"
 # Shows all videos of the futures at a time. A shorter one stays at its last picture.
 SEEK_ALL = """(videos, time) => Promise.all(videos.map(video => new Promise(done => {
     const to = Math.min(time, video.duration - 0.01);
@@ -41,14 +45,17 @@ def main() -> None:
 
 
 def record(page: Page, address: str) -> Recorder:
-    """Open the review, choose the most costly mistake, and play its futures."""
+    """Play the replay up to the moment, choose the most costly mistake, and play its futures."""
     recorder = Recorder(page)
+    moment = float(parse_qs(urlsplit(address).query)["t"][0])
     page.goto(address)
     page.wait_for_function(IS_READY)
+    page.evaluate("top => scrollTo(0, top)", page.locator("video").first.evaluate(TOP) - HEADER)
+    recorder.play(moment - SHOWN_SECONDS, moment)
+    page.evaluate(SEEK, moment)
+    recorder.shoot(LONG_PAUSE)
     page.get_by_role("button", name="Review", exact=True).click()
     panel = page.get_by_role("region", name="Review", exact=True)
-    recorder.scroll_to(page.locator("video").first)
-    recorder.shoot(PAUSE)
     recorder.scroll_to(panel)
     recorder.shoot(LONG_PAUSE)
     marks = panel.get_by_role("group", name="Reviewed decisions").get_by_role("button")
@@ -57,11 +64,11 @@ def record(page: Page, address: str) -> Recorder:
     costly.hover(force=True)
     recorder.shoot(PAUSE)
     costly.click(force=True)
-    moment = panel.get_by_role("region", name="Moment of decision")
-    recorder.scroll_to(moment)
+    opened = panel.get_by_role("region", name="Moment of decision")
+    recorder.scroll_to(opened)
     recorder.shoot(LONG_PAUSE)
-    begin = moment.get_by_role("button", name="Show futures")
-    futures = moment.get_by_role("region", name="Futures side by side")
+    begin = opened.get_by_role("button", name="Show futures")
+    futures = opened.get_by_role("region", name="Futures side by side")
     expect(begin.or_(futures)).to_be_visible()
     if begin.is_visible():
         begin.click()
