@@ -17,12 +17,12 @@ from arcadia_workers.trainer.games.video import VideoWriter
 from tests.backend.futures.test_futures import MADE
 from tests.browser.reported import installation_without_workers, open_api
 from tests.browser.synthetic_replay import ACTIONS, DECISIONS, report_replay
+from tests.browser.test_accessibility import AXE, AXE_SCRIPT, BEYOND_SCRIPT, RULES, SCHEMES, SIZES
 from tests.factories import PONG, Api, checkpoint_path, event, sha256, started
 from tests.installation import Installation
 
 # The decision of the mistake, and what it lost.
 MISTAKE, LOSS = 12, 1.5
-BEYOND_SCRIPT = "() => document.documentElement.scrollWidth - window.innerWidth"
 
 
 @pytest.fixture(scope="module")
@@ -173,12 +173,15 @@ def test_a_review_is_started_stopped_and_continued_and_a_mistake_is_opened(
     expect(futures.get_by_label("Future 2 with LEFT")).to_be_visible()
     expect(futures.get_by_role("button", name=re.compile("^(Play|Pause) futures"))).to_be_visible()
 
-    # The futures are kept with the replay, and fit on a phone.
-    page.set_viewport_size({"width": 390, "height": 844})
-    page.reload()
-    panel = open_review(page)
-    panel.get_by_role("group", name="Reviewed decisions").get_by_role("button").click()
-    expect(panel.get_by_role("region", name="Futures side by side").locator("video")).to_have_count(6)
-    assert page.evaluate(BEYOND_SCRIPT) <= 0
+    # The futures are kept with the replay. The page is accessible, and fits on a phone.
+    page.add_init_script(path=AXE)
+    for size, scheme in zip(SIZES, SCHEMES, strict=True):
+        page.set_viewport_size(size)
+        page.emulate_media(color_scheme=scheme)
+        panel = open_review(page)
+        panel.get_by_role("group", name="Reviewed decisions").get_by_role("button").click()
+        expect(panel.get_by_role("region", name="Futures side by side").locator("video")).to_have_count(6)
+        assert page.evaluate(AXE_SCRIPT, [RULES, ""]) == []
+        assert page.evaluate(BEYOND_SCRIPT) <= 0
     page.keyboard.press("]")
     expect(page.get_by_role("region", name="Evaluation")).to_contain_text("The critic's opinion")
