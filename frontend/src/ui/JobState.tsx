@@ -29,9 +29,16 @@ const ICONS: Record<State, typeof IconCheck> = {
 const RUN_STATES = { running: "running", done: "finished", failed: "failed" } as const;
 
 const WORDS = {
-  evaluation: { running: "Playing", noun: "episode", label: "Episodes played" },
-  review: { running: "Reviewing", noun: "decision", label: "Decisions reviewed" },
-  calibration: { running: "Calibrating", noun: "decision", label: "Decisions judged" },
+  evaluation: { ...NAMES, running: "Playing", noun: "episode", label: "Episodes played" },
+  // A stopped review keeps what it found.
+  review: {
+    ...NAMES,
+    running: "Reviewing",
+    cancelled: "Stopped",
+    noun: "decision",
+    label: "Decisions reviewed",
+  },
+  calibration: { ...NAMES, running: "Calibrating", noun: "decision", label: "Decisions judged" },
 };
 
 interface JobStateProps {
@@ -41,11 +48,11 @@ interface JobStateProps {
 
 /** State of a job with an icon, and its progress while it is in progress. */
 export function JobState({ job: { state, done, total }, kind }: JobStateProps) {
-  const { running, noun, label } = WORDS[kind];
+  const { noun, label, ...names } = WORDS[kind];
   return state === "running" && total > 0 ? (
     <JobProgress done={done} total={total} noun={noun} label={label} />
   ) : (
-    <StateBadge state={state} name={state === "running" ? running : NAMES[state]} />
+    <StateBadge state={state} name={names[state]} />
   );
 }
 

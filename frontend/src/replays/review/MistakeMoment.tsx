@@ -76,7 +76,7 @@ function Compared({ thoughts, mistake }: Pick<MistakeMomentProps, "thoughts" | "
       rows={rows}
       rowKey={({ role }) => role}
       columns={[
-        { cell: ({ role }) => role, title: "", isRowHeader: true },
+        { title: "Side", isTitleHidden: true, cell: ({ role }) => role, isRowHeader: true },
         { title: "Action", cell: ({ name }) => name },
         {
           title: numbers_kind === "values" ? "Q-value" : "Probability",

@@ -78,7 +78,7 @@ describe("the review of a replay", () => {
     expect(of("POST /replays/2/reviews").map(({ body }) => body)).toEqual([{ decisions: 60 }]);
     expect(await within(panel).findByRole("progressbar", { name: "Decisions reviewed" })).toBeTruthy();
     await userEvent.click(within(panel).getByRole("button", { name: "Stop" }));
-    expect(await within(panel).findByText("Cancelled")).toBeTruthy();
+    expect(await within(panel).findByText("Stopped")).toBeTruthy();
     expect(within(panel).getByText(/^1 mistake in 1 reviewed decision/)).toBeTruthy();
   });
 

@@ -38,6 +38,7 @@ export function SideBySide({ thoughts, sides }: SideBySideProps) {
   );
   return (
     <section className={classes.futures} aria-label="Futures side by side">
+      <Transport replays={lengths} playback={playback} noun="futures" />
       <ul className={classes.pairs}>
         {pairs.map(({ number, files }) => (
           <li key={number}>
@@ -73,7 +74,6 @@ export function SideBySide({ thoughts, sides }: SideBySideProps) {
           </li>
         ))}
       </ul>
-      <Transport replays={lengths} playback={playback} noun="futures" />
       <Text size="xs" c="dimmed" maw={640}>
         Both videos of a pair have the same random numbers, so they differ only by the action. Three pairs are
         examples; the loss is measured with many more.
