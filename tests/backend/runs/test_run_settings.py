@@ -28,6 +28,36 @@ def test_launched_copied_and_purged_runs_have_their_settings(api: Api, database:
     assert stored_settings(database) == expected_settings(database)
 
 
+def test_of_a_practice_only_the_share_is_a_setting(api: Api, database: Database) -> None:
+    episode = {"seed": 3, "actions": "01", "mistakes": [2], "seen": 0.5, "score": 2.0}
+    practice = {"share": 0.5, "before": 1, "episodes": [episode]}
+    config = CARTPOLE | {"practice": practice}
+    run = api.launch(config=config)
+    control = api.launch(config=config | {"practice": practice | {"share": 0.0}})["id"]
+    other = api.launch(config=config | {"practice": practice | {"before": 2}})["id"]
+    plain = api.launch()
+    assert run["config"]["practice"]["episodes"][0]["actions"] == "01"
+    assert "practice" not in plain["config"]
+    rows = [row for row in stored_settings(database) if "practice" in row["name"]]
+    assert [(row["name"], row["number"]) for row in rows] == [
+        ("practice.share", 0.5),
+        ("practice.share", 0.0),
+        ("practice.share", 0.5),
+    ]
+    listed = api.user.get("/api/v1/run-settings", params={"every": True}).json()["settings"]
+    [setting] = [each for each in listed if "practice" in each["field"]]
+    assert (setting["field"], setting["examples"]) == ("practice.share", [0.5, 0.0])
+    found = api.user.get("/api/v1/runs", params={"filter": f"{setting['name']} > 0.1"}).raise_for_status().json()
+    assert {each["id"] for each in found["items"]} == {run["id"], other}
+    compared = api.user.get("/api/v1/compare", params={"runs": f"{run['id']},{control},{other}"}).json()
+    assert {each["field"] for each in compared["differences"] if not each["same"]} == {
+        "practice.share",
+        "practice.starts",
+    }
+    clone = api.act(run["id"], "clone", overrides={"seed": 5})
+    assert clone["config"]["practice"] == run["config"]["practice"]
+
+
 def test_changed_configurations_have_their_settings(api: Api, database: Database) -> None:
     made = random.Random(3)
     values = [None, True, False, 0, -0.0, 1, 2.5, 1e-70, -1e70, 10**400, "", "ä", "true", [1, "ü, ö"], {"a": [1, 2]}]

@@ -1,5 +1,7 @@
 """Tests of statements about single actions, with known truths."""
 
+import math
+
 import numpy as np
 import pytest
 
@@ -7,6 +9,8 @@ from arcadia_workers.contract.inference.losses import (
     DECISIVE,
     Bounds,
     bound_loss,
+    bounded_interval,
+    cautious_interval,
     loss_evidence,
     loss_interval,
     pairs_needed,
@@ -69,6 +73,31 @@ def test_of_the_selected_losses_at_most_one_in_twenty_is_false() -> None:
     assert selected >= 400
     assert select_losses([]) == select_losses([1.0, 19.0]) == []
     assert select_losses([0.1, 45.0, 44.0]) == [1, 2]
+
+
+@pytest.mark.parametrize("count", [3, 8, 13, 40, 100])
+def test_a_cautious_interval_misses_the_mean_of_two_values_rarely(count: int) -> None:
+    """Check all pairs of a gain and a loss whose mean is 0, also those that a few values hardly ever contain."""
+    ways = np.array([math.comb(count, wins) for wins in range(count + 1)], dtype=float)
+    worst = 0.0
+    for gain in np.geomspace(0.02, 1, 12):
+        for loss in (0.05, 0.2, 0.5, 0.9, 1.0):
+            chance = loss / (gain + loss)
+            chances = ways * chance ** np.arange(count + 1) * (1 - chance) ** np.arange(count, -1, -1)
+            ends = [cautious_interval([gain] * wins + [-loss] * (count - wins), 1.0) for wins in range(count + 1)]
+            worst = max(worst, float(sum(p for p, (low, _) in zip(chances, ends, strict=True) if low > 0)))
+    assert worst <= 0.04
+
+
+def test_a_cautious_interval_is_narrower_than_one_without_assumptions() -> None:
+    values = np.random.default_rng(0).normal(0.8, 0.3, 20).tolist()
+    low, high = cautious_interval(values, 2.0)
+    assert 0 < low < 0.8 < high
+    assert bounded_interval(values, 2.0)[0] < low
+    one = cautious_interval([2.0], 2.0)
+    assert one[0] < 0 < one[1] == 2.0
+    mirrored = cautious_interval([-value for value in values], 2.0)
+    assert mirrored == pytest.approx((-high, -low))
 
 
 def regret(agent: str, spread: float, random: np.random.Generator) -> tuple[tuple[float, float], float]:

@@ -54,7 +54,7 @@ def fits(game: PlayableGame, episode: PracticedEpisode) -> bool:
     )
 
 
-class Start:
+class PracticeStart:
     """A state at which practice begins, and how many decisions it is after the normal start of its episode."""
 
     def __init__(self, game: PlayableGame, decision: int) -> None:
@@ -65,7 +65,7 @@ class Start:
         return self._game.branch([seed] * (emulator + 1))[-1]
 
 
-def reach(config: TrainingConfig, practice: Practice) -> list[Start]:
+def reach(config: TrainingConfig, practice: Practice) -> list[PracticeStart]:
     """Play the episodes up to their mistakes, and return where practice begins."""
     game = open_game(config, practice.repeat_action_probability)
     if isinstance(game, AtariGame):
@@ -83,7 +83,7 @@ def reach(config: TrainingConfig, practice: Practice) -> list[Start]:
     return starts
 
 
-def _reach(game: PlayableGame, episode: PracticedEpisode, before: int) -> Iterator[Start]:
+def _reach(game: PlayableGame, episode: PracticedEpisode, before: int) -> Iterator[PracticeStart]:
     actions = [ACTION_SYMBOLS.index(symbol) for symbol in episode.actions]
     if max(actions, default=0) >= number_of_actions(game.actions):
         raise PracticeStartError(
@@ -97,7 +97,7 @@ def _reach(game: PlayableGame, episode: PracticedEpisode, before: int) -> Iterat
             break
         if decision in wanted:
             [branch] = game.branch([0])
-            yield Start(branch, decision)
+            yield PracticeStart(branch, decision)
         if decision < len(actions):
             game.step(actions[decision])
     if not fits(game, episode):
@@ -107,7 +107,7 @@ def _reach(game: PlayableGame, episode: PracticedEpisode, before: int) -> Iterat
         )
 
 
-class Lane:
+class PracticeLane:
     """One environment of a batch. It draws the same random numbers for each episode, wherever it begins."""
 
     def __init__(self, config: TrainingConfig, practice: Practice, seed: int, emulator: int) -> None:
@@ -120,7 +120,7 @@ class Lane:
         self._random = np.random.default_rng([STREAM, seed])
         self._decisions = 0
 
-    def begin(self, starts: Sequence[Start], *, is_first: bool = False) -> None:
+    def begin(self, starts: Sequence[PracticeStart], *, is_first: bool = False) -> None:
         """Begin an episode."""
         draw = self._random.integers
         is_practice = self._random.random() < self._practice.share
@@ -183,14 +183,14 @@ class PracticeEnvironments:
         is_atari = config.environment.family.simulator == "ale"
         threads = min(num_threads, num_envs, EMULATORS) if is_atari else 1
         first = seed * num_envs % (2**31 - num_envs) if is_atari else seed * num_envs
-        self._lanes = [Lane(config, self._practice, first + i, i % threads) for i in range(num_envs)]
+        self._lanes = [PracticeLane(config, self._practice, first + i, i % threads) for i in range(num_envs)]
         # The lanes of a thread share an emulator for practice.
         self._groups = [range(number, num_envs, threads) for number in range(threads)]
         self._threads = ThreadPoolExecutor(threads, thread_name_prefix="practice") if threads > 1 else None
         own = self._lanes[0].game
         self.num_envs, self.actions = num_envs, own.actions
         self.observation_shape, self.frames_per_step = own.observation_shape, own.frames_per_step
-        self._starts: list[Start] = []
+        self._starts: list[PracticeStart] = []
         self._over = np.zeros(num_envs, dtype=np.bool_)
         self._actions: Actions | None = None
         self._stepping: list[Future[None]] = []

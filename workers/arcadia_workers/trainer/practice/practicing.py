@@ -55,7 +55,7 @@ Show = Callable[[str], None]
 Model = TypeVar("Model", bound=BaseModel)
 
 
-class Measured(BaseModel):
+class AgentMeasurement(BaseModel):
     """What an agent does at the held-out moments, and its evaluation episodes."""
 
     model_config = ConfigDict(extra="forbid")
@@ -84,7 +84,7 @@ def write(path: Path, document: BaseModel) -> None:
         raise TrainerError(f"{path} cannot be written: {error.strerror}") from error
 
 
-Measurements = dict[tuple[ArmName, int], Measured]
+Measurements = dict[tuple[ArmName, int], AgentMeasurement]
 """The arms by name and pair."""
 
 
@@ -159,9 +159,9 @@ def reviews_of(request: PracticeRequest, player: Player, stop: Stop, show: Show)
         yield review
 
 
-def measure(path: Path, agent: Player, plan: PracticePlan, evaluations: int, stop: Stop) -> Measured:
+def measure(path: Path, agent: Player, plan: PracticePlan, evaluations: int, stop: Stop) -> AgentMeasurement:
     """Let an agent play on from the held-out moments, and evaluate it. Keep the result in a file."""
-    if kept := read_if_exists(path, Measured):
+    if kept := read_if_exists(path, AgentMeasurement):
         return kept
     began = time.monotonic()
     at_moments = [*play_on(agent, plan, stop)]
@@ -170,7 +170,7 @@ def measure(path: Path, agent: Player, plan: PracticePlan, evaluations: int, sto
     if stop():
         raise StoppedError("practice was stopped")
     episodes = sorted((each.episode for each in played), key=lambda episode: episode.number)
-    measured = Measured(moments=at_moments, episodes=episodes, seconds=time.monotonic() - began)
+    measured = AgentMeasurement(moments=at_moments, episodes=episodes, seconds=time.monotonic() - began)
     write(path, measured)
     return measured
 
@@ -260,12 +260,12 @@ def _over_pairs(differences: Floats) -> Difference:
 
 
 def document(
-    request: PracticeRequest, player: Player, plan: PracticePlan, before: Measured, measured: Measurements
+    request: PracticeRequest, player: Player, plan: PracticePlan, before: AgentMeasurement, measured: Measurements
 ) -> PracticeDocument:
     """Return what practice changed."""
     practice, control = ([arm for (name, _), arm in measured.items() if name == wanted] for wanted in ARMS)
 
-    def by_moment(arms: Sequence[Measured], field: str) -> Floats:
+    def by_moment(arms: Sequence[AgentMeasurement], field: str) -> Floats:
         return np.array([[getattr(moment, field) for moment in arm.moments] for arm in arms])
 
     repeated = difference_at_moments(by_moment(practice, "probability"), by_moment(control, "probability"), 1.0)
@@ -316,7 +316,7 @@ def reversed_interval(interval: Interval | None) -> Interval | None:
     return (-interval[1], -interval[0]) if interval else None
 
 
-def arm_of(out: Path, player: Player, plan: PracticePlan, name: ArmName, pair: int, measured: Measured) -> Arm:
+def arm_of(out: Path, player: Player, plan: PracticePlan, name: ArmName, pair: int, measured: AgentMeasurement) -> Arm:
     """Return the description of an arm."""
     first = player.checkpoint.file.step
     config = arm_config(player.config, plan, name, pair, first)
