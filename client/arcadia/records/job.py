@@ -273,6 +273,11 @@ class ReviewRecord(JobRecord):
         return sorted(shown, key=lambda each: int(each["decision"]))
 
     @property
+    def situations(self) -> list[dict[str, Any]]:
+        """The mistakes at similar moments: their `decisions`, and the one that is `shown`. The most costly first."""
+        return list(self.document.get("situations", []))
+
+    @property
     def document(self) -> dict[str, Any]:
         """Everything that is known so far, as `arcadia review --json` prints it."""
         return dict(self.data.get("document") or {})

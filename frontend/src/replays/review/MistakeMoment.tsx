@@ -97,20 +97,22 @@ function Compared({ thoughts, mistake }: Pick<MistakeMomentProps, "thoughts" | "
 /** Futures of each side. Three of them have videos. */
 const FUTURES = 8;
 
-/** Return the newest futures with videos of the first ones that begin with an action. */
-const findFutures = (
+/** Return the futures with videos of the first ones that begin with an action: finished ones, or the newest. */
+function findFutures(
   list: readonly FuturesSummary[],
   replay: PlayableReplay,
   { decision }: ReviewedDecision,
   action: string,
-) =>
-  list.find(
+): FuturesSummary | undefined {
+  const same = list.filter(
     (each) =>
       each.decision === decision &&
       each.videos_of === "first" &&
       each.first?.join() === action &&
       !isByAnother(each, replay),
   );
+  return same.find(({ state }) => state === "done") ?? same[0];
+}
 
 function Futures(props: Pick<MistakeMomentProps, "replay" | "thoughts" | "document" | "mistake">) {
   const { replay, thoughts, document, mistake } = props;
@@ -155,6 +157,7 @@ function Futures(props: Pick<MistakeMomentProps, "replay" | "thoughts" | "docume
           size="sm"
           disabled={replay.actions.simulate !== null}
           loading={request.isPending}
+          // The error of the request is shown above.
           onClick={() => void show().catch(() => undefined)}
         >
           {failed ? "Try again" : "Show futures"}

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from arcadia_workers.contract.config import A3cConfig, GorilaConfig, PaacConfig, RunConfig
-from arcadia_workers.contract.review import ReviewDocument, ReviewOptions
+from arcadia_workers.contract.review import ReviewDocument, ReviewOptions, Situation
 from arcadia_workers.trainer.evaluation.request import RequestError
 from arcadia_workers.trainer.futures.simulating import load
 from arcadia_workers.trainer.review import ReviewRequest, reviewing, table
@@ -124,6 +124,13 @@ def test_wrong_options_are_refused(
 ) -> None:
     assert main(["--run-dir", str(written(tmp_path, CATCH)), *arguments]) == 2
     assert message in capsys.readouterr().err
+
+
+def test_the_text_lists_situations(tmp_path: Path) -> None:
+    found = reviewing.review(request_of(written(tmp_path, CATCH), decisions=1))
+    groups = [Situation(decisions=[3, 7], shown=3), Situation(decisions=[5], shown=5)]
+    text = table(found.model_copy(update={"situations": groups}))
+    assert text.endswith("similar situations, the most costly first\n  decisions 3, 7\n  decisions 5")
 
 
 def test_continuous_actions_are_refused(tmp_path: Path) -> None:

@@ -42,6 +42,9 @@ def table(document: ReviewDocument) -> str:
     if mistakes:
         lines += ["", f"{'decision':>8}  {'taken':<18}  {'better':<18}  {'e-value':>9}  loss"]
         lines += [_row(each) for each in mistakes]
+    if len(document.situations) > 1:
+        lines += ["", "similar situations, the most costly first"]
+        lines += [f"  decisions {', '.join(map(str, each.decisions))}" for each in document.situations]
     return "\n".join(lines)
 
 
