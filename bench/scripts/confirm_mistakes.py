@@ -38,7 +38,8 @@ def shrinking(size: int) -> NDArray[np.float32]:
     edges = np.arange(SIDE + 1) * size / SIDE
     pixels = np.arange(size)
     overlap = np.minimum(edges[1:, None], pixels + 1) - np.maximum(edges[:-1, None], pixels)
-    return (np.clip(overlap, 0, None) * SIDE / size).astype(np.float32)
+    weights: NDArray[np.float32] = (np.clip(overlap, 0, None) * SIDE / size).astype(np.float32)
+    return weights
 
 
 TALL, WIDE = shrinking(210), shrinking(160)
@@ -62,6 +63,8 @@ class Pong:
         self._ale.setInt("random_seed", seed)
         with contextlib.redirect_stdout(io.StringIO()):
             rom = get_rom_path("pong")
+        if rom is None:
+            raise SystemExit("ale-py has no ROM of Pong: install it again.")
         self._ale.loadROM(rom)
         self._ale.reset_game()
         self.actions = self._ale.getMinimalActionSet()
@@ -86,7 +89,8 @@ class Pong:
 
     @staticmethod
     def _shrunk(screen: Screen) -> Screen:
-        return np.rint(TALL @ screen.astype(np.float32) @ WIDE.T).astype(np.uint8)
+        shrunk: Screen = np.rint(TALL @ screen.astype(np.float32) @ WIDE.T).astype(np.uint8)
+        return shrunk
 
 
 class Agent:

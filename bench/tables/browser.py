@@ -82,7 +82,7 @@ def _minutes(row: Row) -> float:
 @table("table-page.csv")
 def table_page(rows: Rows) -> Lines:
     """Show the medians of each version and number of runs."""
-    versions = [*group(rows, "version", "runs")]
+    versions = [(version, runs) for version, runs in group(rows, "version", "runs")]
     lines = [["what", *(f"{version}, {int(number(runs)):,} runs" for version, runs in versions)]]
     for (what,), found in group(rows, "what").items():
         if not str(what).startswith("frames without"):
