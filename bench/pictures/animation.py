@@ -6,8 +6,10 @@ The server must have a worker and the replay's checkpoint. The file shows the re
 
 import argparse
 import io
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Literal
 from urllib.parse import parse_qs, urlsplit
 
 import numpy as np
@@ -78,11 +80,21 @@ def main() -> None:
     """Record the animation and print its size."""
     parser = argparse.ArgumentParser(prog="python -m bench.pictures.animation", description=__doc__)
     parser.add_argument("url", help="link to a moment of a replay")
-    parser.add_argument("--out", type=Path, default=FOLDER / "what-if.webp", help="file to write")
+    record_to_file(parser, record, "what-if.webp")
+
+
+def record_to_file(
+    parser: argparse.ArgumentParser,
+    record: Callable[[Page, str], Recorder],
+    name: str,
+    reduced_motion: Literal["reduce"] | None = None,
+) -> None:
+    """Record an animation of the parsed address, write it to a file, and print its size."""
+    parser.add_argument("--out", type=Path, default=FOLDER / name, help="file to write")
     options = parser.parse_args()
     expect.set_options(timeout=TIMEOUT_MILLISECONDS)
     with chromium() as browser:
-        page = browser.new_page(viewport=WINDOW, color_scheme="dark")
+        page = browser.new_page(viewport=WINDOW, color_scheme="dark", reduced_motion=reduced_motion)
         page.set_default_timeout(TIMEOUT_MILLISECONDS)
         record(page, options.url).save(options.out)
     print(f"{options.out}: {options.out.stat().st_size:,} bytes")

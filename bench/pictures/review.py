@@ -6,22 +6,28 @@ file shows the replay up to the moment, the marks, a click on the most costly mi
 """
 
 import argparse
-from pathlib import Path
 from urllib.parse import parse_qs, urlsplit
 
 import numpy as np
 from playwright.sync_api import Page, expect
 
-from bench.pictures.animation import FRAME_SECONDS, HEADER, IS_READY, LONG_PAUSE, PAUSE, SEEK, WINDOW, Recorder
-from bench.pictures.screenshots import FOLDER, TIMEOUT_MILLISECONDS
-from tests.chromium import chromium
+from bench.pictures.animation import (
+    FRAME_SECONDS,
+    HEADER,
+    IS_READY,
+    LONG_PAUSE,
+    PAUSE,
+    SEEK,
+    Recorder,
+    record_to_file,
+)
 
 # Loops of the futures, each at most this long.
 LOOPS, LONGEST_SECONDS = 2, 3.2
 # Seconds of the replay before the moment.
 SHOWN_SECONDS = 1.6
 TOP = "each => each.getBoundingClientRect().top + scrollY"
-# Shows all videos of the futures at a time. A shorter one stays at its last picture.
+# Seeks all videos of the futures to the same time. A shorter one stays at its last picture.
 SEEK_ALL = """(videos, time) => Promise.all(videos.map(video => new Promise(done => {
     const to = Math.min(time, video.duration - 0.01);
     if (Math.abs(video.currentTime - to) < 0.001) return done();
@@ -34,14 +40,7 @@ def main() -> None:
     """Record the animation and print its size."""
     parser = argparse.ArgumentParser(prog="python -m bench.pictures.review", description=__doc__)
     parser.add_argument("url", help="address of a replay with a review")
-    parser.add_argument("--out", type=Path, default=FOLDER / "review.webp", help="file to write")
-    options = parser.parse_args()
-    expect.set_options(timeout=TIMEOUT_MILLISECONDS)
-    with chromium() as browser:
-        page = browser.new_page(viewport=WINDOW, color_scheme="dark", reduced_motion="reduce")
-        page.set_default_timeout(TIMEOUT_MILLISECONDS)
-        record(page, options.url).save(options.out)
-    print(f"{options.out}: {options.out.stat().st_size:,} bytes")
+    record_to_file(parser, record, "review.webp", reduced_motion="reduce")
 
 
 def record(page: Page, address: str) -> Recorder:

@@ -274,7 +274,7 @@ class ReviewRecord(JobRecord):
 
     @property
     def situations(self) -> list[dict[str, Any]]:
-        """The mistakes at similar moments: their `decisions`, and the one that is `shown`. The most costly first."""
+        """Groups of mistakes at similar moments, the most costly first: `decisions`, and the typical one, `shown`."""
         return list(self.document.get("situations", []))
 
     @property

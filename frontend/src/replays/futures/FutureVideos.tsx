@@ -1,6 +1,6 @@
 import { Button, Group, Text, Title } from "@mantine/core";
 import { IconPlayerPlay } from "@tabler/icons-react";
-import { useEffect, useRef } from "react";
+import { type RefObject, useEffect, useRef } from "react";
 import { fileAddress } from "@/api/client";
 import { useEnvironmentFamily } from "@/api/configuration";
 import type { Futures, FuturesDocument } from "@/api/types";
@@ -116,6 +116,18 @@ function SyncedVideo({ src, label, pixelated, original }: SyncedVideoProps) {
       player.removeEventListener("loadeddata", follow);
     };
   }, [head, start, playing, speed]);
+  return <SilentVideo element={element} src={src} label={label} pixelated={pixelated} />;
+}
+
+interface SilentVideoProps {
+  element: RefObject<HTMLVideoElement | null>;
+  src: string;
+  label: string;
+  pixelated: boolean;
+}
+
+/** A video without sound and controls, which something else plays. */
+export function SilentVideo({ element, src, label, pixelated }: SilentVideoProps) {
   return (
     <video
       ref={element}

@@ -4,6 +4,7 @@ import { fileAddress } from "@/api/client";
 import { useEnvironmentFamily } from "@/api/configuration";
 import type { Future, Futures } from "@/api/types";
 import type { Ensemble } from "../ensemble";
+import { SilentVideo } from "../futures/FutureVideos";
 import type { Thoughts } from "../track";
 import { Transport } from "../Transport";
 import { usePlayback } from "../usePlayback";
@@ -92,15 +93,5 @@ interface FutureVideoProps {
 function FutureVideo({ ensemble, src, label, pixelated }: FutureVideoProps) {
   const element = useRef<HTMLVideoElement>(null);
   useEffect(() => (element.current ? ensemble.join(element.current) : undefined), [ensemble]);
-  return (
-    <video
-      ref={element}
-      src={src}
-      aria-label={label}
-      muted
-      playsInline
-      preload="auto"
-      className={pixelated ? "pixelated" : undefined}
-    />
-  );
+  return <SilentVideo element={element} src={src} label={label} pixelated={pixelated} />;
 }

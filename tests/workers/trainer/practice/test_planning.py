@@ -47,13 +47,13 @@ def test_every_other_episode_with_mistakes_is_practiced() -> None:
     assert decisions(held_out) == [(2, [3]), (4, [8])]
 
 
-def test_only_the_first_mistake_of_a_situation_is_measured() -> None:
+def test_only_the_first_mistake_of_a_group_is_measured() -> None:
     practiced, held_out = split([traced(0, 5), traced(1, 100, 100 + APART - 1, 100 + 2 * APART - 2, 100 + 3 * APART)])
     assert decisions(practiced) == [(0, [5])]
     assert decisions(held_out) == [(1, [100, 100 + 3 * APART])]
 
 
-def test_a_single_episode_is_split_by_situations() -> None:
+def test_a_single_episode_is_split_by_groups() -> None:
     practiced, held_out = split([traced(0, 10, 20, 200, 210, 400, 600)])
     assert decisions(practiced) == [(0, [10, 20, 400])]
     assert decisions(held_out) == [(0, [200, 600])]
@@ -69,7 +69,7 @@ def test_an_episode_that_repeats_another_one_counts_once() -> None:
     ("episodes", "message"),
     [
         ([traced(0), traced(1)], "the reviews show no mistake"),
-        ([traced(0, 10, 20)], "mistakes in only one situation"),
+        ([traced(0, 10, 20)], "are all close together"),
     ],
 )
 def test_too_few_mistakes_are_an_error(episodes: list[Traced], message: str) -> None:

@@ -210,7 +210,7 @@ class ParallelFutures:
         """Close the games. Continue the futures that followed others."""
         for game in self.games:
             game.close()
-        # In reverse order, because a future may follow one that follows another from a later decision.
+        # The last ones first: the future that a branch follows may itself follow another one later.
         for branch, first in reversed(self._followers):
             branch.follow(first)
 

@@ -1,6 +1,6 @@
 """The plan of a practice: which mistakes are practiced, and which are kept to measure what practice changes.
 
-The mistakes are split before practice, by episode. Those of a single episode are split by situation.
+The mistakes are split before practice, by episode. Those of a single episode are split by group.
 """
 
 import math
@@ -30,7 +30,7 @@ from arcadia_workers.trainer.games import playing
 from arcadia_workers.trainer.methods.trainer import Action
 from arcadia_workers.trainer.recording.recording import StoppedError
 
-# Mistakes of an episode that are nearer belong to one situation, of which only the first is measured.
+# Mistakes of an episode that are nearer belong to one group, of which only the first is measured.
 APART = 60
 MIN_STEPS, STEPS_SHARE = 10_000, 10
 DIGEST_BYTES = 16
@@ -96,15 +96,15 @@ class Traced:
     # A hash of everything that the agent saw and did.
     play: bytes
 
-    def situations(self) -> list[list[ReviewedDecision]]:
+    def groups(self) -> list[list[ReviewedDecision]]:
         """Return the mistakes, of which those that are near each other belong together."""
-        situations = [[each] for each in self.mistakes[:1]]
+        groups = [[each] for each in self.mistakes[:1]]
         for before, each in pairwise(self.mistakes):
             if each.decision - before.decision < APART:
-                situations[-1].append(each)
+                groups[-1].append(each)
             else:
-                situations.append([each])
-        return situations
+                groups.append([each])
+        return groups
 
     def up_to(self, mistakes: Sequence[ReviewedDecision]) -> PracticedEpisode:
         """Return the episode up to the last of these mistakes."""
@@ -174,9 +174,9 @@ Chosen = list[tuple[Traced, list[ReviewedDecision]]]
 
 
 def split(episodes: Sequence[Traced]) -> tuple[Chosen, Chosen]:
-    """Return the mistakes to practice, and the first of each situation to keep from practice.
+    """Return the mistakes to practice, and the first of each group to keep from practice.
 
-    Every other episode with mistakes is practiced. In a single one, it is every other situation. An episode that
+    Every other episode with mistakes is practiced. In a single one, it is every other group. An episode that
     repeats another one counts once.
     """
     distinct: dict[bytes, Traced] = {}
@@ -189,17 +189,18 @@ def split(episodes: Sequence[Traced]) -> tuple[Chosen, Chosen]:
         )
     if len(failed) > 1:
         practiced = [(each, list(each.mistakes)) for each in failed[::2]]
-        return practiced, [(each, [first for first, *_ in each.situations()]) for each in failed[1::2]]
+        return practiced, [(each, [first for first, *_ in each.groups()]) for each in failed[1::2]]
     [only] = failed
-    situations = only.situations()
-    if len(situations) < 2:
+    groups = only.groups()
+    if len(groups) < 2:
         raise NothingToPracticeError(
-            "the reviews show mistakes in only one situation, and none would be left to measure what practice changes: "
+            "the mistakes that the reviews show are all close together, and none would be left to measure what "
+            "practice changes: "
             "review more episodes or more decisions"
         )
     return (
-        [(only, [each for situation in situations[::2] for each in situation])],
-        [(only, [first for first, *_ in situations[1::2]])],
+        [(only, [each for group in groups[::2] for each in group])],
+        [(only, [first for first, *_ in groups[1::2]])],
     )
 
 
