@@ -195,8 +195,7 @@ def split(episodes: Sequence[Traced]) -> tuple[Chosen, Chosen]:
     if len(groups) < 2:
         raise NothingToPracticeError(
             "the mistakes that the reviews show are all close together, and none would be left to measure what "
-            "practice changes: "
-            "review more episodes or more decisions"
+            "practice changes: review more episodes or more decisions"
         )
     return (
         [(only, [each for group in groups[::2] for each in group])],
