@@ -25,7 +25,7 @@ from arcadia_backend.web.lookup import PathId, find_job
 from arcadia_workers.contract import events as ev
 from arcadia_workers.contract.games import ENVIRONMENTS, EnvironmentId
 from arcadia_workers.contract.jobs import FilmParameters
-from arcadia_workers.contract.live import PlayParameters
+from arcadia_workers.contract.live import KeptActions, PlayParameters
 from arcadia_workers.contract.protocols import PROTOCOLS
 from arcadia_workers.contract.protocols.starts import StartSetFile, starts_at
 from arcadia_workers.contract.values import Id
@@ -246,6 +246,22 @@ def read_kept_game(db: Db, kept_id: PathId) -> KeptGame:
     """Return a kept game with the state of its video."""
     with db.read() as session:
         return to_schema(session, find_kept(session, kept_id))
+
+
+@router.get("/kept-games/{kept_id}/actions")
+def read_actions(db: Db, kept_id: PathId) -> KeptActions:
+    """Return the seed and the actions of a kept game, for `arcadia review --kept-game FILE`."""
+    with db.read() as session:
+        kept = find_kept(session, kept_id, whole=True)
+        if kept.decision is not None:
+            raise Conflict("This game continues a replay of an agent. Review the replay instead.")
+        return KeptActions(
+            env=kept.env,
+            seed=kept.seed,
+            actions=[(action, frames) for action, frames in kept.actions],
+            played=kept.frames,
+            score=kept.score,
+        )
 
 
 @router.post("/kept-games/{kept_id}/start-points", status_code=201)

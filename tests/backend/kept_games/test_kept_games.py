@@ -7,6 +7,7 @@ import pytest
 from fastapi import FastAPI
 from fastapi.testclient import TestClient
 
+from arcadia_workers.contract.live import KeptActions
 from arcadia_workers.contract.protocols.starts import HeldAction, Start, StartSetFile, starts_at
 from tests.factories import Api, evaluation, event, sha256, started
 
@@ -81,6 +82,13 @@ def test_start_points_of_a_kept_game_become_a_set_of_human_starts(api: Api) -> N
     assert api.user.post(POINTS.format(**game), params={"name": "again"}).status_code == 409
     api.user.delete(f"/api/v1/kept-games/{game['id']}").raise_for_status()
     assert api.user.get(f"/api/v1/start-sets/{made.json()['id']}").status_code == 200
+
+
+def test_the_actions_of_a_kept_game_can_be_reviewed(api: Api) -> None:
+    game = api.keep_game()
+    actions = api.user.get(f"/api/v1/kept-games/{game['id']}/actions").json()
+    assert KeptActions.model_validate(actions).actions == [(0, 60), (3, 140)]
+    assert (actions["env"], actions["seed"], actions["played"], actions["score"]) == ("ALE/Pong-v5", 7, 200, 21)
 
 
 def test_a_short_game_has_no_start_points(api: Api) -> None:

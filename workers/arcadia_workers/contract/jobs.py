@@ -7,9 +7,8 @@ from pydantic import BaseModel, ConfigDict, Field
 from arcadia_workers.contract.config.emulator import ActionSet
 from arcadia_workers.contract.futures import CalibrationOptions, FuturesOptions
 from arcadia_workers.contract.games import EnvironmentId
-from arcadia_workers.contract.live import LiveAddress
+from arcadia_workers.contract.live import KeptActions, LiveAddress
 from arcadia_workers.contract.protocols.document import Acting
-from arcadia_workers.contract.protocols.starts import HeldAction
 from arcadia_workers.contract.review import ReviewDocument, ReviewOptions
 from arcadia_workers.contract.values import NO_BOOLEAN, Count, Ordinal
 from arcadia_workers.contract.worker_api import JobKind
@@ -51,16 +50,9 @@ class RecordingParameters(BaseModel):
     episode: EpisodeIndex
 
 
-class FilmParameters(BaseModel):
-    """The kept game to replay for its video, and the expected score."""
+class FilmParameters(KeptActions):
+    """The kept game to replay for its video."""
 
-    model_config = ConfigDict(extra="forbid")
-
-    env: EnvironmentId
-    seed: Count
-    actions: list[HeldAction]
-    played: Count
-    score: float
     skipped: Count = Field(default=0, description="Frames before the video begins.")
     repeat_action_probability: float = 0.0
 

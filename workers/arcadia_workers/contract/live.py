@@ -16,7 +16,7 @@ from pydantic import BaseModel, ConfigDict, Field, StringConstraints, TypeAdapte
 
 from arcadia_workers.contract.events import CheckpointFile
 from arcadia_workers.contract.games import EnvironmentId
-from arcadia_workers.contract.protocols.starts import MAX_ACTION
+from arcadia_workers.contract.protocols.starts import MAX_ACTION, HeldAction
 from arcadia_workers.contract.tracks import Numbers
 from arcadia_workers.contract.values import NO_BOOLEAN, Count, Id
 
@@ -199,6 +199,21 @@ class PlayParameters(BaseModel):
 
     env: EnvironmentId
     origin: ReplayOrigin | None = None
+
+
+class KeptActions(BaseModel):
+    """A kept game as its seed and its actions, with the expected result."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    env: EnvironmentId
+    seed: Count
+    actions: list[HeldAction] = Field(
+        description="Each action with the number of frames for which it was held. Those of Atari games are of the full "
+        "set."
+    )
+    played: Count = Field(description="Frames of the game.")
+    score: float
 
 
 class LiveParameters(BaseModel):

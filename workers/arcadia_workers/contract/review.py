@@ -20,6 +20,9 @@ MAX_REVIEWED, USUAL_REVIEWED = 2_000, 60
 MAX_EVERY = 1_000_000
 USUAL_REVIEWED_EPISODES, MAX_REVIEWED_EPISODES = 3, 100
 
+# The protocol of a review whose episode is a kept game.
+KEPT_GAME = "kept-game"
+
 Reason = Literal["lost", "unlikely", "unsure", "every"]
 Finding = Literal["waiting", "no challenger", "testing", "not shown", "mistake"]
 

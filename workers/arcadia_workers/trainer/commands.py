@@ -9,7 +9,7 @@ import os
 import sys
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import TypeVar
@@ -19,6 +19,7 @@ from pydantic import BaseModel, ValidationError
 from arcadia_workers.contract import jobs, layout
 from arcadia_workers.contract.config.emulator import protocol_of
 from arcadia_workers.contract.games import id_of
+from arcadia_workers.contract.live import KeptActions
 from arcadia_workers.contract.plugins.loading import load_named_in_environment
 from arcadia_workers.contract.practice import USUAL_REVIEWS, PracticeOptions
 from arcadia_workers.contract.protocols import PROTOCOLS
@@ -303,14 +304,29 @@ def review(options: argparse.Namespace, _report: JobReport, stop: StopRequest) -
         options.run_dir, options.checkpoint, options.protocol, options.seed, options.episode, wanted
     )
     if options.over_training:
+        if options.kept_game:
+            raise RequestError("--over-training plays its own episodes: leave out --kept-game")
         review_over_training(options, request, stop)
         return
+    if options.kept_game:
+        request = replace(request, kept=_read_kept_game(options.kept_game))
     if options.episodes is not None:
         raise RequestError("--episodes needs --over-training: one episode is reviewed otherwise")
     from arcadia_workers.trainer.review import reviewing  # loads torch, which takes seconds
 
     stop.interrupts = False
     _print_result(options, reviewing.review(request, stop.requested), text=reviews.table)
+
+
+def _read_kept_game(file: Path) -> KeptActions:
+    try:
+        return KeptActions.model_validate_json(file.read_bytes())
+    except OSError as error:
+        raise RequestError(f"{file} cannot be read: {error.strerror}") from error
+    except ValidationError as error:
+        problem = error.errors()[0]
+        where = ".".join(map(str, problem["loc"])) or "JSON"
+        raise RequestError(f"{file} is no kept game: {where}: {problem['msg']}") from error
 
 
 def review_over_training(options: argparse.Namespace, request: ReviewRequest, stop: StopRequest) -> None:

@@ -113,6 +113,8 @@ def add_review(add: Add) -> None:
     help_text = f"decisions to review, chosen by what the episode shows (default: {USUAL_REVIEWED})"
     add("--decisions", type=int, default=USUAL_REVIEWED, metavar="N", help=help_text)
     add("--every", type=int, metavar="K", help="review every k-th decision instead")
+    help_text = "a game that you played and kept, from GET /api/v1/kept-games/N/actions, instead of an episode"
+    add("--kept-game", type=Path, metavar="FILE", help=help_text)
     help_text = "review the decisions of all checkpoints at the same moments, spread over some episodes"
     add("--over-training", action="store_true", help=help_text)
     add("--episodes", type=int, metavar="N", help=f"with --over-training, default: {USUAL_REVIEWED_EPISODES}")

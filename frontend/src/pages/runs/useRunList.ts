@@ -7,6 +7,9 @@ import { NO_VALUES } from "./view";
 
 /** Rows before the visible ones and after them whose pages are loaded, so that scrolling finds them. */
 const MARGIN = 30;
+/** While the page scrolls, the rows of this time are loaded in advance, but not more than this many. */
+const AHEAD_MS = 600;
+const MAX_AHEAD = 300;
 /** A page is loaded if its rows stay visible this long. Dragging the scrollbar passes many. */
 const REST_MS = 60;
 
@@ -63,9 +66,15 @@ export function useRunList(request: RunListQuery) {
   const timer = useRef<ReturnType<typeof setTimeout>>(undefined);
   useEffect(() => () => clearTimeout(timer.current), []);
   const wanted = useRef(range);
+  const shown = useRef({ start: 0, at: 0 });
   const show = useCallbackRef((start: number, end: number) => {
-    const from = Math.max(1, Math.floor((start - MARGIN) / RUN_PAGE_SIZE));
-    const to = Math.floor((end + MARGIN) / RUN_PAGE_SIZE);
+    const at = performance.now();
+    const ahead = ((start - shown.current.start) / Math.max(1, at - shown.current.at)) * AHEAD_MS;
+    shown.current = { start, at };
+    const before = MARGIN + Math.min(MAX_AHEAD, Math.max(0, -ahead));
+    const after = MARGIN + Math.min(MAX_AHEAD, Math.max(0, ahead));
+    const from = Math.max(1, Math.floor((start - before) / RUN_PAGE_SIZE));
+    const to = Math.floor((end + after) / RUN_PAGE_SIZE);
     // Other rows of the same pages must not delay them.
     if (from === wanted.current.from && to === wanted.current.to) return;
     wanted.current = { from, to };

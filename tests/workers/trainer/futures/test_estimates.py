@@ -126,6 +126,12 @@ class Chain:
         for action, _frames in actions:
             self.step(action)
 
+    def decisions(self, trail: Iterable[HeldAction]) -> list[int]:
+        return [action for action, _ in trail]
+
+    def name_of(self, action: Action) -> str:
+        return self.action_names[int(action)]
+
     def branch(self, seeds: Sequence[int]) -> "list[Chain]":
         return [Chain(seed) for seed in seeds]
 

@@ -5,14 +5,19 @@ from pathlib import Path
 import pytest
 
 from arcadia_workers.contract.config import A3cConfig, GorilaConfig, PaacConfig, RunConfig
+from arcadia_workers.contract.live import KeptActions
+from arcadia_workers.contract.protocols.starts import HeldAction
 from arcadia_workers.contract.review import ReviewDocument, ReviewOptions, Situation
 from arcadia_workers.trainer.evaluation.request import RequestError
 from arcadia_workers.trainer.futures.simulating import load
+from arcadia_workers.trainer.games.emulator import AtariGame
+from arcadia_workers.trainer.recording.replays import OtherGameError
 from arcadia_workers.trainer.review import ReviewRequest, reviewing, table
 from arcadia_workers.trainer.review.reviewing import keep, reviewed, watch
 from tests.workers.trainer.evaluation import made_checkpoint
 from tests.workers.trainer.programs import review as main
 
+PONG = Path(__file__).parents[3] / "fixtures" / "pong-paac"
 CATCH = PaacConfig(env="Arcadia/Catch-v0", gamma=0.9)
 CASES: dict[str, RunConfig] = {
     "Catch": CATCH,
@@ -137,3 +142,59 @@ def test_continuous_actions_are_refused(tmp_path: Path) -> None:
     directory = written(tmp_path, A3cConfig(env="Pendulum-v1"))
     with pytest.raises(RequestError, match="only discrete actions"):
         reviewing.review(request_of(directory))
+
+
+# The keys of a person change in the middle of a decision. NOOP is 0, RIGHT 3, LEFT 4, and UPFIRE 10 is not in the set.
+TRAIL = [(0, 61), (3, 5), (4, 3), (10, 9), (0, 24)]
+
+
+def kept_game(trail: list[HeldAction]) -> KeptActions:
+    game = AtariGame("ALE/Pong-v5", cap_frames=None, frames_per_step=1)
+    game.begin(7)
+    game.hold(trail)
+    return KeptActions(env="ALE/Pong-v5", seed=7, actions=game.trail, played=game.frames, score=game.score)
+
+
+def test_decisions_of_a_person_lead_to_the_same_screen() -> None:
+    kept, game = kept_game(TRAIL), AtariGame("ALE/Pong-v5", cap_frames=None, frames_per_step=4)
+    game.begin(kept.seed)
+    decisions = game.decisions(kept.actions)
+    for action in decisions:
+        game.step(action)
+    expected = AtariGame("ALE/Pong-v5", cap_frames=None, frames_per_step=4)
+    expected.begin(kept.seed)
+    expected.hold([*kept.actions, (0, game.frames - kept.played)])
+    assert (game.screen_hash(), game.score) == (expected.screen_hash(), expected.score)
+    names = [game.name_of(action) for action in decisions[15:20]]
+    assert names == ["NOOP 1, RIGHT 3", "RIGHT 2, LEFT 2", "LEFT 1, UPFIRE 3", "UPFIRE 4", "UPFIRE 2, NOOP 2"]
+
+
+def test_a_kept_game_is_reviewed_by_an_agent() -> None:
+    request = ReviewRequest(PONG, None, None, 1, 0, ReviewOptions(every=18, horizon=20), kept_game(TRAIL))
+    found = reviewing.review(request)
+    assert (found.protocol, found.seed, found.decisions) == ("kept-game", 7, 26)
+    held = next(each for each in found.reviewed if each.decision == 18)
+    assert held.taken == "UPFIRE 4"
+    assert held.finding != "waiting"
+    assert "Pong" in table(found)
+
+
+def test_a_kept_game_of_another_game_or_with_another_score_is_refused(tmp_path: Path) -> None:
+    kept = kept_game(TRAIL)
+    request = ReviewRequest(written(tmp_path, CATCH), None, None, 1, 0, ReviewOptions(), kept)
+    with pytest.raises(RequestError, match="the kept game is of Pong"):
+        reviewing.review(request)
+    other = kept.model_copy(update={"score": 5.0})
+    with pytest.raises(OtherGameError, match="not 5 in 102"):
+        reviewing.review(ReviewRequest(PONG, None, None, 1, 0, ReviewOptions(), other))
+
+
+def test_the_command_reviews_a_kept_game(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file = tmp_path / "game.json"
+    file.write_text(kept_game(TRAIL).model_dump_json())
+    command = ["--run-dir", str(PONG), "--kept-game", str(file), "--decisions", "1", "--horizon", "20", "--json"]
+    assert main(command) == 0
+    assert ReviewDocument.model_validate_json(capsys.readouterr().out).protocol == "kept-game"
+    file.write_text('{"env": "ALE/Pong-v5"}')
+    assert main(command) == 2
+    assert "is no kept game: seed: Field required" in capsys.readouterr().err

@@ -21,7 +21,7 @@ from arcadia_workers.contract.protocols.starts import SEEDS
 from arcadia_workers.trainer.evaluation.request import RequestError, check_fit
 from arcadia_workers.trainer.games import playing, subjects
 from arcadia_workers.trainer.games.games import PlayableGame
-from arcadia_workers.trainer.games.playing import Lane, Seat
+from arcadia_workers.trainer.games.playing import Lane, Open, Seat
 from arcadia_workers.trainer.games.subjects import Subject, chooser
 from arcadia_workers.trainer.methods.trainer import Action, NetworkOutput
 from arcadia_workers.trainer.networks.agents import Memory
@@ -51,13 +51,15 @@ def moments(
     *,
     other: Subject | None = None,
     actions: Sequence[Action] = (),
+    begin: Open | None = None,
 ) -> Generator[Moment, None, None]:
     """Play an episode as an evaluation does, and yield each decision.
 
     Another agent may watch the episode, to continue it. Recorded actions are taken first, instead of the agent's.
+    `begin` opens an episode that the protocol does not open.
     """
     game = subject.open_game()
-    lane = Lane(protocol, seed, subject.acting, game, playing.opening(protocol, None))
+    lane = Lane(protocol, seed, subject.acting, game, begin or playing.opening(protocol, None))
     seat = Seat(subject, episode)
     watching = Seat(other, episode) if other else seat
     try:
@@ -84,7 +86,7 @@ class Plan:
 
     horizon: int
     until: Until = "horizon"
-    first: tuple[int, ...] = ()
+    first: tuple[Action, ...] = ()
     temperature: float = 1.0
 
 
@@ -335,7 +337,7 @@ def load(directory: Path, step: int | None, protocol_name: str | None) -> Player
     checkpoint, config = subjects.read(directory, step)
     protocol = PROTOCOLS[protocol_name or protocol_of(config.model_dump())]
     check_fit(protocol, config.env, saves_starts=False)
-    return _player(checkpoint, config, protocol)
+    return player_of(checkpoint, config, protocol)
 
 
 def load_other(directory: Path, step: int | None, player: Player) -> Player:
@@ -349,8 +351,9 @@ def load_other(directory: Path, step: int | None, player: Player) -> Player:
             f"the agent in {directory} uses the {config.action_set} action set, not the {player.config.action_set} "
             "one: name an agent with the same actions"
         )
-    return _player(checkpoint, config, player.protocol)
+    return player_of(checkpoint, config, player.protocol)
 
 
-def _player(checkpoint: LoadedCheckpoint, config: RunConfig, protocol: EvaluationProtocol) -> Player:
+def player_of(checkpoint: LoadedCheckpoint, config: RunConfig, protocol: EvaluationProtocol) -> Player:
+    """Return the agent of a checkpoint, as it plays by a protocol."""
     return Player(checkpoint, config, protocol, subjects.agent_subject(checkpoint, config, protocol, None))

@@ -3,6 +3,7 @@
 import hashlib
 from collections.abc import Callable, Iterable, Sequence
 from functools import cache, cached_property
+from itertools import groupby
 from pathlib import Path
 
 import ale_py
@@ -10,7 +11,7 @@ import numpy as np
 
 from arcadia_workers.contract.action_names import ActionSpace, Discrete
 from arcadia_workers.contract.config.emulator import ActionSet
-from arcadia_workers.contract.protocols.starts import HeldAction
+from arcadia_workers.contract.protocols.starts import MAX_ACTION, HeldAction
 from arcadia_workers.trainer.environments import environments
 from arcadia_workers.trainer.environments.environments import Observations
 from arcadia_workers.trainer.games.games import NO_LIVES, Watch
@@ -22,6 +23,25 @@ STACK = 4
 EMULATOR = f"ale-py {ale_py.__version__}"
 # Branches are played in as many threads. The emulator lets other threads run while it plays a frame.
 EMULATORS = min(4, cores())
+# Greater than the numbers of an agent's actions.
+HELD = 1_000
+
+
+def held(frames: Sequence[int]) -> int:
+    """Return a person's decision as one action, from the action of the full set in each of its frames."""
+    number = 0
+    for action in reversed(frames):
+        number = number * (MAX_ACTION + 1) + action
+    return HELD + number
+
+
+def held_in(action: int, frames: int) -> list[int]:
+    """Return the action of the full set in each frame of a person's decision."""
+    number, chosen = action - HELD, list[int]()
+    for _ in range(frames):
+        number, first = divmod(number, MAX_ACTION + 1)
+        chosen.append(first)
+    return chosen
 
 
 @cache
@@ -111,6 +131,9 @@ class AtariGame:
         self._see([])
 
     def step(self, action: Action) -> None:
+        if int(action) >= HELD:
+            self._decide(map(ale_py.Action, held_in(int(action), self.frames_per_step)).__next__)
+            return
         chosen = self._legal[int(action)]
         self._decide(lambda: chosen)
 
@@ -127,6 +150,24 @@ class AtariGame:
             if self.over:
                 break
         self._see(screens)
+
+    def decisions(self, trail: Iterable[HeldAction]) -> list[int]:
+        numbers = [action.value for action in self._legal]
+        frames = [action for action, frames in trail for _ in range(frames)]
+        decisions = []
+        for first in range(0, len(frames), self.frames_per_step):
+            chosen = frames[first : first + self.frames_per_step]
+            if len({*chosen}) == 1 and chosen[0] in numbers:
+                decisions.append(numbers.index(chosen[0]))
+            else:
+                decisions.append(held(chosen))
+        return decisions
+
+    def name_of(self, action: Action) -> str:
+        if int(action) < HELD:
+            return self.action_names[int(action)]
+        named = [ale_py.Action(each).name for each in held_in(int(action), self.frames_per_step)]
+        return ", ".join(f"{name} {len([*same])}" for name, same in groupby(named))
 
     def branch(self, seeds: Sequence[int]) -> "list[AtariBranch]":
         state = self._emulator.cloneState()

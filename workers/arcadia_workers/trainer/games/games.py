@@ -96,6 +96,14 @@ class PlayableGame(Protocol):
         """Take the actions of a trail, until all are done or the game is over."""
         ...
 
+    def decisions(self, trail: Iterable[HeldAction]) -> Sequence[Action]:
+        """Return a trail as actions, one for each decision. The last one may be longer than the trail."""
+        ...
+
+    def name_of(self, action: Action) -> str:
+        """Return the name of a discrete action, or of what a person did in the frames of a decision."""
+        ...
+
     def branch(self, seeds: Sequence[int]) -> "Sequence[PlayableGame]":
         """Return one game per seed that continues from here, with the environment's random numbers of that seed."""
         ...
@@ -184,6 +192,12 @@ class GymnasiumGame:
             for _ in range(frames // self.frames_per_step):
                 if not self.over:
                     self.step(action)
+
+    def decisions(self, trail: Iterable[HeldAction]) -> list[int]:
+        return [action for action, frames in trail for _ in range(frames // self.frames_per_step)]
+
+    def name_of(self, action: Action) -> str:
+        return self.action_names[int(action)]
 
     def branch(self, seeds: Sequence[int]) -> "list[GymnasiumGame]":
         return [self._branch(seed) for seed in seeds]

@@ -9,6 +9,7 @@ from arcadia_workers.contract.config import RunConfig
 from arcadia_workers.contract.config.emulator import protocol_of
 from arcadia_workers.contract.games import ENVIRONMENTS
 from arcadia_workers.contract.jobs import FilmParameters, RecordingParameters
+from arcadia_workers.contract.live import KeptActions
 from arcadia_workers.contract.protocols import PROTOCOLS
 from arcadia_workers.contract.protocols.starts import after, before
 from arcadia_workers.trainer.errors import TrainerError
@@ -44,12 +45,17 @@ def film(
         game.hold(before(which.actions, which.skipped))
         game.show(show)
         game.hold(after(which.actions, which.skipped))
-        if game.frames != which.played or not math.isclose(game.score, which.score):
-            raise OtherGameError(
-                f"the actions led to {game.score:g} points in {game.frames} frames with {game.emulator}, not "
-                f"{which.score:g} in {which.played}: the game was played with another emulator"
-            )
+        check_result(game, which)
         game.show(lambda picture: write_png(directory / POSTER, picture, game.scale))
+
+
+def check_result(game: PlayableGame, kept: KeptActions) -> None:
+    """Raise OtherGameError if the actions of a kept game have led to another result."""
+    if game.frames != kept.played or not math.isclose(game.score, kept.score):
+        raise OtherGameError(
+            f"the actions led to {game.score:g} points in {game.frames} frames with {game.emulator}, not "
+            f"{kept.score:g} in {kept.played}: the game was played with another emulator"
+        )
 
 
 def _open(which: FilmParameters) -> PlayableGame:

@@ -8,13 +8,17 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from arcadia_workers.contract.games import ENVIRONMENTS
+from arcadia_workers.contract.live import KeptActions
 from arcadia_workers.contract.review import MistakesDocument, ReviewDocument, ReviewedDecision, ReviewOptions
 from arcadia_workers.trainer.futures.request import described
 
 
 @dataclass(frozen=True)
 class ReviewRequest:
-    """The episode to review. Without a protocol, the default one of the run's environment is used."""
+    """The episode to review. Without a protocol, the default one of the run's environment is used.
+
+    A kept game is reviewed instead of an episode of the agent, if given.
+    """
 
     run_directory: Path
     step: int | None
@@ -22,6 +26,7 @@ class ReviewRequest:
     seed: int
     episode: int
     options: ReviewOptions
+    kept: KeptActions | None = None
 
 
 def table(document: ReviewDocument) -> str:

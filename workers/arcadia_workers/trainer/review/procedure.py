@@ -44,7 +44,10 @@ class Simulate(Protocol):
     """Simulator of the futures of a decision that begin with these actions."""
 
     def __call__(self, decision: int, firsts: Sequence[int], futures: range) -> Simulated:
-        """Return the outcomes of the futures with these numbers."""
+        """Return the outcomes of the futures with these numbers.
+
+        The number after the agent's actions is a person's decision that is none of them.
+        """
 
 
 class ReviewInProgress:
@@ -94,10 +97,12 @@ class ReviewInProgress:
 
     def _screen(self, each: ReviewedDecision) -> None:
         """Choose the challenger, by futures that are not used again."""
-        outcomes = self._outcomes(each, range(len(self._names)), range(SCREENED))
+        # A person's decision may be no action of the agent. It follows those.
+        actions = range(max(len(self._names), self._number(each.taken) + 1))
+        outcomes = self._outcomes(each, actions, range(SCREENED))
         each.screened = SCREENED
         each.scale = 1.0 if self._is_clipped else float(np.abs(outcomes).max()) or 1.0
-        means, taken = outcomes.mean(axis=1), self._names.index(each.taken)
+        means, taken = outcomes.mean(axis=1), self._number(each.taken)
         each.taken_outcome = _estimate(outcomes[taken], each.scale)
         if means[taken] == means.max():
             each.finding = "no challenger"
@@ -137,10 +142,13 @@ class ReviewInProgress:
 
     def _pairs(self, each: ReviewedDecision, first: int, count: int) -> tuple[Floats, Floats]:
         """Return the outcomes of pairs of futures and their scores, of the challenger first."""
-        better, taken = self._names.index(str(each.better)), self._names.index(each.taken)
+        better, taken = self._number(str(each.better)), self._number(each.taken)
         found = self._simulate(each.decision, (better, taken), range(first, first + count))
         self.simulations += 2 * count
         return np.clip(found.outcomes, -each.scale, each.scale), found.scores
+
+    def _number(self, name: str) -> int:
+        return self._names.index(name) if name in self._names else len(self._names)
 
     def _outcomes(self, each: ReviewedDecision, actions: Sequence[int], futures: range) -> Floats:
         self.simulations += len(actions) * len(futures)

@@ -1,23 +1,46 @@
 """One review, from the checkpoint to the document."""
 
 import time
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Generator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 
 import numpy as np
 import torch
 
 from arcadia_workers.contract.action_names import Continuous
 from arcadia_workers.contract.config import RunConfig
+from arcadia_workers.contract.config.emulator import protocol_of
+from arcadia_workers.contract.games import ENVIRONMENTS
 from arcadia_workers.contract.inference.means import Floats
-from arcadia_workers.contract.review import MAX_REVIEWED, Reason, ReviewDocument, ReviewedDecision, ReviewOptions
+from arcadia_workers.contract.live import KeptActions
+from arcadia_workers.contract.protocols import PROTOCOLS
+from arcadia_workers.contract.review import (
+    KEPT_GAME,
+    MAX_REVIEWED,
+    Reason,
+    ReviewDocument,
+    ReviewedDecision,
+    ReviewOptions,
+)
 from arcadia_workers.trainer.evaluation.request import RequestError
 from arcadia_workers.trainer.futures.experiment import outcome
-from arcadia_workers.trainer.futures.simulating import Moment, Plan, Player, draws, load, moments, simulate_each
+from arcadia_workers.trainer.futures.simulating import (
+    Moment,
+    Plan,
+    Player,
+    draws,
+    load,
+    moments,
+    player_of,
+    simulate_each,
+)
+from arcadia_workers.trainer.games import subjects
 from arcadia_workers.trainer.host import devices
 from arcadia_workers.trainer.methods.trainer import Action
 from arcadia_workers.trainer.recording.recording import StoppedError
+from arcadia_workers.trainer.recording.replays import check_result
 from arcadia_workers.trainer.review import ReviewRequest
 from arcadia_workers.trainer.review.procedure import ReviewInProgress, Simulate, preselect
 from arcadia_workers.trainer.review.situations import Situations
@@ -30,8 +53,9 @@ Advance = Callable[[ReviewDocument, int, int], None]
 class WatchedEpisode:
     """A played episode, as far as it tells which decisions are suspicious."""
 
-    names: tuple[str, ...]
+    names: tuple[str, ...] = ()
     taken: list[Action] = field(default_factory=list)
+    taken_names: list[str] = field(default_factory=list)
     values: list[float] = field(default_factory=list)
     policies: list[Floats] = field(default_factory=list)
     scores: list[float] = field(default_factory=list)
@@ -52,8 +76,8 @@ def watch(
     player: Player, request: ReviewRequest, actions: Sequence[Action], stop: Callable[[], bool]
 ) -> WatchedEpisode:
     """Play the episode. Recorded actions are taken first."""
-    episode, game = WatchedEpisode(()), None
-    for moment in moments(player.subject, player.protocol, request.seed, request.episode, actions=actions):
+    episode, game = WatchedEpisode(), None
+    for moment in _moments(player, request, actions):
         game = moment.game
         if actions and moment.decision == len(actions):
             break  # the recording was cut here
@@ -62,6 +86,7 @@ def watch(
         if stop():
             raise StoppedError("the review was stopped")
         episode.taken.append(moment.action)
+        episode.taken_names.append(game.name_of(moment.action))
         episode.values.append(float(moment.output.values[0]))
         # Action values are read as the numbers of a softmax policy.
         episode.policies.append(torch.softmax(moment.output.numbers[0].double(), dim=-1).numpy())
@@ -85,10 +110,7 @@ def keep(
 ) -> dict[int, Moment]:
     """Play the episode again, and keep these decisions so that they can be continued, by another agent if given."""
     kept: dict[int, Moment] = {}
-    watching = other.subject if other else None
-    with closing(
-        moments(player.subject, player.protocol, request.seed, request.episode, other=watching, actions=episode.taken)
-    ) as again:
+    with closing(_moments(player, request, episode.taken, other)) as again:
         for moment in again:
             if stop():
                 raise StoppedError("the review was stopped")
@@ -98,6 +120,17 @@ def keep(
             if len(kept) == len(decisions):
                 break
     return kept
+
+
+def _moments(
+    player: Player, request: ReviewRequest, actions: Sequence[Action], other: Player | None = None
+) -> Generator[Moment, None, None]:
+    """Play the episode of a request, or its kept game."""
+    watching, kept = other.subject if other else None, request.kept
+    begin = (lambda game, _number, _draws: game.begin(kept.seed)) if kept else None
+    return moments(
+        player.subject, player.protocol, request.seed, request.episode, other=watching, actions=actions, begin=begin
+    )
 
 
 @dataclass(frozen=True)
@@ -114,11 +147,13 @@ def simulator(acting: Player, kept: Mapping[int, Moment], request: ReviewRequest
     plan = Plan(request.options.horizon, "outcome" if config.clip_rewards else "horizon")
 
     def simulate(decision: int, firsts: Sequence[int], futures: range) -> Outcomes:
+        moment = kept[decision]
+        own = len(moment.game.action_names)
         branches = simulate_each(
             acting.subject,
-            kept[decision],
+            moment,
             draws(request.seed, request.episode, decision, futures),
-            [replace(plan, first=(action,)) for action in firsts],
+            [replace(plan, first=(action if action < own else moment.action,)) for action in firsts],
         )
         return Outcomes(
             np.array([[outcome(branch, config) for branch in each] for each in branches]),
@@ -134,9 +169,48 @@ def review(
     *,
     advance: Advance = lambda _document, _done, _total: None,
 ) -> ReviewDocument:
-    """Review an episode of a run's checkpoint."""
+    """Review an episode of a run's checkpoint, or a kept game by its agent."""
+    if request.kept:
+        player = watcher(request.run_directory, request.step, request.kept)
+        return review_kept_game(request, request.kept, player, should_stop=should_stop, advance=advance)
     player = load(request.run_directory, request.step, request.protocol)
     return reviewed(request, player, should_stop=should_stop, advance=advance)
+
+
+def watcher(directory: Path, step: int | None, kept: KeptActions) -> Player:
+    """Load a checkpoint's agent, to continue a kept game by the rules under which it was played."""
+    checkpoint, config = subjects.read(directory, step)
+    if config.env != kept.env:
+        titles = [f"{ENVIRONMENTS[env].title} ({env})" for env in (config.env, kept.env)]
+        raise RequestError(f"the agent plays {titles[0]}, and the kept game is of {titles[1]}: name an agent of it")
+    usual = PROTOCOLS[protocol_of(config.model_dump())]
+    rules = replace(usual, name=KEPT_GAME, opening="plain", noops=None, cap_frames=None, repeat_action_probability=0.0)
+    return player_of(checkpoint, config, rules)
+
+
+def review_kept_game(
+    request: ReviewRequest,
+    kept: KeptActions,
+    player: Player,
+    *,
+    known: ReviewDocument | None = None,
+    should_stop: Callable[[], bool] = lambda: False,
+    advance: Advance = lambda _document, _done, _total: None,
+) -> ReviewDocument:
+    """Review a game that a person played. Its actions are checked against its score first."""
+    with closing(player.subject.open_game()) as game:
+        game.begin(kept.seed)
+        game.hold(kept.actions)
+        actions = game.decisions(kept.actions)
+        check_result(game, kept)
+    return reviewed(
+        replace(request, seed=kept.seed, episode=0, kept=kept),
+        player,
+        actions=actions,
+        known=known,
+        should_stop=should_stop,
+        advance=advance,
+    )
 
 
 def reviewed(
@@ -191,7 +265,7 @@ def to_review(
     earlier = [each.model_copy() for each in known.reviewed] if known else []
     have = {each.decision for each in earlier}
     return earlier + [
-        ReviewedDecision(decision=decision, reason=reason, taken=episode.names[int(episode.taken[decision])])
+        ReviewedDecision(decision=decision, reason=reason, taken=episode.taken_names[decision])
         for decision, reason in chosen(config, episode, options)
         if decision not in have
     ]
@@ -211,7 +285,10 @@ def chosen(config: RunConfig, episode: WatchedEpisode, options: ReviewOptions) -
         values=episode.values,
         rewards=(np.clip(episode.rewards, -1, 1) if config.clip_rewards else episode.rewards).tolist(),
         losses=episode.losses,
-        probabilities=policies[range(len(policies)), [int(action) for action in episode.taken]].tolist(),
+        probabilities=[
+            float(policy[int(action)]) if int(action) < len(policy) else 0.0
+            for policy, action in zip(policies, episode.taken, strict=True)
+        ],
         doubts=(-(policies * np.log(policies + 1e-12)).sum(axis=1)).tolist(),
         gamma=config.gamma,
         count=options.decisions,
