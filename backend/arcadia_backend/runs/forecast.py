@@ -18,7 +18,7 @@ from arcadia_workers.contract.config import RunConfig
 from arcadia_workers.contract.config.problems import title_of
 from arcadia_workers.contract.config.shared import CeilingFields
 from arcadia_workers.contract.games import ENVIRONMENTS, env_title
-from arcadia_workers.contract.worker_api import QueueName
+from arcadia_workers.contract.worker_api import WORKERS, QueueName
 
 # Number of newest runs that a rate is measured from.
 MAX_MEASURED_RUNS = 20
@@ -246,7 +246,8 @@ class _Queue:
         return None, f"Run {min(unknown)} is ahead, and no run like it has been measured here."
 
     def _ahead(self, priority: int) -> tuple[ColumnElement[bool], ...]:
-        return (Run.state == "queued", Run.queue == self.queue, Run.archived_at.is_(None), Run.priority >= priority)
+        is_waiting = (Run.state == "queued", Run.queue == self.queue, Run.executor == WORKERS)
+        return (*is_waiting, Run.archived_at.is_(None), Run.priority >= priority)
 
     def _seconds_left(self, run_id: int) -> float | None:
         """Return the seconds until a run ends, as it reports or as runs like it took."""

@@ -15,6 +15,7 @@ from arcadia_backend.files.routes import download
 from arcadia_backend.files.service import BODY, FindMaker, Upload, receive_upload
 from arcadia_backend.web.lookup import PathId
 from arcadia_backend.worker_api import ingest, jobs, registry, runs
+from arcadia_backend.worker_api.attempts import StaleAttempt
 from arcadia_backend.worker_api.jobs import JOBS
 from arcadia_backend.worker_api.runs import RUNS
 from arcadia_workers.contract import worker_api
@@ -136,6 +137,18 @@ def claim(db: Db, settings: CurrentSettings, wanted: worker_api.ClaimRequest) ->
     with db.write() as session:
         claimed = runs.claim(session, settings, wanted.name, wanted.queue)
     return claimed if claimed is not None else Response(status_code=204)
+
+
+@router.post("/worker/runs/{run_id}/claim")
+def claim_run(
+    db: Db, settings: CurrentSettings, run_id: PathId, wanted: worker_api.RunClaimRequest
+) -> worker_api.Claim:
+    """Claim a run for the job of a scheduler. A later claim of the same job ends the attempt of the earlier one."""
+    with db.write() as session:
+        claimed = runs.claim_one(session, settings, run_id, wanted)
+    if isinstance(claimed, StaleAttempt):
+        raise claimed
+    return claimed
 
 
 @router.post("/worker/runs/{run_id}/events")

@@ -3,6 +3,7 @@
 import ipaddress
 import os
 import re
+import ssl
 from collections.abc import Mapping
 from difflib import get_close_matches
 from pathlib import Path
@@ -230,7 +231,13 @@ class WorkerSettings(SettingsWithSecretFiles):
 
     backend_url: str = Field(default="http://127.0.0.1:8000", description="Address of the backend.")
     worker_token: Token = Field(description="The token that workers send to the backend.")
-    broker_url: RedisUrl = Field(description="The Redis of the doorbell, such as redis://:password@host:6379/0.")
+    broker_url: RedisUrl = Field(
+        default=SecretStr(""),
+        description="The Redis of the doorbell, such as redis://:password@host:6379/0. Not needed with --once.",
+    )
+    ca_file: Path | None = Field(
+        default=None, description="Certificates of the authorities that sign the backend's HTTPS certificate, as PEM."
+    )
     worker_dir: Path | None = Field(
         default=None, description="Folder for run directories. Default: workers/NAME in the data folder."
     )
@@ -264,6 +271,17 @@ class WorkerSettings(SettingsWithSecretFiles):
             raise ValueError("must be an address such as http://arcadia.example:8000")
         if parts.username is not None or parts.password is not None:
             raise ValueError("must not contain a user or password; set ARCADIA_WORKER_TOKEN instead")
+        return value
+
+    @field_validator("ca_file")
+    @classmethod
+    def check_ca_file(cls, value: Path | None) -> Path | None:
+        """Raise ValueError unless the file has certificates."""
+        if value is not None:
+            try:
+                ssl.create_default_context(cafile=value)
+            except OSError as error:
+                raise ValueError(f"cannot read certificates from {value}: {error.strerror or error}") from None
         return value
 
     def directory(self, name: str) -> Path:

@@ -25,6 +25,7 @@ from arcadia_backend.database.tables.base import (
     RunOrigin,
     StoredKind,
     StudyState,
+    SubmissionState,
 )
 from arcadia_backend.database.tables.installation import IdempotencyKey, Installation, SignInSession, Worker
 from arcadia_backend.database.tables.jobs import (
@@ -61,6 +62,7 @@ from arcadia_backend.database.tables.runs import (
     RunChange,
     RunTag,
 )
+from arcadia_backend.database.tables.submissions import ExecutorSettings, Submission
 from arcadia_backend.database.tables.workspace import (
     MAIN,
     MAIN_ID,
@@ -116,6 +118,7 @@ __all__ = [
     "Evaluation",
     "EvaluationEpisode",
     "EventDigests",
+    "ExecutorSettings",
     "File",
     "Futures",
     "GameEnd",
@@ -153,6 +156,8 @@ __all__ = [
     "StudyPoint",
     "StudyRun",
     "StudyState",
+    "Submission",
+    "SubmissionState",
     "Worker",
     "compact_json",
     "name_key",

@@ -49,6 +49,8 @@ AlertRuleKind = Literal[
 AlertKind = Literal[AlertRuleKind, "test"]
 ChannelKind = Literal["webhook", "apprise"]
 DeliveryState = Literal["waiting", "delivered", "failed"]
+# A submission is cancelling until its scheduler confirms the end of the job.
+SubmissionState = Literal["submitting", "waiting", "running", "cancelling", "ended"]
 
 # SQLite only assigns increasing ids to a column that is declared exactly INTEGER.
 Id = BigInteger().with_variant(Integer(), "sqlite")
@@ -100,4 +102,5 @@ class Base(DeclarativeBase):
         AlertKind: String(24),
         ChannelKind: String(16),
         DeliveryState: String(16),
+        SubmissionState: String(16),
     }
