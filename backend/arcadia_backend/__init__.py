@@ -12,7 +12,7 @@ A package imports only packages from earlier lines. tests/contract/test_backend_
     futures, kept_games, recordings, reviews, runs
     calibrations, changes, comparisons, evaluations, reported
     agents, figures, lineage, marks, worker_api
-    games, health, studies
+    executors, games, health, studies
     diagnosis, live_games, papers, suites
     plugins, reports
     archives, boards

@@ -18,7 +18,7 @@ from arcadia_workers.contract.config import RunConfig
 from arcadia_workers.contract.config.problems import title_of
 from arcadia_workers.contract.config.shared import CeilingFields
 from arcadia_workers.contract.games import ENVIRONMENTS, env_title
-from arcadia_workers.contract.worker_api import WORKERS, QueueName
+from arcadia_workers.contract.worker_api import EXECUTOR_TITLES, WORKERS, QueueName
 
 # Number of newest runs that a rate is measured from.
 MAX_MEASURED_RUNS = 20
@@ -146,7 +146,9 @@ class RunForecast(BaseModel):
     start_unknown: str | None = Field(description="Why the start is unknown, as a sentence.")
 
 
-def forecast(session: Session, config: RunConfig, queue: QueueName | None, priority: int) -> RunForecast:
+def forecast(
+    session: Session, config: RunConfig, queue: QueueName | None, priority: int, executor: str = WORKERS
+) -> RunForecast:
     """Return the forecast of a new run at the end of its priority in the queue."""
     queue = queue or queue_for(config)
     algorithm, env = config.algorithm, config.env
@@ -156,8 +158,10 @@ def forecast(session: Session, config: RunConfig, queue: QueueName | None, prior
     cores = typical(session, run_ids, PROCESSOR)
     workers = [worker for worker in connected_workers(session, utc_now()) if worker.queue == queue]
     queued = _Queue(session, queue, workers)
-    ahead = queued.count_ahead(priority)
+    ahead = queued.count_ahead(priority) if executor == WORKERS else 0
     starts_in, unknown = queued.wait_behind(priority, ahead)
+    if executor != WORKERS:
+        starts_in, unknown = None, f"{EXECUTOR_TITLES[executor]} decides when it starts."
     return RunForecast(
         queue=queue,
         measured_runs=len(run_ids),

@@ -156,6 +156,9 @@ class BackendSettings(SettingsWithSecretFiles):
     sweep_seconds: float = Field(
         default=2.0, gt=0, le=60, description="Interval of checks for expired leases and waiting runs."
     )
+    scheduler_seconds: float = Field(
+        default=10.0, gt=0, le=3_600, description="Interval of looking at the jobs of a scheduler, such as Slurm."
+    )
     reported_silence_seconds: float = Field(
         default=300.0,
         gt=0,

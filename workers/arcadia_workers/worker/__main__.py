@@ -35,7 +35,7 @@ from arcadia_workers.worker.machine import (
     machine_facts,
     take_name,
 )
-from arcadia_workers.worker.once import WantedRun, train_once
+from arcadia_workers.worker.once import WantedRun, check_backend, train_once
 from arcadia_workers.worker.supervisor import Supervisor
 from arcadia_workers.worker.trainer_process import LocalLauncher, WarmProcess
 from arcadia_workers.worker.work import TRAINER, Jobs, Training
@@ -83,6 +83,7 @@ def parse_arguments(arguments: list[str]) -> argparse.Namespace:
     once.add_argument("--run", type=int, metavar="N", help="the run to train")
     once.add_argument("--attempt", type=int, metavar="A", help="the attempt that the job was submitted for")
     once.add_argument("--once", action="store_true", help="end when the run ends, or when there is nothing to do")
+    once.add_argument("--check", action="store_true", help="only check that the backend accepts the token, and end")
     once.add_argument("--executor", default=WORKERS, metavar="NAME", help="the scheduler, for the list of workers")
     options = parser.parse_args(arguments)
     if not options.once == (options.run is not None) == (options.attempt is not None):
@@ -102,7 +103,7 @@ def read_settings(options: argparse.Namespace) -> WorkerSettings:
         sys.exit(f"arcadia worker: {wrong}")
     except SecretFileError as error:
         sys.exit(f"arcadia worker: {error}")
-    if not options.once and not settings.broker_url.get_secret_value():
+    if not (options.once or options.check) and not settings.broker_url.get_secret_value():
         sys.exit("arcadia worker: ARCADIA_BROKER_URL: Field required")
     return settings
 
@@ -150,6 +151,8 @@ def main() -> int:
         return os.EX_CONFIG
     set_up_log()
     load_plugins(allowed_plugins())
+    if options.check:
+        return check_backend(settings)
     if options.once:
         wanted = WantedRun(options.run, options.attempt)
         return train_once(settings, options.queue, options.name, options.executor, wanted)

@@ -68,6 +68,21 @@ class OneRun(Training):
         return self.as_claimed(claim)
 
 
+def check_backend(settings: WorkerSettings) -> int:
+    """Check that the backend is reached and accepts the token. Return the exit status."""
+    token = settings.worker_token.get_secret_value()
+    client = BackendClient(
+        settings.backend_url, token, f"{socket.gethostname()}.check", "cpu", ca_file=settings.ca_file
+    )
+    try:
+        client.goodbye()
+    except BackendError as error:
+        print(f"arcadia worker: {error}", file=sys.stderr)
+        return os.EX_UNAVAILABLE
+    print(f"{settings.backend_url} accepts the token of this host, {socket.gethostname()}.")
+    return 0
+
+
 def train_once(settings: WorkerSettings, queue: QueueName, name: str | None, executor: str, wanted: WantedRun) -> int:
     """Train one run until it ends or SIGTERM comes. Return the exit status."""
     base = name or f"{socket.gethostname()}.run-{wanted.run_id}"
