@@ -132,6 +132,7 @@ class RunForecast(BaseModel):
     """What a run needs, what the connected workers have, and when it can start."""
 
     queue: QueueName
+    executor: str = Field(description="`workers`, or the scheduler that decides when it starts.")
     measured_runs: int = Field(description="Number of earlier runs that this is measured from; 0 if there are none.")
     measured_on: str | None = Field(description="Their method and environment; null if there are none.")
     steps_per_second: float | None
@@ -164,6 +165,7 @@ def forecast(
         starts_in, unknown = None, f"{EXECUTOR_TITLES[executor]} decides when it starts."
     return RunForecast(
         queue=queue,
+        executor=executor,
         measured_runs=len(run_ids),
         measured_on=_label(config, measured) if measured else None,
         steps_per_second=measured.steps_per_second if measured else None,
