@@ -9,8 +9,8 @@ A package imports only packages from earlier lines. tests/contract/test_backend_
     events, files, logs, metrics, provenance
     alerts, aliases, backup, jobs, projects, replays
     artifacts, checkpoints, saliency, start_sets, views
-    futures, kept_games, recordings, reviews, runs
-    calibrations, changes, comparisons, evaluations, reported
+    futures, kept_games, recordings, runs
+    calibrations, changes, comparisons, evaluations, reported, reviews
     agents, figures, lineage, marks, worker_api
     games, health, studies
     diagnosis, live_games, papers, suites

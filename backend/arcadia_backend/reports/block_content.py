@@ -8,7 +8,7 @@ from sqlalchemy.orm import Session
 
 from arcadia_backend.comparisons.groups import run_labels
 from arcadia_backend.database.engine import Database
-from arcadia_backend.database.tables import Run
+from arcadia_backend.database.tables import Review, Run
 from arcadia_backend.errors import NotFound, Problem
 from arcadia_backend.evaluations.service import list_finished
 from arcadia_backend.replays.service import find_replay
@@ -165,7 +165,9 @@ def _read_replay(session: Session, block: ReplayBlock) -> ReplayContent:
 
 def _read_review(session: Session, block: ReviewBlock) -> ReviewContent:
     replay = find_replay(session, block.replay)
-    found = next((each.document for each in load_reviews(session, replay) if each.document), None)
+    found = next(
+        (each.document for each in load_reviews(session, Review.replay_id == replay.id) if each.document), None
+    )
     if found is None:
         raise NotFound(f"Replay {replay.id} has no review yet. Choose Review below the replay.")
     reviewed = [each.model_copy(update={"log_capitals": []}) for each in found.reviewed]

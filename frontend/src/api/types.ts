@@ -98,6 +98,7 @@ export type FuturesSummary = Schema["FuturesSummary"];
 export type Future = Schema["Future"];
 export type Review = Schema["Review"];
 export type ReviewDocument = Schema["ReviewDocument"];
+export type ReviewKeptGame = Schema["ReviewKeptGame"];
 export type ReviewOptions = Schema["ReviewOptions"];
 export type ReviewedDecision = Required<Schema["ReviewedDecision"]>;
 export type ActionFutures = Schema["ActionFutures"];

@@ -9,7 +9,7 @@ from arcadia_workers.contract.futures import CalibrationOptions, FuturesOptions
 from arcadia_workers.contract.games import EnvironmentId
 from arcadia_workers.contract.live import KeptActions, LiveAddress
 from arcadia_workers.contract.protocols.document import Acting
-from arcadia_workers.contract.review import ReviewDocument, ReviewOptions
+from arcadia_workers.contract.review import KEPT_GAME, ReviewDocument, ReviewOptions
 from arcadia_workers.contract.values import NO_BOOLEAN, Count, Ordinal
 from arcadia_workers.contract.worker_api import JobKind
 
@@ -99,12 +99,13 @@ class FuturesParameters(FuturesOptions):
 
 
 class ReviewParameters(ReviewOptions):
-    """The recorded episode to review, with its actions, and what an earlier attempt found out."""
+    """The recorded episode or the kept game to review, and what an earlier attempt found out."""
 
-    protocol: str
-    seed: Count
-    episode: EpisodeIndex
-    actions: list[int]
+    protocol: str = KEPT_GAME
+    seed: Count = 0
+    episode: EpisodeIndex = 0
+    actions: list[int] = Field(default=[], description="Empty for a kept game.")
+    kept: KeptActions | None = None
     known: ReviewDocument | None = None
 
 

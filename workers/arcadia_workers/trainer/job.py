@@ -167,16 +167,19 @@ def calibrate(job: JobRequest, directory: Path, report: JobReport, stop: StopReq
 
 
 def review_episode(job: JobRequest, directory: Path, report: JobReport, stop: StopRequest) -> None:
-    """Find the decisions of a recorded episode at which the agent lost."""
+    """Find the decisions of a recorded episode at which the agent lost, or those of a person's game."""
     from arcadia_workers.trainer.futures import simulating  # loads torch, which takes seconds
     from arcadia_workers.trainer.recording.recording import StoppedError
     from arcadia_workers.trainer.review import ReviewRequest, reviewing
 
     stop.interrupts = False
     which = ReviewParameters.model_validate(job.parameters)
-    player = simulating.load(directory, job.step, which.protocol)
+    if which.kept:
+        player = reviewing.watcher(directory, job.step, which.kept)
+    else:
+        player = simulating.load(directory, job.step, which.protocol)
     report.started(player.checkpoint.file, which.seed)
-    request = ReviewRequest(directory, job.step, which.protocol, which.seed, which.episode, which)
+    request = ReviewRequest(directory, job.step, which.protocol, which.seed, which.episode, which, which.kept)
     reported = time.monotonic()
 
     def advance(known: ReviewDocument, done: int, total: int) -> None:

@@ -136,12 +136,14 @@ class Futures(JobResult):
 
 
 class Review(JobResult):
-    """A review of a replay, with contract.review.ReviewDocument as what it has found so far."""
+    """A review of a replay or a kept game, with contract.review.ReviewDocument as what it has found so far."""
 
     __tablename__ = "reviews"
     __table_args__ = ({"sqlite_autoincrement": True},)
 
-    replay_id: Mapped[int] = mapped_column(ForeignKey("replays.id", ondelete="CASCADE"), unique=True)
+    # Either of these is set.
+    replay_id: Mapped[int | None] = mapped_column(ForeignKey("replays.id", ondelete="CASCADE"), unique=True)
+    kept_game_id: Mapped[int | None] = mapped_column(ForeignKey("kept_games.id", ondelete="CASCADE"), unique=True)
     # As contract.review.ReviewOptions.
     options: Mapped[dict[str, Any]]
 
