@@ -6,7 +6,7 @@ import { isUnfinished } from "@/api/jobs";
 import { keptGameReviewsQuery, useDeleteReview, useReviewKeptGame, useStopReview } from "@/api/reviews";
 import type { KeptGame, Review, ReviewDocument } from "@/api/types";
 import { RunsField } from "@/charts/fields/RunsField";
-import { duration, exact, plural } from "@/ui/format";
+import { capitalize, duration, exact, plural } from "@/ui/format";
 import { JobState } from "@/ui/JobState";
 import { QueryError } from "@/ui/QueryError";
 import { nameDecision } from "../futures/words";
@@ -130,10 +130,10 @@ function Found({ kept, document, show }: FoundProps) {
                 }
               >
                 <span>
-                  {duration(momentOf(each.decision))}: {describeMistake(each)}
+                  At {duration(momentOf(each.decision))}: {describeMistake(each)}
                 </span>
                 <Text component="span" size="xs" c="dimmed" display="block">
-                  {nameDecision(each.decision)}, up to the next point or lost life
+                  {capitalize(nameDecision(each.decision))}, up to the next point or lost life
                 </Text>
               </button>
             </li>
