@@ -36,15 +36,14 @@ def upgrade() -> None:
     _add_tokens()
     _add_sessions()
     _add_audit_log()
-    for column in _run_columns():
-        op.add_column("runs", column)
+    for table, column in _added_columns():
+        op.add_column(table, column)
 
 
 def downgrade() -> None:
     """Undo the migration. Sessions by ARCADIA_TOKEN stay signed in."""
-    with op.batch_alter_table("runs") as batch_op:
-        for column in reversed(_run_columns()):
-            batch_op.drop_column(column.name)
+    for table, column in _added_columns():
+        op.drop_column(table, column.name)
     op.create_table(
         "signed_in",
         sa.Column("proof", sa.String(length=64), nullable=False),
@@ -67,11 +66,13 @@ def downgrade() -> None:
         op.drop_table(table)
 
 
-def _run_columns() -> tuple[sa.Column[object], ...]:
+def _added_columns() -> tuple[tuple[str, sa.Column[object]], ...]:
     return (
-        sa.Column("person_id", sa.BigInteger(), nullable=True),
-        sa.Column("launched_by", sa.String(length=100), nullable=True),
-        sa.Column("stopped_by", sa.String(length=100), nullable=True),
+        ("runs", sa.Column("person_id", sa.BigInteger(), nullable=True)),
+        ("runs", sa.Column("launched_by", sa.String(length=100), nullable=True)),
+        ("runs", sa.Column("stopped_by", sa.String(length=100), nullable=True)),
+        ("bulk_actions", sa.Column("requested_by", sa.String(length=100), nullable=True)),
+        ("projects", sa.Column("open_role", sa.Integer(), nullable=True)),
     )
 
 

@@ -140,6 +140,7 @@ class BulkAction(Base):
     tags: Mapped[list[str]]
     # The project that gets the runs, by its name, so that the action stays readable if it is deleted.
     project: Mapped[str | None] = mapped_column(String(100))
+    requested_by: Mapped[str | None] = mapped_column(String(100))
     state: Mapped[BulkState] = mapped_column(default="running")
     total: Mapped[int]
     done: Mapped[int] = mapped_column(default=0)

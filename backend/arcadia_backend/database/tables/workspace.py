@@ -32,6 +32,8 @@ class Project(Base):
     text: Mapped[str] = mapped_column(Text, default="")
     # The report may be deleted, so this is not a foreign key.
     pinned_report_id: Mapped[int | None] = mapped_column(BigInteger)
+    # The role of everyone with an account, as database.scope.Role.
+    open_role: Mapped[int | None]
     created_at: Mapped[datetime] = mapped_column(default=utc_now)
 
 
