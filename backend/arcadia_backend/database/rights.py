@@ -4,7 +4,8 @@ PROJECT_OF says for each table how a row reaches its project. Each query of a li
 and each flush checks that the changed rows are in projects in which the scope may write. Routes do not repeat the rule.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import Any
 
@@ -28,7 +29,7 @@ from sqlalchemy.orm.interfaces import CriteriaOption
 from sqlalchemy.sql.util import _deep_annotate
 from sqlalchemy.sql.visitors import InternalTraversal
 
-from arcadia_backend.database.scope import OWNER, Role, acting_as, current
+from arcadia_backend.database.scope import OWNER, Role, Scope, acting_as, current
 from arcadia_backend.database.tables import Base, Person, ProjectRole
 from arcadia_backend.errors import Problem
 
@@ -225,9 +226,7 @@ def _of_bulk(table: FromClause, projects: BindParameter[Any]) -> ColumnElement[b
     both = listed.join(run, same[1])
     seen = select(literal_column("1")).select_from(both).where(same[0], of_projects.in_(projects))
     hidden = select(literal_column("1")).select_from(both).where(same[0], of_projects.not_in(projects))
-    return and_(
-        seen.correlate_except(listed, run).exists(), ~hidden.correlate_except(listed, run).exists()
-    )
+    return and_(seen.correlate_except(listed, run).exists(), ~hidden.correlate_except(listed, run).exists())
 
 
 def _exists(table: FromClause, *conditions: ColumnElement[bool]) -> ColumnElement[bool]:
@@ -336,6 +335,21 @@ def require(session: Session, project: int | None, role: Role) -> None:
     if held < role:
         with acting_as(OWNER):
             raise MissingRight(_describe_missing(session, project, role))
+
+
+def check_object(
+    read: Callable[[], AbstractContextManager[Session]], scope: Scope, table: str, key: int, role: Role
+) -> None:
+    """Raise MissingRight if the scope sees an object, but lacks a role in its project.
+
+    Routes then find out whether it exists, because a hidden object is like one that does not exist.
+    """
+    with acting_as(OWNER), read() as session:
+        projects = _projects_of_keys(session, table, [key])
+        for project in projects:
+            held = scope.role(project)
+            if held is not None and held < role:
+                raise MissingRight(_describe_missing(session, project, role))
 
 
 def _describe_missing(session: Session, project: int | None, role: Role) -> str:
