@@ -11,7 +11,8 @@ from weakref import WeakSet
 
 from sqlalchemy import Connection, Engine, event
 
-from arcadia_backend.database.rights import LIMITED, MARKER, UnlimitedQueryError
+from arcadia_backend.database.ownership import LIMITED
+from arcadia_backend.database.rights import MARKER, UnlimitedQueryError
 from arcadia_backend.database.scope import current
 
 # The tables of a FROM or JOIN with their aliases.

@@ -4,9 +4,8 @@ PROJECT_OF says for each table how a row reaches its project. Each query of a li
 and each flush checks that the changed rows are in projects in which the scope may write. Routes do not repeat the rule.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
 from typing import Any
 
 from sqlalchemy import (
@@ -29,6 +28,7 @@ from sqlalchemy.orm.interfaces import CriteriaOption
 from sqlalchemy.sql.util import _deep_annotate
 from sqlalchemy.sql.visitors import InternalTraversal
 
+from arcadia_backend.database.ownership import LIMITED, PROJECT_OF, AnyOf, BulkRuns, Own, Through, UsedBy
 from arcadia_backend.database.scope import OWNER, Role, Scope, acting_as, current
 from arcadia_backend.database.tables import Base, Person, ProjectRole
 from arcadia_backend.errors import Problem
@@ -48,120 +48,6 @@ class MissingRight(Problem):
 
 class UnlimitedQueryError(RuntimeError):
     """A query of a limited scope that lacks the condition of a table. It is an error of this program."""
-
-
-@dataclass(frozen=True)
-class Own:
-    """A column with the id of the project."""
-
-    column: str
-    # The role that changes a row.
-    role: Role = Role.EDITOR
-
-
-@dataclass(frozen=True)
-class Through:
-    """A column with the primary key of a row of another table, which has the same project."""
-
-    column: str
-    table: str
-    # Rows without it are open to everybody who has signed in, such as games that people play.
-    open_without: bool = False
-    # Queries join the table from outside by a plain join, which has rows without a partner.
-    outer: bool = False
-
-
-@dataclass(frozen=True)
-class UsedBy:
-    """Rows that a row of another table uses: it has the project of each of those."""
-
-    table: str
-    column: str
-    key: str
-
-
-@dataclass(frozen=True)
-class AnyOf:
-    """Several ways. The first one whose column is not empty decides about a change."""
-
-    ways: tuple[Through | UsedBy, ...]
-
-
-@dataclass(frozen=True)
-class BulkRuns:
-    """A bulk action, which is visible with all of its runs."""
-
-
-# Belongs to no project. The doors in backend/arcadia_backend/web/doors.py decide who reads and changes it.
-INSTALLATION = None
-
-OF_RUN = Through("run_id", "runs")
-OF_STUDY = Through("study_id", "studies")
-OF_REPLAY = Through("replay_id", "replays")
-
-PROJECT_OF: Mapping[str, Own | Through | AnyOf | BulkRuns | None] = {
-    "projects": Own("id", Role.ADMINISTRATOR),
-    "runs": Own("project_id"),
-    "studies": Own("project_id"),
-    "reports": Own("project_id"),
-    "views": Own("project_id"),
-    "boards": Own("project_id"),
-    "artifacts": Own("project_id"),
-    "moved_panels": Own("into_id"),
-    # Of runs
-    "attempts": OF_RUN,
-    "log_lines": OF_RUN,
-    "run_tags": Through("run_id", "runs", outer=True),
-    "run_settings": Through("run_id", "runs", outer=True),
-    "run_changes": OF_RUN,
-    "measurements": OF_RUN,
-    "checkpoints": OF_RUN,
-    "event_digests": AnyOf((OF_RUN, Through("job_id", "jobs"))),
-    "alias_changes": OF_RUN,
-    "provenance_documents": AnyOf(
-        (UsedBy("attempts", "packages_sha256", "sha256"), UsedBy("attempts", "diff_sha256", "sha256"))
-    ),
-    "bulk_actions": BulkRuns(),
-    "bulk_action_runs": OF_RUN,
-    "metric_series": Through("run_id", "runs", outer=True),
-    "metric_chunks": Through("series_id", "metric_series"),
-    "metric_pages": Through("series_id", "metric_series"),
-    "metric_clocks": OF_RUN,
-    "media": OF_RUN,
-    "files": AnyOf((OF_RUN, Through("job_id", "jobs"), UsedBy("artifact_entries", "file_id", "id"))),
-    "archive_imports": OF_RUN,
-    # Of jobs and what they make
-    "jobs": Through("run_id", "runs", open_without=True),
-    "evaluations": OF_RUN,
-    "evaluation_episodes": Through("evaluation_id", "evaluations"),
-    "calibrations": OF_RUN,
-    "replays": OF_RUN,
-    "futures": OF_REPLAY,
-    "reviews": OF_REPLAY,
-    "kept_games": Through("replay_id", "replays", open_without=True),
-    # Of artifacts
-    "artifact_versions": Through("artifact_id", "artifacts"),
-    "artifact_aliases": Through("artifact_id", "artifacts"),
-    "artifact_entries": Through("version_id", "artifact_versions"),
-    "artifact_links": OF_RUN,
-    # Of studies and reports
-    "study_points": OF_STUDY,
-    "study_runs": Through("study_id", "studies", outer=True),
-    "paper_studies": OF_STUDY,
-    "study_imports": OF_STUDY,
-    "report_imports": Through("report_id", "reports"),
-    # Alerts without a run and a study are about the installation.
-    "alerts": AnyOf((OF_RUN, OF_STUDY)),
-    "alert_deliveries": Through("alert_id", "alerts"),
-    # Of the installation
-    **dict.fromkeys(
-        "alert_rules score_rules alert_channels start_sets installation idempotency_keys workers people "
-        "person_identities person_groups group_members project_roles access_tokens sign_in_sessions one_time_links "
-        "audit_log".split(),
-        INSTALLATION,
-    ),
-}
-LIMITED = frozenset(table for table, way in PROJECT_OF.items() if way is not INSTALLATION)
 
 
 def may_edit(model: type[Base]) -> ColumnElement[bool]:
@@ -281,7 +167,7 @@ def prepare() -> None:
     tables = {mapper.local_table.name for mapper in models if mapper.local_table is not None}
     if tables != PROJECT_OF.keys():
         wrong = ", ".join(sorted(tables ^ PROJECT_OF.keys()))
-        raise ValueError(f"PROJECT_OF in database/rights.py must name each table once. It differs in: {wrong}")
+        raise ValueError(f"PROJECT_OF in database/ownership.py must name each table once. It differs in: {wrong}")
     for role in _options:
         _criteria[role.name] = [TableCriterion(mapper, role) for mapper in models if mapper.local_table.name in LIMITED]
 

@@ -117,9 +117,7 @@ class Credentials:
             )
         # Raises an error if there were too many.
         self._limit.count(address, secret)
-        return Unauthorized(
-            "This token is wrong, was revoked, or has expired. Create one on your account's page."
-        )
+        return Unauthorized("This token is wrong, was revoked, or has expired. Create one on your account's page.")
 
     async def _of_link(self, link: str) -> Scope:
         """Return the scope of a shared report's readers: its project, to read."""
