@@ -225,9 +225,7 @@ def _of_bulk(table: FromClause, projects: BindParameter[Any]) -> ColumnElement[b
     both = listed.join(run, same[1])
     seen = select(literal_column("1")).select_from(both).where(same[0], of_projects.in_(projects))
     hidden = select(literal_column("1")).select_from(both).where(same[0], of_projects.not_in(projects))
-    return and_(
-        seen.correlate_except(listed, run).exists(), ~hidden.correlate_except(listed, run).exists()
-    )
+    return and_(seen.correlate_except(listed, run).exists(), ~hidden.correlate_except(listed, run).exists())
 
 
 def _exists(table: FromClause, *conditions: ColumnElement[bool]) -> ColumnElement[bool]:
