@@ -76,9 +76,7 @@ def edit_account(db: Db, changes: schemas.EditAccount) -> schemas.Account:
 def change_password(db: Db, change: schemas.ChangePassword) -> Response:
     """Change your password, and end your other sessions."""
     with db.write() as session:
-        people.change_password(
-            session, _own(session), change.old_password, change.new_password, current().session_id
-        )
+        people.change_password(session, _own(session), change.old_password, change.new_password, current().session_id)
     return Response(status_code=204)
 
 

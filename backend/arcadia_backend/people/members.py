@@ -8,8 +8,7 @@ from arcadia_backend.accounts import people
 from arcadia_backend.accounts.roles import ROLE_NAMES, ROLES, backend_rights, forget_credentials
 from arcadia_backend.database import tables
 from arcadia_backend.database.engine import Db
-from arcadia_backend.database.rights import require
-from arcadia_backend.database.scope import Role, current
+from arcadia_backend.database.scope import current
 from arcadia_backend.errors import FieldError, Invalid, NotFound
 from arcadia_backend.people import schemas
 from arcadia_backend.projects.service import find_project
@@ -45,12 +44,6 @@ def _to_members(session: Session, project: tables.Project) -> schemas.ProjectMem
     )
 
 
-def _for_change(session: Session, project_id: int) -> tables.Project:
-    project = find_project(session, project_id, lock=True)
-    require(session, project.id, Role.ADMINISTRATOR)
-    return project
-
-
 def _find_role(session: Session, project: tables.Project, role_id: int) -> tables.ProjectRole:
     role = session.get(tables.ProjectRole, role_id)
     if role is None or role.project_id != project.id:
@@ -69,7 +62,7 @@ def list_members(db: Db, project_id: PathId) -> schemas.ProjectMembers:
 def add_member(db: Db, project_id: PathId, new: schemas.AddMember) -> schemas.ProjectMembers:
     """Give a person or a group a role in a project, or change it."""
     with db.write() as session:
-        project = _for_change(session, project_id)
+        project = find_project(session, project_id, lock=True)
         holder = _holder(session, new)
         query = select(tables.ProjectRole).where(tables.ProjectRole.project_id == project.id)
         row = session.scalar(query.filter_by(**holder))
@@ -86,7 +79,7 @@ def add_member(db: Db, project_id: PathId, new: schemas.AddMember) -> schemas.Pr
 def edit_members(db: Db, project_id: PathId, changes: schemas.EditMembers) -> schemas.ProjectMembers:
     """Open a project to everyone with an account, or close it."""
     with db.write() as session:
-        project = _for_change(session, project_id)
+        project = find_project(session, project_id, lock=True)
         project.open_role = None if changes.everyone is None else int(ROLES[changes.everyone])
         session.flush()
         forget_credentials(session)
@@ -97,7 +90,7 @@ def edit_members(db: Db, project_id: PathId, changes: schemas.EditMembers) -> sc
 def edit_member(db: Db, project_id: PathId, role_id: PathId, changes: schemas.EditMember) -> schemas.ProjectMembers:
     """Change the role of a member."""
     with db.write() as session:
-        project = _for_change(session, project_id)
+        project = find_project(session, project_id, lock=True)
         _find_role(session, project, role_id).role = int(ROLES[changes.role])
         session.flush()
         forget_credentials(session)
@@ -108,7 +101,7 @@ def edit_member(db: Db, project_id: PathId, role_id: PathId, changes: schemas.Ed
 def remove_member(db: Db, project_id: PathId, role_id: PathId) -> Response:
     """Take a role in a project away from a person or a group."""
     with db.write() as session:
-        project = _for_change(session, project_id)
+        project = find_project(session, project_id, lock=True)
         session.delete(_find_role(session, project, role_id))
         session.flush()
         forget_credentials(session)
