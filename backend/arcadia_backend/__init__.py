@@ -9,7 +9,7 @@ A package imports only packages from earlier lines. tests/contract/test_backend_
     configuration, doorbell, startup, web, workers
     events, files, logs, metrics, provenance
     alerts, aliases, backup, jobs, projects, replays
-    artifacts, checkpoints, saliency, start_sets, views
+    artifacts, checkpoints, people, saliency, start_sets, views
     futures, kept_games, recordings, reviews, runs
     calibrations, changes, comparisons, evaluations, reported
     agents, figures, lineage, marks, worker_api

@@ -8,6 +8,7 @@ from typing import Any
 from fastapi import APIRouter, Depends, FastAPI, Request
 
 from arcadia_backend import errors
+from arcadia_backend.accounts.passwords import PasswordLimit
 from arcadia_backend.agents.routes import router as agents
 from arcadia_backend.alerts.delivery import AlertDeliverer
 from arcadia_backend.alerts.routes import router as alerts
@@ -48,6 +49,10 @@ from arcadia_backend.marks.routes import router as marks
 from arcadia_backend.metrics.export import router as export
 from arcadia_backend.metrics.routes import router as metrics
 from arcadia_backend.papers.routes import router as papers
+from arcadia_backend.people.account import router as account
+from arcadia_backend.people.audit_log import router as audit_log
+from arcadia_backend.people.members import router as members
+from arcadia_backend.people.routes import router as people
 from arcadia_backend.plugins import load_plugins
 from arcadia_backend.plugins import router as plugins
 from arcadia_backend.projects.routes import router as projects
@@ -132,6 +137,10 @@ ROUTERS = (
     health,
     configuration,
     plugins,
+    people,
+    members,
+    account,
+    audit_log,
     session,
 )
 
@@ -192,6 +201,7 @@ def create_app(settings: Settings) -> FastAPI:
         generate_unique_id_function=lambda route: route.name,
     )
     app.state.settings = settings
+    app.state.password_limit = PasswordLimit()
     app.state.user_token_limit = WrongTokenLimit()
     app.state.worker_token_limit = WrongTokenLimit("wrong worker token")
     errors.install(app)

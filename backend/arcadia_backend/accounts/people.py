@@ -33,8 +33,7 @@ Password = Annotated[str, StringConstraints(min_length=MIN_LENGTH, max_length=MA
 
 def find_person(session: Session, person_id: int, *, lock: bool = False) -> Person:
     """Return a person. Raise NotFound if there is none."""
-    with backend_rights():
-        person = session.get(Person, person_id, with_for_update=True if lock else None)
+    person = session.get(Person, person_id, with_for_update=True if lock else None)
     if person is None:
         raise NotFound(f"There is no person {person_id}.")
     return person
@@ -42,8 +41,7 @@ def find_person(session: Session, person_id: int, *, lock: bool = False) -> Pers
 
 def find_by_email(session: Session, email: str) -> Person:
     """Return the person with an e-mail address. Raise Invalid if there is none."""
-    with backend_rights():
-        person = session.scalar(select(Person).where(Person.email == email.strip().lower()))
+    person = session.scalar(select(Person).where(Person.email == email.strip().lower()))
     if person is None:
         message = "nobody here has this e-mail address. An administrator of the installation can invite them"
         raise Invalid(FieldError(field="email", message=message))
@@ -52,16 +50,14 @@ def find_by_email(session: Session, email: str) -> Person:
 
 def list_people(session: Session) -> Sequence[Person]:
     """Return all people by name."""
-    with backend_rights():
-        return session.scalars(select(Person).order_by(func.lower(Person.name), Person.id)).all()
+    return session.scalars(select(Person).order_by(func.lower(Person.name), Person.id)).all()
 
 
 def add(session: Session, name: str, email: str | None, *, is_administrator: bool = False) -> Person:
     """Add a person. Raise Conflict if the e-mail address is taken."""
     person = Person(name=name, email=email, is_administrator=is_administrator)
-    with backend_rights():
-        session.add(person)
-        _flush(session, email)
+    session.add(person)
+    _flush(session, email)
     forget_credentials(session)
     return person
 
@@ -75,25 +71,24 @@ def add_first(session: Session, name: str, email: str, password: str) -> Person:
     set_password(session, person, password)
     with backend_rights():
         session.execute(update(Run).where(Run.person_id.is_(None)).values(person_id=person.id))
-        session.execute(delete(OneTimeLink).where(OneTimeLink.purpose == "first"))
-        audit.record(session, "create first account", "person", person.id, person.name, by=person)
+    session.execute(delete(OneTimeLink).where(OneTimeLink.purpose == "first"))
+    audit.record(session, "create first account", "person", person.id, person.name, by=person)
     return person
 
 
 def find_or_add_identity(session: Session, issuer: str, subject: str, name: str, email: str | None) -> Person:
     """Return the person of an identity at a provider. Add one at the first sign-in, never linked by e-mail alone."""
-    with backend_rights():
-        query = select(Person).join(PersonIdentity, PersonIdentity.person_id == Person.id)
-        identity = (PersonIdentity.issuer == issuer, PersonIdentity.subject == subject)
-        if (person := session.scalar(query.where(*identity))) is not None:
-            return person
-        is_taken = email is not None and session.scalar(select(Person.id).where(Person.email == email.lower()))
-        person = Person(name=name[:100] or subject[:100], email=None if is_taken or not email else email.lower())
-        session.add(person)
-        session.flush()
-        session.add(PersonIdentity(person_id=person.id, issuer=issuer, subject=subject))
-        session.flush()
-        audit.record(session, "create", "person", person.id, person.name, by=person, after={"issuer": issuer})
+    query = select(Person).join(PersonIdentity, PersonIdentity.person_id == Person.id)
+    identity = (PersonIdentity.issuer == issuer, PersonIdentity.subject == subject)
+    if (person := session.scalar(query.where(*identity))) is not None:
+        return person
+    is_taken = email is not None and session.scalar(select(Person.id).where(Person.email == email.lower()))
+    person = Person(name=name[:100] or subject[:100], email=None if is_taken or not email else email.lower())
+    session.add(person)
+    session.flush()
+    session.add(PersonIdentity(person_id=person.id, issuer=issuer, subject=subject))
+    session.flush()
+    audit.record(session, "create", "person", person.id, person.name, by=person, after={"issuer": issuer})
     forget_credentials(session)
     return person
 
@@ -109,27 +104,25 @@ def change(
 ) -> None:
     """Change a person. Raise Conflict if no enabled administrator would remain. Disabling ends their sessions."""
     _lock_accounts(session)
-    with backend_rights():
-        person.name = person.name if name is None else name
-        person.email = person.email if email is None else email
-        person.is_administrator = person.is_administrator if is_administrator is None else is_administrator
-        if disabled is not None and disabled != (person.disabled_at is not None):
-            person.disabled_at = utc_now() if disabled else None
-            if disabled:
-                sign_in.revoke_all(session, person)
-        _flush(session, email)
-        enabled = (Person.is_administrator.is_(True), Person.disabled_at.is_(None))
-        if not session.scalar(select(func.count()).select_from(Person).where(*enabled)):
-            raise Conflict("Somebody else must become an administrator first, because nobody else could add people.")
+    person.name = person.name if name is None else name
+    person.email = person.email if email is None else email
+    person.is_administrator = person.is_administrator if is_administrator is None else is_administrator
+    if disabled is not None and disabled != (person.disabled_at is not None):
+        person.disabled_at = utc_now() if disabled else None
+        if disabled:
+            sign_in.revoke_all(session, person)
+    _flush(session, email)
+    enabled = (Person.is_administrator.is_(True), Person.disabled_at.is_(None))
+    if not session.scalar(select(func.count()).select_from(Person).where(*enabled)):
+        raise Conflict("Somebody else must become an administrator first, because nobody else could add people.")
     forget_credentials(session)
 
 
 def set_password(session: Session, person: Person, password: str) -> None:
     """Store a new password. Earlier links of the person end."""
     person.password_hash = hash_password(password)
-    with backend_rights():
-        session.execute(delete(OneTimeLink).where(OneTimeLink.person_id == person.id))
-        session.flush()
+    session.execute(delete(OneTimeLink).where(OneTimeLink.person_id == person.id))
+    session.flush()
     forget_credentials(session)
 
 
@@ -139,8 +132,7 @@ def change_password(session: Session, person: Person, old: str, new: str, keep_s
         raise Invalid(FieldError(field="old_password", message="is wrong"))
     set_password(session, person, new)
     sign_in.revoke_all(session, person, keep=keep_session)
-    with backend_rights():
-        audit.record(session, "change password", "person", person.id, person.name)
+    audit.record(session, "change password", "person", person.id, person.name)
 
 
 def accept_link(session: Session, secret: str, password: str, *, name: str = "", email: str = "") -> Person:
@@ -153,20 +145,17 @@ def accept_link(session: Session, secret: str, password: str, *, name: str = "",
     person = find_person(session, link.person_id)
     if person.disabled_at is not None:
         raise sign_in.LinkExpired
-    with backend_rights():
-        link.used_at = utc_now()
-        session.flush()
+    link.used_at = utc_now()
+    session.flush()
     set_password(session, person, password)
     sign_in.revoke_all(session, person)
-    with backend_rights():
-        audit.record(session, "choose password", "person", person.id, person.name, by=person)
+    audit.record(session, "choose password", "person", person.id, person.name, by=person)
     return person
 
 
 def find_group(session: Session, group_id: int) -> PersonGroup:
     """Return a group. Raise NotFound if there is none."""
-    with backend_rights():
-        group = session.get(PersonGroup, group_id)
+    group = session.get(PersonGroup, group_id)
     if group is None:
         raise NotFound(f"There is no group {group_id}.")
     return group
@@ -174,17 +163,15 @@ def find_group(session: Session, group_id: int) -> PersonGroup:
 
 def list_groups(session: Session) -> Sequence[PersonGroup]:
     """Return all groups by name."""
-    with backend_rights():
-        return session.scalars(select(PersonGroup).order_by(func.lower(PersonGroup.name))).all()
+    return session.scalars(select(PersonGroup).order_by(func.lower(PersonGroup.name))).all()
 
 
 def members_of(session: Session, group_ids: Collection[int]) -> dict[int, list[int]]:
     """Return the ids of the people in each of these groups."""
     query = select(GroupMember.group_id, GroupMember.person_id).where(GroupMember.group_id.in_(group_ids))
     members: dict[int, list[int]] = {group_id: [] for group_id in group_ids}
-    with backend_rights():
-        for group_id, person_id in session.execute(query.order_by(GroupMember.person_id)):
-            members[group_id].append(person_id)
+    for group_id, person_id in session.execute(query.order_by(GroupMember.person_id)):
+        members[group_id].append(person_id)
     return members
 
 
@@ -192,33 +179,31 @@ def set_group(session: Session, group: PersonGroup, name: str | None, member_ids
     """Change the name or the members of a group. Raise Conflict for a taken name."""
     if name is not None:
         group.name = name
-    with backend_rights():
-        session.add(group)
-        try:
-            session.flush()
-        except IntegrityError as error:
-            raise Conflict(f"There is already a group {group.name!r}.") from error
-        if member_ids is not None:
-            _set_members(session, group, set(member_ids))
+    session.add(group)
+    try:
+        session.flush()
+    except IntegrityError as error:
+        raise Conflict(f"There is already a group {group.name!r}.") from error
+    if member_ids is not None:
+        _set_members(session, group, set(member_ids))
     forget_credentials(session)
 
 
 def set_groups_of(session: Session, person: Person, names: Collection[str]) -> None:
     """Set the groups of a person that come from an OpenID provider. Other groups stay."""
-    with backend_rights():
-        wanted = {name[:100] for name in names if name}
-        groups = session.scalars(select(PersonGroup).where(PersonGroup.name.in_(wanted))).all()
-        for name in sorted(wanted - {group.name for group in groups}):
-            session.add(PersonGroup(name=name, from_oidc=True))
-        session.flush()
-        provided = session.scalars(select(PersonGroup).where(PersonGroup.from_oidc.is_(True))).all()
-        joined = set(session.scalars(select(GroupMember.group_id).where(GroupMember.person_id == person.id)))
-        for group in provided:
-            if group.name in wanted and group.id not in joined:
-                session.add(GroupMember(group_id=group.id, person_id=person.id))
-            elif group.name not in wanted and group.id in joined:
-                session.delete(session.get_one(GroupMember, (group.id, person.id)))
-        session.flush()
+    wanted = {name[:100] for name in names if name}
+    groups = session.scalars(select(PersonGroup).where(PersonGroup.name.in_(wanted))).all()
+    for name in sorted(wanted - {group.name for group in groups}):
+        session.add(PersonGroup(name=name, from_oidc=True))
+    session.flush()
+    provided = session.scalars(select(PersonGroup).where(PersonGroup.from_oidc.is_(True))).all()
+    joined = set(session.scalars(select(GroupMember.group_id).where(GroupMember.person_id == person.id)))
+    for group in provided:
+        if group.name in wanted and group.id not in joined:
+            session.add(GroupMember(group_id=group.id, person_id=person.id))
+        elif group.name not in wanted and group.id in joined:
+            session.delete(session.get_one(GroupMember, (group.id, person.id)))
+    session.flush()
     forget_credentials(session)
 
 

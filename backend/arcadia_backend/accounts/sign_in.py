@@ -9,7 +9,7 @@ from sqlalchemy.orm import Session
 
 from arcadia_backend.accounts import audit
 from arcadia_backend.accounts.passwords import PasswordLimit, WrongPassword, digest_of, matches, new_secret
-from arcadia_backend.accounts.roles import backend_rights, forget_credentials, is_enabled, is_valid
+from arcadia_backend.accounts.roles import forget_credentials, is_enabled, is_valid
 from arcadia_backend.database.columns import utc_now
 from arcadia_backend.database.engine import Database
 from arcadia_backend.database.tables import LinkPurpose, OneTimeLink, Person, SignInSession
@@ -61,7 +61,7 @@ def person_of(session: Session, person_id: int) -> Person | None:
 def check_password(database: Database, limit: PasswordLimit, email: str, password: str, address: str) -> int:
     """Return the id of the person with this e-mail address and password. Raise WrongPassword, and count it."""
     email = email.strip().lower()
-    with backend_rights(), database.read() as session:
+    with database.read() as session:
         person = session.scalar(select(Person).where(Person.email == email))
         of_person = SignInSession.person_id == (person.id if person else None)
         known = select(SignInSession.id).where(of_person, SignInSession.address == address).limit(1)
@@ -71,7 +71,7 @@ def check_password(database: Database, limit: PasswordLimit, email: str, passwor
         if not is_right or not is_enabled(person):
             count()
             if person is not None:
-                with backend_rights(), database.write() as session:
+                with database.write() as session:
                     audit.record(session, "refuse sign-in", "person", person.id, person.name, address=address)
             raise WrongPassword
     assert person is not None  # noqa: S101 - `matches` returns False without a hash
@@ -88,10 +88,9 @@ def start_session(session: Session, person: Person, address: str, browser: str) 
         browser=browser[:200],
         expires_at=utc_now() + SESSION_LIFETIME,
     )
-    with backend_rights():
-        session.add(signed_in)
-        session.flush()
-        audit.record(session, "sign in", "person", person.id, person.name, by=person, address=address)
+    session.add(signed_in)
+    session.flush()
+    audit.record(session, "sign in", "person", person.id, person.name, by=person, address=address)
     return NewSession(signed_in, secret)
 
 
@@ -101,14 +100,12 @@ def list_sessions(session: Session, person_id: int | None = None) -> Sequence[Si
     query = select(SignInSession).where(*valid, SignInSession.person_id.is_not(None))
     if person_id is not None:
         query = query.where(SignInSession.person_id == person_id)
-    with backend_rights():
-        return session.scalars(query.order_by(SignInSession.last_used_at.desc(), SignInSession.id.desc())).all()
+    return session.scalars(query.order_by(SignInSession.last_used_at.desc(), SignInSession.id.desc())).all()
 
 
 def find_session(session: Session, session_id: int, person_id: int | None) -> SignInSession:
     """Return a session of a person, or of anyone. Raise NotFound if there is none."""
-    with backend_rights():
-        signed_in = session.get(SignInSession, session_id)
+    signed_in = session.get(SignInSession, session_id)
     is_other = person_id is not None and signed_in is not None and signed_in.person_id != person_id
     if signed_in is None or signed_in.person_id is None or is_other:
         raise NotFound(f"There is no session {session_id}.")
@@ -117,10 +114,9 @@ def find_session(session: Session, session_id: int, person_id: int | None) -> Si
 
 def revoke(session: Session, signed_in: SignInSession) -> None:
     """End a session."""
-    with backend_rights():
-        signed_in.revoked_at = signed_in.revoked_at or utc_now()
-        person = session.get(Person, signed_in.person_id)
-        audit.record(session, "sign out", "person", signed_in.person_id or 0, person.name if person else "")
+    signed_in.revoked_at = signed_in.revoked_at or utc_now()
+    person = session.get(Person, signed_in.person_id)
+    audit.record(session, "sign out", "person", signed_in.person_id or 0, person.name if person else "")
     forget_credentials(session)
 
 
@@ -128,9 +124,8 @@ def revoke_all(session: Session, person: Person, *, keep: int | None = None) -> 
     """End the sessions of a person, except one."""
     open_ones = (SignInSession.person_id == person.id, SignInSession.revoked_at.is_(None))
     others = (SignInSession.id != keep,) if keep is not None else ()
-    with backend_rights():
-        session.execute(update(SignInSession).where(*open_ones, *others).values(revoked_at=utc_now()))
-        audit.record(session, "sign out everywhere", "person", person.id, person.name)
+    session.execute(update(SignInSession).where(*open_ones, *others).values(revoked_at=utc_now()))
+    audit.record(session, "sign out everywhere", "person", person.id, person.name)
     forget_credentials(session)
 
 
@@ -139,7 +134,7 @@ def note_use(database: Database, signed_in: SignInSession, address: str) -> None
     now = utc_now()
     if now - signed_in.last_used_at < USE_INTERVAL and signed_in.address == address[:100]:
         return
-    with backend_rights(), database.write() as session:
+    with database.write() as session:
         stored = session.get(SignInSession, signed_in.id)
         if stored is not None:
             stored.last_used_at, stored.address = now, address[:100]
@@ -149,27 +144,25 @@ def create_link(session: Session, purpose: LinkPurpose, person: Person | None = 
     """Return the secret of a new one-time link. Earlier links of the same person or purpose end."""
     same = OneTimeLink.person_id == person.id if person else OneTimeLink.purpose == purpose
     secret = new_secret()
-    with backend_rights():
-        session.execute(delete(OneTimeLink).where(same))
-        session.add(
-            OneTimeLink(
-                digest=digest_of(secret),
-                purpose=purpose,
-                person_id=person.id if person else None,
-                expires_at=utc_now() + LINK_LIFETIMES[purpose],
-            )
+    session.execute(delete(OneTimeLink).where(same))
+    session.add(
+        OneTimeLink(
+            digest=digest_of(secret),
+            purpose=purpose,
+            person_id=person.id if person else None,
+            expires_at=utc_now() + LINK_LIFETIMES[purpose],
         )
-        if person is not None:
-            audit.record(session, f"create {purpose} link", "person", person.id, person.name)
-        session.flush()
+    )
+    if person is not None:
+        audit.record(session, f"create {purpose} link", "person", person.id, person.name)
+    session.flush()
     return secret
 
 
 def find_link(session: Session, secret: str, *, lock: bool = False) -> OneTimeLink:
     """Return a valid link by its secret. Raise LinkExpired if there is none."""
     query = select(OneTimeLink).where(OneTimeLink.digest == digest_of(secret))
-    with backend_rights():
-        link = session.scalar(query.with_for_update() if lock else query)
+    link = session.scalar(query.with_for_update() if lock else query)
     if link is None or link.used_at is not None or utc_now() >= link.expires_at:
         raise LinkExpired
     return link
@@ -184,5 +177,4 @@ def delete_ended(session: Session, now: datetime) -> None:
 
 def count_people(session: Session) -> int:
     """Return the number of accounts. The server is open only without any."""
-    with backend_rights():
-        return session.scalar(select(func.count()).select_from(Person)) or 0
+    return session.scalar(select(func.count()).select_from(Person)) or 0

@@ -9,7 +9,7 @@ from sqlalchemy import delete, or_, select
 from sqlalchemy.orm import Session
 
 from arcadia_backend.accounts.passwords import digest_of, new_secret
-from arcadia_backend.accounts.roles import backend_rights, forget_credentials, is_valid
+from arcadia_backend.accounts.roles import forget_credentials, is_valid
 from arcadia_backend.database.columns import utc_now
 from arcadia_backend.database.engine import Database
 from arcadia_backend.database.tables import AccessToken
@@ -62,9 +62,8 @@ def create(
         project_id=project_id,
         expires_at=expires_at,
     )
-    with backend_rights():
-        session.add(token)
-        session.flush()
+    session.add(token)
+    session.flush()
     return NewToken(token, secret)
 
 
@@ -73,16 +72,15 @@ def create_for_attempt(
 ) -> NewToken:
     """Create the token of a worker's attempt, and revoke those of earlier attempts at the same run or job."""
     same = AccessToken.run_id == run_id if job_id is None else AccessToken.job_id == job_id
-    with backend_rights():
-        session.execute(delete(AccessToken).where(AccessToken.attempt.is_not(None), same))
-        new = create(
-            session,
-            f"Attempt {attempt} at {f'run {run_id}' if job_id is None else f'job {job_id}'}",
-            ("worker",),
-            expires_at=utc_now() + lifetime,
-        )
-        new.token.run_id, new.token.job_id, new.token.attempt = run_id, job_id, attempt
-        session.flush()
+    session.execute(delete(AccessToken).where(AccessToken.attempt.is_not(None), same))
+    new = create(
+        session,
+        f"Attempt {attempt} at {f'run {run_id}' if job_id is None else f'job {job_id}'}",
+        ("worker",),
+        expires_at=utc_now() + lifetime,
+    )
+    new.token.run_id, new.token.job_id, new.token.attempt = run_id, job_id, attempt
+    session.flush()
     forget_credentials(session)
     return new
 
@@ -92,14 +90,12 @@ def list_tokens(session: Session, person_id: int | None = None) -> Sequence[Acce
     query = select(AccessToken).where(AccessToken.attempt.is_(None))
     if person_id is not None:
         query = query.where(AccessToken.person_id == person_id)
-    with backend_rights():
-        return session.scalars(query.order_by(AccessToken.id.desc())).all()
+    return session.scalars(query.order_by(AccessToken.id.desc())).all()
 
 
 def find_token(session: Session, token_id: int, person_id: int | None) -> AccessToken:
     """Return a token of a person, or of anyone. Raise NotFound if there is none."""
-    with backend_rights():
-        token = session.get(AccessToken, token_id)
+    token = session.get(AccessToken, token_id)
     if token is None or token.attempt is not None or (person_id is not None and token.person_id != person_id):
         raise NotFound(f"There is no token {token_id}.")
     return token
@@ -108,8 +104,7 @@ def find_token(session: Session, token_id: int, person_id: int | None) -> Access
 def revoke(session: Session, token: AccessToken) -> None:
     """Revoke a token."""
     token.revoked_at = token.revoked_at or utc_now()
-    with backend_rights():
-        session.flush()
+    session.flush()
     forget_credentials(session)
 
 
@@ -119,7 +114,7 @@ def note_use(database: Database, token: AccessToken, address: str) -> None:
     is_recent = token.last_used_at is not None and now - token.last_used_at < USE_INTERVAL
     if is_recent and token.last_address == address:
         return
-    with backend_rights(), database.write() as session:
+    with database.write() as session:
         stored = session.get(AccessToken, token.id)
         if stored is not None:
             stored.last_used_at, stored.last_address = now, address[:100]

@@ -38,7 +38,14 @@ class Right(StrEnum):
 
 # The first line that fits decides. `*` is one part of a path, and `**` is any number of parts.
 _DOORS = """
-public          GET POST DELETE     /session
+public          GET POST DELETE     /session/**
+signed-in       GET                 /account
+own             ANY                 /account/**
+own             ANY                 /sessions/**
+own             ANY                 /tokens/**
+installation    ANY                 /people/**
+installation    ANY                 /groups/**
+read            GET                 /audit/**
 public          GET                 /health
 public          GET                 /figures
 public          GET                 /shared/**
