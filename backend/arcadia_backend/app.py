@@ -73,7 +73,7 @@ from arcadia_backend.studies.routes import router as studies
 from arcadia_backend.studies.scheduler import StudyScheduler
 from arcadia_backend.suites.routes import router as suites
 from arcadia_backend.views import router as views
-from arcadia_backend.web import idempotency, lookup, middleware
+from arcadia_backend.web import idempotency, lookup, middleware, notice_rights
 from arcadia_backend.web.api_reference.page import serve_reference
 from arcadia_backend.web.credentials import Credentials
 from arcadia_backend.web.doors import check_doors
@@ -174,7 +174,11 @@ async def lifespan(app: FastAPI) -> AsyncIterator[None]:
         deliverer.start()
         bulk.start()
         try:
-            async with cancel_unwatched_games(app.state.database, app.state.stages), watches.running(app):
+            async with (
+                cancel_unwatched_games(app.state.database, app.state.stages),
+                notice_rights.running(app),
+                watches.running(app, app.state.notice_rights.new_stream),
+            ):
                 yield
         finally:
             bulk.stop()

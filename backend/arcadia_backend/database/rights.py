@@ -5,7 +5,8 @@ and each flush checks that the changed rows are in projects in which the scope m
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import replace
 from typing import Any
 
 from sqlalchemy import (
@@ -13,6 +14,7 @@ from sqlalchemy import (
     BindParameter,
     ColumnElement,
     FromClause,
+    Table,
     and_,
     bindparam,
     event,
@@ -48,6 +50,21 @@ class MissingRight(Problem):
 
 class UnlimitedQueryError(RuntimeError):
     """A query of a limited scope that lacks the condition of a table. It is an error of this program."""
+
+
+@contextmanager
+def backend_rights(session: Session) -> Iterator[None]:
+    """Read and change rows of all projects inside the block, to keep the database consistent.
+
+    Pending changes are checked before.
+    """
+    if current().everything:
+        yield
+        return
+    session.flush()
+    with acting_as(replace(current(), everything=True)):
+        yield
+        session.flush()
 
 
 def may_edit(model: type[Base]) -> ColumnElement[bool]:
@@ -223,6 +240,17 @@ def require(session: Session, project: int | None, role: Role) -> None:
             raise MissingRight(_describe_missing(session, project, role))
 
 
+def may_change(session: Session, table: str, key: int) -> bool:
+    """Return True if the scope may change a row that it sees."""
+    scope = current()
+    if scope.everything or "write" not in scope.scopes:
+        return "write" in scope.scopes
+    projects = projects_of(session, table, [key])
+    editable = scope.projects_as(Role.EDITOR)
+    # A row that is open to everybody, such as a game that people play, has no project.
+    return projects <= editable if projects else bool(editable)
+
+
 def check_object(
     read: Callable[[], AbstractContextManager[Session]], scope: Scope, table: str, key: int, role: Role
 ) -> None:
@@ -231,7 +259,7 @@ def check_object(
     Routes then find out whether it exists, because a hidden object is like one that does not exist.
     """
     with acting_as(OWNER), read() as session:
-        projects = _projects_of_keys(session, table, [key])
+        projects = projects_of(session, table, [key])
         for project in projects:
             held = scope.role(project)
             if held is not None and held < role:
@@ -267,7 +295,7 @@ def _needed_roles(session: Session) -> dict[int | None, Role]:
             for project in values:
                 needed[project] = max(role, needed.get(project, Role.VIEWER))
     for table, values in keys.items():
-        for project in _projects_of_keys(session, table, values):
+        for project in projects_of(session, table, values):
             needed[project] = max(Role.EDITOR, needed.get(project, Role.VIEWER))
     return needed
 
@@ -300,13 +328,18 @@ def _values(item: Any, column: str) -> set[Any]:
     return {value for part in (history.added, history.unchanged, history.deleted) for value in part or ()} - {None}
 
 
-def _projects_of_keys(session: Session, table: str, keys: Iterable[Any]) -> set[int]:
-    """Return the projects of rows of a table. Rows that are open to everybody have none."""
+def projects_of(session: Session, table: str, keys: Iterable[Any]) -> set[int]:
+    """Return the projects of rows of a table, without limits. Rows that are open to everybody have none."""
     way = PROJECT_OF[table]
     rows = Base.metadata.tables[table]
     values = {*keys}
     if not values:
         return set()
+    with acting_as(OWNER):
+        return _read_projects(session, way, rows, values)
+
+
+def _read_projects(session: Session, way: Any, rows: Table, values: set[Any]) -> set[int]:
     # `connection` takes part in the transaction, and does not flush.
     connection = session.connection()
     matches = _key(rows).in_(values) if len(rows.primary_key) == 1 else false()
@@ -316,5 +349,5 @@ def _projects_of_keys(session: Session, table: str, keys: Iterable[Any]) -> set[
     for each in (way,) if isinstance(way, Through) else way.ways if isinstance(way, AnyOf) else ():
         if isinstance(each, Through):
             found = connection.scalars(select(rows.c[each.column]).where(matches, rows.c[each.column].is_not(None)))
-            projects |= _projects_of_keys(session, each.table, found)
+            projects |= projects_of(session, each.table, found)
     return projects

@@ -18,6 +18,7 @@ from arcadia_backend.database.engine import Database
 from arcadia_backend.database.scope import NOBODY, OWNER, Role, Scope, acting_as
 from arcadia_backend.database.tables import Report
 from arcadia_backend.failure_log import FailureLog
+from arcadia_backend.live.notices import current_hub
 from arcadia_backend.web.security import (
     ACTING,
     SHARED_REPORTS,
@@ -66,6 +67,14 @@ class Credentials:
             return True
         if time.monotonic() >= self._checked_until or self._generation != roles.generation():
             await run_in_threadpool(self.check_accounts)
+            if self._has_accounts:
+                # Pages that were open before have to sign in.
+                current_hub().end_streams()
+        return self.were_required
+
+    @property
+    def were_required(self) -> bool:
+        """True if everyone had to sign in at the last check."""
         return self._has_accounts or self._is_exposed
 
     @property
