@@ -143,14 +143,14 @@ def _invite(session: Session, person: tables.Person) -> schemas.Invitation:
 
 
 @router.get("/groups")
-def list_groups(db: Db) -> list[schemas.Group]:
+def list_person_groups(db: Db) -> list[schemas.Group]:
     """Return all groups by name."""
     with db.read() as session:
         return _to_groups(session, people.list_groups(session))
 
 
 @router.post("/groups", status_code=201)
-def create_group(db: Db, once: Idempotent, new: schemas.CreateGroup) -> schemas.Group:
+def create_person_group(db: Db, once: Idempotent, new: schemas.CreateGroup) -> schemas.Group:
     """Create a group."""
     with once.write(db) as session:
         group = tables.PersonGroup(name=new.name)
@@ -159,7 +159,7 @@ def create_group(db: Db, once: Idempotent, new: schemas.CreateGroup) -> schemas.
 
 
 @router.patch("/groups/{group_id}")
-def edit_group(db: Db, group_id: PathId, changes: schemas.EditGroup) -> schemas.Group:
+def edit_person_group(db: Db, group_id: PathId, changes: schemas.EditGroup) -> schemas.Group:
     """Rename a group, or change its members."""
     with db.write() as session:
         group = people.find_group(session, group_id)
@@ -168,7 +168,7 @@ def edit_group(db: Db, group_id: PathId, changes: schemas.EditGroup) -> schemas.
 
 
 @router.delete("/groups/{group_id}", status_code=204)
-def delete_group(db: Db, group_id: PathId) -> Response:
+def delete_person_group(db: Db, group_id: PathId) -> Response:
     """Delete a group with its roles. The people stay."""
     with db.write() as session:
         session.delete(people.find_group(session, group_id))
