@@ -22,6 +22,7 @@ from arcadia_backend.checkpoints.routes import router as checkpoints
 from arcadia_backend.comparisons.routes import router as comparisons
 from arcadia_backend.config import API, Settings, refuse_unsafe_binding
 from arcadia_backend.configuration import router as configuration
+from arcadia_backend.database import limits, rights
 from arcadia_backend.database.engine import open_database
 from arcadia_backend.database.migrations import migrate
 from arcadia_backend.diagnosis import router as diagnosis
@@ -72,13 +73,16 @@ from arcadia_backend.studies.routes import router as studies
 from arcadia_backend.studies.scheduler import StudyScheduler
 from arcadia_backend.suites.routes import router as suites
 from arcadia_backend.views import router as views
-from arcadia_backend.web import idempotency, lookup, middleware
+from arcadia_backend.web import idempotency, lookup, middleware, notice_rights
 from arcadia_backend.web.api_reference.page import serve_reference
+from arcadia_backend.web.credentials import Credentials
+from arcadia_backend.web.doors import check_doors
 from arcadia_backend.web.formats import refuse_unknown_parameters
 from arcadia_backend.web.frontend import serve_client, serve_frontend
 from arcadia_backend.web.mcp import McpEndpoint, serve_mcp
 from arcadia_backend.web.middleware import AllowedMethods, Compression, MethodNotAllowed
-from arcadia_backend.web.security import Perimeter, describe_access, guard, guard_socket
+from arcadia_backend.web.perimeter import Perimeter, RightsCheck
+from arcadia_backend.web.security import describe_access, guard, guard_socket
 from arcadia_backend.web.sessions import SessionStore, WrongTokenLimit
 from arcadia_backend.web.sign_in import router as session
 from arcadia_backend.worker_api.routes import router as workers
@@ -153,6 +157,8 @@ async def lifespan(app: FastAPI) -> AsyncIterator[None]:
     sweep(app.state.database)
     app.state.installation = read_identity(app.state.database)
     app.state.sessions = SessionStore(app.state.database)
+    app.state.credentials = Credentials(app.state.database, settings, app.state.user_token_limit)
+    app.state.credentials.check_accounts()
     app.state.doorbell = Doorbell(settings.broker_url.get_secret_value())
     app.state.stages = Stages(settings.broker_url.get_secret_value())
     sweeper = Sweeper(app.state.database, settings, app.state.doorbell)
@@ -168,7 +174,11 @@ async def lifespan(app: FastAPI) -> AsyncIterator[None]:
         deliverer.start()
         bulk.start()
         try:
-            async with cancel_unwatched_games(app.state.database, app.state.stages), watches.running(app):
+            async with (
+                cancel_unwatched_games(app.state.database, app.state.stages),
+                notice_rights.running(app),
+                watches.running(app, app.state.notice_rights.new_stream),
+            ):
                 yield
         finally:
             bulk.stop()
@@ -182,6 +192,8 @@ async def lifespan(app: FastAPI) -> AsyncIterator[None]:
 def create_app(settings: Settings) -> FastAPI:
     """Build the application. It opens the database and starts threads only when its lifespan begins."""
     refuse_unsafe_binding(settings)
+    rights.prepare()
+    limits.install()
     app = FastAPI(
         title="Arcadia",
         version=version("arcadia"),
@@ -216,7 +228,9 @@ def create_app(settings: Settings) -> FastAPI:
     serve_frontend(app)
     app.add_middleware(DocumentVersions)
     app.add_middleware(Compression)
+    app.add_middleware(RightsCheck)
     app.add_middleware(Perimeter, settings=settings)
+    check_doors(app.routes)
     return app
 
 

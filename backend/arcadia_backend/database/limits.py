@@ -11,10 +11,12 @@ from weakref import WeakSet
 
 from sqlalchemy import Connection, Engine, event
 
-from arcadia_backend.database.rights import LIMITED, MARKER, UnlimitedQueryError
+from arcadia_backend.database.ownership import LIMITED
+from arcadia_backend.database.rights import MARKER, UnlimitedQueryError
 from arcadia_backend.database.scope import current
 
-# The tables of a FROM or JOIN with their aliases. Tables in conditions of rights have an alias with the prefix of the parameters.
+# The tables of a FROM or JOIN with their aliases.
+# Tables in conditions of rights have an alias with the prefix of the parameters.
 _ITEM = r'"?\w+"?(?:\s+AS\s+"?\w+"?)?'
 _TABLES = re.compile(rf"\b(?:FROM|JOIN)\s+\(*({_ITEM}(?:\s*,\s*{_ITEM})*)", re.IGNORECASE)
 _TABLE = re.compile(r'"?(\w+)"?(?:\s+AS\s+"?(\w+)"?)?', re.IGNORECASE)
@@ -36,7 +38,12 @@ def unlimited_tables(statement: str) -> set[str]:
     return {table for table, times in read.items() if times > limited[table]}
 
 
-@event.listens_for(Engine, "before_cursor_execute")
+def install() -> None:
+    """Check the queries of all engines."""
+    if not event.contains(Engine, "before_cursor_execute", refuse_unlimited):
+        event.listen(Engine, "before_cursor_execute", refuse_unlimited)
+
+
 def refuse_unlimited(
     _connection: Connection, _cursor: Any, statement: str, _parameters: Any, context: Any, _executemany: bool
 ) -> None:

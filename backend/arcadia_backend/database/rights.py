@@ -4,8 +4,9 @@ PROJECT_OF says for each table how a row reaches its project. Each query of a li
 and each flush checks that the changed rows are in projects in which the scope may write. Routes do not repeat the rule.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import replace
 from typing import Any
 
 from sqlalchemy import (
@@ -13,6 +14,7 @@ from sqlalchemy import (
     BindParameter,
     ColumnElement,
     FromClause,
+    Table,
     and_,
     bindparam,
     event,
@@ -28,7 +30,8 @@ from sqlalchemy.orm.interfaces import CriteriaOption
 from sqlalchemy.sql.util import _deep_annotate
 from sqlalchemy.sql.visitors import InternalTraversal
 
-from arcadia_backend.database.scope import OWNER, Role, acting_as, current
+from arcadia_backend.database.ownership import LIMITED, PROJECT_OF, AnyOf, BulkRuns, Own, Through, UsedBy
+from arcadia_backend.database.scope import OWNER, Role, Scope, acting_as, current
 from arcadia_backend.database.tables import Base, Person, ProjectRole
 from arcadia_backend.errors import Problem
 
@@ -49,118 +52,19 @@ class UnlimitedQueryError(RuntimeError):
     """A query of a limited scope that lacks the condition of a table. It is an error of this program."""
 
 
-@dataclass(frozen=True)
-class Own:
-    """A column with the id of the project."""
+@contextmanager
+def backend_rights(session: Session) -> Iterator[None]:
+    """Read and change rows of all projects inside the block, to keep the database consistent.
 
-    column: str
-    # The role that changes a row.
-    role: Role = Role.EDITOR
-
-
-@dataclass(frozen=True)
-class Through:
-    """A column with the primary key of a row of another table, which has the same project."""
-
-    column: str
-    table: str
-    # Rows without it are open to everybody who has signed in, such as games that people play.
-    open_without: bool = False
-    # Queries join the table from outside by a plain join, which has rows without a partner.
-    outer: bool = False
-
-
-@dataclass(frozen=True)
-class UsedBy:
-    """Rows that a row of another table uses: it has the project of each of those."""
-
-    table: str
-    column: str
-    key: str
-
-
-@dataclass(frozen=True)
-class AnyOf:
-    """Several ways. The first one whose column is not empty decides about a change."""
-
-    ways: tuple[Through | UsedBy, ...]
-
-
-@dataclass(frozen=True)
-class BulkRuns:
-    """A bulk action, which is visible with all of its runs."""
-
-
-# Belongs to no project. The doors in backend/arcadia_backend/web/doors.py decide who reads and changes it.
-INSTALLATION = None
-
-OF_RUN = Through("run_id", "runs")
-OF_STUDY = Through("study_id", "studies")
-OF_REPLAY = Through("replay_id", "replays")
-
-PROJECT_OF: Mapping[str, Own | Through | AnyOf | BulkRuns | None] = {
-    "projects": Own("id", Role.ADMINISTRATOR),
-    "runs": Own("project_id"),
-    "studies": Own("project_id"),
-    "reports": Own("project_id"),
-    "views": Own("project_id"),
-    "boards": Own("project_id"),
-    "artifacts": Own("project_id"),
-    "moved_panels": Own("into_id"),
-    # Of runs
-    "attempts": OF_RUN,
-    "log_lines": OF_RUN,
-    "run_tags": Through("run_id", "runs", outer=True),
-    "run_settings": Through("run_id", "runs", outer=True),
-    "run_changes": OF_RUN,
-    "measurements": OF_RUN,
-    "checkpoints": OF_RUN,
-    "event_digests": AnyOf((OF_RUN, Through("job_id", "jobs"))),
-    "alias_changes": OF_RUN,
-    "provenance_documents": AnyOf(
-        (UsedBy("attempts", "packages_sha256", "sha256"), UsedBy("attempts", "diff_sha256", "sha256"))
-    ),
-    "bulk_actions": BulkRuns(),
-    "bulk_action_runs": OF_RUN,
-    "metric_series": Through("run_id", "runs", outer=True),
-    "metric_chunks": Through("series_id", "metric_series"),
-    "metric_pages": Through("series_id", "metric_series"),
-    "metric_clocks": OF_RUN,
-    "media": OF_RUN,
-    "files": AnyOf((OF_RUN, Through("job_id", "jobs"), UsedBy("artifact_entries", "file_id", "id"))),
-    "archive_imports": OF_RUN,
-    # Of jobs and what they make
-    "jobs": Through("run_id", "runs", open_without=True),
-    "evaluations": OF_RUN,
-    "evaluation_episodes": Through("evaluation_id", "evaluations"),
-    "calibrations": OF_RUN,
-    "replays": OF_RUN,
-    "futures": OF_REPLAY,
-    "reviews": OF_REPLAY,
-    "kept_games": Through("replay_id", "replays", open_without=True),
-    # Of artifacts
-    "artifact_versions": Through("artifact_id", "artifacts"),
-    "artifact_aliases": Through("artifact_id", "artifacts"),
-    "artifact_entries": Through("version_id", "artifact_versions"),
-    "artifact_links": OF_RUN,
-    # Of studies and reports
-    "study_points": OF_STUDY,
-    "study_runs": Through("study_id", "studies", outer=True),
-    "paper_studies": OF_STUDY,
-    "study_imports": OF_STUDY,
-    "report_imports": Through("report_id", "reports"),
-    # Alerts without a run and a study are about the installation.
-    "alerts": AnyOf((OF_RUN, OF_STUDY)),
-    "alert_deliveries": Through("alert_id", "alerts"),
-    # Of the installation
-    **dict.fromkeys(
-        "alert_rules score_rules alert_channels start_sets installation idempotency_keys workers people "
-        "person_identities person_groups group_members project_roles access_tokens sign_in_sessions one_time_links "
-        "audit_log".split(),
-        INSTALLATION,
-    ),
-}
-LIMITED = frozenset(table for table, way in PROJECT_OF.items() if way is not INSTALLATION)
+    Pending changes are checked before.
+    """
+    if current().everything:
+        yield
+        return
+    session.flush()
+    with acting_as(replace(current(), everything=True)):
+        yield
+        session.flush()
 
 
 def may_edit(model: type[Base]) -> ColumnElement[bool]:
@@ -280,7 +184,7 @@ def prepare() -> None:
     tables = {mapper.local_table.name for mapper in models if mapper.local_table is not None}
     if tables != PROJECT_OF.keys():
         wrong = ", ".join(sorted(tables ^ PROJECT_OF.keys()))
-        raise ValueError(f"PROJECT_OF in database/rights.py must name each table once. It differs in: {wrong}")
+        raise ValueError(f"PROJECT_OF in database/ownership.py must name each table once. It differs in: {wrong}")
     for role in _options:
         _criteria[role.name] = [TableCriterion(mapper, role) for mapper in models if mapper.local_table.name in LIMITED]
 
@@ -336,6 +240,32 @@ def require(session: Session, project: int | None, role: Role) -> None:
             raise MissingRight(_describe_missing(session, project, role))
 
 
+def may_change(session: Session, table: str, key: int) -> bool:
+    """Return True if the scope may change a row that it sees."""
+    scope = current()
+    if scope.everything or "write" not in scope.scopes:
+        return "write" in scope.scopes
+    projects = projects_of(session, table, [key])
+    editable = scope.projects_as(Role.EDITOR)
+    # A row that is open to everybody, such as a game that people play, has no project.
+    return projects <= editable if projects else bool(editable)
+
+
+def check_object(
+    read: Callable[[], AbstractContextManager[Session]], scope: Scope, table: str, key: int, role: Role
+) -> None:
+    """Raise MissingRight if the scope sees an object, but lacks a role in its project.
+
+    Routes then find out whether it exists, because a hidden object is like one that does not exist.
+    """
+    with acting_as(OWNER), read() as session:
+        projects = projects_of(session, table, [key])
+        for project in projects:
+            held = scope.role(project)
+            if held is not None and held < role:
+                raise MissingRight(_describe_missing(session, project, role))
+
+
 def _describe_missing(session: Session, project: int | None, role: Role) -> str:
     projects = Base.metadata.tables["projects"]
     name = session.scalar(select(projects.c.name).where(projects.c.id == project))
@@ -365,7 +295,7 @@ def _needed_roles(session: Session) -> dict[int | None, Role]:
             for project in values:
                 needed[project] = max(role, needed.get(project, Role.VIEWER))
     for table, values in keys.items():
-        for project in _projects_of_keys(session, table, values):
+        for project in projects_of(session, table, values):
             needed[project] = max(Role.EDITOR, needed.get(project, Role.VIEWER))
     return needed
 
@@ -398,13 +328,18 @@ def _values(item: Any, column: str) -> set[Any]:
     return {value for part in (history.added, history.unchanged, history.deleted) for value in part or ()} - {None}
 
 
-def _projects_of_keys(session: Session, table: str, keys: Iterable[Any]) -> set[int]:
-    """Return the projects of rows of a table. Rows that are open to everybody have none."""
+def projects_of(session: Session, table: str, keys: Iterable[Any]) -> set[int]:
+    """Return the projects of rows of a table, without limits. Rows that are open to everybody have none."""
     way = PROJECT_OF[table]
     rows = Base.metadata.tables[table]
     values = {*keys}
     if not values:
         return set()
+    with acting_as(OWNER):
+        return _read_projects(session, way, rows, values)
+
+
+def _read_projects(session: Session, way: Any, rows: Table, values: set[Any]) -> set[int]:
     # `connection` takes part in the transaction, and does not flush.
     connection = session.connection()
     matches = _key(rows).in_(values) if len(rows.primary_key) == 1 else false()
@@ -414,5 +349,5 @@ def _projects_of_keys(session: Session, table: str, keys: Iterable[Any]) -> set[
     for each in (way,) if isinstance(way, Through) else way.ways if isinstance(way, AnyOf) else ():
         if isinstance(each, Through):
             found = connection.scalars(select(rows.c[each.column]).where(matches, rows.c[each.column].is_not(None)))
-            projects |= _projects_of_keys(session, each.table, found)
+            projects |= projects_of(session, each.table, found)
     return projects

@@ -158,9 +158,10 @@ class Watches:
         recent: RecentDocuments,
         clock: Callable[[], float] = time.monotonic,
         sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
+        new_stream: Callable[[Credentials], Stream] = lambda _credentials: Stream(),
     ) -> None:
         self._app, self._hub, self._recent = app, hub, recent
-        self._clock, self._sleep = clock, sleep
+        self._clock, self._sleep, self._new_stream = clock, sleep, new_stream
         self._failures = FailureLog(log)
         self._slots = asyncio.Semaphore(MAX_CONCURRENT_EVALUATIONS)
         self._pages: dict[str, Page] = {}
@@ -170,7 +171,7 @@ class Watches:
     @contextmanager
     def open(self, credentials: Credentials) -> Iterator[Page]:
         """Open the stream of a page."""
-        with self._hub.join() as stream:
+        with self._hub.join(self._new_stream(credentials)) as stream:
             page = Page(stream, credentials, self._hub.newest)
             stream.on_taken = lambda: self._resume(page)
             self._pages[page.id] = page
@@ -353,8 +354,8 @@ def _base(versions: set[str | None]) -> str | None:
 
 
 @asynccontextmanager
-async def running(app: FastAPI) -> AsyncIterator[None]:
+async def running(app: FastAPI, new_stream: Callable[[Credentials], Stream]) -> AsyncIterator[None]:
     """Let pages watch documents of the application inside the block, as `app.state.watches`."""
-    app.state.watches = Watches(app, app.state.hub, app.state.recent_documents)
+    app.state.watches = Watches(app, app.state.hub, app.state.recent_documents, new_stream=new_stream)
     async with app.state.watches.following():
         yield

@@ -21,6 +21,7 @@ from sqlalchemy.orm import Session
 from arcadia_backend.database import tables
 from arcadia_backend.database.columns import utc_now
 from arcadia_backend.database.engine import Database, Db, after_commit
+from arcadia_backend.database.rights import may_edit
 from arcadia_backend.database.scope import Scope, acting_as
 from arcadia_backend.database.tables import BulkActionRun, BulkState, Run
 from arcadia_backend.doorbell import Doorbell
@@ -152,7 +153,7 @@ def start(session: Session, filters: Filters, request: StartBulkAction) -> table
     """List the matching runs for an action. Raise Conflict if too many actions are in progress."""
     if request.project is not None:
         projects.resolve(session, request.project)
-    wanted = select(Run.id).where(*filter_conditions(session, filters))
+    wanted = select(Run.id).where(*filter_conditions(session, filters), may_edit(Run))
     if request.exclude:
         wanted = wanted.where(Run.id.not_in(request.exclude))
     if request.up_to is not None:
@@ -166,7 +167,8 @@ def undo(session: Session, bulk: tables.BulkAction) -> tables.BulkAction:
         raise Conflict(f"The bulk action {bulk.id} cannot be undone. Only archive and restore can.")
     if bulk.state == "running":
         raise Conflict(f"The bulk action {bulk.id} is still running. Cancel it first.")
-    return _add(session, OPPOSITES[bulk.action], select(BulkActionRun.run_id).where(*_handled(bulk, skipped=False)))
+    handled = select(BulkActionRun.run_id).where(*_handled(bulk, skipped=False), may_edit(BulkActionRun))
+    return _add(session, OPPOSITES[bulk.action], handled)
 
 
 def _add(session: Session, action: str, wanted: Select[int], **columns: Any) -> tables.BulkAction:

@@ -226,10 +226,10 @@ def check_right(right: Right, scope: Scope) -> None:
     """
     if right == Right.PUBLIC:
         return
-    if (right == Right.WORKER) != (scope.scopes == {"worker"}):
-        if right == Right.WORKER:
-            raise MissingRight("This is for workers. Send the worker token, or a token with the scope worker.")
-        raise MissingRight("A token of a worker opens only the routes of workers.")
+    if right == Right.WORKER and ("worker" not in scope.scopes or scope.session_id is not None):
+        raise MissingRight("This is for workers. Send the worker token, or a token with the scope worker.")
+    if right == Right.WORKER and not scope.everything and scope.attempt is None:
+        raise MissingRight("Workers train for all projects. An administrator of the installation can give you a token.")
     _check_scopes(right, scope)
     if right == Right.INSTALLATION and not scope.everything:
         raise MissingRight("Only administrators of the installation may do this. Ask one of them.")
@@ -257,7 +257,9 @@ def _check_scopes(right: Right, scope: Scope) -> None:
 _TABLES = {
     **{name: name for name in "runs projects studies reports views artifacts replays".split()},
     **{name: name for name in "evaluations calibrations futures reviews".split()},
-    **{"recordings": "jobs", "live": "jobs", "kept-games": "kept_games"},
+    "recordings": "jobs",
+    "live": "jobs",
+    "kept-games": "kept_games",
 }
 _OBJECT = re.compile(rf"{API}/(?:reported/)?({'|'.join(_TABLES)})/(\d{{1,15}})(?:/.*)?")
 
