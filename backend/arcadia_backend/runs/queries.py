@@ -262,6 +262,8 @@ def _to_schema(
     return schemas.Run(
         **shown_fields(run, reason),
         reported_key=run.reported_key,
+        changed_by=run.changed_by,
+        stopped_by=run.stopped_by,
         notes=run.notes,
         config=run.config,
         study=study,
