@@ -7,6 +7,7 @@ from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
 from arcadia_backend.accounts import people, sign_in
+from arcadia_backend.accounts.commands import LINK_PATH
 from arcadia_backend.accounts.roles import ROLE_NAMES, ROLES, backend_rights, forget_credentials
 from arcadia_backend.database import tables
 from arcadia_backend.database.columns import utc_now
@@ -17,7 +18,7 @@ from arcadia_backend.people import schemas
 from arcadia_backend.projects.service import resolve
 from arcadia_backend.web.idempotency import Idempotent
 from arcadia_backend.web.lookup import PathId
-from arcadia_backend.web.sign_in import LINK_PATH, sign_in_person
+from arcadia_backend.web.sign_in import sign_in_person
 
 router = APIRouter(tags=["people"])
 
@@ -136,7 +137,7 @@ def sign_person_out(db: Db, person_id: PathId) -> Response:
 
 
 def _invite(session: Session, person: tables.Person) -> schemas.Invitation:
-    purpose: tables.LinkPurpose = "invite" if person.password_hash is None else "reset"
+    purpose = people.link_purpose(person)
     secret = sign_in.create_link(session, purpose, person)
     expires_at = utc_now() + sign_in.LINK_LIFETIMES[purpose]
     return schemas.Invitation(person=to_person(session, person), path=LINK_PATH + secret, expires_at=expires_at)

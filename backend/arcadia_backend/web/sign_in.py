@@ -20,8 +20,6 @@ router = APIRouter(tags=["session"])
 
 # The guard requires nothing here, so it does not find out who calls.
 SignedIn = Annotated[Principal, Depends(identify)]
-# The page of one-time links. The secret follows as a fragment, which browsers do not send and servers do not log.
-LINK_PATH = "/welcome#"
 
 
 class Session(BaseModel):
