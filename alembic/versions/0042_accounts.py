@@ -70,7 +70,11 @@ def _added_columns() -> tuple[tuple[str, sa.Column[object]], ...]:
     return (
         ("runs", sa.Column("person_id", sa.BigInteger(), nullable=True)),
         ("runs", sa.Column("launched_by", sa.String(length=100), nullable=True)),
+        ("runs", sa.Column("changed_by", sa.String(length=100), nullable=True)),
         ("runs", sa.Column("stopped_by", sa.String(length=100), nullable=True)),
+        ("studies", sa.Column("person_id", sa.BigInteger(), nullable=True)),
+        ("studies", sa.Column("started_by", sa.String(length=100), nullable=True)),
+        ("bulk_actions", sa.Column("person_id", sa.BigInteger(), nullable=True)),
         ("bulk_actions", sa.Column("requested_by", sa.String(length=100), nullable=True)),
         ("projects", sa.Column("open_role", sa.Integer(), nullable=True)),
     )

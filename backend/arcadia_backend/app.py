@@ -20,7 +20,7 @@ from arcadia_backend.calibrations import router as calibrations
 from arcadia_backend.changes import router as changes
 from arcadia_backend.checkpoints.routes import router as checkpoints
 from arcadia_backend.comparisons.routes import router as comparisons
-from arcadia_backend.config import API, Settings, refuse_unsafe_binding
+from arcadia_backend.config import API, Settings
 from arcadia_backend.configuration import router as configuration
 from arcadia_backend.database import limits, rights
 from arcadia_backend.database.engine import open_database
@@ -191,7 +191,6 @@ async def lifespan(app: FastAPI) -> AsyncIterator[None]:
 
 def create_app(settings: Settings) -> FastAPI:
     """Build the application. It opens the database and starts threads only when its lifespan begins."""
-    refuse_unsafe_binding(settings)
     rights.prepare()
     limits.install()
     app = FastAPI(

@@ -4,7 +4,7 @@ A listener records changes of the tables in `OBJECTS` that a person or a token m
 of workers and of the backend itself are not recorded. `record` adds entries of other actions, such as a sign-in.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
@@ -49,7 +49,8 @@ OBJECTS: Mapping[type, AuditedObject] = {
     tables.Project: AuditedObject("project", ("name", "text", "pinned_report_id", "open_role")),
     tables.Board: AuditedObject("board", ("version",), name=None, identity="project_id"),
     tables.SavedView: AuditedObject("view", ("name", "query")),
-    tables.BulkAction: AuditedObject("bulk action", ("action", "tags", "project", "total"), name="action"),
+    # Each run that it changes has an entry.
+    tables.BulkAction: AuditedObject("bulk action", ("action", "tags", "project"), name="action"),
     tables.Job: AuditedObject("job", ("desired",), name="kind"),
     tables.Artifact: AuditedObject("artifact", ("name", "project_id")),
     tables.ArtifactVersion: AuditedObject("artifact version", ("details",), name=None),
@@ -76,6 +77,8 @@ _VERBS: Mapping[tuple[type, str], Callable[[Any], str]] = {
     (tables.Person, "disabled_at"): lambda value: "enable" if value is None else "disable",
     (tables.AccessToken, "revoked_at"): lambda _value: "revoke",
 }
+# Columns with the name of who launched it. They also have a column with the person.
+_AUTHORS = {tables.Run: "launched_by", tables.Study: "started_by", tables.BulkAction: "requested_by"}
 # The secret of a shared link grants access.
 _SECRET_FIELDS = ("share_token",)
 
@@ -103,12 +106,11 @@ def record(
     _insert(session, [entry])
 
 
-def record_project_move(session: Session, kind: str, ids: list[int], before: int | None, after: int) -> None:
-    """Record that items were moved into a project by one statement."""
-    if not _is_recorded(current()):
-        return
-    values = {"before": {"project_id": before} if before is not None else None, "after": {"project_id": after}}
-    _insert(session, [_entry(current(), "move", kind, each, "", after, **values) for each in ids])
+def record_moves(session: Session, kind: str, ids: Sequence[int], project_id: int) -> None:
+    """Record that one statement moved items into a project."""
+    if ids and _is_recorded(scope := current()):
+        after = {"project_id": project_id}
+        _insert(session, [_entry(scope, "move", kind, each, "", project_id, None, after) for each in ids])
 
 
 def _entry(
@@ -146,6 +148,19 @@ def _is_recorded(scope: Scope) -> bool:
     """Return True for actions of a person or of a token, except of programs that report what happened."""
     is_known = scope.person_id is not None or scope.token_id is not None
     return is_known and scope.attempt is None and not (scope.scopes and scope.scopes <= REPORTING)
+
+
+@event.listens_for(Session, "before_flush")
+def _name_authors(session: Session, _context: UOWTransaction, _instances: object) -> None:
+    """Name the caller in what they launch."""
+    scope = current()
+    if scope.person_id is None:
+        return
+    for row in session.new:
+        column = _AUTHORS.get(type(row))
+        if column is not None and row.person_id is None:
+            row.person_id = scope.person_id
+            setattr(row, column, scope.name[:100])
 
 
 @event.listens_for(Session, "after_flush")

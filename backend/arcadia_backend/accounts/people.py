@@ -13,15 +13,23 @@ from arcadia_backend.accounts import audit, sign_in
 from arcadia_backend.accounts.passwords import MAX_LENGTH, MIN_LENGTH, hash_password, matches
 from arcadia_backend.accounts.roles import backend_rights, forget_credentials
 from arcadia_backend.database.columns import utc_now
-from arcadia_backend.database.tables import GroupMember, OneTimeLink, Person, PersonGroup, PersonIdentity, Run
+from arcadia_backend.database.tables import (
+    GroupMember,
+    LinkPurpose,
+    OneTimeLink,
+    Person,
+    PersonGroup,
+    PersonIdentity,
+    Run,
+)
 from arcadia_backend.errors import Conflict, FieldError, Invalid, NotFound
 from arcadia_workers.contract.values import STORABLE
 
-_ADDRESS = re.compile(r"[^\s@]+@[^\s@]+")
+ADDRESS = re.compile(r"[^\s@]+@[^\s@]+")
 
 
 def _check_email(email: str) -> str:
-    if not _ADDRESS.fullmatch(email):
+    if not ADDRESS.fullmatch(email):
         raise ValueError("must be an e-mail address, such as ana@example.org")
     return email.lower()
 
@@ -54,24 +62,27 @@ def list_people(session: Session) -> Sequence[Person]:
 
 
 def add(session: Session, name: str, email: str | None, *, is_administrator: bool = False) -> Person:
-    """Add a person. Raise Conflict if the e-mail address is taken."""
-    person = Person(name=name, email=email, is_administrator=is_administrator)
+    """Add a person. The first one is an administrator, and gets the earlier runs. Raise Conflict for a taken e-mail."""
+    _lock_accounts(session)
+    is_first = sign_in.count_people(session) == 0
+    person = Person(name=name, email=email, is_administrator=is_administrator or is_first)
     session.add(person)
     _flush(session, email)
+    if is_first:
+        with backend_rights():
+            session.execute(update(Run).where(Run.person_id.is_(None)).values(person_id=person.id))
+        session.execute(delete(OneTimeLink).where(OneTimeLink.purpose == "first"))
     forget_credentials(session)
     return person
 
 
 def add_first(session: Session, name: str, email: str, password: str) -> Person:
-    """Add the first administrator, who gets the earlier runs. Raise Conflict if there is an account already."""
+    """Add the first administrator with a password. Raise Conflict if there is an account already."""
     _lock_accounts(session)
     if sign_in.count_people(session):
         raise Conflict("There is an account already. Sign in, or ask an administrator for an invitation.")
-    person = add(session, name, email, is_administrator=True)
+    person = add(session, name, email)
     set_password(session, person, password)
-    with backend_rights():
-        session.execute(update(Run).where(Run.person_id.is_(None)).values(person_id=person.id))
-    session.execute(delete(OneTimeLink).where(OneTimeLink.purpose == "first"))
     audit.record(session, "create first account", "person", person.id, person.name, by=person)
     return person
 
@@ -151,6 +162,11 @@ def accept_link(session: Session, secret: str, password: str, *, name: str = "",
     sign_in.revoke_all(session, person)
     audit.record(session, "choose password", "person", person.id, person.name, by=person)
     return person
+
+
+def link_purpose(person: Person) -> LinkPurpose:
+    """Return the use of a new link of a person: the first password, or another one."""
+    return "invite" if person.password_hash is None else "reset"
 
 
 def find_group(session: Session, group_id: int) -> PersonGroup:

@@ -81,13 +81,13 @@ def change_password(db: Db, change: schemas.ChangePassword) -> Response:
 
 
 @router.get("/sessions")
-def list_sessions(db: Db, everyone: Everyone = False) -> list[schemas.Session]:
+def list_sessions(db: Db, everyone: Everyone = False) -> list[schemas.OpenSession]:
     """Return the browsers that are signed in. The last used one comes first."""
     with db.read() as session:
         rows = sign_in.list_sessions(session, _owner(everyone=everyone))
         names = _names(session, (row.person_id for row in rows))
         return [
-            schemas.Session(
+            schemas.OpenSession(
                 id=row.id,
                 person=names[row.person_id],
                 created_at=row.created_at,
@@ -117,10 +117,10 @@ def end_session(db: Db, session_id: PathId) -> Response:
     return Response(status_code=204)
 
 
-def _to_token(session: Session, token: tables.AccessToken, person: schemas.PersonRef | None) -> schemas.Token:
+def _to_token(session: Session, token: tables.AccessToken, person: schemas.PersonRef | None) -> schemas.AccessToken:
     with backend_rights():
         project = session.get(tables.Project, token.project_id) if token.project_id else None
-    return schemas.Token(
+    return schemas.AccessToken(
         id=token.id,
         name=token.name,
         person=person,
@@ -135,7 +135,7 @@ def _to_token(session: Session, token: tables.AccessToken, person: schemas.Perso
 
 
 @router.get("/tokens")
-def list_tokens(db: Db, everyone: Everyone = False) -> list[schemas.Token]:
+def list_tokens(db: Db, everyone: Everyone = False) -> list[schemas.AccessToken]:
     """Return your tokens, newest first. Ended ones are listed for a month."""
     with db.read() as session:
         rows = tokens.list_tokens(session, _owner(everyone=everyone))

@@ -7,6 +7,7 @@ from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
 from arcadia_backend.accounts import people, sign_in
+from arcadia_backend.accounts.commands import LINK_PATH
 from arcadia_backend.accounts.roles import ROLE_NAMES, ROLES, backend_rights, forget_credentials
 from arcadia_backend.database import tables
 from arcadia_backend.database.columns import utc_now
@@ -17,7 +18,7 @@ from arcadia_backend.people import schemas
 from arcadia_backend.projects.service import resolve
 from arcadia_backend.web.idempotency import Idempotent
 from arcadia_backend.web.lookup import PathId
-from arcadia_backend.web.sign_in import LINK_PATH, sign_in_person
+from arcadia_backend.web.sign_in import sign_in_person
 
 router = APIRouter(tags=["people"])
 
@@ -136,21 +137,21 @@ def sign_person_out(db: Db, person_id: PathId) -> Response:
 
 
 def _invite(session: Session, person: tables.Person) -> schemas.Invitation:
-    purpose: tables.LinkPurpose = "invite" if person.password_hash is None else "reset"
+    purpose = people.link_purpose(person)
     secret = sign_in.create_link(session, purpose, person)
     expires_at = utc_now() + sign_in.LINK_LIFETIMES[purpose]
     return schemas.Invitation(person=to_person(session, person), path=LINK_PATH + secret, expires_at=expires_at)
 
 
 @router.get("/groups")
-def list_groups(db: Db) -> list[schemas.Group]:
+def list_person_groups(db: Db) -> list[schemas.Group]:
     """Return all groups by name."""
     with db.read() as session:
         return _to_groups(session, people.list_groups(session))
 
 
 @router.post("/groups", status_code=201)
-def create_group(db: Db, once: Idempotent, new: schemas.CreateGroup) -> schemas.Group:
+def create_person_group(db: Db, once: Idempotent, new: schemas.CreateGroup) -> schemas.Group:
     """Create a group."""
     with once.write(db) as session:
         group = tables.PersonGroup(name=new.name)
@@ -159,7 +160,7 @@ def create_group(db: Db, once: Idempotent, new: schemas.CreateGroup) -> schemas.
 
 
 @router.patch("/groups/{group_id}")
-def edit_group(db: Db, group_id: PathId, changes: schemas.EditGroup) -> schemas.Group:
+def edit_person_group(db: Db, group_id: PathId, changes: schemas.EditGroup) -> schemas.Group:
     """Rename a group, or change its members."""
     with db.write() as session:
         group = people.find_group(session, group_id)
@@ -168,7 +169,7 @@ def edit_group(db: Db, group_id: PathId, changes: schemas.EditGroup) -> schemas.
 
 
 @router.delete("/groups/{group_id}", status_code=204)
-def delete_group(db: Db, group_id: PathId) -> Response:
+def delete_person_group(db: Db, group_id: PathId) -> Response:
     """Delete a group with its roles. The people stay."""
     with db.write() as session:
         session.delete(people.find_group(session, group_id))

@@ -173,7 +173,7 @@ class ChangePassword(_Request):
     new_password: Password
 
 
-class Session(BaseModel):
+class OpenSession(BaseModel):
     """A signed-in browser."""
 
     id: int
@@ -185,7 +185,7 @@ class Session(BaseModel):
     is_current: bool
 
 
-class Token(BaseModel):
+class AccessToken(BaseModel):
     """An access token. Its secret was shown when it was created."""
 
     id: int
@@ -209,7 +209,7 @@ class CreateToken(_Request):
     days: int | None = Field(default=90, ge=1, le=MAX_DAYS, description="Days until it expires, or null for never.")
 
 
-class CreatedToken(Token):
+class CreatedToken(AccessToken):
     """A new token with its secret."""
 
     secret: str = Field(description="Send it as: Authorization: Bearer … It is not shown again.")

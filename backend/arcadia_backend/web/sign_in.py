@@ -20,8 +20,6 @@ router = APIRouter(tags=["session"])
 
 # The guard requires nothing here, so it does not find out who calls.
 SignedIn = Annotated[Principal, Depends(identify)]
-# The page of one-time links. The secret follows as a fragment, which browsers do not send and servers do not log.
-LINK_PATH = "/welcome#"
 
 
 class Session(BaseModel):
@@ -93,7 +91,7 @@ def list_sign_in_methods(db: Db, settings: CurrentSettings) -> SignInMethods:
     return SignInMethods(password=has_accounts, token=bool(settings.token.get_secret_value()) and not has_accounts)
 
 
-@router.post("/session")
+@router.post("/session", name="sign_in")
 def start_session(request: Request, response: Response, settings: CurrentSettings, db: Db, given: SignIn) -> Session:
     """Sign in, and set the session cookie."""
     if given.token is None:
@@ -118,8 +116,8 @@ def start_session(request: Request, response: Response, settings: CurrentSetting
     return Session(required=True, signed_in=True)
 
 
-@router.delete("/session", status_code=204)
-def end_session(request: Request, db: Db, principal: SignedIn) -> Response:
+@router.delete("/session", name="sign_out", status_code=204)
+def end_own_session(request: Request, db: Db, principal: SignedIn) -> Response:
     """Delete the session and its cookie."""
     if (session_id := current().session_id) is not None:
         with db.write() as session:

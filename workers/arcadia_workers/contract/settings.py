@@ -124,15 +124,16 @@ class BackendSettings(SettingsWithSecretFiles):
         default=SecretStr(""),
         description="Redis URL of the queue and the notices. Without it runs stay queued.",
     )
-    host: str = Field(
-        default="127.0.0.1", description="Address to listen on. Only loopback works without ARCADIA_TOKEN."
-    )
+    host: str = Field(default="127.0.0.1", description="Address to listen on. Except on loopback everyone signs in.")
     port: int = Field(default=8000, ge=0, le=65_535, description="Port to listen on.")
     token: Token = Field(
-        default=SecretStr(""), description="Token that users sign in with. It may be empty only on a loopback address."
+        default=SecretStr(""), description="Token that users sign in with until the first account exists."
     )
     worker_token: Token = Field(
         default=SecretStr(""), description="Token of the workers. Without it no worker can connect."
+    )
+    audit_days: int = Field(
+        default=730, ge=1, le=36_500, description="Days for which entries of the audit log are kept."
     )
     allowed_hosts: Annotated[tuple[str, ...], NoDecode] = Field(
         default=(), description="Host names of this server, separated by commas, in addition to loopback names."

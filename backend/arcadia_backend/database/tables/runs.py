@@ -88,9 +88,10 @@ class Run(Base):
     # Names of the plug-ins that its configuration needs, separated by commas.
     needed_plugins: Mapped[str] = mapped_column(String(500), default="", server_default="")
     command: Mapped[list[str] | None]
-    # The account that launched it, for filters. The names are what pages show.
+    # The account that launched it, and the names that pages show. They are empty without accounts.
     person_id: Mapped[int | None] = mapped_column(BigInteger)
     launched_by: Mapped[str | None] = mapped_column(String(100))
+    changed_by: Mapped[str | None] = mapped_column(String(100))
     # Who last stopped, paused or resumed it.
     stopped_by: Mapped[str | None] = mapped_column(String(100))
 
@@ -140,6 +141,7 @@ class BulkAction(Base):
     tags: Mapped[list[str]]
     # The project that gets the runs, by its name, so that the action stays readable if it is deleted.
     project: Mapped[str | None] = mapped_column(String(100))
+    person_id: Mapped[int | None] = mapped_column(BigInteger)
     requested_by: Mapped[str | None] = mapped_column(String(100))
     state: Mapped[BulkState] = mapped_column(default="running")
     total: Mapped[int]

@@ -120,6 +120,9 @@ class Study(Base):
     state: Mapped[StudyState] = mapped_column(index=True)
     # A sentence that says why the system paused it.
     state_reason: Mapped[str | None] = mapped_column(Text)
+    # The account that started it, which its runs have too.
+    person_id: Mapped[int | None] = mapped_column(BigInteger)
+    started_by: Mapped[str | None] = mapped_column(String(100))
     created_at: Mapped[datetime] = mapped_column(default=utc_now)
     # When it was last started or resumed.
     started_at: Mapped[datetime] = mapped_column(default=utc_now)
