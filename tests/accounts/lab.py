@@ -1,8 +1,9 @@
 """A lab of two projects with a row in every table, and its people and tokens."""
 
 import itertools
+import sqlite3
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import Any
@@ -82,7 +83,13 @@ _VALUES: dict[str, Any] = {
 # Rows for which the application stores its own, and rows that this module adds in another order.
 _FIRST = ("runs", "studies", "reports", "files", "checkpoints", "jobs", "replays")
 _SKIPPED = {"run_settings", "projects", "alert_deliveries", "event_digests", "provenance_documents"}
-_KIND_OF_JOB = {"evaluations": "evaluation", "calibrations": "calibration", "futures": "futures", "reviews": "review"}
+_KIND_OF_JOB = {
+    "evaluations": "evaluation",
+    "calibrations": "calibration",
+    "futures": "futures",
+    "reviews": "review",
+    "kept_games": "film",
+}
 _numbers = itertools.count(1)
 
 
@@ -95,6 +102,21 @@ class Side:
     ids: dict[str, Any] = field(default_factory=dict)
 
 
+class Copy:
+    """A copy of the lab's database, to undo changes."""
+
+    def __init__(self, database: Database) -> None:
+        self._path = str(database.url.database)
+        self._copy = sqlite3.connect(":memory:", check_same_thread=False)
+        with closing(sqlite3.connect(self._path)) as stored:
+            stored.backup(self._copy)
+
+    def restore(self) -> None:
+        """Store the copy again."""
+        with closing(sqlite3.connect(self._path)) as stored:
+            self._copy.backup(stored)
+
+
 @dataclass
 class Lab:
     """The application with its two projects, and credentials of its people."""
@@ -105,6 +127,7 @@ class Lab:
     cookies: dict[str, str] = field(default_factory=dict)
     bearers: dict[str, str] = field(default_factory=dict)
     portal: Any = None
+    copy: Any = None
 
     @property
     def database(self) -> Database:
@@ -143,6 +166,7 @@ def open_lab(app: FastAPI) -> Iterator[Lab]:
             with lab.database.write() as session:
                 _fill(session, side)
         _add_people(lab)
+        lab.copy = Copy(lab.database)
         yield lab
 
 
@@ -174,12 +198,24 @@ def _hash(side: Side, name: str) -> str:
 def _add_job(session: Session, side: Side, kind: str) -> int:
     values = {"live": {"follows": True}}.get(kind, _VALUES["jobs.parameters"])
     job = tables.Job(
-        kind=kind, run_id=side.ids["runs"], checkpoint_id=side.ids.get("checkpoints"), parameters=values, total=1,
+        kind=kind, run_id=None if kind == "film" else side.ids["runs"], checkpoint_id=side.ids.get("checkpoints"), parameters=values, total=1,
         message=f"{side.secret} message",
     )  # fmt: skip
     session.add(job)
     session.flush()
     return job.id
+
+
+def _add_artifact_file(session: Session, side: Side) -> int:
+    sha256 = _hash(side, "artifact")
+    file = tables.File(
+        run_id=None, attempt=0, kind="artifact", path=sha256, stored_path=f"artifacts/{side.secret}", sha256=sha256,
+        bytes=1,
+    )  # fmt: skip
+    session.add(file)
+    session.flush()
+    side.ids["artifact_files"] = file.id
+    return file.id
 
 
 def _add(session: Session, side: Side, mapper: Mapper[Any]) -> None:
@@ -211,8 +247,12 @@ def _value(session: Session, side: Side, table: str, column: Any) -> Any:
         return _VALUES[full]
     if column.name == "job_id" and table in _KIND_OF_JOB:
         return _add_job(session, side, _KIND_OF_JOB[table])
+    if column.name == "saliency_job_id":
+        return _add_job(session, side, "saliency")
     if column.name == "job_id" and table in ("files", "replays"):
         return None
+    if full == "artifact_entries.file_id":
+        return _add_artifact_file(session, side)
     for key in column.foreign_keys:
         target = key.column.table.name
         return side.ids.get(target) if target in LIMITED else None
@@ -223,7 +263,7 @@ def _value(session: Session, side: Side, table: str, column: Any) -> Any:
     if column.primary_key and isinstance(column.type, String):
         return f"{side.secret} {column.name}"[: column.type.length or 50]
     if column.primary_key:
-        is_generated = list(column.table.primary_key) == [column] and not column.autoincrement == False  # noqa: E712
+        is_generated = list(column.table.primary_key) == [column] and column.autoincrement is not False
         return _OMITTED if is_generated else 1
     return _plain(side, full, column)
 
@@ -288,4 +328,3 @@ def _add_tokens(session: Session, lab: Lab, person: tables.Person) -> None:
     signed_out = sign_in.start_session(session, person, "", "")
     sign_in.revoke(session, signed_out.session)
     lab.cookies["revoked session"] = signed_out.secret
-

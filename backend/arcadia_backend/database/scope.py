@@ -28,6 +28,7 @@ class Scope:
     name        shown in the audit log and as "launched by"
     scopes      what the token may be used for
     attempt     run and attempt of the token of a worker's attempt
+    job         job and attempt of such a token
     """
 
     everything: bool
@@ -39,6 +40,7 @@ class Scope:
     address: str = ""
     scopes: frozenset[str] = ALL
     attempt: tuple[int, int] | None = None
+    job: tuple[int, int] | None = None
 
     def role(self, project: int | None) -> Role | None:
         """Return the role in a project, or None if there is no access to it."""

@@ -164,9 +164,10 @@ class Credentials:
                 return None
             self._note(lambda: tokens.note_use(self._database, token, address))
             if token.person_id is None:
-                is_of_attempt = token.attempt is not None and token.run_id is not None
-                attempt = (token.run_id or 0, token.attempt or 0) if is_of_attempt else None
-                return replace(WORKERS, token_id=token.id, name=token.name, attempt=attempt)
+                number = token.attempt or 0
+                run = None if token.run_id is None else (token.run_id, number)
+                job = None if token.job_id is None else (token.job_id, number)
+                return replace(WORKERS, token_id=token.id, name=token.name, attempt=run, job=job)
             person = sign_in.person_of(session, token.person_id)
             return None if person is None else roles.scope_of(session, person, token=token)
 

@@ -228,7 +228,7 @@ def check_right(right: Right, scope: Scope) -> None:
         return
     if right == Right.WORKER and ("worker" not in scope.scopes or scope.session_id is not None):
         raise MissingRight("This is for workers. Send the worker token, or a token with the scope worker.")
-    if right == Right.WORKER and not scope.everything and scope.attempt is None:
+    if right == Right.WORKER and not scope.everything:
         raise MissingRight("Workers train for all projects. An administrator of the installation can give you a token.")
     _check_scopes(right, scope)
     if right == Right.INSTALLATION and not scope.everything:
@@ -237,6 +237,14 @@ def check_right(right: Right, scope: Scope) -> None:
         raise MissingRight("You need the role editor in a project for this. Ask an administrator of the project.")
     if right == Right.PROJECT and not scope.everything and not scope.projects_as(Role.ADMINISTRATOR):
         raise MissingRight("You need the role administrator in the project. Ask one of its administrators.")
+
+
+def check_attempt(scope: Scope, path: str) -> None:
+    """Raise MissingRight if a token of an attempt is sent for anything else than its run or job."""
+    own = [f"{API}/worker/runs/{scope.attempt[0]}/"] if scope.attempt else []
+    own += [f"{API}/worker/jobs/{scope.job[0]}/"] if scope.job else []
+    if own and not path.startswith(tuple(own)):
+        raise MissingRight("This token is only for one attempt of a worker. Send the worker token.")
 
 
 def _check_scopes(right: Right, scope: Scope) -> None:

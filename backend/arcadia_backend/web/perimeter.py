@@ -173,6 +173,7 @@ class RightsCheck:
             if not credentials.is_known(acting):
                 raise Unauthorized("Sign in, or send a token: Authorization: Bearer …")
             doors.check_right(right, acting)
+            doors.check_attempt(acting, path)
             changed = None if acting.everything else doors.object_in(right, path)
             if changed is not None:
                 database: Database = scope["app"].state.database
