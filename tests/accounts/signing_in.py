@@ -20,12 +20,15 @@ def stranger(client: TestClient) -> TestClient:
 def create_first(client: TestClient, name: str = "Ana") -> dict[str, Any]:
     """Create the first account, with which the client signs in."""
     body = {"name": name, "email": address(name), "password": PASSWORD}
-    return read(client.post(f"{API}/people/first", json=body), 201)
+    person: dict[str, Any] = read(client.post(f"{API}/people/first", json=body), 201)
+    return person
 
 
 def invite(client: TestClient, name: str, **more: Any) -> dict[str, Any]:
     """Invite a person."""
-    return read(client.post(f"{API}/people", json={"name": name, "email": address(name), **more}), 201)
+    body = {"name": name, "email": address(name), **more}
+    invitation: dict[str, Any] = read(client.post(f"{API}/people", json=body), 201)
+    return invitation
 
 
 def join(client: TestClient, name: str, **more: Any) -> TestClient:

@@ -167,9 +167,10 @@ def test_the_log_is_filtered_and_paged(client: TestClient) -> None:
     assert entries(client, since=now.isoformat()) == []
     assert entries(client, until=(now - timedelta(hours=1)).isoformat()) == []
     everything = entries(client)
-    pages, before = [], None
+    pages: list[dict[str, Any]] = []
+    before = None
     while True:
-        more = {"before": before} if before else {}
+        more: dict[str, int] = {"before": before} if before else {}
         page = read(client.get(f"{API}/audit", params={"limit": 2, **more}))
         pages += page["items"]
         if (before := page["next_before"]) is None:
