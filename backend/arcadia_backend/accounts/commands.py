@@ -1,6 +1,7 @@
 """`arcadia user`: people and one-time links, for whoever has access to the data folder."""
 
 import argparse
+import re
 from collections.abc import Callable
 
 from sqlalchemy.orm import Session
@@ -64,7 +65,7 @@ def _describe(person: Person) -> str:
 
 def _add(session: Session, options: argparse.Namespace, url: str) -> str:
     email = options.email.strip().lower()
-    if not people.ADDRESS.fullmatch(email):
+    if not re.fullmatch(people.ADDRESS, email):
         raise RefusedError(f"{email!r} is not an e-mail address, such as ana@example.org.")
     person = people.add(session, options.name.strip()[:100], email, is_administrator=options.administrator)
     return _link(session, person, url)

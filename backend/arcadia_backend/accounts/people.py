@@ -1,10 +1,9 @@
 """People and groups: create, invite, change and disable them. Every function works in the caller's transaction."""
 
-import re
 from collections.abc import Collection, Sequence
 from typing import Annotated
 
-from pydantic import AfterValidator, StringConstraints
+from pydantic import StringConstraints
 from sqlalchemy import delete, func, select, text, update
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
@@ -22,20 +21,15 @@ from arcadia_backend.database.tables import (
     PersonIdentity,
     Run,
 )
-from arcadia_backend.errors import Conflict, FieldError, Invalid, NotFound
+from arcadia_backend.errors import Conflict, FieldError, Invalid, NotFound, with_rule
 from arcadia_workers.contract.values import STORABLE
 
-ADDRESS = re.compile(r"[^\s@]+@[^\s@]+")
-
-
-def _check_email(email: str) -> str:
-    if not ADDRESS.fullmatch(email):
-        raise ValueError("must be an e-mail address, such as ana@example.org")
-    return email.lower()
-
+ADDRESS = with_rule(r"^[^\s@]+@[^\s@]+$", "must be an e-mail address, such as ana@example.org")
 
 PersonName = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=100), STORABLE]
-Email = Annotated[str, StringConstraints(strip_whitespace=True, max_length=320), AfterValidator(_check_email), STORABLE]
+Email = Annotated[
+    str, StringConstraints(strip_whitespace=True, to_lower=True, max_length=320, pattern=ADDRESS), STORABLE
+]
 Password = Annotated[str, StringConstraints(min_length=MIN_LENGTH, max_length=MAX_LENGTH), STORABLE]
 
 

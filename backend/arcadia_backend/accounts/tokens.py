@@ -18,6 +18,7 @@ from arcadia_backend.errors import Conflict, NotFound
 TokenScope = Literal["read", "write", "log", "worker"]
 # Lets scanners of repositories recognize a leaked token.
 PREFIX = "arcadia_"
+WORKER: tuple[TokenScope, ...] = ("worker",)
 MAX_TOKENS = 200
 # How often the last use is stored, to keep reads free of writes.
 USE_INTERVAL = timedelta(minutes=5)
@@ -76,7 +77,7 @@ def create_for_attempt(
     new = create(
         session,
         f"Attempt {attempt} at {f'run {run_id}' if job_id is None else f'job {job_id}'}",
-        ("worker",),
+        WORKER,
         expires_at=utc_now() + lifetime,
     )
     new.token.run_id, new.token.job_id, new.token.attempt = run_id, job_id, attempt
