@@ -15,7 +15,7 @@ export function AccountMenu() {
   return (
     <Menu position="bottom-end" width={232}>
       <Menu.Target>
-        <ActionIcon size={32} aria-label={person ? `Account of ${person.name}` : "Account"}>
+        <ActionIcon size={32} aria-label={person ? `Account of ${person.name}` : "Account"} visibleFrom="xs">
           <IconUser size={18} stroke={1.75} />
         </ActionIcon>
       </Menu.Target>
@@ -49,6 +49,23 @@ export function AccountMenu() {
         )}
       </Menu.Dropdown>
     </Menu>
+  );
+}
+
+/** Settings and sign-out in the menu of pages, which has them on a phone. */
+export function AccountItems({ canSignOut }: { canSignOut: boolean }) {
+  const signOut = useSignOut();
+  return (
+    <>
+      <Menu.Item component={Link} to="/settings" py={12} hiddenFrom={canSignOut ? "xs" : "sm"}>
+        Settings
+      </Menu.Item>
+      {canSignOut && (
+        <Menu.Item py={12} hiddenFrom="xs" onClick={() => signOut.mutate()}>
+          Sign out
+        </Menu.Item>
+      )}
+    </>
   );
 }
 

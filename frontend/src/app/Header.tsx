@@ -1,7 +1,7 @@
 import { ActionIcon, Burger, Button, Menu, Tooltip } from "@mantine/core";
 import { IconKeyboard, IconPlus } from "@tabler/icons-react";
 import { Link, NavLink } from "react-router";
-import { AccountMenu, SettingsLink } from "./AccountMenu";
+import { AccountItems, AccountMenu, SettingsLink } from "./AccountMenu";
 import { AlertBell } from "./AlertBell";
 import { ConnectionStatus } from "./ConnectionStatus";
 import { ProjectSwitcher } from "./ProjectSwitcher";
@@ -29,7 +29,7 @@ interface HeaderProps {
 export function Header({ canSignOut, onShortcuts }: HeaderProps) {
   return (
     <div className={classes.header}>
-      <PagesMenu />
+      <PagesMenu canSignOut={canSignOut} />
       <Link to="/" className={classes.brand} aria-label="Arcadia: runs">
         <img src="/logo.svg" alt="" width={24} height={24} />
         <span className={classes.wide}>Arcadia</span>
@@ -67,7 +67,7 @@ export function Header({ canSignOut, onShortcuts }: HeaderProps) {
   );
 }
 
-function PagesMenu() {
+function PagesMenu({ canSignOut }: { canSignOut: boolean }) {
   return (
     <Menu position="bottom-start">
       <Menu.Target>
@@ -79,9 +79,7 @@ function PagesMenu() {
             {name}
           </Menu.Item>
         ))}
-        <Menu.Item component={Link} to="/settings" py={12} hiddenFrom="sm">
-          Settings
-        </Menu.Item>
+        <AccountItems canSignOut={canSignOut} />
       </Menu.Dropdown>
     </Menu>
   );

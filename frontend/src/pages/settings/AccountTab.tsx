@@ -1,7 +1,6 @@
 import { Badge, Button, Group, PasswordInput, Stack, Text, TextInput, Title } from "@mantine/core";
 import { type FormEvent, useState } from "react";
 import { useChangePassword, useEditAccount } from "@/api/people";
-import { useSignOutEverywhere } from "@/api/session";
 import type { Person } from "@/api/types";
 import { placeErrors } from "@/config-form/serverErrors";
 import { FormErrors } from "@/ui/FormErrors";
@@ -48,7 +47,11 @@ function Profile({ person }: { person: Person }) {
       <form onSubmit={submit}>
         <Group justify="space-between" gap="xs">
           <Title order={2}>{person.name}</Title>
-          {person.is_administrator && <Badge variant="light">Administrator</Badge>}
+          {person.is_administrator && (
+            <Badge size="sm" variant="light" tt="none">
+              Administrator
+            </Badge>
+          )}
         </Group>
         <Text size="sm" c="dimmed">
           {person.email}
@@ -80,7 +83,6 @@ function Profile({ person }: { person: Person }) {
 
 function Password({ person }: { person: Person }) {
   const change = useChangePassword();
-  const signOutEverywhere = useSignOutEverywhere();
   const [old, setOld] = useState("");
   const [fresh, setFresh] = useState("");
   const { byField, general } = change.error
@@ -125,18 +127,15 @@ function Password({ person }: { person: Person }) {
             onChange={(event) => setFresh(event.currentTarget.value)}
           />
           <FormErrors messages={general} />
-          <Group gap="xs">
-            <Button type="submit" variant="default" loading={change.isPending} disabled={!fresh}>
-              Change password
-            </Button>
-            <Button
-              variant="default"
-              loading={signOutEverywhere.isPending}
-              onClick={() => signOutEverywhere.mutate()}
-            >
-              Sign out everywhere
-            </Button>
-          </Group>
+          <Button
+            type="submit"
+            variant="default"
+            w="fit-content"
+            loading={change.isPending}
+            disabled={!fresh}
+          >
+            Change password
+          </Button>
         </Stack>
       </form>
     </section>

@@ -1,4 +1,4 @@
-import { Button, List, PasswordInput, Stack, Text, TextInput, Title } from "@mantine/core";
+import { Button, Group, List, PasswordInput, Stack, Text, TextInput, Title } from "@mantine/core";
 import { useDisclosure } from "@mantine/hooks";
 import { type FormEvent, useState } from "react";
 import { useCreateFirst } from "@/api/people";
@@ -85,7 +85,7 @@ function FirstAccountForm({ onCancel }: { onCancel: () => void }) {
           required
         />
         <FormErrors messages={general} />
-        <Button.Group>
+        <Group gap="xs">
           <Button
             type="submit"
             loading={create.isPending}
@@ -96,7 +96,7 @@ function FirstAccountForm({ onCancel }: { onCancel: () => void }) {
           <Button variant="default" onClick={onCancel}>
             Cancel
           </Button>
-        </Button.Group>
+        </Group>
       </Stack>
     </form>
   );

@@ -7,7 +7,7 @@ import type { Invitation, RoleName } from "@/api/types";
 import { placeErrors } from "@/config-form/serverErrors";
 import { FormErrors } from "@/ui/FormErrors";
 
-export const ROLES: { value: RoleName; label: string }[] = [
+const ROLES: { value: RoleName; label: string }[] = [
   { value: "viewer", label: "Viewer: sees everything" },
   { value: "editor", label: "Editor: launches and changes" },
   { value: "administrator", label: "Administrator: chooses members" },
@@ -77,7 +77,7 @@ export function InvitePerson({ onInvited, onClose }: InvitePersonProps) {
             onChange={(event) => setAdministrator(event.currentTarget.checked)}
           />
           {!isAdministrator && (
-            <Group gap="xs" grow align="start">
+            <>
               <NativeSelect
                 label="Project"
                 value={project}
@@ -85,14 +85,15 @@ export function InvitePerson({ onInvited, onClose }: InvitePersonProps) {
                 onChange={(event) => setProject(event.currentTarget.value)}
                 data={[{ value: "", label: "None yet" }, ...projects.map((each) => each.name)]}
               />
-              <NativeSelect
-                label="Role"
-                value={role}
-                disabled={!project}
-                onChange={(event) => setRole(event.currentTarget.value as RoleName)}
-                data={ROLES}
-              />
-            </Group>
+              {project && (
+                <NativeSelect
+                  label="Role"
+                  value={role}
+                  onChange={(event) => setRole(event.currentTarget.value as RoleName)}
+                  data={ROLES}
+                />
+              )}
+            </>
           )}
           <FormErrors messages={general} />
           <Group justify="flex-end" gap="xs">

@@ -62,9 +62,21 @@ function PersonFacts({ person, isYou }: { person: Person; isYou: boolean }) {
           {person.name}
           {isYou && " (you)"}
         </Text>
-        {person.is_administrator && <Badge variant="light">Administrator</Badge>}
-        {person.disabled && <Badge color="gray">Disabled</Badge>}
-        {!person.has_password && !person.disabled && <Badge color="gray">Invited</Badge>}
+        {person.is_administrator && (
+          <Badge size="sm" variant="light" tt="none">
+            Administrator
+          </Badge>
+        )}
+        {person.disabled && (
+          <Badge size="sm" color="gray" variant="light" tt="none">
+            Disabled
+          </Badge>
+        )}
+        {!person.has_password && !person.disabled && (
+          <Badge size="sm" color="gray" variant="light" tt="none">
+            Invited
+          </Badge>
+        )}
       </Group>
       <p className={classes.dim}>
         {person.email}

@@ -2,7 +2,7 @@ import { Badge, Button, Group, Skeleton, Stack, Switch, Text, Title } from "@man
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { sessionsQuery, useEndSession } from "@/api/people";
-import { useSignOut } from "@/api/session";
+import { useSignOut, useSignOutEverywhere } from "@/api/session";
 import type { OpenSession } from "@/api/types";
 import { TimeAgo } from "@/ui/Quantity";
 import { QueryError } from "@/ui/QueryError";
@@ -14,18 +14,32 @@ import type { TabProps } from "./SettingsPage";
 export function SessionsTab({ account }: TabProps) {
   const [everyone, setEveryone] = useState(false);
   const sessions = useQuery(sessionsQuery(everyone));
+  const signOutEverywhere = useSignOutEverywhere();
   return (
     <section className={classes.card} aria-label="Sessions">
       <Group justify="space-between" gap="xs">
         <Title order={2}>Signed-in browsers</Title>
-        {account.is_administrator && (
-          <Switch
-            label="Of everyone"
-            checked={everyone}
-            onChange={(event) => setEveryone(event.currentTarget.checked)}
-          />
-        )}
+        <Group gap="md">
+          {account.is_administrator && (
+            <Switch
+              label="Of everyone"
+              checked={everyone}
+              onChange={(event) => setEveryone(event.currentTarget.checked)}
+            />
+          )}
+          <Button
+            size="xs"
+            variant="default"
+            loading={signOutEverywhere.isPending}
+            onClick={() => signOutEverywhere.mutate()}
+          >
+            Sign out everywhere
+          </Button>
+        </Group>
       </Group>
+      <Text size="sm" c="dimmed" mt={4}>
+        A session ends 30 days after its sign-in. End those that you do not know, and change your password.
+      </Text>
       {sessions.isError && !sessions.data && (
         <QueryError error={sessions.error} retry={() => void sessions.refetch()} />
       )}
@@ -48,7 +62,11 @@ function SessionRow({ session, showsPerson }: { session: OpenSession; showsPerso
           <Text size="sm" fw={500} title={session.browser}>
             {showsPerson ? `${session.person.name}, ${browser}` : browser}
           </Text>
-          {session.is_current && <Badge variant="light">This browser</Badge>}
+          {session.is_current && (
+            <Badge size="sm" variant="light" tt="none">
+              This browser
+            </Badge>
+          )}
         </Group>
         <p className={classes.dim}>
           {session.address} · last used <TimeAgo time={session.last_used_at} /> · signed in{" "}

@@ -92,7 +92,11 @@ function TokenRow({ token, showsPerson }: { token: AccessToken; showsPerson: boo
             </Badge>
           ))}
           {token.project !== null && <Text size="sm">in {token.project}</Text>}
-          {hasEnded && <Badge color="gray">{token.revoked_at ? "Revoked" : "Expired"}</Badge>}
+          {hasEnded && (
+            <Badge size="sm" color="gray" variant="light" tt="none">
+              {token.revoked_at ? "Revoked" : "Expired"}
+            </Badge>
+          )}
         </Group>
         <p className={classes.dim}>
           {token.last_used_at ? (
