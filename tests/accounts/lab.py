@@ -84,11 +84,12 @@ _VALUES: dict[str, Any] = {
 _FIRST = ("runs", "studies", "reports", "files", "checkpoints", "jobs", "replays")
 _SKIPPED = {"run_settings", "projects", "alert_deliveries", "event_digests", "provenance_documents"}
 _KIND_OF_JOB = {
-    "evaluations": "evaluation",
-    "calibrations": "calibration",
-    "futures": "futures",
-    "reviews": "review",
-    "kept_games": "film",
+    "evaluations.job_id": "evaluation",
+    "calibrations.job_id": "calibration",
+    "futures.job_id": "futures",
+    "reviews.job_id": "review",
+    "kept_games.job_id": "film",
+    "replays.saliency_job_id": "saliency",
 }
 _numbers = itertools.count(1)
 
@@ -198,9 +199,13 @@ def _hash(side: Side, name: str) -> str:
 def _add_job(session: Session, side: Side, kind: str) -> int:
     values = {"live": {"follows": True}}.get(kind, _VALUES["jobs.parameters"])
     job = tables.Job(
-        kind=kind, run_id=None if kind == "film" else side.ids["runs"], checkpoint_id=side.ids.get("checkpoints"), parameters=values, total=1,
+        kind=kind,
+        run_id=None if kind == "film" else side.ids["runs"],
+        checkpoint_id=side.ids.get("checkpoints"),
+        parameters=values,
+        total=1,
         message=f"{side.secret} message",
-    )  # fmt: skip
+    )
     session.add(job)
     session.flush()
     return job.id
@@ -245,10 +250,8 @@ def _value(session: Session, side: Side, table: str, column: Any) -> Any:
     full = f"{table}.{column.name}"
     if full in _VALUES:
         return _VALUES[full]
-    if column.name == "job_id" and table in _KIND_OF_JOB:
-        return _add_job(session, side, _KIND_OF_JOB[table])
-    if column.name == "saliency_job_id":
-        return _add_job(session, side, "saliency")
+    if kind := _KIND_OF_JOB.get(full):
+        return _add_job(session, side, kind)
     if column.name == "job_id" and table in ("files", "replays"):
         return None
     if full == "artifact_entries.file_id":
@@ -256,10 +259,8 @@ def _value(session: Session, side: Side, table: str, column: Any) -> Any:
     for key in column.foreign_keys:
         target = key.column.table.name
         return side.ids.get(target) if target in LIMITED else None
-    if column.name == "run_id":
-        return side.ids["runs"]
-    if column.name == "checkpoint_id":
-        return side.ids.get("checkpoints")
+    if column.name in ("run_id", "checkpoint_id"):
+        return side.ids.get({"run_id": "runs", "checkpoint_id": "checkpoints"}[column.name])
     if column.primary_key and isinstance(column.type, String):
         return f"{side.secret} {column.name}"[: column.type.length or 50]
     if column.primary_key:

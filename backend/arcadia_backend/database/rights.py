@@ -251,34 +251,45 @@ def may_change(session: Session, table: str, key: int) -> bool:
     return projects <= editable if projects else bool(editable)
 
 
-def check_object(
-    read: Callable[[], AbstractContextManager[Session]], scope: Scope, table: str, key: int, role: Role
+def check_role(
+    read: Callable[[], AbstractContextManager[Session]], scope: Scope, role: Role | None, row: tuple[str, int] | None
 ) -> None:
-    """Raise MissingRight if the scope sees an object, but lacks a role in its project.
+    """Raise MissingRight if a limited scope lacks a role in the project of a row that it sees, or in all projects.
 
-    Routes then find out whether it exists, because a hidden object is like one that does not exist.
+    None is the role of administrators of the installation. Whether the row exists is not checked: a hidden row is like
+    one that does not exist.
     """
+    if role is not None and row is None and scope.projects_as(role):
+        return
     with acting_as(OWNER), read() as session:
-        projects = projects_of(session, table, [key])
-        for project in projects:
+        if role is None:
+            people = ", ".join(_administrators(session, None))
+            raise MissingRight(f"Only administrators of the installation may do this: {people}.")
+        for project in projects_of(session, row[0], [row[1]]) if row is not None else ():
             held = scope.role(project)
             if held is not None and held < role:
                 raise MissingRight(_describe_missing(session, project, role))
+        if not scope.projects_as(role):
+            people = ", ".join(_administrators(session, None))
+            name = role.name.lower()
+            raise MissingRight(f"You need the role {name} in a project for this. Who can give it to you: {people}.")
 
 
 def _describe_missing(session: Session, project: int | None, role: Role) -> str:
     projects = Base.metadata.tables["projects"]
     name = session.scalar(select(projects.c.name).where(projects.c.id == project))
+    people = ", ".join(_administrators(session, project))
+    return f"You need the role {role.name.lower()} in the project {name} for this. Who can give it to you: {people}."
+
+
+def _administrators(session: Session, project: int | None) -> Sequence[str]:
+    """Return the names of people who administer a project, and of those who administer the installation."""
     given = select(ProjectRole.person_id).where(
         ProjectRole.project_id == project, ProjectRole.role >= Role.ADMINISTRATOR.value
     )
     may_give = or_(Person.is_administrator, Person.id.in_(given))
     query = select(Person.name).where(Person.disabled_at.is_(None), may_give).order_by(Person.is_administrator)
-    people = session.scalars(query.limit(MAX_NAMED_ADMINISTRATORS)).all()
-    return (
-        f"You need the role {role.name.lower()} in the project {name} for this. "
-        f"An administrator can give it to you: {', '.join(people)}."
-    )
+    return session.scalars(query.limit(MAX_NAMED_ADMINISTRATORS)).all()
 
 
 def _needed_roles(session: Session) -> dict[int | None, Role]:
