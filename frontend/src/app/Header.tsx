@@ -1,7 +1,7 @@
 import { ActionIcon, Burger, Button, Menu, Tooltip } from "@mantine/core";
-import { IconKeyboard, IconLogout, IconPlus } from "@tabler/icons-react";
+import { IconKeyboard, IconPlus } from "@tabler/icons-react";
 import { Link, NavLink } from "react-router";
-import { useSignOut } from "@/api/session";
+import { AccountMenu, SettingsLink } from "./AccountMenu";
 import { AlertBell } from "./AlertBell";
 import { ConnectionStatus } from "./ConnectionStatus";
 import { ProjectSwitcher } from "./ProjectSwitcher";
@@ -50,7 +50,7 @@ export function Header({ canSignOut, onShortcuts }: HeaderProps) {
         </ActionIcon>
       </Tooltip>
       <ThemeSwitch />
-      {canSignOut && <SignOut />}
+      {canSignOut ? <AccountMenu /> : <SettingsLink />}
       <Button
         component={Link}
         to="/launch"
@@ -79,18 +79,10 @@ function PagesMenu() {
             {name}
           </Menu.Item>
         ))}
+        <Menu.Item component={Link} to="/settings" py={12} hiddenFrom="sm">
+          Settings
+        </Menu.Item>
       </Menu.Dropdown>
     </Menu>
-  );
-}
-
-function SignOut() {
-  const signOut = useSignOut();
-  return (
-    <Tooltip label="Sign out">
-      <ActionIcon size={32} aria-label="Sign out" onClick={() => signOut.mutate()}>
-        <IconLogout size={18} stroke={1.75} />
-      </ActionIcon>
-    </Tooltip>
   );
 }
