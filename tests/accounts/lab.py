@@ -19,6 +19,7 @@ from arcadia_backend.database import tables
 from arcadia_backend.database.columns import Json, Numbers, utc_now
 from arcadia_backend.database.engine import Database
 from arcadia_backend.database.ownership import LIMITED
+from arcadia_backend.database.rights import name_of
 from arcadia_backend.database.scope import Role
 from arcadia_workers.contract.futures import CalibrationOptions, FuturesOptions
 from arcadia_workers.contract.review import ReviewOptions
@@ -162,7 +163,7 @@ def open_lab(app: FastAPI) -> Iterator[Lab]:
             answer = client.post(f"{API}/projects", json={"name": f"{secret} project", "text": f"{secret} text"})
             assert answer.status_code == 201, answer.text
             sides.append(Side(secret, answer.json()["id"]))
-        lab = Lab(app, *sides, portal=client.portal)
+        lab = Lab(app, sides[0], sides[1], portal=client.portal)
         for side in sides:
             with lab.database.write() as session:
                 _fill(session, side)
@@ -174,7 +175,7 @@ def open_lab(app: FastAPI) -> Iterator[Lab]:
 def _fill(session: Session, side: Side) -> None:
     """Add a row to each table that belongs to projects."""
     side.ids["projects"] = side.project_id
-    models = {mapper.local_table.name: mapper for mapper in tables.Base.registry.mappers}
+    models = {name_of(mapper): mapper for mapper in tables.Base.registry.mappers}
     names = [*_FIRST, *(table.name for table in tables.Base.metadata.sorted_tables)]
     for name in dict.fromkeys(names):
         if name in LIMITED and name not in _SKIPPED and name not in side.ids:
@@ -224,22 +225,22 @@ def _add_artifact_file(session: Session, side: Side) -> int:
 
 
 def _add(session: Session, side: Side, mapper: Mapper[Any]) -> None:
-    table = mapper.local_table
+    table, name_of_table = mapper.local_table, name_of(mapper)
     values: dict[str, Any] = {}
     for column in table.columns:
         name = mapper.get_property_by_column(column).key
         if column.primary_key and column.autoincrement is True and not column.foreign_keys:
             continue
-        value = _value(session, side, table.name, column)
+        value = _value(session, side, name_of_table, column)
         if value is not _OMITTED:
             values[name] = value
-    if table.name == "jobs":
+    if name_of_table == "jobs":
         values["kind"] = "recording"
     row = mapper.class_(**values)
     session.add(row)
     session.flush()
     keys = inspect(row).identity
-    side.ids[table.name] = keys[0] if len(keys) == 1 else keys
+    side.ids[name_of_table] = keys[0] if len(keys) == 1 else keys
 
 
 _OMITTED = object()

@@ -1,5 +1,6 @@
 """The rule of rights: queries, changes, bulk actions, shared files, notices, sockets and links."""
 
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -106,7 +107,7 @@ def _rename(session: Session, lab: Lab) -> None:
     session.get_one(Project, lab.own.project_id).text = "changed"
 
 
-CHANGES = {
+CHANGES: dict[str, Callable[[Session, Lab], None]] = {
     "a run of a hidden project": lambda session, lab: session.add(_new_run(lab.other.project_id)),
     "a run without a project": lambda session, _lab: session.add(_new_run(None)),
     "a line of a hidden run": lambda session, lab: session.add(
@@ -128,10 +129,11 @@ def test_a_viewer_changes_nothing_and_an_editor_only_own_rows(lab: Lab) -> None:
     with acting_as(viewer(lab)), pytest.raises(MissingRight, match="editor"), lab.database.write() as session:
         session.get_one(Run, lab.own.ids["runs"]).notes = "changed"
     with acting_as(viewer(lab)), lab.database.write() as session:
-        assert session.execute(update(Run).values(notes="changed")).rowcount == 0
-        assert session.execute(delete(LogLine)).rowcount == 0
+        assert [*session.scalars(update(Run).values(notes="changed").returning(Run.id))] == []
+        assert [*session.scalars(delete(LogLine).returning(LogLine.id))] == []
     with acting_as(editor(lab)), lab.database.write() as session:
-        assert session.execute(update(Run).values(notes=SECRETS["own"])).rowcount == 1
+        changed = update(Run).values(notes=SECRETS["own"]).returning(Run.id)
+        assert [*session.scalars(changed)] == [lab.own.ids["runs"]]
         run = session.get_one(Run, lab.own.ids["runs"])
         run.tags.append(RunTag(tag="new"))
 
