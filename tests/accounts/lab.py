@@ -19,6 +19,7 @@ from arcadia_backend.database import tables
 from arcadia_backend.database.columns import Json, Numbers, utc_now
 from arcadia_backend.database.engine import Database
 from arcadia_backend.database.ownership import LIMITED
+from arcadia_backend.database.rights import name_of
 from arcadia_backend.database.scope import Role
 from arcadia_workers.contract.futures import CalibrationOptions, FuturesOptions
 from arcadia_workers.contract.review import ReviewOptions
@@ -84,11 +85,12 @@ _VALUES: dict[str, Any] = {
 _FIRST = ("runs", "studies", "reports", "files", "checkpoints", "jobs", "replays")
 _SKIPPED = {"run_settings", "projects", "alert_deliveries", "event_digests", "provenance_documents"}
 _KIND_OF_JOB = {
-    "evaluations": "evaluation",
-    "calibrations": "calibration",
-    "futures": "futures",
-    "reviews": "review",
-    "kept_games": "film",
+    "evaluations.job_id": "evaluation",
+    "calibrations.job_id": "calibration",
+    "futures.job_id": "futures",
+    "reviews.job_id": "review",
+    "kept_games.job_id": "film",
+    "replays.saliency_job_id": "saliency",
 }
 _numbers = itertools.count(1)
 
@@ -161,7 +163,7 @@ def open_lab(app: FastAPI) -> Iterator[Lab]:
             answer = client.post(f"{API}/projects", json={"name": f"{secret} project", "text": f"{secret} text"})
             assert answer.status_code == 201, answer.text
             sides.append(Side(secret, answer.json()["id"]))
-        lab = Lab(app, *sides, portal=client.portal)
+        lab = Lab(app, sides[0], sides[1], portal=client.portal)
         for side in sides:
             with lab.database.write() as session:
                 _fill(session, side)
@@ -173,7 +175,7 @@ def open_lab(app: FastAPI) -> Iterator[Lab]:
 def _fill(session: Session, side: Side) -> None:
     """Add a row to each table that belongs to projects."""
     side.ids["projects"] = side.project_id
-    models = {mapper.local_table.name: mapper for mapper in tables.Base.registry.mappers}
+    models = {name_of(mapper): mapper for mapper in tables.Base.registry.mappers}
     names = [*_FIRST, *(table.name for table in tables.Base.metadata.sorted_tables)]
     for name in dict.fromkeys(names):
         if name in LIMITED and name not in _SKIPPED and name not in side.ids:
@@ -198,9 +200,13 @@ def _hash(side: Side, name: str) -> str:
 def _add_job(session: Session, side: Side, kind: str) -> int:
     values = {"live": {"follows": True}}.get(kind, _VALUES["jobs.parameters"])
     job = tables.Job(
-        kind=kind, run_id=None if kind == "film" else side.ids["runs"], checkpoint_id=side.ids.get("checkpoints"), parameters=values, total=1,
+        kind=kind,
+        run_id=None if kind == "film" else side.ids["runs"],
+        checkpoint_id=side.ids.get("checkpoints"),
+        parameters=values,
+        total=1,
         message=f"{side.secret} message",
-    )  # fmt: skip
+    )
     session.add(job)
     session.flush()
     return job.id
@@ -219,22 +225,22 @@ def _add_artifact_file(session: Session, side: Side) -> int:
 
 
 def _add(session: Session, side: Side, mapper: Mapper[Any]) -> None:
-    table = mapper.local_table
+    table, name_of_table = mapper.local_table, name_of(mapper)
     values: dict[str, Any] = {}
     for column in table.columns:
         name = mapper.get_property_by_column(column).key
         if column.primary_key and column.autoincrement is True and not column.foreign_keys:
             continue
-        value = _value(session, side, table.name, column)
+        value = _value(session, side, name_of_table, column)
         if value is not _OMITTED:
             values[name] = value
-    if table.name == "jobs":
+    if name_of_table == "jobs":
         values["kind"] = "recording"
     row = mapper.class_(**values)
     session.add(row)
     session.flush()
     keys = inspect(row).identity
-    side.ids[table.name] = keys[0] if len(keys) == 1 else keys
+    side.ids[name_of_table] = keys[0] if len(keys) == 1 else keys
 
 
 _OMITTED = object()
@@ -245,10 +251,8 @@ def _value(session: Session, side: Side, table: str, column: Any) -> Any:
     full = f"{table}.{column.name}"
     if full in _VALUES:
         return _VALUES[full]
-    if column.name == "job_id" and table in _KIND_OF_JOB:
-        return _add_job(session, side, _KIND_OF_JOB[table])
-    if column.name == "saliency_job_id":
-        return _add_job(session, side, "saliency")
+    if kind := _KIND_OF_JOB.get(full):
+        return _add_job(session, side, kind)
     if column.name == "job_id" and table in ("files", "replays"):
         return None
     if full == "artifact_entries.file_id":
@@ -256,10 +260,8 @@ def _value(session: Session, side: Side, table: str, column: Any) -> Any:
     for key in column.foreign_keys:
         target = key.column.table.name
         return side.ids.get(target) if target in LIMITED else None
-    if column.name == "run_id":
-        return side.ids["runs"]
-    if column.name == "checkpoint_id":
-        return side.ids.get("checkpoints")
+    if column.name in ("run_id", "checkpoint_id"):
+        return side.ids.get({"run_id": "runs", "checkpoint_id": "checkpoints"}[column.name])
     if column.primary_key and isinstance(column.type, String):
         return f"{side.secret} {column.name}"[: column.type.length or 50]
     if column.primary_key:

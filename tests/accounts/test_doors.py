@@ -33,10 +33,11 @@ def knock(lab: Lab, caller: str, door: Door) -> str:
     if door.method == "SOCKET":
         return _knock_socket(lab, caller, path)
     method = {"ANY": "POST"}.get(door.method, door.method)
-    wrong_body = {"content": b"no JSON"} if method in ("POST", "PUT", "PATCH") else {}
+    wrong_body = b"no JSON" if method in ("POST", "PUT", "PATCH") else None
+    parameters = query(door.path, lab.own)
     # A stream would stay open.
     with patch.object(routes, "MAX_STREAMS", 0):
-        response = client.request(method, path, params=query(door.path, lab.own), follow_redirects=False, **wrong_body)
+        response = client.request(method, path, params=parameters, follow_redirects=False, content=wrong_body)
     assert response.status_code in (*range(500), 503), (door, caller, response.text)
     if method != "GET" and response.is_success:
         lab.copy.restore()

@@ -21,10 +21,9 @@ MIN_VISIBLE = 35
 def ask(lab: Lab, caller: str, door: Door, side: Side | None) -> Response:
     """Send the request of a route with the ids of a project."""
     client = lab.client(caller)
-    body = {"json": {}} if door.method in ("POST", "PUT", "PATCH") else {}
-    return client.request(
-        door.method, fill(door.path, side), params=query(door.path, side), follow_redirects=False, **body
-    )
+    body: dict[str, str] | None = {} if door.method in ("POST", "PUT", "PATCH") else None
+    params = query(door.path, side)
+    return client.request(door.method, fill(door.path, side), params=params, follow_redirects=False, json=body)
 
 
 def general(response: Response, side: Side | None) -> tuple[int, str]:

@@ -7,13 +7,14 @@ and each flush checks that the changed rows are in projects in which the scope m
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import replace
-from typing import Any
+from typing import Any, cast
 
 from sqlalchemy import (
     BigInteger,
     BindParameter,
     ColumnElement,
     FromClause,
+    Select,
     Table,
     and_,
     bindparam,
@@ -71,13 +72,18 @@ def may_edit(model: type[Base]) -> ColumnElement[bool]:
     """Return the condition for rows of a model that the scope may change, for queries that list what to change."""
     if current().everything:
         return true()
-    table = inspect(model).local_table
-    return _condition(table, _projects(model, Role.EDITOR), table.name)
+    mapper = inspect(model)
+    return _condition(mapper.local_table, _projects(mapper, Role.EDITOR), name_of(mapper))
 
 
-def _projects(model: type[Base], role: Role) -> BindParameter[Any]:
+def name_of(mapper: Mapper[Any]) -> str:
+    """Return the name of a table."""
+    return str(cast("Table", mapper.local_table).name)
+
+
+def _projects(mapper: Mapper[Any], role: Role) -> BindParameter[Any]:
     """Return a parameter with the projects of the scope that acts when the query is executed."""
-    name = f"{MARKER}{inspect(model).local_table.name}"
+    name = f"{MARKER}{name_of(mapper)}"
     values = lambda: sorted(current().projects_as(role))  # noqa: E731 - each parameter has its own
     return bindparam(name, callable_=values, expanding=True, type_=BigInteger())
 
@@ -127,14 +133,14 @@ def _of_bulk(table: FromClause, projects: BindParameter[Any]) -> ColumnElement[b
     # The same list of projects twice: once for the runs that are visible, and once for all others.
     of_projects = run.c.project_id
     both = listed.join(run, same[1])
-    seen = select(literal_column("1")).select_from(both).where(same[0], of_projects.in_(projects))
-    hidden = select(literal_column("1")).select_from(both).where(same[0], of_projects.not_in(projects))
+    seen: Select[Any] = select(literal_column("1")).select_from(both).where(same[0], of_projects.in_(projects))
+    hidden: Select[Any] = select(literal_column("1")).select_from(both).where(same[0], of_projects.not_in(projects))
     return and_(seen.correlate_except(listed, run).exists(), ~hidden.correlate_except(listed, run).exists())
 
 
 def _exists(table: FromClause, *conditions: ColumnElement[bool]) -> ColumnElement[bool]:
     # A correlated EXISTS is a look-up by key for each row. An IN would read all runs of the projects first.
-    query = select(literal_column("1")).select_from(table).where(*conditions)
+    query: Select[Any] = select(literal_column("1")).select_from(table).where(*conditions)
     return query.correlate_except(table).exists()
 
 
@@ -154,7 +160,7 @@ class RightsOption(CriteriaOption):
     """
 
     __slots__ = ("role",)
-    _cache_key_traversal = (("role", InternalTraversal.dp_string),)
+    _cache_key_traversal = [("role", InternalTraversal.dp_string)]  # noqa: RUF012 - a name of SQLAlchemy's
     propagate_to_loaders = False
 
     def __init__(self, role: Role) -> None:
@@ -181,12 +187,12 @@ _options = {role: RightsOption(role) for role in (Role.VIEWER, Role.EDITOR)}
 def prepare() -> None:
     """Make the conditions of all tables. Raise ValueError if PROJECT_OF lacks a table, or has one too many."""
     models: list[Mapper[Any]] = [*Base.registry.mappers]
-    tables = {mapper.local_table.name for mapper in models if mapper.local_table is not None}
+    tables = {name_of(mapper) for mapper in models}
     if tables != PROJECT_OF.keys():
         wrong = ", ".join(sorted(tables ^ PROJECT_OF.keys()))
         raise ValueError(f"PROJECT_OF in database/ownership.py must name each table once. It differs in: {wrong}")
     for role in _options:
-        _criteria[role.name] = [TableCriterion(mapper, role) for mapper in models if mapper.local_table.name in LIMITED]
+        _criteria[role.name] = [TableCriterion(mapper, role) for mapper in models if name_of(mapper) in LIMITED]
 
 
 class TableCriterion(LoaderCriteriaOption):
@@ -194,7 +200,7 @@ class TableCriterion(LoaderCriteriaOption):
 
     def __init__(self, mapper: Mapper[Any], role: Role) -> None:
         super().__init__(mapper.class_, true(), include_aliases=True, propagate_to_loaders=False)
-        self._table, self._projects = mapper.local_table.name, _projects(mapper.class_, role)
+        self._table, self._projects = name_of(mapper), _projects(mapper, role)
 
     def _resolve_where_criteria(self, ext_info: Any) -> ColumnElement[bool]:
         condition = _condition(ext_info.selectable, self._projects, self._table)
@@ -251,34 +257,45 @@ def may_change(session: Session, table: str, key: int) -> bool:
     return projects <= editable if projects else bool(editable)
 
 
-def check_object(
-    read: Callable[[], AbstractContextManager[Session]], scope: Scope, table: str, key: int, role: Role
+def check_role(
+    read: Callable[[], AbstractContextManager[Session]], scope: Scope, role: Role | None, row: tuple[str, int] | None
 ) -> None:
-    """Raise MissingRight if the scope sees an object, but lacks a role in its project.
+    """Raise MissingRight if a limited scope lacks a role in the project of a row that it sees, or in all projects.
 
-    Routes then find out whether it exists, because a hidden object is like one that does not exist.
+    None is the role of administrators of the installation. Whether the row exists is not checked: a hidden row is like
+    one that does not exist.
     """
+    if role is not None and row is None and scope.projects_as(role):
+        return
     with acting_as(OWNER), read() as session:
-        projects = projects_of(session, table, [key])
-        for project in projects:
+        if role is None:
+            people = ", ".join(_administrators(session, None))
+            raise MissingRight(f"Only administrators of the installation may do this: {people}.")
+        for project in projects_of(session, row[0], [row[1]]) if row is not None else ():
             held = scope.role(project)
             if held is not None and held < role:
                 raise MissingRight(_describe_missing(session, project, role))
+        if not scope.projects_as(role):
+            people = ", ".join(_administrators(session, None))
+            name = role.name.lower()
+            raise MissingRight(f"You need the role {name} in a project for this. Who can give it to you: {people}.")
 
 
 def _describe_missing(session: Session, project: int | None, role: Role) -> str:
     projects = Base.metadata.tables["projects"]
     name = session.scalar(select(projects.c.name).where(projects.c.id == project))
+    people = ", ".join(_administrators(session, project))
+    return f"You need the role {role.name.lower()} in the project {name} for this. Who can give it to you: {people}."
+
+
+def _administrators(session: Session, project: int | None) -> Sequence[str]:
+    """Return the names of people who administer a project, and of those who administer the installation."""
     given = select(ProjectRole.person_id).where(
         ProjectRole.project_id == project, ProjectRole.role >= Role.ADMINISTRATOR.value
     )
     may_give = or_(Person.is_administrator, Person.id.in_(given))
     query = select(Person.name).where(Person.disabled_at.is_(None), may_give).order_by(Person.is_administrator)
-    people = session.scalars(query.limit(MAX_NAMED_ADMINISTRATORS)).all()
-    return (
-        f"You need the role {role.name.lower()} in the project {name} for this. "
-        f"An administrator can give it to you: {', '.join(people)}."
-    )
+    return session.scalars(query.limit(MAX_NAMED_ADMINISTRATORS)).all()
 
 
 def _needed_roles(session: Session) -> dict[int | None, Role]:
@@ -286,7 +303,7 @@ def _needed_roles(session: Session) -> dict[int | None, Role]:
     needed: dict[int | None, Role] = {}
     keys: dict[str, set[Any]] = {}
     for item in [*session.new, *session.deleted, *(each for each in session.dirty if session.is_modified(each))]:
-        table = inspect(item).mapper.local_table.name
+        table = name_of(inspect(item).mapper)
         for name, values in _targets(item, PROJECT_OF[table]):
             if name is not None:
                 keys.setdefault(name, set()).update(values)

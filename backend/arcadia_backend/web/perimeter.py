@@ -16,7 +16,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from arcadia_backend.config import API, LOOPBACK_NAMES, Settings
 from arcadia_backend.database import scope as acting_scope
 from arcadia_backend.database.engine import Database
-from arcadia_backend.database.rights import check_object
+from arcadia_backend.database.rights import check_role
 from arcadia_backend.errors import NoSuchPath, Problem, respond, unavailable, unexpected
 from arcadia_backend.web import doors
 from arcadia_backend.web.credentials import Credentials
@@ -174,10 +174,9 @@ class RightsCheck:
                 raise Unauthorized("Sign in, or send a token: Authorization: Bearer …")
             doors.check_right(right, acting)
             doors.check_attempt(acting, path)
-            changed = None if acting.everything else doors.object_in(right, path)
-            if changed is not None:
+            if right in doors.ROLES and not acting.everything:
                 database: Database = scope["app"].state.database
-                await run_in_threadpool(check_object, database.read, acting, *changed)
+                await run_in_threadpool(check_role, database.read, acting, doors.ROLES[right], doors.object_in(path))
         principal = scope.get(PRINCIPAL) or principal_of(connection, _kind_of(acting))
         scope[PRINCIPAL] = replace(principal, user=acting.name)
         scope[ACTING] = acting
