@@ -65,8 +65,8 @@ OBJECTS: Mapping[type, AuditedObject] = {
     tables.AlertChannel: AuditedObject("alert channel", ("name", "kind", "kinds", "enabled")),
     tables.Person: AuditedObject("person", ("name", "email", "is_administrator", "disabled_at")),
     tables.PersonGroup: AuditedObject("group", ("name",)),
-    tables.GroupMember: AuditedObject("group member", ("group_id", "person_id"), name=None, identity="group_id"),
-    tables.ProjectRole: AuditedObject("role", ("project_id", "person_id", "group_id", "role"), name=None),
+    tables.GroupMember: AuditedObject("group member", name=None, identity="group_id"),
+    tables.ProjectRole: AuditedObject("role", ("role",), name=None),
     tables.AccessToken: AuditedObject("token", ("name", "scopes", "project_id", "expires_at", "revoked_at")),
 }
 # Verbs for changes that have their own. A changed column with this value is this action.

@@ -153,7 +153,7 @@ def accept_link(session: Session, secret: str, password: str, *, name: str = "",
     link.used_at = utc_now()
     session.flush()
     set_password(session, person, password)
-    sign_in.revoke_all(session, person)
+    sign_in.revoke_all(session, person, by=person)
     audit.record(session, "choose password", "person", person.id, person.name, by=person)
     return person
 

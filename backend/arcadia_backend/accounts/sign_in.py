@@ -120,12 +120,13 @@ def revoke(session: Session, signed_in: SignInSession) -> None:
     forget_credentials(session)
 
 
-def revoke_all(session: Session, person: Person, *, keep: int | None = None) -> None:
-    """End the sessions of a person, except one."""
+def revoke_all(session: Session, person: Person, *, keep: int | None = None, by: Person | None = None) -> None:
+    """End the sessions of a person, except one. Record it if there were any."""
     open_ones = (SignInSession.person_id == person.id, SignInSession.revoked_at.is_(None))
     others = (SignInSession.id != keep,) if keep is not None else ()
-    session.execute(update(SignInSession).where(*open_ones, *others).values(revoked_at=utc_now()))
-    audit.record(session, "sign out everywhere", "person", person.id, person.name)
+    ended = update(SignInSession).where(*open_ones, *others).values(revoked_at=utc_now())
+    if session.scalars(ended.returning(SignInSession.id)).all():
+        audit.record(session, "sign out everywhere", "person", person.id, person.name, by=by)
     forget_credentials(session)
 
 

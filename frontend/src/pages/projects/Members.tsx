@@ -4,6 +4,7 @@ import { type FormEvent, useState } from "react";
 import { membersQuery, useAddMember, useEditMember, useOpenProject, useRemoveMember } from "@/api/people";
 import { sessionQuery } from "@/api/session";
 import type { ProjectMember, ProjectMembers, RoleName } from "@/api/types";
+import { placeErrors } from "@/config-form/serverErrors";
 import { capitalize } from "@/ui/format";
 import classes from "./projects.module.css";
 
@@ -103,6 +104,8 @@ function AddMember({ project }: { project: number }) {
   const [who, setWho] = useState("");
   const [role, setRole] = useState<RoleName>("editor");
   const add = useAddMember(project);
+  const { byField = {}, general = [] } = add.error ? placeErrors(add.error, ["email", "group"]) : {};
+  const problem = [byField.email, byField.group, ...general].filter(Boolean).join(". ");
   function submit(event: FormEvent) {
     event.preventDefault();
     const name = who.trim();
@@ -119,7 +122,7 @@ function AddMember({ project }: { project: number }) {
           placeholder="E-mail address or group"
           style={{ flex: "1 1 200px" }}
           value={who}
-          error={add.error?.message}
+          error={problem}
           onChange={(event) => setWho(event.currentTarget.value)}
         />
         <NativeSelect
