@@ -75,7 +75,7 @@ from arcadia_backend.suites.routes import router as suites
 from arcadia_backend.views import router as views
 from arcadia_backend.web import idempotency, lookup, middleware, notice_rights
 from arcadia_backend.web.api_reference.page import serve_reference
-from arcadia_backend.web.credentials import Credentials
+from arcadia_backend.web.credentials import CallerCredentials
 from arcadia_backend.web.doors import check_doors
 from arcadia_backend.web.formats import refuse_unknown_parameters
 from arcadia_backend.web.frontend import serve_client, serve_frontend
@@ -157,7 +157,7 @@ async def lifespan(app: FastAPI) -> AsyncIterator[None]:
     sweep(app.state.database)
     app.state.installation = read_identity(app.state.database)
     app.state.sessions = SessionStore(app.state.database)
-    app.state.credentials = Credentials(app.state.database, settings, app.state.user_token_limit)
+    app.state.credentials = CallerCredentials(app.state.database, settings, app.state.user_token_limit)
     app.state.credentials.check_accounts()
     app.state.doorbell = Doorbell(settings.broker_url.get_secret_value())
     app.state.stages = Stages(settings.broker_url.get_secret_value())

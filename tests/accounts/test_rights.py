@@ -1,26 +1,29 @@
 """The rule of rights: queries, changes, bulk actions, shared files, notices, sockets and links."""
 
+import json
 from collections.abc import Callable
 from typing import Any
 
 import pytest
 from sqlalchemy import and_, delete, func, select, text, update
 from sqlalchemy.orm import Session, aliased
+from starlette.testclient import WebSocketDenialResponse
 from starlette.websockets import WebSocketDisconnect
 
+from arcadia_backend.accounts.tokens import new_attempt_token
 from arcadia_backend.config import API
 from arcadia_backend.database import rights
 from arcadia_backend.database.limits import unlimited_tables
 from arcadia_backend.database.ownership import PROJECT_OF
 from arcadia_backend.database.rights import MissingRight, UnlimitedQueryError
 from arcadia_backend.database.scope import Role, Scope, acting_as
-from arcadia_backend.database.tables import BulkActionRun, File, LogLine, Project, Report, Run, RunSetting, RunTag
+from arcadia_backend.database.tables import BulkActionRun, File, Job, LogLine, Project, Report, Run, RunSetting, RunTag
 from arcadia_backend.live.notices import publish
 from arcadia_backend.live.watches import Credentials
 from arcadia_backend.metrics.points import MetricChunk
 from arcadia_workers.contract.live import NO_SUCH_GAME
-from tests.accounts.lab import SECRETS, Lab
-from tests.factories import CARTPOLE, sha256
+from tests.accounts.lab import SECRETS, Lab, Side
+from tests.factories import CARTPOLE, sha256, started
 
 
 def viewer(lab: Lab) -> Scope:
@@ -106,6 +109,9 @@ def _move(session: Session, lab: Lab) -> None:
 def _rename(session: Session, lab: Lab) -> None:
     session.get_one(Project, lab.own.project_id).text = "changed"
 
+
+# Counts of somebody's import are for administrators.
+IMPORT: tuple[str, dict[str, Any]] = ("import.progress", {"done": 1, "total": 2})
 
 CHANGES: dict[str, Callable[[Session, Lab], None]] = {
     "a run of a hidden project": lambda session, lab: session.add(_new_run(lab.other.project_id)),
@@ -196,45 +202,40 @@ def _log_artifact(lab: Lab, caller: str, run: int, content: bytes, seq: int) -> 
     assert answer.status_code == 200, answer.text
 
 
-# Notices of earlier tests, which name nothing.
-UNNAMED = ("artifacts.changed", "projects.changed", "alerts.changed")
+def notices_of(side: Side) -> list[tuple[str, dict[str, Any]]]:
+    """Return a notice of each kind about a project."""
+    return [
+        ("run.changed", {"run_id": side.ids["runs"]}),
+        ("study.changed", {"study_id": side.ids["studies"]}),
+        ("board.changed", {"project_id": side.project_id}),
+        ("bulk.changed", {"id": side.ids["bulk_actions"]}),
+        ("job.changed", {"id": side.ids["jobs"], "run_id": side.ids["runs"]}),
+    ]
 
 
-async def _listen(lab: Lab, credentials: Credentials, *, last: str) -> list[tuple[str, str]]:
+async def _listen(lab: Lab, credentials: Credentials) -> list[tuple[str, dict[str, Any]]]:
     """Publish notices of both projects, and return what a page receives until the last one, or until its end."""
-    received: list[tuple[str, str]] = []
+    received: list[tuple[str, dict[str, Any]]] = []
     with lab.app.state.watches.open(credentials) as page:
-        for side in (lab.other, lab.own):
-            publish("run.changed", {"run_id": side.ids["runs"]})
-            publish("study.changed", {"study_id": side.ids["studies"]})
-            publish("board.changed", {"project_id": side.project_id})
-            publish("bulk.changed", {"id": side.ids["bulk_actions"]})
-            publish("job.changed", {"id": side.ids["jobs"], "run_id": side.ids["runs"]})
-        publish("import.progress", {"done": 1, "total": 2})
-        publish(last, {})
-        while (event := await page.stream.next(10)) is not None:
-            received.append((event.name, event.text))
-            if event.name == last:
-                break
+        for name, payload in (*notices_of(lab.other), *notices_of(lab.own), IMPORT, ("the end", {})):
+            publish(name, payload)
+        while (event := await page.stream.next(10)) is not None and event.name != "the end":
+            received.append((event.name, json.loads(event.text)))
     return received
 
 
-def listen(lab: Lab, caller: str) -> list[tuple[str, str]]:
+def listen(lab: Lab, caller: str) -> list[tuple[str, dict[str, Any]]]:
     credentials = Credentials("http", "localhost", "", lab.cookies[caller])
-    received: list[tuple[str, str]] = lab.portal.call(lambda: _listen(lab, credentials, last="the end"))
+    received: list[tuple[str, dict[str, Any]]] = lab.portal.call(lambda: _listen(lab, credentials))
     return received
 
 
 def test_a_page_gets_only_notices_of_what_its_person_sees(lab: Lab) -> None:
-    received = [each for each in listen(lab, "editor") if each[0] not in UNNAMED]
-    own, other = lab.own.ids["runs"], lab.other.ids["runs"]
-    assert ("run.changed", f'{{"run_id": {own}}}') in received
-    assert {name for name, _text in received} == {
-        "run.changed", "study.changed", "board.changed", "bulk.changed", "job.changed", "the end",
-    }  # fmt: skip
-    assert len(received) == 6
-    assert f'"run_id": {other}' not in str(received)
-    assert len([each for each in listen(lab, "installation administrator") if each[0] not in UNNAMED]) == 12
+    received = listen(lab, "editor")
+    assert [each for each in notices_of(lab.own) if each not in received] == []
+    assert [each for each in (*notices_of(lab.other), IMPORT) if each in received] == []
+    received = listen(lab, "installation administrator")
+    assert [each for each in (*notices_of(lab.own), *notices_of(lab.other), IMPORT) if each not in received] == []
 
 
 def test_the_stream_of_a_revoked_session_ends(lab: Lab) -> None:
@@ -297,3 +298,39 @@ def test_a_refusal_names_the_right_and_who_can_give_it(lab: Lab) -> None:
     assert answer.json()["type"].endswith("/missing-right")
     assert "editor in the project ownsecret project" in answer.json()["detail"]
     assert "administrator, Root" in answer.json()["detail"]
+
+
+def test_a_claimed_run_has_a_token_for_its_attempt_only(lab: Lab) -> None:
+    body = {"config": CARTPOLE, "project": f"{SECRETS['own']} project"}
+    launched = lab.client("editor").post(f"{API}/runs", json=body).json()["id"]
+    worker = lab.client("token worker")
+    claimed = worker.post(f"{API}/worker/claim", json={"name": "w1", "queue": "cpu"}).json()
+    run, attempt = claimed["run_id"], claimed["attempt"]
+    assert (run, attempt) == (launched, 1)
+    own = {"Authorization": f"Bearer {claimed['token']}"}
+    nobody = lab.client("nobody")
+    batch = {"attempt": attempt, "events": [started()]}
+    assert nobody.post(f"{API}/worker/runs/{run}/events", json=batch, headers=own).status_code == 200
+    assert nobody.post(f"{API}/worker/runs/{lab.other.ids['runs']}/events", json=batch, headers=own).status_code == 403
+    assert nobody.post(f"{API}/worker/claim", json={"name": "w1", "queue": "cpu"}, headers=own).status_code == 403
+    assert nobody.get(f"{API}/runs", headers=own).status_code == 403
+    released = nobody.post(
+        f"{API}/worker/runs/{run}/release", json={"attempt": attempt, "outcome": "finished"}, headers=own
+    )
+    assert released.status_code == 200, released.text
+    assert nobody.post(f"{API}/worker/runs/{run}/events", json=batch, headers=own).status_code == 401
+
+
+def test_the_process_of_a_live_game_needs_only_the_token_of_its_attempt(lab: Lab) -> None:
+    number = lab.own.ids["live"]
+    with lab.database.write() as session:
+        session.execute(update(Job).where(Job.id == number).values(state="running", attempt=1))
+        own = new_attempt_token(session, 1, job_id=number)
+        other = new_attempt_token(session, 1, job_id=lab.other.ids["live"])
+    path = f"ws://localhost{API}/worker/jobs/{number}/live?attempt=1"
+    client = lab.client("nobody")
+    with client.websocket_connect(path, headers={"Authorization": f"Bearer {own}"}):
+        pass
+    for secret in (other, "wrong"):
+        with pytest.raises(WebSocketDenialResponse):
+            client.websocket_connect(path, headers={"Authorization": f"Bearer {secret}"}).__enter__()

@@ -22,6 +22,8 @@ WORKER: tuple[TokenScope, ...] = ("worker",)
 MAX_TOKENS = 200
 # How often the last use is stored, to keep reads free of writes.
 USE_INTERVAL = timedelta(minutes=5)
+# Attempts last for days. Each ends its token.
+ATTEMPT_LIFETIME = timedelta(days=30)
 # Tokens stay listed for this time after they end.
 KEPT_AFTER_END = timedelta(days=30)
 
@@ -84,6 +86,19 @@ def create_for_attempt(
     session.flush()
     forget_credentials(session)
     return new
+
+
+def new_attempt_token(session: Session, attempt: int, *, run_id: int | None = None, job_id: int | None = None) -> str:
+    """Return the secret of a new token for a worker's attempt."""
+    return create_for_attempt(session, attempt, run_id=run_id, job_id=job_id, lifetime=ATTEMPT_LIFETIME).secret
+
+
+def end_attempt_tokens(session: Session, attempt: int, *, run_id: int | None = None, job_id: int | None = None) -> None:
+    """Delete the token of an attempt that has ended."""
+    same = AccessToken.run_id == run_id if job_id is None else AccessToken.job_id == job_id
+    ended = session.execute(delete(AccessToken).where(AccessToken.attempt == attempt, same).returning(AccessToken.id))
+    if ended.first() is not None:
+        forget_credentials(session)
 
 
 def list_tokens(session: Session, person_id: int | None = None) -> Sequence[AccessToken]:

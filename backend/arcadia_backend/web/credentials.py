@@ -5,12 +5,14 @@ import logging
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from typing import Annotated
 
+from fastapi import Depends
 from sqlalchemy import select
 from sqlalchemy.exc import SQLAlchemyError
 from sqlalchemy.orm import Session
 from starlette.concurrency import run_in_threadpool
-from starlette.requests import HTTPConnection
+from starlette.requests import HTTPConnection, Request
 
 from arcadia_backend.accounts import roles, sign_in, tokens
 from arcadia_backend.config import COOKIE, Settings
@@ -52,7 +54,7 @@ class CachedScope:
     generation: int
 
 
-class Credentials:
+class CallerCredentials:
     """Finds the scope of each request. Scopes of secrets are cached for seconds by their digest."""
 
     def __init__(self, database: Database, settings: Settings, limit: WrongTokenLimit) -> None:
@@ -190,3 +192,12 @@ class Credentials:
             note()
         except SQLAlchemyError as error:
             self._failures.failed("The last use of a session or token cannot be stored", error, level=logging.WARNING)
+
+
+def get_credentials(request: Request) -> CallerCredentials:
+    """Return the credentials of the application."""
+    credentials: CallerCredentials = request.app.state.credentials
+    return credentials
+
+
+CurrentCredentials = Annotated[CallerCredentials, Depends(get_credentials)]

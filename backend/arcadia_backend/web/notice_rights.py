@@ -27,8 +27,8 @@ from arcadia_backend.database.tables import BulkActionRun
 from arcadia_backend.failure_log import FailureLog
 from arcadia_backend.live.channel import cancel_all
 from arcadia_backend.live.notices import REFETCH, Event, Notice, Stream
-from arcadia_backend.live.watches import Credentials as PageCredentials
-from arcadia_backend.web.credentials import Credentials
+from arcadia_backend.live.watches import Credentials
+from arcadia_backend.web.credentials import CallerCredentials
 from arcadia_backend.web.security import Unauthorized
 
 log = logging.getLogger(__name__)
@@ -58,7 +58,7 @@ class CachedProjects:
 class LimitedStream(Stream):
     """The stream of a page whose notices are checked."""
 
-    def __init__(self, rights: "NoticeRights", page: PageCredentials) -> None:
+    def __init__(self, rights: "NoticeRights", page: Credentials) -> None:
         super().__init__()
         self.page, self._rights = page, rights
 
@@ -80,13 +80,13 @@ class NoticeRights:
     def __init__(self, app: FastAPI) -> None:
         self._app = app
         self._database: Database = app.state.database
-        self._credentials: Credentials = app.state.credentials
+        self._credentials: CallerCredentials = app.state.credentials
         self._waiting: list[tuple[LimitedStream, Notice]] = []
         self._added = asyncio.Event()
         self._cache: OrderedDict[Key, CachedProjects] = OrderedDict()
         self._failures = FailureLog(log)
 
-    def new_stream(self, page: PageCredentials) -> Stream:
+    def new_stream(self, page: Credentials) -> Stream:
         """Return the stream of a page. Without accounts it gets all notices."""
         return LimitedStream(self, page) if self._credentials.were_required else Stream()
 

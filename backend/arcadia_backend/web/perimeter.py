@@ -19,7 +19,7 @@ from arcadia_backend.database.engine import Database
 from arcadia_backend.database.rights import check_role
 from arcadia_backend.errors import NoSuchPath, Problem, respond, unavailable, unexpected
 from arcadia_backend.web import doors
-from arcadia_backend.web.credentials import Credentials
+from arcadia_backend.web.credentials import CallerCredentials
 from arcadia_backend.web.security import (
     ACTING,
     ARCHIVES,
@@ -145,7 +145,7 @@ class RightsCheck:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass a request on with the scope of its caller, or respond with a problem."""
-        credentials: Credentials | None = None
+        credentials: CallerCredentials | None = None
         if scope["type"] != "lifespan":
             credentials = getattr(scope["app"].state, "credentials", None)
         if credentials is None or not await credentials.are_required():
@@ -162,7 +162,7 @@ class RightsCheck:
         with acting_scope.acting_as(acting):
             await self._app(scope, receive, send)
 
-    async def _admit(self, connection: HTTPConnection, credentials: Credentials) -> acting_scope.Scope:
+    async def _admit(self, connection: HTTPConnection, credentials: CallerCredentials) -> acting_scope.Scope:
         """Return the scope of the caller. Raise a problem if the door is closed to them."""
         scope = connection.scope
         path: str = scope["path"]
