@@ -11,6 +11,7 @@ from arcadia_backend import configuration
 from arcadia_backend.checkpoints.availability import find_chosen
 from arcadia_backend.checkpoints.service import copy_checkpoint
 from arcadia_backend.database.columns import utc_now
+from arcadia_backend.database.scope import current
 from arcadia_backend.database.tables import Run, RunTag
 from arcadia_backend.errors import Conflict
 from arcadia_backend.files.service import delete_run_files
@@ -45,6 +46,7 @@ def edit(session: Session, run: Run, changes: EditRun) -> None:
         _set_tags(run, changes.tags)
     if changes.project is not None:
         assign(session, run, changes.project)
+    run.changed_by = current().name or run.changed_by
     announce_run(session, run.id, "run.changed")
 
 
@@ -76,6 +78,8 @@ def act(session: Session, run: Run, action: Action) -> None:
     if action == "purge":
         _purge(session, run)
         return
+    if action in ("stop", "pause", "resume"):
+        run.stopped_by = current().name or None
     if action in ("archive", "restore"):
         run.archived_at = utc_now() if action == "archive" else None
     _apply(session, run, action, decision)

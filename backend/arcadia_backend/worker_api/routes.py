@@ -6,6 +6,7 @@ from fastapi import APIRouter, Query, Request, Response
 from sqlalchemy.orm import Session
 
 from arcadia_backend import workers
+from arcadia_backend.accounts.tokens import end_attempt_tokens, new_attempt_token
 from arcadia_backend.config import CurrentSettings, Settings
 from arcadia_backend.database.engine import Database, Db
 from arcadia_backend.errors import NotFound
@@ -13,6 +14,7 @@ from arcadia_backend.evaluations.service import start_set_of_job
 from arcadia_backend.files import service
 from arcadia_backend.files.routes import download
 from arcadia_backend.files.service import BODY, FindMaker, Upload, receive_upload
+from arcadia_backend.web.credentials import CurrentCredentials
 from arcadia_backend.web.lookup import PathId
 from arcadia_backend.worker_api import ingest, jobs, registry, runs
 from arcadia_backend.worker_api.jobs import JOBS
@@ -131,10 +133,14 @@ def heartbeat(db: Db, settings: CurrentSettings, report: worker_api.Heartbeat) -
 
 
 @router.post("/worker/claim", response_model=worker_api.Claim, responses={204: {"description": "The queue is empty."}})
-def claim(db: Db, settings: CurrentSettings, wanted: worker_api.ClaimRequest) -> worker_api.Claim | Response:
+def claim(
+    db: Db, settings: CurrentSettings, credentials: CurrentCredentials, wanted: worker_api.ClaimRequest
+) -> worker_api.Claim | Response:
     """Claim the first waiting run of a queue."""
     with db.write() as session:
         claimed = runs.claim(session, settings, wanted.name, wanted.queue)
+        if claimed is not None and credentials.were_required:
+            claimed.token = new_attempt_token(session, claimed.attempt, run_id=claimed.run_id)
     return claimed if claimed is not None else Response(status_code=204)
 
 
@@ -151,16 +157,21 @@ def release(db: Db, settings: CurrentSettings, run_id: PathId, ended: worker_api
     """Release a run with its outcome."""
     with db.write() as session:
         run = RUNS.release(session, settings, run_id, ended)
+        end_attempt_tokens(session, ended.attempt, run_id=run_id)
         return worker_api.Released(state=run.state)
 
 
 @router.post(
     "/worker/jobs/claim", response_model=worker_api.JobClaim, responses={204: {"description": "The queue is empty."}}
 )
-def claim_job(db: Db, settings: CurrentSettings, wanted: worker_api.JobClaimRequest) -> worker_api.JobClaim | Response:
+def claim_job(
+    db: Db, settings: CurrentSettings, credentials: CurrentCredentials, wanted: worker_api.JobClaimRequest
+) -> worker_api.JobClaim | Response:
     """Claim the first waiting job."""
     with db.write() as session:
         claimed = jobs.claim(session, settings, wanted.name)
+        if claimed is not None and credentials.were_required:
+            claimed.token = new_attempt_token(session, claimed.attempt, job_id=claimed.job_id)
     return claimed if claimed is not None else Response(status_code=204)
 
 
@@ -176,7 +187,9 @@ def post_job_events(db: Db, job_id: PathId, batch: worker_api.EventBatch) -> wor
 def release_job(db: Db, settings: CurrentSettings, job_id: PathId, ended: worker_api.Release) -> worker_api.Released:
     """Release a job with its outcome."""
     with db.write() as session:
-        return worker_api.Released(state=JOBS.release(session, settings, job_id, ended).state)
+        job = JOBS.release(session, settings, job_id, ended)
+        end_attempt_tokens(session, ended.attempt, job_id=job_id)
+        return worker_api.Released(state=job.state)
 
 
 @router.post("/worker/goodbye", status_code=204)

@@ -169,6 +169,8 @@ class Claim(_Answer):
     checkpoints: list[OfferedCheckpoint]
     changes: list[RequestedChange] = []
     installation: str = ""
+    # Only for this attempt. A server without accounts sends none.
+    token: str | None = None
 
 
 class JobClaimRequest(_Request):
@@ -200,6 +202,7 @@ class JobClaim(_Answer):
     checkpoint: OfferedCheckpoint | None = None
     starts: OfferedStarts | None = None
     installation: str = ""
+    token: str | None = None
 
 
 class EventBatch(_Request):

@@ -1,5 +1,16 @@
 """Tables of the database, one module per noun. Those of metrics are in backend/arcadia_backend/metrics/points.py."""
 
+from arcadia_backend.database.tables.accounts import (
+    AccessToken,
+    AuditEntry,
+    GroupMember,
+    OneTimeLink,
+    Person,
+    PersonGroup,
+    PersonIdentity,
+    ProjectRole,
+    SignInSession,
+)
 from arcadia_backend.database.tables.alerts import Alert, AlertChannel, AlertDelivery, AlertRule, ScoreRule
 from arcadia_backend.database.tables.artifacts import (
     Artifact,
@@ -20,13 +31,14 @@ from arcadia_backend.database.tables.base import (
     DeliveryState,
     GameEnd,
     Id,
+    LinkPurpose,
     MediaKind,
     Origin,
     RunOrigin,
     StoredKind,
     StudyState,
 )
-from arcadia_backend.database.tables.installation import IdempotencyKey, Installation, SignInSession, Worker
+from arcadia_backend.database.tables.installation import IdempotencyKey, Installation, Worker
 from arcadia_backend.database.tables.jobs import (
     Calibration,
     Evaluation,
@@ -89,6 +101,7 @@ __all__ = [
     "MAX_PANEL_KEY",
     "NOT_TRAINED",
     "SMALLEST_NUMBER",
+    "AccessToken",
     "Alert",
     "AlertChannel",
     "AlertDelivery",
@@ -104,6 +117,7 @@ __all__ = [
     "ArtifactRole",
     "ArtifactVersion",
     "Attempt",
+    "AuditEntry",
     "Base",
     "Board",
     "BulkAction",
@@ -119,19 +133,26 @@ __all__ = [
     "File",
     "Futures",
     "GameEnd",
+    "GroupMember",
     "Id",
     "IdempotencyKey",
     "Installation",
     "Job",
     "KeptGame",
+    "LinkPurpose",
     "LogLine",
     "Measurement",
     "Media",
     "MediaKind",
     "MovedPanel",
+    "OneTimeLink",
     "Origin",
     "PaperStudy",
+    "Person",
+    "PersonGroup",
+    "PersonIdentity",
     "Project",
+    "ProjectRole",
     "ProvenanceDocument",
     "Replay",
     "Report",

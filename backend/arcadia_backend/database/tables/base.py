@@ -49,6 +49,8 @@ AlertRuleKind = Literal[
 AlertKind = Literal[AlertRuleKind, "test"]
 ChannelKind = Literal["webhook", "apprise"]
 DeliveryState = Literal["waiting", "delivered", "failed"]
+# The use of a one-time link: the first administrator, a new person, or a new password.
+LinkPurpose = Literal["first", "invite", "reset"]
 
 # SQLite only assigns increasing ids to a column that is declared exactly INTEGER.
 Id = BigInteger().with_variant(Integer(), "sqlite")
@@ -100,4 +102,5 @@ class Base(DeclarativeBase):
         AlertKind: String(24),
         ChannelKind: String(16),
         DeliveryState: String(16),
+        LinkPurpose: String(8),
     }

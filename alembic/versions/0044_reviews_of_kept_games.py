@@ -1,15 +1,15 @@
 """Reviews of kept games
 
-Revision ID: 0045
-Revises: 0041
+Revision ID: 0044
+Revises: 0042
 """
 
 import sqlalchemy as sa
 
 from alembic import op
 
-revision = "0045"
-down_revision = "0041"
+revision = "0044"
+down_revision = "0042"
 branch_labels = None
 depends_on = None
 
