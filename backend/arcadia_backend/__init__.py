@@ -10,7 +10,7 @@ A package imports only packages from earlier lines. tests/contract/test_backend_
     alerts, aliases, backup, jobs, projects, replays
     artifacts, checkpoints, saliency, start_sets, views
     futures, kept_games, recordings, reviews, runs
-    calibrations, changes, comparisons, evaluations, reported
+    calibrations, changes, comparisons, evaluations, practices, reported
     agents, figures, lineage, marks, worker_api
     games, health, studies
     diagnosis, live_games, papers, suites

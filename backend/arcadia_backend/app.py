@@ -49,6 +49,7 @@ from arcadia_backend.metrics.routes import router as metrics
 from arcadia_backend.papers.routes import router as papers
 from arcadia_backend.plugins import load_plugins
 from arcadia_backend.plugins import router as plugins
+from arcadia_backend.practices.routes import router as practices
 from arcadia_backend.projects.routes import router as projects
 from arcadia_backend.provenance import router as provenance
 from arcadia_backend.recordings import router as recordings
@@ -104,6 +105,7 @@ ROUTERS = (
     saliency,
     futures,
     reviews,
+    practices,
     kept_games,
     games,
     studies,

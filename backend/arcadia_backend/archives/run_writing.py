@@ -130,12 +130,15 @@ def _queries(run_id: int, files: FilesChoice) -> list[tuple[RowTable, Select[Any
         (tables_of.JOBS, _of(tables.Job, run_id).where(tables.Job.kind.in_(JOB_KINDS))),
         (tables_of.ALIASES, _aliases(run_id)),
         (tables_of.REPLAYS, _of(tables.Replay, run_id)),
-        (
-            tables_of.REVIEWS,
-            select(tables.Review)
-            .join(tables.Replay, tables.Replay.id == tables.Review.replay_id)
-            .where(tables.Replay.run_id == run_id)
-            .order_by(tables.Review.id),
+        *(
+            (
+                table,
+                select(table.model)
+                .join(tables.Replay, tables.Replay.id == table.model.replay_id)
+                .where(tables.Replay.run_id == run_id)
+                .order_by(table.model.id),
+            )
+            for table in (tables_of.REVIEWS, tables_of.PRACTICES)
         ),
         (tables_of.EVALUATIONS, _of(evaluation, run_id)),
         (

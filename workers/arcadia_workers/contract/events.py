@@ -8,6 +8,7 @@ from pydantic import BaseModel, ConfigDict, Field, JsonValue, StringConstraints,
 from arcadia_workers.contract.config import TrainingConfig
 from arcadia_workers.contract.config.problems import FieldProblem, problems_of
 from arcadia_workers.contract.futures import CalibrationDocument, FuturesDocument
+from arcadia_workers.contract.practice import AgentMeasurement, PracticeDocument, PracticePlan
 from arcadia_workers.contract.protocols.document import EvaluationDocument, PlayedEpisode
 from arcadia_workers.contract.protocols.starts import CAP_FRAMES, SEEDS, HeldAction
 from arcadia_workers.contract.provenance import Provenance
@@ -274,6 +275,15 @@ class ReviewEvent(_Event):
     document: ReviewDocument
 
 
+class PracticeEvent(_Event):
+    """The plan of a practice, or what one of its agents does. The last one completes the document."""
+
+    kind: Literal["practice"] = "practice"
+    plan: PracticePlan | None = None
+    measured: AgentMeasurement
+    document: PracticeDocument | None = None
+
+
 class Continued(BaseModel):
     """The part of a kept game that follows a decision of a replay."""
 
@@ -352,6 +362,7 @@ Event = Annotated[
     | FuturesEvent
     | CalibrationEvent
     | ReviewEvent
+    | PracticeEvent
     | GameKept
     | StartPointsEvent
     | Film

@@ -82,11 +82,11 @@ class TrainerProcess:
 
     def terminate(self) -> None:
         """Make the trainer save a checkpoint and exit."""
-        self._send(b"T")
+        self._send(leash.TERMINATE)
 
     def kill(self) -> None:
         """Kill the process and all its children."""
-        self._send(b"K")
+        self._send(leash.KILL)
 
     def close(self) -> None:
         """Kill the process and wait for its end."""
