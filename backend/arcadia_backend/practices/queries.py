@@ -31,7 +31,7 @@ from arcadia_workers.contract.practice import (
     split,
 )
 from arcadia_workers.contract.review import ReviewDocument
-from arcadia_workers.contract.worker_api import JobState
+from arcadia_workers.contract.worker_api import ACTIVE, JobState
 
 MAX_REVIEWS = 200
 
@@ -137,14 +137,29 @@ def before_of(practice: tables.Practice) -> AgentMeasurement:
 def find_due(session: Session) -> list[int]:
     """Return the ids of the practices that can continue: their plan is made, or their runs have finished."""
     query = select(tables.Practice).join(Job, Job.id == tables.Practice.job_id)
-    waiting = session.scalars(query.where(Job.state == "done", tables.Practice.document.is_(None)))
-    return [practice.id for practice in waiting.all() if has_finished(session, arms_of(practice))]
+    waiting = session.scalars(query.where(Job.state == "done", tables.Practice.document.is_(None))).all()
+    of_practices = [(practice.id, arms_of(practice)) for practice in waiting]
+    return [practice_id for practice_id, arms in of_practices if has_finished(arms, runs_of(session, arms))]
 
 
-def has_finished(session: Session, arms: Sequence[TrainedArm]) -> bool:
-    """Return True if all runs of a practice have finished, or if it has none yet."""
-    trained = runs_of(session, arms)
-    return len(trained) == len(arms) and all(run.state == "finished" for run in trained.values())
+def has_finished(arms: Sequence[TrainedArm], trained: Mapping[int, Run]) -> bool:
+    """Return True if all runs are measured or finished, or if there are none yet."""
+    states = [run.state for arm in arms if not arm.measured and (run := trained.get(arm.run_id or 0))]
+    return states == ["finished"] * sum(arm.measured is None for arm in arms)
+
+
+def why_unusable(arm: TrainedArm, trained: Mapping[int, Run]) -> str | None:
+    """Return why an arm must be trained again, as a sentence, or None if it need not."""
+    run = trained.get(arm.run_id or 0)
+    if arm.measured or (run and run.state not in ("failed", "stopped")):
+        return None
+    if run is None:
+        return f"The run of the {arm.name} was deleted."
+    return (
+        f"Run {run.id} of the {arm.name} was stopped."
+        if run.state == "stopped"
+        else (f"Run {run.id} of the {arm.name} has failed: {run.failure_message}")
+    )
 
 
 def in_progress(session: Session, practice_id: int) -> Topic | None:
@@ -172,14 +187,13 @@ def state_of(
         return "done", None
     if job.state != "done" or not arms:
         return ("running" if job.state == "done" else job.state), None
-    for arm in arms:
-        run = trained.get(arm.run_id or 0)
-        if run is None:
-            return "failed", f"The run of the {arm.name} was deleted. Continue to start again."
-        if run.state == "failed":
-            return "failed", f"Run {run.id} of the {arm.name} has failed: {run.failure_message}"
-        if run.state in ("stopped", "paused"):
-            return "cancelled", f"Run {run.id} of the {arm.name} is {run.state}."
+    if reason := next((why for arm in arms if (why := why_unusable(arm, trained))), None):
+        return "failed", reason
+    pausing = [run for run in trained.values() if run.desired == "pause"]
+    if any(run.state in ACTIVE for run in pausing):
+        return "running", "Cancelling."
+    if pausing:
+        return "cancelled", f"Run {pausing[0].id} is paused."
     is_waiting = all(run.state == "queued" for run in trained.values())
     return ("queued", "Its runs wait for a worker.") if is_waiting else ("running", None)
 
@@ -192,7 +206,7 @@ def to_schema(session: Session, practice: tables.Practice, job: Job) -> schemas.
     fields = job_fields(job, read_queue(session, [job])) | {"state": state}
     plan, before = (plan_of(practice), before_of(practice)) if practice.plan else (None, None)
     shown = [_shown(arm, trained.get(arm.run_id or 0)) for arm in arms]
-    measuring = bool(arms) and (job.parameters.get("plan") is not None)
+    measuring = bool(arms) and has_finished(arms, trained)
     stage: Stage = "measuring" if measuring else "training" if plan else "planning"
     if stage == "training" and plan:
         fields |= {"done": sum(each.steps for each in shown), "total": plan.steps * len(ARMS) * plan.options.pairs}

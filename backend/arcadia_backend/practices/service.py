@@ -4,6 +4,7 @@ The state of a practice follows from its current job and its runs, so that it co
 """
 
 from collections.abc import Sequence
+from typing import Literal
 
 from sqlalchemy import select
 from sqlalchemy.orm import Session
@@ -25,6 +26,7 @@ from arcadia_backend.practices.queries import (
     runs_of,
     state_of,
     to_sentence,
+    why_unusable,
 )
 from arcadia_backend.replays.players import find_player, read_track
 from arcadia_backend.replays.service import find_replay
@@ -42,7 +44,6 @@ from arcadia_workers.contract.practice import (
     mistakes_of,
     split,
 )
-from arcadia_workers.contract.worker_api import ENDED
 
 # Limit per run.
 MAX_WAITING_JOBS = 10
@@ -91,7 +92,7 @@ def _plan(session: Session, practice: tables.Practice, replay: Replay, options: 
 
 
 def _continue(session: Session, practice: tables.Practice, options: PracticeOptions) -> Sequence[Run | Job]:
-    """Continue a practice that was stopped or has failed. Plan it again if one of its runs was deleted."""
+    """Continue a practice that was stopped or has failed. Runs that have failed or were deleted are started again."""
     job = session.get_one(Job, practice.job_id)
     replay = find_replay(session, practice.replay_id)
     arms = arms_of(practice)
@@ -106,21 +107,20 @@ def _continue(session: Session, practice: tables.Practice, options: PracticeOpti
         known = practice.options[changed[0]]
         message = f"practice {practice.id} has {known}: continue with that, or delete it first"
         raise Invalid(FieldError(field=changed[0], message=message))
-    if practice.plan is None or len(trained) < len(arms):
+    if practice.plan is None:
         planning = _plan(session, practice, replay, options)
         session.flush()
         jobs.remove(session, job)
         return [planning]
-    if not arms:
-        jobs.set_state(session, job, "done")
-        return _start_runs(session, practice, job)
-    if has_finished(session, arms):
+    if arms and has_finished(arms, trained):
         return [_measure_next(session, practice, job, arms)]
-    for run in trained.values():
-        if run.state != "finished":
-            runs.act(session, run, "resume")
-    jobs.announce(session, job)
-    return [*trained.values()]
+    if job.state != "done":
+        jobs.set_state(session, job, "done")
+    started = _start_runs(session, practice, job)
+    paused = [run for run in trained.values() if isinstance(decide("resume", run), Change)]
+    for run in paused:
+        runs.act(session, run, "resume")
+    return [*started, *paused]
 
 
 def continue_due(session: Session, practice_id: int) -> Sequence[Run | Job]:
@@ -130,7 +130,7 @@ def continue_due(session: Session, practice_id: int) -> Sequence[Run | Job]:
     """
     practice, job = find(session, practice_id, lock=True)
     arms = arms_of(practice)
-    if job.state != "done" or practice.document is not None or not has_finished(session, arms):
+    if job.state != "done" or practice.document is not None or not has_finished(arms, runs_of(session, arms)):
         return []
     try:
         return [_measure_next(session, practice, job, arms)] if arms else _start_runs(session, practice, job)
@@ -140,15 +140,23 @@ def continue_due(session: Session, practice_id: int) -> Sequence[Run | Job]:
 
 
 def _start_runs(session: Session, practice: tables.Practice, job: Job) -> list[Run]:
-    plan = plan_of(practice)
+    """Start the runs of a practice, or those that cannot continue. Return them."""
+    plan, known = plan_of(practice), arms_of(practice)
     run = find_run(session, job.require_run_id())
+    checkpoint = find_player(session, run, read_track(session, find_replay(session, practice.replay_id)))
+    trained = runs_of(session, known)
+    usable = {(arm.name, arm.pair): arm for arm in known if why_unusable(arm, trained) is None}
     started, arms = [], []
     for pair in range(1, plan.options.pairs + 1):
         for name in ARMS:
+            if arm := usable.get((name, pair)):
+                arms.append(arm)
+                continue
             changes = plan.changes(name, pair, run.config["seed"])
             title = f"{run.name[:MAX_NAME]} · {name}" + (f" {pair}" if plan.options.pairs > 1 else "")
-            fork = ForkRun(checkpoint_id=job.checkpoint_id or 0, name=title, overrides=changes | SILENT)
-            child = runs.fork(session, run, fork)
+            child = runs.fork(
+                session, run, ForkRun(checkpoint_id=checkpoint.id, name=title, overrides=changes | SILENT)
+            )
             child.priority = PRIORITY
             started.append(child)
             arms.append(TrainedArm(name=name, pair=pair, run_id=child.id, seed=changes["seed"]))
@@ -184,24 +192,24 @@ def _measure_next(session: Session, practice: tables.Practice, job: Job, arms: l
 
 
 def cancel(session: Session, practice_id: int) -> tuple[tables.Practice, Job]:
-    """Stop a practice: its job, or its runs that have not ended."""
+    """Stop a practice: cancel its job, or pause its runs."""
     continue_due(session, practice_id)
     practice, job = find(session, practice_id, lock=True)
     if job.state in jobs.UNFINISHED:
         jobs.cancel(session, job)
         return practice, job
-    if practice.document is not None or not _stop_runs(session, practice):
+    if practice.document is not None or not _act(session, practice, "pause"):
         raise Conflict("The practice has already ended, so it cannot be cancelled.")
     jobs.announce(session, job)
     return practice, job
 
 
-def _stop_runs(session: Session, practice: tables.Practice) -> bool:
-    """Stop the runs of a practice. Return False if all have ended."""
-    unended = [run for run in runs_of(session, arms_of(practice), lock=True).values() if run.state not in ENDED]
+def _act(session: Session, practice: tables.Practice, action: Literal["pause", "stop"]) -> bool:
+    """Pause or stop the runs of a practice that have not ended. Return False if there are none."""
+    trained = runs_of(session, arms_of(practice), lock=True).values()
+    unended = [run for run in trained if isinstance(decide(action, run), Change)]
     for run in unended:
-        if isinstance(decide("stop", run), Change):
-            runs.act(session, run, "stop")
+        runs.act(session, run, action)
     return bool(unended)
 
 
@@ -234,5 +242,5 @@ def delete(session: Session, practice_id: int) -> None:
     """Delete a practice. Its runs are kept, and those of a practice in progress are stopped."""
     practice, job = find(session, practice_id, lock=True)
     if practice.document is None:
-        _stop_runs(session, practice)
+        _act(session, practice, "stop")
     jobs.remove(session, job)
