@@ -228,7 +228,8 @@ def _has_result(session: Session, job: Job) -> bool:
     practice = row_of_job(session, tables.Practice, job)
     if job.parameters["plan"] is None:
         return practice.plan is not None
-    return practice.arms != job.parameters["arms"]
+    known: list[dict[str, object]] = job.parameters["arms"]
+    return practice.arms != known
 
 
 def _advance(_session: Session, job: Job, event: ev.Advanced) -> None:

@@ -15,7 +15,7 @@ from arcadia_workers.contract.practice import (
     AgentMeasurement,
     Difference,
     PlannedMoment,
-    Practice,
+    PracticeConfig,
     PracticeCost,
     PracticedEpisode,
     PracticedMistake,
@@ -51,7 +51,7 @@ def plan() -> dict[str, Any]:
         steps=STEPS,
         horizon=200,
         evaluation_seed=8,
-        practice=Practice(episodes=(PracticedEpisode(seed=3, actions="", mistakes=(0,), seen=0.5, score=0.0),)),
+        practice=PracticeConfig(episodes=(PracticedEpisode(seed=3, actions="", mistakes=(0,), seen=0.5, score=0.0),)),
         practiced=[PracticedMistake.model_validate(named | {"decision": 0, "start": 0})],
         held_out=[PlannedMoment.model_validate(named | {"decision": 2, "scale": 1.0, "was_practiced": False})],
         held_out_episodes=[],
@@ -165,7 +165,7 @@ def measure(api: Api, outcome: float, *, is_last: bool = False) -> dict[str, Any
         "measured": measured(outcome, 1, 2),
         "document": verdict(claimed["parameters"]["arms"]) if is_last else None,
     }
-    assert api.send_of_job(*held, started(1), event(2, "practice", **done), event(3, "finished")).is_success
+    assert api.send_of_job(*held, started(1), event(2, "practice", 0, **done), event(3, "finished")).is_success
     assert api.release_job(*held, "finished").json() == {"state": "done"}
     return claimed
 

@@ -1,4 +1,4 @@
-"""Events of a trainer, requested changes, and manifests of Arcadia's zip files."""
+"""Events of a trainer, and requested changes."""
 
 from collections.abc import Mapping, Sequence
 from typing import Annotated, Any, ClassVar, Literal, get_args
@@ -392,19 +392,3 @@ def _paths(value: Any, names: Sequence[str]) -> list[str]:
     if names:
         return _paths(value.get(names[0]), names[1:]) if value else []
     return [str(value)] if value else []
-
-
-class Member(BaseModel):
-    """A member of a zip file with its hash and size, as the file's manifest lists it."""
-
-    path: Annotated[str, StringConstraints(max_length=200)]
-    sha256: Sha256
-    bytes: Count
-
-
-class ManifestHeading(BaseModel):
-    """The part of a manifest that every version has."""
-
-    format: str
-    version: Ordinal
-    arcadia_version: Annotated[str, StringConstraints(max_length=50)]

@@ -1,7 +1,7 @@
 """Practice: runs whose episodes begin at an agent's mistakes, and the document of what they changed.
 
-A run with `Practice` in its configuration begins a share of its episodes some decisions before a mistake that a review
-has shown. A practice compares such a run with its control, which begins none of them there.
+A run with `PracticeConfig` in its configuration begins a share of its episodes some decisions before a mistake that a
+review has shown. A practice compares such a run with its control, which begins none of them there.
 """
 
 import json
@@ -72,7 +72,7 @@ class PracticedEpisode(BaseModel):
         return sorted({max(0, mistake - before) for mistake in self.mistakes})
 
 
-class Practice(BaseModel):
+class PracticeConfig(BaseModel):
     """Where a run begins its episodes. Each start is equally probable."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -278,7 +278,7 @@ class PracticePlan(ResultPart):
     steps: Count
     horizon: Count
     evaluation_seed: Count
-    practice: Practice
+    practice: PracticeConfig
     practiced: list[PracticedMistake]
     held_out: list[PlannedMoment]
     held_out_episodes: list[HeldOutEpisode]

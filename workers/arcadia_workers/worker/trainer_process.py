@@ -17,8 +17,8 @@ from typing import IO, Protocol
 
 import psutil
 
+from arcadia_workers.contract import leash
 from arcadia_workers.contract.layout import TIME_FORMAT
-from arcadia_workers.worker import leash
 
 STDERR_LINES = 200
 STDERR_LINE_BYTES = 20_000

@@ -92,7 +92,9 @@ def test_practice_repairs_a_weakness(
     assert practiced
     assert not practiced & held_out
     assert all(each.start == 0 for each in found.practiced), "ten decisions before, at most the first"
-    configs = [config_adapter.validate_json((Path(arm.directory) / layout.CONFIG).read_bytes()) for arm in found.arms]
+    configs = [
+        config_adapter.validate_json((Path(str(arm.directory)) / layout.CONFIG).read_bytes()) for arm in found.arms
+    ]
     assert [config.practice.share for config in configs if config.practice] == [0.5, 0.0]
     assert configs[0].model_copy(update={"practice": None}) == configs[1].model_copy(update={"practice": None})
 
@@ -152,7 +154,7 @@ def test_the_arms_train_in_processes_and_continue_after_a_stop(
     found = printed(arguments, capsys)
     assert [arm.last_step for arm in found.arms] == [weak_agent.STEP + STEPS] * 2
     assert found.cost.training_seconds > 0
-    assert all((Path(arm.directory) / layout.EVENTS).exists() for arm in found.arms)
+    assert all((Path(str(arm.directory)) / layout.EVENTS).exists() for arm in found.arms)
 
 
 @pytest.mark.parametrize(

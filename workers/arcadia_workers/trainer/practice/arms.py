@@ -8,13 +8,12 @@ import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from arcadia_workers.contract import events, layout
+from arcadia_workers.contract import events, layout, leash
 from arcadia_workers.contract.config import RunConfig
 from arcadia_workers.contract.practice import ArmName
 from arcadia_workers.trainer.errors import TrainerError
 from arcadia_workers.trainer.recording.recording import StoppedError
 from arcadia_workers.trainer.run import durable_files
-from arcadia_workers.worker import leash
 
 LOG = "trainer.log"
 NICENESS = 10

@@ -14,7 +14,7 @@ from arcadia_workers.contract.practice import (
     ACTION_SYMBOLS,
     HeldOutEpisode,
     PlannedMoment,
-    Practice,
+    PracticeConfig,
     PracticedEpisode,
     PracticedMistake,
     PracticeOptions,
@@ -141,7 +141,7 @@ def make_plan(player: Player, options: PracticeOptions, episodes: Sequence[Trace
     """Split the mistakes, and decide everything else that practice needs."""
     practiced, held_out = split(episodes)
     trained = player.checkpoint.file.step
-    practice = Practice(
+    practice = PracticeConfig(
         share=options.share,
         before=options.before,
         repeat_action_probability=player.protocol.repeat_action_probability,
