@@ -410,3 +410,30 @@ def test_an_archive_brings_a_practice_without_its_runs(api: Api, go_on: Continue
     else:
         assert (after["state"], after["practiced"]) == ("cancelled", 1)
         start(api, found["id"])
+
+
+def test_a_report_shows_the_verdict_and_an_archive_brings_it(api: Api, go_on: Continue) -> None:
+    practice = finished(api, go_on)
+    blocks = [{"kind": "practice", "replay": practice["replay_id"], "caption": "What practice changed"}]
+    report = api.user.post("/api/v1/reports", json={"title": "Practice", "blocks": blocks}).json()
+    [kept] = api.user.get(f"/api/v1/runs/{practice['run_id']}/replays").json()
+    assert kept["pinned"]
+    shown = api.user.post("/api/v1/reports/preview", json={"block": blocks[0]}).json()["practice"]
+    assert (shown["run_id"], shown["document"]) == (practice["run_id"], practice["document"])
+    page = api.user.get(f"/api/v1/reports/{report['id']}/export").text
+    assert "Did the score rise?</strong> No improvement shown (1 kept mistakes)." in page
+    archive = api.user.get("/api/v1/archives", params={"reports": report["id"]}).content
+    assert api.user.delete(f"/api/v1/reports/{report['id']}").status_code == 204
+    assert api.user.delete(f"/api/v1/runs/{practice['run_id']}").status_code == 204
+    result = api.user.post("/api/v1/archives", content=archive).json()
+    [block] = api.user.get(f"/api/v1/reports/{result['reports'][0]}").json()["blocks"]
+    shown = api.user.post("/api/v1/reports/preview", json={"block": block}).json()["practice"]
+    assert shown["document"]["score"] == practice["document"]["score"]
+
+
+def test_a_report_says_that_there_is_no_verdict_yet(api: Api) -> None:
+    _, review_id = reviewed(api)
+    practice = start(api, review_id)
+    block = {"kind": "practice", "replay": practice["replay_id"]}
+    shown = api.user.post("/api/v1/reports/preview", json={"block": block}).json()
+    assert "no practice with a verdict yet" in shown["problem"]
