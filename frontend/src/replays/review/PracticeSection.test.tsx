@@ -35,8 +35,8 @@ describe("the practice of a review", () => {
           "together for about 1 h 30 min. Measuring takes about 2 min, and the checkpoints at most 134 MiB.",
       ),
     ).toBeTruthy();
-    await userEvent.clear(section.getByLabelText("Share of episodes, %"));
-    await userEvent.type(section.getByLabelText("Share of episodes, %"), "25");
+    await userEvent.clear(section.getByLabelText("Share, %"));
+    await userEvent.type(section.getByLabelText("Share, %"), "25");
     await userEvent.type(section.getByLabelText("Steps of each run"), "20000");
     await userEvent.click(section.getByRole("button", { name: "Start practice" }));
     expect(await section.findByRole("progressbar", { name: "Steps trained" })).toBeTruthy();

@@ -76,7 +76,7 @@ function StartForm({ review }: { review: Review }) {
       </Text>
       <div className={classes.form}>
         <NumberInput
-          label="Share of episodes, %"
+          label="Share, %"
           size="xs"
           min={1}
           max={100}
