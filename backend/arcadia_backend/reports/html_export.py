@@ -196,7 +196,7 @@ def _render_practice(practice: PracticeContent) -> str:
     found = practice.document
 
     def mean(name: ArmName, field: str) -> float:
-        values = [getattr(arm, field) for arm in found.arms if arm.name == name]
+        values: list[float] = [getattr(arm, field) for arm in found.arms if arm.name == name]
         return sum(values) / len(values)
 
     verdicts = "".join(

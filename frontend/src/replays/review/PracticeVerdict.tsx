@@ -153,8 +153,8 @@ export function PracticeVerdict({ document }: { document: PracticeDocument }) {
       </Text>
       <Text size="xs" c="dimmed" maw={640}>
         {plural(document.practiced.length, "mistake")} practiced, {held_out.length} kept to measure
-        {known > 0 && ` (${known} of them ${known === 1 ? "looks" : "look"} like a practiced one)`}. Both agents trained{" "}
-        {exact(document.steps)} more steps, with the same seed.{" "}
+        {known > 0 && ` (${known} of them ${known === 1 ? "looks" : "look"} like a practiced one)`}. Both
+        agents trained {exact(document.steps)} more steps, with the same seed.{" "}
         {pairs > 1
           ? "The intervals are over pairs, and speak about practice of this agent at these mistakes."
           : "The intervals speak about these two trained agents. Three pairs or more speak about practice."}{" "}
