@@ -1,7 +1,7 @@
 """Reviews of kept games
 
 Revision ID: 0044
-Revises: 0042
+Revises: 0043
 """
 
 import sqlalchemy as sa
@@ -9,7 +9,7 @@ import sqlalchemy as sa
 from alembic import op
 
 revision = "0044"
-down_revision = "0042"
+down_revision = "0043"
 branch_labels = None
 depends_on = None
 

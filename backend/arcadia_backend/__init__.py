@@ -12,6 +12,7 @@ A package imports only packages from earlier lines. tests/contract/test_backend_
     artifacts, checkpoints, people, saliency, start_sets, views
     futures, kept_games, recordings, runs
     calibrations, changes, comparisons, evaluations, reported, reviews
+    practices
     agents, figures, lineage, marks, worker_api
     games, health, studies
     diagnosis, live_games, papers, suites

@@ -55,6 +55,7 @@ from arcadia_backend.people.members import router as members
 from arcadia_backend.people.routes import router as people
 from arcadia_backend.plugins import load_plugins
 from arcadia_backend.plugins import router as plugins
+from arcadia_backend.practices.routes import router as practices
 from arcadia_backend.projects.routes import router as projects
 from arcadia_backend.provenance import router as provenance
 from arcadia_backend.recordings import router as recordings
@@ -114,6 +115,7 @@ ROUTERS = (
     saliency,
     futures,
     reviews,
+    practices,
     kept_games,
     games,
     studies,

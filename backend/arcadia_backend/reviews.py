@@ -247,7 +247,10 @@ def cancel_review(db: Db, review_id: PathId) -> Review:
 
 @router.delete("/reviews/{review_id}", status_code=204)
 def delete_review(db: Db, review_id: PathId) -> Response:
-    """Delete a review. One in progress is canceled."""
+    """Delete a review with its practice. One in progress is canceled. The runs of a practice are kept."""
     with db.write() as session:
-        jobs.remove(session, find(session, review_id, lock=True)[1])
+        review, job = find(session, review_id, lock=True)
+        of_practice = select(tables.Practice.job_id).where(tables.Practice.replay_id == review.replay_id)
+        for each in [job, *session.scalars(select(Job).where(Job.id.in_(of_practice)))]:
+            jobs.remove(session, each)
     return Response(status_code=204)

@@ -95,6 +95,7 @@ PROJECT_OF: Mapping[str, Own | Through | AnyOf | BulkRuns | None] = {
     "futures": OF_REPLAY,
     # The job has the run of the replay, or of the agent that reviews a kept game.
     "reviews": Through("job_id", "jobs"),
+    "practices": OF_REPLAY,
     "kept_games": Through("replay_id", "replays", open_without=True),
     # Of artifacts
     "artifact_versions": Through("artifact_id", "artifacts"),

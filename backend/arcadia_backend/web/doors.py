@@ -92,8 +92,11 @@ read            GET                 /recordings/**
 write           ANY                 /recordings/**
 read            GET                 /futures/**
 write           ANY                 /futures/**
+read            POST                /reviews/*/practices/preview
 read            GET                 /reviews/**
 write           ANY                 /reviews/**
+read            GET                 /practices/**
+write           ANY                 /practices/**
 read            GET                 /start-sets/**
 write           ANY                 /start-sets/**
 read            GET                 /kept-games/**
@@ -259,7 +262,7 @@ def _check_scopes(right: Right, scope: Scope) -> None:
 # Tables of the objects in paths, by the first part of the path.
 _TABLES = {
     **{name: name for name in "runs projects studies reports views artifacts replays".split()},
-    **{name: name for name in "evaluations calibrations futures reviews".split()},
+    **{name: name for name in "evaluations calibrations futures reviews practices".split()},
     "recordings": "jobs",
     "live": "jobs",
     "kept-games": "kept_games",

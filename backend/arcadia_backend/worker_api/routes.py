@@ -9,6 +9,7 @@ from arcadia_backend import workers
 from arcadia_backend.accounts.tokens import end_attempt_tokens, new_attempt_token
 from arcadia_backend.config import CurrentSettings, Settings
 from arcadia_backend.database.engine import Database, Db
+from arcadia_backend.database.tables import Checkpoint
 from arcadia_backend.errors import NotFound
 from arcadia_backend.evaluations.service import start_set_of_job
 from arcadia_backend.files import service
@@ -70,8 +71,8 @@ def fetch_file(
 def fetch_job_file(
     request: Request, db: Db, settings: CurrentSettings, job_id: PathId, file_id: PathId, attempt: Attempt
 ) -> Response:
-    """Download a file of the run of the worker's job."""
-    return _send(request, db, settings, _of_job(job_id, attempt), file_id)
+    """Download the checkpoint of the worker's job."""
+    return _send(request, db, settings, _player_of_job(job_id, attempt), file_id)
 
 
 @transfer_router.get("/worker/jobs/{job_id}/starts", response_class=Response)
@@ -90,6 +91,17 @@ def _of_job(job_id: int, attempt: int) -> FindMaker:
     def find(session: Session, lock: bool) -> service.Maker:
         job = JOBS.current(session, job_id, attempt, lock=lock)
         return service.Maker(job.run_id, attempt, job.id)
+
+    return find
+
+
+def _player_of_job(job_id: int, attempt: int) -> FindMaker:
+    """Return a function that finds the run of the job's checkpoint, which may be another one than that of the job."""
+
+    def find(session: Session, lock: bool) -> service.Maker:
+        job = JOBS.current(session, job_id, attempt, lock=lock)
+        checkpoint = session.get(Checkpoint, job.checkpoint_id) if job.checkpoint_id else None
+        return service.Maker(checkpoint.run_id if checkpoint else job.run_id, attempt, job.id)
 
     return find
 

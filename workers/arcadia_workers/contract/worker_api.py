@@ -21,7 +21,17 @@ QueueName = Literal["cpu", "gpu"]
 # The kinds of assignments, as in API paths.
 Noun = Literal["runs", "jobs"]
 JobKind = Literal[
-    "evaluation", "recording", "saliency", "futures", "calibration", "review", "live", "play", "film", "start_points"
+    "evaluation",
+    "recording",
+    "saliency",
+    "futures",
+    "calibration",
+    "review",
+    "practice",
+    "live",
+    "play",
+    "film",
+    "start_points",
 ]
 JobState = Literal["queued", "running", "done", "failed", "cancelled"]
 JobDesired = Literal["run", "cancel"]
