@@ -1,7 +1,7 @@
 """Reviews of agents whose mistakes are known exactly: `python -m bench.reviews [--trials N]`.
 
 Agents with injected mistakes play environments that are solved (bench/solved.py). The product's procedure reviews every
-decision of some episodes. The table shows how many of the mistakes that it shows are false, at the end and when the
+decision of some episodes. The command shows how many of the mistakes that it shows are false, at the end and when the
 first one is shown, how many it finds by the size of the loss, and how often the reported loss covers the true one.
 """
 
@@ -16,6 +16,7 @@ from arcadia_workers.contract.inference.losses import MARGIN
 from arcadia_workers.contract.inference.means import Floats
 from arcadia_workers.contract.review import ReviewedDecision
 from arcadia_workers.trainer.review.procedure import ReviewInProgress
+from bench.raw_values import add_csv_option, write_rows
 from bench.simulations import SEED
 from bench.solved import GAMMA, WORLDS, KnownAgent, World
 
@@ -116,24 +117,38 @@ def first_rewards(rewards: Floats) -> Floats:
     return np.asarray((np.where(is_first, rewards, 0.0) * GAMMA ** np.arange(rewards.shape[-1])).sum(axis=-1))
 
 
+def row_of(name: str, kind: str, tally: Tally) -> dict[str, object]:
+    """Return what many reviews of an environment have shown."""
+    row: dict[str, object] = {
+        "environment": name,
+        "actions": kind,
+        "reviews": len(tally.false_at_end),
+        "false_at_end": np.mean(tally.false_at_end),
+        "false_at_first": np.mean(tally.false_at_first),
+        "losses_measured": len(tally.covered),
+        "losses_covered": sum(tally.covered),
+        "futures": np.mean(tally.simulations),
+    }
+    for size in LOSSES:
+        found = tally.found[size]
+        row |= {f"decisions_to_{size:g}": len(found), f"found_to_{size:g}": sum(found)}
+    return row
+
+
 def main() -> None:
-    """Print the table."""
+    """Review, and print and write what was shown."""
     parser = argparse.ArgumentParser(prog="python -m bench.reviews", description=__doc__)
     parser.add_argument("--trials", type=int, default=TRIALS, metavar="N", help=f"reviews (default: {TRIALS:,})")
-    trials = parser.parse_args().trials
-    print("| environment | actions | false at the end | at the first | loss covered | futures | found by true loss |")
-    print("| --- | --- | --- | --- | --- | --- | --- |")
+    add_csv_option(parser)
+    options = parser.parse_args()
+    rows = []
     for (name, kind), world in WORLDS.items():
         agent, tally = ReviewedAgent(world), Tally()
-        for trial in range(trials):
+        for trial in range(options.trials):
             agent.review(SEED + trial, tally)
-        found = "; ".join(f"≤ {size:g}: {np.mean(of):.0%} of {len(of)}" for size, of in sorted(tally.found.items()))
-        covered = f"{np.mean(tally.covered):.1%} of {len(tally.covered)}" if tally.covered else "–"
-        print(
-            f"| {name} | {kind} | {np.mean(tally.false_at_end):.2%} | {np.mean(tally.false_at_first):.2%} | {covered} "
-            f"| {np.mean(tally.simulations):,.0f} | {found} |",
-            flush=True,
-        )
+        rows.append(row_of(name, kind, tally))
+        print("; ".join(f"{key} {value}" for key, value in rows[-1].items()), flush=True)
+    write_rows(options.csv, rows)
 
 
 if __name__ == "__main__":

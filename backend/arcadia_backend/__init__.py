@@ -5,12 +5,14 @@ A package imports only packages from earlier lines. tests/contract/test_backend_
     colors, failure_log, refusals, untrusted
     config, errors
     database, live
+    accounts
     configuration, doorbell, startup, web, workers
     events, files, logs, metrics, provenance
     alerts, aliases, backup, jobs, projects, replays
-    artifacts, checkpoints, saliency, start_sets, views
-    futures, kept_games, recordings, reviews, runs
-    calibrations, changes, comparisons, evaluations, reported
+    artifacts, checkpoints, people, saliency, start_sets, views
+    futures, kept_games, recordings, runs
+    calibrations, changes, comparisons, evaluations, reported, reviews
+    practices
     agents, figures, lineage, marks, worker_api
     executors, games, health, studies
     diagnosis, live_games, papers, suites

@@ -8,6 +8,7 @@ from typing import Any
 from fastapi import APIRouter, Depends, FastAPI, Request
 
 from arcadia_backend import errors
+from arcadia_backend.accounts.passwords import PasswordLimit
 from arcadia_backend.agents.routes import router as agents
 from arcadia_backend.alerts.delivery import AlertDeliverer
 from arcadia_backend.alerts.routes import router as alerts
@@ -19,8 +20,9 @@ from arcadia_backend.calibrations import router as calibrations
 from arcadia_backend.changes import router as changes
 from arcadia_backend.checkpoints.routes import router as checkpoints
 from arcadia_backend.comparisons.routes import router as comparisons
-from arcadia_backend.config import API, Settings, refuse_unsafe_binding
+from arcadia_backend.config import API, Settings
 from arcadia_backend.configuration import router as configuration
+from arcadia_backend.database import limits, rights
 from arcadia_backend.database.engine import open_database
 from arcadia_backend.database.migrations import migrate
 from arcadia_backend.diagnosis import router as diagnosis
@@ -49,8 +51,13 @@ from arcadia_backend.marks.routes import router as marks
 from arcadia_backend.metrics.export import router as export
 from arcadia_backend.metrics.routes import router as metrics
 from arcadia_backend.papers.routes import router as papers
+from arcadia_backend.people.account import router as account
+from arcadia_backend.people.audit_log import router as audit_log
+from arcadia_backend.people.members import router as members
+from arcadia_backend.people.routes import router as people
 from arcadia_backend.plugins import load_plugins
 from arcadia_backend.plugins import router as plugins
+from arcadia_backend.practices.routes import router as practices
 from arcadia_backend.projects.routes import router as projects
 from arcadia_backend.provenance import router as provenance
 from arcadia_backend.recordings import router as recordings
@@ -69,13 +76,17 @@ from arcadia_backend.studies.routes import router as studies
 from arcadia_backend.studies.scheduler import StudyScheduler
 from arcadia_backend.suites.routes import router as suites
 from arcadia_backend.views import router as views
-from arcadia_backend.web import idempotency, lookup, middleware
+from arcadia_backend.web import idempotency, lookup, middleware, notice_rights
 from arcadia_backend.web.api_reference.page import serve_reference
+from arcadia_backend.web.credentials import CallerCredentials
+from arcadia_backend.web.doors import check_doors
 from arcadia_backend.web.formats import refuse_unknown_parameters
 from arcadia_backend.web.frontend import serve_client, serve_frontend
 from arcadia_backend.web.mcp import McpEndpoint, serve_mcp
 from arcadia_backend.web.middleware import AllowedMethods, Compression, MethodNotAllowed
-from arcadia_backend.web.security import Perimeter, describe_access, guard, guard_socket
+from arcadia_backend.web.oidc import router as openid
+from arcadia_backend.web.perimeter import Perimeter, RightsCheck
+from arcadia_backend.web.security import describe_access, guard, guard_socket
 from arcadia_backend.web.sessions import SessionStore, WrongTokenLimit
 from arcadia_backend.web.sign_in import router as session
 from arcadia_backend.worker_api.routes import router as workers
@@ -106,6 +117,7 @@ ROUTERS = (
     saliency,
     futures,
     reviews,
+    practices,
     kept_games,
     games,
     studies,
@@ -131,7 +143,12 @@ ROUTERS = (
     health,
     configuration,
     plugins,
+    people,
+    members,
+    account,
+    audit_log,
     session,
+    openid,
 )
 
 
@@ -147,6 +164,8 @@ async def lifespan(app: FastAPI) -> AsyncIterator[None]:
     sweep(app.state.database)
     app.state.installation = read_identity(app.state.database)
     app.state.sessions = SessionStore(app.state.database)
+    app.state.credentials = CallerCredentials(app.state.database, settings, app.state.user_token_limit)
+    app.state.credentials.check_accounts()
     app.state.doorbell = Doorbell(settings.broker_url.get_secret_value())
     app.state.stages = Stages(settings.broker_url.get_secret_value())
     sweeper = Sweeper(app.state.database, settings, app.state.doorbell)
@@ -164,7 +183,11 @@ async def lifespan(app: FastAPI) -> AsyncIterator[None]:
         bulk.start()
         submissions.start()
         try:
-            async with cancel_unwatched_games(app.state.database, app.state.stages), watches.running(app):
+            async with (
+                cancel_unwatched_games(app.state.database, app.state.stages),
+                notice_rights.running(app),
+                watches.running(app, app.state.notice_rights.new_stream),
+            ):
                 yield
         finally:
             submissions.stop()
@@ -178,7 +201,8 @@ async def lifespan(app: FastAPI) -> AsyncIterator[None]:
 
 def create_app(settings: Settings) -> FastAPI:
     """Build the application. It opens the database and starts threads only when its lifespan begins."""
-    refuse_unsafe_binding(settings)
+    rights.prepare()
+    limits.install()
     app = FastAPI(
         title="Arcadia",
         version=version("arcadia"),
@@ -190,6 +214,7 @@ def create_app(settings: Settings) -> FastAPI:
         generate_unique_id_function=lambda route: route.name,
     )
     app.state.settings = settings
+    app.state.password_limit = PasswordLimit()
     app.state.user_token_limit = WrongTokenLimit()
     app.state.worker_token_limit = WrongTokenLimit("wrong worker token")
     errors.install(app)
@@ -212,7 +237,9 @@ def create_app(settings: Settings) -> FastAPI:
     serve_frontend(app)
     app.add_middleware(DocumentVersions)
     app.add_middleware(Compression)
+    app.add_middleware(RightsCheck)
     app.add_middleware(Perimeter, settings=settings)
+    check_doors(app.routes)
     return app
 
 

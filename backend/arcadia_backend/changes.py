@@ -13,6 +13,7 @@ from arcadia_backend import configuration
 from arcadia_backend.checkpoints.service import list_resumable
 from arcadia_backend.database import tables
 from arcadia_backend.database.engine import Db
+from arcadia_backend.database.scope import current
 from arcadia_backend.database.tables import Attempt, Run
 from arcadia_backend.doorbell import Bell
 from arcadia_backend.errors import Conflict, FieldError, Invalid
@@ -159,6 +160,7 @@ def request_change(session: Session, run: Run, request: RequestChange, principal
         requested_by=str(principal),
     )
     session.add(change)
+    run.changed_by = current().name or run.changed_by
     note(session, run, f"Change {change.number} requested by {principal}: {describe(change)}.")
     if run.state in ENDED:
         _queue_again(session, run)

@@ -78,7 +78,30 @@ def parse_arguments(arguments: list[str]) -> argparse.Namespace:
         command.add_argument(
             "--data", type=Path, help=f"ARCADIA_DATA_DIR: the data folder (default: {default_data_dir()})"
         )
+    user = commands.add_parser("user", description="List, add and change people, on the machine of the data folder.")
+    _add_user_arguments(user)
     return parser.parse_args(arguments)
+
+
+def _add_user_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the actions of `arcadia user`."""
+    data = argparse.ArgumentParser(add_help=False)
+    data.add_argument("--data", type=Path, help=f"ARCADIA_DATA_DIR: the data folder (default: {default_data_dir()})")
+    actions = parser.add_subparsers(dest="action", required=True, metavar="ACTION")
+    actions.add_parser("list", parents=[data], description="List all people.")
+    add = actions.add_parser("add", parents=[data], description="Add a person, and print a link for the password.")
+    add.add_argument("name", metavar="NAME", help="name, such as 'Ana Silva'")
+    add.add_argument("--administrator", action="store_true", help="administers the installation, as the first one does")
+    for name, description in (
+        ("link", "Print a one-time link with which a person chooses a password."),
+        ("disable", "Sign a person out, and refuse further sign-ins."),
+        ("enable", "Let a disabled person sign in again."),
+        ("promote", "Make a person an administrator of the installation."),
+    ):
+        actions.add_parser(name, parents=[data], description=description)
+    for name, command in actions.choices.items():
+        if name != "list":
+            command.add_argument("email", metavar="EMAIL", help="e-mail address of the person")
 
 
 def read_settings(options: argparse.Namespace) -> Settings:
@@ -119,7 +142,7 @@ def serve(settings: Settings) -> int:
     from arcadia_backend.app import create_app
     from arcadia_backend.startup.checks import make_ready, refuse_taken_port
     from arcadia_backend.web.middleware import limit_log_lines
-    from arcadia_backend.web.serving import QuietServer, server_options
+    from arcadia_backend.web.serving import QuietServer, behind_proxies, server_options
     from arcadia_workers.contract.layout import log_to_standard_output
 
     log_to_standard_output()
@@ -129,7 +152,9 @@ def serve(settings: Settings) -> int:
     app = create_app(settings)
     refuse_taken_port(settings.host, settings.port, "backend")
     make_ready(settings)
-    server = QuietServer(uvicorn.Config(app, host=settings.host, port=settings.port, **server_options(settings)))
+    options = server_options(settings)
+    served = behind_proxies(app, settings)
+    server = QuietServer(uvicorn.Config(served, host=settings.host, port=settings.port, **options))
     with suppress(KeyboardInterrupt):  # the server has shut down
         server.run()
     return 0 if server.started else CANNOT_START
@@ -137,10 +162,8 @@ def serve(settings: Settings) -> int:
 
 def start_all(settings: Settings, workers: int) -> int:
     """Run the whole installation on this machine."""
-    from arcadia_backend.config import refuse_unsafe_binding
     from arcadia_backend.startup.up import up
 
-    refuse_unsafe_binding(settings)
     if not settings.plugins and (elsewhere := read_file(default_data_dir())):
         print(
             f"arcadia: {default_data_dir().resolve()} allows plug-ins {', '.join(elsewhere)}, but the data folder is "
@@ -174,6 +197,16 @@ def restore(settings: Settings, folder: Path) -> int:
     return 0
 
 
+def change_people(settings: Settings, options: argparse.Namespace) -> int:
+    """List, add or change people."""
+    from arcadia_backend.accounts.commands import run
+    from arcadia_backend.startup.checks import make_ready
+
+    make_ready(settings)
+    print(run(settings, options))
+    return 0
+
+
 def main(arguments: list[str] | None = None) -> int:
     """Run the command."""
     options = parse_arguments(sys.argv[1:] if arguments is None else arguments)
@@ -192,6 +225,7 @@ def main(arguments: list[str] | None = None) -> int:
         "migrate": migrate,
         "backup": lambda settings: back_up(settings, options.folder),
         "restore": lambda settings: restore(settings, options.folder),
+        "user": lambda settings: change_people(settings, options),
     }
     try:
         return commands[options.command](read_settings(options))

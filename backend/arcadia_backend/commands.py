@@ -47,6 +47,11 @@ def restore(arguments: list[str]) -> int:
     return run(arguments)
 
 
+def user(arguments: list[str]) -> int:
+    """List, add and change people, on the machine of the data folder."""
+    return run(arguments)
+
+
 def worker(arguments: list[str]) -> int:
     """Start a worker."""
     return run(arguments)

@@ -6,7 +6,6 @@ from typing import Annotated
 
 from fastapi import Depends, Request
 
-from arcadia_backend.refusals import RefusedError
 from arcadia_workers.contract.settings import BackendSettings
 
 # Where the API starts, and the cookie of signed-in browsers.
@@ -29,25 +28,18 @@ class Settings(BackendSettings):
         return self.data_dir.resolve() / "files"
 
     @property
+    def address(self) -> str:
+        """The address of the server in browsers, by default on this machine."""
+        host = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(self.host, self.host)  # noqa: S104 - compared, not bound
+        return self.public_url.rstrip("/") or f"http://{f'[{host}]' if ':' in host else host}:{self.port}"
+
+    @property
     def is_loopback(self) -> bool:
         """True if only this machine can reach the server's address."""
         try:
             return ipaddress.ip_address(self.host.strip("[]")).is_loopback
         except ValueError:
             return self.host == "localhost"
-
-
-class UnsafeBindingError(RefusedError):
-    """Other machines can reach the server, but no token protects it."""
-
-
-def refuse_unsafe_binding(settings: Settings) -> None:
-    """Raise UnsafeBindingError if the address is not loopback and no token is set."""
-    if not settings.is_loopback and not settings.token.get_secret_value():
-        raise UnsafeBindingError(
-            f"ARCADIA_HOST is {settings.host}, which other machines can reach, but no ARCADIA_TOKEN is set, so anyone "
-            "could start runs. Set ARCADIA_TOKEN to a long random string, or keep ARCADIA_HOST=127.0.0.1."
-        )
 
 
 def get_settings(request: Request) -> Settings:

@@ -191,6 +191,8 @@ def _message(error: Any) -> str:
             return f"{error['input'][:100]!r} is not one of {context['expected']}"
         case "string_too_short" if context["min_length"] == 1:
             return "must not be empty"
+        case "string_too_short":
+            return f"must have at least {context['min_length']} characters"
     return str(error["msg"]).removeprefix("Value error, ")
 
 

@@ -36,10 +36,12 @@ from arcadia_workers.contract.worker_api import JobKind, JobState
 # A free worker that has not claimed a job after this time is probably slowed down by other work.
 EXPECTED_CLAIM_TIME = timedelta(seconds=15)
 LIVE_GAMES: tuple[JobKind, ...] = ("live", "play")
-# A person waits for live games, futures and start points, so they go first. Calibrations and reviews take minutes,
-# so they go last.
+# A person waits for live games, futures and start points, so they go first. Calibrations, reviews and practices take
+# minutes, so they go last.
 _PRIORITY = case(
-    (Job.kind.in_([*LIVE_GAMES, "futures", "start_points"]), 0), (Job.kind.in_(["calibration", "review"]), 2), else_=1
+    (Job.kind.in_([*LIVE_GAMES, "futures", "start_points"]), 0),
+    (Job.kind.in_(["calibration", "review", "practice"]), 2),
+    else_=1,
 )
 ORDER = (_PRIORITY, Job.created_at, Job.id)
 

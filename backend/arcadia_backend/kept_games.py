@@ -152,7 +152,10 @@ def to_schema(session: Session, kept: tables.KeptGame) -> KeptGame:
 
 
 def delete(session: Session, kept: tables.KeptGame) -> None:
-    """Delete a kept game with its video. Start sets made from it stay."""
+    """Delete a kept game with its video and its review. Start sets made from it stay."""
+    reviewing = select(tables.Review.job_id).where(tables.Review.kept_game_id == kept.id)
+    for job_id in session.scalars(reviewing).all():
+        jobs.remove(session, find_job(session, job_id, lock=True))
     film = find_job(session, kept.job_id, lock=True)
     session.delete(kept)
     session.flush()
@@ -166,6 +169,19 @@ def why_no_start_points(kept: tables.KeptGame) -> str | None:
     if kept.start_points < ev.MOST_SCREENS:
         return f"A game of {kept.frames:,} frames is too short for {ev.MOST_SCREENS} start points. Keep a longer game."
     return None
+
+
+def actions_of(kept: tables.KeptGame) -> KeptActions:
+    """Return the seed and the actions of a kept game, for a review. Raise Conflict if an agent has played a part."""
+    if kept.decision is not None:
+        raise Conflict("This game continues a replay of an agent. Review the replay instead.")
+    return KeptActions(
+        env=kept.env,
+        seed=kept.seed,
+        actions=[(action, frames) for action, frames in kept.actions],
+        played=kept.frames,
+        score=kept.score,
+    )
 
 
 def make_start_set(settings: Settings, kept: tables.KeptGame, name: str) -> tables.StartSet:
@@ -252,16 +268,7 @@ def read_kept_game(db: Db, kept_id: PathId) -> KeptGame:
 def read_actions(db: Db, kept_id: PathId) -> KeptActions:
     """Return the seed and the actions of a kept game, for `arcadia review --kept-game FILE`."""
     with db.read() as session:
-        kept = find_kept(session, kept_id, whole=True)
-        if kept.decision is not None:
-            raise Conflict("This game continues a replay of an agent. Review the replay instead.")
-        return KeptActions(
-            env=kept.env,
-            seed=kept.seed,
-            actions=[(action, frames) for action, frames in kept.actions],
-            played=kept.frames,
-            score=kept.score,
-        )
+        return actions_of(find_kept(session, kept_id, whole=True))
 
 
 @router.post("/kept-games/{kept_id}/start-points", status_code=201)

@@ -13,6 +13,7 @@ from sqlalchemy import delete, exists, or_, select, text
 from sqlalchemy.orm import Session
 
 from arcadia_backend.database.engine import Db
+from arcadia_backend.database.rights import backend_rights
 from arcadia_backend.database.tables import Attempt, ProvenanceDocument, Run
 from arcadia_backend.errors import NotFound
 from arcadia_backend.web.lookup import PathRun
@@ -227,14 +228,13 @@ def delete_unused_documents(session: Session, hashes: Collection[str]) -> None:
     if not hashes:
         return
     document = ProvenanceDocument
-    # Wait for attempts that are just starting to use one. The next statement then sees them.
-    session.execute(
-        select(document.sha256).where(document.sha256.in_(hashes)).order_by(document.sha256).with_for_update()
-    )
+    named = document.sha256.in_(hashes)
     is_used = exists().where(or_(Attempt.packages_sha256 == document.sha256, Attempt.diff_sha256 == document.sha256))
-    session.execute(
-        delete(document).where(document.sha256.in_(hashes), ~is_used), execution_options={"synchronize_session": False}
-    )
+    # Runs of other projects may use one too.
+    with backend_rights(session):
+        # Wait for attempts that are just starting to use one. The next statement then sees them.
+        session.execute(select(document.sha256).where(named).order_by(document.sha256).with_for_update())
+        session.execute(delete(document).where(named, ~is_used), execution_options={"synchronize_session": False})
 
 
 def _hash_of(content: str) -> str:

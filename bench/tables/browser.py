@@ -46,15 +46,32 @@ def page_tasks(rows: Rows) -> Lines:
     return lines
 
 
+@table("pages-quiet.csv")
+def page_times(rows: Rows) -> Lines:
+    """Show the medians of pages that were opened on a quiet machine."""
+    lines = [["page", "median", "slowest", "long tasks", "longest"]]
+    for (page,), found in group(rows, "page").items():
+        times = numbers(found, "milliseconds")
+        tasks = [values(str(row["long_tasks_milliseconds"] or "")) for row in found]
+        lines.append(
+            [
+                str(page),
+                f"{statistics.median(times):,.0f} ms",
+                f"{max(times):,.0f} ms",
+                show(statistics.mean(len(each) for each in tasks), 1),
+                f"{statistics.median(max(each, default=0.0) for each in tasks):,.0f} ms",
+            ]
+        )
+    return lines
+
+
 @table("live-pages.csv")
 def live_pages(rows: Rows) -> Lines:
-    """Show the medians of both checkouts."""
-    lines = [["page", "MB an hour, before", "after", "share of a core, before", "after"]]
-    for (page,), found in group(rows, "page").items():
-        before, after = ([row for row in found if row["version"] == which] for which in ("before", "after"))
-        traffic = [show(_median(each, "bytes") * HOUR / 1e6, 1) for each in (before, after)]
-        work = [f"{_median(each, 'busy_seconds'):.1%}" for each in (before, after)]
-        lines.append([str(page), *traffic, *work])
+    """Show the medians of each page, by how many runs report."""
+    lines = [["live runs", "page", "MB an hour", "share of a core"]]
+    for (runs, page), found in group(rows, "runs", "page").items():
+        traffic = show(_median(found, "bytes") * HOUR / 1e6, 1)
+        lines.append([str(runs), str(page), traffic, f"{_median(found, 'busy_seconds'):.1%}"])
     return lines
 
 
@@ -81,13 +98,13 @@ def _minutes(row: Row) -> float:
 
 @table("table-page.csv")
 def table_page(rows: Rows) -> Lines:
-    """Show the medians of each version and number of runs."""
-    versions = [(version, runs) for version, runs in group(rows, "version", "runs")]
-    lines = [["what", *(f"{version}, {int(number(runs)):,} runs" for version, runs in versions)]]
+    """Show the medians of each number of runs."""
+    sizes = [runs for (runs,) in group(rows, "runs")]
+    lines = [["what", *(f"{int(number(runs)):,} runs" for runs in sizes)]]
     for (what,), found in group(rows, "what").items():
         if not str(what).startswith("frames without"):
-            cells = {(row["version"], row["runs"]): _shown(str(what), values(row["milliseconds"])) for row in found}
-            lines.append([str(what), *(cells.get(version, "–") for version in versions)])
+            cells = {row["runs"]: _shown(str(what), values(row["milliseconds"])) for row in found}
+            lines.append([str(what), *(cells.get(runs, "–") for runs in sizes)])
     return lines
 
 
@@ -100,17 +117,13 @@ def _shown(what: str, found: list[float]) -> str:
 @table("table-page.csv")
 def table_page_gaps(rows: Rows) -> Lines:
     """Show the share of frames in which no row was loaded."""
-    versions = [*group(rows, "version", "runs")]
-    lines = [["scrolling", *(f"{version}, {int(number(runs)):,} runs" for version, runs in versions)]]
+    sizes = group(rows, "runs")
+    lines = [["scrolling", *(f"{int(number(runs)):,} runs" for (runs,) in sizes)]]
     for how in ("slowly", "quickly"):
         cells = []
-        for version, runs in versions:
-            of_version = {
-                str(row["what"]): values(row["milliseconds"])
-                for row in rows
-                if (row["version"], row["runs"]) == (version, runs)
-            }
-            empty = sum(of_version[f"frames without rows while scrolling {how}"])
-            cells.append(f"{empty / len(of_version[f'frames while scrolling {how}']):.0%}")
+        for found in sizes.values():
+            of_what = {str(row["what"]): values(row["milliseconds"]) for row in found}
+            empty = sum(of_what[f"frames without rows while scrolling {how}"])
+            cells.append(f"{empty / len(of_what[f'frames while scrolling {how}']):.0%}")
         lines.append([how, *cells])
     return lines

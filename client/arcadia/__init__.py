@@ -21,6 +21,7 @@ if TYPE_CHECKING:
         AsyncEvaluation,
         AsyncFutures,
         AsyncJob,
+        AsyncPractice,
         AsyncRecording,
         AsyncReplay,
         AsyncReview,
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
     from arcadia._async.studies import AsyncStudy
     from arcadia._sync.artifacts import Artifact, ArtifactVersion, Checkpoint
     from arcadia._sync.client import Client
-    from arcadia._sync.jobs import Calibration, Evaluation, Futures, Job, Recording, Replay, Review
+    from arcadia._sync.jobs import Calibration, Evaluation, Futures, Job, Practice, Recording, Replay, Review
     from arcadia._sync.projects import AlertChannel, Project, Report
     from arcadia._sync.runs import Run
     from arcadia._sync.studies import Study
@@ -51,7 +52,7 @@ if TYPE_CHECKING:
     )
     from arcadia.figures import Figure
     from arcadia.records.artifact import Alias
-    from arcadia.records.job import StartSet
+    from arcadia.records.job import PracticePreview, StartSet
     from arcadia.records.run import Change, Finding, LogLine, RunForecast
     from arcadia.records.server import Alert, AlertDelivery, Health, MovedItems, Preset, SavedView, Worker
     from arcadia.records.study import StudyPoint, StudyPreview
@@ -79,6 +80,7 @@ __all__ = [
     "AsyncEvaluation",
     "AsyncFutures",
     "AsyncJob",
+    "AsyncPractice",
     "AsyncProject",
     "AsyncRecording",
     "AsyncReplay",
@@ -109,6 +111,8 @@ __all__ = [
     "MovedItems",
     "NotFoundError",
     "NotLoadedError",
+    "Practice",
+    "PracticePreview",
     "Preset",
     "Project",
     "Recording",
@@ -140,14 +144,14 @@ _NAMES_OF_MODULES = {
     "arcadia._async.artifacts": "AsyncArtifact AsyncArtifactVersion AsyncCheckpoint",
     "arcadia._async.client": "AsyncClient",
     "arcadia._async.jobs": (
-        "AsyncCalibration AsyncEvaluation AsyncFutures AsyncJob AsyncRecording AsyncReplay AsyncReview"
+        "AsyncCalibration AsyncEvaluation AsyncFutures AsyncJob AsyncPractice AsyncRecording AsyncReplay AsyncReview"
     ),
     "arcadia._async.runs": "AsyncRun",
     "arcadia._sync.projects": "AlertChannel Project Report",
     "arcadia._sync.studies": "Study",
     "arcadia._sync.artifacts": "Artifact ArtifactVersion Checkpoint",
     "arcadia._sync.client": "Client",
-    "arcadia._sync.jobs": "Calibration Evaluation Futures Job Recording Replay Review",
+    "arcadia._sync.jobs": "Calibration Evaluation Futures Job Practice Recording Replay Review",
     "arcadia._sync.runs": "Run",
     "arcadia.tables": "Comparison Metrics Series",
     "arcadia.errors": "AmbiguousReferenceError ApiError ArcadiaError ConflictError DownloadError "
@@ -157,7 +161,7 @@ _NAMES_OF_MODULES = {
     "arcadia.records.server": "Alert AlertDelivery Health MovedItems Preset SavedView Worker",
     "arcadia.records.artifact": "Alias",
     "arcadia.records.run": "Change Finding LogLine RunForecast",
-    "arcadia.records.job": "StartSet",
+    "arcadia.records.job": "PracticePreview StartSet",
     "arcadia.records.study": "StudyPoint StudyPreview",
     "arcadia.reporting.initialization": "init",
     "arcadia.reporting.media": "Histogram Image Table Video",

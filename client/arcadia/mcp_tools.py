@@ -274,6 +274,31 @@ class CreatingTools(Tools):
         reviewed = (job["document"] or {}).get("reviewed", [])
         return _without_result(job) | {"reviewed": [_pick(each, names) for each in reviewed]}
 
+    async def practice_mistakes(
+        self,
+        context: Context[Any],
+        review: Annotated[int, Field(description="Id of a finished review from review_replay.")],
+        start: Annotated[bool, Field(description="Start or continue it. Otherwise, only show cost and state.")] = False,
+        share: Annotated[float, Field(description="Share of episodes that begin before a mistake.")] = 0.5,
+        steps: Annotated[int | None, Field(description="Steps of each run. Default: a tenth of the agent's.")] = None,
+        pairs: Annotated[int, Field(description="Pairs of runs with different seeds: 1, or 3 and more.")] = 1,
+    ) -> dict[str, Any]:
+        """Train an agent from the mistakes of a review, and compare it with training on without them.
+
+        It may take hours. Call it again without `start` to read the verdict.
+        """
+        body = {"share": share, "steps": steps, "pairs": pairs}
+        async with self._api(context) as api:
+            if start:
+                found = [await api.post(f"/reviews/{review}/practices", body)]
+            else:
+                found = await api.get(f"/reviews/{review}/practices")
+            cost = await api.post(f"/reviews/{review}/practices/preview", body)
+        shown: list[dict[str, Any]] = [
+            _without_result(each) | _pick(each["document"] or {}, "mistakes repeated score cost") for each in found
+        ]
+        return {"cost": cost, "practice": shown[0] if shown else None}
+
     async def simulate_futures(
         self,
         context: Context[Any],

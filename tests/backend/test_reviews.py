@@ -3,6 +3,7 @@
 import json
 from typing import Any
 
+from arcadia_workers.contract.jobs import ReviewParameters
 from arcadia_workers.contract.protocols.document import SAMPLED
 from arcadia_workers.contract.review import ReviewDocument, ReviewedDecision
 from tests.backend.test_saliency import made_track, replay
@@ -215,3 +216,54 @@ def test_an_archive_brings_a_report_with_its_review(api: Api) -> None:
     [block] = api.user.get(f"/api/v1/reports/{result['reports'][0]}").json()["blocks"]
     shown = api.user.post("/api/v1/reports/preview", json={"block": block}).json()["review"]
     assert (shown["run_id"], shown["document"]["reviewed"][0]["finding"]) == (result["runs"][0], "mistake")
+
+
+def test_an_agent_reviews_a_kept_game_and_is_kept_for_the_continuation(api: Api) -> None:
+    game = api.keep_game()
+    api.claim_job()  # its video
+    run_id, attempt = api.running(config={"algorithm": "paac", "env": "ALE/Pong-v5"})
+    first = api.save(run_id, attempt, 2, 100)
+    url = f"/api/v1/kept-games/{game['id']}/reviews"
+    assert api.user.get(url).json() == []
+    wanted = {"run_id": run_id, "checkpoint": "newest", "decisions": 20}
+    asked = api.user.post(url, json=wanted)
+    assert asked.status_code == 201, asked.text
+    assert (asked.json()["kept_game_id"], asked.json()["replay_id"], asked.json()["step"]) == (game["id"], None, 100)
+    claimed, held = claim(api)
+    assert claimed["checkpoint"]["step"] == 100
+    given = ReviewParameters.model_validate(claimed["parameters"])
+    assert given.kept is not None
+    assert (given.kept.actions, given.seed, given.decisions) == ([(0, 60), (3, 140)], 7, 20)
+    assert api.user.post(url, json=wanted).status_code == 409
+    found = event(2, "review", document=document("not shown")), event(3, "finished")
+    assert api.send_of_job(*held, started(1), *found).is_success
+    assert api.release_job(*held, "finished").is_success
+    second = api.save(run_id, attempt, 3, 200)
+    refused = api.user.post(url, json=wanted)
+    assert refused.status_code == 409
+    assert refused.json()["detail"] == "Another agent has reviewed this game. Delete that review first."
+    continued = api.user.post(url, json={"run_id": run_id, "decisions": 30})
+    assert continued.status_code == 201, continued.text
+    assert (continued.json()["total"], continued.json()["step"]) == (30, 100)
+    assert first != second
+
+
+def test_a_review_of_a_kept_game_is_deleted_with_it(api: Api) -> None:
+    game = api.keep_game()
+    api.claim_job()
+    run_id, attempt = api.running(config={"algorithm": "paac", "env": "ALE/Pong-v5"})
+    api.save(run_id, attempt, 2, 100)
+    url = f"/api/v1/kept-games/{game['id']}"
+    asked = api.user.post(f"{url}/reviews", json={"run_id": run_id, "checkpoint": "newest"}).json()
+    assert api.user.delete(url).status_code == 204
+    assert api.user.get(f"/api/v1/reviews/{asked['id']}").status_code == 404
+    assert api.worker.post("/api/v1/worker/jobs/claim", json={"name": "w1"}).status_code == 204
+
+
+def test_agents_of_other_games_cannot_review_a_kept_game(api: Api) -> None:
+    game = api.keep_game()
+    run_id, attempt = api.running(config={"algorithm": "paac", "env": "ALE/Breakout-v5"})
+    api.save(run_id, attempt, 2, 100)
+    refused = api.user.post(f"/api/v1/kept-games/{game['id']}/reviews", json={"run_id": run_id})
+    assert refused.status_code == 422
+    assert "plays ALE/Breakout-v5, and the kept game is of ALE/Pong-v5" in refused.text

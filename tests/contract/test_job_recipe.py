@@ -10,7 +10,7 @@ MAX_FILES = 12
 COPIED = ("alembic", "backend", "client", "examples", "tests", "workers", "alembic.ini", "pyproject.toml")
 # Where a line of the recipe goes: the path, a line that is there, and the lines to add before it.
 INSERTIONS = (
-    ("workers/arcadia_workers/contract/worker_api.py", '    "evaluation", "recording"', '    "greeting",\n'),
+    ("workers/arcadia_workers/contract/worker_api.py", '    "evaluation",', '    "greeting",\n'),
     (
         "workers/arcadia_workers/contract/jobs.py",
         "class CalibrationParameters",

@@ -172,9 +172,10 @@ class Scene:
             "panel_key": "a",
             "view_id": str(self.view_id),
             # There are no artifacts, bulk actions, alert channels and score rules. The replay has no track, so it has
-            # no futures, reviews, start points or games.
+            # no futures, reviews, practices, start points or games.
             **dict.fromkeys(("artifact_id", "bulk_id", "channel_id", "delivery_id", "rule_id"), "1"),
-            **dict.fromkeys(("futures_id", "review_id", "saving_id"), "1"),
+            **dict.fromkeys(("person_id", "group_id", "role_id", "session_id", "token_id"), "1"),
+            **dict.fromkeys(("futures_id", "review_id", "practice_id", "saving_id"), "1"),
             # No page has opened a stream.
             "stream": "a",
             "version": "0",

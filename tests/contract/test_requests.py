@@ -53,10 +53,12 @@ REFUSED_THOUGH_VALID = (
     "^/api/v1/archives$",
     # An agent file is not arbitrary bytes, and its environment exists.
     "^/api/v1/agents$",
+    # A sign-in is by a token or by a password. A member has an account, or is an existing group.
+    "^/api/v1/(session|projects/{project_id}/members)$",
     # An alias names a checkpoint that exists. An alias given as a run's checkpoint may belong to another run.
     "^/api/v1/(aliases|runs/{run_id}/(agent|live))$",
 )
-VALID = ["2xx", "3xx", "401", "403", "404", "409", "429"]
+VALID = ["2xx", "3xx", "401", "403", "404", "409", "410", "429"]
 
 
 def configuration(door: Door, cases: int) -> SchemathesisConfig:

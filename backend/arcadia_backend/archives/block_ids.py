@@ -16,12 +16,11 @@ from arcadia_backend.reports import schemas
 from arcadia_backend.reports.markdown import image_files, replace_image_files
 from arcadia_backend.reports.schemas import (
     AnyBlock,
+    BlockOfReplay,
     ChartBlock,
     DraftBlock,
     FigureIds,
     FinishedBlock,
-    ReplayBlock,
-    ReviewBlock,
     TableBlock,
     TextBlock,
 )
@@ -80,7 +79,7 @@ def _collect(block: FinishedBlock | None, named: BlockIds) -> None:
         named.evaluations.update(_listed(ids.evaluation))
     elif isinstance(block, TableBlock):
         (named.studies if block.of == "study" else named.runs).update(block.numbers)
-    elif isinstance(block, ReplayBlock | ReviewBlock):
+    elif isinstance(block, BlockOfReplay):
         named.replays.add(block.replay)
 
 
@@ -138,7 +137,7 @@ def _parse(content: str) -> Any:
         return content
 
 
-def _deleted(block: ChartBlock | TableBlock | ReplayBlock | ReviewBlock) -> TextBlock:
+def _deleted(block: ChartBlock | TableBlock | BlockOfReplay) -> TextBlock:
     sentence = f"*The {block.kind} is missing, because its data were deleted before the export.*"
     return TextBlock(kind="text", markdown=f"{sentence} {block.caption}".strip())
 

@@ -34,7 +34,8 @@ from arcadia_backend.replays.service import list_replays
 from arcadia_backend.reported.contents import list_media_series
 from arcadia_backend.runs.queries import to_schema
 from arcadia_backend.studies import queries as studies
-from arcadia_workers.contract.events import ManifestHeading, Member, Sha256
+from arcadia_workers.contract.archives import ManifestHeading, Member
+from arcadia_workers.contract.events import Sha256
 from arcadia_workers.contract.values import STORABLE, Id, Ordinal
 
 FORMAT = "arcadia-archive"

@@ -22,7 +22,7 @@ from arcadia_workers.contract.values import LARGEST, LARGEST_SMALL, NO_BOOLEAN, 
 
 MAX_TEXT = 50_000_000
 # Jobs whose results are in an archive.
-JOB_KINDS = ("evaluation", "recording", "saliency", "calibration", "review")
+JOB_KINDS = ("evaluation", "recording", "saliency", "calibration", "review", "practice")
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,7 +51,7 @@ RUN = RowTable(
     references={"poster_file_id": "files"},
     excluded=(
         *("reported_key", "parent_run_id", "parent_checkpoint_id", "lease_expires_at", "archived_at", "tags"),
-        *("project_id", "executor"),
+        *("project_id", "executor", "person_id", "launched_by", "changed_by", "stopped_by"),
     ),
     # Now in the manifest, so that moving a run to another project does not change its content.
     former=("project",),
@@ -86,6 +86,9 @@ REPLAYS = RowTable(
     },
 )
 REVIEWS = RowTable("reviews", tables.Review, references={"job_id": "jobs", "replay_id": "replays"}, numbered=False)
+PRACTICES = RowTable(
+    "practices", tables.Practice, references={"job_id": "jobs", "replay_id": "replays"}, numbered=False
+)
 EVALUATIONS = RowTable(
     "evaluations",
     tables.Evaluation,

@@ -19,6 +19,7 @@ from arcadia_backend.database.columns import utc_now
 from arcadia_backend.database.tables import StartSet
 from arcadia_backend.files.routes import MEDIA_TYPES
 from arcadia_backend.files.service import new_stored_path
+from arcadia_backend.jobs import to_stored
 from arcadia_backend.logs import note
 from arcadia_backend.metrics.export import SeriesRestorer
 from arcadia_backend.metrics.points import POINT
@@ -31,6 +32,7 @@ from arcadia_backend.start_sets import build_start_set
 from arcadia_workers.contract.archives import ArchiveError, read_header
 from arcadia_workers.contract.config import CONFIGURATIONS
 from arcadia_workers.contract.games import ENVIRONMENTS
+from arcadia_workers.contract.practice import PracticeDocument, TrainedArm
 from arcadia_workers.contract.protocols.starts import StartSetFile
 from arcadia_workers.contract.values import LARGEST_SMALL
 from arcadia_workers.contract.worker_api import RunPath
@@ -67,6 +69,7 @@ def _names(name: str) -> Iterator[str]:
 
 
 BATCH = 500
+_NOT_ENDED = "It had not ended when its run was exported."
 UNENDED = ("queued", "starting", "running")
 _PATH: TypeAdapter[str] = TypeAdapter(RunPath)
 
@@ -106,7 +109,8 @@ class RunReader:
         for table in (tables_of.TAGS, tables_of.ATTEMPTS, tables_of.CHANGES, tables_of.CLOCKS):
             self._store(table)
         self._start_sets()
-        for table in (tables_of.JOBS, tables_of.FILES, tables_of.CHECKPOINTS, tables_of.REPLAYS, tables_of.REVIEWS):
+        of_jobs = (tables_of.REPLAYS, tables_of.REVIEWS, tables_of.PRACTICES)
+        for table in (tables_of.JOBS, tables_of.FILES, tables_of.CHECKPOINTS, *of_jobs):
             self._store(table)
         self._aliases()
         self._point_jobs_at_checkpoints()
@@ -185,6 +189,8 @@ class RunReader:
             self._check_documents(values)
         if table is tables_of.FILES and not self._place_file(values):
             return None
+        if table is tables_of.PRACTICES:
+            self._end_practice(values)
         if table is tables_of.ALIASES:
             values["run_name"] = self._restored.run.name
         if "run_id" in table.model.__table__.columns:
@@ -216,7 +222,22 @@ class RunReader:
             raise BadArchive(f"Job {number} is of the kind {values['kind']}, which belongs to no run.")
         if values["state"] in ("queued", "running"):
             values |= {"state": "cancelled", "finished_at": utc_now()}
-            values["message"] = "It had not ended when its run was exported."
+            values["message"] = _NOT_ENDED
+
+    def _end_practice(self, values: dict[str, Any]) -> None:
+        """Forget the runs of a practice, which are of another installation. Cancel one that had not ended."""
+        try:
+            arms = [TrainedArm.model_validate(arm) for arm in values["arms"]]
+            document = PracticeDocument.model_validate(values["document"]) if values["document"] else None
+        except ValidationError as error:
+            raise GUARDS.invalid("A practice", error) from None
+        for arm in [*arms, *(document.arms if document else ())]:
+            arm.run_id = None
+        values["arms"] = [to_stored(arm) for arm in arms]
+        values["document"] = to_stored(document) if document else None
+        job = self._session.get_one(tables.Job, values["job_id"])
+        if document is None and job.state == "done":
+            job.state, job.message = "cancelled", _NOT_ENDED
 
     def _point_jobs_at_checkpoints(self) -> None:
         ids = self._restored.ids

@@ -130,13 +130,8 @@ def _queries(run_id: int, files: FilesChoice) -> list[tuple[RowTable, Select[Any
         (tables_of.JOBS, _of(tables.Job, run_id).where(tables.Job.kind.in_(JOB_KINDS))),
         (tables_of.ALIASES, _aliases(run_id)),
         (tables_of.REPLAYS, _of(tables.Replay, run_id)),
-        (
-            tables_of.REVIEWS,
-            select(tables.Review)
-            .join(tables.Replay, tables.Replay.id == tables.Review.replay_id)
-            .where(tables.Replay.run_id == run_id)
-            .order_by(tables.Review.id),
-        ),
+        (tables_of.REVIEWS, _of_replays(tables.Review, run_id)),
+        (tables_of.PRACTICES, _of_replays(tables.Practice, run_id)),
         (tables_of.EVALUATIONS, _of(evaluation, run_id)),
         (
             tables_of.EPISODES,
@@ -150,6 +145,11 @@ def _queries(run_id: int, files: FilesChoice) -> list[tuple[RowTable, Select[Any
 
 def _of(model: Any, run_id: int) -> Select[Any]:
     return select(model).where(model.run_id == run_id).order_by(model.id)
+
+
+def _of_replays(model: type[tables.Review | tables.Practice], run_id: int) -> Select[Any]:
+    of_run = select(tables.Replay.id).where(tables.Replay.run_id == run_id)
+    return select(model).where(model.replay_id.in_(of_run)).order_by(model.id)
 
 
 def _files(run_id: int, choice: FilesChoice) -> Select[Any]:

@@ -53,7 +53,7 @@ from arcadia_backend.reports.schemas import read_blocks
 from arcadia_backend.reports.service import find_report
 from arcadia_backend.studies.service import find_study
 from arcadia_backend.web.lookup import find_run
-from arcadia_workers.contract.events import Member
+from arcadia_workers.contract.archives import Member
 
 
 def spool_study(session: Session, spool: MemberSpool, study: Study, number: int) -> SpooledItem:

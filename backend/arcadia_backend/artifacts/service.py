@@ -15,6 +15,8 @@ from sqlalchemy.orm import Session
 from arcadia_backend.artifacts.schemas import LATEST, ManifestEntry, NewVersion, is_settable
 from arcadia_backend.database.columns import utc_now
 from arcadia_backend.database.engine import Database, after_commit
+from arcadia_backend.database.rights import backend_rights
+from arcadia_backend.database.scope import current
 from arcadia_backend.database.tables import (
     Artifact,
     ArtifactAlias,
@@ -23,6 +25,7 @@ from arcadia_backend.database.tables import (
     ArtifactRole,
     ArtifactVersion,
     File,
+    IdempotencyKey,
     Installation,
     Run,
 )
@@ -55,9 +58,46 @@ def lock_artifacts(session: Session) -> None:
     session.get(Installation, 1, with_for_update=True, populate_existing=True)
 
 
-def find_stored(session: Session, sha256: str) -> File | None:
-    """Return the file of an artifact by its content, or None."""
-    return session.scalar(select(File).where(File.kind == "artifact", File.sha256 == sha256))
+def find_stored(session: Session, run_id: int, sha256: str) -> File | None:
+    """Return the file of an artifact by its content, or None if the script has to send it."""
+    return _find_files_of(session, run_id, [sha256]).get(sha256)
+
+
+def find_received(session: Session, run_id: int, sha256: str) -> File | None:
+    """Return the file with a content that a script of the run has just sent, or None if it is new.
+
+    The script may then name it, although only artifacts of other projects may have it.
+    """
+    if not current().everything:
+        _delete_proof(session, run_id, sha256)
+        session.add(IdempotencyKey(key=_proof(run_id, sha256), fingerprint=sha256, response=""))
+        session.flush()
+    with backend_rights(session):
+        return session.scalar(select(File).where(File.kind == "artifact", File.sha256 == sha256))
+
+
+def _proof(run_id: int, sha256: str) -> str:
+    """Return the key under which the server remembers for a day that a run's script has a content."""
+    return f"artifact file of run {run_id}: {sha256}"
+
+
+def _delete_proof(session: Session, run_id: int, sha256: str) -> None:
+    session.execute(delete(IdempotencyKey).where(IdempotencyKey.key == _proof(run_id, sha256)))
+
+
+def _find_files_of(session: Session, run_id: int, hashes: Sequence[str]) -> dict[str, File]:
+    """Return those files by their contents that are visible, or that a script of the run has sent."""
+    named = (File.kind == "artifact", File.sha256.in_(hashes))
+    files = {file.sha256: file for file in session.scalars(select(File).where(*named))}
+    if current().everything or len(files) == len(hashes):
+        return files
+    keys = [_proof(run_id, sha256) for sha256 in hashes]
+    # A request cannot forge a proof: the fingerprint of its own key is a hash of the request.
+    sent = select(IdempotencyKey.fingerprint).where(IdempotencyKey.key.in_(keys))
+    proven = [sha256 for sha256 in session.scalars(sent) if sha256 in hashes]
+    with backend_rights(session):
+        stored = session.scalars(select(File).where(File.kind == "artifact", File.sha256.in_(proven)))
+        return files | {file.sha256: file for file in stored}
 
 
 def list_missing(session: Session, hashes: Sequence[str]) -> list[str]:
@@ -78,7 +118,7 @@ def store_version(session: Session, run: Run, new: NewVersion) -> StoredVersion:
     NotUploadedError if a file was not uploaded.
     """
     lock_artifacts(session)
-    files = _find_files(session, new.entries)
+    files = _find_files(session, run.id, new.entries)
     artifact = _find_or_create(session, project_of(session, run), new)
     newest = _newest(session, artifact.id)
     digest = digest_of(new.entries)
@@ -173,12 +213,11 @@ def announce(session: Session) -> None:
     after_commit(session, lambda: publish("artifacts.changed", {}))
 
 
-def _find_files(session: Session, entries: Sequence[ManifestEntry]) -> dict[str, File]:
+def _find_files(session: Session, run_id: int, entries: Sequence[ManifestEntry]) -> dict[str, File]:
     hashes = list(dict.fromkeys(entry.sha256 for entry in entries if entry.sha256))
     files: dict[str, File] = {}
     for start in range(0, len(hashes), _BATCH):
-        query = select(File).where(File.kind == "artifact", File.sha256.in_(hashes[start : start + _BATCH]))
-        files |= {file.sha256: file for file in session.scalars(query)}
+        files |= _find_files_of(session, run_id, hashes[start : start + _BATCH])
     for entry in entries:
         if entry.sha256 and entry.sha256 not in files:
             raise NotUploadedError(f"its file {entry.path} was not uploaded before")
@@ -236,5 +275,7 @@ def _delete_unused(session: Session, file_ids: Sequence[int]) -> None:
     """Delete those of some files that no entry has."""
     for start in range(0, len(file_ids), _BATCH):
         batch = file_ids[start : start + _BATCH]
-        used = set(session.scalars(select(ArtifactEntry.file_id).where(ArtifactEntry.file_id.in_(batch))))
-        delete_files(session, [each for each in batch if each not in used])
+        with backend_rights(session):
+            # Artifacts of other projects may have the file too.
+            used = set(session.scalars(select(ArtifactEntry.file_id).where(ArtifactEntry.file_id.in_(batch))))
+            delete_files(session, [each for each in batch if each not in used])

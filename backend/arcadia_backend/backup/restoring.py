@@ -31,7 +31,7 @@ from arcadia_backend.startup.up import lock
 from arcadia_workers.contract.layout import path_inside
 
 # Of the projects, only Main may be there.
-TABLES_OF_UNUSED = ("installation", "workers", "signed_in", "projects")
+TABLES_OF_UNUSED = ("installation", "workers", "sign_in_sessions", "projects")
 
 
 def restore(settings: Settings, source: Path) -> str:

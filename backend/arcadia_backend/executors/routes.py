@@ -12,6 +12,7 @@ from arcadia_backend.config import CurrentSettings
 from arcadia_backend.database.engine import Db
 from arcadia_backend.database.tables import ExecutorSettings, Submission
 from arcadia_backend.executors import ExecutorError, JobOrder
+from arcadia_backend.executors.service import token_of_job
 from arcadia_backend.executors.slurm import Slurm, SlurmSettings
 from arcadia_backend.live.notices import publish
 from arcadia_backend.web.lookup import PathId, find_run
@@ -97,7 +98,8 @@ def check_slurm(
             return ExecutorCheck(ok=True, message=message, output="")
         with db.read() as session:
             mark = f"arcadia-{read_installation_id(session)}-check-{secrets.token_hex(4)}"
-        token = current.worker_token.get_secret_value()
+        # There is no run 0, so this token is accepted only for signing off.
+        token = token_of_job(current, 0, 0)
         return _watch_check(slurm, slurm.submit(JobOrder(mark, ("--check",), token, minutes=1)))
     except ExecutorError as error:
         return ExecutorCheck(ok=False, message=str(error), output="")

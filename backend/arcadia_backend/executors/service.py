@@ -22,6 +22,7 @@ from arcadia_backend.failure_log import FailureLog
 from arcadia_backend.live.background import BackgroundThread
 from arcadia_backend.logs import note
 from arcadia_backend.runs.states import announce_run, queue_again
+from arcadia_backend.web.security import job_token
 from arcadia_backend.worker_api.attempts import count_loss, read_installation_id
 from arcadia_backend.worker_api.runs import QUEUE_ORDER, RUNS
 from arcadia_workers.contract.worker_api import ACTIVE, EXECUTOR_TITLES
@@ -44,6 +45,14 @@ SHOWN_OUTPUT = 500
 def mark_prefix(installation: str) -> str:
     """Return the start of the names of all jobs of this installation."""
     return f"arcadia-{installation}-run-"
+
+
+def token_of_job(settings: Settings, run_id: int, attempt: int) -> str:
+    """Return the token that a job sends. Raise ExecutorError if this server accepts no workers."""
+    worker_token = settings.worker_token.get_secret_value()
+    if not worker_token:
+        raise ExecutorError("This server accepts no workers. Set ARCADIA_WORKER_TOKEN.")
+    return job_token(worker_token, run_id, attempt)
 
 
 class SubmissionThread:
@@ -278,11 +287,11 @@ class SubmissionThread:
             row = session.get_one(Submission, submission_id)
             run = session.get_one(Run, row.run_id)
             mark = f"{mark_prefix(read_installation_id(session))}{row.run_id}-{row.attempt}"
-        token = self._settings.worker_token.get_secret_value()
         queue = run.queue or "cpu"
         worker = ("--run", str(run.id), "--attempt", str(row.attempt), "--once", "--queue", queue)
         handle, problem = None, None
         try:
+            token = token_of_job(self._settings, run.id, row.attempt)
             handle = executor.submit(JobOrder(mark, worker, token, needs_gpu=queue == "gpu"))
         except ExecutorError as error:
             problem = str(error)

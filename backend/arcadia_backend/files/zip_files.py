@@ -17,7 +17,7 @@ from pydantic_core import from_json
 
 from arcadia_backend.errors import Problem
 from arcadia_backend.files.storage import BLOCK_BYTES
-from arcadia_workers.contract.events import ManifestHeading, Member
+from arcadia_workers.contract.archives import ManifestHeading, Member
 
 MAX_MEMBERS = 100_000
 MAX_DIRECTORY_BYTES = 30_000_000

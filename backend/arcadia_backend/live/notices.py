@@ -282,6 +282,11 @@ class Hub:
         """End every stream and waiter. Safe from a signal handler."""
         self._loop.call_soon_threadsafe(self.end)
 
+    def end_streams(self) -> None:
+        """End the streams of all pages, which connect again."""
+        for stream in self.streams:
+            stream.end()
+
     def end(self) -> None:
         """End every stream and waiter, and ignore later notices."""
         with self._lock:
@@ -290,9 +295,9 @@ class Hub:
             receiver.end()
 
     @contextmanager
-    def join(self) -> Iterator[Stream]:
+    def join(self, stream: Stream | None = None) -> Iterator[Stream]:
         """Open a stream of the notices from now on."""
-        stream = Stream()
+        stream = Stream() if stream is None else stream
         self.streams.add(stream)
         if not self._open:
             stream.end()

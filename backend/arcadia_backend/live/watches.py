@@ -29,6 +29,8 @@ from arcadia_backend.live.notices import Event, Hub, Notice, Stream, Topic, conc
 
 log = logging.getLogger(__name__)
 
+# The key of the ASGI scope with the person whom a trusted proxy has signed in.
+PROXIED_PERSON = "arcadia.proxied_person"
 DOCUMENT_CHANGED = "document.changed"
 # Evaluations must not slow down other requests.
 MAX_CONCURRENT_EVALUATIONS = 2
@@ -46,13 +48,16 @@ class Credentials:
     host: str
     authorization: str
     session: str
+    # The person whom a trusted proxy names.
+    person: str = ""
 
     @classmethod
     def of(cls, request: HTTPConnection) -> Self:
         """Return the credentials of a request."""
         headers = request.headers
         session = request.cookies.get(COOKIE, "")
-        return cls(request.scope["scheme"], headers.get("host", ""), headers.get("authorization", ""), session)
+        person = request.scope.get(PROXIED_PERSON, "")
+        return cls(request.scope["scheme"], headers.get("host", ""), headers.get("authorization", ""), session, person)
 
     def scope(self, path: str) -> Scope:
         """Return the ASGI scope of a GET request with these credentials."""
@@ -72,6 +77,7 @@ class Credentials:
             "headers": [(name.encode(), value.encode("latin-1")) for name, value in headers.items() if value],
             "client": None,
             "server": None,
+            **({PROXIED_PERSON: self.person} if self.person else {}),
         }
 
 
@@ -158,9 +164,10 @@ class Watches:
         recent: RecentDocuments,
         clock: Callable[[], float] = time.monotonic,
         sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
+        new_stream: Callable[[Credentials], Stream] = lambda _credentials: Stream(),
     ) -> None:
         self._app, self._hub, self._recent = app, hub, recent
-        self._clock, self._sleep = clock, sleep
+        self._clock, self._sleep, self._new_stream = clock, sleep, new_stream
         self._failures = FailureLog(log)
         self._slots = asyncio.Semaphore(MAX_CONCURRENT_EVALUATIONS)
         self._pages: dict[str, Page] = {}
@@ -170,7 +177,7 @@ class Watches:
     @contextmanager
     def open(self, credentials: Credentials) -> Iterator[Page]:
         """Open the stream of a page."""
-        with self._hub.join() as stream:
+        with self._hub.join(self._new_stream(credentials)) as stream:
             page = Page(stream, credentials, self._hub.newest)
             stream.on_taken = lambda: self._resume(page)
             self._pages[page.id] = page
@@ -353,8 +360,8 @@ def _base(versions: set[str | None]) -> str | None:
 
 
 @asynccontextmanager
-async def running(app: FastAPI) -> AsyncIterator[None]:
+async def running(app: FastAPI, new_stream: Callable[[Credentials], Stream]) -> AsyncIterator[None]:
     """Let pages watch documents of the application inside the block, as `app.state.watches`."""
-    app.state.watches = Watches(app, app.state.hub, app.state.recent_documents)
+    app.state.watches = Watches(app, app.state.hub, app.state.recent_documents, new_stream=new_stream)
     async with app.state.watches.following():
         yield

@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable, Coroutine
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import anyio
 from fastapi import APIRouter, Query, WebSocket, WebSocketDisconnect
@@ -11,6 +11,7 @@ from fastapi.concurrency import run_in_threadpool
 from arcadia_backend import jobs
 from arcadia_backend.config import CurrentSettings
 from arcadia_backend.database.engine import Database, Db
+from arcadia_backend.database.rights import may_change
 from arcadia_backend.doorbell import Bell
 from arcadia_backend.errors import NotFound, Problem
 from arcadia_backend.files.service import find_file
@@ -46,12 +47,12 @@ async def watch(socket: WebSocket, live_id: PathId) -> None:
     stages: Stages = socket.app.state.stages
 
     async def talk() -> None:
-        await run_in_threadpool(_require_unfinished, socket.app.state.database, live_id)
+        may_order = await run_in_threadpool(_require_unfinished, socket.app.state.database, live_id)
         if stages.viewers >= MAX_VIEWERS:
             raise EndError(TOO_MANY, f"The limit of {MAX_VIEWERS} pages that watch live games is reached. Close some.")
         with stages.on(live_id) as stage, stage.watched() as viewer:
             async with asyncio.timeout(MAX_CONNECTION_SECONDS):
-                await _run_together(_send(socket, viewer), _receive_orders(socket, viewer, stage))
+                await _run_together(_send(socket, viewer), _receive_orders(socket, viewer, may_order and stage))
 
     await _run_until_closed(socket, talk)
 
@@ -124,9 +125,10 @@ async def _receive(socket: WebSocket) -> str | bytes | None:
     return text if text is not None else message.get("bytes")
 
 
-async def _receive_orders(socket: WebSocket, viewer: Viewer, stage: Stage) -> None:
+async def _receive_orders(socket: WebSocket, viewer: Viewer, stage: Stage | Literal[False]) -> None:
+    """Pass the orders of a page on to the stage. Without one, the page only watches."""
     while True:
-        if (ordered := viewer.receive(await _receive(socket))) is not None:
+        if (ordered := viewer.receive(await _receive(socket))) is not None and stage:
             stage.order(ordered)
 
 
@@ -148,11 +150,13 @@ async def _follow(db: Database, player: Outbox, job_id: int, attempt: int, playe
         await asyncio.sleep(CHECKPOINT_POLL_SECONDS)
 
 
-def _require_unfinished(db: Database, live_id: int) -> None:
+def _require_unfinished(db: Database, live_id: int) -> bool:
+    """Return True if the caller may give orders to a live game. Raise EndError if it is over."""
     with db.read() as session:
         job = service.find_live_job(session, live_id, *LIVE_GAMES)
         if job.state not in UNFINISHED:
             raise EndError(ENDED, "This game is over.")
+        return may_change(session, "jobs", job.id)
 
 
 def _read_checkpoint_id(db: Database, job_id: int, attempt: int) -> int | None:

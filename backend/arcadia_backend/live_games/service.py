@@ -11,6 +11,7 @@ from arcadia_backend import jobs
 from arcadia_backend.checkpoints.availability import CheckpointChoice, find_chosen
 from arcadia_backend.checkpoints.service import list_resumable
 from arcadia_backend.config import Settings
+from arcadia_backend.database.rights import backend_rights
 from arcadia_backend.database.tables import Checkpoint, Job, Run
 from arcadia_backend.errors import Conflict, NotFound
 from arcadia_backend.games.service import find_game
@@ -135,7 +136,9 @@ def _of_run(session: Session, run: Run) -> Sequence[Job]:
 def check_capacity(session: Session, settings: Settings) -> None:
     """Raise Conflict if no more live games are allowed. Games of agents and of people both count."""
     query = select(func.count()).where(Job.kind.in_(LIVE_GAMES), Job.state.in_(jobs.UNFINISHED))
-    if (session.scalar(query) or 0) >= settings.max_live_games:
+    with backend_rights(session):
+        unfinished = session.scalar(query) or 0
+    if unfinished >= settings.max_live_games:
         raise Conflict(
             f"The limit of live games ({settings.max_live_games}, ARCADIA_MAX_LIVE_GAMES) is reached. "
             "Watch one of them, or wait until one is over."

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from sqlalchemy import select, update
 from sqlalchemy.orm import Session
 
+from arcadia_backend.accounts.audit import record_moves
 from arcadia_backend.database.columns import utc_now
 from arcadia_backend.database.tables import (
     MAIN,
@@ -49,6 +50,7 @@ def merge(session: Session, source: Project, into: str) -> Project:
     _merge_boards(session, source, target)
     _move_views(session, source, target)
     _move_artifacts(session, source, target)
+    record_moves(session, "project", [source.id], target.id)
     session.delete(source)
     session.flush()
     announce_projects(session)

@@ -10,6 +10,7 @@ from sqlalchemy import ColumnElement, func, select, update
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import InstrumentedAttribute, Session
 
+from arcadia_backend.accounts.audit import record_moves
 from arcadia_backend.database import tables
 from arcadia_backend.database.engine import after_commit
 from arcadia_backend.database.tables import MAIN, MAIN_ID, Artifact, Report, Run, Study, StudyRun, name_key
@@ -272,6 +273,7 @@ def delete(session: Session, project: tables.Project) -> None:
 def _move(session: Session, project: tables.Project, model: Any, ids: Sequence[int]) -> list[int]:
     """Move items in the order of their ids, as all transactions lock them. Return the ids of those that exist."""
     moved = session.scalars(select(model.id).where(model.id.in_(ids)).order_by(model.id).with_for_update()).all()
+    record_moves(session, model.__name__.lower(), moved, project.id)
     session.execute(update(model).where(model.id.in_(moved)).values(project_id=project.id))
     return list(moved)
 

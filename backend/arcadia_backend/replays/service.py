@@ -10,7 +10,7 @@ from sqlalchemy import delete, func, or_, select
 from sqlalchemy.orm import Session
 
 from arcadia_backend.database import tables
-from arcadia_backend.database.tables import Attempt, Checkpoint, File, Futures, Job, Review, Run
+from arcadia_backend.database.tables import Attempt, Checkpoint, File, Futures, Job, Practice, Review, Run
 from arcadia_backend.errors import NotFound
 from arcadia_backend.files.service import Maker, announce_files, delete_files, find_reported
 from arcadia_backend.logs import note
@@ -127,15 +127,15 @@ def delete_replays_of_checkpoints(session: Session, run: Run, checkpoints: Seque
 
 
 def forget_analyses(session: Session, replays: Sequence[tables.Replay]) -> None:
-    """Delete the saliency, the futures and the reviews of replays, or cancel their computation."""
+    """Delete the saliency, futures, reviews and practices of replays, or cancel their computation."""
     ids = [replay.id for replay in replays]
-    made = (select(table.job_id).where(table.replay_id.in_(ids)) for table in (Futures, Review))
+    made = (select(table.job_id).where(table.replay_id.in_(ids)) for table in (Futures, Review, Practice))
     of_replays = [job_id for query in made for job_id in session.scalars(query)]
     _delete_jobs(session, [*(replay.saliency_job_id for replay in replays), *of_replays])
 
 
 def delete_replays(session: Session, replays: Sequence[tables.Replay]) -> None:
-    """Delete replays with their saliency, futures, reviews, files and jobs."""
+    """Delete replays with their saliency, futures, reviews, practices, files and jobs."""
     forget_analyses(session, replays)
     ids = [file_id for replay in replays for column in FILES if (file_id := getattr(replay, column)) is not None]
     for replay in replays:
@@ -146,7 +146,7 @@ def delete_replays(session: Session, replays: Sequence[tables.Replay]) -> None:
 
 
 def _delete_jobs(session: Session, job_ids: Sequence[int | None]) -> None:
-    """Delete the jobs of replays, saliency, futures or reviews, with their files."""
+    """Delete the jobs of replays, saliency, futures, reviews or practices, with their files."""
     for job in session.scalars(
         select(Job).where(Job.id.in_([job_id for job_id in job_ids if job_id is not None]))
     ).all():

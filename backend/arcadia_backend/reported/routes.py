@@ -159,14 +159,19 @@ async def upload_artifact_file(
 ) -> UploadedFile:
     """Upload a file of an artifact before the event that names it. A repeated upload changes nothing."""
 
+    find_twin = artifacts.find_stored
+
     def find_maker(session: Session, lock: bool) -> Maker:
+        nonlocal find_twin
         service.find_writer(session, run_id, writer, lock=lock)
         if lock:
             artifacts.lock_artifacts(session)
+            # The whole content has arrived.
+            find_twin = artifacts.find_received
         # It belongs to all artifacts that name it, not to the run.
         return Maker(None, 0)
 
-    upload = Upload(find_maker, lambda session, _made_by: artifacts.find_stored(session, sha256), "artifact", sha256)
+    upload = Upload(find_maker, lambda session, _made_by: find_twin(session, run_id, sha256), "artifact", sha256)
     return UploadedFile(file_id=await receive_upload(request, db, settings, upload, lambda _received: sha256))
 
 

@@ -8,14 +8,17 @@ from sqlalchemy.orm import Session
 
 from arcadia_backend.comparisons.groups import run_labels
 from arcadia_backend.database.engine import Database
-from arcadia_backend.database.tables import Run
+from arcadia_backend.database.tables import Review, Run
 from arcadia_backend.errors import NotFound, Problem
 from arcadia_backend.evaluations.service import list_finished
+from arcadia_backend.practices.queries import load as load_practices
 from arcadia_backend.replays.service import find_replay
 from arcadia_backend.reports.schemas import (
     AnyBlock,
     BlockContent,
     ChartBlock,
+    PracticeBlock,
+    PracticeContent,
     ReplayBlock,
     ReplayContent,
     ReportTable,
@@ -116,7 +119,7 @@ def _is_number(value: Any) -> bool:
 
 
 def read_content(db: Database, block: AnyBlock) -> BlockContent:
-    """Return the block's figure, table, replay or review, or why it cannot be shown."""
+    """Return the block's figure, table, replay, review or practice, or why it cannot be shown."""
     try:
         if isinstance(block, ChartBlock):
             return _draw_chart(db, block.address)
@@ -128,6 +131,8 @@ def read_content(db: Database, block: AnyBlock) -> BlockContent:
                 return BlockContent(replay=_read_replay(session, block))
             if isinstance(block, ReviewBlock):
                 return BlockContent(review=_read_review(session, block))
+            if isinstance(block, PracticeBlock):
+                return BlockContent(practice=_read_practice(session, block))
     except Problem as problem:
         return BlockContent(problem=problem.detail)
     return BlockContent() if isinstance(block, TextBlock) else BlockContent(problem="This block is not finished.")
@@ -165,7 +170,9 @@ def _read_replay(session: Session, block: ReplayBlock) -> ReplayContent:
 
 def _read_review(session: Session, block: ReviewBlock) -> ReviewContent:
     replay = find_replay(session, block.replay)
-    found = next((each.document for each in load_reviews(session, replay) if each.document), None)
+    found = next(
+        (each.document for each in load_reviews(session, Review.replay_id == replay.id) if each.document), None
+    )
     if found is None:
         raise NotFound(f"Replay {replay.id} has no review yet. Choose Review below the replay.")
     reviewed = [each.model_copy(update={"log_capitals": []}) for each in found.reviewed]
@@ -176,4 +183,18 @@ def _read_review(session: Session, block: ReviewBlock) -> ReviewContent:
         episode_return=replay.episode_return,
         replay_id=replay.id,
         document=found.model_copy(update={"reviewed": reviewed}),
+    )
+
+
+def _read_practice(session: Session, block: PracticeBlock) -> PracticeContent:
+    replay = find_replay(session, block.replay)
+    document = next((each.document for each in load_practices(session, replay) if each.document), None)
+    if document is None:
+        raise NotFound(f"Replay {replay.id} has no practice with a verdict yet. Start one below its review.")
+    return PracticeContent(
+        run_id=replay.run_id,
+        run_name=session.get_one(Run, replay.run_id).name,
+        step=replay.step,
+        replay_id=replay.id,
+        document=document,
     )

@@ -18,6 +18,7 @@ from arcadia_backend.reports.markdown import to_html
 from arcadia_backend.reports.schemas import (
     BlockContent,
     FinishedBlock,
+    PracticeContent,
     ReplayContent,
     ReportTable,
     ReviewContent,
@@ -25,6 +26,7 @@ from arcadia_backend.reports.schemas import (
 )
 from arcadia_backend.web.formats import spelled
 from arcadia_workers.contract.layout import OutsideFolderError, path_inside
+from arcadia_workers.contract.practice import ArmName
 from arcadia_workers.contract.review import ReviewedDecision
 
 # A larger video is replaced by its thumbnail.
@@ -150,6 +152,8 @@ def _render_content(media: InlineMedia, index: int, kind: str, content: BlockCon
         return f"{media.render_replay(replay)}<p>{run} at step {replay.step:,}: return {episode_return}</p>"
     if content.review:
         return _render_review(content.review)
+    if content.practice:
+        return _render_practice(content.practice)
     return f"<p>This {kind} cannot be shown: {escape(content.problem or 'it is empty.')}</p>"
 
 
@@ -179,6 +183,47 @@ def _render_review(review: ReviewContent) -> str:
         f"({found.simulations:,} simulated futures).</p>"
         '<p class="dim">Red: mistakes. Gray: no mistake shown. Light: not finished. Gaps were not looked at.</p>'
         + (_render_table(ReportTable(header=MISTAKE_HEADER, rows=rows)) if rows else "")
+    )
+
+
+QUESTIONS = {"mistakes": "Did these mistakes become rarer?", "score": "Did the score rise?"}
+UNITS = {"moment": "kept mistakes", "episode": "evaluation episodes", "pair": "pairs"}
+PRACTICE_HEADER = ["", "Control", "Practice", "Difference", "95 % from", "95 % to"]
+
+
+def _render_practice(practice: PracticeContent) -> str:
+    """Return the two verdicts on practice, and the table of both arms."""
+    found = practice.document
+
+    def mean(name: ArmName, field: str) -> float:
+        values: list[float] = [getattr(arm, field) for arm in found.arms if arm.name == name]
+        return sum(values) / len(values)
+
+    verdicts = "".join(
+        f"<p><strong>{question}</strong> {escape(difference.verdict.capitalize())} "
+        f"({difference.count:,} {UNITS[difference.unit]}).</p>"
+        for name, question in QUESTIONS.items()
+        for difference in [getattr(found, name)]
+    )
+    rows: list[list[str | int | float | None]] = [
+        [
+            label,
+            mean("control", field),
+            mean("practice", field),
+            difference.mean,
+            *(difference.interval or (None, None)),
+        ]
+        for label, field, difference in (
+            ("Outcome at kept mistakes", "outcome", found.mistakes),
+            ("Probability of repeating them", "probability", found.repeated),
+            ("Score", "score", found.score),
+        )
+    ]
+    run = f"{escape(practice.run_name)} #{practice.run_id}"
+    return (
+        f"{verdicts}{_render_table(ReportTable(header=PRACTICE_HEADER, rows=rows))}"
+        f"<p>{run} at step {practice.step:,}: {_count(found.practiced, 'mistake')} practiced, "
+        f"{_count(found.held_out, 'mistake')} kept, {found.steps:,} steps each.</p>"
     )
 
 

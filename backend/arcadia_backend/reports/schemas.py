@@ -25,6 +25,7 @@ from arcadia_backend.projects.service import ProjectName
 from arcadia_backend.runs.schemas import Name
 from arcadia_backend.studies.routes import router as studies
 from arcadia_backend.web.formats import JsonNumber
+from arcadia_workers.contract.practice import PracticeDocument
 from arcadia_workers.contract.review import ReviewDocument
 from arcadia_workers.contract.values import STORABLE, Id, Ordinal
 
@@ -207,6 +208,18 @@ class ReviewBlock(_Block):
     caption: Caption = ""
 
 
+class PracticeBlock(_Block):
+    """The verdict on practice of a reviewed replay. Adding it pins the replay."""
+
+    kind: Literal["practice"]
+    replay: Id = Field(description="Id of the reviewed replay, as in /runs/{run_id}/replays.")
+    caption: Caption = ""
+
+
+# Blocks that show something of a replay.
+BlockOfReplay = ReplayBlock | ReviewBlock | PracticeBlock
+
+
 class DraftBlock(_Block):
     """An unfinished block, hidden from readers."""
 
@@ -216,7 +229,7 @@ class DraftBlock(_Block):
     )
 
 
-FinishedBlock = TextBlock | ChartBlock | TableBlock | ReplayBlock | ReviewBlock
+FinishedBlock = TextBlock | ChartBlock | TableBlock | BlockOfReplay
 AnyBlock = FinishedBlock | DraftBlock
 Block = Annotated[AnyBlock, Field(discriminator="kind")]
 Blocks = Annotated[list[Block], Field(max_length=MAX_BLOCKS)]
@@ -337,12 +350,25 @@ class ReviewContent(BaseModel):
     document: ReviewDocument = Field(description="What the review has found, without the capitals of its bets.")
 
 
+class PracticeContent(BaseModel):
+    """The verdict on practice, with the reviewed replay. NaN and infinities are strings."""
+
+    model_config = ConfigDict(ser_json_inf_nan="strings")
+
+    run_id: int
+    run_name: str
+    step: int
+    replay_id: int
+    document: PracticeDocument
+
+
 class BlockContent(BaseModel):
-    """Current content of a block: a figure, a table, a replay, a review, or the reason why it cannot be shown."""
+    """Current content of a block: a figure, table, replay, review or practice, or why it cannot be shown."""
 
     figure: Figure | None = None
     table: ReportTable | None = None
     replay: ReplayContent | None = None
     review: ReviewContent | None = None
+    practice: PracticeContent | None = None
     missing: str | None = Field(default=None, description="Sentence that lists the deleted runs that are left out.")
     problem: str | None = None

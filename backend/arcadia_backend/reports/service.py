@@ -14,11 +14,11 @@ from arcadia_backend.replays.service import pin
 from arcadia_backend.reports.markdown import image_files
 from arcadia_backend.reports.schemas import (
     AnyBlock,
+    BlockOfReplay,
     CreateReport,
     EditReport,
     ReplayBlock,
     ReportSummary,
-    ReviewBlock,
     TextBlock,
     read_blocks,
 )
@@ -108,7 +108,7 @@ def _to_json(blocks: Sequence[AnyBlock]) -> list[dict[str, object]]:
 
 def _pin_replays(session: Session, blocks: Sequence[AnyBlock]) -> None:
     """Pin the replays that a report shows. Ignore deleted ones."""
-    ids = {block.replay for block in blocks if isinstance(block, ReplayBlock | ReviewBlock)}
+    ids = {block.replay for block in blocks if isinstance(block, BlockOfReplay)}
     shown = or_(Replay.id.in_(ids), Replay.poster_file_id.in_(_image_files(blocks)))
     unpinned = select(Replay.id).where(shown, Replay.pinned.is_(False)).order_by(Replay.run_id, Replay.id)
     for replay_id in session.scalars(unpinned).all():

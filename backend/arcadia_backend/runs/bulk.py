@@ -21,6 +21,8 @@ from sqlalchemy.orm import Session
 from arcadia_backend.database import tables
 from arcadia_backend.database.columns import utc_now
 from arcadia_backend.database.engine import Database, Db, after_commit
+from arcadia_backend.database.rights import may_edit
+from arcadia_backend.database.scope import Scope, acting_as
 from arcadia_backend.database.tables import BulkActionRun, BulkState, Run
 from arcadia_backend.doorbell import Doorbell
 from arcadia_backend.errors import Conflict, Invalid, NotFound
@@ -151,7 +153,7 @@ def start(session: Session, filters: Filters, request: StartBulkAction) -> table
     """List the matching runs for an action. Raise Conflict if too many actions are in progress."""
     if request.project is not None:
         projects.resolve(session, request.project)
-    wanted = select(Run.id).where(*filter_conditions(session, filters))
+    wanted = select(Run.id).where(*filter_conditions(session, filters), may_edit(Run))
     if request.exclude:
         wanted = wanted.where(Run.id.not_in(request.exclude))
     if request.up_to is not None:
@@ -165,7 +167,8 @@ def undo(session: Session, bulk: tables.BulkAction) -> tables.BulkAction:
         raise Conflict(f"The bulk action {bulk.id} cannot be undone. Only archive and restore can.")
     if bulk.state == "running":
         raise Conflict(f"The bulk action {bulk.id} is still running. Cancel it first.")
-    return _add(session, OPPOSITES[bulk.action], select(BulkActionRun.run_id).where(*_handled(bulk, skipped=False)))
+    handled = select(BulkActionRun.run_id).where(*_handled(bulk, skipped=False), may_edit(BulkActionRun))
+    return _add(session, OPPOSITES[bulk.action], handled)
 
 
 def _add(session: Session, action: str, wanted: Select[int], **columns: Any) -> tables.BulkAction:
@@ -208,8 +211,8 @@ def find_bulk_action(session: Session, bulk_id: int, *, lock: bool = False) -> t
 
 
 def _handled(bulk: tables.BulkAction, *, skipped: bool) -> list[ColumnElement[bool]]:
-    is_of_kind = BulkActionRun.reason.is_not(None) if skipped else BulkActionRun.reason.is_(None)
-    return [BulkActionRun.bulk_action_id == bulk.id, BulkActionRun.run_id <= bulk.last_run_id, is_of_kind]
+    of_kind = BulkActionRun.reason.is_not(None) if skipped else BulkActionRun.reason.is_(None)
+    return [BulkActionRun.bulk_action_id == bulk.id, BulkActionRun.run_id <= bulk.last_run_id, of_kind]
 
 
 def _end(bulk: tables.BulkAction, state: BulkState) -> None:
@@ -221,10 +224,7 @@ def _announce(session: Session, bulk: tables.BulkAction) -> None:
 
 
 class BulkActionThread:
-    """Background thread that applies bulk actions, a batch of each in turn.
-
-    Several backends may each run one: a batch holds the lock of its action.
-    """
+    """Background thread that applies bulk actions, a batch of each in turn. A batch holds the lock of its action."""
 
     def __init__(self, database: Database, doorbell: Doorbell) -> None:
         self._database, self._doorbell = database, doorbell
@@ -296,10 +296,12 @@ class BulkActionThread:
             after_commit(session, lambda: self._names.update(names))
 
     def _outcomes(self, session: Session, bulk: tables.BulkAction, ids: Sequence[int]) -> dict[int, str | None]:
-        """Apply the action. Return for each handled run why it was skipped, or None."""
-        if bulk.action == "move":
-            return _move(session, bulk.project or "", ids)
-        outcomes = service.bulk(session, bulk.action, bulk.tags, ids, BATCH_SECONDS)  # type: ignore[arg-type]
+        """Apply the action as who requested it. Return for each handled run why it was skipped, or None."""
+        with acting_as(Scope(everything=True, person_id=bulk.person_id, name=bulk.requested_by or "")):
+            if bulk.action == "move":
+                return _move(session, bulk.project or "", ids)
+            outcomes = service.bulk(session, bulk.action, bulk.tags, ids, BATCH_SECONDS)  # type: ignore[arg-type]
+            session.flush()
         if bulk.action == "resume":
             for run_id in (run_id for run_id, reason in outcomes.items() if reason is None):
                 self._doorbell.ring_after_commit(session, find_run(session, run_id))

@@ -124,7 +124,7 @@ MAX_WARNINGS = 5
 EXPECTED_CLAIM_TIME = timedelta(seconds=15)
 _SHOWN_COLUMNS = (
     "id name state desired origin origin_label project algorithm env queue attempt priority created_at started_at "
-    "finished_at archived_at worker step frames total_steps episodes poster_file_id"
+    "finished_at archived_at worker launched_by step frames total_steps episodes poster_file_id"
 ).split()
 
 
@@ -298,6 +298,8 @@ def _to_schema(
     return schemas.Run(
         **shown_fields(run, reason),
         reported_key=run.reported_key,
+        changed_by=run.changed_by,
+        stopped_by=run.stopped_by,
         notes=run.notes,
         config=run.config,
         study=study,

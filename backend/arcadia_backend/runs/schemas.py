@@ -170,6 +170,9 @@ class Run(BaseModel):
     unsupported_because: str | None = Field(
         description="Why this server cannot clone, fork, evaluate or play it: its plug-in is missing. Null if it can."
     )
+    launched_by: str | None = Field(description="Name of the person. Null without accounts.")
+    changed_by: str | None = Field(description="Who last changed its name, notes, settings or project.")
+    stopped_by: str | None = Field(description="Who last stopped, paused or resumed it.")
     roles: list[RolePlace] = Field(
         description="Where each role of the latest attempt runs or last ran. Empty in comparisons."
     )
@@ -197,6 +200,7 @@ class ListedRun(BaseModel):
     priority: int
     tags: list[str] = []
     parent: Parent | None = None
+    launched_by: str | None = Field(default=None, description="Name of the person. Left out without accounts.")
     created_at: datetime
     started_at: datetime | None = None
     finished_at: datetime | None = None

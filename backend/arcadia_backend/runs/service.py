@@ -7,11 +7,12 @@ from typing import Any, Literal
 from sqlalchemy import select
 from sqlalchemy.orm import Session, defer
 
-from arcadia_backend import configuration
+from arcadia_backend import configuration, jobs
 from arcadia_backend.checkpoints.availability import find_chosen
 from arcadia_backend.checkpoints.service import copy_checkpoint
 from arcadia_backend.database.columns import utc_now
-from arcadia_backend.database.tables import ExecutorSettings, Run, RunTag
+from arcadia_backend.database.scope import current
+from arcadia_backend.database.tables import Checkpoint, ExecutorSettings, Job, Run, RunTag
 from arcadia_backend.errors import Conflict, FieldError, Invalid
 from arcadia_backend.files.service import delete_run_files
 from arcadia_backend.logs import note
@@ -49,6 +50,7 @@ def edit(session: Session, run: Run, changes: EditRun) -> None:
         _set_tags(run, changes.tags)
     if changes.project is not None:
         assign(session, run, changes.project)
+    run.changed_by = current().name or run.changed_by
     announce_run(session, run.id, "run.changed")
 
 
@@ -80,6 +82,8 @@ def act(session: Session, run: Run, action: Action) -> None:
     if action == "purge":
         _purge(session, run)
         return
+    if action in ("stop", "pause", "resume"):
+        run.stopped_by = current().name or None
     if action in ("archive", "restore"):
         run.archived_at = utc_now() if action == "archive" else None
     _apply(session, run, action, decision)
@@ -171,6 +175,8 @@ def _apply(session: Session, run: Run, action: Action, change: Change) -> None:
 
 def _purge(session: Session, run: Run) -> None:
     run_id = run.id
+    for job in _jobs_of_others(session, run):
+        jobs.set_state(session, job, "failed", f"Run {run_id} was deleted.")
     # Agents of other runs may act in the futures of its replays.
     forget_analyses(session, list_replays(session, run))
     delete_run_files(session, run_id)
@@ -179,6 +185,13 @@ def _purge(session: Session, run: Run) -> None:
     session.flush()
     delete_unused_documents(session, documents)
     announce_run(session, run_id, "run.removed")
+
+
+def _jobs_of_others(session: Session, run: Run) -> Sequence[Job]:
+    """Return the unfinished jobs of other runs with a checkpoint of this run."""
+    of_run = select(Checkpoint.id).where(Checkpoint.run_id == run.id)
+    unfinished = (Job.checkpoint_id.in_(of_run), Job.run_id != run.id, Job.state.in_(jobs.UNFINISHED))
+    return session.scalars(select(Job).where(*unfinished).with_for_update()).all()
 
 
 def _for_copy(session: Session, run: Run, config: RunConfig, project: str | None) -> dict[str, Any]:

@@ -12,7 +12,9 @@ from collections.abc import Callable, Mapping
 from http.client import HTTPException
 from pathlib import Path
 
+from arcadia_backend.accounts.commands import first_link
 from arcadia_backend.config import Settings
+from arcadia_backend.database.engine import open_database
 from arcadia_backend.refusals import NotNowError
 from arcadia_backend.startup.checks import make_private_folder, refuse_taken_port
 from arcadia_backend.startup.parts import Output, PrivateRedis, SupervisedProcess, free_port, private_redis
@@ -67,8 +69,16 @@ def up(settings: Settings, workers: int = 1) -> int:
 
 def page_url(settings: Settings) -> str:
     """Return the URL of the server on this machine."""
-    host = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(settings.host, settings.host)  # noqa: S104 - compared, not bound
-    return f"http://{f'[{host}]' if ':' in host else host}:{settings.port}"
+    return settings.model_copy(update={"public_url": ""}).address
+
+
+def create_first_link(settings: Settings) -> str | None:
+    """Return a one-time link for the first administrator, or None if there is an account."""
+    database = open_database(settings)
+    try:
+        return first_link(database, settings.address)
+    finally:
+        database.close()
 
 
 class LocalInstallation:
@@ -80,6 +90,8 @@ class LocalInstallation:
         self._log = settings.data_dir / "logs" / "arcadia.log"
         self._output = Output(log=self._log)
         self._url = page_url(settings)
+        # Other machines reach the server, so somebody must have an account.
+        self._first_link = None if settings.is_loopback else lambda: create_first_link(settings)
         shared = {
             "PYTHONUNBUFFERED": "1",
             "ARCADIA_BROKER_URL": redis.url,
@@ -136,6 +148,8 @@ class LocalInstallation:
         if not await self._begin(self._backend, self._backend_is_ready):
             return False
         self._output.say("arcadia", f"Arcadia is at {self._url}")
+        if self._first_link is not None and (link := await asyncio.to_thread(self._first_link)):
+            self._output.say("arcadia", f"Create the first account within an hour: {link}")
         self._output.say("arcadia", f"The data folder is {self._log.parents[1].resolve()}")
         self._output.say("arcadia", f"The log is {self._log}")
         for worker in self._workers:

@@ -1,4 +1,4 @@
-"""Background scheduling of studies."""
+"""Background scheduling of studies and practices."""
 
 import logging
 import math
@@ -18,6 +18,8 @@ from arcadia_backend.errors import NotFound
 from arcadia_backend.failure_log import FailureLog
 from arcadia_backend.live.background import BackgroundThread
 from arcadia_backend.metrics.points import training_seconds
+from arcadia_backend.practices.queries import find_due
+from arcadia_backend.practices.service import continue_due
 from arcadia_backend.runs import service as runs
 from arcadia_backend.runs.forecast import kind_label, measure
 from arcadia_backend.studies import planning, service
@@ -95,9 +97,9 @@ SWEEP_SHARE = 1 / 4
 
 
 class StudyScheduler:
-    """Background thread that schedules the runs of active studies after each change.
+    """Background thread that schedules the runs of active studies and practices after each change.
 
-    Several backends may each run one, because every change re-checks the study under a row lock.
+    Several backends may each run one, because every change re-checks under a row lock.
     """
 
     def __init__(self, database: Database, settings: Settings, doorbell: Doorbell) -> None:
@@ -116,13 +118,23 @@ class StudyScheduler:
         self._thread.stop()
 
     def run_once(self) -> None:
-        """Schedule and prune all running studies, announce verdicts, and end measurements. Log failures."""
+        """Schedule and prune studies, announce verdicts, continue practices, and end measurements. Log failures."""
         with self._failures.guard("Scheduling studies"):
             self._schedule_studies()
         with self._failures.guard("Announcing verdicts"):
             announce_verdicts(self._database)
+        with self._failures.guard("Continuing practices"):
+            self._continue_practices()
         with self._failures.guard("Ending measurements"):
             self._end_measurements()
+
+    def _continue_practices(self) -> None:
+        with self._database.read() as session:
+            due = find_due(session)
+        for practice_id in due:
+            with self._database.write() as session, suppress(NotFound):
+                for queued in continue_due(session, practice_id):
+                    self._doorbell.ring_after_commit(session, queued)
 
     def _end_measurements(self) -> None:
         with self._database.read() as session:

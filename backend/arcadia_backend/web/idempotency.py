@@ -19,6 +19,7 @@ from sqlalchemy.orm import Session
 
 from arcadia_backend.database.columns import utc_now
 from arcadia_backend.database.engine import Database, Db
+from arcadia_backend.database.scope import current
 from arcadia_backend.database.tables import IdempotencyKey
 from arcadia_backend.errors import Problem
 
@@ -112,6 +113,9 @@ def read_once(request: Request, db: Db, body: Annotated[bytes, Depends(read_body
     """Return the request's key. Raise Repetition before the route validates anything that may have changed since."""
     scope = request.scope
     target = f"{request.method} {scope['path']}?{scope['query_string'].decode('latin-1')}\n"
+    # People cannot get each other's responses by a key.
+    if (person_id := current().person_id) is not None:
+        target = f"{person_id} {target}"
     fingerprint = hashlib.sha256(target.encode("utf-8", "surrogateescape") + body).hexdigest()
     once = Once(key, fingerprint, scope["route"].status_code or 200)
     if key is not None:

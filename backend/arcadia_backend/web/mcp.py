@@ -17,7 +17,7 @@ from starlette.routing import Route
 from starlette.types import Receive, Scope, Send
 
 from arcadia_backend.errors import Problem, respond
-from arcadia_backend.web.security import PRINCIPAL, guard
+from arcadia_backend.web.security import ACTING, PRINCIPAL, guard
 
 if TYPE_CHECKING:
     from mcp.server.mcpserver import Context
@@ -73,10 +73,12 @@ class McpEndpoint:
     async def _connect(self, context: Context[Any]) -> AsyncIterator[AsyncTransport]:
         """Yield a connection to the API of this process, for the caller that the guard has let in."""
         request = cast("Request", context.request_context.request)
-        principal = replace(request.scope[PRINCIPAL], client="MCP")
+        known = {PRINCIPAL: replace(request.scope[PRINCIPAL], client="MCP")}
+        if ACTING in request.scope:
+            known[ACTING] = request.scope[ACTING]
 
         async def call(scope: Scope, receive: Receive, send: Send) -> None:
-            await self._app({**scope, PRINCIPAL: principal}, receive, send)
+            await self._app({**scope, **known}, receive, send)
 
         transport = AsyncTransport("http://127.0.0.1", None, httpx.ASGITransport(call), user_agent("MCP"))
         async with aclosing(transport):

@@ -1,21 +1,17 @@
 """Access control: tokens and sessions, and protection from other sites."""
 
+import hashlib
 import hmac
-import ipaddress
 import re
 from dataclasses import dataclass, replace
 from typing import Annotated, Any, Literal, cast
-from urllib.parse import urlsplit
 
-from fastapi import Depends, Request, WebSocket
+from fastapi import Depends, WebSocket
 from starlette.concurrency import run_in_threadpool
-from starlette.datastructures import Headers, MutableHeaders
-from starlette.exceptions import HTTPException
 from starlette.requests import HTTPConnection
-from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from arcadia_backend.config import API, COOKIE, LOOPBACK_NAMES, Settings
-from arcadia_backend.errors import NoSuchPath, Problem, respond, unexpected
+from arcadia_backend.config import API, COOKIE, Settings
+from arcadia_backend.errors import Problem
 from arcadia_backend.web.sessions import SessionStore, WrongTokenLimit, proof_of
 from arcadia_workers.contract.live import ticket
 from arcadia_workers.contract.worker_api import INSTALLATION_HEADER, OTHER_INSTALLATION
@@ -36,22 +32,6 @@ UPLOAD = re.compile(
     rf"{API}/(worker/(runs|jobs)/\d+/files|reported/runs/\d+/(artifact-)?files/[0-9a-f]{{64}}|archives|agents)"
 )
 ARCHIVES = f"{API}/archives"
-
-# Pages with only one chart, which other pages may show in a frame.
-EMBED = re.compile(r"/embed(/.*)?")
-
-_POLICY = (
-    "default-src 'self'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data: blob:; "
-    "media-src 'self' blob:; worker-src 'self' blob:; object-src 'none'; base-uri 'none'; form-action 'self'; "
-)
-_HEADERS = {
-    "Content-Security-Policy": _POLICY + "frame-ancestors 'none'",
-    "X-Content-Type-Options": "nosniff",
-    "X-Frame-Options": "DENY",
-    "Referrer-Policy": "no-referrer",
-    "Cross-Origin-Resource-Policy": "same-origin",
-    "Cross-Origin-Opener-Policy": "same-origin",
-}
 
 
 class Unauthorized(Problem):
@@ -90,6 +70,8 @@ class OtherInstallation(Problem):
 _CLIENT = re.compile(r"arcadia-client/\S{1,50} \((CLI|Python client|MCP)(?:; ([\w.?@-]{1,81}))?\)", re.ASCII)
 # The key of the ASGI scope with the principal of a request that this process makes for a caller.
 PRINCIPAL = "arcadia.principal"
+# The key of the ASGI scope with the rights of a caller, once the server has accounts.
+ACTING = "arcadia.acting"
 MAX_CALLER_LENGTH = 100
 PrincipalKind = Literal["nobody", "owner", "token", "session", "worker", "job"]
 
@@ -124,16 +106,21 @@ async def guard(request: HTTPConnection) -> Principal:
     """Return who calls. Require the worker token for worker routes, and a token or session for other routes."""
     # Use the routed path. request.url contains the Host header, which the client controls.
     path: str = request.scope["path"]
+    if ACTING in request.scope:
+        # backend/arcadia_backend/web/perimeter.py has checked the credentials and the right.
+        if path.startswith(WORKERS_ONLY):
+            _check_installation(request)
+        return cast("Principal", request.scope[PRINCIPAL])
     if path.startswith(WORKERS_ONLY):
         _require_worker_token(request)
         _check_installation(request)
-        return _principal(request, "worker")
+        return principal_of(request, "worker")
     if is_public(path):
-        return _principal(request, "nobody")
+        return principal_of(request, "nobody")
     principal = await identify(request)
     if principal.kind != "nobody":
         return principal
-    if _bearer(request):
+    if bearer_of(request):
         raise Unauthorized("This token is wrong. Send the value of ARCADIA_TOKEN on the server.")
     raise Unauthorized("Sign in, or send the token: Authorization: Bearer … (ARCADIA_TOKEN).")
 
@@ -143,14 +130,47 @@ Caller = Annotated[Principal, Depends(guard)]
 
 async def guard_socket(socket: WebSocket) -> Principal:
     """Return who opens a WebSocket. Require a session or token. A live game's process may send a ticket instead."""
+    if has_ticket(socket):
+        _check_installation(socket)
+        return principal_of(socket, "job")
+    return await guard(socket)
+
+
+def has_ticket(socket: HTTPConnection) -> bool:
+    """Return True if the process of a live game has sent the ticket of its worker."""
     path: str = socket.scope["path"]
     live, expected = LIVE_SOCKET.fullmatch(path), socket.app.state.settings.worker_token.get_secret_value()
     attempt = socket.query_params.get("attempt", "")
     named = live and expected and attempt.isdecimal() and len(attempt) < 10
-    if live and named and _same(_bearer(socket), ticket(expected, int(live[1]), int(attempt))):
-        _check_installation(socket)
-        return _principal(socket, "job")
-    return await guard(socket)
+    return bool(live and named and same(bearer_of(socket), ticket(expected, int(live[1]), int(attempt))))
+
+
+_JOB_TOKEN = re.compile(r"arcadia-job-(\d{1,16})-(\d{1,9})-[0-9a-f]{64}")
+# What the worker of a job calls besides the routes of its run.
+_OF_EVERY_WORKER = (f"{WORKERS_ONLY}heartbeat", f"{WORKERS_ONLY}goodbye")
+
+
+def job_token(worker_token: str, run_id: int, attempt: int) -> str:
+    """Return the token of a scheduler's job. It is only for one run, and does not reveal the worker token."""
+    named = f"arcadia-job-{run_id}-{attempt}"
+    return f"{named}-{hmac.new(worker_token.encode(), named.encode(), hashlib.sha256).hexdigest()}"
+
+
+def run_of_job_token(connection: HTTPConnection) -> int | None:
+    """Return the run of a valid token of a scheduler's job, or None if another token was sent."""
+    sent, expected = bearer_of(connection), connection.app.state.settings.worker_token.get_secret_value()
+    match = _JOB_TOKEN.fullmatch(sent)
+    if match is None or not expected or not same(sent, job_token(expected, int(match[1]), int(match[2]))):
+        return None
+    return int(match[1])
+
+
+def has_job_token(connection: HTTPConnection) -> bool:
+    """Return True if a scheduler's job calls a route of its run, or one of every worker."""
+    run_id, path = run_of_job_token(connection), str(connection.scope["path"])
+    if run_id is None:
+        return False
+    return path.startswith(f"{WORKERS_ONLY}runs/{run_id}/") or path in _OF_EVERY_WORKER
 
 
 async def identify(request: HTTPConnection) -> Principal:
@@ -160,31 +180,32 @@ async def identify(request: HTTPConnection) -> Principal:
     settings: Settings = request.app.state.settings
     token = settings.token.get_secret_value()
     if not token:
-        return _principal(request, "owner")
-    if sent := _bearer(request):
-        return _principal(request, "token" if matches_token(request, sent, settings) else "nobody")
+        return principal_of(request, "owner")
+    if sent := bearer_of(request):
+        return principal_of(request, "token" if matches_token(request, sent, settings) else "nobody")
     if cookie := request.cookies.get(COOKIE):
         sessions: SessionStore = request.app.state.sessions
         proof = proof_of(cookie, token)
         if sessions.is_cached(proof) or await run_in_threadpool(sessions.is_valid, proof):
-            return replace(_principal(request, "session"), session=proof)
-    return _principal(request, "nobody")
+            return replace(principal_of(request, "session"), session=proof)
+    return principal_of(request, "nobody")
 
 
-def _principal(request: HTTPConnection, kind: PrincipalKind) -> Principal:
+def principal_of(request: HTTPConnection, kind: PrincipalKind) -> Principal:
+    """Return the principal of a request, with the user and the client as it says itself."""
     agent = request.headers.get("user-agent", "")
     match = _CLIENT.match(agent)
     client = match[1] if match else "browser" if agent.startswith("Mozilla/") else "API"
-    return Principal(kind, _address(request), (match[2] or "") if match else "", client)
+    return Principal(kind, address_of(request), (match[2] or "") if match else "", client)
 
 
 def _require_worker_token(request: HTTPConnection) -> None:
     expected: str = request.app.state.settings.worker_token.get_secret_value()
     if not expected:
         raise Unauthorized("Workers cannot connect: ARCADIA_WORKER_TOKEN is not set on the server.")
-    if _matches(request, _bearer(request), expected, request.app.state.worker_token_limit):
+    if has_job_token(request) or matches(request, bearer_of(request), expected, request.app.state.worker_token_limit):
         return
-    if _bearer(request):
+    if bearer_of(request):
         raise Unauthorized("This worker token is wrong. Send the value of ARCADIA_WORKER_TOKEN on the server.")
     raise Unauthorized("Send the worker token: Authorization: Bearer … (ARCADIA_WORKER_TOKEN).")
 
@@ -220,176 +241,32 @@ def is_public(path: str) -> bool:
 
 def matches_token(request: HTTPConnection, given: str, settings: Settings) -> bool:
     """Return True if this is the user token. Otherwise count it."""
-    return _matches(request, given, settings.token.get_secret_value(), request.app.state.user_token_limit)
+    return matches(request, given, settings.token.get_secret_value(), request.app.state.user_token_limit)
 
 
-def _matches(request: HTTPConnection, given: str, expected: str, limit: WrongTokenLimit) -> bool:
+def matches(request: HTTPConnection, given: str, expected: str, limit: WrongTokenLimit) -> bool:
     """Compare a token in constant time. Log and limit wrong ones, but always accept the right one.
 
     A script with an old token, or an attacker behind the same address, must not lock out others.
     """
-    if _same(given, expected):
+    if same(given, expected):
         return True
     if given:
-        limit.count(_address(request), given)
+        limit.count(address_of(request), given)
     return False
 
 
-def _address(request: HTTPConnection) -> str:
+def address_of(request: HTTPConnection) -> str:
+    """Return the address that a request came from."""
     return request.client.host if request.client else ""
 
 
-def _bearer(request: HTTPConnection) -> str:
+def bearer_of(request: HTTPConnection) -> str:
+    """Return the token of a request, or an empty text."""
     scheme, _, token = request.headers.get("authorization", "").partition(" ")
     return token.strip() if scheme.lower() == "bearer" else ""
 
 
-def _same(given: str, expected: str) -> bool:
+def same(given: str, expected: str) -> bool:
+    """Compare secrets in constant time."""
     return hmac.compare_digest(given.encode("utf-8", "surrogateescape"), expected.encode())
-
-
-class Perimeter:
-    """Outermost middleware: checks the host and the origin, limits bodies, and adds security headers."""
-
-    def __init__(self, app: ASGIApp, settings: Settings) -> None:
-        self._app = app
-        self._settings = settings
-        own = {settings.host, f"[{settings.host}]"} if ":" in settings.host else {settings.host}
-        self._embed_policy = _POLICY + " ".join(["frame-ancestors 'self'", *settings.embed_origins])
-        self._names = {name.lower() for name in (*LOOPBACK_NAMES, *settings.allowed_hosts, *own)}
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Pass a request on, or respond with a problem."""
-        if scope["type"] == "lifespan":
-            await self._app(scope, receive, send)
-            return
-        if scope["type"] == "websocket":
-            await self._open_socket(scope, receive, _denying(scope, receive, self._with_headers(scope, send)))
-            return
-
-        has_started = False
-        send_with_headers = self._with_headers(scope, send)
-
-        async def send_safely(message: Message) -> None:
-            nonlocal has_started
-            has_started = True
-            await send_with_headers(message)
-
-        headers = Headers(scope=scope)
-        problem = self._host_problem(headers) or _origin_problem(scope, headers)
-        if problem is not None:
-            await respond(problem)(scope, receive, send_safely)
-            return
-        try:
-            await self._app(scope, _bounded(receive, self._limit(scope)), send_safely)
-        except Exception as error:
-            # Respond here, so that the response gets its headers. Raise again for the server's log.
-            if not has_started:
-                await unexpected(Request(scope), error)(scope, receive, send_safely)
-            raise
-
-    async def _open_socket(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Open a WebSocket, or deny it. Check the origin, since browsers let any site open WebSockets."""
-        headers = Headers(scope=scope)
-        problem = self._host_problem(headers) or _origin_problem(scope, headers)
-        if problem is None:
-            await self._app(scope, receive, send)
-        else:
-            await respond(problem)(scope, receive, send)
-
-    def _with_headers(self, scope: Scope, send: Send) -> Send:
-        """Add the security headers to a response, including a denied WebSocket."""
-        headers_to_add = dict(_HEADERS)
-        if EMBED.fullmatch(scope["path"]):
-            headers_to_add["Content-Security-Policy"] = self._embed_policy
-            # It cannot name several origins, and browsers follow the policy.
-            del headers_to_add["X-Frame-Options"]
-
-        async def send_with_headers(message: Message) -> None:
-            if message["type"] in ("http.response.start", "websocket.http.response.start"):
-                headers = MutableHeaders(scope=message)
-                for name, value in headers_to_add.items():
-                    headers.setdefault(name, value)
-                if scope["path"].startswith(API):
-                    headers.setdefault("Cache-Control", "no-store")
-            await send(message)
-
-        return send_with_headers
-
-    def _limit(self, scope: Scope) -> int:
-        if scope["method"] == "POST" and scope["path"] == ARCHIVES:
-            return self._settings.max_archive_bytes
-        is_upload = scope["method"] in ("PUT", "POST") and UPLOAD.fullmatch(scope["path"])
-        return self._settings.max_file_bytes if is_upload else self._settings.max_body_bytes
-
-    def _host_problem(self, headers: Headers) -> Problem | None:
-        name = _host_name(headers.get("host", ""))
-        if name in self._names or _is_address(name):
-            return None
-        return WrongHost(
-            f"{name[:100]!r} is not a name of this server. If it should be, add it to ARCADIA_ALLOWED_HOSTS."
-        )
-
-
-def _denying(scope: Scope, receive: Receive, send: Send) -> Send:
-    """Deny a WebSocket with a problem document if it is closed before it was accepted, as at an unknown path."""
-    accepted = False
-
-    async def send_or_deny(message: Message) -> None:
-        nonlocal accepted
-        accepted = accepted or message["type"] == "websocket.accept"
-        if message["type"] == "websocket.close" and not accepted:
-            await respond(NoSuchPath(f"There is no WebSocket at {scope['path'][:200]}."))(scope, receive, send)
-        else:
-            await send(message)
-
-    return send_or_deny
-
-
-def _host_name(host: str) -> str:
-    """Return the host name of a Host header without the port."""
-    name = host[: host.rindex("]") + 1] if host.startswith("[") and "]" in host else host.partition(":")[0]
-    return name.lower()
-
-
-def _is_address(name: str) -> bool:
-    """Return True if a host is an IP address. DNS rebinding cannot make a browser send one."""
-    try:
-        ipaddress.ip_address(name.strip("[]"))
-    except ValueError:
-        return False
-    return True
-
-
-def _origin_problem(scope: Scope, headers: Headers) -> Problem | None:
-    """Return a problem if a page of another origin sent a change, or opened a stream."""
-    if scope["type"] == "http" and scope["method"] in SAFE_METHODS and scope["path"] != STREAM:
-        return None
-    origin, site = headers.get("origin"), headers.get("sec-fetch-site")
-    foreign = site is not None and site not in ("same-origin", "none")
-    if origin is not None and _host_of(origin) != headers.get("host", "").lower():
-        foreign = True
-    return Forbidden("A page of another site made this request. Open Arcadia directly.") if foreign else None
-
-
-def _host_of(origin: str) -> str | None:
-    try:
-        return urlsplit(origin).netloc.lower()
-    except ValueError:
-        return None
-
-
-def _bounded(receive: Receive, limit: int) -> Receive:
-    """Limit the size of the received body. Content-Length may be wrong."""
-    received = 0
-
-    async def receive_bounded() -> Message:
-        nonlocal received
-        message = await receive()
-        if message["type"] == "http.request":
-            received += len(message.get("body", b""))
-            if received > limit:
-                raise HTTPException(413, f"The body is larger than the {limit:,} bytes allowed here.")
-        return message
-
-    return receive_bounded

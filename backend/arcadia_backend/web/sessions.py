@@ -117,14 +117,14 @@ class SessionStore:
         """Store a new session, and delete expired ones."""
         ends = datetime.fromtimestamp(time.time() + SESSION_SECONDS, UTC)
         with self._database.write() as session:
-            session.execute(delete(SignInSession).where(SignInSession.ends_at <= utc_now()))
-            session.add(SignInSession(proof=proof, ends_at=ends))
+            session.execute(delete(SignInSession).where(SignInSession.expires_at <= utc_now()))
+            session.add(SignInSession(digest=proof, expires_at=ends))
 
     def remove(self, proof: str) -> None:
         """Delete a session."""
         # Delete it from the database first. If that fails, the session stays valid and the user can try again.
         with self._database.write() as session:
-            session.execute(delete(SignInSession).where(SignInSession.proof == proof))
+            session.execute(delete(SignInSession).where(SignInSession.digest == proof))
         self._cache.pop(proof, None)
 
     def is_cached(self, proof: str) -> bool:
@@ -138,7 +138,7 @@ class SessionStore:
             return True
         cached_until = time.monotonic() + CACHE_SECONDS
         with self._database.read() as session:
-            ends = session.scalar(select(SignInSession.ends_at).where(SignInSession.proof == proof))
+            ends = session.scalar(select(SignInSession.expires_at).where(SignInSession.digest == proof))
         cached = {each: entry for each, entry in self._cache.copy().items() if entry.is_valid}
         if ends is not None:
             cached[proof] = CachedSession(ends.timestamp(), cached_until)

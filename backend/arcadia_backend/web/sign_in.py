@@ -1,11 +1,18 @@
-"""Routes of /session: read the session, sign in and sign out."""
+"""Routes of /session: sign in and out, and one-time links."""
 
-from typing import Annotated
+from typing import Annotated, Self
 
 from fastapi import APIRouter, Depends, Request, Response
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, model_validator
+from sqlalchemy.orm import Session as DatabaseSession
 
+from arcadia_backend.accounts import people, sign_in
+from arcadia_backend.accounts.passwords import MAX_LENGTH, PasswordLimit
+from arcadia_backend.accounts.people import Email, Password, PersonName
 from arcadia_backend.config import COOKIE, CurrentSettings
+from arcadia_backend.database import tables
+from arcadia_backend.database.engine import Db
+from arcadia_backend.database.scope import current
 from arcadia_backend.web.security import Principal, Unauthorized, identify, matches_token
 from arcadia_backend.web.sessions import SESSION_SECONDS, SessionStore, new_cookie, proof_of
 
@@ -18,16 +25,57 @@ SignedIn = Annotated[Principal, Depends(identify)]
 class Session(BaseModel):
     """The session state of the caller."""
 
-    required: bool = Field(description="True if the server has a user token.")
+    required: bool = Field(description="True if the server requires a sign-in.")
     signed_in: bool
 
 
+class SignInMethods(BaseModel):
+    """How people sign in here."""
+
+    password: bool = Field(description="True if there are accounts.")
+    token: bool = Field(description="True if the server has ARCADIA_TOKEN, and no account yet.")
+    openid: bool = Field(description="True if people sign in at an OpenID provider, by GET /session/oidc.")
+
+
 class SignIn(BaseModel):
-    """Request to sign in."""
+    """Request to sign in, by e-mail address and password, or by ARCADIA_TOKEN before the first account exists."""
 
     model_config = ConfigDict(extra="forbid")
 
-    token: str = Field(max_length=1_000, description="The value of ARCADIA_TOKEN.")
+    token: str | None = Field(default=None, max_length=1_000, description="The value of ARCADIA_TOKEN.")
+    email: str | None = Field(default=None, max_length=320)
+    password: str | None = Field(default=None, max_length=MAX_LENGTH)
+
+    @model_validator(mode="after")
+    def _check_content(self) -> Self:
+        by_password = self.email is not None and self.password is not None
+        if (self.token is None) != by_password:
+            raise ValueError("give email and password, or token")
+        return self
+
+
+class LinkSecret(BaseModel):
+    """The secret of a one-time link."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    secret: str = Field(max_length=100)
+
+
+class Link(BaseModel):
+    """A valid one-time link."""
+
+    purpose: tables.LinkPurpose
+    name: str | None = Field(description="Name of the person. Null for the first administrator.")
+    email: str | None
+
+
+class AcceptLink(LinkSecret):
+    """The password that a person chooses. The first administrator also gives name and e-mail address."""
+
+    password: Password
+    name: PersonName | None = None
+    email: Email | None = None
 
 
 @router.get("/session")
@@ -36,10 +84,32 @@ async def read_session(principal: SignedIn) -> Session:
     return Session(required=principal.kind != "owner", signed_in=principal.kind != "nobody")
 
 
-@router.post("/session")
-def sign_in(request: Request, response: Response, settings: CurrentSettings, given: SignIn) -> Session:
-    """Exchange the user token for a session cookie."""
+@router.get("/session/methods")
+def list_sign_in_methods(db: Db, settings: CurrentSettings) -> SignInMethods:
+    """Return how people sign in here."""
+    with db.read() as session:
+        has_accounts = sign_in.count_people(session) > 0
+    return SignInMethods(
+        password=has_accounts,
+        token=bool(settings.token.get_secret_value()) and not has_accounts,
+        openid=has_accounts and bool(settings.oidc_issuer),
+    )
+
+
+@router.post("/session", name="sign_in")
+def start_session(request: Request, response: Response, settings: CurrentSettings, db: Db, given: SignIn) -> Session:
+    """Sign in, and set the session cookie."""
+    if given.token is None:
+        limit: PasswordLimit = request.app.state.password_limit
+        email, password = given.email or "", given.password or ""
+        person_id = sign_in.check_password(db, limit, email, password, address_of(request))
+        with db.write() as session:
+            sign_in_person(session, request, response, people.find_person(session, person_id))
+        return Session(required=True, signed_in=True)
     token = settings.token.get_secret_value()
+    with db.read() as session:
+        if sign_in.count_people(session):
+            raise Unauthorized("ARCADIA_TOKEN worked until the first account was created. Sign in with your account.")
     if not token:
         return Session(required=False, signed_in=True)
     if not matches_token(request, given.token, settings):
@@ -47,6 +117,52 @@ def sign_in(request: Request, response: Response, settings: CurrentSettings, giv
     cookie = new_cookie()
     sessions: SessionStore = request.app.state.sessions
     sessions.add(proof_of(cookie, token))
+    set_cookie(request, response, cookie)
+    return Session(required=True, signed_in=True)
+
+
+@router.delete("/session", name="sign_out", status_code=204)
+def end_own_session(request: Request, db: Db, principal: SignedIn) -> Response:
+    """Delete the session and its cookie."""
+    if (session_id := current().session_id) is not None:
+        with db.write() as session:
+            sign_in.revoke(session, sign_in.find_session(session, session_id, current().person_id))
+    elif principal.session is not None:
+        sessions: SessionStore = request.app.state.sessions
+        sessions.remove(principal.session)
+    response = Response(status_code=204)
+    response.delete_cookie(COOKIE, httponly=True, samesite="strict")
+    return response
+
+
+@router.post("/session/link")
+def read_link(db: Db, given: LinkSecret) -> Link:
+    """Return whom a one-time link is for. It stays valid. Fail with 410 if it was used, or has expired."""
+    with db.read() as session:
+        link = sign_in.find_link(session, given.secret)
+        person = people.find_person(session, link.person_id) if link.person_id is not None else None
+        return Link(purpose=link.purpose, name=person.name if person else None, email=person.email if person else None)
+
+
+@router.post("/session/password")
+def accept_link(request: Request, response: Response, db: Db, given: AcceptLink) -> Session:
+    """Choose a password with a one-time link, and sign in. Other sessions of the person end."""
+    with db.write() as session:
+        person = people.accept_link(
+            session, given.secret, given.password, name=given.name or "", email=given.email or ""
+        )
+        sign_in_person(session, request, response, person)
+    return Session(required=True, signed_in=True)
+
+
+def sign_in_person(session: DatabaseSession, request: Request, response: Response, person: tables.Person) -> None:
+    """Start a session of a person, with a new cookie."""
+    browser = request.headers.get("user-agent", "")
+    set_cookie(request, response, sign_in.start_session(session, person, address_of(request), browser).secret)
+
+
+def set_cookie(request: Request, response: Response, cookie: str) -> None:
+    """Set the session cookie."""
     response.set_cookie(
         COOKIE,
         cookie,
@@ -55,15 +171,8 @@ def sign_in(request: Request, response: Response, settings: CurrentSettings, giv
         samesite="strict",
         secure=request.scope["scheme"] == "https",
     )
-    return Session(required=True, signed_in=True)
 
 
-@router.delete("/session", status_code=204)
-def sign_out(request: Request, principal: SignedIn) -> Response:
-    """Delete the session and its cookie."""
-    if principal.session is not None:
-        sessions: SessionStore = request.app.state.sessions
-        sessions.remove(principal.session)
-    response = Response(status_code=204)
-    response.delete_cookie(COOKIE, httponly=True, samesite="strict")
-    return response
+def address_of(request: Request) -> str:
+    """Return the address of the client."""
+    return request.client.host if request.client else ""

@@ -13,6 +13,7 @@ from arcadia_backend.evaluations.service import offer_start_set
 from arcadia_backend.events import EventConflict, digest_of_event, refuse_other_kinds, take_unstored, to_datetime
 from arcadia_backend.jobs import ORDER, Handlers, JobType
 from arcadia_backend.logs import note
+from arcadia_backend.practices import service as practices
 from arcadia_backend.web.lookup import find_job
 from arcadia_backend.worker_api.attempts import Attempts, claim_first, offer, read_installation_id
 from arcadia_backend.workers import can_be_done_by
@@ -148,6 +149,7 @@ JOB_TYPES: dict[JobKind, JobType] = {
         saliency.JOB,
         futures.JOB,
         reviews.JOB,
+        practices.JOB,
         calibrations.JOB,
         start_sets.JOB,
         JobType("live"),

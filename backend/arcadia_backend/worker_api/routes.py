@@ -6,14 +6,18 @@ from fastapi import APIRouter, Query, Request, Response
 from sqlalchemy.orm import Session
 
 from arcadia_backend import workers
+from arcadia_backend.accounts.tokens import end_attempt_tokens, new_attempt_token
 from arcadia_backend.config import CurrentSettings, Settings
 from arcadia_backend.database.engine import Database, Db
+from arcadia_backend.database.tables import Checkpoint
 from arcadia_backend.errors import NotFound
 from arcadia_backend.evaluations.service import start_set_of_job
 from arcadia_backend.files import service
 from arcadia_backend.files.routes import download
 from arcadia_backend.files.service import BODY, FindMaker, Upload, receive_upload
+from arcadia_backend.web.credentials import CurrentCredentials
 from arcadia_backend.web.lookup import PathId
+from arcadia_backend.web.security import Unauthorized, run_of_job_token
 from arcadia_backend.worker_api import ingest, jobs, registry, runs
 from arcadia_backend.worker_api.attempts import StaleAttempt
 from arcadia_backend.worker_api.jobs import JOBS
@@ -69,8 +73,8 @@ def fetch_file(
 def fetch_job_file(
     request: Request, db: Db, settings: CurrentSettings, job_id: PathId, file_id: PathId, attempt: Attempt
 ) -> Response:
-    """Download a file of the run of the worker's job."""
-    return _send(request, db, settings, _of_job(job_id, attempt), file_id)
+    """Download the checkpoint of the worker's job."""
+    return _send(request, db, settings, _player_of_job(job_id, attempt), file_id)
 
 
 @transfer_router.get("/worker/jobs/{job_id}/starts", response_class=Response)
@@ -89,6 +93,17 @@ def _of_job(job_id: int, attempt: int) -> FindMaker:
     def find(session: Session, lock: bool) -> service.Maker:
         job = JOBS.current(session, job_id, attempt, lock=lock)
         return service.Maker(job.run_id, attempt, job.id)
+
+    return find
+
+
+def _player_of_job(job_id: int, attempt: int) -> FindMaker:
+    """Return a function that finds the run of the job's checkpoint, which may be another one than that of the job."""
+
+    def find(session: Session, lock: bool) -> service.Maker:
+        job = JOBS.current(session, job_id, attempt, lock=lock)
+        checkpoint = session.get(Checkpoint, job.checkpoint_id) if job.checkpoint_id else None
+        return service.Maker(checkpoint.run_id if checkpoint else job.run_id, attempt, job.id)
 
     return find
 
@@ -120,8 +135,13 @@ def list_workers(db: Db) -> list[workers.Worker]:
 
 
 @router.post("/worker/heartbeat")
-def heartbeat(db: Db, settings: CurrentSettings, report: worker_api.Heartbeat) -> worker_api.HeartbeatAnswer:
+def heartbeat(
+    request: Request, db: Db, settings: CurrentSettings, report: worker_api.Heartbeat
+) -> worker_api.HeartbeatAnswer:
     """Record a heartbeat. The answer has the desired state of each assignment of the worker."""
+    own = run_of_job_token(request)
+    if own is not None and (report.jobs or (report.run is not None and report.run.id != own)):
+        raise Unauthorized(f"This token is only for run {own}.")
     with db.write() as session:
         answer = registry.beat(session, settings, report)
     if answer.stale is not None:
@@ -132,20 +152,30 @@ def heartbeat(db: Db, settings: CurrentSettings, report: worker_api.Heartbeat) -
 
 
 @router.post("/worker/claim", response_model=worker_api.Claim, responses={204: {"description": "The queue is empty."}})
-def claim(db: Db, settings: CurrentSettings, wanted: worker_api.ClaimRequest) -> worker_api.Claim | Response:
+def claim(
+    db: Db, settings: CurrentSettings, credentials: CurrentCredentials, wanted: worker_api.ClaimRequest
+) -> worker_api.Claim | Response:
     """Claim the first waiting run of a queue."""
     with db.write() as session:
         claimed = runs.claim(session, settings, wanted.name, wanted.queue)
+        if claimed is not None and credentials.were_required:
+            claimed.token = new_attempt_token(session, claimed.attempt, run_id=claimed.run_id)
     return claimed if claimed is not None else Response(status_code=204)
 
 
 @router.post("/worker/runs/{run_id}/claim")
 def claim_run(
-    db: Db, settings: CurrentSettings, run_id: PathId, wanted: worker_api.RunClaimRequest
+    db: Db,
+    settings: CurrentSettings,
+    credentials: CurrentCredentials,
+    run_id: PathId,
+    wanted: worker_api.RunClaimRequest,
 ) -> worker_api.Claim:
     """Claim a run for the job of a scheduler. A later claim of the same job ends the attempt of the earlier one."""
     with db.write() as session:
         claimed = runs.claim_one(session, settings, run_id, wanted)
+        if isinstance(claimed, worker_api.Claim) and credentials.were_required:
+            claimed.token = new_attempt_token(session, claimed.attempt, run_id=run_id)
     if isinstance(claimed, StaleAttempt):
         raise claimed
     return claimed
@@ -164,16 +194,21 @@ def release(db: Db, settings: CurrentSettings, run_id: PathId, ended: worker_api
     """Release a run with its outcome."""
     with db.write() as session:
         run = RUNS.release(session, settings, run_id, ended)
+        end_attempt_tokens(session, ended.attempt, run_id=run_id)
         return worker_api.Released(state=run.state)
 
 
 @router.post(
     "/worker/jobs/claim", response_model=worker_api.JobClaim, responses={204: {"description": "The queue is empty."}}
 )
-def claim_job(db: Db, settings: CurrentSettings, wanted: worker_api.JobClaimRequest) -> worker_api.JobClaim | Response:
+def claim_job(
+    db: Db, settings: CurrentSettings, credentials: CurrentCredentials, wanted: worker_api.JobClaimRequest
+) -> worker_api.JobClaim | Response:
     """Claim the first waiting job."""
     with db.write() as session:
         claimed = jobs.claim(session, settings, wanted.name)
+        if claimed is not None and credentials.were_required:
+            claimed.token = new_attempt_token(session, claimed.attempt, job_id=claimed.job_id)
     return claimed if claimed is not None else Response(status_code=204)
 
 
@@ -189,7 +224,9 @@ def post_job_events(db: Db, job_id: PathId, batch: worker_api.EventBatch) -> wor
 def release_job(db: Db, settings: CurrentSettings, job_id: PathId, ended: worker_api.Release) -> worker_api.Released:
     """Release a job with its outcome."""
     with db.write() as session:
-        return worker_api.Released(state=JOBS.release(session, settings, job_id, ended).state)
+        job = JOBS.release(session, settings, job_id, ended)
+        end_attempt_tokens(session, ended.attempt, job_id=job_id)
+        return worker_api.Released(state=job.state)
 
 
 @router.post("/worker/goodbye", status_code=204)

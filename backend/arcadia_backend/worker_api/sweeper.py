@@ -17,6 +17,7 @@ from typing import Any
 from sqlalchemy import ColumnElement, select
 from sqlalchemy.orm import Session
 
+from arcadia_backend.accounts import audit, sign_in, tokens
 from arcadia_backend.alerts.service import ConditionChecker, delete_old_alerts
 from arcadia_backend.artifacts.service import delete_unused_files
 from arcadia_backend.config import Settings
@@ -85,6 +86,7 @@ def _first_seen(before: tuple[datetime, float] | None, end: datetime, monotonic:
 log = logging.getLogger(__name__)
 
 UNUSED_FILES_INTERVAL = timedelta(minutes=10)
+ENDED_INTERVAL = timedelta(hours=1)
 
 
 class Sweeper:
@@ -106,6 +108,7 @@ class Sweeper:
         self._connected: set[str] = set()
         self._is_quiet = False
         self._unused_files_checked: datetime | None = None
+        self._ended_deleted: datetime | None = None
         self._failures = FailureLog(log)
 
     def start(self) -> None:
@@ -132,6 +135,8 @@ class Sweeper:
             delete_gone_workers(self._database, now)
         with self._failures.guard("Deleting expired idempotency keys"):
             delete_expired_keys(self._database, now)
+        with self._failures.guard("Deleting ended sessions and old entries of the audit log"):
+            self._delete_ended(now)
         with self._failures.guard("Checking the conditions of alerts"):
             self._conditions.check(now)
         with self._failures.guard("Deleting old alerts"):
@@ -140,6 +145,15 @@ class Sweeper:
             self._delete_unused_files(now)
         may_rest = self._is_quiet and not self._failures.has_failures
         return math.inf if may_rest else self._settings.sweep_seconds
+
+    def _delete_ended(self, now: datetime) -> None:
+        """Delete ended sessions, links, tokens, and old entries of the audit log, once in an hour."""
+        if self._ended_deleted is None or now - self._ended_deleted >= ENDED_INTERVAL:
+            self._ended_deleted = now
+            with self._database.write() as session:
+                audit.delete_old(session, now, self._settings.audit_days)
+                sign_in.delete_ended(session, now)
+                tokens.delete_ended(session, now)
 
     def _delete_unused_files(self, now: datetime) -> None:
         """Delete the files that no artifact names, rarely because it reads the rows of all of them."""

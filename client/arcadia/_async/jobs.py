@@ -1,4 +1,4 @@
-"""Replays, and jobs of workers: evaluations, calibrations, futures and recordings."""
+"""Replays, and jobs of workers: evaluations, futures, reviews, practices and others."""
 
 from __future__ import annotations
 
@@ -18,6 +18,8 @@ from arcadia.records.job import (
     EvaluationRecord,
     FuturesRecord,
     JobRecord,
+    PracticePreview,
+    PracticeRecord,
     RecordingRecord,
     ReplayRecord,
     ReviewRecord,
@@ -237,6 +239,57 @@ class AsyncReview(AsyncJob, ReviewRecord):
     @property
     def _share(self) -> float:
         return self.done / self.total if self.total else 0.0
+
+    async def preview_practice(
+        self,
+        *,
+        share: float = 0.5,
+        before: int = 10,
+        steps: int | None = None,
+        pairs: int = 1,
+        evaluations: int = 30,
+    ) -> PracticePreview:
+        """Return what a practice would cost, without starting it."""
+        body = {"share": share, "before": before, "steps": steps, "pairs": pairs, "evaluations": evaluations}
+        return PracticePreview(await self._transport.post(f"{self._path}/practices/preview", body))
+
+    async def practice(
+        self,
+        *,
+        share: float = 0.5,
+        before: int = 10,
+        steps: int | None = None,
+        pairs: int = 1,
+        evaluations: int = 30,
+        wait: bool = False,
+        timeout: float | None = None,
+    ) -> AsyncPractice:
+        """Train on from the mistakes, and compare that with training on without them. It may take hours.
+
+        A practice that was stopped continues, with the same options.
+        """
+        body = {"share": share, "before": before, "steps": steps, "pairs": pairs, "evaluations": evaluations}
+        practice = AsyncPractice(self._transport, await self._transport.post(f"{self._path}/practices", body))
+        return await practice.wait(timeout) if wait else practice
+
+    async def practices(self) -> list[AsyncPractice]:
+        """Return the practices of the review: none or one."""
+        listed = await self._transport.get(f"{self._path}/practices")
+        return [AsyncPractice(self._transport, data) for data in listed]
+
+
+class AsyncPractice(AsyncJob, PracticeRecord):
+    """A practice: runs that train on from a checkpoint with and without its mistakes, and their comparison."""
+
+    collection = "practices"
+
+    @property
+    def _share(self) -> float:
+        return self.done / self.total if self.total else 0.0
+
+    @property
+    def _status(self) -> str:
+        return f"{self.state}, {self.stage}"
 
 
 class AsyncRecording(AsyncJob, RecordingRecord):

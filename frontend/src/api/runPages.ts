@@ -16,6 +16,7 @@ const EMPTY = {
   state_reason: null,
   failure: null,
   worker: null,
+  launched_by: null,
   total_steps: null,
   steps_per_second: null,
   seconds_left: null,

@@ -39,6 +39,7 @@ export function CommandPalette({ onShortcuts, onTour }: { onShortcuts: () => voi
       { to: "/launch", name: "Launch run" },
       { to: "/alerts", name: "Alerts" },
       { to: "/aliases", name: "Aliases" },
+      { to: "/settings", name: "Settings" },
     ].map(({ to, name }) => ({ id: `page ${to}`, label: name, onClick: () => void navigate(to) })),
     { id: "tour", label: "Tour of the pages", onClick: onTour },
     { id: "shortcuts", label: "Keyboard shortcuts", onClick: onShortcuts },

@@ -1,7 +1,7 @@
 import { ActionIcon, Burger, Button, Menu, Tooltip } from "@mantine/core";
-import { IconKeyboard, IconLogout, IconPlus } from "@tabler/icons-react";
+import { IconKeyboard, IconPlus } from "@tabler/icons-react";
 import { Link, NavLink } from "react-router";
-import { useSignOut } from "@/api/session";
+import { AccountItems, AccountMenu, SettingsLink } from "./AccountMenu";
 import { AlertBell } from "./AlertBell";
 import { ConnectionStatus } from "./ConnectionStatus";
 import { ProjectSwitcher } from "./ProjectSwitcher";
@@ -29,7 +29,7 @@ interface HeaderProps {
 export function Header({ canSignOut, onShortcuts }: HeaderProps) {
   return (
     <div className={classes.header}>
-      <PagesMenu />
+      <PagesMenu canSignOut={canSignOut} />
       <Link to="/" className={classes.brand} aria-label="Arcadia: runs">
         <img src="/logo.svg" alt="" width={24} height={24} />
         <span className={classes.wide}>Arcadia</span>
@@ -50,7 +50,7 @@ export function Header({ canSignOut, onShortcuts }: HeaderProps) {
         </ActionIcon>
       </Tooltip>
       <ThemeSwitch />
-      {canSignOut && <SignOut />}
+      {canSignOut ? <AccountMenu /> : <SettingsLink />}
       <Button
         component={Link}
         to="/launch"
@@ -67,7 +67,7 @@ export function Header({ canSignOut, onShortcuts }: HeaderProps) {
   );
 }
 
-function PagesMenu() {
+function PagesMenu({ canSignOut }: { canSignOut: boolean }) {
   return (
     <Menu position="bottom-start">
       <Menu.Target>
@@ -79,18 +79,8 @@ function PagesMenu() {
             {name}
           </Menu.Item>
         ))}
+        <AccountItems canSignOut={canSignOut} />
       </Menu.Dropdown>
     </Menu>
-  );
-}
-
-function SignOut() {
-  const signOut = useSignOut();
-  return (
-    <Tooltip label="Sign out">
-      <ActionIcon size={32} aria-label="Sign out" onClick={() => signOut.mutate()}>
-        <IconLogout size={18} stroke={1.75} />
-      </ActionIcon>
-    </Tooltip>
   );
 }

@@ -69,6 +69,33 @@ describe("a server that requires a token", () => {
     expect(server.of("POST /session").map(({ body }) => body)).toEqual([{ token: "secret" }]);
   });
 
+  it("requests e-mail address and password once there are accounts", async () => {
+    const session = { required: true, signed_in: false };
+    const { server } = open({
+      "GET /session": () => ({ ...session }),
+      "GET /session/methods": { password: true, token: false },
+      "POST /session": () => {
+        session.signed_in = true;
+        return session;
+      },
+    });
+    await userEvent.type(await screen.findByLabelText(/^E-mail/), " ana@example.org ");
+    await userEvent.type(screen.getByLabelText(/^Password/, { selector: "input" }), "secret words{Enter}");
+    expect(await screen.findByText("All runs")).toBeTruthy();
+    expect(server.of("POST /session")[0]?.body).toEqual({
+      email: "ana@example.org",
+      password: "secret words",
+    });
+  });
+
+  it("says where the first account comes from if there is no other way in", async () => {
+    open({
+      "GET /session": { required: true, signed_in: false },
+      "GET /session/methods": { password: false, token: false },
+    });
+    expect(await screen.findByText("arcadia up")).toBeTruthy();
+  });
+
   it("shows next to the field that the token is wrong", async () => {
     open({
       "GET /session": { required: true, signed_in: false },
@@ -94,7 +121,8 @@ describe("a server that requires a token", () => {
         return done();
       },
     });
-    await userEvent.click(await screen.findByLabelText("Sign out"));
+    await userEvent.click(await screen.findByRole("button", { name: "Account" }));
+    await userEvent.click(await screen.findByRole("menuitem", { name: "Sign out" }));
     await token();
     expect(server.of("DELETE /session")).toHaveLength(1);
   });
@@ -128,7 +156,7 @@ describe("the header", () => {
   it("has no sign-out button if no token is required", async () => {
     open();
     await screen.findByText("All runs");
-    expect(screen.queryByLabelText("Sign out")).toBeNull();
+    expect(screen.queryByRole("button", { name: /^Account/ })).toBeNull();
   });
 
   it("links to the pages and marks the current one", async () => {

@@ -64,6 +64,8 @@ const FORWARDED: RouteObject[] = [
   forward("alert/*", "/alerts"),
   forward("alias", "/aliases"),
   forward("worker", "/workers"),
+  forward("account", "/settings"),
+  forward("people", "/settings/people"),
 ];
 
 export const routes: RouteObject[] = [
@@ -71,6 +73,13 @@ export const routes: RouteObject[] = [
     // Outside the shell, because its readers cannot sign in.
     path: "shared/reports/:token",
     lazy: page(() => import("@/pages/reports/SharedReportPage")),
+    ErrorBoundary: ErrorPage,
+    HydrateFallback: Connecting,
+  },
+  {
+    // Outside the shell, because the person has no password yet.
+    path: "welcome",
+    lazy: page(() => import("@/pages/welcome/WelcomePage")),
     ErrorBoundary: ErrorPage,
     HydrateFallback: Connecting,
   },
@@ -113,6 +122,7 @@ export const routes: RouteObject[] = [
           { path: "artifacts", lazy: page(() => import("@/pages/artifacts/ArtifactsPage")) },
           { path: "artifacts/:id/:version?", lazy: page(() => import("@/pages/artifacts/ArtifactPage")) },
           { path: "aliases", lazy: page(() => import("@/pages/aliases/AliasesPage")) },
+          { path: "settings/:tab?", lazy: page(() => import("@/pages/settings/SettingsPage")) },
           { path: "wall", lazy: page(() => import("@/pages/wall/WallPage")) },
           { path: "workers", lazy: page(() => import("@/pages/workers/WorkersPage")) },
           ...FORWARDED,

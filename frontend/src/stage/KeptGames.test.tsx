@@ -26,7 +26,10 @@ const kept = (changes: Partial<KeptGame> = {}): KeptGame => ({
 
 function show(games: KeptGame[], answers: Record<string, object> = {}) {
   const server = serve({ "GET /kept-games": games, ...answers });
-  renderPage(<KeptGames env="ALE/Pong-v5" />, { at: "/games/pong", path: "/games/:slug" });
+  renderPage(<KeptGames env="ALE/Pong-v5" Review={({ kept }) => <p>Review of game {kept.id}</p>} />, {
+    at: "/games/pong",
+    path: "/games/:slug",
+  });
   return server;
 }
 
@@ -51,6 +54,15 @@ describe("kept games", () => {
     await userEvent.click(await screen.findByRole("button", { name: "Keep as start points" }));
     expect(await screen.findByText("100 start points kept as Kept game 3")).toBeTruthy();
     expect(server.of(path)).toHaveLength(1);
+  });
+
+  it("are reviewed beside their video", async () => {
+    show([kept()]);
+    await userEvent.click(await screen.findByRole("button", { name: "Review" }));
+    expect(screen.getByText("Review of game 3")).toBeTruthy();
+    expect(screen.getByLabelText("Video of Kept game 3")).toBeTruthy();
+    await userEvent.click(screen.getByRole("button", { name: "Review" }));
+    expect(screen.queryByText("Review of game 3")).toBeNull();
   });
 
   it("say why a short game has no start points", async () => {

@@ -1,7 +1,7 @@
 import { ActionIcon, Button, Group, Text, Title } from "@mantine/core";
 import { IconTrash } from "@tabler/icons-react";
 import { useQuery } from "@tanstack/react-query";
-import { useState } from "react";
+import { useRef, useState, type ComponentType } from "react";
 import { fileAddress } from "@/api/client";
 import { keptGamesOfReplayQuery, keptGamesQuery, useDeleteKeptGame } from "@/api/liveGames";
 import { useCreateStartSet } from "@/api/startSets";
@@ -22,10 +22,13 @@ const ENDED = {
   unfinished: "kept before it ended",
 };
 
+/** Review of a kept game. `show` shows a moment of its video, as a share of its length. */
+type KeptReview = ComponentType<{ kept: KeptGame; show: (share: number) => void }>;
+
 /** Kept games of one environment. Renders nothing if there are none. */
-export function KeptGames({ env }: { env: string }) {
+export function KeptGames({ env, Review }: { env: string; Review: KeptReview }) {
   const { data = [] } = useQuery(keptGamesQuery(env));
-  return <KeptCard title="Your kept games" games={data} />;
+  return <KeptCard title="Your kept games" games={data} Review={Review} />;
 }
 
 /** Kept games that continue a replay. Renders nothing if there are none. */
@@ -34,24 +37,29 @@ export function KeptGamesOfReplay({ replay }: { replay: number }) {
   return <KeptCard title="Your kept games from this replay" games={data} />;
 }
 
-function KeptCard({ title, games }: { title: string; games: readonly KeptGame[] }) {
+interface KeptListProps {
+  games: readonly KeptGame[];
+  Review?: KeptReview;
+}
+
+function KeptCard({ title, games, Review }: KeptListProps & { title: string }) {
   if (games.length === 0) return null;
   return (
     <section className={sheet.card} aria-label="Kept games">
       <Title order={2}>{title}</Title>
-      <KeptList games={games} />
+      <KeptList games={games} Review={Review} />
     </section>
   );
 }
 
 /** List of kept games, each with its video and actions. */
-export function KeptList({ games }: { games: readonly KeptGame[] }) {
+export function KeptList({ games, Review }: KeptListProps) {
   const [leaving, setLeaving] = useState<KeptGame>();
   return (
     <>
       <ul className={classes.kept}>
         {games.map((kept) => (
-          <Kept key={kept.id} kept={kept} onRemove={setLeaving} />
+          <Kept key={kept.id} kept={kept} Review={Review} onRemove={setLeaving} />
         ))}
       </ul>
       {leaving && <RemoveKept kept={leaving} onClose={() => setLeaving(undefined)} />}
@@ -78,8 +86,20 @@ function Summary({ kept: { continued, score, frames, ended } }: { kept: KeptGame
   );
 }
 
-function Kept({ kept, onRemove }: { kept: KeptGame; onRemove: (kept: KeptGame) => void }) {
+interface KeptProps extends Pick<KeptListProps, "Review"> {
+  kept: KeptGame;
+  onRemove: (kept: KeptGame) => void;
+}
+
+function Kept({ kept, Review, onRemove }: KeptProps) {
   const [watched, setWatched] = useState(false);
+  const [reviewed, setReviewed] = useState(false);
+  const video = useRef<HTMLVideoElement>(null);
+  const showMoment = (share: number) => {
+    if (!video.current) return;
+    video.current.pause();
+    video.current.currentTime = share * (video.current.duration || 0);
+  };
   const { mutate, isPending } = useCreateStartSet();
   const name = nameOf(kept);
   const keepStarts = () =>
@@ -100,6 +120,19 @@ function Kept({ kept, onRemove }: { kept: KeptGame; onRemove: (kept: KeptGame) =
           {kept.file_id !== null && (
             <Button size="compact-sm" variant="default" onClick={() => setWatched(!watched)}>
               {watched ? "Close" : "Watch"}
+            </Button>
+          )}
+          {Review && !kept.continued && (
+            <Button
+              size="compact-sm"
+              variant={reviewed ? "light" : "default"}
+              aria-expanded={reviewed}
+              onClick={() => {
+                setReviewed(!reviewed);
+                setWatched(!reviewed);
+              }}
+            >
+              Review
             </Button>
           )}
           {!kept.continued && (
@@ -128,15 +161,17 @@ function Kept({ kept, onRemove }: { kept: KeptGame; onRemove: (kept: KeptGame) =
       )}
       {watched && kept.file_id !== null && (
         <video
+          ref={video}
           className={`${classes.film} pixelated`}
           src={fileAddress(kept.file_id)}
           poster={kept.poster_file_id === null ? undefined : fileAddress(kept.poster_file_id)}
           aria-label={`Video of ${name}`}
           controls
-          autoPlay
+          autoPlay={!reviewed}
           muted
         />
       )}
+      {reviewed && Review && <Review kept={kept} show={showMoment} />}
     </li>
   );
 }

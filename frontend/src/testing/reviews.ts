@@ -23,6 +23,7 @@ export const aReview = (reviewed: ReviewedDecision[], changes: Partial<Review> =
   id: 5,
   job_id: 9,
   replay_id: 2,
+  kept_game_id: null,
   run_id: 1,
   step: 2000,
   state: "done",

@@ -5,6 +5,7 @@ import type { Futures, Replay } from "@/api/types";
 import { ReplaysTab } from "@/replays/ReplaysTab";
 import { aReplay } from "./files";
 import { someFutures } from "./futures";
+import { aPreview } from "./practices";
 import { renderPage } from "./render";
 import { aRun } from "./runs";
 import { serve } from "./server";
@@ -33,6 +34,8 @@ export function openReplay({ futures = [], replay = {}, track = aTrack(), answer
     "GET /futures/7": () => futures.find(({ id }) => id === 7),
     "GET /workers": [aWorker("one")],
     "GET /kept-games": [],
+    "GET /reviews/5/practices": [],
+    "POST /reviews/5/practices/preview": aPreview(),
     ...answers,
   });
   return { ...server, ...renderPage(<ReplaysTab run={aRun()} />) };

@@ -38,6 +38,16 @@ const WORDS = {
     noun: "decision",
     label: "Decisions reviewed",
   },
+  // The stages of a practice, which continues after it was stopped.
+  planning: {
+    ...NAMES,
+    running: "Planning",
+    cancelled: "Stopped",
+    noun: "moment",
+    label: "Moments simulated",
+  },
+  training: { ...NAMES, running: "Training", cancelled: "Stopped", noun: "step", label: "Steps trained" },
+  measuring: { ...NAMES, running: "Measuring", cancelled: "Stopped", noun: "part", label: "Parts measured" },
   calibration: { ...NAMES, running: "Calibrating", noun: "decision", label: "Decisions judged" },
 };
 

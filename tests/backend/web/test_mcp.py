@@ -48,6 +48,7 @@ WRITE_TOOLS = {
     "change_run",
     "stop_run",
     "review_replay",
+    "practice_mistakes",
     "simulate_futures",
     "preview_study",
     "start_study",
@@ -207,6 +208,9 @@ def test_futures_are_simulated_from_a_decision(api: Api, call: Call, monkeypatch
     assert (found["state"], found["first"], found["temperature"], found["mean"]) == ("done", ["UP"], 2, None)
     reviewed = parsed(call("review_replay", replay=replay_id, decisions=2))
     assert (reviewed["state"], reviewed["decisions"], reviewed["reviewed"]) == ("done", 2, [])
+    refused = call("practice_mistakes", review=reviewed["id"])
+    assert refused.is_error
+    assert "is not finished" in refused.content[0].text
     refused = call("simulate_futures", replay=replay_id, decision=3)
     assert refused.is_error
     assert "choose 0 to 2" in refused.content[0].text

@@ -16,7 +16,7 @@ from sqlalchemy.exc import OperationalError
 from starlette.routing import BaseRoute, Route
 
 from arcadia_backend.app import create_app, describe_api
-from arcadia_backend.config import API, COOKIE, Settings, UnsafeBindingError
+from arcadia_backend.config import API, COOKIE, Settings
 from arcadia_backend.web import sessions
 from arcadia_backend.web.security import PUBLIC, SHARED_REPORTS, is_public
 from arcadia_backend.web.sessions import MAX_WRONG_TOKENS, WrongTokenLimit
@@ -395,12 +395,14 @@ def test_a_large_body_is_refused_regardless_of_its_length_header(stranger: TestC
     assert stranger.post("/api/v1/runs", content=b" " * 2_000, headers=bearer(TOKEN)).status_code == 422
 
 
-@pytest.mark.parametrize("host", ["0.0.0.0", "192.168.1.20", "::", "arcadia.example"])  # noqa: S104 - refused
-def test_listening_beyond_loopback_requires_a_token(tmp_path: Path, host: str) -> None:
-    given: dict[str, Any] = {"data_dir": tmp_path, "host": host}
-    with pytest.raises(UnsafeBindingError, match="ARCADIA_TOKEN"):
-        create_app(Settings.model_validate(given))
-    create_app(Settings.model_validate({**given, "token": "long and random"}))
+@pytest.mark.parametrize("host", ["0.0.0.0", "192.168.1.20", "::", "arcadia.example"])  # noqa: S104 - closed
+def test_a_server_beyond_loopback_is_closed_without_accounts(tmp_path: Path, host: str) -> None:
+    app = create_app(Settings.model_validate({"data_dir": tmp_path, "host": host}))
+    with TestClient(app, base_url="http://127.0.0.1") as client:
+        assert client.get("/api/v1/runs").status_code == 401
+        new = {"name": "Eve", "email": "eve@example.org", "password": "a long password"}
+        assert client.post("/api/v1/people/first", json=new).status_code == 401
+        assert client.get("/api/v1/session").json() == {"required": True, "signed_in": False}
 
 
 @pytest.mark.parametrize("host", ["127.0.0.1", "localhost", "::1", "127.0.0.2"])

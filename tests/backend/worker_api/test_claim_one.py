@@ -6,6 +6,8 @@ import pytest
 
 from arcadia_backend.database.engine import Database
 from arcadia_backend.database.tables import ExecutorSettings, Run, Submission
+from arcadia_backend.web.security import job_token
+from tests.conftest import WORKER_TOKEN
 from tests.factories import Api, Response, checkpoint_path, metrics, started
 
 
@@ -102,6 +104,23 @@ def test_a_run_of_workers_is_claimed_only_for_its_next_attempt(api: Api) -> None
     again = claim(api, run_id, 1, "n2")
     assert again.status_code == 409, "a run of workers is not taken from its worker"
     assert api.run(run_id)["worker"] == "n1"
+
+
+def test_the_token_of_a_job_is_only_for_its_run(api: Api, submitted: int) -> None:
+    other = api.launch()["id"]
+    job = {"Authorization": f"Bearer {job_token(WORKER_TOKEN, submitted, 1)}"}
+    body = {"name": "n1", "attempt": 1}
+    assert api.user.post(f"/api/v1/worker/runs/{submitted}/claim", json=body, headers=job).status_code == 200
+    assert api.user.post(f"/api/v1/worker/runs/{other}/claim", json=body, headers=job).status_code == 401
+    assert api.user.post("/api/v1/worker/claim", json={"name": "n1", "queue": "cpu"}, headers=job).status_code == 401
+    assert api.user.post("/api/v1/worker/goodbye", json={"name": "n1"}, headers=job).status_code == 204
+    report = {"name": "n1", "host": "h", "queue": "cpu", "pid": 7, "version": "1", "device": "cpu", "cores": 2}
+    report |= {"memory_bytes": 8_000_000_000, "executor": "slurm"}
+    for run_id, status in ((submitted, 200), (other, 401)):
+        beat = {**report, "run": {"id": run_id, "attempt": 1}}
+        assert api.user.post("/api/v1/worker/heartbeat", json=beat, headers=job).status_code == status
+    forged = {"Authorization": f"Bearer {job_token('another', submitted, 1)}"}
+    assert api.user.post(f"/api/v1/worker/runs/{submitted}/claim", json=body, headers=forged).status_code == 401
 
 
 def test_the_worker_of_a_job_is_not_counted_as_a_worker_of_the_queue(api: Api) -> None:

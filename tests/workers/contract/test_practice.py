@@ -7,7 +7,7 @@ from pydantic import ValidationError
 
 from arcadia_workers.contract.config import A3cConfig, PaacConfig, config_adapter
 from arcadia_workers.contract.events import changed
-from arcadia_workers.contract.practice import Practice, compared, listed, verdict_of
+from arcadia_workers.contract.practice import PracticeConfig, compared, listed, verdict_of
 
 EPISODE: dict[str, Any] = {"seed": 3, "actions": "012", "mistakes": [1, 3], "seen": 0.5, "score": 1.0}
 PRACTICE: dict[str, Any] = {"share": 0.25, "before": 2, "episodes": [EPISODE]}
@@ -40,7 +40,7 @@ def test_a_configuration_with_practice_is_read_again() -> None:
 )
 def test_wrong_episodes_are_refused(changes: dict[str, Any], message: str) -> None:
     with pytest.raises(ValidationError, match=message):
-        Practice.model_validate({**PRACTICE, "episodes": [{**EPISODE, **changes}]})
+        PracticeConfig.model_validate({**PRACTICE, "episodes": [{**EPISODE, **changes}]})
 
 
 def test_continuous_actions_cannot_be_practiced() -> None:

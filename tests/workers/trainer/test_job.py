@@ -69,8 +69,8 @@ def attempted(
         content = checkpoint.read_bytes()
         sha256 = hashlib.sha256(content).hexdigest()
         api.downloads[3], api.hashes[3] = content, sha256
-        name = f"checkpoints/{checkpoint.name}"
-        offered = {"id": 3, "file": name, "sha256": sha256, "bytes": len(content), "step": STEP, "frames": 4 * STEP}
+        name, step = f"checkpoints/{checkpoint.name}", int(checkpoint.stem.removeprefix("step-"))
+        offered = {"id": 3, "file": name, "sha256": sha256, "bytes": len(content), "step": step, "frames": 4 * step}
         claim["checkpoint"] = offered
     api.job_claims.append({**claim, **more})
     jobs = Jobs(client, CheckpointStore(client, directory / "checkpoints"), niceness=0)

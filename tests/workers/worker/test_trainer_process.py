@@ -8,7 +8,7 @@ from pathlib import Path
 import psutil
 import pytest
 
-from arcadia_workers.worker import leash
+from arcadia_workers.contract import leash
 from arcadia_workers.worker.assignment import ending_of_trainer
 from arcadia_workers.worker.trainer_process import TrainerProcess
 from tests.workers.waiting import PATIENCE_SECONDS, wait_until
@@ -124,7 +124,7 @@ def test_characters_missing_in_the_hosts_encoding_do_not_block_the_trainer(tmp_p
 def test_malformed_output_of_the_leash_does_not_hide_its_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     odd = tmp_path / "leash.py"
     odd.write_text("print('{\"pid\": 12')")
-    monkeypatch.setattr("arcadia_workers.worker.leash.__file__", str(odd))
+    monkeypatch.setattr("arcadia_workers.contract.leash.__file__", str(odd))
     process = start(tmp_path, "")
     assert process.wait(PATIENCE_SECONDS)
 

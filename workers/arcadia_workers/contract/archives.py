@@ -1,7 +1,8 @@
-"""Files of columns with a head: NumPy .npz files without pickled objects, whose array `head` is JSON.
+"""Files of columns with a head, and manifests of Arcadia's zip files.
 
-They may come from an archive of a stranger. So this module reads them itself: NumPy evaluates the header of an array as
-Python, and allocates what the header says.
+The first are NumPy .npz files without pickled objects, whose array `head` is JSON. They may come from an archive of a
+stranger. So this module reads them itself: NumPy evaluates the header of an array as Python, and allocates what the
+header says.
 """
 
 import io
@@ -13,12 +14,15 @@ from collections.abc import Mapping
 from contextlib import nullcontext
 from math import prod
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Annotated, Any, BinaryIO
 
 import numpy as np
 from numpy.typing import NDArray
-from pydantic import BaseModel
+from pydantic import BaseModel, StringConstraints
 from pydantic_core import from_json
+
+from arcadia_workers.contract.events import Sha256
+from arcadia_workers.contract.values import Count, Ordinal
 
 Column = NDArray[Any]
 
@@ -113,3 +117,19 @@ def read_header(file: Any) -> tuple[np.dtype[Any], tuple[int, ...], bool]:
     except (TypeError, ValueError):
         raise ArchiveError(f"it has the unknown type {described[:80]}") from None
     return dtype, tuple(map(int, re.findall(r"\d+", match["shape"]))), match["order"] == "True"
+
+
+class Member(BaseModel):
+    """A member of a zip file with its hash and size, as the file's manifest lists it."""
+
+    path: Annotated[str, StringConstraints(max_length=200)]
+    sha256: Sha256
+    bytes: Count
+
+
+class ManifestHeading(BaseModel):
+    """The part of a manifest that every version has."""
+
+    format: str
+    version: Ordinal
+    arcadia_version: Annotated[str, StringConstraints(max_length=50)]

@@ -1,4 +1,4 @@
-"""Events of a trainer, requested changes, and manifests of Arcadia's zip files."""
+"""Events of a trainer, and requested changes."""
 
 from collections.abc import Mapping, Sequence
 from typing import Annotated, Any, ClassVar, Literal, get_args
@@ -8,6 +8,7 @@ from pydantic import BaseModel, ConfigDict, Field, JsonValue, StringConstraints,
 from arcadia_workers.contract.config import TrainingConfig
 from arcadia_workers.contract.config.problems import FieldProblem, problems_of
 from arcadia_workers.contract.futures import CalibrationDocument, FuturesDocument
+from arcadia_workers.contract.practice import AgentMeasurement, PracticeDocument, PracticePlan
 from arcadia_workers.contract.protocols.document import EvaluationDocument, PlayedEpisode
 from arcadia_workers.contract.protocols.starts import CAP_FRAMES, SEEDS, HeldAction
 from arcadia_workers.contract.provenance import Provenance
@@ -274,6 +275,15 @@ class ReviewEvent(_Event):
     document: ReviewDocument
 
 
+class PracticeEvent(_Event):
+    """The plan of a practice, or what one of its agents does. The last one completes the document."""
+
+    kind: Literal["practice"] = "practice"
+    plan: PracticePlan | None = None
+    measured: AgentMeasurement
+    document: PracticeDocument | None = None
+
+
 class Continued(BaseModel):
     """The part of a kept game that follows a decision of a replay."""
 
@@ -352,6 +362,7 @@ Event = Annotated[
     | FuturesEvent
     | CalibrationEvent
     | ReviewEvent
+    | PracticeEvent
     | GameKept
     | StartPointsEvent
     | Film
@@ -381,19 +392,3 @@ def _paths(value: Any, names: Sequence[str]) -> list[str]:
     if names:
         return _paths(value.get(names[0]), names[1:]) if value else []
     return [str(value)] if value else []
-
-
-class Member(BaseModel):
-    """A member of a zip file with its hash and size, as the file's manifest lists it."""
-
-    path: Annotated[str, StringConstraints(max_length=200)]
-    sha256: Sha256
-    bytes: Count
-
-
-class ManifestHeading(BaseModel):
-    """The part of a manifest that every version has."""
-
-    format: str
-    version: Ordinal
-    arcadia_version: Annotated[str, StringConstraints(max_length=50)]

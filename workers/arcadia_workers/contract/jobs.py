@@ -8,8 +8,9 @@ from arcadia_workers.contract.config.emulator import ActionSet
 from arcadia_workers.contract.futures import CalibrationOptions, FuturesOptions
 from arcadia_workers.contract.games import EnvironmentId
 from arcadia_workers.contract.live import KeptActions, LiveAddress
+from arcadia_workers.contract.practice import AgentMeasurement, PracticeOptions, PracticePlan, TrainedArm
 from arcadia_workers.contract.protocols.document import Acting
-from arcadia_workers.contract.review import ReviewDocument, ReviewOptions
+from arcadia_workers.contract.review import KEPT_GAME, ReviewDocument, ReviewOptions
 from arcadia_workers.contract.values import NO_BOOLEAN, Count, Ordinal
 from arcadia_workers.contract.worker_api import JobKind
 
@@ -99,13 +100,36 @@ class FuturesParameters(FuturesOptions):
 
 
 class ReviewParameters(ReviewOptions):
-    """The recorded episode to review, with its actions, and what an earlier attempt found out."""
+    """The recorded episode or the kept game to review, and what an earlier attempt found out."""
+
+    protocol: str = KEPT_GAME
+    seed: Count = 0
+    episode: EpisodeIndex = 0
+    actions: list[int] = Field(default=[], description="Empty for a kept game.")
+    kept: KeptActions | None = None
+    known: ReviewDocument | None = None
+
+
+class RecordedReview(BaseModel):
+    """A review, with the actions of the reviewed episode."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    review: ReviewDocument
+    actions: list[int]
+
+
+class PracticeParameters(BaseModel):
+    """The reviews to plan a practice from, or its plan and arms, of which the next one without a result is measured."""
+
+    model_config = ConfigDict(extra="forbid")
 
     protocol: str
-    seed: Count
-    episode: EpisodeIndex
-    actions: list[int]
-    known: ReviewDocument | None = None
+    options: PracticeOptions
+    reviews: list[RecordedReview] = []
+    plan: PracticePlan | None = None
+    before: AgentMeasurement | None = None
+    arms: list[TrainedArm] = []
 
 
 class CalibrationParameters(CalibrationOptions):

@@ -1,20 +1,23 @@
 """Practice: runs whose episodes begin at an agent's mistakes, and the document of what they changed.
 
-A run with `Practice` in its configuration begins a share of its episodes some decisions before a mistake that a review
-has shown. `arcadia practice` compares such a run with its control, which begins none of them there.
+A run with `PracticeConfig` in its configuration begins a share of its episodes some decisions before a mistake that a
+review has shown. A practice compares such a run with its control, which begins none of them there.
 """
 
 import json
+import math
 import string
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from hashlib import blake2b
+from itertools import pairwise
 from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 
 from arcadia_workers.contract.futures import Interval, ResultPart
-from arcadia_workers.contract.protocols.document import Acting
+from arcadia_workers.contract.protocols.document import Acting, PlayedEpisode
 from arcadia_workers.contract.protocols.starts import SEEDS
+from arcadia_workers.contract.review import ReviewDocument, ReviewedDecision
 from arcadia_workers.contract.values import NO_BOOLEAN, Count, Text
 
 # The symbol of each action in a text of actions.
@@ -25,6 +28,12 @@ DIGEST_BYTES = 4
 MAX_PAIRS, MAX_EVALUATIONS, MAX_STEPS = 100, 10_000, 10_000_000_000
 # An interval over pairs needs this many.
 MIN_PAIRS = 3
+# Mistakes of an episode that are nearer belong to one group, of which only the first is measured.
+APART = 60
+# By default, an arm trains this share of the steps of the checkpoint.
+MIN_STEPS, STEPS_SHARE = 10_000, 10
+# Futures of each agent at each mistake that is kept from practice.
+FUTURES = 64
 
 Share = Annotated[float, Field(ge=0, le=1), NO_BOOLEAN]
 Before = Annotated[int, Field(ge=0, le=MAX_BEFORE), NO_BOOLEAN]
@@ -63,7 +72,7 @@ class PracticedEpisode(BaseModel):
         return sorted({max(0, mistake - before) for mistake in self.mistakes})
 
 
-class Practice(BaseModel):
+class PracticeConfig(BaseModel):
     """Where a run begins its episodes. Each start is equally probable."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -128,12 +137,65 @@ class PracticeOptions(BaseModel):
             raise ValueError(f"give 1, or at least {MIN_PAIRS}: an interval over pairs needs that many")
         return pairs
 
+    def steps_after(self, checkpoint_step: int) -> int:
+        """Return the steps of each arm, which continues from this step."""
+        return self.steps or max(MIN_STEPS, math.ceil(checkpoint_step / STEPS_SHARE))
+
+
+Mistakes = list[tuple[int, list[ReviewedDecision]]]
+"""Some mistakes of some episodes, by the number of the episode."""
+
+
+class TooFewMistakesError(Exception):
+    """The reviews show too few mistakes to practice and to measure."""
+
+
+def mistakes_of(review: ReviewDocument) -> list[ReviewedDecision]:
+    """Return the mistakes of an episode in order."""
+    return sorted((each for each in review.reviewed if each.finding == "mistake"), key=lambda each: each.decision)
+
+
+def groups(mistakes: Sequence[ReviewedDecision]) -> list[list[ReviewedDecision]]:
+    """Return the mistakes of an episode, of which those that are near each other belong together."""
+    grouped = [[each] for each in mistakes[:1]]
+    for before, each in pairwise(mistakes):
+        if each.decision - before.decision < APART:
+            grouped[-1].append(each)
+        else:
+            grouped.append([each])
+    return grouped
+
+
+def split(episodes: Sequence[Sequence[ReviewedDecision]]) -> tuple[Mistakes, Mistakes]:
+    """Return the mistakes to practice, and the first of each group to keep from practice.
+
+    Every other episode with mistakes is practiced. In a single one, it is every other group.
+    """
+    failed = [(number, mistakes) for number, mistakes in enumerate(episodes) if mistakes]
+    if not failed:
+        raise TooFewMistakesError(
+            "the reviews show no mistake, so there is nothing to practice: review more episodes or more decisions"
+        )
+    if len(failed) > 1:
+        practiced = [(number, list(mistakes)) for number, mistakes in failed[::2]]
+        return practiced, [(number, [first for first, *_ in groups(mistakes)]) for number, mistakes in failed[1::2]]
+    [(number, mistakes)] = failed
+    grouped = groups(mistakes)
+    if len(grouped) < 2:
+        raise TooFewMistakesError(
+            "the mistakes that the reviews show are all close together, and none would be left to measure what "
+            "practice changes: review more episodes or more decisions"
+        )
+    practiced = [(number, [each for group in grouped[::2] for each in group])]
+    return practiced, [(number, [first for first, *_ in grouped[1::2]])]
+
 
 # improved, harmed: the interval excludes 0. Otherwise nothing is shown, which does not mean that nothing changed.
 Verdict = Literal["improved", "no improvement shown", "harmed"]
 # What the interval is over. Over moments or episodes, it speaks about these two agents. Over pairs, about practice.
 Unit = Literal["moment", "episode", "pair"]
 ArmName = Literal["practice", "control"]
+ARMS: tuple[ArmName, ArmName] = ("practice", "control")
 
 
 def verdict_of(interval: Interval | None) -> Verdict:
@@ -191,12 +253,76 @@ class HeldOutMoment(ConfirmedMistake):
     control: list[AgentAtMoment] = Field(description="The agent of the control, for each pair.")
 
 
+class PlannedMoment(ConfirmedMistake):
+    """A mistake that is kept from practice."""
+
+    scale: float
+    was_practiced: bool
+
+
+class HeldOutEpisode(ResultPart):
+    """A reviewed episode up to the last mistake that is kept from practice."""
+
+    seed: Count
+    episode: Count
+    actions: str
+
+
+class PracticePlan(ResultPart):
+    """Everything that is decided before practice."""
+
+    checkpoint_sha256: str
+    checkpoint_step: Count
+    protocol: str
+    options: PracticeOptions
+    steps: Count
+    horizon: Count
+    evaluation_seed: Count
+    practice: PracticeConfig
+    practiced: list[PracticedMistake]
+    held_out: list[PlannedMoment]
+    held_out_episodes: list[HeldOutEpisode]
+
+    def changes(self, name: ArmName, pair: int, seed: int) -> dict[str, Any]:
+        """Return the fields that an arm changes in the run's configuration. Those of a pair differ only in the share.
+
+        `seed` is that of the run.
+        """
+        share = self.options.share if name == "practice" else 0.0
+        return {
+            "practice": self.practice.model_copy(update={"share": share}),
+            "total_steps": self.checkpoint_step + self.steps,
+            "seed": (seed + pair - 1) % 2**31,
+        }
+
+
+class AgentMeasurement(ResultPart):
+    """What an agent does at the held-out moments, and its evaluation episodes."""
+
+    moments: list[AgentAtMoment]
+    episodes: list[PlayedEpisode]
+    seconds: float
+
+
+class TrainedArm(ResultPart):
+    """One of the two runs of a pair, with what its agent does once that is measured."""
+
+    name: ArmName
+    pair: Count
+    directory: Text | None = None
+    run_id: Count | None = None
+    seed: Count
+    training_seconds: float = 0.0
+    measured: AgentMeasurement | None = None
+
+
 class Arm(ResultPart):
     """One of the two runs of a pair."""
 
     name: ArmName
     pair: Count = Field(description="Number of the pair, from 1.")
-    directory: Text = Field(description="The run directory.")
+    directory: Text | None = Field(default=None, description="The run directory, for `arcadia practice`.")
+    run_id: Count | None = Field(default=None, description="The run on the server.")
     seed: Count
     share: float = Field(description="Share of episodes that begin before a mistake.")
     first_step: Count

@@ -21,7 +21,17 @@ QueueName = Literal["cpu", "gpu"]
 # The kinds of assignments, as in API paths.
 Noun = Literal["runs", "jobs"]
 JobKind = Literal[
-    "evaluation", "recording", "saliency", "futures", "calibration", "review", "live", "play", "film", "start_points"
+    "evaluation",
+    "recording",
+    "saliency",
+    "futures",
+    "calibration",
+    "review",
+    "practice",
+    "live",
+    "play",
+    "film",
+    "start_points",
 ]
 JobState = Literal["queued", "running", "done", "failed", "cancelled"]
 JobDesired = Literal["run", "cancel"]
@@ -187,6 +197,8 @@ class Claim(_Answer):
     checkpoints: list[OfferedCheckpoint]
     changes: list[RequestedChange] = []
     installation: str = ""
+    # Only for this attempt. A server without accounts sends none.
+    token: str | None = None
 
 
 class JobClaimRequest(_Request):
@@ -218,6 +230,7 @@ class JobClaim(_Answer):
     checkpoint: OfferedCheckpoint | None = None
     starts: OfferedStarts | None = None
     installation: str = ""
+    token: str | None = None
 
 
 class EventBatch(_Request):

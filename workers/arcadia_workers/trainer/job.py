@@ -19,6 +19,7 @@ from arcadia_workers.contract.jobs import (
     FilmParameters,
     FuturesParameters,
     JobRequest,
+    PracticeParameters,
     RecordingParameters,
     ReviewParameters,
     SaliencyParameters,
@@ -167,16 +168,19 @@ def calibrate(job: JobRequest, directory: Path, report: JobReport, stop: StopReq
 
 
 def review_episode(job: JobRequest, directory: Path, report: JobReport, stop: StopRequest) -> None:
-    """Find the decisions of a recorded episode at which the agent lost."""
+    """Find the decisions of a recorded episode at which the agent lost, or those of a person's game."""
     from arcadia_workers.trainer.futures import simulating  # loads torch, which takes seconds
     from arcadia_workers.trainer.recording.recording import StoppedError
     from arcadia_workers.trainer.review import ReviewRequest, reviewing
 
     stop.interrupts = False
     which = ReviewParameters.model_validate(job.parameters)
-    player = simulating.load(directory, job.step, which.protocol)
+    if which.kept:
+        player = reviewing.watcher(directory, job.step, which.kept)
+    else:
+        player = simulating.load(directory, job.step, which.protocol)
     report.started(player.checkpoint.file, which.seed)
-    request = ReviewRequest(directory, job.step, which.protocol, which.seed, which.episode, which)
+    request = ReviewRequest(directory, job.step, which.protocol, which.seed, which.episode, which, which.kept)
     reported = time.monotonic()
 
     def advance(known: ReviewDocument, done: int, total: int) -> None:
@@ -193,6 +197,23 @@ def review_episode(job: JobRequest, directory: Path, report: JobReport, stop: St
         report.known(events.ReviewEvent, document=document)
         raise StoppedError("the review was stopped")
     report.result(events.ReviewEvent, document=document)
+
+
+def practice_mistakes(job: JobRequest, directory: Path, report: JobReport, stop: StopRequest) -> None:
+    """Plan a practice, or measure one of its arms."""
+    from arcadia_workers.trainer.futures import simulating  # loads torch, which takes seconds
+    from arcadia_workers.trainer.host import devices
+    from arcadia_workers.trainer.practice import practicing
+
+    stop.interrupts = False
+    devices.compute_in(1)
+    which = PracticeParameters.model_validate(job.parameters)
+    player = simulating.load(directory, job.step, which.protocol)
+    report.started(player.checkpoint.file, which.plan.evaluation_seed if which.plan else 0)
+    if which.plan is None:
+        practicing.plan_for_job(player, which, report, stop.requested)
+    else:
+        practicing.measure_for_job(player, which.plan, which, report, stop.requested)
 
 
 def film_kept_game(job: JobRequest, directory: Path, report: JobReport, stop: StopRequest) -> None:
@@ -261,6 +282,7 @@ WORK: dict[JobKind, Work] = {
     "futures": simulate_futures,
     "calibration": calibrate,
     "review": review_episode,
+    "practice": practice_mistakes,
     "live": play_live,
     "play": play_live,
     "film": film_kept_game,

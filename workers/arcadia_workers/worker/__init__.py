@@ -6,7 +6,6 @@ work, assignment   the two kinds of work, runs and jobs, the leases, and how an 
 supervisor         assignments of one kind, each from the claim to the release
 attempt_directory  an attempt's directory, the checkpoint to resume from, and requested changes
 trainer_process    a child process, or an idle one that has finished its imports, and their launcher
-leash              the program that ends a child process with the worker
 spool              the event file, read from the last acknowledged event
 relay              delivery of events and files to the backend
 heartbeat          reports of the worker to the backend

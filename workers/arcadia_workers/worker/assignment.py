@@ -4,7 +4,7 @@ import errno
 import os
 import re
 import signal
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
@@ -29,6 +29,8 @@ class Assignment:
     number: int
     attempt: int
     installation: str | None = None
+    # Of this attempt only, if the server has accounts.
+    token: str | None = field(default=None, compare=False, repr=False)
 
     @property
     def path(self) -> str:

@@ -140,7 +140,7 @@ class BackendClient:
         """Post events unchanged, and return the number of the last stored one."""
         # Not an EventBatch, because validating each event here would only cost time.
         body = {"attempt": assignment.attempt, "events": events}
-        reply = self._call("POST", f"{assignment.path}/events", assignment.installation, json=body)
+        reply = self._call_of(assignment, "POST", "events", json=body)
         acknowledged = expect(Acknowledged, reply).acknowledged
         self.accepted_at = time.monotonic()
         return acknowledged
@@ -151,10 +151,7 @@ class BackendClient:
         with file.open("rb") as content:
             query["sha256"] = hashlib.file_digest(content, "sha256").hexdigest()
             content.seek(0)
-            expect(
-                UploadedFile,
-                self._call("PUT", f"{assignment.path}/files", assignment.installation, params=query, content=content),
-            )
+            expect(UploadedFile, self._call_of(assignment, "PUT", "files", params=query, content=content))
 
     def download(self, assignment: Assignment, offered: Offered, target: Path) -> bool:
         """Download a file of the assignment. Return True if its hash is right."""
@@ -165,7 +162,7 @@ class BackendClient:
                 "GET",
                 f"{assignment.path}/{offered.path}",
                 params={"attempt": assignment.attempt},
-                headers=_installation_header(assignment.installation),
+                headers=_headers(assignment.installation),
             ) as reply,
             target.open("wb") as file,
         ):
@@ -186,14 +183,15 @@ class BackendClient:
     def live_address(self, assignment: Assignment) -> LiveAddress:
         """Return the WebSocket address and the ticket for a live game's process."""
         url = f"{re.sub('^http', 'ws', self.url)}/api/v1/worker/{assignment.path}/live?attempt={assignment.attempt}"
-        return LiveAddress(url=url, ticket=ticket(self._token, assignment.number, assignment.attempt))
+        own = assignment.token or ticket(self._token, assignment.number, assignment.attempt)
+        return LiveAddress(url=url, ticket=own)
 
     def release(self, assignment: Assignment, ending: Ending) -> None:
         """Release the assignment with its ending."""
         body = Release(
             attempt=assignment.attempt, outcome=ending.outcome, message=ending.message, traceback=ending.traceback
         )
-        expect(Released, self._post(f"{assignment.path}/release", body, assignment.installation))
+        expect(Released, self._call_of(assignment, "POST", "release", json=body.model_dump()))
 
     def goodbye(self) -> None:
         """Report that this worker stops."""
@@ -202,22 +200,33 @@ class BackendClient:
     def _post(self, path: str, body: BaseModel, installation: str | None = None, **options: Any) -> httpx.Response:
         return self._call("POST", path, installation, json=body.model_dump(), **options)
 
+    def _call_of(self, assignment: Assignment, method: str, path: str, **request: Any) -> httpx.Response:
+        """Call a route of an assignment, with the token of its attempt if it has one."""
+        return self._call(method, f"{assignment.path}/{path}", assignment.installation, assignment.token, **request)
+
     def _call(
         self,
         method: str,
         path: str,
         installation: str | None,
+        token: str | None = None,
+        *,
         missing: type[BackendError] = StaleAttemptError,
         **request: Any,
     ) -> httpx.Response:
-        with (
-            self._reaching(),
-            self._http.stream(method, path, headers=_installation_header(installation), **request) as stream,
-        ):
-            reply = _whole(stream)
+        reply = self._send(method, path, _headers(installation, token), **request)
+        if token is not None and reply.status_code == httpx.codes.UNAUTHORIZED:
+            # The attempt may be over. With the worker token, the backend says so.
+            if "content" in request:
+                request["content"].seek(0)
+            reply = self._send(method, path, _headers(installation), **request)
         if not reply.is_success:
             self._raise_problem(reply, missing)
         return reply
+
+    def _send(self, method: str, path: str, headers: dict[str, str], **request: Any) -> httpx.Response:
+        with self._reaching(), self._http.stream(method, path, headers=headers, **request) as stream:
+            return _whole(stream)
 
     def _raise_problem(self, reply: httpx.Response, missing: type[BackendError]) -> NoReturn:
         """Raise the exception for a problem document. Report a wrong token once."""
@@ -239,9 +248,10 @@ class BackendClient:
             raise UnreachableError(f"{self.url} is not reachable: {error or type(error).__name__}") from error
 
 
-def _installation_header(installation: str | None) -> dict[str, str]:
-    """Return the header that makes other installations reject the call."""
-    return {} if installation is None else {INSTALLATION_HEADER: installation}
+def _headers(installation: str | None, token: str | None = None) -> dict[str, str]:
+    """Return the header that makes other installations reject the call, and that of another token."""
+    headers = {} if installation is None else {INSTALLATION_HEADER: installation}
+    return headers | ({} if token is None else {"Authorization": f"Bearer {token}"})
 
 
 def _held(assignment: Assignment) -> HeldAssignment:

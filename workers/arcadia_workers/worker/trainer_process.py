@@ -17,8 +17,8 @@ from typing import IO, Protocol
 
 import psutil
 
+from arcadia_workers.contract import leash
 from arcadia_workers.contract.layout import TIME_FORMAT
-from arcadia_workers.worker import leash
 
 STDERR_LINES = 200
 STDERR_LINE_BYTES = 20_000
@@ -82,11 +82,11 @@ class TrainerProcess:
 
     def terminate(self) -> None:
         """Make the trainer save a checkpoint and exit."""
-        self._send(b"T")
+        self._send(leash.TERMINATE)
 
     def kill(self) -> None:
         """Kill the process and all its children."""
-        self._send(b"K")
+        self._send(leash.KILL)
 
     def close(self) -> None:
         """Kill the process and wait for its end."""

@@ -124,7 +124,7 @@ class Training:
 
     def as_claimed(self, claim: Claim) -> Claimed:
         """Return the assignment of a claim."""
-        assignment = Assignment(self.noun, claim.run_id, claim.attempt, claim.installation or None)
+        assignment = Assignment(self.noun, claim.run_id, claim.attempt, claim.installation or None, claim.token)
         prepare = partial(attempt_directory.prepare_run, assignment=assignment, claim=claim, store=self.store)
         return Claimed(assignment, lambda directory, is_canceled: prepare(directory, is_canceled=is_canceled))
 
@@ -156,7 +156,7 @@ class Jobs:
         """Claim the next waiting job."""
         if (claim := self.client.claim_job()) is None:
             return None
-        assignment = Assignment(self.noun, claim.job_id, claim.attempt, claim.installation or None)
+        assignment = Assignment(self.noun, claim.job_id, claim.attempt, claim.installation or None, claim.token)
         live = self.client.live_address(assignment) if claim.kind in LIVE else None
         prepare = partial(
             attempt_directory.prepare_job, assignment=assignment, claim=claim, store=self.store, live=live

@@ -1,5 +1,16 @@
 """Tables of the database, one module per noun. Those of metrics are in backend/arcadia_backend/metrics/points.py."""
 
+from arcadia_backend.database.tables.accounts import (
+    AccessToken,
+    AuditEntry,
+    GroupMember,
+    OneTimeLink,
+    Person,
+    PersonGroup,
+    PersonIdentity,
+    ProjectRole,
+    SignInSession,
+)
 from arcadia_backend.database.tables.alerts import Alert, AlertChannel, AlertDelivery, AlertRule, ScoreRule
 from arcadia_backend.database.tables.artifacts import (
     Artifact,
@@ -20,6 +31,7 @@ from arcadia_backend.database.tables.base import (
     DeliveryState,
     GameEnd,
     Id,
+    LinkPurpose,
     MediaKind,
     Origin,
     RunOrigin,
@@ -27,7 +39,7 @@ from arcadia_backend.database.tables.base import (
     StudyState,
     SubmissionState,
 )
-from arcadia_backend.database.tables.installation import IdempotencyKey, Installation, SignInSession, Worker
+from arcadia_backend.database.tables.installation import IdempotencyKey, Installation, Worker
 from arcadia_backend.database.tables.jobs import (
     Calibration,
     Evaluation,
@@ -35,6 +47,7 @@ from arcadia_backend.database.tables.jobs import (
     Futures,
     Job,
     KeptGame,
+    Practice,
     Replay,
     Review,
     StartSet,
@@ -91,6 +104,7 @@ __all__ = [
     "MAX_PANEL_KEY",
     "NOT_TRAINED",
     "SMALLEST_NUMBER",
+    "AccessToken",
     "Alert",
     "AlertChannel",
     "AlertDelivery",
@@ -106,6 +120,7 @@ __all__ = [
     "ArtifactRole",
     "ArtifactVersion",
     "Attempt",
+    "AuditEntry",
     "Base",
     "Board",
     "BulkAction",
@@ -122,19 +137,27 @@ __all__ = [
     "File",
     "Futures",
     "GameEnd",
+    "GroupMember",
     "Id",
     "IdempotencyKey",
     "Installation",
     "Job",
     "KeptGame",
+    "LinkPurpose",
     "LogLine",
     "Measurement",
     "Media",
     "MediaKind",
     "MovedPanel",
+    "OneTimeLink",
     "Origin",
     "PaperStudy",
+    "Person",
+    "PersonGroup",
+    "PersonIdentity",
+    "Practice",
     "Project",
+    "ProjectRole",
     "ProvenanceDocument",
     "Replay",
     "Report",

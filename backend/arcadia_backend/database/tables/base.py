@@ -49,6 +49,8 @@ AlertRuleKind = Literal[
 AlertKind = Literal[AlertRuleKind, "test"]
 ChannelKind = Literal["webhook", "apprise"]
 DeliveryState = Literal["waiting", "delivered", "failed"]
+# The use of a one-time link: the first administrator, a new person, or a new password.
+LinkPurpose = Literal["first", "invite", "reset"]
 # A submission is cancelling until its scheduler confirms the end of the job.
 SubmissionState = Literal["submitting", "waiting", "running", "cancelling", "ended"]
 
@@ -102,5 +104,6 @@ class Base(DeclarativeBase):
         AlertKind: String(24),
         ChannelKind: String(16),
         DeliveryState: String(16),
+        LinkPurpose: String(8),
         SubmissionState: String(16),
     }

@@ -1,4 +1,4 @@
-"""Tables of the installation: its identity, sessions, idempotency keys and workers."""
+"""Tables of the installation: its identity, idempotency keys and workers."""
 
 from datetime import datetime
 from typing import Any
@@ -18,15 +18,6 @@ class Installation(Base):
 
     id: Mapped[int] = mapped_column(primary_key=True, autoincrement=False)
     identity: Mapped[str] = mapped_column(String(32))
-
-
-class SignInSession(Base):
-    """A session of a signed-in browser. backend/arcadia_backend/web/sessions.py explains the proof."""
-
-    __tablename__ = "signed_in"
-
-    proof: Mapped[str] = mapped_column(String(64), primary_key=True)
-    ends_at: Mapped[datetime]
 
 
 class IdempotencyKey(Base):

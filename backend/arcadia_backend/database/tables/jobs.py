@@ -1,4 +1,4 @@
-"""Tables of jobs and what they make: evaluations, calibrations, futures, replays, start sets and kept games."""
+"""Tables of jobs and what they make, such as evaluations, reviews, practices, replays and kept games."""
 
 from datetime import datetime
 from typing import Any
@@ -136,14 +136,34 @@ class Futures(JobResult):
 
 
 class Review(JobResult):
-    """A review of a replay, with contract.review.ReviewDocument as what it has found so far."""
+    """A review of a replay or a kept game, with contract.review.ReviewDocument as what it has found so far."""
 
     __tablename__ = "reviews"
     __table_args__ = ({"sqlite_autoincrement": True},)
 
-    replay_id: Mapped[int] = mapped_column(ForeignKey("replays.id", ondelete="CASCADE"), unique=True)
+    # Either of these is set.
+    replay_id: Mapped[int | None] = mapped_column(ForeignKey("replays.id", ondelete="CASCADE"), unique=True)
+    kept_game_id: Mapped[int | None] = mapped_column(ForeignKey("kept_games.id", ondelete="CASCADE"), unique=True)
     # As contract.review.ReviewOptions.
     options: Mapped[dict[str, Any]]
+
+
+class Practice(JobResult):
+    """A practice of the review of a replay, with contract.practice.PracticeDocument as its verdict.
+
+    Its job is the one that plans it, or that measures its runs.
+    """
+
+    __tablename__ = "practices"
+    __table_args__ = ({"sqlite_autoincrement": True},)
+
+    replay_id: Mapped[int] = mapped_column(ForeignKey("replays.id", ondelete="CASCADE"), unique=True)
+    # As contract.practice.PracticeOptions.
+    options: Mapped[dict[str, Any]]
+    # The contract.practice.PracticePlan, and the AgentMeasurement before practice.
+    plan: Mapped[dict[str, Any] | None] = mapped_column(deferred=True)
+    # As contract.practice.TrainedArm.
+    arms: Mapped[list[dict[str, Any]]]
 
 
 class StartSet(Base):

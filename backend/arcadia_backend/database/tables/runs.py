@@ -90,6 +90,12 @@ class Run(Base):
     # Names of the plug-ins that its configuration needs, separated by commas.
     needed_plugins: Mapped[str] = mapped_column(String(500), default="", server_default="")
     command: Mapped[list[str] | None]
+    # The account that launched it, and the names that pages show. They are empty without accounts.
+    person_id: Mapped[int | None] = mapped_column(BigInteger)
+    launched_by: Mapped[str | None] = mapped_column(String(100))
+    changed_by: Mapped[str | None] = mapped_column(String(100))
+    # Who last stopped, paused or resumed it.
+    stopped_by: Mapped[str | None] = mapped_column(String(100))
 
     tags: Mapped[list["RunTag"]] = relationship(cascade="all, delete-orphan", passive_deletes=True, lazy="selectin")
 
@@ -137,6 +143,8 @@ class BulkAction(Base):
     tags: Mapped[list[str]]
     # The project that gets the runs, by its name, so that the action stays readable if it is deleted.
     project: Mapped[str | None] = mapped_column(String(100))
+    person_id: Mapped[int | None] = mapped_column(BigInteger)
+    requested_by: Mapped[str | None] = mapped_column(String(100))
     state: Mapped[BulkState] = mapped_column(default="running")
     total: Mapped[int]
     done: Mapped[int] = mapped_column(default=0)
@@ -227,7 +235,7 @@ class RunChange(Base):
     # The values before: as expected at the request, then as the trainer reported them.
     previous: Mapped[dict[str, Any]]
     requested_at: Mapped[datetime] = mapped_column(default=utc_now)
-    # As the request claims, so it proves nothing.
+    # The account, or without accounts what the client says.
     requested_by: Mapped[str | None] = mapped_column(String(100))
     applied_at: Mapped[datetime | None]
     applied_step: Mapped[int | None] = mapped_column(BigInteger)

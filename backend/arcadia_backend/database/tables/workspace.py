@@ -32,6 +32,8 @@ class Project(Base):
     text: Mapped[str] = mapped_column(Text, default="")
     # The report may be deleted, so this is not a foreign key.
     pinned_report_id: Mapped[int | None] = mapped_column(BigInteger)
+    # The role of everyone with an account, as database.scope.Role.
+    open_role: Mapped[int | None]
     created_at: Mapped[datetime] = mapped_column(default=utc_now)
 
 
@@ -118,6 +120,9 @@ class Study(Base):
     state: Mapped[StudyState] = mapped_column(index=True)
     # A sentence that says why the system paused it.
     state_reason: Mapped[str | None] = mapped_column(Text)
+    # The account that started it, which its runs have too.
+    person_id: Mapped[int | None] = mapped_column(BigInteger)
+    started_by: Mapped[str | None] = mapped_column(String(100))
     created_at: Mapped[datetime] = mapped_column(default=utc_now)
     # When it was last started or resumed.
     started_at: Mapped[datetime] = mapped_column(default=utc_now)

@@ -18,6 +18,7 @@ from arcadia_backend.runs.expressions.comparing import CLOSED, operators
 from arcadia_backend.runs.expressions.nodes import (
     COLUMN_BY_NAME,
     COLUMNS,
+    ME,
     Column,
     Condition,
     Expected,
@@ -211,6 +212,8 @@ def _values(session: Session, left: Column | Setting) -> list[Completion]:
         stored = list(CLOSED[left.name])
     else:
         stored = sorted({text for text in session.scalars(_distinct(left).limit(MAX_VALUES)) if text})
+    if isinstance(left, Column) and left.name == "person":
+        stored = [ME, *stored]
     if isinstance(left, Column) and left.name == "method":
         stored = list(dict.fromkeys([*stored, *CONFIGURATIONS]))
     return [Completion(text=written_text(text), title=_title_of_value(left, text), kind="value") for text in stored]

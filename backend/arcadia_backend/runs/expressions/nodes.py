@@ -133,10 +133,13 @@ COLUMNS = (
     _choice("origin", "Origin", "origin"),
     _choice("queue", "Queue", "queue"),
     _choice("worker", "Worker", "worker"),
+    _choice("person", "Person", "launched_by"),
     _time("created", "Created"),
     _time("started", "Started"),
     _time("finished", "Finished"),
 )
+# The person who asks, as in `person = me`.
+ME = "me"
 COLUMN_BY_NAME = {name: column for column in COLUMNS for name in (column.name, *column.aliases)}
 # Their values are in columns of a run.
 _COLUMN_FIELDS = ("algorithm", "env", "total_steps")

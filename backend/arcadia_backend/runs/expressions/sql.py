@@ -28,6 +28,7 @@ from sqlalchemy import (
 from sqlalchemy.orm import Session, aliased
 
 from arcadia_backend.database import engine
+from arcadia_backend.database.scope import current
 from arcadia_backend.database.tables import (
     LARGEST_NUMBER,
     SMALLEST_NUMBER,
@@ -40,7 +41,7 @@ from arcadia_backend.database.tables import (
 from arcadia_backend.metrics.points import MetricClock, MetricSeries
 from arcadia_backend.projects.service import in_projects
 from arcadia_backend.runs.expressions import nodes
-from arcadia_backend.runs.expressions.nodes import Column
+from arcadia_backend.runs.expressions.nodes import ME, Column
 
 Sql = ColumnElement[Any]
 
@@ -146,6 +147,8 @@ class Translator:
             return _in_study(Study.name.in_(texts))
         if name.name == "project":
             return and_(*in_projects(Run.project_id, texts))
+        if name.name == "person" and ME in texts:
+            return or_(Run.person_id == current().person_id, self.text(name).in_(texts))
         return self.text(name).in_(texts)
 
     def _contains(self, name: Column | nodes.Setting, text: str) -> Sql:

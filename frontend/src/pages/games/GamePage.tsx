@@ -6,6 +6,7 @@ import { Link, useParams } from "react-router";
 import { gameQuery } from "@/api/games";
 import { byProject } from "@/api/projectFilter";
 import type { Game } from "@/api/types";
+import { KeptGameReview } from "@/replays/review/KeptGameReview";
 import { KeptGames } from "@/stage/KeptGames";
 import { useCurrentProject } from "@/ui/currentProject";
 import { EmptyState } from "@/ui/EmptyState";
@@ -56,7 +57,7 @@ function GameSheet({ game }: { game: Game }) {
         <ScoreTableCard key={`${table.protocol} ${table.starts}`} game={game} table={table} level={2} />
       ))}
       <WaitingRuns game={game} />
-      <KeptGames env={game.env} />
+      <KeptGames env={game.env} Review={KeptGameReview} />
       {game.runs === 0 && game.tables.length === 0 && (
         <EmptyState icon={IconTrophy} title="No scores yet">
           The papers have no scores for {game.name}. Launch a run and evaluate its first checkpoint.

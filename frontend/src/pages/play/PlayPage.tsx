@@ -3,6 +3,7 @@ import { useQuery } from "@tanstack/react-query";
 import { Link, useParams } from "react-router";
 import { usePlayGame, playQuery } from "@/api/liveGames";
 import { gameQuery } from "@/api/games";
+import { KeptGameReview } from "@/replays/review/KeptGameReview";
 import { KeptGames } from "@/stage/KeptGames";
 import sheet from "@/ui/sheet.module.css";
 import { usePageTitle } from "@/ui/usePageTitle";
@@ -40,7 +41,7 @@ function LiveGame({ slug, id }: { slug: string; id: number }) {
       query={useQuery(playQuery(slug, id))}
       againUrl={`/games/${slug}/play`}
       stage={(game, again) => <PlayStage game={game} again={again} />}
-      below={({ env }) => <KeptGames env={env} />}
+      below={({ env }) => <KeptGames env={env} Review={KeptGameReview} />}
     />
   );
 }

@@ -11,6 +11,7 @@ import { QueryError } from "@/ui/QueryError";
 import { usePageTitle } from "@/ui/usePageTitle";
 import { BestAgents } from "./BestAgents";
 import { FirstSteps } from "./FirstSteps";
+import { Members } from "./Members";
 import { PinnedReport } from "./PinnedReport";
 import { ProjectMenu } from "./ProjectMenu";
 import { ProjectText } from "./ProjectText";
@@ -80,6 +81,7 @@ function Sheet({ project }: { project: Project }) {
           <PinnedReport project={project} />
         </>
       )}
+      <Members project={project.id} />
     </>
   );
 }

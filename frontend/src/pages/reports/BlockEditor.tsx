@@ -79,7 +79,7 @@ function Fields({ block, onChange }: BlockEditorProps) {
         <ChartFields address={block.address} onChange={(address) => onChange({ ...block, address })} />
       )}
       {block.kind === "table" && <TableFields block={block} onChange={onChange} />}
-      {(block.kind === "replay" || block.kind === "review") && (
+      {(block.kind === "replay" || block.kind === "review" || block.kind === "practice") && (
         <ReplayFields block={block} onChange={onChange} />
       )}
       <TextInput

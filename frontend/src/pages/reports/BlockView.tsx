@@ -15,7 +15,7 @@ import { Markdown } from "@/ui/Markdown";
 import { QueryError } from "@/ui/QueryError";
 import { lackOf, titleOfKind, toEditable } from "./draft";
 import classes from "./reports.module.css";
-import { ReviewView } from "./ReviewView";
+import { PracticeView, ReviewView } from "./ReviewView";
 
 interface BlockViewProps {
   source: BlockSource;
@@ -94,7 +94,7 @@ function Fetched({ source, block, place }: BlockViewProps) {
     return <Skeleton height={120} radius="sm" role="status" aria-label="Loading the block…" />;
   if (!content.data)
     return <QueryError error={content.error ?? new Error("")} retry={() => void content.refetch()} />;
-  const { table, replay, review, missing, problem } = content.data;
+  const { table, replay, review, practice, missing, problem } = content.data;
   if (table)
     return (
       <>
@@ -104,6 +104,7 @@ function Fetched({ source, block, place }: BlockViewProps) {
     );
   if (replay) return <ReplayOf source={source} replay={replay} />;
   if (review) return <ReviewView review={review} signedIn={source.signedIn} />;
+  if (practice) return <PracticeView practice={practice} signedIn={source.signedIn} />;
   return <Text size="sm">{`This ${block.kind} cannot be shown: ${problem ?? "it has no content."}`}</Text>;
 }
 

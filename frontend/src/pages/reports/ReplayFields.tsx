@@ -9,7 +9,7 @@ import { score, short } from "@/ui/format";
 import { Thumbnail } from "@/ui/Thumbnail";
 import { RunsField } from "@/charts/fields/RunsField";
 
-type ReplayBlock = ReportBlock & { kind: "replay" | "review" };
+type ReplayBlock = ReportBlock & { kind: "replay" | "review" | "practice" };
 
 interface ReplayFieldsProps {
   block: ReplayBlock;
@@ -24,7 +24,7 @@ export function ReplayFields({ block, onChange }: ReplayFieldsProps) {
   });
   // Null until the author changes the run. Until then the replay names it.
   const [picked, setPicked] = useState<number[] | null>(null);
-  const run = shown.data?.replay?.run_id ?? shown.data?.review?.run_id;
+  const run = shown.data?.replay?.run_id ?? shown.data?.review?.run_id ?? shown.data?.practice?.run_id;
   const runs = picked ?? (run === undefined ? [] : [run]);
   const compared = useQuery(comparisonQuery(runs, [], false)).data;
   const pick = (next: number[]) => {

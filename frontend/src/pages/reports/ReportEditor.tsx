@@ -10,7 +10,7 @@ import { forget, moved, nameOf, newBlock, toStored } from "./draft";
 import classes from "./reports.module.css";
 import { deletionNotificationId, draftBlock, type DraftBlock, type ReportDraft } from "./useReportDraft";
 
-const KINDS = ["text", "chart", "table", "replay", "review"] as const;
+const KINDS = ["text", "chart", "table", "replay", "review", "practice"] as const;
 const ADDING = "add-a-block";
 const sectionOf = (key: number) => `block-${key}`;
 

@@ -2,6 +2,7 @@ import { screen, within } from "@testing-library/react";
 import { describe, expect, it } from "vitest";
 import type { ReportReview } from "@/api/types";
 import { renderPage } from "@/testing/render";
+import { aVerdict } from "@/testing/practices";
 import { aReport } from "@/testing/reports";
 import { aDecision, aReview } from "@/testing/reviews";
 import { serve } from "@/testing/server";
@@ -48,5 +49,26 @@ describe("a review in a report", () => {
   it("says why it cannot be shown", async () => {
     open({ problem: "Replay 7 has no review yet. Choose Review below the replay." });
     expect(await screen.findByText(/^This review cannot be shown: Replay 7 has no review yet/)).toBeTruthy();
+  });
+});
+
+describe("a practice in a report", () => {
+  it("shows both verdicts, and leads to the review", async () => {
+    serve({
+      "GET /reports/3": aReport({
+        blocks: [{ kind: "practice", replay: 7, caption: "What practice changed" }],
+      }),
+      "POST /reports/preview": {
+        practice: { run_id: 1, run_name: "Rally", step: 2000, replay_id: 7, document: aVerdict() },
+      },
+    });
+    renderPage(<ReportPage />, { at: "/reports/3", path: "/reports/:id" });
+    const block = within(await screen.findByRole("region", { name: "What practice changed" }));
+    expect(
+      (await block.findByRole("region", { name: "Did these mistakes become rarer?" })).textContent,
+    ).toContain("Fewer mistakes");
+    expect(block.getByRole("link", { name: "Rally #1 at 2 k steps" }).getAttribute("href")).toBe(
+      "/runs/1/replays?replays=7&review=1",
+    );
   });
 });

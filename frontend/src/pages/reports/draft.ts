@@ -44,7 +44,7 @@ export function lackOf(block: ReportBlock): string | null {
   if (block.kind === "chart" && lacksRuns(block.address)) return "needs a run";
   if (block.kind === "table" && block.numbers.length === 0)
     return block.of === "study" ? "needs a study" : "needs a run";
-  if ((block.kind === "replay" || block.kind === "review") && block.replay === 0) return "needs a replay";
+  if ("replay" in block && block.replay === 0) return "needs a replay";
   return null;
 }
 
@@ -74,7 +74,14 @@ export function lackIn(blocks: readonly ReportBlock[]): string | null {
   return first ? `Block ${first.number} ${first.lack}.` : null;
 }
 
-const NAMES = { text: "Text", chart: "Chart", table: "Table", replay: "Replay", review: "Review" };
+const NAMES = {
+  text: "Text",
+  chart: "Chart",
+  table: "Table",
+  replay: "Replay",
+  review: "Review",
+  practice: "Practice",
+};
 
 export const titleOfKind = (block: ReportBlock) => NAMES[block.kind];
 
@@ -85,7 +92,7 @@ export const nameOf = (block: ReportBlock, place: number) => `${titleOfKind(bloc
 export function newBlock(kind: ReportBlock["kind"]): ReportBlock {
   if (kind === "text") return { kind, markdown: "" };
   if (kind === "chart") return { kind, address: NEW_CHART, caption: "" };
-  if (kind === "replay" || kind === "review") return { kind, replay: 0, caption: "" };
+  if (kind === "replay" || kind === "review" || kind === "practice") return { kind, replay: 0, caption: "" };
   return {
     kind,
     of: "runs",

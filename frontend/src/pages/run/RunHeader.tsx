@@ -65,6 +65,9 @@ export function RunHeader({ run, isFailureBelow, onPurged }: RunHeaderProps) {
   );
 }
 
+/** What somebody last requested of a run. */
+const STOPPED: Record<Run["desired"], string> = { run: "resumed", pause: "paused", stop: "stopped" };
+
 function RunFacts({ run }: { run: Run }) {
   return (
     <div className={classes.facts} style={{ marginTop: 4 }}>
@@ -73,7 +76,14 @@ function RunFacts({ run }: { run: Run }) {
       {methodOnEnv(run) && <span>{methodOnEnv(run)}</span>}
       <span>
         {isReported(run) ? "created" : "launched"} <TimeAgo time={run.created_at} />
+        {run.launched_by && ` by ${run.launched_by}`}
       </span>
+      {run.changed_by && <span>changed by {run.changed_by}</span>}
+      {run.stopped_by && (
+        <span>
+          {STOPPED[run.desired]} by {run.stopped_by}
+        </span>
+      )}
       <span>
         project{" "}
         <Anchor component={Link} to={projectAddress(run.project)} inherit>

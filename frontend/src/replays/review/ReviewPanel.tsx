@@ -17,6 +17,7 @@ import type { PlayableReplay } from "../places";
 import type { Thoughts } from "../track";
 import type { Steps } from "../useSteps";
 import { MistakeMoment } from "./MistakeMoment";
+import { PracticeSection } from "./PracticeSection";
 import classes from "./review.module.css";
 import { placeIn, ReviewRibbon, RibbonCursor } from "./ReviewRibbon";
 import { Summary } from "./Summary";
@@ -82,6 +83,7 @@ export function ReviewPanel({ replay, thoughts, head, steps, onClose }: ReviewPa
               onDecision={steps.toDecision}
             />
           )}
+          {review.document && !isUnfinished(review) && <PracticeSection review={review} />}
           {!isUnfinished(review) && (
             <Group gap="xs">
               {reviewed.length < decisions && (

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from arcadia_workers.contract.config import A3cConfig, RunConfig
-from arcadia_workers.contract.practice import ACTION_SYMBOLS, Practice, PracticedEpisode
+from arcadia_workers.contract.practice import ACTION_SYMBOLS, PracticeConfig, PracticedEpisode
 from arcadia_workers.trainer.environments import environments
 from arcadia_workers.trainer.environments.environments import Environments, EnvironmentStep
 from arcadia_workers.trainer.games.emulator import AtariGame
@@ -59,7 +59,7 @@ def practicing(
         score=game.score,
     )
     game.close()
-    return config.model_copy(update={"practice": Practice(share=share, before=before, episodes=(episode,))})
+    return config.model_copy(update={"practice": PracticeConfig(share=share, before=before, episodes=(episode,))})
 
 
 def stepped(batch: Environments, count: int, actions: int) -> Iterator[EnvironmentStep]:

@@ -3,7 +3,7 @@
 import pytest
 
 from arcadia_workers.contract.config import A3cConfig, Ga3cConfig, PaacConfig, RunConfig
-from arcadia_workers.contract.practice import Practice
+from arcadia_workers.contract.practice import PracticeConfig
 from arcadia_workers.trainer.methods import TRAINERS
 from arcadia_workers.trainer.run.run import NullRun
 from tests.workers.trainer.games.test_practice import practicing
@@ -20,7 +20,7 @@ CONFIGS: dict[str, RunConfig] = {
 @pytest.mark.parametrize("name", CONFIGS)
 def test_half_of_the_episodes_begin_before_the_mistake(name: str) -> None:
     config = practicing(CONFIGS[name], [1, 0, 1, 2], 0.5, before=1)
-    assert isinstance(config.practice, Practice)
+    assert isinstance(config.practice, PracticeConfig)
     run = NullRun()
     TRAINERS[config.algorithm].train(config, run)
     lengths = [length for _, _, _, length in run.episodes]

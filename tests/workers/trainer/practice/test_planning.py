@@ -4,10 +4,11 @@ from collections.abc import Sequence
 
 import pytest
 
+from arcadia_workers.contract.practice import APART
 from arcadia_workers.contract.protocols.document import SAMPLED
 from arcadia_workers.contract.review import ReviewDocument, ReviewedDecision
 from arcadia_workers.trainer.games.playing import Draws
-from arcadia_workers.trainer.practice.planning import APART, NothingToPracticeError, Sight, Traced, split
+from arcadia_workers.trainer.practice.planning import NothingToPracticeError, Sight, Traced, split
 
 
 def traced(episode: int, *mistakes: int, play: bytes | None = None) -> Traced:

@@ -1,9 +1,14 @@
 """Tests of `arcadia practice`, from the command line to the verdict."""
 
+import json
+import subprocess
+import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
+import psutil
 import pytest
 import torch
 from pydantic import ValidationError
@@ -15,18 +20,15 @@ from arcadia_workers.contract.protocols.document import EPSILON_GREEDY, GREEDY, 
 from arcadia_workers.contract.review import ReviewOptions
 from arcadia_workers.trainer.futures.simulating import load
 from arcadia_workers.trainer.methods import TRAINERS
-from arcadia_workers.trainer.practice import PracticeRequest, arms, practicing
-from arcadia_workers.trainer.practice.practicing import (
-    difference_at_moments,
-    difference_of_scores,
-    probability_of,
-)
+from arcadia_workers.trainer.practice import PracticeRequest, arms, measuring, practicing
+from arcadia_workers.trainer.practice.measuring import difference_at_moments, difference_of_scores, probability_of
 from arcadia_workers.trainer.recording.recording import StoppedError
 from arcadia_workers.trainer.run import checkpoints
 from arcadia_workers.trainer.run.run import NullRun
 from tests.workers.trainer.evaluation import made_checkpoint
 from tests.workers.trainer.practice import weak_agent
 from tests.workers.trainer.programs import practice as main
+from tests.workers.waiting import wait_until
 
 STEPS, FUTURES = 5_000, 12
 Train = Callable[..., None]
@@ -47,7 +49,7 @@ def train_here(directory: Path, config: RunConfig, checkpoint: Path, *_: object)
 def in_process(monkeypatch: pytest.MonkeyPatch) -> None:
     """Train the arms in this process, and simulate few futures, which is faster."""
     monkeypatch.setattr(practicing, "train", train_here)
-    monkeypatch.setattr(practicing, "FUTURES", FUTURES)
+    monkeypatch.setattr(measuring, "FUTURES", FUTURES)
 
 
 def written(tmp_path: Path, weak_columns: Sequence[int], reviewed: int) -> list[str]:
@@ -90,12 +92,14 @@ def test_practice_repairs_a_weakness(
     assert practiced
     assert not practiced & held_out
     assert all(each.start == 0 for each in found.practiced), "ten decisions before, at most the first"
-    configs = [config_adapter.validate_json((Path(arm.directory) / layout.CONFIG).read_bytes()) for arm in found.arms]
+    configs = [
+        config_adapter.validate_json((Path(str(arm.directory)) / layout.CONFIG).read_bytes()) for arm in found.arms
+    ]
     assert [config.practice.share for config in configs if config.practice] == [0.5, 0.0]
     assert configs[0].model_copy(update={"practice": None}) == configs[1].model_copy(update={"practice": None})
 
     # Everything is kept, so the same command only prints it again.
-    monkeypatch.setattr(practicing, "play_on", None)
+    monkeypatch.setattr(measuring, "play_on", None)
     assert printed([*arguments, "--evaluations", "60"], capsys) == found
     assert main([*arguments, "--evaluations", "60"]) == 0
     assert "did these mistakes become rarer?  improved" in capsys.readouterr().out
@@ -150,7 +154,7 @@ def test_the_arms_train_in_processes_and_continue_after_a_stop(
     found = printed(arguments, capsys)
     assert [arm.last_step for arm in found.arms] == [weak_agent.STEP + STEPS] * 2
     assert found.cost.training_seconds > 0
-    assert all((Path(arm.directory) / layout.EVENTS).exists() for arm in found.arms)
+    assert all((Path(str(arm.directory)) / layout.EVENTS).exists() for arm in found.arms)
 
 
 @pytest.mark.parametrize(
@@ -248,3 +252,36 @@ def test_episodes_that_both_agents_repeat_count_once() -> None:
     assert (found.unit, found.count, found.verdict, found.mean) == ("episode", 20, "improved", 4.25)
     repeated = difference_of_scores([episodes(*[5.0] * 20, play="a")], [episodes(*[1.0] * 20, play="b")])
     assert (repeated.count, repeated.interval, repeated.verdict) == (1, None, "no improvement shown")
+
+
+def test_killed_attempts_count_as_training(tmp_path: Path) -> None:
+    began = {"seed": 1, "device": "cpu", "precision": "float32", "command": [], "versions": {}, "host": "here"}
+    events_of_attempts: list[dict[str, Any]] = [
+        {"kind": "started", "time": 100.0, **began},
+        {"kind": "log", "time": 130.0, "message": "killed after this"},
+        {"kind": "started", "time": 500.0, **began},
+        {"kind": "stopped", "time": 510.0, "reason": "practice was stopped"},
+        {"kind": "started", "time": 900.0, **began},
+        {"kind": "log", "time": 905.0, "message": "killed again"},
+    ]
+    lines = [json.dumps({"seq": at, "step": 0, "frames": 0, **each}) for at, each in enumerate(events_of_attempts, 1)]
+    (tmp_path / layout.EVENTS).write_text("\n".join(lines) + '\n{"cut')
+    assert arms.training_seconds(tmp_path) == 30 + 10 + 5
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="other systems have no /proc")
+def test_killing_the_command_ends_its_trainer(tmp_path: Path) -> None:
+    arguments = written(tmp_path, [0], 4)
+    arguments[arguments.index("--steps") + 1] = "100000000"
+    command = [sys.executable, "-m", "arcadia_workers.trainer.job", "practice", *arguments]
+    practicing_now = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    directory = arms.arm_directory(tmp_path / "out", "practice", 1)
+    try:
+        wait_until(lambda: any(isinstance(event, events.Started) for event in arms.events_of(directory)))
+        trainers = psutil.Process(practicing_now.pid).children(recursive=True)
+        assert {each.nice() for each in trainers} == {arms.NICENESS}
+    finally:
+        practicing_now.kill()
+        practicing_now.wait()
+    assert trainers
+    assert psutil.wait_procs(trainers, timeout=20)[1] == [], "the leash and the trainer end"

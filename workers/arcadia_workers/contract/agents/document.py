@@ -10,8 +10,9 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, ConfigDict, Field
 
 from arcadia_workers.contract.agents.weights import Weights
+from arcadia_workers.contract.archives import ManifestHeading, Member
 from arcadia_workers.contract.config import Activation, TrainingConfig
-from arcadia_workers.contract.events import ManifestHeading, Member, Sha256
+from arcadia_workers.contract.events import Sha256
 from arcadia_workers.contract.games import ARCHITECTURES
 from arcadia_workers.contract.protocols.document import Acting, EvaluationDocument
 from arcadia_workers.contract.values import Count, ShortText

@@ -24,10 +24,10 @@ from arcadia_workers.contract.agents.document import (
 )
 from arcadia_workers.contract.agents.onnx_graph import to_onnx
 from arcadia_workers.contract.agents.weights import Weights, WeightsError
+from arcadia_workers.contract.archives import Member
 from arcadia_workers.contract.config import TrainingConfig, config_adapter
 from arcadia_workers.contract.config.emulator import choosable_protocols, protocol_of
 from arcadia_workers.contract.config.problems import problems_of, title_of
-from arcadia_workers.contract.events import Member
 from arcadia_workers.contract.games import rom_of
 from arcadia_workers.contract.layout import METADATA, CheckpointMetadata, algorithm_of
 from arcadia_workers.contract.protocols import PROTOCOLS, fitting_protocols

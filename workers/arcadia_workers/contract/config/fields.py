@@ -22,7 +22,7 @@ from arcadia_workers.contract.config.emulator import (
 )
 from arcadia_workers.contract.games import ENVIRONMENTS, NETWORKS, ActionKind, Environment, known
 from arcadia_workers.contract.layout import DEFAULT_KEPT, DEFAULT_REPLAYS_MEGABYTES, MIN_KEPT
-from arcadia_workers.contract.practice import Practice
+from arcadia_workers.contract.practice import PracticeConfig
 from arcadia_workers.contract.protocols.document import SAMPLED, Acting
 
 Device = Literal["auto", "cpu", "cuda"]
@@ -282,7 +282,7 @@ class TrainingConfig(BaseModel):
     action_set: ActionSet = "minimal"
     cap_frames: CapFrames = 108_000
     # Not in the JSON schema, so no form shows it. Configurations without practice do not contain it.
-    practice: SkipJsonSchema[Practice | None] = Field(
+    practice: SkipJsonSchema[PracticeConfig | None] = Field(
         default=None,
         exclude_if=lambda practice: practice is None,
         title="Practice",
@@ -354,7 +354,7 @@ class TrainingConfig(BaseModel):
 
     @field_validator("practice")
     @classmethod
-    def practice_has_discrete_actions(cls, practice: Practice | None, info: ValidationInfo) -> Practice | None:
+    def practice_is_discrete(cls, practice: PracticeConfig | None, info: ValidationInfo) -> PracticeConfig | None:
         """Raise for environments whose mistakes cannot be reviewed."""
         environment = ENVIRONMENTS.get(info.data.get("env", ""))
         if practice and environment and environment.actions == "continuous":

@@ -14,7 +14,7 @@ import numpy as np
 
 from arcadia_workers.contract.action_names import number_of_actions
 from arcadia_workers.contract.config import TrainingConfig
-from arcadia_workers.contract.practice import ACTION_SYMBOLS, Practice, PracticedEpisode
+from arcadia_workers.contract.practice import ACTION_SYMBOLS, PracticeConfig, PracticedEpisode
 from arcadia_workers.contract.protocols.starts import SEEDS, HeldAction
 from arcadia_workers.trainer.environments.environments import Actions, EnvironmentStep, Observations
 from arcadia_workers.trainer.errors import TrainerError
@@ -65,7 +65,7 @@ class PracticeStart:
         return self._game.branch([seed] * (emulator + 1))[-1]
 
 
-def reach(config: TrainingConfig, practice: Practice) -> list[PracticeStart]:
+def reach(config: TrainingConfig, practice: PracticeConfig) -> list[PracticeStart]:
     """Play the episodes up to their mistakes, and return where practice begins."""
     game = open_game(config, practice.repeat_action_probability)
     if isinstance(game, AtariGame):
@@ -110,7 +110,7 @@ def _reach(game: PlayableGame, episode: PracticedEpisode, before: int) -> Iterat
 class PracticeLane:
     """One environment of a batch. It draws the same random numbers for each episode, wherever it begins."""
 
-    def __init__(self, config: TrainingConfig, practice: Practice, seed: int, emulator: int) -> None:
+    def __init__(self, config: TrainingConfig, practice: PracticeConfig, seed: int, emulator: int) -> None:
         self._practice, self._emulator, self._seed = practice, emulator, seed
         self._own = self.game = open_game(config, config.repeat_action_probability)
         # As the emulator counts them: with a minimum of 1, the maximum can be drawn too.

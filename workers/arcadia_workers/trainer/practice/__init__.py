@@ -2,7 +2,8 @@
 
 planning    which mistakes are practiced, and which are kept to measure
 arms        trains the two runs of a pair
-practicing  the whole procedure, from the reviews to the document
+measuring   what the agents do afterward, and the document
+practicing  the whole procedure, for the command and for jobs
 
 This module has the request and the document as text, and loads no torch.
 """

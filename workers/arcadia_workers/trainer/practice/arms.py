@@ -1,6 +1,6 @@
 """Arms of a practice: ordinary run directories that continue from the same checkpoint."""
 
-import os
+import contextlib
 import shutil
 import subprocess
 import sys
@@ -8,15 +8,13 @@ import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from arcadia_workers.contract import events, layout
+from arcadia_workers.contract import events, layout, leash
 from arcadia_workers.contract.config import RunConfig
 from arcadia_workers.contract.practice import ArmName
 from arcadia_workers.trainer.errors import TrainerError
-from arcadia_workers.trainer.practice.planning import PracticePlan
 from arcadia_workers.trainer.recording.recording import StoppedError
 from arcadia_workers.trainer.run import durable_files
 
-ARMS: tuple[ArmName, ArmName] = ("practice", "control")
 LOG = "trainer.log"
 NICENESS = 10
 POLL_SECONDS = 0.2
@@ -33,17 +31,6 @@ def arm_directory(out: Path, name: ArmName, pair: int) -> Path:
     return out / f"pair-{pair}" / name
 
 
-def arm_config(config: RunConfig, plan: PracticePlan, name: ArmName, pair: int, step: int) -> RunConfig:
-    """Return the configuration of an arm, which continues from a step. The arms of a pair differ only in the share."""
-    share = plan.options.share if name == "practice" else 0.0
-    changes = {
-        "practice": plan.practice.model_copy(update={"share": share}),
-        "total_steps": step + plan.steps,
-        "seed": (config.seed + pair - 1) % 2**31,
-    }
-    return config.model_copy(update=changes)
-
-
 def train(
     directory: Path, config: RunConfig, checkpoint: Path, stop: Callable[[], bool], show_speed: Callable[[float], None]
 ) -> None:
@@ -51,12 +38,16 @@ def train(
     prepare(directory, config, checkpoint)
     if layout.newest_step(directory) >= config.total_steps:
         return
-    command = [sys.executable, "-m", "arcadia_workers.trainer", "--dir", str(directory), "--resume"]
-    with (directory / LOG).open("ab") as log:
-        trainer = subprocess.Popen(
-            [*command, "--no-progress-bar"], stdin=subprocess.DEVNULL, stdout=log, stderr=subprocess.STDOUT
-        )
-        os.setpriority(os.PRIO_PROCESS, trainer.pid, NICENESS)
+    with (
+        (directory / LOG).open("ab") as log,
+        subprocess.Popen(
+            trainer_command(directory),
+            stdin=subprocess.PIPE,
+            stdout=subprocess.DEVNULL,
+            stderr=log,
+            start_new_session=True,
+        ) as trainer,
+    ):
         is_measured = False
         try:
             while trainer.poll() is None and not stop():
@@ -65,14 +56,28 @@ def train(
                     is_measured = True
                     show_speed(speed)
         finally:
-            if trainer.poll() is None:
-                trainer.terminate()  # it saves a checkpoint
-            trainer.wait()
+            terminate(trainer)
     if stop():
         raise StoppedError("practice was stopped")
     if layout.newest_step(directory) < config.total_steps:
         failed = [event.message for event in events_of(directory) if isinstance(event, events.Failed)]
         raise ArmFailedError(f"{directory} did not finish: {failed[-1] if failed else f'see {directory / LOG}'}")
+
+
+def trainer_command(directory: Path) -> list[str]:
+    """Return the command that trains an arm on a leash, so that it ends if this process is killed."""
+    on_leash = ["nice", "-n", str(NICENESS), sys.executable, "-I", "-S", leash.__file__]
+    trainer = [sys.executable, "-m", "arcadia_workers.trainer", "--dir", str(directory), "--resume"]
+    return [*on_leash, *trainer, "--no-progress-bar"]
+
+
+def terminate(trainer: subprocess.Popen[bytes]) -> None:
+    """Make the trainer save a checkpoint, and wait for its end. Closing the pipe earlier would kill it."""
+    if trainer.stdin and trainer.poll() is None:
+        with contextlib.suppress(BrokenPipeError):  # it has just ended
+            trainer.stdin.write(leash.TERMINATE)
+            trainer.stdin.flush()
+    trainer.wait()
 
 
 def prepare(directory: Path, config: RunConfig, checkpoint: Path) -> None:
@@ -110,11 +115,11 @@ def speed_of(directory: Path) -> float | None:
 
 
 def training_seconds(directory: Path) -> float:
-    """Return how long the attempts of an arm have trained."""
-    seconds, began = 0.0, None
+    """Return how long the attempts of an arm have trained. A killed one has trained up to its last event."""
+    seconds, began, last = 0.0, None, 0.0
     for event in events_of(directory):
         if isinstance(event, events.Started):
+            seconds += last - began if began is not None else 0.0
             began = event.time
-        elif began is not None and isinstance(event, events.Stopped | events.Finished | events.Failed):
-            seconds, began = seconds + event.time - began, None
-    return seconds
+        last = event.time
+    return seconds + (last - began if began is not None else 0.0)

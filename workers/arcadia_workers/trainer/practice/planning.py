@@ -3,26 +3,24 @@
 The mistakes are split before practice, by episode. Those of a single episode are split by group.
 """
 
-import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from hashlib import blake2b
-from itertools import pairwise
 from typing import Any
 
-from pydantic import BaseModel, ConfigDict
-
+from arcadia_workers.contract import practice as contract
 from arcadia_workers.contract.action_names import Continuous
 from arcadia_workers.contract.practice import (
     ACTION_SYMBOLS,
-    ConfirmedMistake,
-    Practice,
+    HeldOutEpisode,
+    PlannedMoment,
+    PracticeConfig,
     PracticedEpisode,
     PracticedMistake,
     PracticeOptions,
+    PracticePlan,
 )
 from arcadia_workers.contract.review import ReviewDocument, ReviewedDecision
-from arcadia_workers.contract.values import Count
 from arcadia_workers.trainer.errors import TrainerError
 from arcadia_workers.trainer.evaluation.request import RequestError
 from arcadia_workers.trainer.futures.simulating import Player, moments
@@ -30,48 +28,11 @@ from arcadia_workers.trainer.games import playing
 from arcadia_workers.trainer.methods.trainer import Action
 from arcadia_workers.trainer.recording.recording import StoppedError
 
-# Mistakes of an episode that are nearer belong to one group, of which only the first is measured.
-APART = 60
-MIN_STEPS, STEPS_SHARE = 10_000, 10
 DIGEST_BYTES = 16
 
 
 class NothingToPracticeError(TrainerError):
     """The reviews show too few mistakes to practice and to measure."""
-
-
-class PlannedMoment(ConfirmedMistake):
-    """A mistake that is kept from practice."""
-
-    scale: float
-    was_practiced: bool
-
-
-class HeldOutEpisode(BaseModel):
-    """A reviewed episode up to the last mistake that is kept from practice."""
-
-    model_config = ConfigDict(extra="forbid")
-
-    seed: Count
-    episode: Count
-    actions: str
-
-
-class PracticePlan(BaseModel):
-    """Everything that is decided before practice."""
-
-    model_config = ConfigDict(extra="forbid")
-
-    checkpoint_sha256: str
-    protocol: str
-    options: PracticeOptions
-    steps: Count
-    horizon: Count
-    evaluation_seed: Count
-    practice: Practice
-    practiced: list[PracticedMistake]
-    held_out: list[PlannedMoment]
-    held_out_episodes: list[HeldOutEpisode]
 
 
 @dataclass(frozen=True)
@@ -95,16 +56,6 @@ class Traced:
     sights: dict[int, Sight]
     # A hash of everything that the agent saw and did.
     play: bytes
-
-    def groups(self) -> list[list[ReviewedDecision]]:
-        """Return the mistakes, of which those that are near each other belong together."""
-        groups = [[each] for each in self.mistakes[:1]]
-        for before, each in pairwise(self.mistakes):
-            if each.decision - before.decision < APART:
-                groups[-1].append(each)
-            else:
-                groups.append([each])
-        return groups
 
     def up_to(self, mistakes: Sequence[ReviewedDecision]) -> PracticedEpisode:
         """Return the episode up to the last of these mistakes."""
@@ -137,7 +88,7 @@ def check_review(review: ReviewDocument, player: Player) -> None:
 
 def trace(player: Player, review: ReviewDocument, stop: Callable[[], bool], actions: Sequence[Action] = ()) -> Traced:
     """Play a reviewed episode again. Recorded actions are taken first."""
-    mistakes = sorted((each for each in review.reviewed if each.finding == "mistake"), key=lambda each: each.decision)
+    mistakes = contract.mistakes_of(review)
     wanted = {each.decision for each in mistakes}
     taken: list[int] = []
     sights: dict[int, Sight] = {}
@@ -174,40 +125,23 @@ Chosen = list[tuple[Traced, list[ReviewedDecision]]]
 
 
 def split(episodes: Sequence[Traced]) -> tuple[Chosen, Chosen]:
-    """Return the mistakes to practice, and the first of each group to keep from practice.
-
-    Every other episode with mistakes is practiced. In a single one, it is every other group. An episode that
-    repeats another one counts once.
-    """
+    """Return the mistakes to practice, and those to keep from it. An episode that repeats another one counts once."""
     distinct: dict[bytes, Traced] = {}
     for each in episodes:
         distinct.setdefault(each.play, each)
-    failed = [each for each in distinct.values() if each.mistakes]
-    if not failed:
-        raise NothingToPracticeError(
-            "the reviews show no mistake, so there is nothing to practice: review more episodes or more decisions"
-        )
-    if len(failed) > 1:
-        practiced = [(each, list(each.mistakes)) for each in failed[::2]]
-        return practiced, [(each, [first for first, *_ in each.groups()]) for each in failed[1::2]]
-    [only] = failed
-    groups = only.groups()
-    if len(groups) < 2:
-        raise NothingToPracticeError(
-            "the mistakes that the reviews show are all close together, and none would be left to measure what "
-            "practice changes: review more episodes or more decisions"
-        )
-    return (
-        [(only, [each for group in groups[::2] for each in group])],
-        [(only, [first for first, *_ in groups[1::2]])],
-    )
+    traced = [*distinct.values()]
+    try:
+        practiced, held_out = contract.split([each.mistakes for each in traced])
+    except contract.TooFewMistakesError as error:
+        raise NothingToPracticeError(str(error)) from error
+    return [(traced[at], mistakes) for at, mistakes in practiced], [(traced[at], mistakes) for at, mistakes in held_out]
 
 
 def make_plan(player: Player, options: PracticeOptions, episodes: Sequence[Traced]) -> PracticePlan:
     """Split the mistakes, and decide everything else that practice needs."""
     practiced, held_out = split(episodes)
     trained = player.checkpoint.file.step
-    practice = Practice(
+    practice = PracticeConfig(
         share=options.share,
         before=options.before,
         repeat_action_probability=player.protocol.repeat_action_probability,
@@ -216,9 +150,10 @@ def make_plan(player: Player, options: PracticeOptions, episodes: Sequence[Trace
     known = {each.sights[mistake.decision].digest for each, mistakes in practiced for mistake in mistakes}
     return PracticePlan(
         checkpoint_sha256=player.checkpoint.file.sha256,
+        checkpoint_step=trained,
         protocol=player.protocol.name,
         options=options,
-        steps=options.steps or max(MIN_STEPS, math.ceil(trained / STEPS_SHARE)),
+        steps=options.steps_after(trained),
         horizon=max(each.review.horizon for each in episodes),
         evaluation_seed=max(each.review.seed for each in episodes) + 1,
         practice=practice,

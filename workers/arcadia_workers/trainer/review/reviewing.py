@@ -172,8 +172,8 @@ def review(
     """Review an episode of a run's checkpoint, or a kept game by its agent."""
     if request.kept:
         player = watcher(request.run_directory, request.step, request.kept)
-        return review_kept_game(request, request.kept, player, should_stop=should_stop, advance=advance)
-    player = load(request.run_directory, request.step, request.protocol)
+    else:
+        player = load(request.run_directory, request.step, request.protocol)
     return reviewed(request, player, should_stop=should_stop, advance=advance)
 
 
@@ -188,29 +188,13 @@ def watcher(directory: Path, step: int | None, kept: KeptActions) -> Player:
     return player_of(checkpoint, config, rules)
 
 
-def review_kept_game(
-    request: ReviewRequest,
-    kept: KeptActions,
-    player: Player,
-    *,
-    known: ReviewDocument | None = None,
-    should_stop: Callable[[], bool] = lambda: False,
-    advance: Advance = lambda _document, _done, _total: None,
-) -> ReviewDocument:
-    """Review a game that a person played. Its actions are checked against its score first."""
+def decisions_of(player: Player, kept: KeptActions) -> Sequence[Action]:
+    """Return the decisions of a kept game. Raise OtherGameError if its actions lead to another result."""
     with closing(player.subject.open_game()) as game:
         game.begin(kept.seed)
         game.hold(kept.actions)
-        actions = game.decisions(kept.actions)
         check_result(game, kept)
-    return reviewed(
-        replace(request, seed=kept.seed, episode=0, kept=kept),
-        player,
-        actions=actions,
-        known=known,
-        should_stop=should_stop,
-        advance=advance,
-    )
+        return game.decisions(kept.actions)
 
 
 def reviewed(
@@ -222,10 +206,13 @@ def reviewed(
     should_stop: Callable[[], bool] = lambda: False,
     advance: Advance = lambda _document, _done, _total: None,
 ) -> ReviewDocument:
-    """Review an episode, and continue from what is known. Stop early if `should_stop` says so."""
+    """Review an episode or a kept game, and continue from what is known. Stop early if `should_stop` says so."""
     began = time.monotonic()
     devices.compute_in(1)
     config, options = player.config, request.options
+    if (game := request.kept) is not None:
+        request = replace(request, seed=game.seed, episode=0)
+        actions = decisions_of(player, game)
     episode = watch(player, request, actions, should_stop)
     wanted = to_review(config, episode, options, known)
     kept = keep(player, request, episode, {each.decision for each in wanted}, should_stop)

@@ -15,7 +15,7 @@ from arcadia_workers.trainer.learning.optimizers import FlatParameters
 from arcadia_workers.trainer.methods.gorila.crew import GorilaCrew
 from arcadia_workers.trainer.methods.gorila.gorila import build
 from arcadia_workers.trainer.methods.gorila.ray_cluster import RayCluster, RayLostError
-from arcadia_workers.trainer.methods.gorila.remote import MOST_LOSSES, Role
+from arcadia_workers.trainer.methods.gorila.remote import MOST_LOSSES, CrewRole
 from arcadia_workers.trainer.methods.gorila.reporter import WorkRecord
 from arcadia_workers.trainer.methods.gorila.train import fresh
 from tests.workers.trainer.methods.gorila.test_ray_cluster import B_AGAIN, A, B, MadeCluster
@@ -56,13 +56,13 @@ def crew_on(cluster: MadeCluster, log: list[str]) -> GorilaCrew:
     return crew
 
 
-def answer(role: Role, found: WorkRecord | None = None) -> None:
+def answer(role: CrewRole, found: WorkRecord | None = None) -> None:
     """Make a role respond to its latest call."""
     assert role.pending is not None
     role.pending.set_result(found)
 
 
-def die(role: Role) -> None:
+def die(role: CrewRole) -> None:
     """Make the crew notice that a role is dead."""
     assert role.pending is not None
     role.pending.set_exception(ActorDiedError())
@@ -125,7 +125,7 @@ def test_roles_of_a_lost_host_move_elsewhere_and_return_when_it_is_back() -> Non
     assert log[-1] == "A host came back. Roles: a (10.0.0.1): shard × 1, bundle × 2; b (10.0.0.2): bundle × 1"
 
 
-def memories_to_fill(role: Role) -> float:
+def memories_to_fill(role: CrewRole) -> float:
     """Return the number of replay memories for which a role's latest process required free memory on its host."""
     *_, memories = role.handle.called["begin"]
     return float(memories)

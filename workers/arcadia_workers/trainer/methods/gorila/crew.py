@@ -22,7 +22,7 @@ from arcadia_workers.trainer.methods.gorila.gorila import Bundle, FreeActor, Fre
 from arcadia_workers.trainer.methods.gorila.memory_needs import check_replay
 from arcadia_workers.trainer.methods.gorila.parameter_server import ShardState, ShardTally, joined, restored, split
 from arcadia_workers.trainer.methods.gorila.ray_cluster import RayCluster, RayLostError
-from arcadia_workers.trainer.methods.gorila.remote import WORKING, Answer, Role, Roster, is_lost
+from arcadia_workers.trainer.methods.gorila.remote import WORKING, Answer, CrewRole, Roster, is_lost
 from arcadia_workers.trainer.methods.gorila.replay_memory import frames_of
 from arcadia_workers.trainer.methods.gorila.reporter import CrewWork, Stock, WorkRecord
 
@@ -221,7 +221,7 @@ class GorilaCrew:
         for role in self.roster.roles:
             role.end()
 
-    def _begin(self, role: Role) -> None:
+    def _begin(self, role: CrewRole) -> None:
         """Start a role's process and its setup."""
         role.start(PROCESSES[role.kind])
         if role.kind == "shard":
@@ -238,7 +238,7 @@ class GorilaCrew:
         entropy = np.random.SeedSequence((self._config.seed, self._births, self._first_step))
         return int(entropy.generate_state(1)[0]) % LARGEST_SEED
 
-    def _take(self, role: Role, answer: Answer) -> None:
+    def _take(self, role: CrewRole, answer: Answer) -> None:
         """Process an answer, or replace the role if it is lost."""
         role.pending = None
         if is_lost(answer):
@@ -249,7 +249,7 @@ class GorilaCrew:
         self._collect(role, result)
         self._ask(role)
 
-    def _collect(self, role: Role, result: object) -> None:
+    def _collect(self, role: CrewRole, result: object) -> None:
         """Add a role's answer to the counters, the backups and the crew's work."""
         if result is not None:
             role.losses = 0
@@ -269,7 +269,7 @@ class GorilaCrew:
             role.fill = result.fill
             self._work.stock_seconds += result.busy_seconds
 
-    def _ask(self, role: Role) -> None:
+    def _ask(self, role: CrewRole) -> None:
         """Give a role its next order, if any."""
         now, handle = time.monotonic(), role.handle
         if role.kind in ("shard", "replay") and now - role.requested_at < TALLY_SECONDS:
@@ -284,7 +284,7 @@ class GorilaCrew:
         elif (orders := self._orders(role)) is not None:
             role.expect(handle.work.remote(orders))
 
-    def _orders(self, role: Role) -> Orders | None:
+    def _orders(self, role: CrewRole) -> Orders | None:
         config, left = self._config, self._config.total_steps - self.step
         if left <= 0 or not all(shard.ready for shard in self.roster.all("shard", "replay")):
             return None
@@ -299,13 +299,13 @@ class GorilaCrew:
             changes=self._changes,
         )
 
-    def _replace(self, role: Role, why: str) -> None:
+    def _replace(self, role: CrewRole, why: str) -> None:
         """Start a lost role again."""
         role.count_loss()
         self._move(role)
         self._log(f"{str(role).capitalize()} {why} and {CONSEQUENCES.get(role.kind, 'begins again')}, on {role.host}")
 
-    def _move(self, role: Role) -> None:
+    def _move(self, role: CrewRole) -> None:
         """Start a role's next process on the host where it belongs now."""
         role.end()
         if role.kind == "replay":

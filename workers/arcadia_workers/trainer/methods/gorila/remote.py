@@ -235,7 +235,7 @@ MOST_LOSSES = 5
 
 
 @dataclass
-class Role:
+class CrewRole:
     """Role of a run. It may have several processes on several hosts over time."""
 
     kind: RoleKind
@@ -319,10 +319,10 @@ class Roster:
 
     def __init__(self, cluster: RayCluster, config: GorilaConfig) -> None:
         self._hosts = Hosts(cluster)
-        self.roles: list[Role] = []
+        self.roles: list[CrewRole] = []
         for kind, number in roles_of(config):
             host = self._host_for(kind, number)
-            self.roles.append(Role(kind, number, host.address, host))
+            self.roles.append(CrewRole(kind, number, host.address, host))
 
     def __str__(self) -> str:
         """Return a summary of the roles on each host."""
@@ -334,15 +334,15 @@ class Roster:
             for place, kinds in places.items()
         )
 
-    def all(self, *kinds: RoleKind) -> list[Role]:
+    def all(self, *kinds: RoleKind) -> list[CrewRole]:
         """Return the roles of these kinds."""
         return [role for role in self.roles if role.kind in kinds]
 
-    def suspect_host_of(self, role: Role) -> None:
+    def suspect_host_of(self, role: CrewRole) -> None:
         """Avoid the host of a role that fell silent."""
         self._hosts.suspect(role.host)
 
-    def relocate(self, role: Role) -> None:
+    def relocate(self, role: CrewRole) -> None:
         """Choose the host of a role's next process: its home if that is reliable, otherwise another.
 
         Without any host, keep the last one: Ray starts the process once a host is there.
@@ -353,7 +353,7 @@ class Roster:
         at_home = [host for host in self._hosts.reliable if host.address == role.home]
         role.host = at_home[0] if at_home else self._host_for(role.kind, role.number)
 
-    def strays(self) -> list[Role]:
+    def strays(self) -> list[CrewRole]:
         """Return the roles whose home host has returned. Checks only at intervals."""
         if not self._hosts.due:
             return []

@@ -1,7 +1,7 @@
 """Submissions of runs to schedulers
 
-Revision ID: 0044
-Revises: 0041
+Revision ID: 0045
+Revises: 0044
 """
 
 import sqlalchemy as sa
@@ -9,8 +9,8 @@ import sqlalchemy as sa
 from alembic import op
 from arcadia_backend.database import columns
 
-revision = "0044"
-down_revision = "0041"
+revision = "0045"
+down_revision = "0044"
 branch_labels = None
 depends_on = None
 

@@ -16,6 +16,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+TERMINATE, KILL = b"T", b"K"
 PR_SET_PDEATHSIG = 1
 PR_SET_CHILD_SUBREAPER = 36
 ON_LINUX = sys.platform == "linux"
@@ -86,10 +87,10 @@ def watch(child: subprocess.Popen[bytes], woken: int) -> None:
             os.read(woken, 512)
         if 0 in ready:
             command = os.read(0, 512)
-            if not command or b"K" in command:
+            if not command or KILL in command:
                 kill_group(child.pid)
                 os.waitid(os.P_PID, child.pid, os.WEXITED | os.WNOWAIT)
-            elif b"T" in command:
+            elif TERMINATE in command:
                 os.kill(child.pid, signal.SIGTERM)
 
 

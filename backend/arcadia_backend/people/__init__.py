@@ -1,0 +1,1 @@
+"""Routes of accounts: people, groups, members of projects, tokens, sessions and the audit log."""

@@ -1,0 +1,170 @@
+"""/account, /sessions and /tokens: your own account. Administrators also see and end those of others."""
+
+from collections.abc import Iterable
+from datetime import timedelta
+from typing import Annotated
+
+from fastapi import APIRouter, Query, Response
+from sqlalchemy import select
+from sqlalchemy.orm import Session
+
+from arcadia_backend.accounts import people, sign_in, tokens
+from arcadia_backend.accounts.roles import backend_rights
+from arcadia_backend.database import tables
+from arcadia_backend.database.columns import utc_now
+from arcadia_backend.database.engine import Db
+from arcadia_backend.database.rights import MissingRight
+from arcadia_backend.database.scope import current
+from arcadia_backend.errors import Conflict
+from arcadia_backend.people import schemas
+from arcadia_backend.people.routes import to_person
+from arcadia_backend.projects.service import resolve
+from arcadia_backend.web.lookup import PathId
+
+router = APIRouter(tags=["account"])
+
+Everyone = Annotated[bool, Query(description="Those of all people. Only for administrators of the installation.")]
+
+
+def _own(session: Session) -> tables.Person:
+    """Return the account of the signed-in caller. A token never changes its account, or creates further tokens."""
+    scope = current()
+    if scope.token_id is not None:
+        raise MissingRight("A token cannot do this. Sign in with your browser.")
+    if scope.person_id is None:
+        raise Conflict("This needs an account. Create the first one in the settings, or sign in with yours.")
+    return people.find_person(session, scope.person_id)
+
+
+def _owner(*, everyone: bool) -> int | None:
+    """Return whose objects to show, or None for everyone's."""
+    scope = current()
+    if everyone and not scope.everything:
+        raise MissingRight("Only administrators of the installation see this of other people.")
+    # Without an account nothing is one's own.
+    return None if everyone else scope.person_id or 0
+
+
+def _names(session: Session, ids: Iterable[int | None]) -> dict[int, schemas.PersonRef]:
+    query = select(tables.Person.id, tables.Person.name).where(tables.Person.id.in_({*ids} - {None}))
+    return {row.id: schemas.PersonRef(id=row.id, name=row.name) for row in session.execute(query)}
+
+
+@router.get("/account")
+def read_account(db: Db) -> schemas.Account:
+    """Return your account and your roles."""
+    scope = current()
+    with db.read() as session:
+        person = people.find_person(session, scope.person_id) if scope.person_id is not None else None
+        return schemas.Account(
+            person=to_person(session, person) if person is not None else None,
+            is_administrator=scope.everything,
+            can_create_first=scope.everything and sign_in.count_people(session) == 0,
+            session_id=scope.session_id,
+        )
+
+
+@router.patch("/account")
+def edit_account(db: Db, changes: schemas.EditAccount) -> schemas.Account:
+    """Change your name."""
+    with db.write() as session:
+        people.change(session, _own(session), name=changes.name)
+    return read_account(db)
+
+
+@router.post("/account/password", status_code=204)
+def change_password(db: Db, change: schemas.ChangePassword) -> Response:
+    """Change your password, and end your other sessions."""
+    with db.write() as session:
+        people.change_password(session, _own(session), change.old_password, change.new_password, current().session_id)
+    return Response(status_code=204)
+
+
+@router.get("/sessions")
+def list_sessions(db: Db, everyone: Everyone = False) -> list[schemas.OpenSession]:
+    """Return the browsers that are signed in. The last used one comes first."""
+    with db.read() as session:
+        rows = sign_in.list_sessions(session, _owner(everyone=everyone))
+        names = _names(session, (row.person_id for row in rows))
+        return [
+            schemas.OpenSession(
+                id=row.id,
+                person=names[row.person_id],
+                created_at=row.created_at,
+                last_used_at=row.last_used_at,
+                address=row.address,
+                browser=row.browser,
+                is_current=row.id == current().session_id,
+            )
+            for row in rows
+            if row.person_id is not None
+        ]
+
+
+@router.delete("/sessions", status_code=204)
+def sign_out_everywhere(db: Db) -> Response:
+    """End all of your sessions, also this one."""
+    with db.write() as session:
+        sign_in.revoke_all(session, _own(session))
+    return Response(status_code=204)
+
+
+@router.delete("/sessions/{session_id}", status_code=204)
+def end_session(db: Db, session_id: PathId) -> Response:
+    """End a session."""
+    with db.write() as session:
+        sign_in.revoke(session, sign_in.find_session(session, session_id, _owner(everyone=current().everything)))
+    return Response(status_code=204)
+
+
+def _to_token(session: Session, token: tables.AccessToken, person: schemas.PersonRef | None) -> schemas.AccessToken:
+    with backend_rights():
+        project = session.get(tables.Project, token.project_id) if token.project_id else None
+    return schemas.AccessToken(
+        id=token.id,
+        name=token.name,
+        person=person,
+        scopes=token.scopes,
+        project=project.name if project else None,
+        created_at=token.created_at,
+        expires_at=token.expires_at,
+        revoked_at=token.revoked_at,
+        last_used_at=token.last_used_at,
+        last_address=token.last_address,
+    )
+
+
+@router.get("/tokens")
+def list_tokens(db: Db, everyone: Everyone = False) -> list[schemas.AccessToken]:
+    """Return your tokens, newest first. Ended ones are listed for a month."""
+    with db.read() as session:
+        rows = tokens.list_tokens(session, _owner(everyone=everyone))
+        names = _names(session, (row.person_id for row in rows))
+        return [_to_token(session, row, names.get(row.person_id or 0)) for row in rows]
+
+
+@router.post("/tokens", status_code=201)
+def create_token(db: Db, new: schemas.CreateToken) -> schemas.CreatedToken:
+    """Create a token, and return its secret once."""
+    with db.write() as session:
+        person = _own(session)
+        if "worker" in new.scopes and not current().everything:
+            raise MissingRight("Only administrators of the installation create tokens for workers.")
+        token = tokens.create(
+            session,
+            new.name,
+            new.scopes,
+            person_id=person.id,
+            project_id=None if new.project is None else resolve(session, new.project),
+            expires_at=None if new.days is None else utc_now() + timedelta(days=new.days),
+        )
+        shown = _to_token(session, token.token, schemas.PersonRef(id=person.id, name=person.name))
+        return schemas.CreatedToken(**shown.model_dump(), secret=token.secret)
+
+
+@router.delete("/tokens/{token_id}", status_code=204)
+def revoke_token(db: Db, token_id: PathId) -> Response:
+    """Revoke a token. It stops working within seconds."""
+    with db.write() as session:
+        tokens.revoke(session, tokens.find_token(session, token_id, _owner(everyone=current().everything)))
+    return Response(status_code=204)

@@ -1,0 +1,195 @@
+"""/people and /groups: list, invite, change and disable people, and group them. For administrators."""
+
+from collections.abc import Iterable, Sequence
+
+from fastapi import APIRouter, Request, Response
+from sqlalchemy import func, select
+from sqlalchemy.orm import Session
+
+from arcadia_backend.accounts import people, sign_in
+from arcadia_backend.accounts.commands import LINK_PATH
+from arcadia_backend.accounts.roles import ROLE_NAMES, ROLES, backend_rights, forget_credentials
+from arcadia_backend.database import tables
+from arcadia_backend.database.columns import utc_now
+from arcadia_backend.database.engine import Db
+from arcadia_backend.database.scope import current
+from arcadia_backend.errors import Conflict
+from arcadia_backend.people import schemas
+from arcadia_backend.projects.service import resolve
+from arcadia_backend.web.idempotency import Idempotent
+from arcadia_backend.web.lookup import PathId
+from arcadia_backend.web.sign_in import sign_in_person
+
+router = APIRouter(tags=["people"])
+
+
+def to_people(session: Session, rows: Sequence[tables.Person]) -> list[schemas.Person]:
+    """Return people with their roles and when they were last seen."""
+    ids = [person.id for person in rows]
+    used = select(tables.SignInSession.person_id, func.max(tables.SignInSession.last_used_at))
+    of_people = used.where(tables.SignInSession.person_id.in_(ids)).group_by(tables.SignInSession.person_id)
+    seen = {row[0]: row[1] for row in session.execute(of_people)}
+    roles = _roles_of(session, ids)
+    return [
+        schemas.Person(
+            id=person.id,
+            name=person.name,
+            email=person.email,
+            is_administrator=person.is_administrator,
+            disabled=person.disabled_at is not None,
+            has_password=person.password_hash is not None,
+            created_at=person.created_at,
+            last_seen_at=seen.get(person.id),
+            roles=roles.get(person.id, []),
+        )
+        for person in rows
+    ]
+
+
+def to_person(session: Session, person: tables.Person) -> schemas.Person:
+    """Return a person as the API shows it."""
+    return to_people(session, [person])[0]
+
+
+def _roles_of(session: Session, ids: Iterable[int]) -> dict[int, list[schemas.HeldRole]]:
+    role, project, member, group = tables.ProjectRole, tables.Project, tables.GroupMember, tables.PersonGroup
+    ids = list(ids)
+    columns = (project.id, project.name, role.role)
+    own = select(role.person_id, *columns).join(project, project.id == role.project_id).where(role.person_id.in_(ids))
+    of_groups = (
+        select(member.person_id, *columns, group.name)
+        .select_from(role)
+        .join(project, project.id == role.project_id)
+        .join(member, member.group_id == role.group_id)
+        .join(group, group.id == role.group_id)
+        .where(member.person_id.in_(ids))
+    )
+    roles: dict[int, list[schemas.HeldRole]] = {}
+    with backend_rights():
+        rows = [*session.execute(own), *session.execute(of_groups)]
+    for person_id, project_id, name, held, *groups in rows:
+        entry = schemas.HeldRole(
+            project_id=project_id, project=name, role=ROLE_NAMES[held], group=groups[0] if groups else None
+        )
+        roles.setdefault(person_id, []).append(entry)
+    return roles
+
+
+@router.get("/people")
+def list_people(db: Db) -> list[schemas.Person]:
+    """Return all people by name."""
+    with db.read() as session:
+        return to_people(session, people.list_people(session))
+
+
+@router.post("/people", status_code=201)
+def invite_person(db: Db, new: schemas.InvitePerson) -> schemas.Invitation:
+    """Add a person, and return a one-time link with which they choose a password."""
+    with db.write() as session:
+        if sign_in.count_people(session) == 0:
+            raise Conflict("Create your own account first. It administers the installation.")
+        person = people.add(session, new.name, new.email, is_administrator=new.is_administrator)
+        if new.project is not None:
+            project_id = resolve(session, new.project)
+            session.add(tables.ProjectRole(project_id=project_id, person_id=person.id, role=ROLES[new.role]))
+            session.flush()
+        return _invite(session, person)
+
+
+@router.post("/people/first", status_code=201)
+def create_first_person(db: Db, request: Request, response: Response, new: schemas.FirstAccount) -> schemas.Person:
+    """Create the first administrator, and sign them in. From then on everyone signs in."""
+    with db.write() as session:
+        person = people.add_first(session, new.name, new.email, new.password)
+        sign_in_person(session, request, response, person)
+        return to_person(session, person)
+
+
+@router.get("/people/{person_id}")
+def read_person(db: Db, person_id: PathId) -> schemas.Person:
+    """Return a person."""
+    with db.read() as session:
+        return to_person(session, people.find_person(session, person_id))
+
+
+@router.patch("/people/{person_id}")
+def edit_person(db: Db, person_id: PathId, changes: schemas.EditPerson) -> schemas.Person:
+    """Change a person. A disabled person is signed out, and their tokens stop working."""
+    with db.write() as session:
+        person = people.find_person(session, person_id, lock=True)
+        if changes.disabled and person.id == current().person_id:
+            raise Conflict("You cannot disable your own account. Another administrator can.")
+        people.change(session, person, **changes.model_dump())
+        return to_person(session, person)
+
+
+@router.post("/people/{person_id}/link")
+def create_link(db: Db, person_id: PathId) -> schemas.Invitation:
+    """Return a one-time link with which a person chooses a new password. Earlier links end."""
+    with db.write() as session:
+        return _invite(session, people.find_person(session, person_id))
+
+
+@router.delete("/people/{person_id}/sessions", status_code=204)
+def sign_person_out(db: Db, person_id: PathId) -> Response:
+    """Sign a person out in every browser."""
+    with db.write() as session:
+        sign_in.revoke_all(session, people.find_person(session, person_id))
+    return Response(status_code=204)
+
+
+def _invite(session: Session, person: tables.Person) -> schemas.Invitation:
+    purpose = people.link_purpose(person)
+    secret = sign_in.create_link(session, purpose, person)
+    expires_at = utc_now() + sign_in.LINK_LIFETIMES[purpose]
+    return schemas.Invitation(person=to_person(session, person), path=LINK_PATH + secret, expires_at=expires_at)
+
+
+@router.get("/groups")
+def list_person_groups(db: Db) -> list[schemas.Group]:
+    """Return all groups by name."""
+    with db.read() as session:
+        return _to_groups(session, people.list_groups(session))
+
+
+@router.post("/groups", status_code=201)
+def create_person_group(db: Db, once: Idempotent, new: schemas.CreateGroup) -> schemas.Group:
+    """Create a group."""
+    with once.write(db) as session:
+        group = tables.PersonGroup(name=new.name)
+        people.set_group(session, group, None, new.members)
+        return once.store(session, _to_groups(session, [group])[0])
+
+
+@router.patch("/groups/{group_id}")
+def edit_person_group(db: Db, group_id: PathId, changes: schemas.EditGroup) -> schemas.Group:
+    """Rename a group, or change its members."""
+    with db.write() as session:
+        group = people.find_group(session, group_id)
+        people.set_group(session, group, changes.name, changes.members)
+        return _to_groups(session, [group])[0]
+
+
+@router.delete("/groups/{group_id}", status_code=204)
+def delete_person_group(db: Db, group_id: PathId) -> Response:
+    """Delete a group with its roles. The people stay."""
+    with db.write() as session:
+        session.delete(people.find_group(session, group_id))
+        forget_credentials(session)
+    return Response(status_code=204)
+
+
+def _to_groups(session: Session, groups: Sequence[tables.PersonGroup]) -> list[schemas.Group]:
+    members = people.members_of(session, [group.id for group in groups])
+    ids = {person_id for each in members.values() for person_id in each}
+    query = select(tables.Person.id, tables.Person.name).where(tables.Person.id.in_(ids))
+    names = {row.id: row.name for row in session.execute(query)}
+    return [
+        schemas.Group(
+            id=group.id,
+            name=group.name,
+            from_oidc=group.from_oidc,
+            members=[schemas.PersonRef(id=each, name=names[each]) for each in members[group.id]],
+        )
+        for group in groups
+    ]

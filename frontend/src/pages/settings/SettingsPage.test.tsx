@@ -1,0 +1,116 @@
+import { screen, within } from "@testing-library/react";
+import userEvent from "@testing-library/user-event";
+import { expect, it } from "vitest";
+import type { Account, Person } from "@/api/types";
+import { renderPage } from "@/testing/render";
+import { refusal, serve, type Answer } from "@/testing/server";
+import SettingsPage from "./SettingsPage";
+
+const ana: Person = {
+  id: 1,
+  name: "Ana",
+  email: "ana@example.org",
+  is_administrator: true,
+  disabled: false,
+  has_password: true,
+  created_at: "2026-01-01T10:00:00Z",
+  last_seen_at: null,
+  roles: [],
+};
+const bea: Person = {
+  ...ana,
+  id: 2,
+  name: "Bea",
+  email: "bea@example.org",
+  is_administrator: false,
+  roles: [{ project_id: 2, project: "Maze", role: "viewer", group: "Lab" }],
+};
+const accountOf = (person: Person | null): Account => ({
+  person,
+  is_administrator: person?.is_administrator ?? true,
+  can_create_first: person === null,
+  session_id: 1,
+});
+
+function open(person: Person | null, answers: Record<string, Answer> = {}, at = "/settings") {
+  const server = serve({ "GET /account": accountOf(person), "GET /projects": [], ...answers });
+  renderPage(<SettingsPage />, { at, path: "/settings/:tab?" });
+  return server;
+}
+
+it("offers the first account where nobody signs in", async () => {
+  const server = open(null, {
+    "POST /people/first": () =>
+      refusal(422, "password", [{ field: "password", message: "must have at least 12 characters" }]),
+  });
+  await userEvent.click(await screen.findByRole("button", { name: "Create the first account" }));
+  await userEvent.type(screen.getByRole("textbox", { name: "Name" }), "Ana");
+  await userEvent.type(screen.getByRole("textbox", { name: "E-mail address" }), "ana@example.org");
+  await userEvent.type(screen.getByLabelText(/^Password/, { selector: "input" }), "short{Enter}");
+  expect(await screen.findByText("Must have at least 12 characters.")).toBeTruthy();
+  expect(server.of("POST /people/first")[0]?.body).toEqual({
+    name: "Ana",
+    email: "ana@example.org",
+    password: "short",
+  });
+});
+
+it("shows people and the audit log only to those who may open them", async () => {
+  open(bea);
+  expect(await screen.findByText(/viewer of/)).toBeTruthy();
+  expect(screen.getByText(/by group Lab/)).toBeTruthy();
+  expect(screen.getAllByRole("tab").map((tab) => tab.textContent)).toEqual(["Account", "Tokens", "Sessions"]);
+});
+
+it("shows the link of an invitation once, with the server's address", async () => {
+  const invitation = { person: bea, path: "/welcome#secret", expires_at: "2026-01-08T10:00:00Z" };
+  const server = open(
+    ana,
+    { "GET /people": [ana, bea], "POST /people": invitation, "GET /projects": [] },
+    "/settings/people",
+  );
+  await userEvent.click(await screen.findByRole("button", { name: "Invite person" }));
+  const dialog = await screen.findByRole("dialog", { name: "Invite person" });
+  await userEvent.type(within(dialog).getByRole("textbox", { name: "Name" }), "Bea");
+  await userEvent.type(within(dialog).getByRole("textbox", { name: "E-mail address" }), "bea@example.org");
+  await userEvent.click(within(dialog).getByRole("button", { name: "Create link" }));
+  const link = await screen.findByRole<HTMLInputElement>("textbox", { name: "Link" });
+  expect(link.value).toBe(`${window.location.origin}/welcome#secret`);
+  expect(server.of("POST /people")[0]?.body).toEqual({
+    name: "Bea",
+    email: "bea@example.org",
+    is_administrator: false,
+    role: "editor",
+  });
+});
+
+it("filters the audit log, and exports what it shows", async () => {
+  const entry = {
+    id: 5,
+    at: "2026-01-01T10:00:00Z",
+    person_id: 2,
+    name: "Bea",
+    token_id: null,
+    address: "10.0.0.7",
+    action: "stop",
+    kind: "run",
+    object_id: "3",
+    object_name: "Pong",
+    project_id: 1,
+    before: { desired: "run" },
+    after: { desired: "stop" },
+  };
+  const server = open(
+    ana,
+    { "GET /people": [ana, bea], "GET /audit": { items: [entry], next_before: null } },
+    "/settings/audit",
+  );
+  expect(await screen.findByText("Stop run Pong")).toBeTruthy();
+  await userEvent.selectOptions(await screen.findByRole("combobox", { name: "Person" }), "Bea");
+  await userEvent.selectOptions(screen.getByRole("combobox", { name: "Action" }), "Stop");
+  await screen.findByText("Stop run Pong");
+  const { query } = server.of("GET /audit").at(-1) ?? {};
+  expect([query?.get("person_id"), query?.get("action")]).toEqual(["2", "stop"]);
+  const link = screen.getByRole("link", { name: "Export as JSON Lines" });
+  expect(link.getAttribute("href")).toBe("/api/v1/audit/export?person_id=2&action=stop");
+});

@@ -1,0 +1,92 @@
+import { Skeleton, Stack, Tabs, Text, Title } from "@mantine/core";
+import { useQuery } from "@tanstack/react-query";
+import type { ComponentType } from "react";
+import { useNavigate, useParams } from "react-router";
+import { accountQuery } from "@/api/session";
+import type { Account } from "@/api/types";
+import { EmptyState } from "@/ui/EmptyState";
+import { QueryError } from "@/ui/QueryError";
+import { usePageTitle } from "@/ui/usePageTitle";
+import { AccountTab } from "./AccountTab";
+import { AuditTab } from "./AuditTab";
+import { FirstAccountCard } from "./FirstAccountCard";
+import { GroupsTab } from "./GroupsTab";
+import { PeopleTab } from "./PeopleTab";
+import { SessionsTab } from "./SessionsTab";
+import classes from "./settings.module.css";
+import { TokensTab } from "./TokensTab";
+
+export interface TabProps {
+  account: Account;
+}
+
+interface Tab {
+  value: string;
+  label: string;
+  Content: ComponentType<TabProps>;
+  /** Whether the account may open it. By default everyone with an account. */
+  isFor?: (account: Account) => boolean;
+}
+
+const isAdministrator = (account: Account) => account.is_administrator;
+const administersProject = (account: Account) =>
+  account.is_administrator || (account.person?.roles ?? []).some(({ role }) => role === "administrator");
+
+const TABS: Tab[] = [
+  { value: "account", label: "Account", Content: AccountTab },
+  { value: "tokens", label: "Tokens", Content: TokensTab },
+  { value: "sessions", label: "Sessions", Content: SessionsTab },
+  { value: "people", label: "People", Content: PeopleTab, isFor: isAdministrator },
+  { value: "groups", label: "Groups", Content: GroupsTab, isFor: isAdministrator },
+  { value: "audit", label: "Audit log", Content: AuditTab, isFor: administersProject },
+];
+
+/** People and access: your account, and for administrators people, groups and the audit log. */
+export default function SettingsPage() {
+  usePageTitle("Settings");
+  const account = useQuery(accountQuery);
+  return (
+    <Stack className={classes.sheet} gap="md">
+      <Stack gap={4}>
+        <Title order={1}>People and access</Title>
+        <Text size="sm" c="dimmed">
+          Who signs in here, and what they may see and change.
+        </Text>
+      </Stack>
+      {account.data ? (
+        <Content account={account.data} />
+      ) : account.error ? (
+        <QueryError error={account.error} retry={() => void account.refetch()} />
+      ) : (
+        <Skeleton height={240} radius="sm" role="status" aria-label="Loading your account…" />
+      )}
+    </Stack>
+  );
+}
+
+function Content({ account }: TabProps) {
+  const { tab } = useParams();
+  const navigate = useNavigate();
+  if (account.can_create_first) return <FirstAccountCard />;
+  if (!account.person)
+    return <EmptyState title="You have no account here">Sign in with an account to see it.</EmptyState>;
+  const shown = TABS.filter(({ isFor }) => !isFor || isFor(account));
+  const current = shown.find(({ value }) => value === tab)?.value ?? "account";
+  const open = (value: string | null) => void navigate(`/settings/${value ?? "account"}`, { replace: true });
+  return (
+    <Tabs value={current} onChange={open} keepMounted={false}>
+      <Tabs.List className={classes.tabs ?? ""}>
+        {shown.map(({ value, label }) => (
+          <Tabs.Tab key={value} value={value}>
+            {label}
+          </Tabs.Tab>
+        ))}
+      </Tabs.List>
+      {shown.map(({ value, Content: Panel }) => (
+        <Tabs.Panel key={value} value={value} pt="md">
+          <Panel account={account} />
+        </Tabs.Panel>
+      ))}
+    </Tabs>
+  );
+}

@@ -1,0 +1,152 @@
+import type { Practice, PracticeDocument, PracticePreview } from "@/api/types";
+
+export const aPreview = (changes: Partial<PracticePreview> = {}): PracticePreview => ({
+  reviews: 3,
+  practiced: 12,
+  held_out: 9,
+  steps: 50_000,
+  runs: 2,
+  training_steps: 100_000,
+  training_seconds: 5_400,
+  measuring_seconds: 120,
+  disk_bytes: 140_000_000,
+  refused: null,
+  ...changes,
+});
+
+type Difference = PracticeDocument["mistakes"];
+
+const difference = (changes: Partial<Difference>): Difference => ({
+  mean: 0.4,
+  interval: [0.1, 0.7],
+  unit: "moment",
+  count: 9,
+  verdict: "improved",
+  ...changes,
+});
+
+const anArm = (
+  name: "practice" | "control",
+  outcome: number,
+  score: number,
+): PracticeDocument["arms"][number] => ({
+  name,
+  pair: 1,
+  directory: null,
+  run_id: name === "practice" ? 21 : 22,
+  seed: 1,
+  share: name === "practice" ? 0.5 : 0,
+  first_step: 2000,
+  last_step: 52_000,
+  outcome,
+  probability: name === "practice" ? 0.1 : 0.5,
+  score,
+  scores: [score],
+});
+
+/** What a practice changed, with these differences. */
+export const aVerdict = (
+  mistakes: Partial<Difference> = {},
+  score: Partial<Difference> = {},
+): PracticeDocument => ({
+  env: "ALE/Pong-v5",
+  algorithm: "paac",
+  checkpoint_step: 2000,
+  protocol: "no-op-5min",
+  acting: { name: "sampled", epsilon: null },
+  seed: 1,
+  share: 0.5,
+  before: 10,
+  steps: 50_000,
+  pairs: 1,
+  futures: 64,
+  horizon: 200,
+  gamma: 0.99,
+  clip_rewards: true,
+  evaluation_seed: 2,
+  practiced: [],
+  held_out: [
+    {
+      seed: 1,
+      episode: 0,
+      decision: 2,
+      taken: "UP",
+      better: "DOWN",
+      scale: 1,
+      was_practiced: false,
+      before: { outcome: -0.8, probability: 0.6 },
+      practice: [{ outcome: 0.2, probability: 0.1 }],
+      control: [{ outcome: -0.2, probability: 0.5 }],
+    },
+  ],
+  arms: [anArm("practice", 0.2, 3), anArm("control", -0.2, 4)],
+  mistakes: difference(mistakes),
+  repeated: difference({ mean: -0.4, interval: [-0.6, -0.1] }),
+  score: difference({
+    mean: -1,
+    interval: [-3, 1],
+    unit: "episode",
+    count: 30,
+    verdict: "no improvement shown",
+    ...score,
+  }),
+  cost: {
+    training_steps: 100_000,
+    futures: 1_728,
+    evaluation_episodes: 60,
+    training_seconds: 5_000,
+    measuring_seconds: 100,
+  },
+});
+
+/** A practice of the review of replay 2, which trains. */
+export const aPractice = (changes: Partial<Practice> = {}): Practice => ({
+  id: 8,
+  job_id: 19,
+  replay_id: 2,
+  run_id: 1,
+  step: 2000,
+  state: "running",
+  reason: null,
+  traceback: null,
+  done: 25_000,
+  total: 100_000,
+  worker: null,
+  created_at: "2026-11-29T12:00:00Z",
+  started_at: null,
+  finished_at: null,
+  share: 0.5,
+  before: 10,
+  steps: 50_000,
+  pairs: 1,
+  evaluations: 30,
+  stage: "training",
+  practiced: 12,
+  held_out: 9,
+  outcome_before: -0.8,
+  probability_before: 0.6,
+  arms: [
+    {
+      name: "practice",
+      pair: 1,
+      run_id: 21,
+      state: "running",
+      steps: 25_000,
+      outcome: null,
+      probability: null,
+      score: null,
+    },
+    {
+      name: "control",
+      pair: 1,
+      run_id: 22,
+      state: "queued",
+      steps: 0,
+      outcome: null,
+      probability: null,
+      score: null,
+    },
+  ],
+  document: null,
+  ...changes,
+});

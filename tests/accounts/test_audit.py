@@ -1,0 +1,214 @@
+"""The audit log: who did what, written with the change."""
+
+import json
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from fastapi.testclient import TestClient
+from sqlalchemy import func, select, update
+
+from arcadia_backend.accounts import audit
+from arcadia_backend.database.columns import utc_now
+from arcadia_backend.database.engine import Database
+from arcadia_backend.database.scope import Scope, acting_as
+from arcadia_backend.database.tables import AuditEntry, Run
+from tests.accounts.signing_in import API, PASSWORD, create_first, join, read, sign_in, stranger
+from tests.factories import Api, started
+
+
+def entries(client: TestClient, **filters: Any) -> list[dict[str, Any]]:
+    """Return entries of the audit log, newest first."""
+    items: list[dict[str, Any]] = read(client.get(f"{API}/audit", params=filters))["items"]
+    return items
+
+
+def launch(client: TestClient) -> int:
+    """Launch a run."""
+    number: int = read(client.post(f"{API}/runs", json={"preset": "paac-cartpole"}), 201)["id"]
+    return number
+
+
+def test_an_open_server_records_nothing(api: Api, client: TestClient, database: Database) -> None:
+    api.act(api.launch()["id"], "stop")
+    with database.read() as session:
+        assert session.scalar(select(func.count()).select_from(AuditEntry)) == 0
+    assert entries(client) == []
+
+
+def test_a_change_is_recorded_with_the_old_and_the_new_value(client: TestClient) -> None:
+    ana = create_first(client)["id"]
+    run = launch(client)
+    client.patch(f"{API}/runs/{run}", json={"name": "Better", "priority": 3}).raise_for_status()
+    [entry] = entries(client, kind="run", action="change")
+    assert (entry["name"], entry["person_id"], entry["address"]) == ("Ana", ana, "testclient")
+    assert (entry["object_id"], entry["object_name"], entry["project_id"]) == (str(run), "Better", 1)
+    assert entry["before"] == {"name": "PAAC on CartPole", "priority": 0}
+    assert entry["after"] == {"name": "Better", "priority": 3}
+
+
+@pytest.mark.parametrize("actions", [["stop", "archive", "restore"], ["pause", "resume"]])
+def test_actions_have_their_own_verbs(client: TestClient, actions: list[str]) -> None:
+    create_first(client)
+    run = launch(client)
+    for action in actions:
+        client.post(f"{API}/runs/{run}/{action}").raise_for_status()
+    recorded = [entry["action"] for entry in entries(client, kind="run")]
+    assert recorded == [*reversed(actions), "create"]
+
+
+def test_changed_settings_are_recorded(client: TestClient) -> None:
+    create_first(client)
+    run = launch(client)
+    body = {"fields": {"learning_rate": 0.0001}}
+    client.post(f"{API}/runs/{run}/changes", json=body).raise_for_status()
+    [entry] = entries(client, action="change settings")
+    assert entry["after"] == {"learning_rate": 0.0001}
+    assert entry["before"]["learning_rate"] != 0.0001
+
+
+def test_an_entry_is_stored_with_its_change_or_not_at_all(api: Api, database: Database) -> None:
+    run = api.launch()["id"]
+    ana = Scope(everything=True, person_id=1, name="Ana")
+
+    def rename(*, fails: bool) -> None:
+        with acting_as(ana), database.write() as session:
+            session.get_one(Run, run).name = "Renamed"
+            session.flush()
+            assert session.scalar(select(func.count()).select_from(AuditEntry)) == 1
+            if fails:
+                raise RuntimeError("the transaction is rolled back")
+
+    with pytest.raises(RuntimeError):
+        rename(fails=True)
+    with database.read() as session:
+        assert session.scalar(select(func.count()).select_from(AuditEntry)) == 0
+    rename(fails=False)
+    with database.read() as session:
+        assert session.scalar(select(AuditEntry.name)) == "Ana"
+
+
+def test_entries_outlive_their_objects(client: TestClient) -> None:
+    create_first(client)
+    project = read(client.post(f"{API}/projects", json={"name": "Maze"}), 201)["id"]
+    assert client.delete(f"{API}/projects/{project}").status_code == 204
+    listed = entries(client, kind="project", object_id=str(project))
+    assert [(each["action"], each["object_name"]) for each in listed] == [("delete", "Maze"), ("create", "Maze")]
+    assert listed[0]["before"] == {"name": "Maze"}
+
+
+def test_accounts_are_recorded_without_their_secrets(client: TestClient) -> None:
+    create_first(client)
+    bo = join(client, "Bo", project="Main", role="viewer")
+    [role] = read(client.get(f"{API}/projects/1/members"))["items"]
+    client.patch(f"{API}/projects/1/members/{role['id']}", json={"role": "editor"}).raise_for_status()
+    secret = read(bo.post(f"{API}/tokens", json={"name": "script", "scopes": ["read"]}), 201)["secret"]
+    assert sign_in(stranger(client), "Bo", "wrong password").status_code == 401
+    assert bo.delete(f"{API}/session").status_code == 204
+    [changed] = entries(client, kind="role", action="change")
+    assert (changed["object_name"], changed["before"], changed["after"]) == (
+        "Bo, editor",
+        {"role": "viewer"},
+        {"role": "editor"},
+    )
+    recorded = [(each["action"], each["kind"], each["name"]) for each in entries(client)]
+    for expected in (
+        ("create first account", "person", "Ana"),
+        ("create", "person", "Ana"),
+        ("create invite link", "person", "Ana"),
+        ("choose password", "person", "Bo"),
+        ("sign in", "person", "Bo"),
+        ("create", "token", "Bo"),
+        ("refuse sign-in", "person", ""),
+        ("sign out", "person", "Bo"),
+    ):
+        assert expected in recorded
+    exported = client.get(f"{API}/audit/export").text
+    for hidden in (secret, PASSWORD, "wrong password", "$argon2"):
+        assert hidden not in exported
+
+
+def test_a_bulk_action_is_of_the_person_who_requested_it(api: Api, client: TestClient) -> None:
+    create_first(client)
+    runs = [launch(client) for _number in range(2)]
+    project = read(client.post(f"{API}/projects", json={"name": "Maze"}), 201)["id"]
+    body = {"runs": runs}
+    client.post(f"{API}/projects/{project}/items", json=body).raise_for_status()
+    moved = entries(client, kind="run", action="move")
+    assert [(each["object_id"], each["after"]) for each in moved] == [
+        (str(run), {"project_id": project}) for run in reversed(runs)
+    ]
+    client.post(f"{API}/bulk-actions", params={"project": "Maze"}, json={"action": "stop"}).raise_for_status()
+    api.user.app.state.bulk_action_thread.run_once()  # type: ignore[union-attr]
+    stopped = entries(client, kind="run", action="stop")
+    assert {each["object_id"] for each in stopped} == {str(run) for run in runs}
+    assert {each["name"] for each in stopped} == {"Ana"}
+    assert {api.run(run)["stopped_by"] for run in runs} == {"Ana"}
+
+
+def test_reports_of_workers_are_not_recorded(api: Api, client: TestClient) -> None:
+    create_first(client)
+    launch(client)
+    before = entries(client)
+    claimed = api.claim()
+    api.send(claimed["run_id"], claimed["attempt"], started()).raise_for_status()
+    assert entries(client) == before
+
+
+def test_the_log_is_filtered_and_paged(client: TestClient) -> None:
+    create_first(client)
+    bo = join(client, "Bo", project="Main")
+    launch(client)
+    launch(bo)
+    person_id = read(bo.get(f"{API}/account"))["person"]["id"]
+    assert {each["name"] for each in entries(client, person_id=person_id)} == {"Bo"}
+    assert {each["kind"] for each in entries(client, project_id=1)} == {"role", "run"}
+    now = utc_now()
+    assert entries(client, since=now.isoformat()) == []
+    assert entries(client, until=(now - timedelta(hours=1)).isoformat()) == []
+    everything = entries(client)
+    pages: list[dict[str, Any]] = []
+    before = None
+    while True:
+        more: dict[str, int] = {"before": before} if before else {}
+        page = read(client.get(f"{API}/audit", params={"limit": 2, **more}))
+        pages += page["items"]
+        if (before := page["next_before"]) is None:
+            break
+    assert pages == everything
+
+
+def test_the_export_has_an_entry_in_each_line(client: TestClient, monkeypatch: pytest.MonkeyPatch) -> None:
+    create_first(client)
+    launch(client)
+    launch(client)
+    # Each batch is a query of its own.
+    monkeypatch.setattr("arcadia_backend.people.audit_log.EXPORT_BATCH", 2)
+    answer = client.get(f"{API}/audit/export")
+    assert answer.headers["content-type"].startswith("application/jsonl")
+    assert "audit.jsonl" in answer.headers["content-disposition"]
+    assert [json.loads(line) for line in answer.text.splitlines()] == entries(client)
+    only_runs = client.get(f"{API}/audit/export", params={"kind": "run"}).text.splitlines()
+    assert [json.loads(line)["kind"] for line in only_runs] == ["run", "run"]
+
+
+def test_people_see_the_entries_of_projects_that_they_administer(client: TestClient) -> None:
+    create_first(client)
+    read(client.post(f"{API}/projects", json={"name": "Maze"}), 201)
+    launch(client)
+    viewer = join(client, "Vi", project="Main", role="viewer")
+    head = join(client, "Bo", project="Maze", role="administrator")
+    assert entries(viewer) == []
+    assert viewer.get(f"{API}/audit/export").text == ""
+    assert {each["project_id"] for each in entries(head)} == {2}
+    assert entries(head, project_id=1) == []
+
+
+def test_old_entries_are_deleted(client: TestClient, database: Database) -> None:
+    create_first(client)
+    launch(client)
+    with database.write() as session:
+        old = utc_now() - timedelta(days=31)
+        session.execute(update(AuditEntry).where(AuditEntry.kind == "person").values(at=old))
+        audit.delete_old(session, utc_now(), days=30)
+    assert {each["kind"] for each in entries(client)} == {"run"}
