@@ -46,7 +46,7 @@ def upgrade() -> None:
         sa.Column("core_seconds", columns.Number, nullable=True),
         sa.ForeignKeyConstraint(["run_id"], ["runs.id"], name=op.f("fk_submissions_run_id_runs"), ondelete="CASCADE"),
         sa.PrimaryKeyConstraint("id", name=op.f("pk_submissions")),
-        sa.UniqueConstraint("run_id", "attempt", name=op.f("uq_submissions_run_id")),
+        sa.UniqueConstraint("run_id", "attempt", name=op.f("uq_submissions_run_id_attempt")),
         sqlite_autoincrement=True,
     )
     op.create_index("ix_submissions_state", "submissions", ["state"])

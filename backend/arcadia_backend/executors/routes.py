@@ -11,7 +11,7 @@ from sqlalchemy import select
 from arcadia_backend.config import CurrentSettings
 from arcadia_backend.database.engine import Db
 from arcadia_backend.database.tables import ExecutorSettings, Submission
-from arcadia_backend.executors import ExecutorError, JobOrder
+from arcadia_backend.executors.executor import ExecutorError, JobOrder
 from arcadia_backend.executors.service import token_of_job
 from arcadia_backend.executors.slurm import Slurm, SlurmSettings
 from arcadia_backend.live.notices import publish

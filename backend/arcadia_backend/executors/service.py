@@ -17,7 +17,8 @@ from arcadia_backend.config import Settings
 from arcadia_backend.database.columns import utc_now
 from arcadia_backend.database.engine import Database
 from arcadia_backend.database.tables import Attempt, ExecutorSettings, Run, Submission
-from arcadia_backend.executors import Executor, ExecutorError, JobOrder, SchedulerJob, executor_kinds
+from arcadia_backend.executors import EXECUTORS
+from arcadia_backend.executors.executor import Executor, ExecutorError, JobOrder, SchedulerJob
 from arcadia_backend.failure_log import FailureLog
 from arcadia_backend.live.background import BackgroundThread
 from arcadia_backend.logs import note
@@ -93,12 +94,11 @@ class SubmissionThread:
 
     def _open_executors(self) -> dict[str, Executor]:
         """Return the schedulers that are set up. One whose settings changed is opened again."""
-        kinds = executor_kinds()
         with self._database.read() as session:
             stored = {row.executor: row.settings for row in session.scalars(select(ExecutorSettings))}
         for name, settings in stored.items():
-            if name in kinds and (name not in self._executors or self._executors[name][0] != settings):
-                kind = kinds[name]
+            if name in EXECUTORS and (name not in self._executors or self._executors[name][0] != settings):
+                kind = EXECUTORS[name]
                 opened = kind.open(kind.settings.model_validate(settings), self._settings.scheduler_seconds / 2)
                 self._executors[name] = (settings, opened)
         return {name: self._executors[name][1] for name in stored if name in self._executors}

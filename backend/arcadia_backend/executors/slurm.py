@@ -13,7 +13,7 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 
-from arcadia_backend.executors import ExecutorError, JobOrder, JobPhase, SchedulerJob
+from arcadia_backend.executors.executor import ExecutorError, JobOrder, JobPhase, SchedulerJob
 from arcadia_backend.startup.parts import die_with_parent
 from arcadia_workers.contract.values import NO_BOOLEAN, STORABLE
 
@@ -24,8 +24,10 @@ TAIL_BYTES = 8_000
 _WAITING = {"PENDING", "CONFIGURING", "REQUEUED", "REQUEUE_HOLD", "REQUEUE_FED", "RESV_DEL_HOLD", "SPECIAL_EXIT"}
 _RUNNING = {"RUNNING", "COMPLETING", "SUSPENDED", "STOPPED", "SIGNALING", "STAGE_OUT", "RESIZING"}
 
-Word = Annotated[str, StringConstraints(strip_whitespace=True, max_length=200, pattern=r"^[\w.,:@+/=-]*$"), STORABLE]
-Line = Annotated[str, StringConstraints(strip_whitespace=True, max_length=1_000, pattern=r"^[^\r\n]*$"), STORABLE]
+Word = Annotated[
+    str, StringConstraints(strip_whitespace=True, max_length=200, pattern=r"^[A-Za-z0-9_.,:@+/=-]*$"), STORABLE
+]
+Line = Annotated[str, StringConstraints(max_length=1_000, pattern=r"^[^\r\n]*$"), STORABLE]
 
 
 class SlurmSettings(BaseModel):
@@ -33,11 +35,13 @@ class SlurmSettings(BaseModel):
 
     model_config = ConfigDict(extra="forbid")
 
-    backend_url: Annotated[Line, StringConstraints(pattern=r"^https?://[^\s/]+")] = Field(
+    backend_url: Annotated[
+        str, StringConstraints(max_length=1_000, pattern=r"^https?://[^\s/]+(/[^\s]*)?$"), STORABLE
+    ] = Field(
         title="Address of this server",
         description="The address that nodes reach, such as https://arcadia.example.org.",
     )
-    directory: Annotated[Line, StringConstraints(pattern=r"^/")] = Field(
+    directory: Annotated[str, StringConstraints(max_length=1_000, pattern=r"^/[^\r\n]*$"), STORABLE] = Field(
         title="Folder for output",
         description="Jobs write their output here. Pages show it if the nodes and this server share the folder.",
     )
@@ -48,11 +52,13 @@ class SlurmSettings(BaseModel):
     )
     partition: Word = Field(default="", title="Partition")
     account: Word = Field(default="", title="Account")
-    time_limit: Annotated[str, StringConstraints(pattern=r"^((\d+-)?\d+(:\d{2}){0,2})?$", max_length=20)] = Field(
-        default="", title="Time limit", description="Such as 1-12:00:00. A run continues in another job afterwards."
+    time_limit: Annotated[str, StringConstraints(pattern=r"^(([0-9]+-)?[0-9]+(:[0-9]{2}){0,2})?$", max_length=20)] = (
+        Field(
+            default="", title="Time limit", description="Such as 1-12:00:00. A run continues in another job afterwards."
+        )
     )
     cores: Annotated[int, NO_BOOLEAN] = Field(default=2, ge=1, le=1_024, title="Cores")
-    memory: Annotated[str, StringConstraints(pattern=r"^(\d+[KMGT]?)?$", max_length=20)] = Field(
+    memory: Annotated[str, StringConstraints(pattern=r"^([0-9]+[KMGT]?)?$", max_length=20)] = Field(
         default="", title="Memory", description="Such as 8G."
     )
     gpus: Annotated[int, NO_BOOLEAN] = Field(

@@ -156,6 +156,11 @@ def main() -> int:
     if options.once:
         wanted = WantedRun(options.run, options.attempt)
         return train_once(settings, options.queue, options.name, options.executor, wanted)
+    return serve(options, settings)
+
+
+def serve(options: argparse.Namespace, settings: WorkerSettings) -> int:
+    """Train runs of the queue and do jobs until the worker is stopped. Return the exit status."""
     host = socket.gethostname()
     place = lock_directory(settings.directory(options.name or host), shared=options.name is None)
     directory = place.directory

@@ -46,7 +46,7 @@ class Run(Base):
     env: Mapped[str] = mapped_column(String(100))
     queue: Mapped[QueueName | None]
     # Where it trains: "workers", or a scheduler.
-    executor: Mapped[str] = mapped_column(String(16), default=WORKERS, server_default=WORKERS)
+    executor: Mapped[str] = mapped_column(String(16), server_default=WORKERS)
     priority: Mapped[int] = mapped_column(default=0)
     notes: Mapped[str] = mapped_column(Text, default="")
     # Its fields are copied to the table of settings, which needs the earlier configuration after a change.
