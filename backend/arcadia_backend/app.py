@@ -81,6 +81,7 @@ from arcadia_backend.web.formats import refuse_unknown_parameters
 from arcadia_backend.web.frontend import serve_client, serve_frontend
 from arcadia_backend.web.mcp import McpEndpoint, serve_mcp
 from arcadia_backend.web.middleware import AllowedMethods, Compression, MethodNotAllowed
+from arcadia_backend.web.oidc import router as openid
 from arcadia_backend.web.perimeter import Perimeter, RightsCheck
 from arcadia_backend.web.security import describe_access, guard, guard_socket
 from arcadia_backend.web.sessions import SessionStore, WrongTokenLimit
@@ -142,6 +143,7 @@ ROUTERS = (
     account,
     audit_log,
     session,
+    openid,
 )
 
 

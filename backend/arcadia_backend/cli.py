@@ -142,7 +142,7 @@ def serve(settings: Settings) -> int:
     from arcadia_backend.app import create_app
     from arcadia_backend.startup.checks import make_ready, refuse_taken_port
     from arcadia_backend.web.middleware import limit_log_lines
-    from arcadia_backend.web.serving import QuietServer, server_options
+    from arcadia_backend.web.serving import QuietServer, behind_proxies, server_options
     from arcadia_workers.contract.layout import log_to_standard_output
 
     log_to_standard_output()
@@ -152,7 +152,9 @@ def serve(settings: Settings) -> int:
     app = create_app(settings)
     refuse_taken_port(settings.host, settings.port, "backend")
     make_ready(settings)
-    server = QuietServer(uvicorn.Config(app, host=settings.host, port=settings.port, **server_options(settings)))
+    options = server_options(settings)
+    served = behind_proxies(app, settings)
+    server = QuietServer(uvicorn.Config(served, host=settings.host, port=settings.port, **options))
     with suppress(KeyboardInterrupt):  # the server has shut down
         server.run()
     return 0 if server.started else CANNOT_START

@@ -41,6 +41,7 @@ def test_settings_come_from_the_environment(monkeypatch: pytest.MonkeyPatch, tmp
     settings = Settings()
     assert (settings.port, settings.allowed_hosts) == (9001, ("a.example", "b.example"))
     assert settings.token.get_secret_value() == "t"
+    assert settings.oidc_client_secret.get_secret_value() == "o"
     assert settings.resolved_database_url == f"sqlite:///{tmp_path}/arcadia.db"
     assert settings.files_dir == tmp_path / "files"
 
@@ -135,6 +136,7 @@ def test_every_form_of_a_redis_address_is_accepted(url: str) -> None:
 
 def test_secrets_come_from_files(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     values = {"TOKEN": "t", "WORKER_TOKEN": "w", "BROKER_URL": "redis://:p@host", "DATABASE_URL": "postgresql://p@host"}
+    values["OIDC_CLIENT_SECRET"] = "o"
     assert set(values) == set(SECRETS)
     for name, value in values.items():
         (tmp_path / name).write_text(f"{value}\n")

@@ -81,11 +81,15 @@ def add_first(session: Session, name: str, email: str, password: str) -> Person:
     return person
 
 
+def find_identity(session: Session, issuer: str, subject: str) -> Person | None:
+    """Return the person of an identity at a provider, or None."""
+    query = select(Person).join(PersonIdentity, PersonIdentity.person_id == Person.id)
+    return session.scalar(query.where(PersonIdentity.issuer == issuer, PersonIdentity.subject == subject))
+
+
 def find_or_add_identity(session: Session, issuer: str, subject: str, name: str, email: str | None) -> Person:
     """Return the person of an identity at a provider. Add one at the first sign-in, never linked by e-mail alone."""
-    query = select(Person).join(PersonIdentity, PersonIdentity.person_id == Person.id)
-    identity = (PersonIdentity.issuer == issuer, PersonIdentity.subject == subject)
-    if (person := session.scalar(query.where(*identity))) is not None:
+    if (person := find_identity(session, issuer, subject)) is not None:
         return person
     is_taken = email is not None and session.scalar(select(Person.id).where(Person.email == email.lower()))
     person = Person(name=name[:100] or subject[:100], email=None if is_taken or not email else email.lower())

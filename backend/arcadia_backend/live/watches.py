@@ -29,6 +29,8 @@ from arcadia_backend.live.notices import Event, Hub, Notice, Stream, Topic, conc
 
 log = logging.getLogger(__name__)
 
+# The key of the ASGI scope with the person whom a trusted proxy has signed in.
+PROXIED_PERSON = "arcadia.proxied_person"
 DOCUMENT_CHANGED = "document.changed"
 # Evaluations must not slow down other requests.
 MAX_CONCURRENT_EVALUATIONS = 2
@@ -46,13 +48,16 @@ class Credentials:
     host: str
     authorization: str
     session: str
+    # The person whom a trusted proxy names.
+    person: str = ""
 
     @classmethod
     def of(cls, request: HTTPConnection) -> Self:
         """Return the credentials of a request."""
         headers = request.headers
         session = request.cookies.get(COOKIE, "")
-        return cls(request.scope["scheme"], headers.get("host", ""), headers.get("authorization", ""), session)
+        person = request.scope.get(PROXIED_PERSON, "")
+        return cls(request.scope["scheme"], headers.get("host", ""), headers.get("authorization", ""), session, person)
 
     def scope(self, path: str) -> Scope:
         """Return the ASGI scope of a GET request with these credentials."""
@@ -72,6 +77,7 @@ class Credentials:
             "headers": [(name.encode(), value.encode("latin-1")) for name, value in headers.items() if value],
             "client": None,
             "server": None,
+            **({PROXIED_PERSON: self.person} if self.person else {}),
         }
 
 

@@ -14,13 +14,14 @@ from sqlalchemy.orm import Session
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import HTTPConnection, Request
 
-from arcadia_backend.accounts import roles, sign_in, tokens
+from arcadia_backend.accounts import people, roles, sign_in, tokens
 from arcadia_backend.config import COOKIE, Settings
 from arcadia_backend.database.engine import Database
 from arcadia_backend.database.scope import NOBODY, OWNER, Role, Scope, acting_as
 from arcadia_backend.database.tables import Report
 from arcadia_backend.failure_log import FailureLog
 from arcadia_backend.live.notices import current_hub
+from arcadia_backend.live.watches import PROXIED_PERSON
 from arcadia_backend.web.security import (
     ACTING,
     SHARED_REPORTS,
@@ -39,6 +40,8 @@ log = logging.getLogger(__name__)
 CACHE_SECONDS = 5.0
 MAX_CACHED = 10_000
 
+# The issuer of people whom a reverse proxy names.
+PROXY_ISSUER = "reverse proxy"
 # Programs that train for all projects.
 WORKERS = Scope(everything=True, name="worker", scopes=frozenset({"worker"}))
 
@@ -111,6 +114,8 @@ class CallerCredentials:
             acting = await self._read("token", secret, self._of_token(address))
             if acting is None and not is_public:
                 raise self._wrong_token(secret, address)
+        elif person := connection.scope.get(PROXIED_PERSON):
+            acting = await self._read("person", person, self._of_proxied)
         elif cookie := connection.cookies.get(COOKIE):
             acting = await self._read("session", cookie, self._of_session(address))
         return replace(acting or NOBODY, address=address)
@@ -185,6 +190,14 @@ class CallerCredentials:
             return roles.scope_of(session, person, signed_in=signed_in)
 
         return look_up
+
+    def _of_proxied(self, session: Session, name: str) -> Scope | None:
+        """Return the scope of a person whom a trusted proxy names. Add the person at the first request."""
+        person = people.find_identity(session, PROXY_ISSUER, name)
+        if person is None:
+            with self._database.write() as writing:
+                person = people.find_or_add_identity(writing, PROXY_ISSUER, name, name, None)
+        return None if person.disabled_at is not None else roles.scope_of(session, person)
 
     def _note(self, note: Callable[[], None]) -> None:
         """Store the last use. A request must not fail because that cannot be written now."""

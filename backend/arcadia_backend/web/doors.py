@@ -251,7 +251,8 @@ def _check_scopes(right: Right, scope: Scope) -> None:
     }.get(right)
     if needed and not needed & scope.scopes:
         raise MissingRight(f"This token lacks the scope {' or '.join(sorted(needed))}. Create a token with it.")
-    if right == Right.OWN and scope.session_id is None:
+    # A person whom a proxy has signed in has neither a session nor a token.
+    if right == Right.OWN and (scope.person_id is None or scope.token_id is not None):
         raise MissingRight("Only a person who has signed in may do this. Open Arcadia in a browser.")
 
 

@@ -34,6 +34,7 @@ class SignInMethods(BaseModel):
 
     password: bool = Field(description="True if there are accounts.")
     token: bool = Field(description="True if the server has ARCADIA_TOKEN, and no account yet.")
+    openid: bool = Field(description="True if people sign in at an OpenID provider, by GET /session/oidc.")
 
 
 class SignIn(BaseModel):
@@ -88,7 +89,11 @@ def list_sign_in_methods(db: Db, settings: CurrentSettings) -> SignInMethods:
     """Return how people sign in here."""
     with db.read() as session:
         has_accounts = sign_in.count_people(session) > 0
-    return SignInMethods(password=has_accounts, token=bool(settings.token.get_secret_value()) and not has_accounts)
+    return SignInMethods(
+        password=has_accounts,
+        token=bool(settings.token.get_secret_value()) and not has_accounts,
+        openid=has_accounts and bool(settings.oidc_issuer),
+    )
 
 
 @router.post("/session", name="sign_in")

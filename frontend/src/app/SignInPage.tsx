@@ -10,17 +10,17 @@ export function SignInPage() {
   usePageTitle("Sign in");
   const methods = useQuery(signInMethodsQuery);
   if (methods.isPending) return <Connecting />;
-  const { password = false, token = true } = methods.data ?? {};
+  const { password = false, token = true, openid = false } = methods.data ?? {};
   return (
     <Center mih="100vh" p="md" component="main">
       <Paper withBorder p="lg" w={400} maw="100%">
-        {password ? <PasswordForm /> : token ? <TokenForm /> : <NoAccount />}
+        {password ? <PasswordForm openid={openid} /> : token ? <TokenForm /> : <NoAccount />}
       </Paper>
     </Center>
   );
 }
 
-function PasswordForm() {
+function PasswordForm({ openid }: { openid: boolean }) {
   const [email, setEmail] = useState("");
   const [password, setPassword] = useState("");
   const signIn = useSignIn();
@@ -52,12 +52,23 @@ function PasswordForm() {
         <Button type="submit" loading={signIn.isPending} disabled={!email.trim() || !password}>
           Sign in
         </Button>
+        {openid && (
+          <Button component="a" variant="default" href={providerAddress()}>
+            Sign in at your provider
+          </Button>
+        )}
         <Text size="xs" c="dimmed">
           No account, or no password? An administrator can send you a link.
         </Text>
       </Stack>
     </form>
   );
+}
+
+/** The server sends the browser to the OpenID provider, and back to this page. */
+function providerAddress() {
+  const then = window.location.pathname + window.location.search;
+  return `/api/v1/session/oidc?then=${encodeURIComponent(then)}`;
 }
 
 function TokenForm() {

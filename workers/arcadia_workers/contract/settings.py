@@ -20,7 +20,7 @@ PREFIX = "ARCADIA_"
 # Prefix of the settings of the tests.
 TESTS = "ARCADIA_TEST_"
 # These can come from a file: ARCADIA_TOKEN_FILE names the file of ARCADIA_TOKEN.
-SECRETS = ("BROKER_URL", "DATABASE_URL", "TOKEN", "WORKER_TOKEN")
+SECRETS = ("BROKER_URL", "DATABASE_URL", "OIDC_CLIENT_SECRET", "TOKEN", "WORKER_TOKEN")
 
 
 def in_one_word(token: SecretStr) -> SecretStr:
@@ -131,6 +131,18 @@ class BackendSettings(SettingsWithSecretFiles):
     )
     worker_token: Token = Field(
         default=SecretStr(""), description="Token of the workers. Without it no worker can connect."
+    )
+    oidc_issuer: str = Field(default="", max_length=300, description="Issuer of an OpenID provider to sign in with.")
+    oidc_client_id: str = Field(default="", max_length=300, description="Client id of this server at the provider.")
+    oidc_client_secret: Token = Field(default=SecretStr(""), description="Client secret at the OpenID provider.")
+    oidc_scope: str = Field(
+        default="openid profile email", max_length=300, description="Scopes to request from the OpenID provider."
+    )
+    oidc_groups_claim: str = Field(
+        default="groups", max_length=100, description="Claim with the names of a person's groups."
+    )
+    proxy_person_header: str = Field(
+        default="", max_length=100, description="Header in which a trusted proxy names the person who has signed in."
     )
     audit_days: int = Field(
         default=730, ge=1, le=36_500, description="Days for which entries of the audit log are kept."

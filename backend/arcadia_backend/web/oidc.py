@@ -1,0 +1,249 @@
+"""Sign-in at an OpenID provider: the authorization code flow with PKCE.
+
+A signed cookie keeps what the flow needs until the provider sends the browser back. People are known by their issuer
+and subject, never by their e-mail address.
+"""
+
+import base64
+import hashlib
+import hmac
+import json
+import secrets
+import threading
+import time
+from dataclasses import dataclass
+from typing import Annotated, Any
+
+import httpx
+from authlib.integrations.base_client import OAuthError
+from authlib.integrations.httpx_client import OAuth2Client
+from fastapi import APIRouter, Depends, Query, Request
+from fastapi.responses import RedirectResponse
+from joserfc import jwt
+from joserfc.errors import JoseError
+from joserfc.jwk import KeySet
+
+from arcadia_backend.accounts import people, sign_in
+from arcadia_backend.config import API, CurrentSettings, Settings
+from arcadia_backend.database.engine import Db
+from arcadia_backend.errors import NotFound, Problem, Unavailable
+from arcadia_backend.web.frontend import origin_of
+from arcadia_backend.web.sign_in import sign_in_person
+
+router = APIRouter(tags=["session"])
+
+COOKIE = "arcadia_oidc"
+CALLBACK = f"{API}/session/oidc/callback"
+# How long a person may take at the provider.
+FLOW_SECONDS = 600
+# How long the description and the keys of the provider are kept.
+METADATA_SECONDS = 3_600.0
+TIMEOUT_SECONDS = 10.0
+# Only signatures by keys that the provider publishes. HMAC and `none` would let others sign.
+ALGORITHMS = ["RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512", "EdDSA"]
+CLOCK_LEEWAY_SECONDS = 60
+
+
+class ProviderRefused(Problem):
+    """The sign-in at the provider did not succeed."""
+
+    status = 401
+    kind = "provider-refused"
+    title = "Sign-in failed"
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(f"The sign-in at the provider failed: {reason}. Start again at the sign-in page.")
+
+
+@dataclass(frozen=True)
+class Flow:
+    """A sign-in that has begun in a browser."""
+
+    state: str
+    nonce: str
+    verifier: str
+    # The page to open afterwards.
+    then: str
+    ends: float
+
+
+class OpenIdProvider:
+    """The provider of the settings, with its description and its keys."""
+
+    def __init__(self, settings: Settings) -> None:
+        self._settings = settings
+        self._lock = threading.Lock()
+        self._metadata: dict[str, Any] = {}
+        self._keys: KeySet | None = None
+        self._read_at = -float("inf")
+        secret = settings.oidc_client_secret.get_secret_value() or secrets.token_urlsafe(32)
+        self._key = hashlib.sha256(f"arcadia oidc {secret}".encode()).digest()
+
+    def begin(self, redirect: str, then: str) -> tuple[str, str]:
+        """Return the address at the provider, and the cookie of the flow."""
+        metadata, _keys = self._read()
+        state, nonce, verifier = (secrets.token_urlsafe(32) for _ in range(3))
+        flow = Flow(state, nonce, verifier, then, time.time() + FLOW_SECONDS)
+        with self._client(redirect) as client:
+            url, _state = client.create_authorization_url(
+                metadata["authorization_endpoint"], state=flow.state, nonce=flow.nonce, code_verifier=flow.verifier
+            )
+        return str(url), self._sign(flow)
+
+    def finish(self, cookie: str, state: str, code: str, redirect: str) -> tuple[dict[str, Any], str]:
+        """Return the claims of the person, and the page to open. Raise ProviderRefused if anything is wrong."""
+        flow = self._verify(cookie)
+        if not hmac.compare_digest(flow.state.encode(), state.encode("utf-8", "surrogateescape")):
+            raise ProviderRefused("it was started in another browser")
+        metadata, _keys = self._read()
+        try:
+            with self._client(redirect) as client:
+                token = client.fetch_token(metadata["token_endpoint"], code=code, code_verifier=flow.verifier)
+        except OAuthError as error:
+            raise ProviderRefused(f"the provider answered {str(error.error)[:100]}") from error
+        except (httpx.HTTPError, ValueError) as error:
+            raise Unavailable("The OpenID provider does not respond. Try again later.") from error
+        return self._claims(str(token.get("id_token", "")), flow.nonce), flow.then
+
+    def _claims(self, token: str, nonce: str) -> dict[str, Any]:
+        """Return the claims of an ID token. Raise ProviderRefused unless it is for this server and this flow."""
+        client_id = self._settings.oidc_client_id
+        rules = jwt.JWTClaimsRegistry(
+            leeway=CLOCK_LEEWAY_SECONDS,
+            iss={"essential": True, "value": self._settings.oidc_issuer},
+            aud={"essential": True, "value": client_id},
+            sub={"essential": True},
+            exp={"essential": True},
+            nonce={"essential": True, "value": nonce},
+        )
+        try:
+            try:
+                claims = jwt.decode(token, self._read()[1], algorithms=ALGORITHMS).claims
+            except JoseError:
+                # The provider may have new keys.
+                claims = jwt.decode(token, self._read(again=True)[1], algorithms=ALGORITHMS).claims
+            rules.validate(claims)
+        except (JoseError, ValueError) as error:
+            raise ProviderRefused(f"its token is not valid ({type(error).__name__})") from error
+        if isinstance(claims["aud"], list) and len(claims["aud"]) > 1 and claims.get("azp") != client_id:
+            raise ProviderRefused("its token is for another program")
+        return dict(claims)
+
+    def _client(self, redirect: str) -> OAuth2Client:
+        return OAuth2Client(
+            self._settings.oidc_client_id,
+            self._settings.oidc_client_secret.get_secret_value() or None,
+            scope=self._settings.oidc_scope,
+            redirect_uri=redirect,
+            code_challenge_method="S256",
+            timeout=TIMEOUT_SECONDS,
+        )
+
+    def _read(self, *, again: bool = False) -> tuple[dict[str, Any], KeySet]:
+        """Return the description and the keys of the provider."""
+        with self._lock:
+            if self._keys is None or again or time.monotonic() - self._read_at > METADATA_SECONDS:
+                issuer = self._settings.oidc_issuer
+                try:
+                    described = _get_json(f"{issuer.rstrip('/')}/.well-known/openid-configuration")
+                    keys = KeySet.import_key_set(_get_json(described["jwks_uri"]))  # type: ignore[arg-type]
+                except (httpx.HTTPError, JoseError, ValueError, KeyError) as error:
+                    raise Unavailable("The OpenID provider does not respond. Try again later.") from error
+                if described.get("issuer") != issuer:
+                    raise ProviderRefused("the provider has another name than ARCADIA_OIDC_ISSUER")
+                self._metadata, self._keys, self._read_at = described, keys, time.monotonic()
+            return self._metadata, self._keys
+
+    def _sign(self, flow: Flow) -> str:
+        content = base64.urlsafe_b64encode(json.dumps(flow.__dict__).encode()).decode()
+        return f"{content}.{hmac.digest(self._key, content.encode(), 'sha256').hex()}"
+
+    def _verify(self, cookie: str) -> Flow:
+        content, _, signature = cookie.partition(".")
+        expected = hmac.digest(self._key, content.encode("utf-8", "surrogateescape"), "sha256").hex()
+        if not hmac.compare_digest(signature.encode("utf-8", "surrogateescape"), expected.encode()):
+            raise ProviderRefused("this browser has not started one")
+        flow = Flow(**json.loads(base64.urlsafe_b64decode(content)))
+        if time.time() > flow.ends:
+            raise ProviderRefused("it took too long")
+        return flow
+
+
+def _get_json(url: str) -> dict[str, Any]:
+    answer = httpx.get(url, timeout=TIMEOUT_SECONDS).raise_for_status()
+    read: dict[str, Any] = answer.json()
+    return read
+
+
+def get_provider(request: Request, settings: CurrentSettings) -> OpenIdProvider:
+    """Return the provider of the application. Raise NotFound if there is none."""
+    if not settings.oidc_issuer:
+        raise NotFound("This server has no OpenID provider. Set ARCADIA_OIDC_ISSUER and ARCADIA_OIDC_CLIENT_ID.")
+    state = request.app.state
+    if getattr(state, "openid_provider", None) is None:
+        state.openid_provider = OpenIdProvider(settings)
+    provider: OpenIdProvider = state.openid_provider
+    return provider
+
+
+Provider = Annotated[OpenIdProvider, Depends(get_provider)]
+
+
+def page_of(path: str) -> str:
+    """Return a path of this server, so that no link leads to another site."""
+    is_local = path.startswith("/") and not path.startswith(("//", "/\\")) and path.isprintable()
+    return path if is_local else "/"
+
+
+def _redirect_address(request: Request, settings: Settings) -> str:
+    return f"{settings.public_url.rstrip('/') or origin_of(request)}{CALLBACK}"
+
+
+@router.get("/session/oidc", response_class=RedirectResponse, status_code=303)
+def start_at_provider(
+    request: Request,
+    settings: CurrentSettings,
+    provider: Provider,
+    then: Annotated[str, Query(max_length=2_000, description="Path of the page to open afterwards.")] = "/",
+) -> RedirectResponse:
+    """Send the browser to the OpenID provider."""
+    url, cookie = provider.begin(_redirect_address(request, settings), page_of(then))
+    response = RedirectResponse(url, 303)
+    # The provider sends the browser back from another site, which SameSite=Strict would not survive.
+    is_secure = request.scope["scheme"] == "https"
+    response.set_cookie(
+        COOKIE, cookie, max_age=FLOW_SECONDS, path=CALLBACK, httponly=True, samesite="lax", secure=is_secure
+    )
+    return response
+
+
+@router.get("/session/oidc/callback", response_class=RedirectResponse, status_code=303)
+def return_from_provider(
+    request: Request,
+    settings: CurrentSettings,
+    db: Db,
+    provider: Provider,
+    state: Annotated[str, Query(max_length=500)] = "",
+    code: Annotated[str, Query(max_length=5_000)] = "",
+    error: Annotated[str, Query(max_length=500, description="Why the provider refused.")] = "",
+) -> RedirectResponse:
+    """Sign in the person whom the provider has sent back."""
+    if error or not code:
+        raise ProviderRefused(f"the provider answered {error[:100]!r}" if error else "the provider sent no code")
+    redirect = _redirect_address(request, settings)
+    claims, then = provider.finish(request.cookies.get(COOKIE, ""), state, code, redirect)
+    response = RedirectResponse(then, 303)
+    with db.write() as session:
+        if not sign_in.count_people(session):
+            raise ProviderRefused("there is no account yet. Create the first one with its one-time link")
+        name = str(claims.get("name") or claims.get("preferred_username") or "")
+        email = str(claims["email"]) if claims.get("email") and claims.get("email_verified") is True else None
+        person = people.find_or_add_identity(session, settings.oidc_issuer, str(claims["sub"]), name, email)
+        if person.disabled_at is not None:
+            raise ProviderRefused("your account is disabled")
+        groups = claims.get(settings.oidc_groups_claim)
+        if isinstance(groups, list):
+            people.set_groups_of(session, person, [str(group) for group in groups])
+        sign_in_person(session, request, response, person)
+    response.delete_cookie(COOKIE, path=CALLBACK, httponly=True, samesite="lax")
+    return response

@@ -1,0 +1,77 @@
+"""People whom a reverse proxy has signed in, and names it in a header."""
+
+import pytest
+from fastapi.testclient import TestClient
+
+from arcadia_backend.config import Settings
+from arcadia_backend.live.watches import Credentials
+from arcadia_backend.web.serving import behind_proxies, server_options
+from tests.accounts.signing_in import API, create_first, read
+
+HEADER = "X-Remote-User"
+PROXY, ELSEWHERE = "10.0.0.5", "10.0.0.6"
+
+
+@pytest.fixture
+def owner(client: TestClient) -> TestClient:
+    """Return the browser of the first account, in front of whose server is a proxy."""
+    create_first(client)
+    changes = {"trusted_proxies": (PROXY,), "proxy_person_header": HEADER}
+    state = client.app.state  # type: ignore[attr-defined]
+    state.settings = state.settings.model_copy(update=changes)
+    return client
+
+
+def browser(owner: TestClient, address: str = PROXY, **headers: str) -> TestClient:
+    """Return a browser whose requests come from an address, with these headers."""
+    settings: Settings = owner.app.state.settings  # type: ignore[attr-defined]
+    served = behind_proxies(owner.app, settings)
+    named = {name.replace("_", "-"): value for name, value in headers.items()}
+    client = TestClient(served, base_url="http://localhost", headers=named, client=(address, 50_000))
+    client.portal = owner.portal
+    return client
+
+
+def test_a_proxy_names_a_person(owner: TestClient) -> None:
+    bo = browser(owner, X_Remote_User="bo")
+    person = read(bo.get(f"{API}/account"))["person"]
+    assert (person["name"], person["is_administrator"]) == ("bo", False)
+    assert read(browser(owner, X_Remote_User="bo").get(f"{API}/account"))["person"]["id"] == person["id"]
+    assert read(bo.get(f"{API}/projects")) == []
+    assert read(bo.get(f"{API}/tokens")) == []
+    assert [each["name"] for each in read(owner.get(f"{API}/people"))] == ["Ana", "bo"]
+
+
+def test_the_header_of_another_address_is_ignored(owner: TestClient) -> None:
+    assert browser(owner, ELSEWHERE, X_Remote_User="bo").get(f"{API}/account").status_code == 401
+    # An address that a proxy forwards is not that of a proxy.
+    forwarded = browser(owner, ELSEWHERE, X_Remote_User="bo", X_Forwarded_For=PROXY)
+    assert forwarded.get(f"{API}/account").status_code == 401
+    direct = TestClient(owner.app, base_url="http://localhost", headers={HEADER: "bo"}, client=(PROXY, 50_000))
+    direct.portal = owner.portal
+    assert direct.get(f"{API}/account").status_code == 401
+    assert len(read(owner.get(f"{API}/people"))) == 1
+
+
+def test_several_headers_name_nobody(owner: TestClient) -> None:
+    client = browser(owner)
+    answer = client.get(f"{API}/account", headers=[(HEADER, "bo"), (HEADER, "ana")])
+    assert answer.status_code == 401
+
+
+def test_a_disabled_person_is_refused(owner: TestClient) -> None:
+    person = read(browser(owner, X_Remote_User="bo").get(f"{API}/account"))["person"]
+    read(owner.patch(f"{API}/people/{person['id']}", json={"disabled": True}))
+    assert browser(owner, X_Remote_User="bo").get(f"{API}/account").status_code == 401
+
+
+def test_a_page_of_a_named_person_keeps_its_credentials() -> None:
+    scope = Credentials("http", "localhost", "", "", "bo").scope(f"{API}/runs")
+    assert "bo" in scope.values()
+    assert "bo" not in Credentials("http", "localhost", "", "").scope(f"{API}/runs").values()
+
+
+def test_without_a_header_the_server_handles_proxies() -> None:
+    settings = Settings(trusted_proxies=(PROXY,))
+    assert server_options(settings)["proxy_headers"] is True
+    assert server_options(settings.model_copy(update={"proxy_person_header": HEADER}))["proxy_headers"] is False
