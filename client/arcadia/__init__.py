@@ -52,7 +52,8 @@ if TYPE_CHECKING:
     )
     from arcadia.figures import Figure
     from arcadia.records.artifact import Alias
-    from arcadia.records.job import PracticePreview, StartSet
+    from arcadia.records.job import StartSet
+    from arcadia.records.review import PracticePreview
     from arcadia.records.run import Change, Finding, LogLine, RunForecast
     from arcadia.records.server import Alert, AlertDelivery, Health, MovedItems, Preset, SavedView, Worker
     from arcadia.records.study import StudyPoint, StudyPreview
@@ -161,7 +162,8 @@ _NAMES_OF_MODULES = {
     "arcadia.records.server": "Alert AlertDelivery Health MovedItems Preset SavedView Worker",
     "arcadia.records.artifact": "Alias",
     "arcadia.records.run": "Change Finding LogLine RunForecast",
-    "arcadia.records.job": "PracticePreview StartSet",
+    "arcadia.records.job": "StartSet",
+    "arcadia.records.review": "PracticePreview",
     "arcadia.records.study": "StudyPoint StudyPreview",
     "arcadia.reporting.initialization": "init",
     "arcadia.reporting.media": "Histogram Image Table Video",

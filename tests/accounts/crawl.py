@@ -14,6 +14,7 @@ _TABLES = {
     "run_id": "runs", "project_id": "projects", "study_id": "studies", "checkpoint_id": "checkpoints",
     "replay_id": "replays", "evaluation_id": "evaluations", "calibration_id": "calibrations",
     "recording_id": "recordings", "futures_id": "futures", "review_id": "reviews", "kept_id": "kept_games",
+    "practice_id": "practices",
     "bulk_id": "bulk_actions", "view_id": "views", "report_id": "reports", "artifact_id": "artifacts",
     "file_id": "files", "job_id": "jobs", "play_id": "live", "live_id": "live", "saving_id": "jobs",
 }  # fmt: skip
@@ -62,9 +63,9 @@ class Door:
 
 def doors(lab: Lab, *methods: str) -> Iterator[Door]:
     """Yield the routes of the application with these methods, or all."""
-    for method, listed in dict.fromkeys(list_doors(lab.app.routes)):
-        # Without a build, another route answers for the pages.
-        path = PAGES if listed == "/{path:path}" else listed
+    # FastAPI does not list the pages. Without a build, a route answers for them.
+    listed = [("GET", PAGES), *list_doors(lab.app.routes)]
+    for method, path in dict.fromkeys((method, PAGES if path == "/{path:path}" else path) for method, path in listed):
         if not methods or method in methods:
             yield Door(method, path)
 
@@ -78,7 +79,7 @@ def fill(path: str, side: Side | None) -> str:
             return str(side.ids[table] if side else MISSING_ID)
         return _OTHERS.get(name, str(MISSING_ID))
 
-    return re.sub(r"\{([^}]+)\}", value, path.replace("**", "x"))
+    return re.sub(r"\{([^}]+)\}", value, path.replace("**", ""))
 
 
 def query(path: str, side: Side | None) -> dict[str, str]:

@@ -22,6 +22,7 @@ from arcadia_backend.database.ownership import LIMITED
 from arcadia_backend.database.rights import name_of
 from arcadia_backend.database.scope import Role
 from arcadia_workers.contract.futures import CalibrationOptions, FuturesOptions
+from arcadia_workers.contract.practice import PracticeOptions
 from arcadia_workers.contract.review import ReviewOptions
 from tests.factories import CARTPOLE, PONG
 
@@ -68,6 +69,9 @@ _VALUES: dict[str, Any] = {
     "futures.document": None,
     "reviews.options": ReviewOptions().model_dump(mode="json"),
     "reviews.document": None,
+    "practices.options": PracticeOptions().model_dump(mode="json"),
+    "practices.arms": [],
+    "practices.document": None,
     "kept_games.env": PONG["env"],
     "kept_games.ended": "over",
     "media.kind": "table",
@@ -89,6 +93,7 @@ _KIND_OF_JOB = {
     "calibrations.job_id": "calibration",
     "futures.job_id": "futures",
     "reviews.job_id": "review",
+    "practices.job_id": "practice",
     "kept_games.job_id": "film",
     "replays.saliency_job_id": "saliency",
 }

@@ -5,7 +5,7 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from urllib.parse import parse_qs, urlsplit
 
@@ -182,7 +182,7 @@ def settings_of(issuer: str, client_id: str = "arcadia") -> Settings:
 def test_tokens_for_others_are_refused(issuer: str, other_issuer: str, monkeypatch: pytest.MonkeyPatch) -> None:
     token, nonce = id_token(issuer, settings_of(issuer), monkeypatch)
     assert OpenIdProvider(settings_of(issuer))._claims(token, nonce)["sub"] == "eve"
-    wrong = {
+    wrong: dict[str, Callable[[], object]] = {
         "audience": lambda: OpenIdProvider(settings_of(issuer, "other"))._claims(token, nonce),
         "nonce": lambda: OpenIdProvider(settings_of(issuer))._claims(token, "other"),
         "key of another provider": lambda: OpenIdProvider(settings_of(other_issuer))._claims(token, nonce),

@@ -25,7 +25,7 @@ def owner(client: TestClient) -> TestClient:
 def browser(owner: TestClient, address: str = PROXY, **headers: str) -> TestClient:
     """Return a browser whose requests come from an address, with these headers."""
     settings: Settings = owner.app.state.settings  # type: ignore[attr-defined]
-    served = behind_proxies(owner.app, settings)  # type: ignore[arg-type]
+    served = behind_proxies(owner.app, settings)
     named = {name.replace("_", "-"): value for name, value in headers.items()}
     client = TestClient(served, base_url="http://localhost", headers=named, client=(address, 50_000))
     client.portal = owner.portal

@@ -50,7 +50,8 @@ def test_two_people_share_a_server(page: Page, browser: Browser, api: Api) -> No
     # A newcomer sees no sign-in.
     page.goto("/")
     expect(page.get_by_role("link", name="run of Maze")).to_be_visible()
-    page.get_by_role("link", name="Settings").click()
+    page.get_by_role("button", name="Theme").click()
+    page.get_by_role("menuitem", name="Settings").click()
     page.get_by_role("button", name="Create the first account").click()
     page.get_by_role("textbox", name="Name").fill("Ana")
     page.get_by_role("textbox", name="E-mail address").fill("ana@example.org")

@@ -32,7 +32,13 @@ from arcadia_backend.start_sets import build_start_set
 from arcadia_workers.contract.archives import ArchiveError, read_header
 from arcadia_workers.contract.config import CONFIGURATIONS
 from arcadia_workers.contract.games import ENVIRONMENTS
-from arcadia_workers.contract.practice import PracticeDocument, TrainedArm
+from arcadia_workers.contract.practice import (
+    AgentMeasurement,
+    PracticeDocument,
+    PracticeOptions,
+    PracticePlan,
+    TrainedArm,
+)
 from arcadia_workers.contract.protocols.starts import StartSetFile
 from arcadia_workers.contract.values import LARGEST_SMALL
 from arcadia_workers.contract.worker_api import RunPath
@@ -227,6 +233,10 @@ class RunReader:
     def _end_practice(self, values: dict[str, Any]) -> None:
         """Forget the runs of a practice, which are of another installation. Cancel one that had not ended."""
         try:
+            PracticeOptions.model_validate(values["options"])
+            if values["plan"]:
+                PracticePlan.model_validate(values["plan"].get("plan"))
+                AgentMeasurement.model_validate(values["plan"].get("before"))
             arms = [TrainedArm.model_validate(arm) for arm in values["arms"]]
             document = PracticeDocument.model_validate(values["document"]) if values["document"] else None
         except ValidationError as error:

@@ -146,14 +146,14 @@ def _invite(session: Session, person: tables.Person) -> schemas.Invitation:
 
 
 @router.get("/groups")
-def list_person_groups(db: Db) -> list[schemas.Group]:
+def list_person_groups(db: Db) -> list[schemas.PersonGroup]:
     """Return all groups by name."""
     with db.read() as session:
         return _to_groups(session, people.list_groups(session))
 
 
 @router.post("/groups", status_code=201)
-def create_person_group(db: Db, once: Idempotent, new: schemas.CreateGroup) -> schemas.Group:
+def create_person_group(db: Db, once: Idempotent, new: schemas.CreateGroup) -> schemas.PersonGroup:
     """Create a group."""
     with once.write(db) as session:
         group = tables.PersonGroup(name=new.name)
@@ -162,7 +162,7 @@ def create_person_group(db: Db, once: Idempotent, new: schemas.CreateGroup) -> s
 
 
 @router.patch("/groups/{group_id}")
-def edit_person_group(db: Db, group_id: PathId, changes: schemas.EditGroup) -> schemas.Group:
+def edit_person_group(db: Db, group_id: PathId, changes: schemas.EditGroup) -> schemas.PersonGroup:
     """Rename a group, or change its members."""
     with db.write() as session:
         group = people.find_group(session, group_id)
@@ -179,13 +179,13 @@ def delete_person_group(db: Db, group_id: PathId) -> Response:
     return Response(status_code=204)
 
 
-def _to_groups(session: Session, groups: Sequence[tables.PersonGroup]) -> list[schemas.Group]:
+def _to_groups(session: Session, groups: Sequence[tables.PersonGroup]) -> list[schemas.PersonGroup]:
     members = people.members_of(session, [group.id for group in groups])
     ids = {person_id for each in members.values() for person_id in each}
     query = select(tables.Person.id, tables.Person.name).where(tables.Person.id.in_(ids))
     names = {row.id: row.name for row in session.execute(query)}
     return [
-        schemas.Group(
+        schemas.PersonGroup(
             id=group.id,
             name=group.name,
             from_oidc=group.from_oidc,

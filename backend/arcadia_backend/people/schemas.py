@@ -85,7 +85,7 @@ class PersonRef(BaseModel):
     name: str
 
 
-class Group(BaseModel):
+class PersonGroup(BaseModel):
     """A group of people."""
 
     id: int

@@ -16,7 +16,7 @@ from arcadia_backend.practices.schemas import PracticeCostPreview, PracticeRun, 
 from arcadia_backend.replays.players import find_player, read_track
 from arcadia_backend.replays.service import find_replay
 from arcadia_backend.runs.forecast import measure
-from arcadia_backend.web.lookup import find_run
+from arcadia_backend.web.lookup import find_run, why_not_trained
 from arcadia_workers.contract.jobs import RecordedReview
 from arcadia_workers.contract.layout import DEFAULT_KEPT
 from arcadia_workers.contract.practice import (
@@ -85,7 +85,8 @@ def preview(session: Session, review_id: int, options: PracticeOptions) -> Pract
     replay = find_replay(session, review.replay_id)
     run = find_run(session, replay.run_id)
     reviewed = reviews_of_agent(session, replay)
-    refused = None
+    clause = why_not_trained(run)
+    refused = f"Arcadia cannot practice with run {run.id}, because {clause}." if clause else None
     practiced = held_out = 0
     try:
         chosen = split([mistakes_of(each.review) for each in reviewed])

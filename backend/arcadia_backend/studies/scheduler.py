@@ -132,9 +132,13 @@ class StudyScheduler:
         with self._database.read() as session:
             due = find_due(session)
         for practice_id in due:
-            with self._database.write() as session, suppress(NotFound):
-                for queued in continue_due(session, practice_id):
-                    self._doorbell.ring_after_commit(session, queued)
+            with self._failures.guard(f"Continuing practice {practice_id}"):
+                self._continue_practice(practice_id)
+
+    def _continue_practice(self, practice_id: int) -> None:
+        with self._database.write() as session, suppress(NotFound):
+            for queued in continue_due(session, practice_id):
+                self._doorbell.ring_after_commit(session, queued)
 
     def _end_measurements(self) -> None:
         with self._database.read() as session:

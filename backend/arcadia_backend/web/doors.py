@@ -198,7 +198,7 @@ class UndeclaredDoorsError(RuntimeError):
 
 
 def list_doors(routes: Iterable[BaseRoute]) -> Iterator[tuple[str, str]]:
-    """Yield the method and the path of every route, socket, page and mounted part."""
+    """Yield the method and the path of every route, socket and mounted part. FastAPI does not list the built pages."""
     for route in routes:
         included: Any = getattr(route, "effective_candidates", None)
         if included is not None:
@@ -207,10 +207,6 @@ def list_doors(routes: Iterable[BaseRoute]) -> Iterator[tuple[str, str]]:
         # FastAPI wraps routes of included routers.
         original = getattr(route, "starlette_route", None) or route
         path = getattr(original, "path", None) or getattr(route, "path", None)
-        if path is None:
-            # The built pages.
-            yield "GET", "/**"
-            continue
         methods = getattr(route, "methods", None) or getattr(original, "methods", None)
         is_socket = "WebSocket" in type(original).__name__
         for method in sorted(methods or (["SOCKET"] if is_socket else ["ANY"])):

@@ -82,7 +82,8 @@ class OpenIdProvider:
     def begin(self, redirect: str, then: str) -> tuple[str, str]:
         """Return the address at the provider, and the cookie of the flow."""
         metadata, _keys = self._read()
-        flow = Flow(*(secrets.token_urlsafe(32) for _ in range(3)), then, time.time() + FLOW_SECONDS)
+        state, nonce, verifier = (secrets.token_urlsafe(32) for _ in range(3))
+        flow = Flow(state, nonce, verifier, then, time.time() + FLOW_SECONDS)
         with self._client(redirect) as client:
             url, _state = client.create_authorization_url(
                 metadata["authorization_endpoint"], state=flow.state, nonce=flow.nonce, code_verifier=flow.verifier

@@ -62,7 +62,7 @@ class LinkSecret(BaseModel):
     secret: str = Field(max_length=100)
 
 
-class Link(BaseModel):
+class OpenedLink(BaseModel):
     """A valid one-time link."""
 
     purpose: tables.LinkPurpose
@@ -136,12 +136,14 @@ def end_own_session(request: Request, db: Db, principal: SignedIn) -> Response:
 
 
 @router.post("/session/link")
-def read_link(db: Db, given: LinkSecret) -> Link:
+def read_link(db: Db, given: LinkSecret) -> OpenedLink:
     """Return whom a one-time link is for. It stays valid. Fail with 410 if it was used, or has expired."""
     with db.read() as session:
         link = sign_in.find_link(session, given.secret)
         person = people.find_person(session, link.person_id) if link.person_id is not None else None
-        return Link(purpose=link.purpose, name=person.name if person else None, email=person.email if person else None)
+        return OpenedLink(
+            purpose=link.purpose, name=person.name if person else None, email=person.email if person else None
+        )
 
 
 @router.post("/session/password")

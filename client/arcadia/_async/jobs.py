@@ -18,13 +18,11 @@ from arcadia.records.job import (
     EvaluationRecord,
     FuturesRecord,
     JobRecord,
-    PracticePreview,
-    PracticeRecord,
     RecordingRecord,
     ReplayRecord,
-    ReviewRecord,
     StartSet,
 )
+from arcadia.records.review import PracticePreview, PracticeRecord, ReviewRecord
 
 if TYPE_CHECKING:
     from typing_extensions import Self

@@ -217,7 +217,7 @@ export type PersonEdit = Schema["EditPerson"];
 export type NewPerson = Schema["InvitePerson"];
 export type Invitation = Schema["Invitation"];
 export type FirstAccount = Schema["FirstAccount"];
-export type PersonGroup = Schema["Group"];
+export type PersonGroup = Schema["PersonGroup"];
 export type GroupEdit = Schema["EditGroup"];
 export type ProjectMembers = Schema["ProjectMembers"];
 export type ProjectMember = Schema["ProjectMember"];
@@ -231,7 +231,7 @@ export type TokenScope = AccessToken["scopes"][number];
 export type AuditEntry = Schema["AuditEntry"];
 export type AuditPage = Schema["AuditPage"];
 export type SignInMethods = Schema["SignInMethods"];
-export type OneTimeLink = Schema["Link"];
+export type OneTimeLink = Schema["OpenedLink"];
 export type Figure = Schema["Figure"];
 
 export type Difference = With<Schema["FieldDifference"], { values: Record<string, ConfigValue> }>;

@@ -52,28 +52,17 @@ export function AccountMenu() {
   );
 }
 
-/** Settings and sign-out in the menu of pages, which has them on a phone. */
-export function AccountItems({ canSignOut }: { canSignOut: boolean }) {
+/** Settings and sign-out in the menu of pages, on a phone. */
+export function AccountItems() {
   const signOut = useSignOut();
   return (
     <>
-      <Menu.Item component={Link} to="/settings" py={12} hiddenFrom={canSignOut ? "xs" : "sm"}>
+      <Menu.Item component={Link} to="/settings" py={12} hiddenFrom="xs">
         Settings
       </Menu.Item>
-      {canSignOut && (
-        <Menu.Item py={12} hiddenFrom="xs" onClick={() => signOut.mutate()}>
-          Sign out
-        </Menu.Item>
-      )}
+      <Menu.Item py={12} hiddenFrom="xs" onClick={() => signOut.mutate()}>
+        Sign out
+      </Menu.Item>
     </>
-  );
-}
-
-/** Link to the settings, where nobody signs in. */
-export function SettingsLink() {
-  return (
-    <ActionIcon component={Link} to="/settings" size={32} aria-label="Settings" visibleFrom="sm">
-      <IconSettings size={18} stroke={1.75} />
-    </ActionIcon>
   );
 }

@@ -1,7 +1,7 @@
 import { ActionIcon, Burger, Button, Menu, Tooltip } from "@mantine/core";
 import { IconKeyboard, IconPlus } from "@tabler/icons-react";
 import { Link, NavLink } from "react-router";
-import { AccountItems, AccountMenu, SettingsLink } from "./AccountMenu";
+import { AccountItems, AccountMenu } from "./AccountMenu";
 import { AlertBell } from "./AlertBell";
 import { ConnectionStatus } from "./ConnectionStatus";
 import { ProjectSwitcher } from "./ProjectSwitcher";
@@ -49,8 +49,8 @@ export function Header({ canSignOut, onShortcuts }: HeaderProps) {
           <IconKeyboard size={18} stroke={1.75} />
         </ActionIcon>
       </Tooltip>
-      <ThemeSwitch />
-      {canSignOut ? <AccountMenu /> : <SettingsLink />}
+      <ThemeSwitch hasSettings={!canSignOut} />
+      {canSignOut && <AccountMenu />}
       <Button
         component={Link}
         to="/launch"
@@ -79,7 +79,7 @@ function PagesMenu({ canSignOut }: { canSignOut: boolean }) {
             {name}
           </Menu.Item>
         ))}
-        <AccountItems canSignOut={canSignOut} />
+        {canSignOut && <AccountItems />}
       </Menu.Dropdown>
     </Menu>
   );

@@ -1,5 +1,6 @@
 import { ActionIcon, Menu, Tooltip, useMantineColorScheme, type MantineColorScheme } from "@mantine/core";
-import { IconCheck, IconDeviceDesktop, IconMoon, IconSun } from "@tabler/icons-react";
+import { IconCheck, IconDeviceDesktop, IconMoon, IconSettings, IconSun } from "@tabler/icons-react";
+import { Link } from "react-router";
 
 const CHOICES: { scheme: MantineColorScheme; name: string; Icon: typeof IconSun }[] = [
   { scheme: "auto", name: "System", Icon: IconDeviceDesktop },
@@ -7,13 +8,14 @@ const CHOICES: { scheme: MantineColorScheme; name: string; Icon: typeof IconSun 
   { scheme: "dark", name: "Dark", Icon: IconMoon },
 ];
 
-export function ThemeSwitch() {
+/** Menu of the theme, with the settings where no account has them in its menu. */
+export function ThemeSwitch({ hasSettings }: { hasSettings: boolean }) {
   const { colorScheme, setColorScheme } = useMantineColorScheme();
   const { Icon } = CHOICES.find(({ scheme }) => scheme === colorScheme) ?? { Icon: IconDeviceDesktop };
   return (
     <Menu>
       <Menu.Target>
-        <Tooltip label="Theme">
+        <Tooltip label={hasSettings ? "Theme and settings" : "Theme"}>
           <ActionIcon size={32} aria-label="Theme">
             <Icon size={18} stroke={1.75} />
           </ActionIcon>
@@ -30,6 +32,14 @@ export function ThemeSwitch() {
             {name}
           </Menu.Item>
         ))}
+        {hasSettings && (
+          <>
+            <Menu.Divider />
+            <Menu.Item component={Link} to="/settings" leftSection={<IconSettings size={16} />}>
+              Settings
+            </Menu.Item>
+          </>
+        )}
       </Menu.Dropdown>
     </Menu>
   );

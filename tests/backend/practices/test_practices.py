@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from arcadia_backend.config import Settings
+from arcadia_backend.database import tables
 from arcadia_backend.database.engine import Database
 from arcadia_backend.doorbell import Doorbell
 from arcadia_backend.studies.scheduler import StudyScheduler
@@ -345,6 +346,37 @@ def finished(api: Api, go_on: Continue) -> dict[str, Any]:
     go_on()
     measure(api, -0.25, is_last=True)
     return read(api, practice["id"])
+
+
+def test_each_pair_has_another_seed(api: Api, go_on: Continue) -> None:
+    _, review_id = reviewed(api)
+    practice = start(api, review_id, pairs=3)
+    planned = plan() | {"options": plan()["options"] | {"pairs": 3}}
+    _, held = claim(api)
+    result = event(2, "practice", plan=planned, measured=measured(-0.5)), event(3, "finished")
+    assert api.send_of_job(*held, started(1), *result).is_success
+    assert api.release_job(*held, "finished").is_success
+    go_on()
+    arms = read(api, practice["id"])["arms"]
+    assert [(arm["pair"], arm["name"]) for arm in arms] == [
+        (pair, name) for pair in (1, 2, 3) for name in ("practice", "control")
+    ]
+    runs = [api.run(arm["run_id"]) for arm in arms]
+    first = runs[0]["config"]["seed"]
+    assert [run["config"]["seed"] - first for run in runs] == [0, 0, 1, 1, 2, 2]
+    assert runs[-1]["name"].endswith(" · control 3")
+
+
+def test_a_broken_plan_in_an_archive_is_refused(api: Api, go_on: Continue, database: Database) -> None:
+    practice = finished(api, go_on)
+    with database.write() as session:
+        row = session.get_one(tables.Practice, practice["id"])
+        row.plan = {"plan": {"steps": "many"}, "before": None}
+    archive = api.user.get("/api/v1/archives", params={"runs": practice["run_id"]}).content
+    assert api.user.delete(f"/api/v1/runs/{practice['run_id']}").status_code == 204
+    refused = api.user.post("/api/v1/archives", content=archive)
+    assert refused.status_code == 422
+    assert "A practice" in refused.text
 
 
 def test_too_few_mistakes_are_refused_with_the_reason(api: Api) -> None:
