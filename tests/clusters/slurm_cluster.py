@@ -105,7 +105,8 @@ class SlurmCluster:
     def settings(self, url: str, **others: object) -> dict[str, object]:
         """Return settings of Arcadia for this cluster."""
         path = ":".join(str(REPOSITORY / name) for name in ("backend", "workers", ".", "client"))
-        prepare = f"export PYTHONPATH={path} PATH={Path(sys.executable).parent}:$PATH"
+        temporary = f"TMPDIR={self.directory}/output"
+        prepare = f"export {temporary} PYTHONPATH={path} PATH={Path(sys.executable).parent}:$PATH"
         folder = str(self.directory / "output")
         return {"backend_url": url, "directory": folder, "cores": 1, "prepare": prepare, **others}
 

@@ -125,7 +125,7 @@ class Slurm:
         if given.ca_file:
             options += ["--ca-file", given.ca_file]
         # Its own folder on the node. A job that is started again there delivers what it left.
-        folder = '"${SLURM_TMPDIR:-${TMPDIR:-/tmp}}/arcadia-$SLURM_JOB_ID"'
+        folder = f'"${{SLURM_TMPDIR:-${{TMPDIR:-/tmp}}}}/{order.mark}"'
         command = f"exec {shlex.join(['arcadia', 'worker', *order.worker, *options])} --worker-dir {folder}"
         return "\n".join(["#!/bin/bash -l", given.prepare.replace("\r\n", "\n"), command, ""])
 

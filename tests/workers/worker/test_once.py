@@ -76,7 +76,7 @@ def test_it_trains_the_run_without_a_broker_and_ends(api: WorkerApi, tmp_path: P
     assert [(each["run"], each["attempt"], each["outcome"]) for each in api.releases] == [(7, 4, "finished")]
     assert api.points(7, 4) == list(range(1, 23))
     assert api.goodbyes == 1
-    assert not list((tmp_path / "worker" / "runs").glob("*")), "everything was delivered"
+    assert not (tmp_path / "worker").exists(), "everything was delivered"
 
 
 def test_it_says_that_there_is_nothing_to_do(api: WorkerApi, tmp_path: Path) -> None:

@@ -1,7 +1,9 @@
 """The worker of a scheduler's job: it trains one run over HTTPS alone, and ends."""
 
+import contextlib
 import logging
 import os
+import shutil
 import signal
 import socket
 import sys
@@ -131,4 +133,14 @@ def _leave(client: BackendClient, work: OneRun, directory: Path) -> int:
     if left := leftovers(directory, work.noun):
         log.error("Events of %s stay in %s.", left[0][0], directory)
         return os.EX_TEMPFAIL
+    _tidy(directory)
     return 0
+
+
+def _tidy(directory: Path) -> None:
+    """Delete what this worker made, since the next job may be on another host."""
+    shutil.rmtree(directory / "checkpoints", ignore_errors=True)
+    (directory / "lock").unlink(missing_ok=True)
+    for folder in (directory / "runs", directory):
+        with contextlib.suppress(OSError):  # it has files of others
+            folder.rmdir()
