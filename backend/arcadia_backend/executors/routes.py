@@ -10,7 +10,7 @@ from sqlalchemy import select
 
 from arcadia_backend.config import CurrentSettings
 from arcadia_backend.database.engine import Db
-from arcadia_backend.database.tables import ExecutorSettings, Submission
+from arcadia_backend.database.tables import ExecutorSettings, RunSubmission
 from arcadia_backend.executors.executor import ExecutorError, JobOrder
 from arcadia_backend.executors.service import token_of_job
 from arcadia_backend.executors.slurm import Slurm, SlurmSettings
@@ -130,7 +130,7 @@ def read_job_output(db: Db, run_id: PathId) -> JobOutput:
     """Return the end of the output of the latest job of a run."""
     with db.read() as session:
         find_run(session, run_id)
-        latest = select(Submission).where(Submission.run_id == run_id).order_by(Submission.id.desc()).limit(1)
+        latest = select(RunSubmission).where(RunSubmission.run_id == run_id).order_by(RunSubmission.id.desc()).limit(1)
         row, stored = session.scalar(latest), session.get(ExecutorSettings, "slurm")
     if row is None or row.handle is None or stored is None:
         return JobOutput(output="")

@@ -1,4 +1,4 @@
-"""Submission of waiting runs to schedulers, and what follows from the states of their jobs.
+"""RunSubmission of waiting runs to schedulers, and what follows from the states of their jobs.
 
 A submission is stored before its job is submitted, and its mark is the job's name. So a backend that is killed in
 between finds the job again, and submits it only if the scheduler does not list it.
@@ -16,7 +16,7 @@ from arcadia_backend.alerts.service import raise_run_end
 from arcadia_backend.config import Settings
 from arcadia_backend.database.columns import utc_now
 from arcadia_backend.database.engine import Database
-from arcadia_backend.database.tables import Attempt, ExecutorSettings, Run, Submission
+from arcadia_backend.database.tables import Attempt, ExecutorSettings, Run, RunSubmission
 from arcadia_backend.executors import EXECUTORS
 from arcadia_backend.executors.executor import Executor, ExecutorError, JobOrder, SchedulerJob
 from arcadia_backend.failure_log import FailureLog
@@ -166,7 +166,7 @@ class SubmissionThread:
                 row.handle = job.handle
                 _say(session, run, f"Found job {job.handle} of {EXECUTOR_TITLES[row.executor]} again.")
 
-    def _update(self, executor: Executor, row: Submission, job: SchedulerJob | None) -> None:
+    def _update(self, executor: Executor, row: RunSubmission, job: SchedulerJob | None) -> None:
         """Store the state of a job, and cancel it if its run needs it no more."""
         if job is None:
             self._miss(executor, row)
@@ -190,7 +190,7 @@ class SubmissionThread:
         if run is not None and self._is_unneeded(run, row, is_running=job.phase == "running"):
             self._cancel(executor, row.id, job.handle)
 
-    def _is_unneeded(self, run: Run, row: Submission, *, is_running: bool) -> bool:
+    def _is_unneeded(self, run: Run, row: RunSubmission, *, is_running: bool) -> bool:
         """Return True if the run of a job has ended or is paused, and a running job had time to end on its own."""
         if row.state == "cancelling":
             return True
@@ -219,7 +219,7 @@ class SubmissionThread:
         except ExecutorError as error:
             log.warning("Job %s cannot be cancelled, retrying: %s", handle, error)
 
-    def _miss(self, executor: Executor, row: Submission) -> None:
+    def _miss(self, executor: Executor, row: RunSubmission) -> None:
         """Handle a submission whose job is not listed. That alone does not mean that the job has ended."""
         if row.handle is None:
             if utc_now() - row.submitted_at >= RESUBMIT_AFTER and row.executor not in self._refused:
@@ -237,7 +237,7 @@ class SubmissionThread:
         if utc_now() - row.unknown_since >= MISSING_AFTER and run is not None and run.state not in ACTIVE:
             self._end(executor, row, SchedulerJob(row.handle, "", "ended", "no longer listed"))
 
-    def _end(self, executor: Executor, row: Submission, job: SchedulerJob) -> None:
+    def _end(self, executor: Executor, row: RunSubmission, job: SchedulerJob) -> None:
         """Store that a job has ended, and continue or end its run."""
         output = executor.tail(job.handle) if job.exit_code else ""
         with self._database.write() as session:
@@ -262,13 +262,13 @@ class SubmissionThread:
             run = session.get(Run, run_id, with_for_update=True)
             if run is None or session.scalar(_waiting_runs(name).where(Run.id == run_id)) is None:
                 return
-            last = session.scalar(select(func.max(Submission.attempt)).where(Submission.run_id == run_id)) or 0
-            row = Submission(run_id=run_id, attempt=max(run.attempt, last) + 1, executor=name)
+            last = session.scalar(select(func.max(RunSubmission.attempt)).where(RunSubmission.run_id == run_id)) or 0
+            row = RunSubmission(run_id=run_id, attempt=max(run.attempt, last) + 1, executor=name)
             session.add(row)
             session.flush()
         self._send(executor, row.id)
 
-    def _submit_again(self, executor: Executor, row: Submission) -> None:
+    def _submit_again(self, executor: Executor, row: RunSubmission) -> None:
         """Submit a job that the scheduler does not list. Only one backend does so."""
         with self._database.write() as session:
             locked = _lock(session, row.id)
@@ -284,7 +284,7 @@ class SubmissionThread:
 
     def _send(self, executor: Executor, submission_id: int) -> None:
         with self._database.read() as session:
-            row = session.get_one(Submission, submission_id)
+            row = session.get_one(RunSubmission, submission_id)
             run = session.get_one(Run, row.run_id)
             mark = f"{mark_prefix(read_installation_id(session))}{row.run_id}-{row.attempt}"
         queue = run.queue or "cpu"
@@ -309,7 +309,7 @@ class SubmissionThread:
                 _say(session, run, f"Submitted to {EXECUTOR_TITLES[sent.executor]} as job {handle}.")
 
 
-def settle(session: Session, settings: Settings, run: Run, row: Submission, job: SchedulerJob, output: str) -> None:
+def settle(session: Session, settings: Settings, run: Run, row: RunSubmission, job: SchedulerJob, output: str) -> None:
     """Continue or end a run whose job has ended. The caller holds the row lock."""
     ended = f"{EXECUTOR_TITLES[row.executor]} ended job {job.handle}: {job.scheduler_state}."
     was_claimed = run.attempt >= row.attempt
@@ -350,9 +350,9 @@ def _needs_job(run: Run) -> bool:
     return run.state in ACTIVE or (run.state == "queued" and run.archived_at is None)
 
 
-def _lock(session: Session, submission_id: int) -> tuple[Run, Submission] | None:
+def _lock(session: Session, submission_id: int) -> tuple[Run, RunSubmission] | None:
     """Lock an open submission with its run, in the order of claims. Return None if it has ended or was deleted."""
-    row = session.get(Submission, submission_id)
+    row = session.get(RunSubmission, submission_id)
     run = session.get(Run, row.run_id, with_for_update=True) if row is not None else None
     if row is None or run is None:
         return None
@@ -360,12 +360,16 @@ def _lock(session: Session, submission_id: int) -> tuple[Run, Submission] | None
     return None if row.state == "ended" else (run, row)
 
 
-def _open_submissions(name: str) -> Select[Submission]:
-    return select(Submission).where(Submission.executor == name, Submission.state != "ended").order_by(Submission.id)
+def _open_submissions(name: str) -> Select[RunSubmission]:
+    return (
+        select(RunSubmission)
+        .where(RunSubmission.executor == name, RunSubmission.state != "ended")
+        .order_by(RunSubmission.id)
+    )
 
 
 def _waiting_runs(name: str) -> Select[int]:
     """Return the query for the runs that must be submitted, in the order of the queue."""
-    has_job = select(Submission.id).where(Submission.run_id == Run.id, Submission.state != "ended").exists()
+    has_job = select(RunSubmission.id).where(RunSubmission.run_id == Run.id, RunSubmission.state != "ended").exists()
     waiting = (Run.state == "queued", Run.executor == name, Run.archived_at.is_(None), ~has_job)
     return select(Run.id).where(*waiting).order_by(*QUEUE_ORDER)

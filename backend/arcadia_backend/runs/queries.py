@@ -181,16 +181,18 @@ def state_reasons(session: Session, runs: Sequence[tables.Run]) -> dict[int, str
     return {run.id: _state_reason(run, workers, ahead.get(run.id, 0), jobs.get(run.id)) for run in runs}
 
 
-def find_submissions(session: Session, run_ids: Sequence[int]) -> dict[int, tables.Submission]:
+def find_submissions(session: Session, run_ids: Sequence[int]) -> dict[int, tables.RunSubmission]:
     """Return the latest submission of each run that has one."""
     if not run_ids:
         return {}
-    query = select(tables.Submission).where(tables.Submission.run_id.in_(run_ids)).order_by(tables.Submission.id)
+    query = (
+        select(tables.RunSubmission).where(tables.RunSubmission.run_id.in_(run_ids)).order_by(tables.RunSubmission.id)
+    )
     return {row.run_id: row for row in session.scalars(query)}
 
 
 def _state_reason(
-    run: tables.Run, workers: list[tables.Worker], ahead: int, job: tables.Submission | None
+    run: tables.Run, workers: list[tables.Worker], ahead: int, job: tables.RunSubmission | None
 ) -> str | None:
     if run.origin != "trained":
         return _reported_reason(run)
@@ -217,7 +219,7 @@ def _has_all_steps(run: tables.Run) -> bool:
     return run.total_steps is not None and run.step >= run.total_steps
 
 
-def _job_reason(run: tables.Run, job: tables.Submission | None) -> str | None:
+def _job_reason(run: tables.Run, job: tables.RunSubmission | None) -> str | None:
     """Return what the job of a run does that does not train, in the scheduler's own words."""
     scheduler = EXECUTOR_TITLES.get(run.executor, run.executor)
     if job is None or job.state == "ended":

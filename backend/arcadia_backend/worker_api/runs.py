@@ -11,7 +11,7 @@ from arcadia_backend.changes import has_steps_left, list_requested
 from arcadia_backend.checkpoints.service import list_resumable
 from arcadia_backend.config import Settings
 from arcadia_backend.database.columns import utc_now
-from arcadia_backend.database.tables import Attempt, Run, Submission, Worker
+from arcadia_backend.database.tables import Attempt, Run, RunSubmission, Worker
 from arcadia_backend.errors import Conflict
 from arcadia_backend.logs import note
 from arcadia_backend.runs import queries
@@ -83,8 +83,8 @@ def _why_not_claimable(session: Session, run: Run, attempt: int) -> str | None:
     if run.executor == WORKERS:
         is_next = run.state == "queued" and attempt == run.attempt + 1
         return None if is_next else f"{_nothing_to_do(run)} Its next attempt is {run.attempt + 1}."
-    is_open = (Submission.run_id == run.id, Submission.attempt == attempt, Submission.state != "ended")
-    submission = session.scalar(select(Submission).where(*is_open))
+    is_open = (RunSubmission.run_id == run.id, RunSubmission.attempt == attempt, RunSubmission.state != "ended")
+    submission = session.scalar(select(RunSubmission).where(*is_open))
     if submission is None:
         return f"{_nothing_to_do(run)} No job of it was submitted for attempt {attempt}, or that one has ended."
     return f"The job of run {run.id} is being cancelled." if submission.state == "cancelling" else None

@@ -108,12 +108,12 @@ def launch(
     fields = parse_changes(changes)
     seeds = parse_numbers(seed) if seed else []
     if forecast:
-        shared = {"config": base, "queue": queue, "executor": executor, "priority": priority}
-        expected = client.forecast(preset or None, **{**shared, **fields})
+        wanted = {"config": base, "queue": queue, "executor": executor, "priority": priority}
+        expected = client.forecast(preset or None, **{**wanted, **fields})
         print_forecast(expected, len(seeds), as_json=as_json)
         return
     where = {"queue": queue, "executor": executor, "priority": priority, "project": project}
-    shared = {"config": base, "tags": tag, "notes": notes, **where}
+    shared: dict[str, Any] = {"config": base, "tags": tag, "notes": notes, **where}
     runs = [client.launch(preset or None, **{**shared, **fields, **own}) for own in per_seed(name, seeds)]
     finish_new_runs(runs, wait=wait, quiet=quiet, as_json=as_json)
 

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from arcadia_backend.database.engine import Database
-from arcadia_backend.database.tables import ExecutorSettings, Run, Submission
+from arcadia_backend.database.tables import ExecutorSettings, Run, RunSubmission
 from arcadia_backend.web.security import job_token
 from tests.conftest import WORKER_TOKEN
 from tests.factories import Api, Response, checkpoint_path, metrics, started
@@ -26,7 +26,7 @@ def submit(database: Database, run_id: int, attempt: int, **columns: Any) -> Non
             session.add(ExecutorSettings(executor="slurm", settings={}))
         session.get_one(Run, run_id).executor = "slurm"
         values = {"state": "waiting", "handle": "42", **columns}
-        session.add(Submission(run_id=run_id, attempt=attempt, executor="slurm", **values))
+        session.add(RunSubmission(run_id=run_id, attempt=attempt, executor="slurm", **values))
 
 
 def claim(api: Api, run_id: int, attempt: int, name: str = "n1") -> Response:
@@ -67,7 +67,7 @@ def test_a_drained_run_is_claimed_again_by_the_requeued_job(api: Api, submitted:
 
 def test_the_job_of_an_earlier_submission_gets_nothing(api: Api, database: Database, submitted: int) -> None:
     with database.write() as session:
-        session.query(Submission).one().state = "ended"
+        session.query(RunSubmission).one().state = "ended"
     submit(database, submitted, 2)
     refused = claim(api, submitted, 1)
     assert (refused.status_code, refused.json()["type"]) == (409, "/problems/stale-attempt")

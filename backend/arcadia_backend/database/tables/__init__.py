@@ -75,7 +75,7 @@ from arcadia_backend.database.tables.runs import (
     RunChange,
     RunTag,
 )
-from arcadia_backend.database.tables.submissions import ExecutorSettings, Submission
+from arcadia_backend.database.tables.submissions import ExecutorSettings, RunSubmission
 from arcadia_backend.database.tables.workspace import (
     MAIN,
     MAIN_ID,
@@ -179,7 +179,7 @@ __all__ = [
     "StudyPoint",
     "StudyRun",
     "StudyState",
-    "Submission",
+    "RunSubmission",
     "SubmissionState",
     "Worker",
     "compact_json",

@@ -19,7 +19,7 @@ class ExecutorSettings(Base):
     settings: Mapped[dict[str, Any]]
 
 
-class Submission(Base):
+class RunSubmission(Base):
     """One job of a scheduler for a run. It is stored before the job is submitted. A run has at most one open one.
 
     Its attempt is greater than that of each earlier claim and submission, so it identifies the submission. Claims of
