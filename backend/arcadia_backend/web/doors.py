@@ -204,7 +204,7 @@ def list_doors(routes: Iterable[BaseRoute]) -> Iterator[tuple[str, str]]:
             continue
         # FastAPI wraps routes of included routers.
         original = getattr(route, "starlette_route", None) or route
-        path = getattr(original, "path", None) or getattr(route, "path", None)
+        path: Any = getattr(original, "path", None) or getattr(route, "path", None)
         methods = getattr(route, "methods", None) or getattr(original, "methods", None)
         is_socket = "WebSocket" in type(original).__name__
         for method in sorted(methods or (["SOCKET"] if is_socket else ["ANY"])):
