@@ -9,6 +9,7 @@ from enum import StrEnum
 from functools import lru_cache
 from typing import Any
 
+from fastapi import FastAPI
 from starlette.routing import BaseRoute
 
 from arcadia_backend.config import API
@@ -212,9 +213,14 @@ def list_doors(routes: Iterable[BaseRoute]) -> Iterator[tuple[str, str]]:
             yield method, path
 
 
-def check_doors(routes: Iterable[BaseRoute]) -> None:
+def routes_of(app: FastAPI) -> list[BaseRoute]:
+    """Return all routes of an application, also those of built pages, which it tries last."""
+    return [*app.routes, *app.router._low_priority_routes]
+
+
+def check_doors(app: FastAPI) -> None:
     """Raise UndeclaredDoorsError if a route has no declared right."""
-    doors = dict.fromkeys(list_doors(routes))
+    doors = dict.fromkeys(list_doors(routes_of(app)))
     if missing := [f"{method} {path}" for method, path in doors if find_right(method, path) is None]:
         raise UndeclaredDoorsError(f"Declare the right of each route in web/doors.py. These have none: {missing}")
 
