@@ -4,6 +4,7 @@ import time
 from pathlib import Path
 
 import pytest
+from fastapi import FastAPI
 from fastapi.testclient import TestClient
 from sqlalchemy import select, update
 
@@ -21,9 +22,9 @@ from tests.factories import Api
 
 
 @pytest.fixture(autouse=True)
-def _fresh_limit(client: TestClient) -> None:
+def _fresh_limit(app: FastAPI) -> None:
     """Forget the wrong passwords of other tests, which share the application."""
-    client.app.state.password_limit = PasswordLimit()
+    app.state.password_limit = PasswordLimit()
 
 
 def names(client: TestClient) -> list[str]:

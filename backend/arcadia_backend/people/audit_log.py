@@ -54,7 +54,7 @@ def read_filters(
 Filters = Annotated[list[ColumnElement[bool]], Depends(read_filters)]
 
 
-def _newest(filters: list[ColumnElement[bool]], before: int | None, limit: int) -> Select[tuple[tables.AuditEntry]]:
+def _newest(filters: list[ColumnElement[bool]], before: int | None, limit: int) -> Select[tables.AuditEntry]:
     entry = tables.AuditEntry
     older = (entry.id < before,) if before is not None else ()
     return select(entry).where(*filters, *older).order_by(entry.id.desc()).limit(limit)

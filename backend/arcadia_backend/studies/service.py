@@ -1,6 +1,7 @@
 """Operations on studies. Every function works inside the caller's transaction."""
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 from sqlalchemy import func, select
 from sqlalchemy.orm import Session
@@ -128,7 +129,7 @@ def _create_runs(session: Session, study: Study, limit: int) -> list[Run]:
             break
         varied = ["seed", *(field for axis in spec.axes for field in axis.fields)]
         name = name_from_fields(configuration.to_document(config), varied)
-        by = {"person_id": study.person_id, "launched_by": study.started_by}
+        by: dict[str, Any] = {"person_id": study.person_id, "launched_by": study.started_by}
         run = add_to_queue(session, config, name=name, priority=spec.priority, project_id=study.project_id, **by)
         planned.run_id = run.id
         created.append(run)
