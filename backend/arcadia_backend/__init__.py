@@ -14,7 +14,7 @@ A package imports only packages from earlier lines. tests/contract/test_backend_
     calibrations, changes, comparisons, evaluations, reported, reviews
     practices
     agents, figures, lineage, marks, worker_api
-    games, health, studies
+    executors, games, health, studies
     diagnosis, live_games, papers, suites
     plugins, reports
     archives, boards

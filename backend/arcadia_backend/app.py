@@ -29,6 +29,8 @@ from arcadia_backend.diagnosis import router as diagnosis
 from arcadia_backend.doorbell import Doorbell
 from arcadia_backend.evaluations.routes import router as evaluations
 from arcadia_backend.examples import router as examples
+from arcadia_backend.executors.routes import router as executors
+from arcadia_backend.executors.service import SubmissionThread
 from arcadia_backend.figures.routes import router as figures
 from arcadia_backend.files.routes import router as files
 from arcadia_backend.files.service import sweep
@@ -137,6 +139,7 @@ ROUTERS = (
     comparisons,
     export,
     workers,
+    executors,
     health,
     configuration,
     plugins,
@@ -169,6 +172,7 @@ async def lifespan(app: FastAPI) -> AsyncIterator[None]:
     app.state.study_scheduler = scheduler = StudyScheduler(app.state.database, settings, app.state.doorbell)
     deliverer = AlertDeliverer(app.state.database, settings)
     app.state.bulk_action_thread = bulk = BulkActionThread(app.state.database, app.state.doorbell)
+    submissions = SubmissionThread(app.state.database, settings)
     app.state.mcp = McpEndpoint(app)
     app.state.recent_documents = RecentDocuments()
     async with notices.running(settings.broker_url.get_secret_value()) as app.state.hub, app.state.mcp.running():
@@ -177,6 +181,7 @@ async def lifespan(app: FastAPI) -> AsyncIterator[None]:
         scheduler.start()
         deliverer.start()
         bulk.start()
+        submissions.start()
         try:
             async with (
                 cancel_unwatched_games(app.state.database, app.state.stages),
@@ -185,6 +190,7 @@ async def lifespan(app: FastAPI) -> AsyncIterator[None]:
             ):
                 yield
         finally:
+            submissions.stop()
             bulk.stop()
             deliverer.stop()
             scheduler.stop()

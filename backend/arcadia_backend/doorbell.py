@@ -18,7 +18,7 @@ from sqlalchemy.orm import Session
 from arcadia_backend.database.engine import after_commit
 from arcadia_backend.database.tables import Job, Run
 from arcadia_backend.failure_log import FailureLog
-from arcadia_workers.contract.worker_api import JOBS_QUEUE, LOOK_FOR_JOBS_TASK, LOOK_TASK
+from arcadia_workers.contract.worker_api import JOBS_QUEUE, LOOK_FOR_JOBS_TASK, LOOK_TASK, WORKERS
 
 log = logging.getLogger(__name__)
 
@@ -62,7 +62,7 @@ class Doorbell:
             return
         if isinstance(waiting, Job):
             after_commit(session, lambda: self.ring(JOBS_QUEUE, waiting.id, LOOK_FOR_JOBS_TASK))
-        elif (queue_name := waiting.queue) is not None:
+        elif (queue_name := waiting.queue) is not None and waiting.executor == WORKERS:
             after_commit(session, lambda: self.ring(queue_name, waiting.id))
 
     def _drop_waiting(self) -> bool:

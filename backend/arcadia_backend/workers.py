@@ -13,7 +13,7 @@ from arcadia_backend.database.engine import after_commit
 from arcadia_backend.database.tables import Job, Run
 from arcadia_backend.live.notices import publish
 from arcadia_workers.contract.plugins.loading import joined
-from arcadia_workers.contract.worker_api import QueueName
+from arcadia_workers.contract.worker_api import WORKERS, QueueName
 
 
 class WorkerPlugin(BaseModel):
@@ -31,6 +31,7 @@ class Worker(BaseModel):
     name: str
     host: str
     queue: QueueName
+    executor: str = Field(description="`workers`, or the scheduler whose job it is.")
     state: Literal["idle", "busy", "gone"]
     run_id: int | None
     job_slots: int = Field(description="Number of concurrent jobs, such as evaluations, beside its training.")
@@ -78,8 +79,9 @@ def is_connected(worker: tables.Worker, now: datetime) -> bool:
 
 
 def connected_workers(session: Session, now: datetime) -> list[tables.Worker]:
-    """Return the connected workers."""
-    return [worker for worker in session.scalars(select(tables.Worker)) if is_connected(worker, now)]
+    """Return the connected workers that claim from the queues, without those of schedulers' jobs."""
+    workers = session.scalars(select(tables.Worker).where(tables.Worker.executor == WORKERS))
+    return [worker for worker in workers if is_connected(worker, now)]
 
 
 def free_job_slots(session: Session, workers: Iterable[tables.Worker]) -> dict[str, int]:

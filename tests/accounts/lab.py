@@ -38,6 +38,7 @@ _VALUES: dict[str, Any] = {
     "runs.state": "finished",
     "runs.desired": "run",
     "runs.config": CARTPOLE,
+    "runs.executor": "workers",
     "runs.needed_plugins": "",
     "runs.attempt": 1,
     "studies.state": "finished",
@@ -83,6 +84,8 @@ _VALUES: dict[str, Any] = {
     "alerts.level": "info",
     "alert_deliveries.state": "failed",
     "run_settings.type": "text",
+    "submissions.executor": "slurm",
+    "submissions.state": "waiting",
     "paper_studies.paper": "paac",
 }
 # Rows for which the application stores its own, rows that this module adds in another order, and measurements, whose

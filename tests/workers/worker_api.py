@@ -3,9 +3,11 @@
 import hashlib
 import json
 import re
+import ssl
 import threading
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qsl, urlsplit
 
@@ -23,6 +25,8 @@ class WorkerApi:
     """State of the fake backend. Tests set its responses and read what it received."""
 
     claims: list[dict[str, Any]] = field(default_factory=list)
+    # Run and attempt of each claim by the job of a scheduler.
+    asked_for: list[tuple[int, int]] = field(default_factory=list)
     job_claims: list[dict[str, Any]] = field(default_factory=list)
     # By job ID. Jobs without an entry continue.
     jobs_desired: dict[int, str | None] = field(default_factory=dict)
@@ -51,11 +55,18 @@ class WorkerApi:
     goodbyes: int = 0
     requests: int = 0
 
+    # The file with the key and the certificate, to listen with HTTPS.
+    certificate: Path | None = None
+
     def __post_init__(self) -> None:
         """Start listening."""
         self._server = ThreadingHTTPServer(("127.0.0.1", 0), _handler(self))
+        if self.certificate is not None:
+            context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+            context.load_cert_chain(self.certificate)
+            self._server.socket = context.wrap_socket(self._server.socket, server_side=True)
         self._server.daemon_threads = True
-        self.url = f"http://127.0.0.1:{self._server.server_port}"
+        self.url = f"{'https' if self.certificate else 'http'}://127.0.0.1:{self._server.server_port}"
         self.lock = threading.Lock()
         threading.Thread(target=self._server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True).start()
 
@@ -98,10 +109,8 @@ class WorkerApi:
             jobs = [{**held, "desired": self.jobs_desired.get(held["id"], "run")} for held in body["jobs"]]
             desired, changes = (self.desired, self.changes) if body["run"] else (None, [])
             return 200, {"desired": desired, "lease_seconds": 60, "jobs": jobs, "changes": changes}
-        if path == "/claim":
-            return (200, self._claimed(self.claims)) if self.claims else (204, None)
-        if path == "/jobs/claim":
-            return (200, self._claimed(self.job_claims)) if self.job_claims else (204, None)
+        if path.endswith("claim"):
+            return self._claim(path, body)
         if path == "/goodbye":
             self.goodbyes += 1
             return 204, None
@@ -117,6 +126,14 @@ class WorkerApi:
             releases.append({"run" if run else "job": int(match[2]), **body})
             return 200, {"state": "finished" if run else "done"}
         return self._take_events(self.events if run else self.job_events, int(match[2]), body)
+
+    def _claim(self, path: str, body: dict[str, Any]) -> Answer:
+        claims = self.job_claims if path == "/jobs/claim" else self.claims
+        if match := re.fullmatch(r"/runs/(\d+)/claim", path):
+            if not claims:
+                return problem(409, "stale-attempt", detail=f"There is nothing to do: run {match[1]} is stopped.")
+            self.asked_for.append((int(match[1]), body["attempt"]))
+        return (200, self._claimed(claims)) if claims else (204, None)
 
     def _claimed(self, claims: list[dict[str, Any]]) -> dict[str, Any]:
         return {"installation": self.installation, **claims.pop(0)}

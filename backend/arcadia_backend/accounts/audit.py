@@ -63,6 +63,7 @@ OBJECTS: Mapping[type, AuditedObject] = {
     tables.ScoreRule: AuditedObject("score rule", ("env", "score"), name="env"),
     # Its address and its secret stay out of the log.
     tables.AlertChannel: AuditedObject("alert channel", ("name", "kind", "kinds", "enabled")),
+    tables.ExecutorSettings: AuditedObject("scheduler", ("settings",), name="executor", identity="executor"),
     tables.Person: AuditedObject("person", ("name", "email", "is_administrator", "disabled_at")),
     tables.PersonGroup: AuditedObject("group", ("name",)),
     tables.GroupMember: AuditedObject("group member", name=None, identity="group_id"),

@@ -32,6 +32,7 @@ from arcadia_backend.metrics.points import MetricClock
 from arcadia_backend.workers import connected_workers
 from arcadia_workers.contract.events import DIVERGED, LogLevel
 from arcadia_workers.contract.values import storable
+from arcadia_workers.contract.worker_api import WORKERS
 
 MAX_TITLE, MAX_TEXT = 300, 10_000
 KEPT = timedelta(days=90)
@@ -245,7 +246,8 @@ def _stalled_runs(session: Session, minutes: float) -> Iterator[Condition]:
 
 def _queues_without_workers(session: Session, minutes: float, now: datetime) -> Iterator[Condition]:
     """Yield the queues in which runs wait although no worker is connected."""
-    waiting = session.scalars(select(Run.queue).where(Run.state == "queued", Run.queue.is_not(None)).distinct()).all()
+    is_waiting = (Run.state == "queued", Run.executor == WORKERS, Run.queue.is_not(None))
+    waiting = session.scalars(select(Run.queue).where(*is_waiting).distinct()).all()
     served = {worker.queue for worker in connected_workers(session, now)} if waiting else set()
     for queue in set(waiting) - served:
         key = f"no_worker:{queue}"

@@ -71,6 +71,7 @@ PROJECT_OF: Mapping[str, Own | Through | AnyOf | BulkRuns | None] = {
     "run_settings": Through("run_id", "runs", outer=True),
     "run_changes": OF_RUN,
     "measurements": OF_RUN,
+    "submissions": OF_RUN,
     "checkpoints": OF_RUN,
     "event_digests": AnyOf((OF_RUN, Through("job_id", "jobs"))),
     "alias_changes": OF_RUN,
@@ -115,7 +116,7 @@ PROJECT_OF: Mapping[str, Own | Through | AnyOf | BulkRuns | None] = {
     **dict.fromkeys(
         "alert_rules score_rules alert_channels start_sets installation idempotency_keys workers people "
         "person_identities person_groups group_members project_roles access_tokens sign_in_sessions one_time_links "
-        "audit_log".split(),
+        "audit_log executor_settings".split(),
         INSTALLATION,
     ),
 }

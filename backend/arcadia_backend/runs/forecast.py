@@ -18,7 +18,7 @@ from arcadia_workers.contract.config import RunConfig
 from arcadia_workers.contract.config.problems import title_of
 from arcadia_workers.contract.config.shared import CeilingFields
 from arcadia_workers.contract.games import ENVIRONMENTS, env_title
-from arcadia_workers.contract.worker_api import QueueName
+from arcadia_workers.contract.worker_api import EXECUTOR_TITLES, WORKERS, QueueName
 
 # Number of newest runs that a rate is measured from.
 MAX_MEASURED_RUNS = 20
@@ -132,6 +132,7 @@ class RunForecast(BaseModel):
     """What a run needs, what the connected workers have, and when it can start."""
 
     queue: QueueName
+    executor: str = Field(description="`workers`, or the scheduler that decides when it starts.")
     measured_runs: int = Field(description="Number of earlier runs that this is measured from; 0 if there are none.")
     measured_on: str | None = Field(description="Their method and environment; null if there are none.")
     steps_per_second: float | None
@@ -146,7 +147,9 @@ class RunForecast(BaseModel):
     start_unknown: str | None = Field(description="Why the start is unknown, as a sentence.")
 
 
-def forecast(session: Session, config: RunConfig, queue: QueueName | None, priority: int) -> RunForecast:
+def forecast(
+    session: Session, config: RunConfig, queue: QueueName | None, priority: int, executor: str = WORKERS
+) -> RunForecast:
     """Return the forecast of a new run at the end of its priority in the queue."""
     queue = queue or queue_for(config)
     algorithm, env = config.algorithm, config.env
@@ -156,10 +159,13 @@ def forecast(session: Session, config: RunConfig, queue: QueueName | None, prior
     cores = typical(session, run_ids, PROCESSOR)
     workers = [worker for worker in connected_workers(session, utc_now()) if worker.queue == queue]
     queued = _Queue(session, queue, workers)
-    ahead = queued.count_ahead(priority)
+    ahead = queued.count_ahead(priority) if executor == WORKERS else 0
     starts_in, unknown = queued.wait_behind(priority, ahead)
+    if executor != WORKERS:
+        starts_in, unknown = None, f"{EXECUTOR_TITLES[executor]} decides when it starts."
     return RunForecast(
         queue=queue,
+        executor=executor,
         measured_runs=len(run_ids),
         measured_on=_label(config, measured) if measured else None,
         steps_per_second=measured.steps_per_second if measured else None,
@@ -246,7 +252,8 @@ class _Queue:
         return None, f"Run {min(unknown)} is ahead, and no run like it has been measured here."
 
     def _ahead(self, priority: int) -> tuple[ColumnElement[bool], ...]:
-        return (Run.state == "queued", Run.queue == self.queue, Run.archived_at.is_(None), Run.priority >= priority)
+        is_waiting = (Run.state == "queued", Run.queue == self.queue, Run.executor == WORKERS)
+        return (*is_waiting, Run.archived_at.is_(None), Run.priority >= priority)
 
     def _seconds_left(self, run_id: int) -> float | None:
         """Return the seconds until a run ends, as it reports or as runs like it took."""

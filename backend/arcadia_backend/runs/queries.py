@@ -26,7 +26,7 @@ from arcadia_backend.workers import connected_workers, has_plugins, missing_reas
 from arcadia_workers.contract.config.problems import title_of
 from arcadia_workers.contract.events import RolePlace
 from arcadia_workers.contract.plugins.loading import missing_plugins
-from arcadia_workers.contract.worker_api import ACTIVE, QueueName
+from arcadia_workers.contract.worker_api import ACTIVE, EXECUTOR_TITLES, WORKERS, QueueName
 
 MAX_COMPUTED = 10
 _COMPUTED = re.compile(r"\s*([^\W\d]\w{0,49})\s*=", re.ASCII)
@@ -146,6 +146,8 @@ def to_schema(session: Session, run: tables.Run) -> schemas.Run:
     one.warnings = _warnings(session, run)
     one.roles = [RolePlace.model_validate(role) for role in (attempt.roles if attempt else None) or []]
     one.start_steps = current_steps(run, attempt)
+    if (job := find_submissions(session, [run.id]).get(run.id)) is not None:
+        one.submission = schemas.SubmissionOfRun.model_validate(job)
     return one
 
 
@@ -172,19 +174,32 @@ def find_studies(session: Session, run_ids: Sequence[int]) -> dict[int, schemas.
 
 def state_reasons(session: Session, runs: Sequence[tables.Run]) -> dict[int, str | None]:
     """Return the sentence that explains the state of each run."""
-    queues = {run.queue for run in runs if run.state == "queued" and run.queue is not None}
+    queues = {run.queue for run in runs if run.state == "queued" and run.queue and run.executor == WORKERS}
     workers = connected_workers(session, utc_now()) if queues else []
     ahead = _queue_positions(session, queues)
-    return {run.id: _state_reason(run, workers, ahead.get(run.id, 0)) for run in runs}
+    jobs = find_submissions(session, [run.id for run in runs if run.executor != WORKERS])
+    return {run.id: _state_reason(run, workers, ahead.get(run.id, 0), jobs.get(run.id)) for run in runs}
 
 
-def _state_reason(run: tables.Run, workers: list[tables.Worker], ahead: int) -> str | None:
+def find_submissions(session: Session, run_ids: Sequence[int]) -> dict[int, tables.Submission]:
+    """Return the latest submission of each run that has one."""
+    if not run_ids:
+        return {}
+    query = select(tables.Submission).where(tables.Submission.run_id.in_(run_ids)).order_by(tables.Submission.id)
+    return {row.run_id: row for row in session.scalars(query)}
+
+
+def _state_reason(
+    run: tables.Run, workers: list[tables.Worker], ahead: int, job: tables.Submission | None
+) -> str | None:
     if run.origin != "trained":
         return _reported_reason(run)
     if run.state in ACTIVE and run.desired != "run":
         return "Stopping: the trainer saves a checkpoint first." if run.desired == "stop" else "Pausing."
     if run.state == "running" and _has_all_steps(run):
         return run.state_reason or "Finishing: the trainer saves the final checkpoint."
+    if run.executor != WORKERS and run.state not in ACTIVE:
+        return " ".join(part for part in (run.state_reason, _job_reason(run, job)) if part) or None
     if run.state != "queued" or run.queue is None:
         return run.state_reason
     waiting = _waiting_reason(run, run.queue, [worker for worker in workers if worker.queue == run.queue], ahead)
@@ -200,6 +215,26 @@ def _reported_reason(run: tables.Run) -> str | None:
 
 def _has_all_steps(run: tables.Run) -> bool:
     return run.total_steps is not None and run.step >= run.total_steps
+
+
+def _job_reason(run: tables.Run, job: tables.Submission | None) -> str | None:
+    """Return what the job of a run does that does not train, in the scheduler's own words."""
+    scheduler = EXECUTOR_TITLES.get(run.executor, run.executor)
+    if job is None or job.state == "ended":
+        return f"It will be submitted to {scheduler}." if run.state == "queued" else None
+    name = f"{scheduler} job {job.handle}"
+    if job.state == "cancelling":
+        return f"{name} is being cancelled."
+    if run.state != "queued":
+        return None
+    if job.handle is None:
+        return f"{scheduler} has not accepted its job: {job.reason}" if job.reason else f"{scheduler} receives its job."
+    if job.unknown_since is not None:
+        return f"The state of {name} is unknown since {job.unknown_since:%Y-%m-%d %H:%M} UTC: {job.reason}"
+    if job.state == "running":
+        return f"{name} runs on {job.host or 'a node'}. Its worker is starting."
+    place = f", place {job.place}" if job.place else ""
+    return f"{name} waits: {job.reason or job.scheduler_state or 'no reason given yet'}{place}."
 
 
 def _waiting_reason(run: tables.Run, queue: QueueName, workers: list[tables.Worker], ahead: int) -> str:
@@ -219,7 +254,8 @@ def _queue_positions(session: Session, queues: Iterable[str]) -> dict[int, int]:
     """Return the number of runs ahead of each queued run."""
     positions: dict[int, int] = {}
     for queue in queues:
-        waiting = select(tables.Run.id).where(tables.Run.state == "queued", tables.Run.queue == queue)
+        is_waiting = (tables.Run.state == "queued", tables.Run.queue == queue, tables.Run.executor == WORKERS)
+        waiting = select(tables.Run.id).where(*is_waiting)
         ordered = waiting.order_by(tables.Run.priority.desc(), tables.Run.created_at, tables.Run.id)
         positions.update((run_id, place) for place, run_id in enumerate(session.scalars(ordered)))
     return positions
@@ -275,4 +311,6 @@ def _to_schema(
         roles=[],
         start_steps=[],
         warnings=[],
+        executor=run.executor,
+        submission=None,
     )

@@ -64,7 +64,7 @@ def preview_run(db: Db, new: schemas.CreateRun) -> RunForecast:
     """Return what a run needs, what the workers have and when it can start, without storing it."""
     config = build_config(new.config, new.preset, new.overrides or {})
     with db.read() as session:
-        return forecast(session, config, new.queue, new.priority)
+        return forecast(session, config, new.queue, new.priority, new.executor)
 
 
 def parse_filters(

@@ -6,12 +6,12 @@ from typing import Annotated, Any, Literal, Self
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, model_validator
 
 from arcadia_backend.checkpoints.availability import CheckpointChoice
-from arcadia_backend.database.tables import RunOrigin
+from arcadia_backend.database.tables import RunOrigin, SubmissionState
 from arcadia_backend.projects.service import ProjectName
 from arcadia_backend.web.formats import JsonNumber
 from arcadia_workers.contract.events import RolePlace
 from arcadia_workers.contract.values import NO_BOOLEAN, STORABLE, Id
-from arcadia_workers.contract.worker_api import Desired, QueueName, State
+from arcadia_workers.contract.worker_api import Desired, ExecutorName, QueueName, State
 
 Name = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=200), STORABLE]
 Tag = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=50), STORABLE]
@@ -70,6 +70,26 @@ class RunStartStep(BaseModel):
     ended_at: datetime | None = Field(description="Null for the current step.")
 
 
+class SubmissionOfRun(BaseModel):
+    """The latest job of a run on a scheduler."""
+
+    model_config = ConfigDict(from_attributes=True)
+
+    executor: str
+    handle: str | None = Field(description="Number of the job. Null until the scheduler has confirmed it.")
+    state: SubmissionState = Field(description="A job is cancelling until its scheduler confirms the end.")
+    scheduler_state: str | None = Field(description="In the scheduler's own words.")
+    reason: str | None = Field(description="Why it waits, or why it could not be submitted or is unknown.")
+    host: str | None
+    place: int | None = Field(description="Place among the waiting jobs of its partition.")
+    submitted_at: datetime
+    unknown_since: datetime | None = Field(
+        description="Since when the scheduler has not answered or not listed the job. It may still run."
+    )
+    ended_at: datetime | None
+    core_seconds: float | None = Field(description="Used by the job since its last start. Null until it ends.")
+
+
 class MetricExtent(BaseModel):
     """The last, min and max value of a metric. NaN and infinities are strings."""
 
@@ -117,6 +137,8 @@ class Run(BaseModel):
     method: str = Field(description="Display name of the algorithm.")
     env: str = Field(description="Of a reported run any text, also an empty one.")
     queue: QueueName | None = Field(description="Null for reported runs.")
+    executor: str = Field(description="Where it trains: `workers`, or a scheduler.")
+    submission: SubmissionOfRun | None = Field(description="Its latest job on a scheduler. Null in comparisons.")
     attempt: int
     priority: int
     tags: list[str]
@@ -239,6 +261,7 @@ class CreateRun(_Request):
     tags: Tags = []
     notes: Notes = ""
     priority: Priority = 0
+    executor: ExecutorName = Field(default="workers", description="Where it trains. A scheduler must be set up.")
     queue: QueueName | None = Field(default=None, description="Default: gpu if the device is cuda, otherwise cpu.")
     project: ProjectName | None = Field(default=None, description="Name of an existing project. Default: Main.")
 

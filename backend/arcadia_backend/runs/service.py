@@ -12,8 +12,8 @@ from arcadia_backend.checkpoints.availability import find_chosen
 from arcadia_backend.checkpoints.service import copy_checkpoint
 from arcadia_backend.database.columns import utc_now
 from arcadia_backend.database.scope import current
-from arcadia_backend.database.tables import Checkpoint, Job, Run, RunTag
-from arcadia_backend.errors import Conflict
+from arcadia_backend.database.tables import Checkpoint, ExecutorSettings, Job, Run, RunTag
+from arcadia_backend.errors import Conflict, FieldError, Invalid
 from arcadia_backend.files.service import delete_run_files
 from arcadia_backend.logs import note
 from arcadia_backend.projects.service import assign, project_of, resolve
@@ -25,7 +25,7 @@ from arcadia_backend.runs.schemas import MAX_TAGS, Action, BulkAction, CloneRun,
 from arcadia_backend.runs.states import Already, Change, Refusal, announce_run, decide, queue_on_request
 from arcadia_backend.web.lookup import require_trained
 from arcadia_workers.contract.config import RunConfig
-from arcadia_workers.contract.worker_api import QueueName
+from arcadia_workers.contract.worker_api import EXECUTOR_TITLES, WORKERS, QueueName
 
 _LOG_MESSAGES: dict[Action, str] = {"stop": "Stop requested.", "pause": "Pause requested.", "resume": "Resumed."}
 
@@ -33,7 +33,11 @@ _LOG_MESSAGES: dict[Action, str] = {"stop": "Stop requested.", "pause": "Pause r
 def create(session: Session, new: CreateRun) -> Run:
     """Create a run and queue it."""
     config = configuration.build_config(new.config, new.preset, new.overrides or {})
-    columns = {"priority": new.priority, "notes": new.notes, "project_id": resolve(session, new.project)}
+    if new.executor != WORKERS and session.get(ExecutorSettings, new.executor) is None:
+        message = f"{EXECUTOR_TITLES[new.executor]} is not set up. The page Workers has its settings."
+        raise Invalid(FieldError(field="executor", message=message))
+    columns: dict[str, Any] = {"priority": new.priority, "notes": new.notes, "executor": new.executor}
+    columns["project_id"] = resolve(session, new.project)
     return add_to_queue(session, config, name=new.name, queue=new.queue, tags=new.tags, **columns)
 
 
@@ -191,9 +195,10 @@ def _jobs_of_others(session: Session, run: Run) -> Sequence[Job]:
 
 
 def _for_copy(session: Session, run: Run, config: RunConfig, project: str | None) -> dict[str, Any]:
-    """Return the queue, the tags and the project of a copy."""
+    """Return the queue, the executor, the tags and the project of a copy."""
     return {
         "queue": _queue_for_copy(run, config),
+        "executor": run.executor,
         "tags": [tag.tag for tag in run.tags],
         "project_id": project_of(session, run) if project is None else resolve(session, project),
     }

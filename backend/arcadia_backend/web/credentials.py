@@ -29,6 +29,7 @@ from arcadia_backend.web.security import (
     Unauthorized,
     address_of,
     bearer_of,
+    has_job_token,
     has_ticket,
     same,
 )
@@ -122,7 +123,9 @@ class CallerCredentials:
 
     def _is_of_workers(self, connection: HTTPConnection, secret: str) -> bool:
         expected = self._settings.worker_token.get_secret_value()
-        return bool(secret and expected and same(secret, expected)) or has_ticket(connection)
+        return (
+            bool(secret and expected and same(secret, expected)) or has_ticket(connection) or has_job_token(connection)
+        )
 
     def _wrong_token(self, secret: str, address: str) -> Unauthorized:
         installation = self._settings.token.get_secret_value()

@@ -141,6 +141,8 @@ read            GET                 /events
 read            PUT                 /events/*/watches
 
 read            GET                 /workers
+read            GET                 /executors
+installation    ANY                 /executors/**
 read            GET                 /config-schema
 read            POST                /configurations/parse
 read            GET                 /presets

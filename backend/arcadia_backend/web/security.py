@@ -1,5 +1,6 @@
 """Access control: tokens and sessions, and protection from other sites."""
 
+import hashlib
 import hmac
 import re
 from dataclasses import dataclass, replace
@@ -144,6 +145,34 @@ def has_ticket(socket: HTTPConnection) -> bool:
     return bool(live and named and same(bearer_of(socket), ticket(expected, int(live[1]), int(attempt))))
 
 
+_JOB_TOKEN = re.compile(r"arcadia-job-(\d{1,16})-(\d{1,9})-[0-9a-f]{64}")
+# What the worker of a job calls besides the routes of its run.
+_OF_EVERY_WORKER = (f"{WORKERS_ONLY}heartbeat", f"{WORKERS_ONLY}goodbye")
+
+
+def job_token(worker_token: str, run_id: int, attempt: int) -> str:
+    """Return the token of a scheduler's job. It is only for one run, and does not reveal the worker token."""
+    named = f"arcadia-job-{run_id}-{attempt}"
+    return f"{named}-{hmac.new(worker_token.encode(), named.encode(), hashlib.sha256).hexdigest()}"
+
+
+def run_of_job_token(connection: HTTPConnection) -> int | None:
+    """Return the run of a valid token of a scheduler's job, or None if another token was sent."""
+    sent, expected = bearer_of(connection), connection.app.state.settings.worker_token.get_secret_value()
+    match = _JOB_TOKEN.fullmatch(sent)
+    if match is None or not expected or not same(sent, job_token(expected, int(match[1]), int(match[2]))):
+        return None
+    return int(match[1])
+
+
+def has_job_token(connection: HTTPConnection) -> bool:
+    """Return True if a scheduler's job calls a route of its run, or one of every worker."""
+    run_id, path = run_of_job_token(connection), str(connection.scope["path"])
+    if run_id is None:
+        return False
+    return path.startswith(f"{WORKERS_ONLY}runs/{run_id}/") or path in _OF_EVERY_WORKER
+
+
 async def identify(request: HTTPConnection) -> Principal:
     """Return the user who calls, or nobody. Count a wrong token."""
     if (known := request.scope.get(PRINCIPAL)) is not None:
@@ -174,7 +203,7 @@ def _require_worker_token(request: HTTPConnection) -> None:
     expected: str = request.app.state.settings.worker_token.get_secret_value()
     if not expected:
         raise Unauthorized("Workers cannot connect: ARCADIA_WORKER_TOKEN is not set on the server.")
-    if matches(request, bearer_of(request), expected, request.app.state.worker_token_limit):
+    if has_job_token(request) or matches(request, bearer_of(request), expected, request.app.state.worker_token_limit):
         return
     if bearer_of(request):
         raise Unauthorized("This worker token is wrong. Send the value of ARCADIA_WORKER_TOKEN on the server.")

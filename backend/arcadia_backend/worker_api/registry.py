@@ -119,6 +119,7 @@ def list_workers(session: Session) -> list[workers.Worker]:
             name=worker.name,
             host=worker.host,
             queue=worker.queue,
+            executor=worker.executor,
             state=("busy" if worker.run_id is not None else "idle") if is_connected(worker, now) else "gone",
             run_id=worker.run_id if is_connected(worker, now) else None,
             job_slots=worker.job_slots,
@@ -160,7 +161,7 @@ def _store(session: Session, report: worker_api.Heartbeat, run_id: int | None) -
     now = utc_now()
     if changed or abs(now - worker.last_seen_at) > _MIN_TIME_CHANGE:
         worker.last_seen_at = now
-    for column in ("host", "queue", "pid", "version", "device", "cores", "memory_bytes", "job_slots"):
+    for column in ("host", "queue", "pid", "version", "device", "cores", "memory_bytes", "job_slots", "executor"):
         setattr(worker, column, getattr(report, column))
     worker.plugins = [plugin.model_dump() for plugin in report.plugins]
     worker.run_id, worker.left = run_id, False

@@ -17,7 +17,9 @@ from arcadia_backend.files.routes import download
 from arcadia_backend.files.service import BODY, FindMaker, Upload, receive_upload
 from arcadia_backend.web.credentials import CurrentCredentials
 from arcadia_backend.web.lookup import PathId
+from arcadia_backend.web.security import Unauthorized, run_of_job_token
 from arcadia_backend.worker_api import ingest, jobs, registry, runs
+from arcadia_backend.worker_api.attempts import StaleAttempt
 from arcadia_backend.worker_api.jobs import JOBS
 from arcadia_backend.worker_api.runs import RUNS
 from arcadia_workers.contract import worker_api
@@ -133,8 +135,13 @@ def list_workers(db: Db) -> list[workers.Worker]:
 
 
 @router.post("/worker/heartbeat")
-def heartbeat(db: Db, settings: CurrentSettings, report: worker_api.Heartbeat) -> worker_api.HeartbeatAnswer:
+def heartbeat(
+    request: Request, db: Db, settings: CurrentSettings, report: worker_api.Heartbeat
+) -> worker_api.HeartbeatAnswer:
     """Record a heartbeat. The answer has the desired state of each assignment of the worker."""
+    own = run_of_job_token(request)
+    if own is not None and (report.jobs or (report.run is not None and report.run.id != own)):
+        raise Unauthorized(f"This token is only for run {own}.")
     with db.write() as session:
         answer = registry.beat(session, settings, report)
     if answer.stale is not None:
@@ -154,6 +161,24 @@ def claim(
         if claimed is not None and credentials.were_required:
             claimed.token = new_attempt_token(session, claimed.attempt, run_id=claimed.run_id)
     return claimed if claimed is not None else Response(status_code=204)
+
+
+@router.post("/worker/runs/{run_id}/claim")
+def claim_run(
+    db: Db,
+    settings: CurrentSettings,
+    credentials: CurrentCredentials,
+    run_id: PathId,
+    wanted: worker_api.RunClaimRequest,
+) -> worker_api.Claim:
+    """Claim a run for the job of a scheduler. A later claim of the same job ends the attempt of the earlier one."""
+    with db.write() as session:
+        claimed = runs.claim_one(session, settings, run_id, wanted)
+        if isinstance(claimed, worker_api.Claim) and credentials.were_required:
+            claimed.token = new_attempt_token(session, claimed.attempt, run_id=run_id)
+    if isinstance(claimed, StaleAttempt):
+        raise claimed
+    return claimed
 
 
 @router.post("/worker/runs/{run_id}/events")

@@ -1,8 +1,9 @@
 """Attempts at runs."""
 
-from datetime import datetime
+from datetime import datetime, timedelta
+from typing import Any
 
-from sqlalchemy import update
+from sqlalchemy import select, update
 from sqlalchemy.orm import Session
 
 from arcadia_backend.alerts.service import raise_run_end
@@ -10,14 +11,31 @@ from arcadia_backend.changes import has_steps_left, list_requested
 from arcadia_backend.checkpoints.service import list_resumable
 from arcadia_backend.config import Settings
 from arcadia_backend.database.columns import utc_now
-from arcadia_backend.database.tables import Attempt, Run, Worker
+from arcadia_backend.database.tables import Attempt, Run, Submission, Worker
+from arcadia_backend.errors import Conflict
 from arcadia_backend.logs import note
 from arcadia_backend.runs import queries
 from arcadia_backend.runs.states import announce_run, queue_again, state_after_release
 from arcadia_backend.web.lookup import find_run
-from arcadia_backend.worker_api.attempts import Attempts, claim_first, offer, read_installation_id
-from arcadia_backend.workers import announce_worker, can_be_done_by
-from arcadia_workers.contract.worker_api import ACTIVE, ENDED, Claim, Outcome, QueueName, Release
+from arcadia_backend.worker_api.attempts import (
+    FIRST_LEASE_SHARE,
+    Attempts,
+    StaleAttempt,
+    claim_first,
+    offer,
+    read_installation_id,
+)
+from arcadia_backend.workers import announce_worker, can_be_done_by, missing_reason
+from arcadia_workers.contract.worker_api import (
+    ACTIVE,
+    ENDED,
+    WORKERS,
+    Claim,
+    Outcome,
+    QueueName,
+    Release,
+    RunClaimRequest,
+)
 
 QUEUE_ORDER = (Run.priority.desc(), Run.created_at, Run.id)
 
@@ -28,19 +46,66 @@ def claim(session: Session, settings: Settings, worker: str, queue: QueueName) -
         session,
         settings,
         Run,
-        (Run.state == "queued", Run.queue == queue, can_be_done_by(session, worker, Run)),
+        (Run.state == "queued", Run.queue == queue, Run.executor == WORKERS, can_be_done_by(session, worker, Run)),
         QUEUE_ORDER,
         worker,
-        {
-            "state": "starting",
-            "state_reason": None,
-            "finished_at": None,
-            "steps_per_second": None,
-            "seconds_left": None,
-        },
+        _CLAIMED,
     )
-    if run is None:
-        return None
+    return None if run is None else _begin(session, settings, run, worker)
+
+
+def claim_one(session: Session, settings: Settings, run_id: int, wanted: RunClaimRequest) -> Claim | StaleAttempt:
+    """Claim one run for the job of a scheduler. The caller raises a returned StaleAttempt after the commit.
+
+    Schedulers do not start a job exactly once. The later claim of a job wins: it ends the attempt of the earlier one.
+    """
+    run = find_run(session, run_id, lock=True)
+    if (refusal := _why_not_claimable(session, run, wanted.attempt)) is not None:
+        return StaleAttempt(refusal)
+    if run.state in ACTIVE:
+        RUNS.conclude(session, settings, run, "lost", f"The job of attempt {run.attempt} was started again.")
+    if run.state != "queued":
+        return StaleAttempt(_nothing_to_do(run))
+    worker = session.get(Worker, wanted.name)
+    if worker is not None and (missing := missing_reason([worker], run.needed_plugins, "job of this run")):
+        raise Conflict(missing)
+    for column, value in _CLAIMED.items():
+        setattr(run, column, value)
+    run.worker, run.attempt = wanted.name, max(run.attempt + 1, wanted.attempt)
+    run.lease_expires_at = utc_now() + timedelta(seconds=FIRST_LEASE_SHARE * settings.lease_seconds)
+    return _begin(session, settings, run, wanted.name)
+
+
+def _why_not_claimable(session: Session, run: Run, attempt: int) -> str | None:
+    """Return why the job that was submitted for an attempt must not train a run, or None if it may."""
+    if run.origin != "trained" or run.archived_at is not None:
+        return _nothing_to_do(run)
+    if run.executor == WORKERS:
+        is_next = run.state == "queued" and attempt == run.attempt + 1
+        return None if is_next else f"{_nothing_to_do(run)} Its next attempt is {run.attempt + 1}."
+    is_open = (Submission.run_id == run.id, Submission.attempt == attempt, Submission.state != "ended")
+    submission = session.scalar(select(Submission).where(*is_open))
+    if submission is None:
+        return f"{_nothing_to_do(run)} No job of it was submitted for attempt {attempt}, or that one has ended."
+    return f"The job of run {run.id} is being cancelled." if submission.state == "cancelling" else None
+
+
+def _nothing_to_do(run: Run) -> str:
+    return f"There is nothing to do: run {run.id} is {run.state} at attempt {run.attempt}."
+
+
+# The columns that a claim resets.
+_CLAIMED: dict[str, Any] = {
+    "state": "starting",
+    "state_reason": None,
+    "finished_at": None,
+    "steps_per_second": None,
+    "seconds_left": None,
+}
+
+
+def _begin(session: Session, settings: Settings, run: Run, worker: str) -> Claim:
+    """Begin the attempt of a run that a worker has claimed."""
     attempt = Attempt(run_id=run.id, attempt=run.attempt, worker=worker)
     queries.record_claim(run, attempt, utc_now())
     session.add(attempt)

@@ -37,7 +37,14 @@ from arcadia_backend.web.lookup import find_job, find_run
 from arcadia_backend.worker_api import jobs, runs
 from arcadia_backend.worker_api.registry import delete_gone_workers
 from arcadia_backend.workers import connected_workers, free_job_slots
-from arcadia_workers.contract.worker_api import ACTIVE, LOOK_FOR_JOBS_TASK, LOOK_TASK, QueueName, private_queue
+from arcadia_workers.contract.worker_api import (
+    ACTIVE,
+    LOOK_FOR_JOBS_TASK,
+    LOOK_TASK,
+    WORKERS,
+    QueueName,
+    private_queue,
+)
 
 AttemptKey = tuple[int, int]  # id of the run or job, and attempt
 
@@ -240,5 +247,5 @@ def _rings(session: Session, now: datetime) -> list[tuple[str, str, int]]:
 
 
 def _waiting_run(session: Session, queue: QueueName) -> int | None:
-    query = select(Run.id).where(Run.state == "queued", Run.queue == queue)
+    query = select(Run.id).where(Run.state == "queued", Run.queue == queue, Run.executor == WORKERS)
     return session.scalar(query.order_by(*runs.QUEUE_ORDER).limit(1))

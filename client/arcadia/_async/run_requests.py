@@ -32,12 +32,13 @@ class AsyncRunRequests(AsyncRequests):
         notes: str = "",
         priority: int = 0,
         queue: str | None = None,
+        executor: str | None = None,
         project: str | None = None,
         **changes: Any,
     ) -> AsyncRun:
         """Queue a run of a preset with some fields changed, or of a complete configuration.
 
-        The default project is ARCADIA_PROJECT, or Main.
+        The default project is ARCADIA_PROJECT, or Main. By default workers train it; the executor slurm submits it.
         """
         body = {
             **_configuration(preset, seed, config, changes),
@@ -47,6 +48,7 @@ class AsyncRunRequests(AsyncRequests):
             "priority": priority,
             "queue": queue,
             "project": resolve_project(project),
+            **_chosen(executor),
         }
         return AsyncRun(self.transport, await self.transport.post("/runs", body))
 
@@ -58,10 +60,12 @@ class AsyncRunRequests(AsyncRequests):
         config: Mapping[str, Any] | None = None,
         priority: int = 0,
         queue: str | None = None,
+        executor: str | None = None,
         **changes: Any,
     ) -> RunForecast:
         """Forecast what a run would need, and when it could start, without launching it."""
-        body = {**_configuration(preset, seed, config, changes), "priority": priority, "queue": queue}
+        shared = {"priority": priority, "queue": queue, **_chosen(executor)}
+        body = {**_configuration(preset, seed, config, changes), **shared}
         return RunForecast(await self.transport.post("/runs/preview", body))
 
     async def run(self, reference: RunReference) -> AsyncRun:
@@ -217,6 +221,11 @@ class AsyncRunRequests(AsyncRequests):
         if current is None or current.run_id is None:
             raise NotFoundError(404, f"There is no alias named {alias!r}. `arcadia alias list` shows all.")
         return await (await self.run(current.run_id)).checkpoint(alias)
+
+
+def _chosen(executor: str | None) -> dict[str, str]:
+    """Return the executor as a field. Servers without schedulers do not know the field."""
+    return {} if executor is None else {"executor": executor}
 
 
 def _configuration(

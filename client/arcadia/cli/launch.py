@@ -57,6 +57,8 @@ def _duration(forecast: RunForecast) -> str:
 
 def _start(forecast: RunForecast) -> str:
     worker = f"{forecast.queue.upper()} worker"
+    if forecast.executor not in (None, "workers"):
+        return forecast.start_unknown or ""
     if forecast.workers == 0:
         return f"unknown, because no {worker} is connected"
     wait, ahead = forecast.starts_in_seconds, forecast.runs_ahead
@@ -88,6 +90,7 @@ def launch(
     tag: Annotated[list[str], typer.Option(help="Tag. Repeat it for several tags.")] = [],  # noqa: B006
     notes: Annotated[str, typer.Option(help="Notes, as Markdown.")] = "",
     queue: Annotated[str | None, typer.Option(help="cpu or gpu. Default: according to the configured device.")] = None,
+    executor: Annotated[str | None, typer.Option(help="workers or slurm, if it is set up. Default: workers.")] = None,
     priority: Annotated[int, typer.Option(help="Runs with a higher priority start first.")] = 0,
     project: NewProject = None,
     forecast: Annotated[
@@ -105,10 +108,12 @@ def launch(
     fields = parse_changes(changes)
     seeds = parse_numbers(seed) if seed else []
     if forecast:
-        expected = client.forecast(preset or None, **{"config": base, "queue": queue, "priority": priority, **fields})
+        shared = {"config": base, "queue": queue, "executor": executor, "priority": priority}
+        expected = client.forecast(preset or None, **{**shared, **fields})
         print_forecast(expected, len(seeds), as_json=as_json)
         return
-    shared = {"config": base, "tags": tag, "notes": notes, "queue": queue, "priority": priority, "project": project}
+    where = {"queue": queue, "executor": executor, "priority": priority, "project": project}
+    shared = {"config": base, "tags": tag, "notes": notes, **where}
     runs = [client.launch(preset or None, **{**shared, **fields, **own}) for own in per_seed(name, seeds)]
     finish_new_runs(runs, wait=wait, quiet=quiet, as_json=as_json)
 

@@ -212,7 +212,7 @@ def _fetch(ctx: typer.Context, path: str, **params: Any) -> Any:
 MAX_NUMBERS = 1_000
 # Parameters of Client.launch, Run.clone and Run.fork, which take fields of a configuration besides.
 NOT_FIELDS = frozenset(
-    {"self", "preset", "config", "checkpoint", "name", "tags", "notes", "priority", "queue", "project", "more_steps"}
+    "self preset config checkpoint name tags notes priority queue executor project more_steps".split()
 )
 RUN_HELP = "Run: its number, its name, or @last."
 RUNS_HELP = "Runs: numbers, names, ranges such as 7-12, or @last."

@@ -88,6 +88,9 @@ class RunRecord(Record):
     priority: int
     """Priority in the queue."""
 
+    executor: str
+    """Where it trains: workers, or a scheduler such as slurm."""
+
     attempt: int
     """Number of times that a worker has claimed the run."""
 
@@ -273,6 +276,9 @@ class RunForecast(Record):
 
     queue: str
     """The queue that it would wait in, cpu or gpu."""
+
+    executor: str | None
+    """Where it would train. None from an earlier server."""
 
     seconds: float | None
     """Duration on a worker, at the speed of earlier runs here. None if no run like it was measured."""

@@ -205,6 +205,9 @@ export type Environment = Schema["Environment"];
 export type EnvironmentFamily = Schema["EnvironmentFamily"];
 export type AllowedPlugin = Schema["AllowedPlugin"];
 export type Worker = Schema["Worker"];
+export type ExecutorName = Schema["ExecutorChoice"]["name"];
+export type SlurmSettings = Schema["SlurmSettings"];
+export type SubmissionOfRun = Schema["SubmissionOfRun"];
 export type Health = Schema["Health"];
 export type Session = Schema["Session"];
 

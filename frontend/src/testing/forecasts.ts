@@ -4,6 +4,7 @@ import type { RunForecast } from "@/api/types";
 export function aForecast(changes: Partial<RunForecast> = {}): RunForecast {
   return {
     queue: "cpu",
+    executor: "workers",
     measured_runs: 0,
     measured_on: null,
     steps_per_second: null,

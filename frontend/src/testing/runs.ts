@@ -61,6 +61,8 @@ export function aRun({ actions, ...changes }: Changes = {}): Run {
     unsupported_because: null,
     roles: [],
     start_steps: [],
+    executor: "workers",
+    submission: null,
     warnings: [],
     ...changes,
   };

@@ -9,6 +9,7 @@ export function aWorker(name: string, changes: Partial<Worker> = {}): Worker {
     version: "1.0",
     is_other_build: false,
     queue: "cpu",
+    executor: "workers",
     state: "idle",
     device: "cpu",
     cores: 8,

@@ -3,6 +3,7 @@
 import ipaddress
 import os
 import re
+import ssl
 from collections.abc import Mapping
 from difflib import get_close_matches
 from pathlib import Path
@@ -168,6 +169,9 @@ class BackendSettings(SettingsWithSecretFiles):
     sweep_seconds: float = Field(
         default=2.0, gt=0, le=60, description="Interval of checks for expired leases and waiting runs."
     )
+    scheduler_seconds: float = Field(
+        default=10.0, gt=0, le=3_600, description="Interval of looking at the jobs of a scheduler, such as Slurm."
+    )
     reported_silence_seconds: float = Field(
         default=300.0,
         gt=0,
@@ -243,7 +247,13 @@ class WorkerSettings(SettingsWithSecretFiles):
 
     backend_url: str = Field(default="http://127.0.0.1:8000", description="Address of the backend.")
     worker_token: Token = Field(description="The token that workers send to the backend.")
-    broker_url: RedisUrl = Field(description="The Redis of the doorbell, such as redis://:password@host:6379/0.")
+    broker_url: RedisUrl = Field(
+        default=SecretStr(""),
+        description="The Redis of the doorbell, such as redis://:password@host:6379/0. Not needed with --once.",
+    )
+    ca_file: Path | None = Field(
+        default=None, description="Certificates of the authorities that sign the backend's HTTPS certificate, as PEM."
+    )
     worker_dir: Path | None = Field(
         default=None, description="Folder for run directories. Default: workers/NAME in the data folder."
     )
@@ -277,6 +287,17 @@ class WorkerSettings(SettingsWithSecretFiles):
             raise ValueError("must be an address such as http://arcadia.example:8000")
         if parts.username is not None or parts.password is not None:
             raise ValueError("must not contain a user or password; set ARCADIA_WORKER_TOKEN instead")
+        return value
+
+    @field_validator("ca_file")
+    @classmethod
+    def check_ca_file(cls, value: Path | None) -> Path | None:
+        """Raise ValueError unless the file has certificates."""
+        if value is not None:
+            try:
+                ssl.create_default_context(cafile=value)
+            except OSError as error:
+                raise ValueError(f"cannot read certificates from {value}: {error.strerror or error}") from None
         return value
 
     def directory(self, name: str) -> Path:

@@ -36,6 +36,11 @@ JobKind = Literal[
 JobState = Literal["queued", "running", "done", "failed", "cancelled"]
 JobDesired = Literal["run", "cancel"]
 
+# Where runs train by default. The other executors are schedulers, which start a worker for each run.
+WORKERS = "workers"
+ExecutorName = Literal["workers", "slurm"]
+EXECUTOR_TITLES: dict[str, str] = {WORKERS: "Workers", "slurm": "Slurm"}
+
 QUEUES: tuple[QueueName, ...] = get_args(QueueName)
 # The queue of all jobs. Every worker with job slots listens to it.
 JOBS_QUEUE = "jobs"
@@ -129,6 +134,8 @@ class Heartbeat(MachineFacts):
     queue: QueueName
     run: HeldAssignment | None = None
     job_slots: Annotated[int, Field(ge=0, le=MOST_JOBS), NO_BOOLEAN] = 0
+    # A worker of a scheduler trains only the run of its job.
+    executor: Annotated[ShortText, Field(max_length=16)] = WORKERS
     jobs: Annotated[list[HeldAssignment], Field(max_length=MOST_JOBS)] = []
 
 
@@ -154,6 +161,17 @@ class ClaimRequest(_Request):
 
     name: WorkerName
     queue: QueueName
+
+
+class RunClaimRequest(_Request):
+    """A request for one run, by the job of a scheduler.
+
+    The attempt is the one for which the job was submitted. A scheduler may start a job again, which then claims again
+    with the same number and gets a later attempt.
+    """
+
+    name: WorkerName
+    attempt: AttemptNumber
 
 
 class OfferedCheckpoint(CheckpointFile):

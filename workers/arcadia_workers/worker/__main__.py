@@ -22,7 +22,7 @@ from arcadia_workers.contract.plugins.discovery import allowed_plugins, name_in_
 from arcadia_workers.contract.plugins.loading import PLUGINS, loaded_versions
 from arcadia_workers.contract.plugins.trial import load_after_trial
 from arcadia_workers.contract.settings import SecretFileError, WorkerSettings, unknown_settings
-from arcadia_workers.contract.worker_api import JOBS_QUEUE, MOST_JOBS, QUEUES, private_queue
+from arcadia_workers.contract.worker_api import JOBS_QUEUE, MOST_JOBS, QUEUES, WORKERS, private_queue
 from arcadia_workers.worker.answers import BackendError, WrongTokenError
 from arcadia_workers.worker.attempt_directory import CheckpointStore
 from arcadia_workers.worker.backend_client import BackendClient
@@ -35,6 +35,7 @@ from arcadia_workers.worker.machine import (
     machine_facts,
     take_name,
 )
+from arcadia_workers.worker.once import WantedRun, check_backend, train_once
 from arcadia_workers.worker.supervisor import Supervisor
 from arcadia_workers.worker.trainer_process import LocalLauncher, WarmProcess
 from arcadia_workers.worker.work import TRAINER, Jobs, Training
@@ -77,21 +78,34 @@ def parse_arguments(arguments: list[str]) -> argparse.Namespace:
     )
     parser.add_argument("--backend-url", help="ARCADIA_BACKEND_URL: address of the backend")
     parser.add_argument("--worker-dir", type=Path, help="ARCADIA_WORKER_DIR: folder for run directories")
-    return parser.parse_args(arguments)
+    parser.add_argument("--ca-file", type=Path, help="ARCADIA_CA_FILE: certificates that sign the backend's, as PEM")
+    once = parser.add_argument_group("job of a scheduler", "Train one run, without a broker, and end.")
+    once.add_argument("--run", type=int, metavar="N", help="the run to train")
+    once.add_argument("--attempt", type=int, metavar="A", help="the attempt that the job was submitted for")
+    once.add_argument("--once", action="store_true", help="end when the run ends, or when there is nothing to do")
+    once.add_argument("--check", action="store_true", help="only check that the backend accepts the token, and end")
+    once.add_argument("--executor", default=WORKERS, metavar="NAME", help="the scheduler, for the list of workers")
+    options = parser.parse_args(arguments)
+    if not options.once == (options.run is not None) == (options.attempt is not None):
+        parser.error("--run, --attempt and --once are used together")
+    return options
 
 
 def read_settings(options: argparse.Namespace) -> WorkerSettings:
     """Read the settings. Exit with an error message if any is invalid."""
     if unknown := unknown_settings(os.environ):
         sys.exit(f"arcadia worker: {unknown}")
-    given = {"backend_url": options.backend_url, "worker_dir": options.worker_dir, "jobs": options.jobs}
+    given = {name: getattr(options, name) for name in ("backend_url", "worker_dir", "jobs", "ca_file")}
     try:
-        return WorkerSettings(**{name: value for name, value in given.items() if value is not None})
+        settings = WorkerSettings(**{name: value for name, value in given.items() if value is not None})
     except ValidationError as error:
         wrong = "; ".join(f"ARCADIA_{str(e['loc'][0]).upper()}: {e['msg']}" for e in error.errors(include_input=False))
         sys.exit(f"arcadia worker: {wrong}")
     except SecretFileError as error:
         sys.exit(f"arcadia worker: {error}")
+    if not (options.once or options.check) and not settings.broker_url.get_secret_value():
+        sys.exit("arcadia worker: ARCADIA_BROKER_URL: Field required")
+    return settings
 
 
 def describe_wrong_token(url: str, directory: Path) -> str:
@@ -137,6 +151,16 @@ def main() -> int:
         return os.EX_CONFIG
     set_up_log()
     load_plugins(allowed_plugins())
+    if options.check:
+        return check_backend(settings)
+    if options.once:
+        wanted = WantedRun(options.run, options.attempt)
+        return train_once(settings, options.queue, options.name, options.executor, wanted)
+    return serve(options, settings)
+
+
+def serve(options: argparse.Namespace, settings: WorkerSettings) -> int:
+    """Train runs of the queue and do jobs until the worker is stopped. Return the exit status."""
     host = socket.gethostname()
     place = lock_directory(settings.directory(options.name or host), shared=options.name is None)
     directory = place.directory
@@ -148,7 +172,7 @@ def main() -> int:
 
     def client_named(name: str, on_wrong_token: Callable[[], None] = lambda: None) -> BackendClient:
         token = settings.worker_token.get_secret_value()
-        return BackendClient(settings.backend_url, token, name, options.queue, on_wrong_token)
+        return BackendClient(settings.backend_url, token, name, options.queue, on_wrong_token, ca_file=settings.ca_file)
 
     try:
         name = take_name(options.name, host, lambda name: client_named(name).heartbeat(facts, settings.jobs, []))

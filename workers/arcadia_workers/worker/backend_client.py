@@ -3,9 +3,11 @@
 import hashlib
 import math
 import re
+import ssl
 import time
 from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any, NoReturn, Protocol, get_args
 from urllib.parse import urlsplit
@@ -17,6 +19,7 @@ from arcadia_workers.contract.events import FileKind
 from arcadia_workers.contract.live import LiveAddress, ticket
 from arcadia_workers.contract.worker_api import (
     INSTALLATION_HEADER,
+    WORKERS,
     Acknowledged,
     Claim,
     ClaimRequest,
@@ -31,6 +34,7 @@ from arcadia_workers.contract.worker_api import (
     QueueName,
     Release,
     Released,
+    RunClaimRequest,
     UploadedFile,
 )
 from arcadia_workers.worker.answers import (
@@ -74,15 +78,19 @@ class BackendClient:
         name: str,
         queue: QueueName,
         on_wrong_token: Callable[[], None] = lambda: None,
+        *,
+        executor: str = WORKERS,
+        ca_file: Path | None = None,
     ) -> None:
         self.url, self.name, self.queue = url.rstrip("/"), name, queue
-        self._on_wrong_token = on_wrong_token
+        self._on_wrong_token, self._executor = on_wrong_token, executor
         self.wrong_token: WrongTokenError | None = None
         self._token = token
         self._http = httpx.Client(
             base_url=f"{self.url}/api/v1/worker/",
             headers={"Authorization": f"Bearer {token}"},
             timeout=httpx.Timeout(30, connect=3),
+            verify=ssl.create_default_context(cafile=ca_file) if ca_file else True,
             trust_env=urlsplit(url).hostname not in LOOPBACK,  # a proxy cannot reach loopback
         )
 
@@ -103,6 +111,7 @@ class BackendClient:
             queue=self.queue,
             run=runs[0] if runs else None,
             job_slots=job_slots,
+            executor=self._executor,
             jobs=jobs,
             **facts.model_dump(),
         )
@@ -115,6 +124,12 @@ class BackendClient:
         """Claim the best waiting run, if any."""
         reply = self._post("claim", ClaimRequest(name=self.name, queue=self.queue))
         return None if reply.status_code == httpx.codes.NO_CONTENT else expect(Claim, reply)
+
+    def claim_run(self, run_id: int, attempt: int) -> Claim:
+        """Claim one run for the job of a scheduler. Raise StaleAttemptError if there is nothing to do."""
+        body = RunClaimRequest(name=self.name, attempt=attempt)
+        call = partial(self._call, "POST", f"runs/{run_id}/claim", None, missing=RejectedError)
+        return expect(Claim, call(json=body.model_dump()))
 
     def claim_job(self) -> JobClaim | None:
         """Claim the next waiting job, if any."""
@@ -190,7 +205,14 @@ class BackendClient:
         return self._call(method, f"{assignment.path}/{path}", assignment.installation, assignment.token, **request)
 
     def _call(
-        self, method: str, path: str, installation: str | None, token: str | None = None, **request: Any
+        self,
+        method: str,
+        path: str,
+        installation: str | None,
+        token: str | None = None,
+        *,
+        missing: type[BackendError] = StaleAttemptError,
+        **request: Any,
     ) -> httpx.Response:
         reply = self._send(method, path, _headers(installation, token), **request)
         if token is not None and reply.status_code == httpx.codes.UNAUTHORIZED:
@@ -199,7 +221,7 @@ class BackendClient:
                 request["content"].seek(0)
             reply = self._send(method, path, _headers(installation), **request)
         if not reply.is_success:
-            self._raise_problem(reply, missing=StaleAttemptError)
+            self._raise_problem(reply, missing)
         return reply
 
     def _send(self, method: str, path: str, headers: dict[str, str], **request: Any) -> httpx.Response:

@@ -11,7 +11,7 @@ from typing import Protocol
 
 from arcadia_workers.contract import layout
 from arcadia_workers.contract.jobs import JobRequest
-from arcadia_workers.contract.worker_api import JobKind, Noun
+from arcadia_workers.contract.worker_api import Claim, JobKind, Noun
 from arcadia_workers.worker import attempt_directory
 from arcadia_workers.worker.assignment import Assignment
 from arcadia_workers.worker.attempt_directory import CheckpointStore
@@ -120,6 +120,10 @@ class Training:
         """Claim the best waiting run of the worker's queue."""
         if (claim := self.client.claim()) is None:
             return None
+        return self.as_claimed(claim)
+
+    def as_claimed(self, claim: Claim) -> Claimed:
+        """Return the assignment of a claim."""
         assignment = Assignment(self.noun, claim.run_id, claim.attempt, claim.installation or None, claim.token)
         prepare = partial(attempt_directory.prepare_run, assignment=assignment, claim=claim, store=self.store)
         return Claimed(assignment, lambda directory, is_canceled: prepare(directory, is_canceled=is_canceled))

@@ -37,6 +37,7 @@ from arcadia_backend.database.tables.base import (
     RunOrigin,
     StoredKind,
     StudyState,
+    SubmissionState,
 )
 from arcadia_backend.database.tables.installation import IdempotencyKey, Installation, Worker
 from arcadia_backend.database.tables.jobs import (
@@ -74,6 +75,7 @@ from arcadia_backend.database.tables.runs import (
     RunChange,
     RunTag,
 )
+from arcadia_backend.database.tables.submissions import ExecutorSettings, Submission
 from arcadia_backend.database.tables.workspace import (
     MAIN,
     MAIN_ID,
@@ -131,6 +133,7 @@ __all__ = [
     "Evaluation",
     "EvaluationEpisode",
     "EventDigests",
+    "ExecutorSettings",
     "File",
     "Futures",
     "GameEnd",
@@ -176,6 +179,8 @@ __all__ = [
     "StudyPoint",
     "StudyRun",
     "StudyState",
+    "Submission",
+    "SubmissionState",
     "Worker",
     "compact_json",
     "name_key",

@@ -51,6 +51,8 @@ ChannelKind = Literal["webhook", "apprise"]
 DeliveryState = Literal["waiting", "delivered", "failed"]
 # The use of a one-time link: the first administrator, a new person, or a new password.
 LinkPurpose = Literal["first", "invite", "reset"]
+# A submission is cancelling until its scheduler confirms the end of the job.
+SubmissionState = Literal["submitting", "waiting", "running", "cancelling", "ended"]
 
 # SQLite only assigns increasing ids to a column that is declared exactly INTEGER.
 Id = BigInteger().with_variant(Integer(), "sqlite")
@@ -103,4 +105,5 @@ class Base(DeclarativeBase):
         ChannelKind: String(16),
         DeliveryState: String(16),
         LinkPurpose: String(8),
+        SubmissionState: String(16),
     }

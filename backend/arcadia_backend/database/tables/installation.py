@@ -8,7 +8,7 @@ from sqlalchemy.orm import Mapped, mapped_column
 
 from arcadia_backend.database.columns import utc_now
 from arcadia_backend.database.tables.base import Base
-from arcadia_workers.contract.worker_api import QueueName
+from arcadia_workers.contract.worker_api import WORKERS, QueueName
 
 
 class Installation(Base):
@@ -47,6 +47,8 @@ class Worker(Base):
     cores: Mapped[int]
     memory_bytes: Mapped[int] = mapped_column(BigInteger)
     run_id: Mapped[int | None] = mapped_column(BigInteger)
+    # The scheduler whose job it is. Such a worker trains only one run.
+    executor: Mapped[str] = mapped_column(String(16), default=WORKERS, server_default=WORKERS)
     job_slots: Mapped[int] = mapped_column(default=0, server_default="0")
     last_seen_at: Mapped[datetime] = mapped_column(default=utc_now)
     # As worker_api.ReportedPlugin.

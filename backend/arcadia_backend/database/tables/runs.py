@@ -11,7 +11,7 @@ from arcadia_backend.database.tables.base import Base, BulkState, Id, RunOrigin
 from arcadia_backend.database.tables.workspace import MAIN_ID, Project
 from arcadia_workers.contract.events import LogLevel
 from arcadia_workers.contract.practice import compared
-from arcadia_workers.contract.worker_api import Desired, Outcome, QueueName, State
+from arcadia_workers.contract.worker_api import WORKERS, Desired, Outcome, QueueName, State
 
 # A database uses the index of these runs only for exactly this condition.
 NOT_TRAINED = text("origin != 'trained'")
@@ -45,6 +45,8 @@ class Run(Base):
     algorithm: Mapped[str] = mapped_column(String(100))
     env: Mapped[str] = mapped_column(String(100))
     queue: Mapped[QueueName | None]
+    # Where it trains: "workers", or a scheduler.
+    executor: Mapped[str] = mapped_column(String(16), server_default=WORKERS)
     priority: Mapped[int] = mapped_column(default=0)
     notes: Mapped[str] = mapped_column(Text, default="")
     # Its fields are copied to the table of settings, which needs the earlier configuration after a change.

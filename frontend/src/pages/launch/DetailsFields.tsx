@@ -1,4 +1,7 @@
-import { TagsInput, Textarea, TextInput } from "@mantine/core";
+import { Select, TagsInput, Textarea, TextInput } from "@mantine/core";
+import { useQuery } from "@tanstack/react-query";
+import { executorsQuery } from "@/api/executors";
+import type { ExecutorName } from "@/api/types";
 import type { FieldErrors } from "@/config-form/draft";
 import classes from "@/config-form/fields.module.css";
 import { ProjectSelect } from "@/ui/ProjectSelect";
@@ -25,10 +28,14 @@ interface DetailsFieldsProps {
   project: string;
   onChange: (details: Details) => void;
   onProject: (name: string) => void;
+  /** Where the run trains. The choice is shown if a scheduler is set up. */
+  executor: ExecutorName;
+  onExecutor: (name: ExecutorName) => void;
 }
 
 export function DetailsFields(props: DetailsFieldsProps) {
-  const { details, errors, isStudy, project, onChange, onProject } = props;
+  const { details, errors, isStudy, project, onChange, onProject, executor, onExecutor } = props;
+  const { data: executors = [] } = useQuery(executorsQuery);
   return (
     <div className={classes.fields}>
       <TextInput
@@ -48,6 +55,18 @@ export function DetailsFields(props: DetailsFieldsProps) {
         error={errors["project"]}
         onChange={onProject}
       />
+      {!isStudy && executors.length > 1 && (
+        <Select
+          id={inputId("executor")}
+          label="Train on"
+          description="Workers of Arcadia, or a job of a scheduler."
+          data={executors.map(({ name, title }) => ({ value: name, label: title }))}
+          allowDeselect={false}
+          value={executor}
+          error={errors["executor"]}
+          onChange={(name) => name && onExecutor(name as ExecutorName)}
+        />
+      )}
       {!isStudy && (
         <TagsInput
           id={inputId("tags")}

@@ -9,6 +9,7 @@ import { useLaunchRun } from "@/api/runs";
 import { useStartStudy } from "@/api/studies";
 import type {
   Environment,
+  ExecutorName,
   LaunchRequest,
   Preset,
   RunConfig,
@@ -50,6 +51,8 @@ export interface LaunchFormProps {
   clonedStudy: { details: Partial<Details>; options: StudyOptions } | null;
   /** The project that the form starts with. */
   project: string;
+  /** Where the run of the form trains at first. */
+  executor: ExecutorName;
   onPreset: (name: string, env: string) => void;
   /** Called when another method or environment is chosen, with its starting point. */
   onMethod: (reference: Reference, env: string) => void;
@@ -70,6 +73,8 @@ export function LaunchForm(props: LaunchFormProps) {
   const options = keptOptions.value;
   const [chosenProject, setChosenProject] = useState<string | null>(null);
   const project = chosenProject ?? props.project;
+  const [chosenExecutor, setChosenExecutor] = useState<ExecutorName | null>(null);
+  const executor = chosenExecutor ?? props.executor;
   const [detailErrors, setDetailErrors] = useState<FieldErrors>({});
   const [isTextOpen, textDialog] = useDisclosure(false);
   const [problems, setProblems] = useState<string[]>([]);
@@ -144,10 +149,11 @@ export function LaunchForm(props: LaunchFormProps) {
       return;
     }
     const chosen = project === MAIN_PROJECT ? {} : { project };
+    const where = executor === "workers" ? {} : { executor };
     try {
       const address = study
         ? addressOf(await startStudy.mutateAsync({ ...confirmed(study, cost), ...chosen }), isStudy)
-        : `/runs/${(await launch.mutateAsync({ ...requestOf(config, details), ...chosen })).id}`;
+        : `/runs/${(await launch.mutateAsync({ ...requestOf(config, details), ...chosen, ...where })).id}`;
       config.forget();
       browserStorage.keep(LAST_LAUNCH_KEY, {
         preset: config.reference.preset ?? nearestPreset(presets, config.values)?.name ?? null,
@@ -230,6 +236,8 @@ export function LaunchForm(props: LaunchFormProps) {
           project={project}
           onChange={keptDetails.change}
           onProject={setChosenProject}
+          executor={executor}
+          onExecutor={setChosenExecutor}
         />
       </Stack>
       <LaunchSummary
@@ -237,6 +245,7 @@ export function LaunchForm(props: LaunchFormProps) {
         environments={environments}
         cost={cost}
         priority={priorityOf(details)}
+        executor={study ? "workers" : executor}
         onText={textDialog.open}
         problems={problems}
         busy={isSubmitted(launch) || isSubmitted(startStudy)}
@@ -246,7 +255,7 @@ export function LaunchForm(props: LaunchFormProps) {
 }
 
 /** Names of inputs that are not configuration fields. */
-const OTHER_INPUTS = [...DETAIL_NAMES, ...OPTION_NAMES, "axes", "project"];
+const OTHER_INPUTS = [...DETAIL_NAMES, ...OPTION_NAMES, "axes", "project", "executor"];
 
 function requestOf(config: ConfigDraft, details: Details): LaunchRequest {
   const { name, tags, notes, priority } = details;

@@ -5,6 +5,7 @@ import { environmentsQuery, presetsQuery } from "@/api/configuration";
 import { MAIN_PROJECT } from "@/api/projects";
 import { runQuery } from "@/api/runs";
 import { studyQuery } from "@/api/studies";
+import type { ExecutorName } from "@/api/types";
 import type { StartingPoint } from "@/config-form/reference";
 import { usePageTitle } from "@/ui/usePageTitle";
 import { useCurrentProject } from "@/ui/currentProject";
@@ -110,6 +111,7 @@ export default function LaunchPage() {
           {...startOfForm()}
           isStudy={isStudy}
           project={like.data?.project ?? study.data?.project ?? current ?? MAIN_PROJECT}
+          executor={(like.data?.executor ?? "workers") as ExecutorName}
           onPreset={(preset, env) => {
             const own = presets.data?.find(({ name }) => name === preset)?.config["env"];
             choose({ preset, ...(env !== own && { env }) });

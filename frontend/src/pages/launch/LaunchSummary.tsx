@@ -1,6 +1,6 @@
 import { Button, Stack, Text, Title } from "@mantine/core";
 import { IconFileCode } from "@tabler/icons-react";
-import type { ConfigValue, Environment, RunConfig } from "@/api/types";
+import type { ConfigValue, Environment, ExecutorName, RunConfig } from "@/api/types";
 import { ConfirmCost } from "@/ui/ConfirmCost";
 import { exact, plural, short } from "@/ui/format";
 import { runRange, studyCostText } from "@/ui/studyCost";
@@ -19,6 +19,7 @@ interface LaunchSummaryProps {
   cost: StudyCost | null;
   /** Priority of a single run. */
   priority: number;
+  executor: ExecutorName;
   /** General errors, and the number of fields with errors. */
   problems: readonly string[];
   busy: boolean;
@@ -35,6 +36,7 @@ export function LaunchSummary({
   environments,
   cost,
   priority,
+  executor,
   problems,
   busy,
   onText,
@@ -54,6 +56,7 @@ export function LaunchSummary({
       <RunNeeds
         values={values}
         priority={cost ? STUDY_PRIORITY : priority}
+        executor={executor}
         isStudy={cost !== null}
         isInvalid={Object.keys(config.allErrors).length > 0}
       />

@@ -2,7 +2,7 @@ import { Stack, Text } from "@mantine/core";
 import { useDebouncedValue } from "@mantine/hooks";
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import { runForecastQuery } from "@/api/runs";
-import type { LaunchRequest, RunConfig, RunForecast } from "@/api/types";
+import type { ExecutorName, LaunchRequest, RunConfig, RunForecast } from "@/api/types";
 import { DataTable } from "@/ui/DataTable";
 import { bytes, duration, plural, short } from "@/ui/format";
 import { useNow } from "@/ui/useNow";
@@ -11,6 +11,7 @@ import { startText } from "./startText";
 interface RunNeedsProps {
   values: RunConfig;
   priority: number;
+  executor: ExecutorName;
   /** True if the form makes several such runs. */
   isStudy: boolean;
   /** True if some field has an invalid value. */
@@ -18,8 +19,12 @@ interface RunNeedsProps {
 }
 
 /** Requirements of a run next to the resources of the workers, its duration, and its expected start. */
-export function RunNeeds({ values, priority, isStudy, isInvalid }: RunNeedsProps) {
-  const [settled] = useDebouncedValue(JSON.stringify({ config: values, priority }), 400, { leading: true });
+export function RunNeeds({ values, priority, executor, isStudy, isInvalid }: RunNeedsProps) {
+  const [settled] = useDebouncedValue(
+    JSON.stringify({ config: values, priority, ...(executor !== "workers" && { executor }) }),
+    400,
+    { leading: true },
+  );
   const { data, error, isFetching } = useQuery({
     ...runForecastQuery(JSON.parse(settled) as LaunchRequest),
     enabled: !isInvalid,

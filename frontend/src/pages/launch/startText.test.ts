@@ -33,3 +33,8 @@ it("says why the start is unknown", () => {
     "Position 2 in the queue: 1 run starts earlier. Start unknown: Run 4 is not measured.",
   );
 });
+
+it("leaves the start to the scheduler of the run", () => {
+  const decides = "Slurm decides when it starts.";
+  expect(text({ executor: "slurm", starts_in_seconds: null, start_unknown: decides })).toBe(decides);
+});

@@ -5,6 +5,7 @@ import { duration, plural } from "@/ui/format";
 export function startText(forecast: RunForecast, now: number): string {
   const { capacity, queue, runs_ahead: ahead, starts_in_seconds: wait, start_unknown: unknown } = forecast;
   const worker = `${queue === "gpu" ? "GPU" : "CPU"} worker`;
+  if (forecast.executor !== "workers") return unknown ?? "";
   if (capacity.workers === 0) return `No ${worker} is connected. Start one to train.`;
   if (wait === 0 && ahead < capacity.idle) return `A ${worker} is free. Training starts immediately.`;
   const position =

@@ -24,6 +24,7 @@ import { newestFirst } from "@/replays/places";
 import { RolesCard } from "./RolesCard";
 import { RunTimes } from "./RunTimes";
 import { StartCard, isStarting } from "./StartCard";
+import { SubmissionCard } from "./SubmissionCard";
 import { isLearningMetric } from "./systemMetrics";
 import { WarningsCard } from "./WarningsCard";
 import classes from "./run.module.css";
@@ -55,6 +56,7 @@ export function OverviewTab({ run }: { run: Run }) {
           <NotesCard run={run} />
         </Stack>
         <Stack gap="md">
+          {run.submission && <SubmissionCard run={run} job={run.submission} />}
           {run.roles.length > 0 && <RolesCard run={run} />}
           <div className={classes.below}>
             <ConfigSummary run={run} />

@@ -13,6 +13,7 @@ import { bytes } from "@/ui/format";
 import { TimeAgo } from "@/ui/Quantity";
 import { QueryError } from "@/ui/QueryError";
 import { addWorkerCommand } from "@/ui/addWorkerCommand";
+import { SlurmCard } from "./SlurmCard";
 import { WorkerState } from "./WorkerState";
 import classes from "./workers.module.css";
 
@@ -40,6 +41,7 @@ export default function WorkersPage() {
       {workers.data && workers.data.length > 0 && <WorkerTable workers={workers.data} />}
       {workers.data && <ServerPlugins />}
       {workers.data && <AddWorker />}
+      {workers.data && <SlurmCard />}
     </Stack>
   );
 }
@@ -87,7 +89,7 @@ const FACTS: readonly [title: string, cell: (worker: Worker) => ReactNode][] = [
         </Anchor>
       ),
   ],
-  ["Queue", ({ queue }) => queue.toUpperCase()],
+  ["Queue", ({ queue, executor }) => (executor === "workers" ? queue.toUpperCase() : `Job of ${executor}`)],
   ["Device", ({ device }) => device],
   ["Cores", ({ cores }) => cores],
   ["Memory", ({ memory_bytes }) => bytes(memory_bytes)],

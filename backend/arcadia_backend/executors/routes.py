@@ -1,0 +1,137 @@
+"""/executors: the schedulers that are set up, their settings, a check, and the output of a run's job."""
+
+import secrets
+import time
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Query
+from pydantic import BaseModel, Field
+from sqlalchemy import select
+
+from arcadia_backend.config import CurrentSettings
+from arcadia_backend.database.engine import Db
+from arcadia_backend.database.tables import ExecutorSettings, Submission
+from arcadia_backend.executors.executor import ExecutorError, JobOrder
+from arcadia_backend.executors.service import token_of_job
+from arcadia_backend.executors.slurm import Slurm, SlurmSettings
+from arcadia_backend.live.notices import publish
+from arcadia_backend.web.lookup import PathId, find_run
+from arcadia_backend.worker_api.attempts import read_installation_id
+from arcadia_workers.contract.worker_api import EXECUTOR_TITLES, ExecutorName
+
+router = APIRouter(tags=["executors"])
+
+CHECK_SECONDS = 60.0
+CHECK_INTERVAL = 1.0
+
+
+class ExecutorChoice(BaseModel):
+    """A place where runs can train."""
+
+    name: ExecutorName
+    title: str
+
+
+class SlurmForm(BaseModel):
+    """The settings of Slurm, and the JSON Schema of their form."""
+
+    settings: SlurmSettings | None = Field(description="Null if Slurm is not set up.")
+    form: dict[str, Any]
+
+
+class ExecutorCheck(BaseModel):
+    """The result of a check."""
+
+    ok: bool
+    message: str = Field(description="What was found, or what to change.")
+    output: str = Field(description="Output of the job, if one was submitted and its output can be read here.")
+
+
+class JobOutput(BaseModel):
+    """The end of the output of a job."""
+
+    output: str = Field(description="Empty if the job has not started, or if this server cannot read its output.")
+
+
+@router.get("/executors")
+def list_executors(db: Db) -> list[ExecutorChoice]:
+    """Return where runs can train: on workers, and on each scheduler that is set up."""
+    with db.read() as session:
+        set_up = {*session.scalars(select(ExecutorSettings.executor))}
+    names: tuple[ExecutorName, ...] = ("workers", "slurm")
+    return [
+        ExecutorChoice(name=name, title=EXECUTOR_TITLES[name]) for name in names if name == "workers" or name in set_up
+    ]
+
+
+@router.get("/executors/slurm")
+def read_slurm(db: Db) -> SlurmForm:
+    """Return the settings of Slurm, and the schema of their form."""
+    with db.read() as session:
+        stored = session.get(ExecutorSettings, "slurm")
+        settings = SlurmSettings.model_validate(stored.settings) if stored is not None else None
+    return SlurmForm(settings=settings, form=SlurmSettings.model_json_schema())
+
+
+@router.put("/executors/slurm")
+def set_up_slurm(db: Db, settings: SlurmSettings) -> SlurmForm:
+    """Store the settings of Slurm, so that runs can be submitted. Jobs that exist keep theirs."""
+    with db.write() as session:
+        session.merge(ExecutorSettings(executor="slurm", settings=settings.model_dump(mode="json")))
+    # Wake the thread that submits.
+    publish("worker.changed", {"name": "slurm"})
+    return read_slurm(db)
+
+
+@router.post("/executors/slurm/check")
+def check_slurm(
+    db: Db,
+    current: CurrentSettings,
+    settings: SlurmSettings,
+    run_job: Annotated[bool, Query(description="Also submit a job that connects to this server.")] = False,
+) -> ExecutorCheck:
+    """Check settings of Slurm before they are stored. With a job, this takes up to a minute."""
+    slurm = Slurm(settings)
+    try:
+        message = slurm.check()
+        if not run_job:
+            return ExecutorCheck(ok=True, message=message, output="")
+        with db.read() as session:
+            mark = f"arcadia-{read_installation_id(session)}-check-{secrets.token_hex(4)}"
+        # There is no run 0, so this token is accepted only for signing off.
+        token = token_of_job(current, 0, 0)
+        return _watch_check(slurm, slurm.submit(JobOrder(mark, ("--check",), token, minutes=1)))
+    except ExecutorError as error:
+        return ExecutorCheck(ok=False, message=str(error), output="")
+
+
+def _watch_check(slurm: Slurm, handle: str) -> ExecutorCheck:
+    """Wait until the job of a check has ended. Cancel it if that takes too long."""
+    deadline = time.monotonic() + CHECK_SECONDS
+    while (job := slurm.poll([handle]).get(handle)) is None or job.phase != "ended":
+        if time.monotonic() > deadline:
+            slurm.cancel(handle)
+            state = "is not listed" if job is None else f"is {job.scheduler_state}: {job.reason or 'no reason given'}"
+            message = f"Job {handle} has not ended within {CHECK_SECONDS:g} s and was cancelled. It {state}."
+            return ExecutorCheck(ok=False, message=message, output=slurm.tail(handle))
+        time.sleep(CHECK_INTERVAL)
+    where, output = f"Job {handle} on {job.host or 'no node'}", slurm.tail(handle)
+    if job.scheduler_state != "COMPLETED":
+        message = f"{where} ended as {job.scheduler_state} with status {job.exit_code}. Read its output."
+        return ExecutorCheck(ok=False, message=message, output=output)
+    if not output:
+        message = f"{where} connected to this server. Its output cannot be read here, so pages will not show output."
+        return ExecutorCheck(ok=True, message=message, output="")
+    return ExecutorCheck(ok=True, message=f"{where} connected to this server.", output=output)
+
+
+@router.get("/runs/{run_id}/job-output")
+def read_job_output(db: Db, run_id: PathId) -> JobOutput:
+    """Return the end of the output of the latest job of a run."""
+    with db.read() as session:
+        find_run(session, run_id)
+        latest = select(Submission).where(Submission.run_id == run_id).order_by(Submission.id.desc()).limit(1)
+        row, stored = session.scalar(latest), session.get(ExecutorSettings, "slurm")
+    if row is None or row.handle is None or stored is None:
+        return JobOutput(output="")
+    return JobOutput(output=Slurm(SlurmSettings.model_validate(stored.settings)).tail(row.handle))

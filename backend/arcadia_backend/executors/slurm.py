@@ -1,0 +1,259 @@
+"""Slurm, by its commands sbatch, squeue, scancel and sinfo."""
+
+import json
+import os
+import re
+import shlex
+import subprocess
+import time
+from collections.abc import Collection, Mapping, Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Annotated, Any
+
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints
+
+from arcadia_backend.executors.executor import ExecutorError, JobOrder, JobPhase, SchedulerJob
+from arcadia_backend.startup.parts import die_with_parent
+from arcadia_workers.contract.values import NO_BOOLEAN, STORABLE
+
+# A command waits for a controller that does not answer.
+COMMAND_SECONDS = 60.0
+TAIL_BYTES = 8_000
+# Slurm keeps the other states of a job only while it is in the queue.
+_WAITING = {"PENDING", "CONFIGURING", "REQUEUED", "REQUEUE_HOLD", "REQUEUE_FED", "RESV_DEL_HOLD", "SPECIAL_EXIT"}
+_RUNNING = {"RUNNING", "COMPLETING", "SUSPENDED", "STOPPED", "SIGNALING", "STAGE_OUT", "RESIZING"}
+
+Word = Annotated[
+    str, StringConstraints(strip_whitespace=True, max_length=200, pattern=r"^[A-Za-z0-9_.,:@+/=-]*$"), STORABLE
+]
+Line = Annotated[str, StringConstraints(max_length=1_000, pattern=r"^[^\r\n]*$"), STORABLE]
+
+
+class SlurmSettings(BaseModel):
+    """How jobs are submitted. Empty fields leave the choice to Slurm."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    backend_url: Annotated[
+        str, StringConstraints(max_length=1_000, pattern=r"^https?://[^\s/]+(/[^\s]*)?$"), STORABLE
+    ] = Field(
+        title="Address of this server",
+        description="The address that nodes reach, such as https://arcadia.example.org.",
+    )
+    directory: Annotated[str, StringConstraints(max_length=1_000, pattern=r"^/[^\r\n]*$"), STORABLE] = Field(
+        title="Folder for output",
+        description="Jobs write their output here. Pages show it if the nodes and this server share the folder.",
+    )
+    prepare: Annotated[str, Field(max_length=20_000), STORABLE] = Field(
+        default="",
+        title="Commands before the worker",
+        description="They make the command `arcadia` available on a node, such as: source /shared/arcadia/bin/activate",
+    )
+    partition: Word = Field(default="", title="Partition")
+    account: Word = Field(default="", title="Account")
+    time_limit: Annotated[str, StringConstraints(pattern=r"^(([0-9]+-)?[0-9]+(:[0-9]{2}){0,2})?$", max_length=20)] = (
+        Field(
+            default="", title="Time limit", description="Such as 1-12:00:00. A run continues in another job afterwards."
+        )
+    )
+    cores: Annotated[int, NO_BOOLEAN] = Field(default=2, ge=1, le=1_024, title="Cores")
+    memory: Annotated[str, StringConstraints(pattern=r"^([0-9]+[KMGT]?)?$", max_length=20)] = Field(
+        default="", title="Memory", description="Such as 8G."
+    )
+    gpus: Annotated[int, NO_BOOLEAN] = Field(
+        default=1, ge=0, le=64, title="GPUs", description="For runs whose device is cuda. Others get none."
+    )
+    ca_file: Line = Field(
+        default="",
+        title="Certificate authority",
+        description="A file on the nodes with the certificates of a private authority that signs the server's.",
+    )
+
+
+class Slurm:
+    """The Slurm cluster that the commands on this host belong to."""
+
+    def __init__(self, settings: SlurmSettings, listing_seconds: float = 0.0) -> None:
+        self._settings, self._listing_seconds = settings, listing_seconds
+        self._listed_at = float("-inf")
+        self._listing: list[SchedulerJob] = []
+
+    def check(self) -> str:
+        """Return which partition jobs go to. Raise ExecutorError if jobs cannot be submitted."""
+        wanted = self._settings.partition
+        options = ["--partition", wanted] if wanted else []
+        output = _command(["sinfo", "--noheader", "--format", "%P %a %D", *options]).stdout
+        found = [line.split() for line in output.splitlines() if line.strip()]
+        if not found:
+            raise ExecutorError(f"Slurm has no partition {wanted}." if wanted else "Slurm has no partition.")
+        if not any(state == "up" for _, state, _ in found):
+            raise ExecutorError(f"The partition {found[0][0]} is {found[0][1]}.")
+        version = _command(["sinfo", "--version"]).stdout.strip()
+        return f"{version} has {', '.join(f'{name} with {count} nodes' for name, _, count in found)}."
+
+    def submit(self, order: JobOrder) -> str:
+        """Submit a job, and return its number."""
+        given = self._settings
+        options = {
+            "--job-name": order.mark,
+            "--comment": order.mark,
+            "--output": str(Path(given.directory) / "arcadia-%j.out"),
+            "--chdir": given.directory,
+            "--cpus-per-task": str(given.cores),
+            "--partition": given.partition,
+            "--account": given.account,
+            "--time": given.time_limit if order.minutes is None else str(order.minutes),
+            "--mem": given.memory,
+            "--gres": f"gpu:{given.gpus}" if order.needs_gpu and given.gpus else "",
+            # The token is neither in the script nor in the arguments, which other people can read.
+            "--export": "ARCADIA_WORKER_TOKEN",
+        }
+        command = ["sbatch", "--parsable", "--nodes=1", "--ntasks=1", "--open-mode=append"]
+        command.append("--requeue" if order.minutes is None else "--no-requeue")
+        command += [f"{name}={value}" for name, value in options.items() if value]
+        answer = _command(command, self._script(order), {"ARCADIA_WORKER_TOKEN": order.token})
+        handle = answer.stdout.strip().partition(";")[0]
+        if not handle.isdecimal():
+            raise ExecutorError(f"sbatch did not return the number of a job: {handle[:200]}")
+        return handle
+
+    def _script(self, order: JobOrder) -> str:
+        """Return the script of a job. The worker replaces the shell, so that it gets the signals."""
+        given = self._settings
+        options = ["--executor", "slurm", "--backend-url", given.backend_url]
+        if given.ca_file:
+            options += ["--ca-file", given.ca_file]
+        # Its own folder on the node. A job that is started again there delivers what it left.
+        folder = f'"${{SLURM_TMPDIR:-${{TMPDIR:-/tmp}}}}/{order.mark}"'
+        command = f"exec {shlex.join(['arcadia', 'worker', *order.worker, *options])} --worker-dir {folder}"
+        return "\n".join(["#!/bin/bash -l", given.prepare.replace("\r\n", "\n"), command, ""])
+
+    def poll(self, handles: Collection[str]) -> dict[str, SchedulerJob]:
+        """Return the listed jobs of these."""
+        return {job.handle: job for job in self._list() if job.handle in handles}
+
+    def cancel(self, handle: str) -> None:
+        """Cancel a job. Slurm sends CONT and TERM, and after its KillWait KILL."""
+        _command(["scancel", "--", handle])
+
+    def find(self, prefix: str) -> list[SchedulerJob]:
+        """Return every listed job with this mark."""
+        return [job for job in self._list() if job.mark.startswith(prefix)]
+
+    def tail(self, handle: str) -> str:
+        """Return the end of a job's output, if this host can read it."""
+        if not handle.isdecimal():
+            return ""
+        try:
+            with (Path(self._settings.directory) / f"arcadia-{handle}.out").open("rb") as file:
+                size = file.seek(0, 2)
+                file.seek(max(0, size - TAIL_BYTES))
+                return file.read().decode(errors="replace")
+        except OSError:
+            return ""
+
+    def _list(self) -> list[SchedulerJob]:
+        """Return all jobs of the cluster. A recent listing is used again, so that squeue is called rarely."""
+        if time.monotonic() - self._listed_at >= self._listing_seconds:
+            answer = _command(["squeue", "--json"])
+            self._listing, self._listed_at = read_jobs(answer.stdout), time.monotonic()
+        return self._listing
+
+
+def _command(
+    command: Sequence[str], script: str | None = None, environment: Mapping[str, str] | None = None
+) -> "subprocess.CompletedProcess[str]":
+    """Run a command of Slurm. Raise ExecutorError if it fails, and kill it if this process dies."""
+    # Arcadia's own settings are not for jobs, and those of sbatch would change them.
+    given = {name: value for name, value in os.environ.items() if not name.startswith(("ARCADIA_", "SBATCH_"))}
+    try:
+        answer = subprocess.run(
+            command,
+            input=script,
+            env={**given, **(environment or {})},
+            capture_output=True,
+            text=True,
+            errors="replace",
+            timeout=COMMAND_SECONDS,
+            preexec_fn=die_with_parent,
+            check=False,
+        )
+    except FileNotFoundError:
+        raise ExecutorError(f"The command {command[0]} is not installed on this host.") from None
+    except subprocess.TimeoutExpired:
+        raise ExecutorError(f"{command[0]} did not answer within {COMMAND_SECONDS:g} s.") from None
+    if answer.returncode != 0:
+        said = " ".join(answer.stderr.split())[-500:] or f"it exited with status {answer.returncode}"
+        raise ExecutorError(said)
+    return answer
+
+
+def read_jobs(document: str) -> list[SchedulerJob]:
+    """Read the output of `squeue --json` of Slurm 22.05 or later."""
+    try:
+        listed = json.loads(document)
+        errors, jobs = listed.get("errors") or [], listed["jobs"]
+        # Without a controller, squeue 22.05 exits with status 0 and lists no jobs.
+        if errors:
+            said = "; ".join(str(each.get("error") or each.get("description") or each) for each in errors)
+            raise ExecutorError(f"squeue: {said[:500]}")
+        places = _places(jobs)
+        return [_read_job(job, places) for job in jobs]
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        raise ExecutorError(f"squeue answered something else than a list of jobs: {error!r}") from None
+
+
+def _read_job(job: Mapping[str, Any], places: Mapping[int, int]) -> SchedulerJob:
+    state = _state(job)
+    phase: JobPhase = "waiting" if state in _WAITING else "running" if state in _RUNNING else "ended"
+    details = [job.get("state_reason") or "", job.get("state_description") or ""]
+    reason = ": ".join(each for each in details if each and each != "None")
+    return SchedulerJob(
+        handle=str(job["job_id"]),
+        mark=job.get("comment") or job.get("name") or "",
+        phase=phase,
+        scheduler_state=state,
+        reason=reason if phase == "waiting" and reason else None,
+        host=job.get("nodes") or None,
+        place=places.get(job["job_id"]) if phase == "waiting" else None,
+        cores=_number(job.get("cpus")),
+        started_at=_time(job.get("start_time")),
+        ended_at=_time(job.get("end_time")) if phase == "ended" else None,
+        exit_code=_exit_code(job.get("exit_code")),
+    )
+
+
+def _places(jobs: Sequence[Mapping[str, Any]]) -> dict[int, int]:
+    """Return the place of each pending job among those of its partition. Slurm may start a later one that fits."""
+    waiting: dict[str, list[tuple[int, int]]] = {}
+    for job in jobs:
+        if _state(job) == "PENDING":
+            waiting.setdefault(job.get("partition") or "", []).append((-(_number(job["priority"]) or 0), job["job_id"]))
+    return {job_id: place for ids in waiting.values() for place, (_, job_id) in enumerate(sorted(ids), 1)}
+
+
+def _state(job: Mapping[str, Any]) -> str:
+    """Return the state. Later versions list it with flags."""
+    state = job["job_state"]
+    return re.sub(r"\W.*", "", str(state[0] if isinstance(state, list) else state)).upper()
+
+
+def _number(value: Any) -> int | None:
+    """Return a number. Later versions write an object, which says whether it is set."""
+    if isinstance(value, dict):
+        value = value.get("number") if value.get("set") else None
+    return value if isinstance(value, int) else None
+
+
+def _exit_code(value: Any) -> int | None:
+    if isinstance(value, dict) and "return_code" in value:
+        return _number(value["return_code"])
+    status = _number(value)
+    # Slurm 22.05 has the status of waitpid.
+    return status >> 8 if status is not None and status > 255 else status
+
+
+def _time(value: Any) -> datetime | None:
+    seconds = _number(value)
+    return datetime.fromtimestamp(seconds, UTC) if seconds else None

@@ -1,0 +1,146 @@
+"""A Slurm cluster on this host: munged, slurmctld and two slurmds, as root and without systemd."""
+
+import contextlib
+import json
+import os
+import secrets
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import psutil
+import pytest
+
+from arcadia_backend.startup.parts import die_with_parent, free_port
+from tests.workers.waiting import PATIENCE_SECONDS, wait_until
+
+PACKAGES = ("slurmctld", "slurmd", "slurm-client", "munge")
+PROGRAMS = ("slurmctld", "slurmd", "munged", "sbatch")
+REPOSITORY = Path(__file__).parents[2]
+NODES = ("n1", "n2")
+
+
+def require_slurm() -> None:
+    """Install Slurm, or skip the test if that is impossible here."""
+    if os.geteuid() != 0:
+        pytest.skip("Slurm's daemons start only as root")
+    if all(map(shutil.which, PROGRAMS)):
+        return
+    if shutil.which("apt-get") is None:
+        pytest.skip("Slurm is not installed, and there is no apt-get")
+    install = ["apt-get", "install", "--yes", "--no-install-recommends", *PACKAGES]
+    environment = {**os.environ, "DEBIAN_FRONTEND": "noninteractive"}
+    for command in (["apt-get", "update"], install):
+        done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+    if done.returncode:
+        pytest.skip(f"Slurm's packages cannot be installed: {done.stderr[-300:]}")
+
+
+class SlurmCluster:
+    """A running cluster. A test may kill and restart its controller."""
+
+    def __init__(self, directory: Path) -> None:
+        self.directory = directory
+        for name in ("run", "log", "state", "output", *(f"spool-{node}" for node in NODES)):
+            (directory / name).mkdir(parents=True)
+        text = (Path(__file__).parent / "slurm.conf").read_text()
+        host = socket.gethostname().partition(".")[0]
+        for name, value in {"RUN_DIR": directory, "HOST": host}.items():
+            text = text.replace(name, str(value))
+        for number in range(3):
+            text = text.replace(f"PORT_{number}", str(free_port()))
+        self.config = directory / "slurm.conf"
+        self.config.write_text(text)
+        self.environment = {**os.environ, "SLURM_CONF": str(self.config)}
+        self._processes: dict[str, subprocess.Popen[bytes]] = {}
+        key = directory / "munge.key"
+        key.touch(0o600)
+        key.write_bytes(secrets.token_bytes(1024))
+        run = directory / "run"
+        munge = ["munged", "--foreground", "--force", f"--socket={run}/munge.sock", f"--key-file={key}"]
+        munge += [f"--pid-file={run}/munged.pid", f"--log-file={directory}/log/munged.log", f"--seed-file={run}/seed"]
+        self._start("munged", munge)
+        wait_until((run / "munge.sock").exists)
+        self.start_controller()
+        for node in NODES:
+            self._start(node, ["slurmd", "-D", "-N", node, "-f", str(self.config)])
+        wait_until(lambda: self._idle_nodes() == 2)
+
+    def start_controller(self) -> None:
+        """Start slurmctld. It continues with its stored state."""
+        self._start("slurmctld", ["slurmctld", "-D", "-f", str(self.config)])
+        wait_until(lambda: "UP" in self.command("scontrol", "ping"))
+
+    def kill_controller(self) -> None:
+        """Kill slurmctld with SIGKILL."""
+        self._processes["slurmctld"].kill()
+        self._processes["slurmctld"].wait()
+
+    def command(self, *command: str) -> str:
+        """Return the output of a command of Slurm."""
+        done = subprocess.run(
+            command, env=self.environment, capture_output=True, text=True, timeout=PATIENCE_SECONDS, check=False
+        )
+        return done.stdout
+
+    def jobs(self) -> list[dict[str, Any]]:
+        """Return the listed jobs."""
+        jobs: list[dict[str, Any]] = json.loads(self.command("squeue", "--json"))["jobs"]
+        return jobs
+
+    def requeue(self, handle: str) -> None:
+        """Requeue a running job, and let it start again at once. By default, Slurm waits for two minutes."""
+        self.command("scontrol", "requeue", handle)
+        wait_until(lambda: self.state(handle) == "PENDING")
+        self.command("scontrol", "update", f"JobId={handle}", "StartTime=now")
+
+    def state(self, handle: str) -> str:
+        """Return the state of a job."""
+        return next(str(job["job_state"]) for job in self.jobs() if str(job["job_id"]) == handle)
+
+    def settings(self, url: str, **others: object) -> dict[str, object]:
+        """Return settings of Arcadia for this cluster."""
+        path = ":".join(str(REPOSITORY / name) for name in ("backend", "workers", ".", "client"))
+        temporary = f"TMPDIR={self.directory}/output"
+        prepare = f"export {temporary} PYTHONPATH={path} PATH={Path(sys.executable).parent}:$PATH"
+        folder = str(self.directory / "output")
+        return {"backend_url": url, "directory": folder, "cores": 1, "prepare": prepare, **others}
+
+    def _idle_nodes(self) -> int:
+        return self.command("sinfo", "--noheader", "--Node", "--partition=low", "--format=%t").split().count("idle")
+
+    def close(self) -> None:
+        """End all jobs and daemons."""
+        stepds = [each for each in psutil.process_iter() if self._is_step(each)]
+        for process in [*stepds, *(child for each in stepds for child in _below(each))]:
+            with contextlib.suppress(psutil.NoSuchProcess):
+                process.kill()
+        for daemon in reversed(self._processes.values()):
+            daemon.send_signal(signal.SIGKILL)
+            daemon.wait()
+
+    def _is_step(self, process: psutil.Process) -> bool:
+        with contextlib.suppress(psutil.Error):
+            return process.name() == "slurmstepd" and process.environ().get("SLURM_CONF") == str(self.config)
+        return False
+
+    def _start(self, name: str, command: list[str]) -> None:
+        with (self.directory / "log" / f"{name}.output").open("ab") as output:
+            self._processes[name] = subprocess.Popen(
+                command,
+                env=self.environment,
+                stdout=output,
+                stderr=subprocess.STDOUT,
+                start_new_session=True,
+                preexec_fn=die_with_parent,
+            )
+
+
+def _below(process: psutil.Process) -> list[psutil.Process]:
+    with contextlib.suppress(psutil.NoSuchProcess):
+        return process.children(recursive=True)
+    return []

@@ -1,0 +1,184 @@
+"""Runs that train in jobs of a real Slurm cluster."""
+
+import signal
+from typing import Any
+
+import pytest
+import safetensors.numpy
+
+from tests.clusters.slurm_cluster import SlurmCluster
+from tests.installation import CARTPOLE, SAVING, Installation
+
+SHORT: dict[str, Any] = {**CARTPOLE, "total_steps": 3_000, "seed": 3}
+
+
+def submit(installation: Installation, config: dict[str, Any] = CARTPOLE, **changes: Any) -> int:
+    """Launch a run on Slurm."""
+    body = {"config": {**config, **changes}, "executor": "slurm"}
+    return int(installation.post("runs", body)["id"])
+
+
+def wait_for_job(installation: Installation, run: int, **columns: Any) -> dict[str, Any]:
+    """Wait until the latest job of a run has these values, and return it."""
+
+    def has_them() -> bool:
+        job = installation.run(run)["submission"]
+        return job is not None and columns.items() <= job.items()
+
+    installation.wait_until(has_them)
+    return dict(installation.run(run)["submission"])
+
+
+def wait_for_training(installation: Installation, run: int, attempt: int = 1) -> None:
+    """Wait until an attempt has trained further."""
+    before = len(installation.points(run, attempt))
+    installation.wait_until(lambda: len(installation.points(run, attempt)) > before + 20)
+
+
+def last_weights(installation: Installation, run: int) -> dict[str, Any]:
+    """Return the tensors of the last checkpoint."""
+    last = max(installation.read(f"runs/{run}/checkpoints"), key=lambda row: row["step"])
+    content = installation.http.get(f"files/{last['file_id']}").raise_for_status().content
+    return {name: tensor.tolist() for name, tensor in safetensors.numpy.load(content).items()}
+
+
+def test_a_run_trains_on_slurm(installation: Installation, slurm: SlurmCluster) -> None:
+    run = submit(installation, SHORT)
+    finished = installation.wait_for_state(run, "finished")
+    assert (finished["executor"], finished["attempt"], finished["step"] >= 3_000) == ("slurm", 1, True)
+    job = wait_for_job(installation, run, state="ended")
+    assert (job["scheduler_state"], job["host"] in ("n1", "n2"), job["core_seconds"] > 0) == ("COMPLETED", True, True)
+    assert job["handle"] in [str(each["job_id"]) for each in slurm.jobs()]
+    assert "starting" in installation.read(f"runs/{run}/job-output")["output"]
+    assert f"Submitted to Slurm as job {job['handle']}." in installation.log(run)
+
+
+@pytest.mark.nightly
+def test_the_same_seed_learns_the_same_as_on_a_worker(installation: Installation) -> None:
+    on_slurm, on_worker = submit(installation, SHORT), installation.launch(SHORT)
+    installation.worker("one", niceness=0)
+    for run in (on_slurm, on_worker):
+        installation.wait_for_state(run, "finished")
+    installation.dismiss_workers()
+    assert last_weights(installation, on_slurm) == last_weights(installation, on_worker)
+    assert installation.run(on_slurm)["episodes"] == installation.run(on_worker)["episodes"] > 10
+
+
+@pytest.mark.nightly
+def test_a_stopped_run_saves_and_its_job_ends(installation: Installation) -> None:
+    run = submit(installation)
+    installation.wait_for_state(run, "running")
+    installation.post(f"runs/{run}/stop")
+    stopped = installation.wait_for_state(run, "stopped")
+    (checkpoint,) = [row for row in installation.read(f"runs/{run}/checkpoints") if row["available"]]
+    assert checkpoint["step"] == stopped["step"]
+    assert wait_for_job(installation, run, state="ended")["scheduler_state"] == "COMPLETED"
+
+
+@pytest.mark.nightly
+def test_a_requeued_job_continues_from_the_checkpoint_and_counts_once(
+    installation: Installation, slurm: SlurmCluster
+) -> None:
+    run = submit(installation, **SAVING)
+    installation.wait_for_checkpoint(run)
+    handle = installation.run(run)["submission"]["handle"]
+    slurm.requeue(handle)
+    installation.wait_until(lambda: {row["attempt"] for row in installation.points(run)} == {1, 2})
+    after = installation.run(run)
+    assert after["submission"]["handle"] == handle
+    # Slurm sent TERM, so the first attempt saved its last step, and no step was trained twice.
+    assert not any(row["superseded"] for row in installation.points(run))
+    first, second = ([row["step"] for row in installation.points(run, attempt)] for attempt in (1, 2))
+    assert max(first) < min(second)
+    installation.post(f"runs/{run}/stop")
+    wait_for_job(installation, run, state="ended")
+
+
+@pytest.mark.nightly
+def test_a_job_that_never_starts_shows_why_and_is_cancelled(installation: Installation, slurm: SlurmCluster) -> None:
+    wanted = slurm.settings(f"http://127.0.0.1:{installation.port}")
+    installation.http.put("executors/slurm", json={**wanted, "partition": "none"}).raise_for_status()
+    refused = submit(installation)
+    installation.wait_until(lambda: "has not accepted its job" in (installation.run(refused)["state_reason"] or ""))
+    assert "Invalid partition name specified" in installation.run(refused)["state_reason"]
+    installation.post(f"runs/{refused}/stop")
+    wait_for_job(installation, refused, state="ended")
+    installation.http.put("executors/slurm", json={**wanted, "time_limit": "7-0"}).raise_for_status()
+    run = submit(installation)
+    job = wait_for_job(installation, run, state="waiting", reason="PartitionTimeLimit")
+    assert installation.run(run)["state_reason"] == f"Slurm job {job['handle']} waits: PartitionTimeLimit, place 1."
+    installation.post(f"runs/{run}/stop")
+    assert wait_for_job(installation, run, state="ended")["scheduler_state"] == "CANCELLED"
+    installation.http.put("executors/slurm", json=wanted).raise_for_status()
+
+
+@pytest.mark.nightly
+def test_a_killed_controller_changes_nothing(installation: Installation, slurm: SlurmCluster) -> None:
+    run = submit(installation)
+    wait_for_training(installation, run)
+    slurm.kill_controller()
+    installation.wait_until(lambda: installation.run(run)["submission"]["unknown_since"])
+    waiting = submit(installation, SHORT)
+    wait_for_training(installation, run)
+    assert installation.run(run)["state"] == "running"
+    slurm.start_controller()
+    installation.wait_until(lambda: installation.run(run)["submission"]["unknown_since"] is None)
+    installation.wait_for_state(waiting, "finished")
+    # A controller that had not stored that the job runs starts it again, so the run may have a second attempt.
+    installation.wait_for_state(run, "running")
+    wait_for_training(installation, run, installation.run(run)["attempt"])
+    assert installation.run(waiting)["attempt"] == 1
+    names = [job["name"] for job in slurm.jobs()]
+    assert len(names) == len(set(names))
+    installation.post(f"runs/{run}/stop")
+    wait_for_job(installation, run, state="ended")
+
+
+@pytest.mark.nightly
+def test_a_killed_backend_loses_and_doubles_no_job(installation: Installation, slurm: SlurmCluster) -> None:
+    before = {job["job_id"] for job in slurm.jobs()}
+    runs = [submit(installation, SHORT) for _ in range(4)]
+    # Somewhere between the first and the last submission.
+    installation.wait_until(lambda: {job["job_id"] for job in slurm.jobs()} - before, interval=0.01)
+    installation.backend.end(signal.SIGKILL)
+    installation.start()
+    for run in runs:
+        installation.wait_for_state(run, "finished")
+        wait_for_job(installation, run, state="ended")
+    names = [job["name"] for job in slurm.jobs() if job["job_id"] not in before]
+    assert len(names) == len(set(names)) == len(runs)
+    assert all(installation.run(run)["attempt"] == 1 for run in runs)
+
+
+@pytest.mark.nightly
+def test_a_job_that_is_cancelled_in_slurm_pauses_its_run(installation: Installation, slurm: SlurmCluster) -> None:
+    run = submit(installation)
+    wait_for_training(installation, run)
+    handle = installation.run(run)["submission"]["handle"]
+    slurm.command("scancel", handle)
+    paused = installation.wait_for_state(run, "paused")
+    assert f"Slurm ended job {handle}: CANCELLED. Resume the run to submit it again." in paused["state_reason"]
+    step = installation.wait_for_checkpoint(run, 1)
+    installation.post(f"runs/{run}/resume")
+    wait_for_training(installation, run, 2)
+    assert min(row["step"] for row in installation.points(run, 2)) > step
+    installation.post(f"runs/{run}/stop")
+    wait_for_job(installation, run, state="ended")
+
+
+@pytest.mark.nightly
+def test_a_worker_that_does_not_start_fails_its_run_with_the_output(
+    installation: Installation, slurm: SlurmCluster
+) -> None:
+    address = f"http://127.0.0.1:{installation.port}"
+    wanted = slurm.settings(address, prepare="echo no module is loaded; exit 3")
+    installation.http.put("executors/slurm", json=wanted).raise_for_status()
+    failed = installation.wait_for_state(submit(installation), "failed")
+    assert "exited with status 3. Its output ends with: no module is loaded" in failed["state_reason"]
+    checked = installation.http.post("executors/slurm/check?run_job=true", json=wanted).json()
+    assert (checked["ok"], checked["output"].strip()) == (False, "no module is loaded")
+    right = slurm.settings(address)
+    checked = installation.http.post("executors/slurm/check?run_job=true", json=right).json()
+    assert checked["ok"], checked
+    assert "accepts the token" in checked["output"]
+    installation.http.put("executors/slurm", json=right).raise_for_status()
