@@ -239,7 +239,7 @@ def create_app(settings: Settings) -> FastAPI:
     app.add_middleware(Compression)
     app.add_middleware(RightsCheck)
     app.add_middleware(Perimeter, settings=settings)
-    check_doors(app.routes)
+    check_doors(app)
     return app
 
 

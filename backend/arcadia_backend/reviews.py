@@ -11,7 +11,7 @@ from arcadia_backend import jobs, kept_games
 from arcadia_backend.checkpoints.availability import CheckpointChoice, find_chosen
 from arcadia_backend.database import tables
 from arcadia_backend.database.engine import Db
-from arcadia_backend.database.tables import Checkpoint, Job, Run
+from arcadia_backend.database.tables import Checkpoint, Job, Replay, Run
 from arcadia_backend.doorbell import Bell
 from arcadia_backend.errors import Conflict, FieldError, Invalid
 from arcadia_backend.jobs import JobFields, JobType, find_with_job, job_fields, read_queue, row_of_job
@@ -140,6 +140,13 @@ def _check(track: Track) -> None:
 def find(session: Session, review_id: int, *, lock: bool = False) -> tuple[tables.Review, Job]:
     """Return a review with its job. Raise NotFound if it does not exist. With `lock`, lock the job's run first."""
     return find_with_job(session, tables.Review, review_id, lock=lock)
+
+
+def replay_of(session: Session, review: tables.Review, *, lock: bool = False) -> Replay:
+    """Return the replay of a review. Raise Conflict if it reviews a kept game."""
+    if review.replay_id is None:
+        raise Conflict("This review is of a game that a person played. Agents practice what they did: review a replay.")
+    return find_replay(session, review.replay_id, lock=lock)
 
 
 def load(session: Session, *reviewed: ColumnElement[bool]) -> list[Review]:

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from arcadia_backend.web.doors import list_doors
+from arcadia_backend.web.doors import list_doors, routes_of
 from tests.accounts.lab import Lab, Side
 
 MISSING_ID = 987_654
@@ -63,9 +63,9 @@ class Door:
 
 def doors(lab: Lab, *methods: str) -> Iterator[Door]:
     """Yield the routes of the application with these methods, or all."""
-    # FastAPI does not list the pages. Without a build, a route answers for them.
-    listed = [("GET", PAGES), *list_doors(lab.app.routes)]
-    for method, path in dict.fromkeys((method, PAGES if path == "/{path:path}" else path) for method, path in listed):
+    for method, listed in dict.fromkeys(list_doors(routes_of(lab.app))):
+        # Without a build, another route answers for the pages.
+        path = PAGES if listed == "/{path:path}" else listed
         if not methods or method in methods:
             yield Door(method, path)
 

@@ -16,7 +16,7 @@ from starlette.testclient import WebSocketDenialResponse
 from arcadia_backend.app import create_app
 from arcadia_backend.config import Settings
 from arcadia_backend.live import routes
-from arcadia_backend.web.doors import Right, UndeclaredDoorsError, check_doors, find_right, list_doors
+from arcadia_backend.web.doors import Right, UndeclaredDoorsError, check_doors, find_right, list_doors, routes_of
 from tests.accounts.crawl import Door, doors, fill, query
 from tests.accounts.lab import Lab, open_lab
 
@@ -96,11 +96,11 @@ def test_a_route_without_a_right_stops_the_start() -> None:
     def unheard() -> None: ...
 
     with pytest.raises(UndeclaredDoorsError, match="GET /api/v1/unheard"):
-        check_doors(app.routes)
+        check_doors(app)
 
 
 def test_every_route_of_the_api_is_listed(lab: Lab) -> None:
-    listed = {f"{method} {path}" for method, path in list_doors(lab.app.routes)}
+    listed = {f"{method} {path}" for method, path in list_doors(routes_of(lab.app))}
     assert {"SOCKET /api/v1/live/{live_id}", "ANY /mcp", "GET /api/docs", "GET /client/{name}"} <= listed
 
 

@@ -45,7 +45,7 @@ def test_an_open_server_offers_the_first_account_and_then_requires_a_sign_in(api
     other = stranger(client)
     for path in ("runs", "people", "account", f"runs/{run['id']}", "audit"):
         assert other.get(f"{API}/{path}").status_code == 401
-    assert read(other.get(f"{API}/session/methods")) == {"password": True, "token": False}
+    assert read(other.get(f"{API}/session/methods")) == {"password": True, "token": False, "openid": False}
 
 
 def test_only_the_first_account_is_free(client: TestClient) -> None:

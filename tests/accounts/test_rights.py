@@ -24,6 +24,7 @@ from arcadia_backend.metrics.points import MetricChunk
 from arcadia_workers.contract.live import NO_SUCH_GAME
 from tests.accounts.lab import SECRETS, Lab, Side
 from tests.factories import CARTPOLE, sha256, started
+from tests.workers.waiting import wait_until
 
 
 def viewer(lab: Lab) -> Scope:
@@ -153,6 +154,19 @@ def test_a_bulk_action_takes_only_runs_that_its_person_may_change(lab: Lab) -> N
     assert lab.client("administrator of another project").get(f"{API}/bulk-actions").json() != []
     path = f"{API}/bulk-actions/{answer.json()['id']}"
     assert lab.client("administrator of another project").get(path).status_code == 404
+
+
+def test_a_person_sees_the_end_of_an_own_action_that_purges_runs(lab: Lab) -> None:
+    editor = lab.client("editor")
+    body = {"config": CARTPOLE, "project": f"{SECRETS['own']} project", "name": "purged"}
+    run = editor.post(f"{API}/runs", json=body).json()["id"]
+    for action in ("stop", "archive"):
+        assert editor.post(f"{API}/runs/{run}/{action}").status_code == 200
+    asked = editor.post(f"{API}/bulk-actions", params={"archived": True, "name": "purged"}, json={"action": "purge"})
+    path = f"{API}/bulk-actions/{asked.json()['id']}"
+    wait_until(lambda: editor.get(path).json()["state"] == "done")
+    assert editor.get(f"{API}/runs/{run}").status_code == 404
+    assert lab.client("viewer").get(path).status_code == 404
 
 
 def test_a_content_of_another_project_must_be_sent(lab: Lab) -> None:

@@ -245,6 +245,9 @@ def test_an_agent_reviews_a_kept_game_and_is_kept_for_the_continuation(api: Api)
     continued = api.user.post(url, json={"run_id": run_id, "decisions": 30})
     assert continued.status_code == 201, continued.text
     assert (continued.json()["total"], continued.json()["step"]) == (30, 100)
+    practice = api.user.post(f"/api/v1/reviews/{asked.json()['id']}/practices", json={})
+    assert practice.status_code == 409
+    assert "Agents practice what they did" in practice.json()["detail"]
     assert first != second
 
 

@@ -35,7 +35,8 @@ def test_documented_numbers_are_the_defaults() -> None:
 
 
 def test_settings_come_from_the_environment(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    given = {"DATA_DIR": str(tmp_path), "PORT": "9001", "ALLOWED_HOSTS": "a.example, b.example,", "TOKEN": "t"}
+    given = {"DATA_DIR": str(tmp_path), "PORT": "9001", "ALLOWED_HOSTS": "a.example, b.example,"}
+    given |= {"TOKEN": "t", "OIDC_CLIENT_SECRET": "o"}
     for name, value in given.items():
         monkeypatch.setenv(f"ARCADIA_{name}", value)
     settings = Settings()

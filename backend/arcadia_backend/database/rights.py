@@ -127,15 +127,21 @@ def _alternatives(
 
 
 def _of_bulk(table: FromClause, projects: BindParameter[Any]) -> ColumnElement[bool]:
-    """Return the condition for bulk actions that have runs here, and none that is hidden."""
+    """Return the condition for own bulk actions, and for those that have runs here, and none that is hidden.
+
+    An action that purges runs has none at its end.
+    """
     listed, run = _alias("bulk_action_runs", 0), _alias("runs", 1)
-    same = (listed.c.bulk_action_id == table.c.id, run.c.id == listed.c.run_id)
-    # The same list of projects twice: once for the runs that are visible, and once for all others.
-    of_projects = run.c.project_id
-    both = listed.join(run, same[1])
-    seen: Select[Any] = select(literal_column("1")).select_from(both).where(same[0], of_projects.in_(projects))
-    hidden: Select[Any] = select(literal_column("1")).select_from(both).where(same[0], of_projects.not_in(projects))
-    return and_(seen.correlate_except(listed, run).exists(), ~hidden.correlate_except(listed, run).exists())
+    of_action = listed.c.bulk_action_id == table.c.id
+    both = listed.join(run, run.c.id == listed.c.run_id)
+    of_project = run.c.project_id
+    seen: Select[Any] = select(literal_column("1")).select_from(both).where(of_action, of_project.in_(projects))
+    hidden: Select[Any] = select(literal_column("1")).select_from(both).where(of_action, of_project.not_in(projects))
+    person = bindparam(f"{MARKER}person", callable_=lambda: current().person_id, type_=BigInteger())
+    return or_(
+        table.c.person_id == person,
+        and_(seen.correlate_except(listed, run).exists(), ~hidden.correlate_except(listed, run).exists()),
+    )
 
 
 def _exists(table: FromClause, *conditions: ColumnElement[bool]) -> ColumnElement[bool]:

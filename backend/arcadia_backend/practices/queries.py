@@ -14,7 +14,6 @@ from arcadia_backend.live.notices import Topic
 from arcadia_backend.practices import schemas
 from arcadia_backend.practices.schemas import PracticeCostPreview, PracticeRun, Stage
 from arcadia_backend.replays.players import find_player, read_track
-from arcadia_backend.replays.service import find_replay
 from arcadia_backend.runs.forecast import measure
 from arcadia_backend.web.lookup import find_run, why_not_trained
 from arcadia_workers.contract.jobs import RecordedReview
@@ -82,7 +81,7 @@ def to_sentence(error: Exception) -> str:
 def preview(session: Session, review_id: int, options: PracticeOptions) -> PracticeCostPreview:
     """Return what a practice would cost, from the time that earlier runs and the reviews took."""
     review, _ = reviews.find(session, review_id)
-    replay = find_replay(session, review.replay_id)
+    replay = reviews.replay_of(session, review)
     run = find_run(session, replay.run_id)
     reviewed = reviews_of_agent(session, replay)
     clause = why_not_trained(run)

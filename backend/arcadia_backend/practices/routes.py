@@ -6,7 +6,6 @@ from arcadia_backend import reviews
 from arcadia_backend.database.engine import Db
 from arcadia_backend.doorbell import Bell
 from arcadia_backend.practices import queries, schemas, service
-from arcadia_backend.replays.service import find_replay
 from arcadia_backend.web.idempotency import Idempotent
 from arcadia_backend.web.lookup import DEFAULT_TIMEOUT, PathId, Timeout, Wait, wait_while
 from arcadia_workers.contract.practice import PracticeOptions
@@ -50,7 +49,7 @@ def list_practices(db: Db, review_id: PathId) -> list[schemas.Practice]:
     """List the practices of a review: none or one."""
     with db.read() as session:
         review, _ = reviews.find(session, review_id)
-        return queries.load(session, find_replay(session, review.replay_id))
+        return queries.load(session, reviews.replay_of(session, review))
 
 
 @router.get("/practices/{practice_id}", dependencies=[Depends(wait_for_practice)])

@@ -60,7 +60,7 @@ def start(session: Session, review_id: int, options: PracticeOptions) -> tuple[t
     practice = session.scalar(select(tables.Practice).where(tables.Practice.replay_id == review.replay_id))
     if practice is not None:
         return practice, _continue(session, practice, options)
-    replay = find_replay(session, review.replay_id, lock=True)
+    replay = reviews.replay_of(session, review, lock=True)
     practice = tables.Practice(replay_id=replay.id, options=_settled(options, replay), arms=[])
     job = _plan(session, practice, replay, options)
     session.add(practice)

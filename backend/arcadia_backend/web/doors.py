@@ -9,6 +9,7 @@ from enum import StrEnum
 from functools import lru_cache
 from typing import Any
 
+from fastapi import FastAPI
 from starlette.routing import BaseRoute
 
 from arcadia_backend.config import API
@@ -198,7 +199,7 @@ class UndeclaredDoorsError(RuntimeError):
 
 
 def list_doors(routes: Iterable[BaseRoute]) -> Iterator[tuple[str, str]]:
-    """Yield the method and the path of every route, socket and mounted part. FastAPI does not list the built pages."""
+    """Yield the method and the path of every route, socket, page and mounted part."""
     for route in routes:
         included: Any = getattr(route, "effective_candidates", None)
         if included is not None:
@@ -206,16 +207,25 @@ def list_doors(routes: Iterable[BaseRoute]) -> Iterator[tuple[str, str]]:
             continue
         # FastAPI wraps routes of included routers.
         original = getattr(route, "starlette_route", None) or route
-        path = getattr(original, "path", None) or getattr(route, "path", None)
+        path: Any = getattr(original, "path", None) or getattr(route, "path", None)
+        if path is None:
+            # The built pages.
+            yield "GET", "/**"
+            continue
         methods = getattr(route, "methods", None) or getattr(original, "methods", None)
         is_socket = "WebSocket" in type(original).__name__
         for method in sorted(methods or (["SOCKET"] if is_socket else ["ANY"])):
             yield method, path
 
 
-def check_doors(routes: Iterable[BaseRoute]) -> None:
+def routes_of(app: FastAPI) -> list[BaseRoute]:
+    """Return all routes of an application, also those of built pages, which it tries last."""
+    return [*app.routes, *app.router._low_priority_routes]
+
+
+def check_doors(app: FastAPI) -> None:
     """Raise UndeclaredDoorsError if a route has no declared right."""
-    doors = dict.fromkeys(list_doors(routes))
+    doors = dict.fromkeys(list_doors(routes_of(app)))
     if missing := [f"{method} {path}" for method, path in doors if find_right(method, path) is None]:
         raise UndeclaredDoorsError(f"Declare the right of each route in web/doors.py. These have none: {missing}")
 

@@ -9,15 +9,18 @@ from arcadia.records.job import JobRecord
 
 
 class ReviewRecord(JobRecord):
-    """The fields of a review: the decisions of a replay at which its agent lost."""
+    """The fields of a review: the decisions at which the agent of a replay, or a person, lost."""
 
     noun = "Review"
 
-    replay_id: int
-    """Number of the replay."""
+    replay_id: int | None
+    """Number of the replay. None if it reviews a kept game."""
+
+    kept_game_id: int | None
+    """Number of the kept game. None if it reviews a replay."""
 
     step: int
-    """Step of the checkpoint that played the replay."""
+    """Step of the checkpoint that played the replay, or that reviews a kept game."""
 
     done: int
     """Decisions that are finished."""

@@ -198,7 +198,7 @@ class Claim(_Answer):
     changes: list[RequestedChange] = []
     installation: str = ""
     # Only for this attempt. A server without accounts sends none.
-    token: str | None = None
+    token: str | None = Field(default=None, exclude_if=lambda token: token is None)
 
 
 class JobClaimRequest(_Request):
@@ -230,7 +230,7 @@ class JobClaim(_Answer):
     checkpoint: OfferedCheckpoint | None = None
     starts: OfferedStarts | None = None
     installation: str = ""
-    token: str | None = None
+    token: str | None = Field(default=None, exclude_if=lambda token: token is None)
 
 
 class EventBatch(_Request):
