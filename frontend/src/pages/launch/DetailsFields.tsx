@@ -64,7 +64,7 @@ export function DetailsFields(props: DetailsFieldsProps) {
           allowDeselect={false}
           value={executor}
           error={errors["executor"]}
-          onChange={(name) => name && onExecutor(name as ExecutorName)}
+          onChange={(name) => name && onExecutor(name)}
         />
       )}
       {!isStudy && (
