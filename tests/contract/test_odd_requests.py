@@ -210,6 +210,7 @@ class Scene:
         worker = {"name": "w9", "host": "h", "queue": "cpu", "pid": 7, "version": "1", "device": "cpu", "cores": 2}
         held = {"id": self.run_id, "attempt": self.attempt}
         beside = {"job_slots": 1, "jobs": [{"id": self.job_id, "attempt": self.job_attempt}]}
+        slurm = {"backend_url": "http://127.0.0.1:8000", "directory": "/x", "prepare": "true", "cores": 1}
         lost = {"outcome": "lost", "message": "x", "traceback": "x"}
         acting = {"name": "epsilon-greedy", "epsilon": 0.1}
         found: dict[str, list[Any]] = {
@@ -260,6 +261,9 @@ class Scene:
             "patch /studies/{study_id}": [{"name": "x", "question": "x"}],
             "post /studies/{study_id}/extend": [{"seeds": 1, "best": 1}, {"seeds": 1, "of": [0]}],
             "post /session": [{"token": "x"}],
+            "put /executors/slurm": [slurm],
+            "post /executors/slurm/check": [slurm],
+            "post /worker/runs/{run_id}/claim": [{"name": "w9", "attempt": self.attempt + 1}],
             "post /worker/claim": [{"name": "w9", "queue": "gpu"}],
             "post /worker/goodbye": [{"name": "w9"}],
             "post /worker/heartbeat": [worker | {"memory_bytes": 1, "run": held} | beside],
