@@ -125,7 +125,7 @@ class SlurmCluster:
 
     def _is_step(self, process: psutil.Process) -> bool:
         with contextlib.suppress(psutil.Error):
-            return process.name() == "slurmstepd" and process.environ().get("SLURM_CONF") == str(self.config)
+            return process.name().startswith("slurmstepd") and process.environ().get("SLURM_CONF") == str(self.config)
         return False
 
     def _start(self, name: str, command: list[str]) -> None:
