@@ -1,16 +1,15 @@
 import { Badge, Button, Group, PasswordInput, Stack, Text, TextInput, Title } from "@mantine/core";
 import { type FormEvent, useState } from "react";
 import { useChangePassword, useEditAccount } from "@/api/people";
-import type { Person } from "@/api/types";
+import type { Account, Person } from "@/api/types";
 import { placeErrors } from "@/config-form/serverErrors";
 import { FormErrors } from "@/ui/FormErrors";
 import { notifyDone } from "@/ui/notify";
 import { Roles } from "./Roles";
 import classes from "./settings.module.css";
-import type { TabProps } from "./SettingsPage";
 
 /** Your name, your roles and your password. */
-export function AccountTab({ account }: TabProps) {
+export function AccountTab({ account }: { account: Account }) {
   const person = account.person;
   if (!person) return null;
   return (

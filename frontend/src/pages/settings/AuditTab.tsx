@@ -3,14 +3,13 @@ import { IconDownload } from "@tabler/icons-react";
 import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { auditExportAddress, type AuditFilters, auditQuery, peopleQuery } from "@/api/people";
-import type { AuditEntry } from "@/api/types";
+import type { Account, AuditEntry } from "@/api/types";
 import { type Column, DataTable } from "@/ui/DataTable";
 import { capitalize } from "@/ui/format";
 import { TimeAgo } from "@/ui/Quantity";
 import { QueryError } from "@/ui/QueryError";
 import { describeChange } from "./auditWords";
 import classes from "./settings.module.css";
-import type { TabProps } from "./SettingsPage";
 
 const KINDS = [
   ..."run,study,report,project,board,view,alias,artifact,job,replay".split(","),
@@ -22,7 +21,7 @@ const ACTIONS = [
 ];
 
 /** The audit log with its filters and its export. */
-export function AuditTab({ account }: TabProps) {
+export function AuditTab({ account }: { account: Account }) {
   const [filters, setFilters] = useState<AuditFilters>({ person_id: null, kind: "", action: "" });
   const people = useQuery({ ...peopleQuery, enabled: account.is_administrator }).data ?? [];
   const log = useInfiniteQuery(auditQuery(filters));

@@ -4,7 +4,7 @@ import { IconPlus } from "@tabler/icons-react";
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { peopleQuery } from "@/api/people";
-import type { Invitation, Person } from "@/api/types";
+import type { Account, Invitation, Person } from "@/api/types";
 import { exactTime } from "@/ui/format";
 import { TimeAgo } from "@/ui/Quantity";
 import { QueryError } from "@/ui/QueryError";
@@ -13,10 +13,9 @@ import { PersonMenu } from "./PersonMenu";
 import { Roles } from "./Roles";
 import { SecretBox } from "./SecretBox";
 import classes from "./settings.module.css";
-import type { TabProps } from "./SettingsPage";
 
 /** Everyone with an account, and the dialog to invite more. */
-export function PeopleTab({ account }: TabProps) {
+export function PeopleTab({ account }: { account: Account }) {
   const people = useQuery(peopleQuery);
   const [inviting, invite] = useDisclosure(false);
   const [invitation, setInvitation] = useState<Invitation>();

@@ -3,15 +3,14 @@ import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { sessionsQuery, useEndSession } from "@/api/people";
 import { useSignOut, useSignOutEverywhere } from "@/api/session";
-import type { OpenSession } from "@/api/types";
+import type { Account, OpenSession } from "@/api/types";
 import { TimeAgo } from "@/ui/Quantity";
 import { QueryError } from "@/ui/QueryError";
 import { browserName } from "./browserName";
 import classes from "./settings.module.css";
-import type { TabProps } from "./SettingsPage";
 
 /** The browsers that are signed in. */
-export function SessionsTab({ account }: TabProps) {
+export function SessionsTab({ account }: { account: Account }) {
   const [everyone, setEveryone] = useState(false);
   const sessions = useQuery(sessionsQuery(everyone));
   const signOutEverywhere = useSignOutEverywhere();

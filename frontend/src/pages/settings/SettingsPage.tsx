@@ -16,7 +16,7 @@ import { SessionsTab } from "./SessionsTab";
 import classes from "./settings.module.css";
 import { TokensTab } from "./TokensTab";
 
-export interface TabProps {
+interface TabProps {
   account: Account;
 }
 

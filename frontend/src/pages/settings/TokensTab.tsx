@@ -4,7 +4,7 @@ import { IconPlus } from "@tabler/icons-react";
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { tokensQuery, useRevokeToken } from "@/api/people";
-import type { AccessToken, CreatedToken } from "@/api/types";
+import type { AccessToken, Account, CreatedToken } from "@/api/types";
 import { exactTime } from "@/ui/format";
 import { TimeAgo } from "@/ui/Quantity";
 import { QueryError } from "@/ui/QueryError";
@@ -12,10 +12,9 @@ import { useNow } from "@/ui/useNow";
 import { CreateToken } from "./CreateToken";
 import { SecretBox } from "./SecretBox";
 import classes from "./settings.module.css";
-import type { TabProps } from "./SettingsPage";
 
 /** Tokens of scripts and workers. */
-export function TokensTab({ account }: TabProps) {
+export function TokensTab({ account }: { account: Account }) {
   const [everyone, setEveryone] = useState(false);
   const tokens = useQuery(tokensQuery(everyone));
   const [creating, create] = useDisclosure(false);
