@@ -28,6 +28,20 @@ def api(installation: Installation) -> Iterator[Api]:
         yield api
 
 
+@pytest.fixture
+def page(browser: Browser, installation: Installation) -> Iterator[Page]:
+    """Open a page. Its console reports what is refused after a sign-out, so only exceptions fail the test."""
+    context = open_context(
+        browser, base_url=f"http://127.0.0.1:{installation.port}", viewport={"width": 1440, "height": 900}
+    )
+    page = context.new_page()
+    errors: list[str] = []
+    page.on("pageerror", lambda error: errors.append(str(error)))
+    yield page
+    context.close()
+    assert errors == []
+
+
 def sign_in(page: Page, email: str) -> None:
     """Fill in the form of the sign-in."""
     page.get_by_role("textbox", name="E-mail address").fill(email)

@@ -147,6 +147,7 @@ def test_a_review_is_started_stopped_and_continued_and_a_mistake_is_opened(
         )
 
         panel.get_by_role("button", name=re.compile("^Review .* more decisions")).click()
+        expect(panel.get_by_text("Waiting")).to_be_visible()
         parameters, held = claim(api, "review")
         assert parameters["known"] == known
         done = event(2, "review", 100, document=found("no challenger", "not shown", "not shown")), event(3, "finished")

@@ -65,21 +65,31 @@ export function useRunList(request: RunListQuery) {
 
   const timer = useRef<ReturnType<typeof setTimeout>>(undefined);
   useEffect(() => () => clearTimeout(timer.current), []);
-  const wanted = useRef(range);
+  const wanted = useRef({ visible: range, range });
   const shown = useRef({ start: 0, at: 0 });
   const show = useCallbackRef((start: number, end: number) => {
     const at = performance.now();
     const ahead = ((start - shown.current.start) / Math.max(1, at - shown.current.at)) * AHEAD_MS;
     shown.current = { start, at };
-    const before = MARGIN + Math.min(MAX_AHEAD, Math.max(0, -ahead));
-    const after = MARGIN + Math.min(MAX_AHEAD, Math.max(0, ahead));
-    const from = Math.max(1, Math.floor((start - before) / RUN_PAGE_SIZE));
-    const to = Math.floor((end + after) / RUN_PAGE_SIZE);
-    // Other rows of the same pages must not delay them.
-    if (from === wanted.current.from && to === wanted.current.to) return;
-    wanted.current = { from, to };
+    const pagesOf = (before: number, after: number) => ({
+      from: Math.max(1, Math.floor((start - before) / RUN_PAGE_SIZE)),
+      to: Math.floor((end + after) / RUN_PAGE_SIZE),
+    });
+    const visible = pagesOf(MARGIN, MARGIN);
+    const range = pagesOf(
+      MARGIN + Math.min(MAX_AHEAD, Math.max(0, -ahead)),
+      MARGIN + Math.min(MAX_AHEAD, Math.max(0, ahead)),
+    );
+    if (areSame(range, wanted.current.range)) return;
+    const isWaiting = timer.current !== undefined && areSame(visible, wanted.current.visible);
+    wanted.current = { visible, range };
+    // Other rows of the same pages, and another speed, must not delay them.
+    if (isWaiting) return;
     clearTimeout(timer.current);
-    timer.current = setTimeout(() => setRange({ from, to }), REST_MS);
+    timer.current = setTimeout(() => {
+      timer.current = undefined;
+      setRange(wanted.current.range);
+    }, REST_MS);
   });
   const retry = useCallbackRef(() => {
     for (const query of failed) void query.refetch();
@@ -91,6 +101,12 @@ export function useRunList(request: RunListQuery) {
   }, [listed]);
   return { query: first, list, pages, total, show, loadPage, retry: failed.length > 0 ? retry : undefined };
 }
+
+interface Pages {
+  from: number;
+  to: number;
+}
+const areSame = (one: Pages, other: Pages) => one.from === other.from && one.to === other.to;
 
 type PageResult = ReturnType<typeof useQuery<RunPage>>;
 
