@@ -1,6 +1,6 @@
-"""Tables of reviews: simulated ones with known truth, and mistakes on Pong that were simulated again."""
+"""Tables of simulated reviews, whose truth is known."""
 
-from bench.tables.cells import NONE, group, listing, number, show
+from bench.tables.cells import NONE, listing, number, show
 from bench.tables.data import Lines, Row, Rows, table
 
 SIZES = ("0.02", "0.1", "0.3", "0.6", "1", "2")
@@ -37,23 +37,3 @@ def found_mistakes(rows: Rows) -> Lines:
 def _covered(row: Row) -> str:
     measured = number(row["losses_measured"])
     return f"{number(row['losses_covered']) / measured:.1%} of {show(measured)}" if measured else NONE
-
-
-@table("confirmed-mistakes.csv")
-def confirmed_mistakes(rows: Rows) -> Lines:
-    """Show how many mistakes of a kind have a loss in fresh futures, and how large it is."""
-    lines = [["decisions", "number", "with a loss", "surely with a loss", "mean loss", "smallest loss"]]
-    for (kind,), found in group(rows, "kind").items():
-        losses = [number(row["loss"]) for row in found]
-        sure = sum(number(row["loss"]) > number(row["half_width"]) for row in found)
-        lines.append(
-            [
-                str(kind),
-                str(len(found)),
-                str(sum(loss > 0 for loss in losses)),
-                str(sure),
-                show(sum(losses) / len(losses), 2),
-                show(min(losses), 2),
-            ]
-        )
-    return lines
