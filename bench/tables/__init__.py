@@ -6,7 +6,6 @@ learning     tables of agents: training and evaluations
 experiments  tables of experiments with agents
 product      tables of times and counts
 browser      tables of pages in the browser
-reviews      tables of reviews
 peers        tables that compare trackers
 pages        pages with tables: their check and their update
 """

@@ -3,11 +3,11 @@
 import argparse
 import sys
 
-from bench.tables import browser, experiments, learning, peers, product, reviews
+from bench.tables import browser, experiments, learning, peers, product
 from bench.tables.pages import pages, problems, updated
 
 # The modules that register tables.
-PARTS = (browser, experiments, learning, peers, product, reviews)
+PARTS = (browser, experiments, learning, peers, product)
 
 
 def main() -> None:

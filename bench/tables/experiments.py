@@ -1,4 +1,4 @@
-"""Tables of experiments: critics, memory in the Labyrinth, dead units, and the papers' figures."""
+"""Tables of experiments: simulated reviews, critics, memory in the Labyrinth, dead units, and the papers' figures."""
 
 from typing import Any
 
@@ -203,3 +203,39 @@ def earlier(page: str) -> Compute:
 
 for _page in EARLIER.split():
     table("earlier.csv")(earlier(_page))
+
+
+TRUE_LOSSES = ("0.02", "0.1", "0.3", "0.6", "1", "2")
+
+
+@table("reviews.csv")
+def simulated_reviews(rows: Rows) -> Lines:
+    """Show how many of the shown mistakes are false, and how often the measured loss covers the true one."""
+    return listing(
+        rows,
+        {
+            "environment": "{environment}",
+            "first actions": "{actions}",
+            "false at the end": lambda row: f"{number(row['false_at_end']):.2%}",
+            "false at the first mistake": lambda row: f"{number(row['false_at_first']):.2%}",
+            "losses covered": _covered,
+            "futures of a review": lambda row: show(number(row["futures"])),
+        },
+    )
+
+
+@table("reviews.csv")
+def found_mistakes(rows: Rows) -> Lines:
+    """Show how many of the decisions were shown as mistakes, by their true loss."""
+    shown = [row for row in rows if row["actions"] == "unequal"]
+    lines = [["environment", *(f"loss up to {size}" for size in TRUE_LOSSES)]]
+    for row in shown:
+        counts = [(number(row[f"found_to_{size}"]), number(row[f"decisions_to_{size}"])) for size in TRUE_LOSSES]
+        cells = [f"{found / of:.1%} of {show(of)}" if of else NONE for found, of in counts]
+        lines.append([str(row["environment"]), *cells])
+    return lines
+
+
+def _covered(row: Row) -> str:
+    measured = number(row["losses_measured"])
+    return f"{number(row['losses_covered']) / measured:.1%} of {show(measured)}" if measured else NONE

@@ -1,4 +1,4 @@
-"""`arcadia user`: people and one-time links, for whoever has access to the data folder."""
+"""`arcadia user`: people and one-time links, for everyone who can read the data folder."""
 
 import argparse
 import re

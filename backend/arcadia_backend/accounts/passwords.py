@@ -17,7 +17,7 @@ from arcadia_backend.errors import Problem
 
 MIN_LENGTH, MAX_LENGTH = 12, 500
 WINDOW_SECONDS = 60.0
-# Wrong passwords per minute for one account, from addresses that have never signed in to it, or from one that has.
+# Wrong passwords per minute for one account. Each address that has signed in to it has its own count.
 MAX_PER_ACCOUNT = 10
 # Wrong passwords per minute from one address, over all accounts. Then its passwords are checked one after the other.
 MAX_PER_ADDRESS = 100

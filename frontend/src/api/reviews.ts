@@ -10,8 +10,10 @@ type OfReplay = Pick<Replay, "id" | "run_id">;
 interface OfKeptGame {
   kept: number;
 }
+/** The game of a review: a replay, or a kept game. */
+export type ReviewedGame = OfReplay | OfKeptGame;
 
-const keyOf = (game: OfReplay | OfKeptGame) =>
+const keyOf = (game: ReviewedGame) =>
   "kept" in game
     ? ([...liveGameKeys.allKept, game.kept, "reviews"] as const)
     : ([...replayKeys.list(game.run_id), game.id, "reviews"] as const);
@@ -56,7 +58,7 @@ export function useRequestReview(replay: OfReplay) {
 }
 
 /** Stop a review. What it has found is kept. */
-export function useStopReview(game: OfReplay | OfKeptGame) {
+export function useStopReview(game: ReviewedGame) {
   return useApiMutation(
     (id: number) =>
       call("post", "/api/v1/reviews/{review_id}/cancel", { params: { path: { review_id: id } } }),
@@ -64,7 +66,7 @@ export function useStopReview(game: OfReplay | OfKeptGame) {
   );
 }
 
-export function useDeleteReview(game: OfReplay | OfKeptGame) {
+export function useDeleteReview(game: ReviewedGame) {
   return useApiMutation(
     (id: number) => call("delete", "/api/v1/reviews/{review_id}", { params: { path: { review_id: id } } }),
     { refetch: [keyOf(game)], refetchOnError: true },

@@ -8,7 +8,7 @@ import { type Column, DataTable } from "@/ui/DataTable";
 import { capitalize } from "@/ui/format";
 import { TimeAgo } from "@/ui/Quantity";
 import { QueryError } from "@/ui/QueryError";
-import { describeChange } from "./auditWords";
+import { describeChange } from "./words";
 import classes from "./settings.module.css";
 
 const KINDS = [

@@ -1,8 +1,9 @@
-import { Button, Group, List, PasswordInput, Stack, Text, TextInput, Title } from "@mantine/core";
+import { Button, Group, List, Stack, Text, Title } from "@mantine/core";
 import { useDisclosure } from "@mantine/hooks";
 import { type FormEvent, useState } from "react";
 import { useCreateFirst } from "@/api/people";
 import { placeErrors } from "@/config-form/serverErrors";
+import { AccountFields } from "@/ui/AccountFields";
 import { FormErrors } from "@/ui/FormErrors";
 import classes from "./settings.module.css";
 
@@ -36,9 +37,8 @@ export function FirstAccountCard() {
 
 function FirstAccountForm({ onCancel }: { onCancel: () => void }) {
   const create = useCreateFirst();
-  const [name, setName] = useState("");
-  const [email, setEmail] = useState("");
-  const [password, setPassword] = useState("");
+  const [account, setAccount] = useState({ name: "", email: "", password: "" });
+  const { name, email, password } = account;
   const { byField, general } = create.error
     ? placeErrors(create.error, ["name", "email", "password"])
     : { byField: {} as Record<string, string>, general: [] };
@@ -55,35 +55,7 @@ function FirstAccountForm({ onCancel }: { onCancel: () => void }) {
           You become administrator, and get all earlier runs. From then on everyone signs in, also you, and
           scripts need a token.
         </Text>
-        <TextInput
-          label="Name"
-          autoComplete="name"
-          maxLength={100}
-          value={name}
-          error={byField.name}
-          onChange={(event) => setName(event.currentTarget.value)}
-          autoFocus
-          required
-        />
-        <TextInput
-          label="E-mail address"
-          description="You sign in with it. Arcadia sends no e-mail."
-          type="email"
-          autoComplete="username"
-          value={email}
-          error={byField.email}
-          onChange={(event) => setEmail(event.currentTarget.value)}
-          required
-        />
-        <PasswordInput
-          label="Password"
-          description="At least 12 characters"
-          autoComplete="new-password"
-          value={password}
-          error={byField.password}
-          onChange={(event) => setPassword(event.currentTarget.value)}
-          required
-        />
+        <AccountFields account={account} problems={byField} onChange={setAccount} />
         <FormErrors messages={general} />
         <Group gap="xs">
           <Button

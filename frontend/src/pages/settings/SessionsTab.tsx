@@ -6,7 +6,7 @@ import { useSignOut, useSignOutEverywhere } from "@/api/session";
 import type { Account, OpenSession } from "@/api/types";
 import { TimeAgo } from "@/ui/Quantity";
 import { QueryError } from "@/ui/QueryError";
-import { browserName } from "./browserName";
+import { browserName } from "./words";
 import classes from "./settings.module.css";
 
 /** The browsers that are signed in. */

@@ -1,9 +1,10 @@
-import { Anchor, Button, Center, Paper, PasswordInput, Stack, Text, TextInput, Title } from "@mantine/core";
+import { Anchor, Button, Center, Paper, Stack, Text, Title } from "@mantine/core";
 import { useEffect, useState, type FormEvent } from "react";
 import { Link, useNavigate } from "react-router";
 import { useAcceptLink, useReadLink } from "@/api/people";
 import type { OneTimeLink } from "@/api/types";
 import { placeErrors } from "@/config-form/serverErrors";
+import { AccountFields, NewPasswordInput } from "@/ui/AccountFields";
 import { FormErrors } from "@/ui/FormErrors";
 import { usePageTitle } from "@/ui/usePageTitle";
 
@@ -45,9 +46,8 @@ export default function WelcomePage() {
 function PasswordForm({ secret, link }: { secret: string; link: OneTimeLink }) {
   const navigate = useNavigate();
   const accept = useAcceptLink();
-  const [name, setName] = useState("");
-  const [email, setEmail] = useState("");
-  const [password, setPassword] = useState("");
+  const [account, setAccount] = useState({ name: "", email: "", password: "" });
+  const { name, email, password } = account;
   const isFirst = link.purpose === "first";
   const { byField, general } = accept.error
     ? placeErrors(accept.error, ["name", "email", "password"])
@@ -70,25 +70,7 @@ function PasswordForm({ secret, link }: { secret: string; link: OneTimeLink }) {
             <Text size="sm">
               You become administrator of this installation. From then on everyone signs in.
             </Text>
-            <TextInput
-              label="Name"
-              autoComplete="name"
-              maxLength={100}
-              value={name}
-              error={byField.name}
-              onChange={(event) => setName(event.currentTarget.value)}
-              autoFocus
-              required
-            />
-            <TextInput
-              label="E-mail address"
-              type="email"
-              autoComplete="username"
-              value={email}
-              error={byField.email}
-              onChange={(event) => setEmail(event.currentTarget.value)}
-              required
-            />
+            <AccountFields account={account} problems={byField} onChange={setAccount} />
           </>
         ) : (
           <>
@@ -97,18 +79,14 @@ function PasswordForm({ secret, link }: { secret: string; link: OneTimeLink }) {
             </Text>
             {/* Lets password managers store the password with the address. */}
             <input type="text" autoComplete="username" value={link.email ?? ""} readOnly hidden />
+            <NewPasswordInput
+              value={password}
+              error={byField.password}
+              onChange={(chosen) => setAccount({ ...account, password: chosen })}
+              autoFocus
+            />
           </>
         )}
-        <PasswordInput
-          label="Password"
-          description="At least 12 characters"
-          autoComplete="new-password"
-          value={password}
-          error={byField.password}
-          onChange={(event) => setPassword(event.currentTarget.value)}
-          autoFocus={!isFirst}
-          required
-        />
         <FormErrors messages={general} />
         <Button type="submit" loading={accept.isPending} disabled={!password}>
           {isFirst ? "Create account" : "Save password and sign in"}

@@ -3,14 +3,14 @@ import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { comparisonQuery } from "@/api/comparisons";
 import { isUnfinished } from "@/api/jobs";
-import { keptGameReviewsQuery, useDeleteReview, useReviewKeptGame, useStopReview } from "@/api/reviews";
+import { keptGameReviewsQuery, useDeleteReview, useReviewKeptGame } from "@/api/reviews";
 import type { KeptGame, Review, ReviewDocument } from "@/api/types";
 import { RunsField } from "@/charts/fields/RunsField";
 import { capitalize, duration, exact, plural } from "@/ui/format";
-import { JobState } from "@/ui/JobState";
 import { QueryError } from "@/ui/QueryError";
 import { nameDecision } from "../futures/words";
 import classes from "./review.module.css";
+import { ReviewStatus } from "./ReviewStatus";
 import { describeMistake, mistakesOf, reviewedOf, summarize } from "./words";
 
 /** Decisions that a first review looks at, and that each continuation adds. */
@@ -36,7 +36,10 @@ export function KeptGameReview({ kept, show }: KeptGameReviewProps) {
       {query.data && !review && <Start kept={kept} request={request} />}
       {review && (
         <>
-          <Status review={review} kept={kept} />
+          <ReviewStatus review={review} game={{ kept: kept.id }} />
+          <Text size="sm" c="dimmed">
+            By the agent of run {review.run_id} at {exact(review.step, "steps")}
+          </Text>
           {review.document && <Found kept={kept} document={review.document} show={show} />}
           {!isUnfinished(review) && <Continue review={review} kept={kept} request={request} />}
         </>
@@ -79,28 +82,6 @@ function Start({ kept, request }: RequestProps) {
         </Button>
       </Group>
     </>
-  );
-}
-
-function Status({ review, kept }: { review: Review; kept: KeptGame }) {
-  const stop = useStopReview({ kept: kept.id });
-  return (
-    <Group gap="xs">
-      {review.state !== "done" && <JobState job={review} kind="review" />}
-      {isUnfinished(review) && (
-        <Button
-          size="compact-sm"
-          variant="default"
-          loading={stop.isPending}
-          onClick={() => stop.mutate(review.id)}
-        >
-          Stop
-        </Button>
-      )}
-      <Text size="sm" c="dimmed">
-        {review.reason ?? `By the agent of run ${review.run_id} at ${exact(review.step, "steps")}`}
-      </Text>
-    </Group>
   );
 }
 

@@ -4,10 +4,9 @@ import { useQuery } from "@tanstack/react-query";
 import { useEffect, useRef, useState } from "react";
 import { useEnvironmentFamily } from "@/api/configuration";
 import { isUnfinished } from "@/api/jobs";
-import { reviewsQuery, useDeleteReview, useRequestReview, useStopReview } from "@/api/reviews";
+import { reviewsQuery, useDeleteReview, useRequestReview } from "@/api/reviews";
 import type { Review, ReviewDocument, ReviewedDecision } from "@/api/types";
 import { BlockableButton } from "@/ui/BlockableButton";
-import { JobState } from "@/ui/JobState";
 import { QueryError } from "@/ui/QueryError";
 import { useCatchFocus } from "@/ui/useCatchFocus";
 import { capitalize, plural } from "@/ui/format";
@@ -20,6 +19,7 @@ import { MistakeMoment } from "./MistakeMoment";
 import { PracticeSection } from "./PracticeSection";
 import classes from "./review.module.css";
 import { placeIn, ReviewRibbon, RibbonCursor } from "./ReviewRibbon";
+import { ReviewStatus } from "./ReviewStatus";
 import { Summary } from "./Summary";
 import { describeMistake, mistakesOf, REASONS, reviewedOf, summarize } from "./words";
 
@@ -72,7 +72,7 @@ export function ReviewPanel({ replay, thoughts, head, steps, onClose }: ReviewPa
       )}
       {review && (
         <>
-          <Status review={review} replay={replay} />
+          <ReviewStatus review={review} game={replay} />
           {review.document && (
             <Found
               replay={replay}
@@ -157,31 +157,6 @@ function Found({ replay, thoughts, head, review, document, onDecision }: FoundPr
         )}
       </div>
     </>
-  );
-}
-
-function Status({ review, replay }: { review: Review; replay: PlayableReplay }) {
-  const stop = useStopReview(replay);
-  if (review.state === "done") return null;
-  return (
-    <Group gap="xs">
-      <JobState job={review} kind="review" />
-      {isUnfinished(review) && (
-        <Button
-          size="compact-sm"
-          variant="default"
-          loading={stop.isPending}
-          onClick={() => stop.mutate(review.id)}
-        >
-          Stop
-        </Button>
-      )}
-      {review.reason && (
-        <Text size="sm" c="dimmed">
-          {review.reason}
-        </Text>
-      )}
-    </Group>
   );
 }
 

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { describeChange } from "./auditWords";
+import { browserName, describeChange } from "./words";
 
 it("shows the old and the new value of each changed setting", () => {
   const changed = {
@@ -25,3 +25,17 @@ it("shortens long texts", () => {
   const [line] = describeChange({ before: null, after: { notes: "a".repeat(200) } });
   expect(line).toBe(`notes: ${"a".repeat(80)}…`);
 });
+
+it.each([
+  ["Mozilla/5.0 (X11; Linux x86_64; rv:144.0) Gecko/20100101 Firefox/144.0", "Firefox on Linux"],
+  [
+    "Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/142.0.0.0 Safari/537.36 Edg/142.0.0.0",
+    "Edge on Windows",
+  ],
+  [
+    "Mozilla/5.0 (iPhone; CPU iPhone OS 19_0 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/19.0 Mobile/15E148 Safari/604.1",
+    "Safari on iPhone",
+  ],
+  ["python-httpx/0.28", "python-httpx/0.28"],
+  ["", "Unknown browser"],
+])("names %s", (agent, name) => expect(browserName(agent)).toBe(name));
