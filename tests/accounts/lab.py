@@ -1,12 +1,15 @@
 """A lab of two projects with a row in every table, and its people and tokens."""
 
 import itertools
+import math
 import sqlite3
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
 from datetime import timedelta
+from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 from fastapi import FastAPI
 from fastapi.testclient import TestClient
@@ -14,13 +17,15 @@ from sqlalchemy import JSON, DateTime, LargeBinary, String, Text, inspect
 from sqlalchemy.orm import Mapper, Session
 
 from arcadia_backend.accounts import people, sign_in, tokens
-from arcadia_backend.config import API, COOKIE
+from arcadia_backend.app import create_app
+from arcadia_backend.config import API, COOKIE, Settings
 from arcadia_backend.database import tables
 from arcadia_backend.database.columns import Json, Numbers, utc_now
 from arcadia_backend.database.engine import Database
 from arcadia_backend.database.ownership import LIMITED
 from arcadia_backend.database.rights import name_of
 from arcadia_backend.database.scope import Role
+from arcadia_backend.live_games import stage
 from arcadia_workers.contract.futures import CalibrationOptions, FuturesOptions
 from arcadia_workers.contract.practice import PracticeOptions
 from arcadia_workers.contract.review import ReviewOptions
@@ -163,10 +168,15 @@ class Lab:
 
 
 @contextmanager
-def open_lab(app: FastAPI) -> Iterator[Lab]:
-    """Start the application, and fill its two projects. Then create the accounts."""
-    token = app.state.settings.token.get_secret_value()
-    with TestClient(app, base_url="http://localhost", headers={"Authorization": f"Bearer {token}"}) as client:
+def open_lab(folder: Path) -> Iterator[Lab]:
+    """Start an application that changes no row by itself, and fill its two projects. Then create the accounts."""
+    settings = {"data_dir": folder, "worker_token": "worker-secret", "token": "installation", "sweep_seconds": 60}
+    app = create_app(Settings.model_validate(settings))
+    headers = {"Authorization": f"Bearer {settings['token']}"}
+    with (
+        patch.object(stage, "ALONE_SECONDS", math.inf),
+        TestClient(app, base_url="http://localhost", headers=headers) as client,
+    ):
         sides = []
         for secret in SECRETS.values():
             answer = client.post(f"{API}/projects", json={"name": f"{secret} project", "text": f"{secret} text"})

@@ -13,8 +13,6 @@ import pytest
 from fastapi import FastAPI
 from starlette.testclient import WebSocketDenialResponse
 
-from arcadia_backend.app import create_app
-from arcadia_backend.config import Settings
 from arcadia_backend.live import routes
 from arcadia_backend.web.doors import Right, UndeclaredDoorsError, check_doors, find_right, list_doors, routes_of
 from tests.accounts.crawl import Door, doors, fill, query
@@ -105,7 +103,9 @@ def test_every_route_of_the_api_is_listed(lab: Lab) -> None:
 
 
 if __name__ == "__main__":
-    with tempfile.TemporaryDirectory() as folder:
-        settings = {"data_dir": folder, "worker_token": "worker-secret", "token": "installation", "sweep_seconds": 60}
-        with open_lab(create_app(Settings.model_validate(settings))) as opened, TABLE.open("w", newline="") as file:
-            csv.writer(file, lineterminator="\n").writerows(table_of(opened))
+    with (
+        tempfile.TemporaryDirectory() as temporary,
+        open_lab(Path(temporary)) as opened,
+        TABLE.open("w", newline="") as file,
+    ):
+        csv.writer(file, lineterminator="\n").writerows(table_of(opened))
