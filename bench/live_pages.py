@@ -31,25 +31,16 @@ EARLIER_EVENTS = 600
 HOUR = 3600
 
 
-class Traffic:
-    """Count of the bytes that a page receives, by the browser. It knows the size of a stream only uncompressed."""
+class Requests:
+    """Count of the finished requests of a page."""
 
     def __init__(self, devtools: CDPSession) -> None:
-        self.bytes, self.requests = 0.0, 0
-        self._answered: set[str] = set()
-        devtools.on("Network.responseReceived", lambda reported: self._answered.add(reported["requestId"]))
-        devtools.on("Network.loadingFinished", self._finished)
-        devtools.on("Network.dataReceived", self._streamed)
+        self.finished = 0
+        devtools.on("Network.loadingFinished", self._finish)
         devtools.send("Network.enable")
 
-    def _finished(self, reported: dict[str, Any]) -> None:
-        self.requests += 1
-        self.bytes += reported["encodedDataLength"]
-
-    def _streamed(self, reported: dict[str, Any]) -> None:
-        # The response of the live stream began before the count, and never finishes.
-        if reported["requestId"] not in self._answered:
-            self.bytes += reported["dataLength"]
+    def _finish(self, _reported: dict[str, Any]) -> None:
+        self.finished += 1
 
 
 class Reports:
@@ -130,7 +121,7 @@ class OpenPage:
         # Processor time, because other programs make everything last longer.
         self._devtools.send("Performance.enable", {"timeDomain": "threadTicks"})
         self.page.evaluate("void (window.tasks = [])")
-        self._traffic, self._work, self._bytes = Traffic(self._devtools), work(self._devtools), proxy.bytes
+        self._requests, self._work, self._bytes = Requests(self._devtools), work(self._devtools), proxy.bytes
 
     def heap(self) -> float:
         """Return the bytes of the page's objects after garbage collection."""
@@ -143,7 +134,7 @@ class OpenPage:
         tasks = [float(task) for task in self.page.evaluate("window.tasks") if task > LONG_TASK_MILLISECONDS]
         return {
             "bytes": self._proxy.bytes - self._bytes,
-            "requests": self._traffic.requests,
+            "requests": self._requests.finished,
             "busy_seconds": f"{busy:.2f}",
             "long_tasks_milliseconds": joined(tasks, 0),
         }

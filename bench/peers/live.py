@@ -15,7 +15,8 @@ from pathlib import Path
 import numpy as np
 from playwright.sync_api import Browser, Page
 
-from bench.live_pages import HOUR, Reports, Traffic, launched, work
+from bench.counting_proxy import CountingProxy
+from bench.live_pages import HOUR, Reports, launched, work
 from bench.peers.__main__ import machine
 from bench.peers.arcadia import Arcadia, client
 from bench.peers.browser import CHART_MILLISECONDS, IS_DRAWN, new_context
@@ -109,27 +110,33 @@ def products(folder: Path, venv: Venv) -> list[Watched]:
 
 def measure(watched: Watched, browser: Browser, url: str, written: Written, seconds: float) -> Cost:
     """Open each page in a new tab, and measure what watching them costs."""
+    with CountingProxy(int(url.rpartition(":")[2])) as proxy:
+        return _measure(watched, browser, url, proxy, written, seconds)
+
+
+def _measure(
+    watched: Watched, browser: Browser, url: str, proxy: CountingProxy, written: Written, seconds: float
+) -> Cost:
+    address = f"http://127.0.0.1:{proxy.port}"
     began = time.perf_counter()
-    compared = open_tab(browser, url + watched.product.page(written))
+    compared = open_tab(browser, address + watched.product.page(written))
     compared.wait_for_function(IS_DRAWN, timeout=CHART_MILLISECONDS, polling=20)
     first_chart = time.perf_counter() - began
-    tabs = [compared, *(open_tab(browser, url + path) for path in watched.pages(written))]
+    tabs = [compared, *(open_tab(browser, address + path) for path in watched.pages(written))]
     compared.wait_for_timeout(5_000)
     sessions = [tab.context.new_cdp_session(tab) for tab in tabs]
     for session in sessions:
         session.send("Performance.enable")
-    traffic = [Traffic(session) for session in sessions]
-    busy, began = sum(map(work, sessions)), time.perf_counter()
+    busy, received, began = sum(map(work, sessions)), proxy.bytes, time.perf_counter()
     times = []
     request = list_of_runs(watched.product, written)
     while time.perf_counter() < began + seconds:
         times.append(replay(url, [request]).seconds)
         compared.wait_for_timeout(REQUEST_MILLISECONDS)
-    took = time.perf_counter() - began
+    took, received = time.perf_counter() - began, proxy.bytes - received
     core = (sum(map(work, sessions)) - busy) / took
     for tab in tabs:
         tab.context.close()
-    received = sum(each.bytes for each in traffic)
     return Cost(received / took * HOUR / 1e6, core, float(np.percentile(times, 95)), first_chart)
 
 
