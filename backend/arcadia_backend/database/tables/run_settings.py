@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Iterator, Mapping
+from decimal import Decimal
 from typing import Any, Literal
 
 from sqlalchemy import PrimaryKeyConstraint, String, Text, bindparam, delete, event, insert, inspect
@@ -53,8 +54,16 @@ def _columns(value: Any) -> tuple[SettingType, float | None, str]:
     if isinstance(value, bool):
         return "boolean", None, "true" if value else "false"
     if isinstance(value, int | float):
-        return "number", _number(value), repr(value)
+        return "number", _number(value), _digits(value)
     return ("text", None, value) if isinstance(value, str) else ("json", None, compact_json(value))
+
+
+def _digits(value: float) -> str:
+    """Return all digits, as of the number that PostgreSQL reads from its JSON. It has no -0.0 and no exponents."""
+    text = repr(value)
+    if "e+" in text:
+        return f"{Decimal(text):f}"
+    return "0.0" if text == "-0.0" else text
 
 
 def _number(value: float) -> float | None:
