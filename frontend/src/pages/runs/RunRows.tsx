@@ -40,7 +40,8 @@ export function RunRows({ model, shown, pinned }: RunRowsProps) {
   const height = ROW_HEIGHTS[useRowDensity()];
   const { first, end, isFast, scrollTo } = useVisibleRows(rows.count, body, height);
   const [edited, setEdited] = useState<Edited | null>(null);
-  useRowKeys({ rows, body, scrollTo, toggle, edit: (id) => setEdited({ id, field: "name" }) });
+  const edit = (id: number) => setEdited({ id, field: "name" });
+  useRowKeys({ rows, body, isFast, scrollTo, toggle, edit });
   const shownList = useRef(rows.list);
   useEffect(() => {
     if (shownList.current === rows.list) return;

@@ -9,16 +9,17 @@ interface RowsProps {
   ids: number[];
   toggle: (id: number) => void;
   edit?: (id: number) => void;
+  isFast?: boolean;
 }
 
-function Rows({ ids, toggle, edit = () => undefined }: RowsProps) {
+function Rows({ ids, toggle, edit = () => undefined, isFast = false }: RowsProps) {
   const body = useRef<HTMLDivElement>(null);
   const rows = {
     count: ids.length,
     runAt: (row: number) => (ids[row] === undefined ? undefined : aRun({ id: ids[row] })),
     rowOf: (id: number) => ids.indexOf(id),
   };
-  useRowKeys({ rows, body, scrollTo: () => undefined, toggle, edit });
+  useRowKeys({ rows, body, isFast, scrollTo: () => undefined, toggle, edit });
   return (
     <div ref={body}>
       {ids.map((id) => (
@@ -41,6 +42,19 @@ it("selects the focused run even after the rows were reordered", async () => {
   expect(toggle.mock.calls).toEqual([[2]]);
   await userEvent.keyboard("j");
   await vi.waitFor(() => expect(document.activeElement).toBe(screen.getByText("3")));
+});
+
+it("focuses the run when whole rows replace those of fast scrolling, and takes the focus only once", async () => {
+  const { rerender } = render(<Rows ids={[1, 2]} toggle={vi.fn()} isFast />);
+  await userEvent.keyboard("jj");
+  expect(document.activeElement).toBe(document.body);
+  rerender(<Rows ids={[1, 2]} toggle={vi.fn()} />);
+  await vi.waitFor(() => expect(document.activeElement).toBe(screen.getByText("2")));
+  screen.getByText("1").focus();
+  rerender(<Rows ids={[1, 2]} toggle={vi.fn()} isFast />);
+  rerender(<Rows ids={[1, 2]} toggle={vi.fn()} />);
+  await new Promise(requestAnimationFrame);
+  expect(document.activeElement).toBe(screen.getByText("1"));
 });
 
 it("selects nothing once the run is no longer listed", async () => {
@@ -72,7 +86,7 @@ it("moves over rows that are not loaded, and focuses the run once it arrives", a
       runAt: (row: number) => (loaded.has(row) ? aRun({ id: loaded.get(row) }) : undefined),
       rowOf: (id: number) => [...loaded].find(([, other]) => other === id)?.[0] ?? -1,
     };
-    useRowKeys({ rows, body, scrollTo, toggle, edit: () => undefined });
+    useRowKeys({ rows, body, isFast: false, scrollTo, toggle, edit: () => undefined });
     return null;
   }
   const { rerender } = render(<Keys />);

@@ -1,4 +1,4 @@
-import { type RefObject, useEffect, useState } from "react";
+import { type RefObject, useEffect, useRef, useState } from "react";
 import { useShortcuts } from "@/ui/shortcuts";
 import type { RunRows } from "./useRunList";
 
@@ -6,6 +6,8 @@ interface RowKeys {
   /** The rows in display order, which changes while runs train. */
   rows: Pick<RunRows, "count" | "runAt" | "rowOf">;
   body: RefObject<HTMLElement | null>;
+  /** True while rows are shown without what can be focused. */
+  isFast: boolean;
   scrollTo: (row: number) => void;
   toggle: (id: number) => void;
   edit: (id: number) => void;
@@ -21,8 +23,9 @@ interface Current {
  * Add shortcuts to a table: j and k move between rows, x selects a row, F2 edits it, Enter opens the focused link. The
  * current row is stored as a run id, so that x selects the focused run even if the rows were reordered.
  */
-export function useRowKeys({ rows, body, scrollTo, toggle, edit }: RowKeys): void {
+export function useRowKeys({ rows, body, isFast, scrollTo, toggle, edit }: RowKeys): void {
   const [current, setCurrent] = useState<Current | null>(null);
+  const waitsForFocus = useRef(false);
   const loaded = current?.id === null ? rows.runAt(current.row)?.id : undefined;
   if (current && loaded !== undefined) setCurrent({ row: current.row, id: loaded });
   const id = current?.id ?? null;
@@ -35,6 +38,7 @@ export function useRowKeys({ rows, body, scrollTo, toggle, edit }: RowKeys): voi
     const row = at < 0 ? 0 : Math.min(Math.max(at + by, 0), rows.count - 1);
     if (row >= rows.count) return;
     scrollTo(row);
+    waitsForFocus.current ||= row !== at;
     setCurrent({ row, id: rows.runAt(row)?.id ?? null });
   }
 
@@ -47,12 +51,15 @@ export function useRowKeys({ rows, body, scrollTo, toggle, edit }: RowKeys): voi
   ]);
 
   useEffect(() => {
-    if (id === null) return;
+    if (id === null || isFast) return;
     // A row that was out of view is rendered in the next frame. The form of a row may have opened by then.
     const frame = requestAnimationFrame(() => {
-      if (document.activeElement?.closest("[role=dialog]")) return;
-      body.current?.querySelector<HTMLElement>(`[data-run="${id}"] a`)?.focus({ preventScroll: true });
+      if (!waitsForFocus.current || document.activeElement?.closest("[role=dialog]")) return;
+      const link = body.current?.querySelector<HTMLElement>(`[data-run="${id}"] a`);
+      if (!link) return;
+      link.focus({ preventScroll: true });
+      waitsForFocus.current = false;
     });
     return () => cancelAnimationFrame(frame);
-  }, [id, body]);
+  }, [id, body, isFast]);
 }
