@@ -26,7 +26,7 @@ export const jobOutputQuery = (id: number, submission: string) =>
   );
 
 export const useSaveScheduler = (name: SchedulerName) =>
-  useApiMutation((body: SchedulerSettings) => call("put", `/api/v1/executors/${name}`, { body } as never), {
+  useApiMutation((body: SchedulerSettings) => call("put", `/api/v1/executors/${name}`, { body }), {
     refetch: [executorKeys.all],
     ownErrors: true,
   });
@@ -38,6 +38,6 @@ export const useCheckScheduler = (name: SchedulerName) =>
       call("post", `/api/v1/executors/${name}/check`, {
         body,
         params: { query: { run_job: true } },
-      } as never),
+      }),
     { ownErrors: true },
   );
