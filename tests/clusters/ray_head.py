@@ -10,6 +10,7 @@ import sysconfig
 import tempfile
 import venv
 from collections.abc import Iterator
+from functools import partial
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -19,12 +20,14 @@ import psutil
 import pytest
 
 from arcadia_backend.startup.parts import die_with_parent, free_port
+from arcadia_workers.trainer.methods.gorila.ray_cluster import OWN_RAY
 from tests.processes import command_line
 from tests.workers.waiting import wait_until
 
 REPOSITORY = Path(__file__).parents[2]
 # Packages of `ray[default]` that Arcadia does not need. They are kept between test runs.
 HOME = REPOSITORY / ".setup" / "ray-default"
+TRIES = 4
 
 
 def require_ray() -> Path:
@@ -76,8 +79,8 @@ class RayHead:
 
     def start(self) -> None:
         """Start the head, and wait until it accepts jobs."""
-        place = ["--head", f"--port={self.port}", f"--dashboard-port={self.jobs_port}"]
-        self._start("head", [*place, f"--num-cpus={self._cores}"])
+        place = ["--head", f"--port={self.port}", f"--dashboard-port={self.jobs_port}", f"--num-cpus={self._cores}"]
+        self._start("head", place)
         wait_until(self._accepts_jobs)
 
     def add_node(self, cores: int = 1) -> subprocess.Popen[bytes]:
@@ -150,6 +153,16 @@ class RayHead:
         return str(self.nodes()[0]["node_ip"])
 
     def _start(self, name: str, options: list[str]) -> subprocess.Popen[bytes]:
+        """Start a node. Ray waits at most 30 s for its own parts, which are too few for a busy host."""
+        for _ in range(TRIES):
+            output = self._directory / f"{name}-{len(self._processes)}.output"
+            process = self._try_to_start(output, options)
+            wait_until(partial(_has_settled, process, output))
+            if process.poll() is None:
+                return process
+        pytest.fail(f"Ray did not start in {TRIES} tries: {output.read_text()[-500:]}")
+
+    def _try_to_start(self, file: Path, options: list[str]) -> subprocess.Popen[bytes]:
         command = [
             str(self._python),
             "-m",
@@ -162,13 +175,14 @@ class RayHead:
         # The nodes' Python runs the roles of Gorila.
         path = ":".join(str(REPOSITORY / folder) for folder in ("backend", "workers", ".", "client"))
         given = {name: value for name, value in os.environ.items() if not name.startswith("ARCADIA_")}
-        with (self._directory / f"{name}.output").open("ab") as output:
+        with file.open("ab") as output:
             process = subprocess.Popen(
                 [*command, f"--temp-dir={self._folder.name}", "--object-store-memory=100000000"],
                 env={
                     **given,
+                    # Its parts wait longer for each other than by default, as on a busy host.
+                    **OWN_RAY,
                     "PYTHONPATH": path,
-                    "RAY_AUTH_MODE": "token",
                     "RAY_AUTH_TOKEN": self.token,
                     "TEST_RAY_MARK": self._mark,
                     # A waiting job is given up early, so that a test sees it.
@@ -196,3 +210,8 @@ class RayHead:
         for started in self._processes:
             started.wait()
         self._processes.clear()
+
+
+def _has_settled(process: subprocess.Popen[bytes], output: Path) -> bool:
+    """Return True if a node has started, or has ended instead."""
+    return process.poll() is not None or b"Ray runtime started" in output.read_bytes()

@@ -111,18 +111,20 @@ def test_a_job_without_room_waits_with_rays_reason_until_ray_gives_it_up(
 ) -> None:
     set_up(installation, ray, cores=64)
     run = submit(installation)
-    wait_for_job(installation, run, state="waiting", scheduler_state="PENDING")
-    installation.wait_until(lambda: "waiting for resources" in (installation.run(run)["state_reason"] or ""))
-    first = installation.run(run)["submission"]["handle"]
-    # Ray gives up such a job, and the run waits in the next one, without a limit.
-    installation.wait_until(lambda: installation.run(run)["submission"]["handle"] not in (first, None))
-    assert installation.run(run)["state"] == "queued"
+    try:
+        wait_for_job(installation, run, state="waiting", scheduler_state="PENDING")
+        installation.wait_until(lambda: "waiting for resources" in (installation.run(run)["state_reason"] or ""))
+        first = installation.run(run)["submission"]["handle"]
+        # Ray gives up such a job, and the run waits in the next one, without a limit.
+        installation.wait_until(lambda: installation.run(run)["submission"]["handle"] not in (first, None))
+        assert installation.run(run)["state"] == "queued"
+    finally:
+        set_up(installation, ray)
     installation.post(f"runs/{run}/stop")
-    last = wait_for_job(installation, run, state="cancelling")
     # Ray stops a waiting job only when it starts or is given up. Until then, it is not shown as ended.
-    assert {job["submission_id"]: job["status"] for job in ray.jobs()}[last["handle"]] == "PENDING"
-    assert wait_for_job(installation, run, state="ended")["scheduler_state"] in ("FAILED", "STOPPED")
-    set_up(installation, ray)
+    ended = wait_for_job(installation, run, state="ended")
+    assert {job["submission_id"]: job["status"] for job in ray.jobs()}[ended["handle"]] in ("FAILED", "STOPPED")
+    assert installation.run(run)["state"] == "stopped"
 
 
 @pytest.mark.nightly
