@@ -173,6 +173,15 @@ class Installation:
         self.wait_until(lambda: self.state_of_worker(name) in ("idle", "busy"))
         return self.workers[name]
 
+    def job(self, name: str, run: int, attempt: int = 1, prefix: Sequence[str] = ()) -> Service:
+        """Start a worker for one run, as the job of a scheduler does. It has no broker."""
+        options = ["--name", name, "--worker-dir", str(self.directory / "workers" / name)]
+        options += ["--run", str(run), "--attempt", str(attempt), "--once"]
+        job = self._service(name, ["arcadia_workers.worker", *options], TRAINING_NICENESS, prefix, without="BROKER_URL")
+        self.workers[name] = job
+        job.start()
+        return job
+
     def dismiss_workers(self) -> None:
         """Stop the workers with SIGTERM, so that the backend knows that they are gone."""
         for worker in self.workers.values():
@@ -308,5 +317,8 @@ class Installation:
         self.journals.follow()
         assert_kept(self.points(run), self.journals, run, whole=whole)
 
-    def _service(self, name: str, command: list[str], niceness: int = 0, prefix: Sequence[str] = ()) -> Service:
-        return Service(name, command, self._environment, self.directory, niceness, prefix)
+    def _service(
+        self, name: str, command: list[str], niceness: int = 0, prefix: Sequence[str] = (), without: str = ""
+    ) -> Service:
+        environment = {name: value for name, value in self._environment.items() if name != f"ARCADIA_{without}"}
+        return Service(name, command, environment, self.directory, niceness, prefix)

@@ -57,6 +57,11 @@ def worker(arguments: list[str]) -> int:
     return run(arguments)
 
 
+def worker_bundle(arguments: list[str]) -> int:
+    """Pack the worker into one file, for hosts that cannot install packages."""
+    return run(arguments)
+
+
 def train(arguments: list[str]) -> int:
     """Train without a server."""
     return run(arguments)

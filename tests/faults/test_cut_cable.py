@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from arcadia_workers.worker.backend_client import PIECE_BYTES
 from tests.faults.cable import Cable
 from tests.faults.conftest import started
 from tests.faults.test_killed import stop
@@ -48,3 +49,44 @@ def test_a_worker_that_was_cut_off_continues_its_run(cable: Cable, reachable_ins
     stop(installation, run)
     assert installation.journals.attempts(run) == [1]
     installation.assert_points_kept(run, whole={1})
+
+
+def test_a_job_that_is_cut_off_again_and_again_delivers_everything_once(
+    cable: Cable, reachable_installation: Installation
+) -> None:
+    installation = reachable_installation
+    # Its checkpoints are sent in several pieces.
+    run = installation.launch(hidden_units=1_200, checkpoint_seconds=1)
+    job = installation.job("far", run, prefix=cable.prefix)
+    for _ in range(3):
+        installation.wait_for_points(run, 1)
+        cable.cut()
+        installation.wait_for_state(run, "queued")
+        cable.mend()
+        installation.wait_for_state(run, "running")
+    before = installation.wait_for_checkpoint(run)
+    installation.wait_until(lambda: installation.wait_for_checkpoint(run) > before)
+    stop(installation, run)
+    installation.wait_until(lambda: job.ended == 0)
+    last = max(installation.read(f"runs/{run}/checkpoints"), key=lambda row: row["step"])
+    assert (last["step"], last["bytes"] > PIECE_BYTES) == (installation.run(run)["step"], True)
+    assert installation.journals.attempts(run) == [1]
+    installation.assert_points_kept(run, whole={1})
+
+
+def test_a_later_claim_wins_over_a_job_that_was_cut_off(cable: Cable, reachable_installation: Installation) -> None:
+    installation = reachable_installation
+    run = installation.launch(**SAVING)
+    older = installation.job("far", run, prefix=cable.prefix)
+    installation.wait_for_checkpoint(run, 1)
+    cable.cut()
+    installation.wait_for_state(run, "queued")
+    later = installation.job("near", run, attempt=2)
+    installation.wait_for_points(run, 2)
+    cable.mend()
+    installation.wait_until(lambda: older.ended is not None)
+    installation.wait_for_points(run, 2)
+    assert installation.run(run)["attempt"] == 2
+    stop(installation, run)
+    installation.wait_until(lambda: later.ended == 0)
+    installation.assert_points_kept(run, whole={2})

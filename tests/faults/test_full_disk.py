@@ -51,10 +51,16 @@ def fill(disk: Path, free: int) -> Path:
     return ballast
 
 
+@pytest.mark.parametrize("is_job", [False, True], ids=["worker", "job"])
 @pytest.mark.nightly
-def test_a_run_continues_and_saves_again_when_the_disk_has_room(installation: Installation, small_disk: Path) -> None:
-    installation.worker("one")
+def test_a_run_continues_and_saves_again_when_the_disk_has_room(
+    installation: Installation, small_disk: Path, is_job: bool
+) -> None:
     run = installation.launch(**LARGE)
+    if is_job:
+        installation.job("one", run)
+    else:
+        installation.worker("one")
     step = installation.wait_for_checkpoint(run)
     ballast = fill(small_disk, free=MEGABYTE)
     installation.wait_until(lambda: "could not be written (No space left on device)" in installation.log(run))

@@ -43,6 +43,11 @@ class WorkerApi:
     events: dict[tuple[int, int], dict[int, dict[str, Any]]] = field(default_factory=dict)
     batches: list[tuple[int, int]] = field(default_factory=list)
     files: dict[str, bytes] = field(default_factory=dict)
+    # What arrived of files that are sent in pieces, and the size of each piece.
+    parts: dict[str, bytes] = field(default_factory=dict)
+    pieces: list[int] = field(default_factory=list)
+    # After how many bytes to cut the connection of each of the next pieces.
+    cuts: list[int] = field(default_factory=list)
     downloads: dict[int, bytes] = field(default_factory=dict)
     hashes: dict[int, str] = field(default_factory=dict)
     starts: bytes | None = None
@@ -90,6 +95,8 @@ class WorkerApi:
                 return problem(503, "away")
             if method == "PUT":
                 return (413, b"<html>Too large</html>") if self.blocks_uploads else self._upload(query, body)
+            if path.endswith("/files"):
+                return self._append(query, body) if method == "PATCH" else (200, self._progress(query))
             if method == "GET":
                 self.downloaded += 1
                 name = path.rpartition("/")[2]
@@ -160,6 +167,23 @@ class WorkerApi:
         self.files[query["path"]] = body
         return 200, {"file_id": len(self.files)}
 
+    def _append(self, query: dict[str, str], body: bytes) -> Answer:
+        path, received = query["path"], self.parts.get(query["path"], b"")
+        if len(received) != int(query["offset"]):
+            return problem(409, "upload-offset")
+        is_cut = bool(self.cuts)
+        part = self.parts[path] = received + (body[: self.cuts.pop(0)] if is_cut else body)
+        self.pieces.append(len(part) - len(received))
+        if is_cut:
+            return 502, b"<html>The connection was cut</html>"
+        if len(part) == int(query["size"]):
+            self._upload(query, part)
+        return 200, self._progress(query)
+
+    def _progress(self, query: dict[str, str]) -> dict[str, Any]:
+        is_whole = query["path"] in self.files
+        return {"file_id": 1 if is_whole else None, "offset": len(self.parts.get(query["path"], b""))}
+
 
 def _type_of(content: Any, status: int) -> str:
     if isinstance(content, bytes):
@@ -190,7 +214,7 @@ def _handler(api: WorkerApi) -> type[BaseHTTPRequestHandler]:
             self.end_headers()
             self.wfile.write(raw)
 
-        do_GET = do_POST = do_PUT = _serve  # noqa: N815 - the names http.server looks for
+        do_GET = do_PATCH = do_POST = do_PUT = _serve  # noqa: N815 - the names http.server looks for
 
         def log_message(self, *_: object) -> None:
             """Suppress the request log."""

@@ -3,7 +3,6 @@
 import json
 import os
 import re
-import shlex
 import subprocess
 import time
 from collections.abc import Collection, Mapping, Sequence
@@ -11,44 +10,39 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Annotated, Any
 
-from pydantic import BaseModel, ConfigDict, Field, StringConstraints
+from pydantic import Field, StringConstraints
 
-from arcadia_backend.executors.executor import ExecutorError, JobOrder, JobPhase, SchedulerJob
+from arcadia_backend.executors.executor import (
+    ExecutorError,
+    JobOrder,
+    JobOutcome,
+    JobPhase,
+    JobSettings,
+    SchedulerJob,
+    worker_script,
+)
 from arcadia_backend.startup.parts import die_with_parent
-from arcadia_workers.contract.values import NO_BOOLEAN, STORABLE
+from arcadia_workers.contract.values import STORABLE
 
 # A command waits for a controller that does not answer.
 COMMAND_SECONDS = 60.0
 TAIL_BYTES = 8_000
 # Slurm keeps the other states of a job only while it is in the queue.
 _WAITING = {"PENDING", "CONFIGURING", "REQUEUED", "REQUEUE_HOLD", "REQUEUE_FED", "RESV_DEL_HOLD", "SPECIAL_EXIT"}
+_OUTCOMES: Mapping[str, JobOutcome] = {"COMPLETED": "completed", "CANCELLED": "cancelled"}
 _RUNNING = {"RUNNING", "COMPLETING", "SUSPENDED", "STOPPED", "SIGNALING", "STAGE_OUT", "RESIZING"}
 
 Word = Annotated[
     str, StringConstraints(strip_whitespace=True, max_length=200, pattern=r"^[A-Za-z0-9_.,:@+/=-]*$"), STORABLE
 ]
-Line = Annotated[str, StringConstraints(max_length=1_000, pattern=r"^[^\r\n]*$"), STORABLE]
 
 
-class SlurmSettings(BaseModel):
+class SlurmSettings(JobSettings):
     """How jobs are submitted. Empty fields leave the choice to Slurm."""
 
-    model_config = ConfigDict(extra="forbid")
-
-    backend_url: Annotated[
-        str, StringConstraints(max_length=1_000, pattern=r"^https?://[^\s/]+(/[^\s]*)?$"), STORABLE
-    ] = Field(
-        title="Address of this server",
-        description="The address that nodes reach, such as https://arcadia.example.org.",
-    )
     directory: Annotated[str, StringConstraints(max_length=1_000, pattern=r"^/[^\r\n]*$"), STORABLE] = Field(
         title="Folder for output",
         description="Jobs write their output here. Pages show it if the nodes and this server share the folder.",
-    )
-    prepare: Annotated[str, Field(max_length=20_000), STORABLE] = Field(
-        default="",
-        title="Commands before the worker",
-        description="They make the command `arcadia` available on a node, such as: source /shared/arcadia/bin/activate",
     )
     partition: Word = Field(default="", title="Partition")
     account: Word = Field(default="", title="Account")
@@ -56,18 +50,6 @@ class SlurmSettings(BaseModel):
         Field(
             default="", title="Time limit", description="Such as 1-12:00:00. A run continues in another job afterwards."
         )
-    )
-    cores: Annotated[int, NO_BOOLEAN] = Field(default=2, ge=1, le=1_024, title="Cores")
-    memory: Annotated[str, StringConstraints(pattern=r"^([0-9]+[KMGT]?)?$", max_length=20)] = Field(
-        default="", title="Memory", description="Such as 8G."
-    )
-    gpus: Annotated[int, NO_BOOLEAN] = Field(
-        default=1, ge=0, le=64, title="GPUs", description="For runs whose device is cuda. Others get none."
-    )
-    ca_file: Line = Field(
-        default="",
-        title="Certificate authority",
-        description="A file on the nodes with the certificates of a private authority that signs the server's.",
     )
 
 
@@ -112,22 +94,13 @@ class Slurm:
         command = ["sbatch", "--parsable", "--nodes=1", "--ntasks=1", "--open-mode=append"]
         command.append("--requeue" if order.minutes is None else "--no-requeue")
         command += [f"{name}={value}" for name, value in options.items() if value]
-        answer = _command(command, self._script(order), {"ARCADIA_WORKER_TOKEN": order.token})
+        answer = _command(
+            command, worker_script(given, order, "slurm", "#!/bin/bash -l"), {"ARCADIA_WORKER_TOKEN": order.token}
+        )
         handle = answer.stdout.strip().partition(";")[0]
         if not handle.isdecimal():
             raise ExecutorError(f"sbatch did not return the number of a job: {handle[:200]}")
         return handle
-
-    def _script(self, order: JobOrder) -> str:
-        """Return the script of a job. The worker replaces the shell, so that it gets the signals."""
-        given = self._settings
-        options = ["--executor", "slurm", "--backend-url", given.backend_url]
-        if given.ca_file:
-            options += ["--ca-file", given.ca_file]
-        # Its own folder on the node. A job that is started again there delivers what it left.
-        folder = f'"${{SLURM_TMPDIR:-${{TMPDIR:-/tmp}}}}/{order.mark}"'
-        command = f"exec {shlex.join(['arcadia', 'worker', *order.worker, *options])} --worker-dir {folder}"
-        return "\n".join(["#!/bin/bash -l", given.prepare.replace("\r\n", "\n"), command, ""])
 
     def poll(self, handles: Collection[str]) -> dict[str, SchedulerJob]:
         """Return the listed jobs of these."""
@@ -214,6 +187,7 @@ def _read_job(job: Mapping[str, Any], places: Mapping[int, int]) -> SchedulerJob
         mark=job.get("comment") or job.get("name") or "",
         phase=phase,
         scheduler_state=state,
+        outcome=_OUTCOMES.get(state, "failed") if phase == "ended" else None,
         reason=reason if phase == "waiting" and reason else None,
         host=job.get("nodes") or None,
         place=places.get(job["job_id"]) if phase == "waiting" else None,

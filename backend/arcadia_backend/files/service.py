@@ -185,19 +185,26 @@ async def receive_upload(
         return uploaded_id
     limit = settings.max_file_bytes
     received, size = await storage.receive(request.stream(), settings.files_dir, limit, upload.sha256)
+    try:
+        return await keep(request, db, upload, received, lambda: choose_path(received), size)
+    finally:
+        received.unlink(missing_ok=True)
 
-    def keep() -> int:
-        path = choose_path(received)
+
+async def keep(
+    request: Request, db: Database, upload: Upload, received: Path, choose_path: Callable[[], str], size: int
+) -> int:
+    """Store a received file, unless another request has stored it. Return its id."""
+
+    def store_once() -> int:
+        path = choose_path()
         with db.write() as session:
             made_by = upload.find_maker(session, True)
             twin = upload.find_twin(session, made_by)
             return (twin or store(session, received, made_by, upload.kind, path, upload.sha256, size)).id
 
-    try:
-        async with write_slot(request.app, UPLOAD_WRITE_TIMEOUT_SECONDS):
-            return await run_in_threadpool(keep)
-    finally:
-        received.unlink(missing_ok=True)
+    async with write_slot(request.app, UPLOAD_WRITE_TIMEOUT_SECONDS):
+        return await run_in_threadpool(store_once)
 
 
 def _find_twin(db: Database, upload: Upload) -> int | None:

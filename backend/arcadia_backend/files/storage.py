@@ -31,6 +31,8 @@ log = logging.getLogger(__name__)
 INCOMING = "incoming"
 # An upload without a write for this long is abandoned, also one to another backend process.
 ABANDONED_SECONDS = 600
+# The start of the name of an upload in pieces, which `pieces.py` removes.
+PART = "part-"
 TRASH = "trash"
 # Long enough to notice a missing file, and to restore it from the trash.
 TRASH_SECONDS = 7 * 24 * 3600
@@ -76,9 +78,14 @@ async def receive(body: AsyncIterator[bytes], root: Path, limit: int, sha256: st
         return path, await _receive_into(path, body, limit, sha256)
     except BaseException as error:
         path.unlink(missing_ok=True)
-        if isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT):
-            raise DiskFull("The server's disk is full. Free some space, then upload the file again.") from error
+        raise_disk_full(error)
         raise
+
+
+def raise_disk_full(error: BaseException) -> None:
+    """Raise DiskFull if that is what an error means."""
+    if isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT):
+        raise DiskFull("The server's disk is full. Free some space, then upload the file again.") from error
 
 
 async def _receive_into(path: Path, body: AsyncIterator[bytes], limit: int, sha256: str | None) -> int:
@@ -173,6 +180,8 @@ def sweep(root: Path, known: Set[str]) -> None:
 
 def _is_abandoned(root: Path, path: Path, known: Set[str], old: float) -> bool:
     """Return True if a file has no row, and was not written to for long."""
+    if path.name.startswith(PART) and path.parent.name == INCOMING:
+        return False
     try:
         return path.relative_to(root).as_posix() not in known and path.stat().st_mtime < old
     except FileNotFoundError:

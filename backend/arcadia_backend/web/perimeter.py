@@ -122,7 +122,7 @@ class Perimeter:
     def _limit(self, scope: Scope) -> int:
         if scope["method"] == "POST" and scope["path"] == ARCHIVES:
             return self._settings.max_archive_bytes
-        is_upload = scope["method"] in ("PUT", "POST") and UPLOAD.fullmatch(scope["path"])
+        is_upload = scope["method"] in ("PATCH", "POST", "PUT") and UPLOAD.fullmatch(scope["path"])
         return self._settings.max_file_bytes if is_upload else self._settings.max_body_bytes
 
     def _host_problem(self, headers: Headers) -> Problem | None:

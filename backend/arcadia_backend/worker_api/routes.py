@@ -13,6 +13,7 @@ from arcadia_backend.database.tables import Checkpoint
 from arcadia_backend.errors import NotFound
 from arcadia_backend.evaluations.service import start_set_of_job
 from arcadia_backend.files import service
+from arcadia_backend.files.pieces import Piece, read_progress, receive_piece
 from arcadia_backend.files.routes import download
 from arcadia_backend.files.service import BODY, FindMaker, Upload, receive_upload
 from arcadia_backend.web.credentials import CurrentCredentials
@@ -24,11 +25,13 @@ from arcadia_backend.worker_api.jobs import JOBS
 from arcadia_backend.worker_api.runs import RUNS
 from arcadia_workers.contract import worker_api
 from arcadia_workers.contract.events import FileKind, Sha256
-from arcadia_workers.contract.worker_api import AttemptNumber, RunPath, UploadedFile
+from arcadia_workers.contract.worker_api import AttemptNumber, RunPath, UploadedFile, UploadProgress
 
 transfer_router = APIRouter(tags=["files"])
 
 Attempt = Annotated[AttemptNumber, Query()]
+# What a database stores as the size of a file. ARCADIA_MAX_FILE_BYTES limits files further.
+MAX_SIZE = 2**53
 
 
 @transfer_router.put("/worker/runs/{run_id}/files", openapi_extra=BODY)
@@ -59,6 +62,62 @@ async def upload_job_file(
 ) -> UploadedFile:
     """Upload a file of a job. A repeated upload changes nothing."""
     return await _receive(request, db, settings, _of_job(job_id, attempt), kind, path, sha256)
+
+
+Offset = Annotated[int, Query(ge=0, le=MAX_SIZE, description="Where the piece starts in the file.")]
+Size = Annotated[int, Query(ge=1, le=MAX_SIZE, description="Bytes of the whole file.")]
+
+
+@transfer_router.get("/worker/runs/{run_id}/files")
+def read_upload(
+    db: Db, settings: CurrentSettings, run_id: PathId, attempt: Attempt, kind: FileKind, path: RunPath, sha256: Sha256
+) -> UploadProgress:
+    """Return how much of a file of a run was received in pieces."""
+    return read_progress(db, settings, _upload(_of_run(run_id, attempt), kind, path, sha256), path)
+
+
+@transfer_router.get("/worker/jobs/{job_id}/files")
+def read_job_upload(
+    db: Db, settings: CurrentSettings, job_id: PathId, attempt: Attempt, kind: FileKind, path: RunPath, sha256: Sha256
+) -> UploadProgress:
+    """Return how much of a file of a job was received in pieces."""
+    return read_progress(db, settings, _upload(_of_job(job_id, attempt), kind, path, sha256), path)
+
+
+@transfer_router.patch("/worker/runs/{run_id}/files", openapi_extra=BODY)
+async def upload_piece(
+    request: Request,
+    db: Db,
+    settings: CurrentSettings,
+    run_id: PathId,
+    attempt: Attempt,
+    kind: FileKind,
+    path: RunPath,
+    sha256: Sha256,
+    offset: Offset,
+    size: Size,
+) -> UploadProgress:
+    """Append a piece to a file of a run. The last one stores the file."""
+    upload = _upload(_of_run(run_id, attempt), kind, path, sha256)
+    return await receive_piece(request, db, settings, upload, Piece(path, offset, size))
+
+
+@transfer_router.patch("/worker/jobs/{job_id}/files", openapi_extra=BODY)
+async def upload_job_piece(
+    request: Request,
+    db: Db,
+    settings: CurrentSettings,
+    job_id: PathId,
+    attempt: Attempt,
+    kind: FileKind,
+    path: RunPath,
+    sha256: Sha256,
+    offset: Offset,
+    size: Size,
+) -> UploadProgress:
+    """Append a piece to a file of a job. The last one stores the file."""
+    upload = _upload(_of_job(job_id, attempt), kind, path, sha256)
+    return await receive_piece(request, db, settings, upload, Piece(path, offset, size))
 
 
 @transfer_router.get("/worker/runs/{run_id}/files/{file_id}", response_class=Response)
@@ -111,8 +170,12 @@ def _player_of_job(job_id: int, attempt: int) -> FindMaker:
 async def _receive(
     request: Request, db: Database, settings: Settings, find: FindMaker, kind: FileKind, path: str, sha256: str
 ) -> UploadedFile:
-    upload = Upload(find, lambda session, made_by: service.find_upload(session, made_by, path, sha256), kind, sha256)
+    upload = _upload(find, kind, path, sha256)
     return UploadedFile(file_id=await receive_upload(request, db, settings, upload, lambda _received: path))
+
+
+def _upload(find: FindMaker, kind: FileKind, path: str, sha256: str) -> Upload:
+    return Upload(find, lambda session, made_by: service.find_upload(session, made_by, path, sha256), kind, sha256)
 
 
 def _send(request: Request, db: Database, settings: Settings, find: FindMaker, file_id: int) -> Response:

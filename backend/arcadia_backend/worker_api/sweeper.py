@@ -28,6 +28,7 @@ from arcadia_backend.database.tables import Job, Run
 from arcadia_backend.doorbell import Doorbell
 from arcadia_backend.errors import NotFound
 from arcadia_backend.failure_log import FailureLog
+from arcadia_backend.files import pieces
 from arcadia_backend.files.storage import remove_waiting
 from arcadia_backend.live.background import BackgroundThread
 from arcadia_backend.live.notices import has_pages, publish
@@ -127,6 +128,8 @@ class Sweeper:
             self.end_silent_attempts(now)
         with self._failures.guard("Ringing for waiting work"):
             self._ring(now)
+        with self._failures.guard("Removing abandoned uploads"):
+            pieces.remove_abandoned(self._settings.files_dir)
         with self._failures.guard("Removing deleted files"):
             remove_waiting(self._database.files_dir)
         with self._failures.guard("Shrinking the database file"):

@@ -38,7 +38,7 @@ class AsyncRunRequests(AsyncRequests):
     ) -> AsyncRun:
         """Queue a run of a preset with some fields changed, or of a complete configuration.
 
-        The default project is ARCADIA_PROJECT, or Main. By default workers train it; the executor slurm submits it.
+        The default project is ARCADIA_PROJECT, or Main. By default workers train it; slurm and ray submit it.
         """
         body = {
             **_configuration(preset, seed, config, changes),

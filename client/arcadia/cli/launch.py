@@ -90,7 +90,7 @@ def launch(
     tag: Annotated[list[str], typer.Option(help="Tag. Repeat it for several tags.")] = [],  # noqa: B006
     notes: Annotated[str, typer.Option(help="Notes, as Markdown.")] = "",
     queue: Annotated[str | None, typer.Option(help="cpu or gpu. Default: according to the configured device.")] = None,
-    executor: Annotated[str | None, typer.Option(help="workers or slurm, if it is set up. Default: workers.")] = None,
+    executor: Annotated[str | None, typer.Option(help="workers, or slurm or ray if set up. Default: workers.")] = None,
     priority: Annotated[int, typer.Option(help="Runs with a higher priority start first.")] = 0,
     project: NewProject = None,
     forecast: Annotated[

@@ -34,8 +34,8 @@ COMMANDS_GROUP, VERSIONS_GROUP = "arcadia.commands", "arcadia.versions"
 # Commands of the server's package, to explain what is missing if it is not installed. The client may have some too.
 SERVER_COMMANDS = tuple(
     (
-        "up backend migrate backup restore user worker train evaluate record futures review practice calibrate agent "
-        "plugins"
+        "up backend migrate backup restore user worker worker-bundle train evaluate record futures review practice "
+        "calibrate agent plugins"
     ).split()
 )
 SERVER_MISSING = """`arcadia {name}` needs the server, which is not installed in this environment.

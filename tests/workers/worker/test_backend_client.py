@@ -41,6 +41,7 @@ def answering(api: WorkerApi, answer: Answer, monkeypatch: pytest.MonkeyPatch) -
         (problem(409, "stale-attempt"), StaleAttemptError),
         (problem(404, "not-found"), StaleAttemptError),
         (problem(409, "sequence-gap", expected=5), SequenceGapError),
+        (problem(409, "upload-offset"), UnreachableError),
         (problem(422, "invalid"), RejectedError),
         (problem(413, "too-large"), RejectedError),
         (problem(401, "unauthorized"), WrongTokenError),
@@ -226,3 +227,32 @@ def test_retries_stop_after_repeated_failures(monkeypatch: pytest.MonkeyPatch) -
     with pytest.raises(FailingError):
         retry(call, bool)
     assert len(tries) == MAX_INTERNAL_ERRORS
+
+
+def test_a_large_file_is_sent_in_pieces_and_continues_where_it_was_cut(
+    api: WorkerApi, client: BackendClient, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr("arcadia_workers.worker.backend_client.PIECE_BYTES", 1_000)
+    file = tmp_path / "a"
+    file.write_bytes(bytes(range(250)) * 18)
+    api.cuts = [300, 0]
+    for _ in range(2):
+        with pytest.raises(UnreachableError):
+            client.upload(RUN, "checkpoint", "a", file)
+    client.upload(RUN, "checkpoint", "a", file)
+    assert api.files == {"a": file.read_bytes()}
+    assert api.pieces == [300, 0, 1_000, 1_000, 1_000, 1_000, 200]
+    # It is complete, so nothing is sent again.
+    client.upload(RUN, "checkpoint", "a", file)
+    assert len(api.pieces) == 7
+
+
+def test_a_server_that_acknowledges_nothing_counts_as_unreachable(
+    api: WorkerApi, client: BackendClient, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr("arcadia_workers.worker.backend_client.PIECE_BYTES", 1_000)
+    file = tmp_path / "a"
+    file.write_bytes(bytes(2_000))
+    answering(api, (200, {"file_id": None, "offset": 0}), monkeypatch)
+    with pytest.raises(UnreachableError, match="received nothing of a"):
+        client.upload(RUN, "checkpoint", "a", file)

@@ -38,8 +38,8 @@ JobDesired = Literal["run", "cancel"]
 
 # Where runs train by default. The other executors are schedulers, which start a worker for each run.
 WORKERS = "workers"
-ExecutorName = Literal["workers", "slurm"]
-EXECUTOR_TITLES: dict[str, str] = {WORKERS: "Workers", "slurm": "Slurm"}
+ExecutorName = Literal["workers", "slurm", "ray"]
+EXECUTOR_TITLES: dict[str, str] = {WORKERS: "Workers", "slurm": "Slurm", "ray": "Ray"}
 
 QUEUES: tuple[QueueName, ...] = get_args(QueueName)
 # The queue of all jobs. Every worker with job slots listens to it.
@@ -62,6 +62,7 @@ PROBLEM_TYPES = "/problems/"
 NOT_FOUND = "not-found"
 STALE_ATTEMPT = "stale-attempt"
 SEQUENCE_GAP = "sequence-gap"
+UPLOAD_OFFSET = "upload-offset"
 NAME_TAKEN = "name-taken"
 OTHER_INSTALLATION = "other-installation"
 
@@ -250,6 +251,13 @@ class UploadedFile(_Answer):
     """The id of an uploaded file."""
 
     file_id: int
+
+
+class UploadProgress(_Answer):
+    """How much of a file the backend has. The worker sends the rest in pieces."""
+
+    file_id: int | None = Field(description="Null until the whole file is stored.")
+    offset: int = Field(description="The bytes that were received. The next piece starts here.")
 
 
 class Release(_Request):

@@ -11,5 +11,7 @@ relay              delivery of events and files to the backend
 heartbeat          reports of the worker to the backend
 machine            the worker's settings, name, directory, and facts of its host
 backend_client     calls of the worker API (workers/arcadia_workers/contract/worker_api.py)
+once               the worker of a scheduler's job, which trains one run
+bundle             `arcadia worker-bundle`, one file that starts a worker
 answers            errors of backend calls, and when to repeat them
 """

@@ -19,7 +19,7 @@ import json
 import logging
 import random
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import NoReturn, TypeVar
 
 import httpx
@@ -32,6 +32,7 @@ from arcadia_workers.contract.worker_api import (
     PROBLEM_MEDIA_TYPE,
     SEQUENCE_GAP,
     STALE_ATTEMPT,
+    UPLOAD_OFFSET,
     ToldProblem,
 )
 
@@ -114,6 +115,13 @@ def _read_problem(reply: httpx.Response) -> ToldProblem:
     return problem
 
 
+_BY_TYPE: Mapping[str, type[BackendError]] = {
+    STALE_ATTEMPT: StaleAttemptError,
+    OTHER_INSTALLATION: ElsewhereError,
+    UPLOAD_OFFSET: UnreachableError,  # the next try asks where to continue
+}
+
+
 def raise_problem(reply: httpx.Response, missing: type[BackendError]) -> NoReturn:
     """Raise the exception for a problem document, `missing` if the run or job does not exist."""
     problem = _read_problem(reply)
@@ -122,12 +130,11 @@ def raise_problem(reply: httpx.Response, missing: type[BackendError]) -> NoRetur
         text += f" {json.dumps(problem.errors)}"
     if problem.type.endswith(SEQUENCE_GAP) and problem.expected is not None:
         raise SequenceGapError(problem.expected)
-    if problem.type.endswith(STALE_ATTEMPT):
-        raise StaleAttemptError(text)
     if problem.type.endswith(NAME_TAKEN):
         raise NameTakenError(problem.detail)
-    if problem.type.endswith(OTHER_INSTALLATION):
-        raise ElsewhereError(text)
+    for kind, error in _BY_TYPE.items():
+        if problem.type.endswith(kind):
+            raise error(text)
     if reply.status_code == httpx.codes.UNAUTHORIZED:
         raise WrongTokenError(text)
     if problem.type.endswith(NOT_FOUND):

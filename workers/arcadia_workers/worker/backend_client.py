@@ -1,6 +1,7 @@
 """Client of the backend's worker API."""
 
 import hashlib
+import io
 import math
 import re
 import ssl
@@ -9,7 +10,7 @@ from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
-from typing import Any, NoReturn, Protocol, get_args
+from typing import Any, BinaryIO, NoReturn, Protocol, get_args
 from urllib.parse import urlsplit
 
 import httpx
@@ -36,6 +37,7 @@ from arcadia_workers.contract.worker_api import (
     Released,
     RunClaimRequest,
     UploadedFile,
+    UploadProgress,
 )
 from arcadia_workers.worker.answers import (
     BackendError,
@@ -53,6 +55,8 @@ LOOPBACK = {"localhost", "127.0.0.1", "::1"}
 # Limits for responses. The backend's are far smaller, but a proxy may send more.
 MAX_RESPONSE_BYTES = 20_000_000
 MAX_RESPONSE_SECONDS = 60.0
+# Larger files are sent in pieces of this size.
+PIECE_BYTES = 4_000_000
 
 
 class Offered(Protocol):
@@ -146,12 +150,31 @@ class BackendClient:
         return acknowledged
 
     def upload(self, assignment: Assignment, kind: FileKind, path: str, file: Path) -> None:
-        """Upload a file of the assignment's directory. Repeated uploads change nothing."""
+        """Upload a file of the assignment's directory. Repeated uploads change nothing.
+
+        A large file is sent in pieces, so that a repeated call continues where the last one was cut off.
+        """
         query: dict[str, str | int] = {"attempt": assignment.attempt, "kind": kind, "path": path}
         with file.open("rb") as content:
             query["sha256"] = hashlib.file_digest(content, "sha256").hexdigest()
+            size = content.tell()
+            if size > PIECE_BYTES:
+                self._upload_pieces(assignment, query, content, size)
+                return
             content.seek(0)
             expect(UploadedFile, self._call_of(assignment, "PUT", "files", params=query, content=content))
+
+    def _upload_pieces(self, assignment: Assignment, query: dict[str, str | int], content: BinaryIO, size: int) -> None:
+        progress = expect(UploadProgress, self._call_of(assignment, "GET", "files", params=query))
+        while progress.file_id is None:
+            offset = progress.offset
+            content.seek(offset)
+            piece = io.BytesIO(content.read(PIECE_BYTES))
+            params = query | {"offset": offset, "size": size}
+            reply = self._call_of(assignment, "PATCH", "files", params=params, content=piece)
+            progress = expect(UploadProgress, reply)
+            if progress.file_id is None and progress.offset <= offset:
+                raise UnreachableError(f"{self.url} received nothing of {query['path']}")
 
     def download(self, assignment: Assignment, offered: Offered, target: Path) -> bool:
         """Download a file of the assignment. Return True if its hash is right."""

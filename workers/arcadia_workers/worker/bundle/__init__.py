@@ -1,0 +1,1 @@
+"""One file that runs a worker on a host that has only Python."""
