@@ -116,7 +116,7 @@ def test_a_job_that_never_starts_shows_why_and_is_cancelled(installation: Instal
 def test_a_killed_controller_changes_nothing(installation: Installation, slurm: SlurmCluster) -> None:
     run = submit(installation)
     wait_for_training(installation, run)
-    slurm.kill_controller()
+    slurm.kill("slurmctld")
     installation.wait_until(lambda: installation.run(run)["submission"]["unknown_since"])
     waiting = submit(installation, SHORT)
     wait_for_training(installation, run)
