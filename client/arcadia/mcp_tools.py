@@ -256,10 +256,14 @@ class CreatingTools(Tools):
         tags: list[str] = [],  # noqa: B006
         notes: str = "",
         project: ProjectName = None,
+        executor: Annotated[
+            Literal["workers", "slurm"] | None, Field(description="Where it trains. Default: that of the project.")
+        ] = None,
     ) -> dict[str, Any]:
         """Queue a new run of a preset."""
         body = {"preset": preset, "overrides": changes or None, "name": name, "tags": tags, "notes": notes}
-        return _pick(await self._post(context, "/runs", {**body, "project": project}), RUN_FIELDS)
+        where = {"project": project} | ({} if executor is None else {"executor": executor})
+        return _pick(await self._post(context, "/runs", body | where), RUN_FIELDS)
 
     async def review_replay(
         self,

@@ -29,6 +29,29 @@ def wait_for_job(installation: Installation, run: int, **columns: Any) -> dict[s
     return dict(installation.run(run)["submission"])
 
 
+def start_study(installation: Installation, config: dict[str, Any] = SHORT, **others: Any) -> int:
+    """Start a study on Slurm that varies only the seed."""
+    fields = {name: value for name, value in config.items() if name != "seed"}
+    specification = {"name": "Seeds", "config": fields, "executor": "slurm", **others}
+    preview = installation.post("studies/preview", specification)
+    confirmed = {"confirm_steps": preview["steps"]} if preview["confirm"] else {}
+    return int(installation.post("studies", {**specification, **confirmed})["id"])
+
+
+def wait_for_runs(installation: Installation, study: int, count: int) -> list[int]:
+    """Wait until each run of a study has a job, and return the runs."""
+    runs: list[int] = []
+
+    def have_jobs() -> bool:
+        rows = installation.read(f"studies/{study}")["table"]
+        runs[:] = [run["run_id"] for row in rows for run in row["runs"] if run["run_id"] is not None]
+        jobs = [installation.run(run)["submission"] for run in runs]
+        return len(runs) == count and all(job is not None and job["handle"] is not None for job in jobs)
+
+    installation.wait_until(have_jobs)
+    return runs
+
+
 def wait_for_training(installation: Installation, run: int, attempt: int = 1) -> None:
     """Wait until an attempt has trained further."""
     before = len(installation.points(run, attempt))
@@ -73,6 +96,39 @@ def test_a_stopped_run_saves_and_its_job_ends(installation: Installation) -> Non
     saved = [row["step"] for row in installation.read(f"runs/{run}/checkpoints") if row["available"]]
     assert max(saved) == stopped["step"]
     assert wait_for_job(installation, run, state="ended")["scheduler_state"] == "COMPLETED"
+
+
+@pytest.mark.nightly
+def test_a_study_is_one_array_with_a_limit(installation: Installation, slurm: SlurmCluster) -> None:
+    study = start_study(installation, seeds=8, max_concurrent_runs=1)
+    runs = wait_for_runs(installation, study, 8)
+    jobs = [wait_for_job(installation, run) for run in runs]
+    arrays = {job["handle"].partition("_")[0] for job in jobs}
+    assert len(arrays) == 1
+    assert [job["task"] for job in jobs] == [*range(8)]
+    running = set[str]()
+
+    def is_finished() -> bool:
+        now = {str(job["job_id"]) for job in slurm.jobs() if job["job_state"] == "RUNNING"}
+        assert len(now) <= 1
+        running.update(now)
+        return bool(installation.read(f"studies/{study}")["state"] == "finished")
+
+    # One waiting task is stopped, and one is cancelled in Slurm.
+    installation.post(f"runs/{runs[6]}/stop")
+    assert wait_for_job(installation, runs[6], state="ended")["scheduler_state"] == "CANCELLED"
+    slurm.command("scancel", jobs[7]["handle"])
+    paused = installation.wait_for_state(runs[7], "paused")
+    assert "Resume the run to submit it again" in paused["state_reason"]
+    installation.post(f"runs/{runs[7]}/resume")
+    installation.wait_until(is_finished)
+    assert [installation.run(run)["state"] for run in runs] == [*["finished"] * 6, "stopped", "finished"]
+    assert [installation.run(run)["attempt"] for run in runs] == [1] * 6 + [0, 2]
+    again = installation.run(runs[7])["submission"]
+    assert (again["task"], again["handle"] in arrays) == (None, False)
+    used = installation.run(runs[0])
+    assert used["submission"]["core_seconds"] > 0
+    assert used["core_hours"] * 3600 == pytest.approx(used["submission"]["core_seconds"])
 
 
 @pytest.mark.nightly
