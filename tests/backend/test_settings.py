@@ -137,7 +137,7 @@ def test_every_form_of_a_redis_address_is_accepted(url: str) -> None:
 
 def test_secrets_come_from_files(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     values = {"TOKEN": "t", "WORKER_TOKEN": "w", "BROKER_URL": "redis://:p@host", "DATABASE_URL": "postgresql://p@host"}
-    values["OIDC_CLIENT_SECRET"] = "o"
+    values |= {"OIDC_CLIENT_SECRET": "o", "RAY_TOKEN": "r"}
     assert set(values) == set(SECRETS)
     for name, value in values.items():
         (tmp_path / name).write_text(f"{value}\n")
@@ -145,6 +145,7 @@ def test_secrets_come_from_files(monkeypatch: pytest.MonkeyPatch, tmp_path: Path
     settings, worker = Settings(), WorkerSettings()
     assert settings.database_url == values["DATABASE_URL"]
     assert settings.token.get_secret_value() == "t"
+    assert settings.ray_token.get_secret_value() == "r"
     assert settings.worker_token == worker.worker_token
     assert worker.worker_token.get_secret_value() == "w"
     assert worker.broker_url.get_secret_value() == values["BROKER_URL"]

@@ -211,6 +211,7 @@ class Scene:
         held = {"id": self.run_id, "attempt": self.attempt}
         beside = {"job_slots": 1, "jobs": [{"id": self.job_id, "attempt": self.job_attempt}]}
         slurm = {"backend_url": "http://127.0.0.1:8000", "directory": "/x", "prepare": "true", "cores": 1}
+        ray = {"backend_url": "http://127.0.0.1:8000", "address": "http://127.0.0.1:9", "prepare": "true", "gpus": 0}
         lost = {"outcome": "lost", "message": "x", "traceback": "x"}
         acting = {"name": "epsilon-greedy", "epsilon": 0.1}
         found: dict[str, list[Any]] = {
@@ -263,6 +264,8 @@ class Scene:
             "post /session": [{"token": "x"}],
             "put /executors/slurm": [slurm],
             "post /executors/slurm/check": [slurm],
+            "put /executors/ray": [ray],
+            "post /executors/ray/check": [ray],
             "post /worker/runs/{run_id}/claim": [{"name": "w9", "attempt": self.attempt + 1}],
             "post /worker/claim": [{"name": "w9", "queue": "gpu"}],
             "post /worker/goodbye": [{"name": "w9"}],

@@ -1,12 +1,19 @@
-"""What a scheduler must be able to do, and its jobs."""
+"""What a scheduler must be able to do, its jobs, and the settings that all schedulers have."""
 
+import shlex
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Literal, Protocol
+from typing import Annotated, Literal, Protocol
+
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints
+
+from arcadia_workers.contract.values import NO_BOOLEAN, STORABLE
 
 # The states of jobs. The scheduler's own word is in `scheduler_state`.
 JobPhase = Literal["waiting", "running", "ended"]
+# How a job ended. Schedulers give up on some jobs before they start.
+JobOutcome = Literal["completed", "cancelled", "failed", "not started"]
 
 
 class ExecutorError(Exception):
@@ -36,6 +43,8 @@ class SchedulerJob:
     scheduler_state: str
     # Its number in a job array. The mark is that of the array.
     task: int | None = None
+    # Of a job that has ended.
+    outcome: JobOutcome | None = None
     # Why it waits, in the scheduler's own words.
     reason: str | None = None
     host: str | None = None
@@ -46,6 +55,60 @@ class SchedulerJob:
     started_at: datetime | None = None
     ended_at: datetime | None = None
     exit_code: int | None = None
+
+
+Line = Annotated[str, StringConstraints(max_length=1_000, pattern=r"^[^\r\n]*$"), STORABLE]
+
+
+class JobSettings(BaseModel):
+    """The settings of each scheduler: how a job reaches this server, and what it may use."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    backend_url: Annotated[
+        str, StringConstraints(max_length=1_000, pattern=r"^https?://[^\s/]+(/[^\s]*)?$"), STORABLE
+    ] = Field(
+        title="Address of this server",
+        description="The address that nodes reach, such as https://arcadia.example.org.",
+    )
+    prepare: Annotated[str, Field(max_length=20_000), STORABLE] = Field(
+        default="",
+        title="Commands before the worker",
+        description="They make the command `arcadia` available on a node, such as: source /shared/arcadia/bin/activate",
+    )
+    cores: Annotated[int, NO_BOOLEAN] = Field(default=2, ge=1, le=1_024, title="Cores")
+    memory: Annotated[str, StringConstraints(pattern=r"^([0-9]+[KMGT]?)?$", max_length=20)] = Field(
+        default="", title="Memory", description="Such as 8G."
+    )
+    gpus: Annotated[int, NO_BOOLEAN] = Field(
+        default=1, ge=0, le=64, title="GPUs", description="For runs whose device is cuda. Others get none."
+    )
+    ca_file: Line = Field(
+        default="",
+        title="Certificate authority",
+        description="A file on the nodes with the certificates of a private authority that signs the server's.",
+    )
+
+
+def worker_script(
+    settings: JobSettings,
+    order: JobOrder,
+    executor: str,
+    prelude: str = "",
+    arguments: str | None = None,
+    name: str | None = None,
+) -> str:
+    """Return the lines of a job. The worker replaces the shell, so that it gets the signals.
+
+    A job array has the arguments of the worker and the name of its folder as expressions of the shell.
+    """
+    options = ["--executor", executor, "--backend-url", settings.backend_url]
+    if settings.ca_file:
+        options += ["--ca-file", settings.ca_file]
+    # Its own folder on the node. A job that is started again there delivers what it left.
+    folder = f'"${{SLURM_TMPDIR:-${{TMPDIR:-/tmp}}}}/{name or order.mark}"'
+    command = f"exec arcadia worker {arguments or shlex.join(order.worker)} {shlex.join(options)} --worker-dir {folder}"
+    return "\n".join([*([prelude] if prelude else []), settings.prepare.replace("\r\n", "\n"), command, ""])
 
 
 class Executor(Protocol):

@@ -2,17 +2,19 @@
 
 import secrets
 import time
-from typing import Annotated, Any
+from typing import Annotated, Any, get_args
 
 from fastapi import APIRouter, Query
 from pydantic import BaseModel, ConfigDict, Field
 from sqlalchemy import select
 
-from arcadia_backend.config import CurrentSettings
-from arcadia_backend.database.engine import Db
+from arcadia_backend.config import CurrentSettings, Settings
+from arcadia_backend.database.engine import Database, Db
 from arcadia_backend.database.tables import ExecutorSettings, Installation, RunSubmission
-from arcadia_backend.executors.executor import ExecutorError, JobOrder
-from arcadia_backend.executors.slurm import Slurm, SlurmSettings
+from arcadia_backend.executors import EXECUTORS
+from arcadia_backend.executors.executor import Executor, ExecutorError, JobOrder, JobSettings
+from arcadia_backend.executors.ray import RaySettings
+from arcadia_backend.executors.slurm import SlurmSettings
 from arcadia_backend.executors.submitting import token_of_job
 from arcadia_backend.live.notices import publish
 from arcadia_backend.projects.service import require_set_up
@@ -49,6 +51,13 @@ class SlurmForm(BaseModel):
     form: dict[str, Any]
 
 
+class RayForm(BaseModel):
+    """The settings of Ray, and the JSON Schema of their form."""
+
+    settings: RaySettings | None = Field(description="Null if Ray is not set up.")
+    form: dict[str, Any]
+
+
 class ExecutorCheck(BaseModel):
     """The result of a check."""
 
@@ -69,7 +78,7 @@ def list_executors(db: Db) -> list[ExecutorChoice]:
     with db.read() as session:
         set_up = {*session.scalars(select(ExecutorSettings.executor))}
         default = session.scalar(select(Installation.executor)) or WORKERS
-    names: tuple[ExecutorName, ...] = ("workers", "slurm")
+    names: tuple[ExecutorName, ...] = get_args(ExecutorName)
     return [
         ExecutorChoice(name=name, title=EXECUTOR_TITLES[name], is_default=name == default)
         for name in names
@@ -86,60 +95,88 @@ def choose_default(db: Db, choice: DefaultExecutor) -> list[ExecutorChoice]:
     return list_executors(db)
 
 
+RunJob = Annotated[bool, Query(description="Also submit a job that connects to this server.")]
+
+
 @router.get("/executors/slurm")
 def read_slurm(db: Db) -> SlurmForm:
     """Return the settings of Slurm, and the schema of their form."""
-    with db.read() as session:
-        stored = session.get(ExecutorSettings, "slurm")
-        settings = SlurmSettings.model_validate(stored.settings) if stored is not None else None
-    return SlurmForm(settings=settings, form=SlurmSettings.model_json_schema())
+    return SlurmForm.model_validate(_form(db, "slurm"))
 
 
 @router.put("/executors/slurm")
 def set_up_slurm(db: Db, settings: SlurmSettings) -> SlurmForm:
     """Store the settings of Slurm, so that runs can be submitted. Jobs that exist keep theirs."""
-    with db.write() as session:
-        session.merge(ExecutorSettings(executor="slurm", settings=settings.model_dump(mode="json")))
-    # Wake the thread that submits.
-    publish("worker.changed", {"name": "slurm"})
-    return read_slurm(db)
+    return SlurmForm.model_validate(_set_up(db, "slurm", settings))
 
 
 @router.post("/executors/slurm/check")
-def check_slurm(
-    db: Db,
-    current: CurrentSettings,
-    settings: SlurmSettings,
-    run_job: Annotated[bool, Query(description="Also submit a job that connects to this server.")] = False,
-) -> ExecutorCheck:
+def check_slurm(db: Db, current: CurrentSettings, settings: SlurmSettings, run_job: RunJob = False) -> ExecutorCheck:
     """Check settings of Slurm before they are stored. With a job, this takes up to a minute."""
-    slurm = Slurm(settings)
+    return _check(db, current, "slurm", settings, run_job)
+
+
+@router.get("/executors/ray")
+def read_ray(db: Db) -> RayForm:
+    """Return the settings of Ray, and the schema of their form."""
+    return RayForm.model_validate(_form(db, "ray"))
+
+
+@router.put("/executors/ray")
+def set_up_ray(db: Db, settings: RaySettings) -> RayForm:
+    """Store the settings of Ray, so that runs can be submitted. Jobs that exist keep theirs."""
+    return RayForm.model_validate(_set_up(db, "ray", settings))
+
+
+@router.post("/executors/ray/check")
+def check_ray(db: Db, current: CurrentSettings, settings: RaySettings, run_job: RunJob = False) -> ExecutorCheck:
+    """Check settings of Ray before they are stored. With a job, this takes up to a minute."""
+    return _check(db, current, "ray", settings, run_job)
+
+
+def _form(db: Database, name: ExecutorName) -> dict[str, Any]:
+    with db.read() as session:
+        stored = session.get(ExecutorSettings, name)
+    settings = stored.settings if stored is not None else None
+    return {"settings": settings, "form": EXECUTORS[name].settings.model_json_schema()}
+
+
+def _set_up(db: Database, name: ExecutorName, settings: JobSettings) -> dict[str, Any]:
+    with db.write() as session:
+        session.merge(ExecutorSettings(executor=name, settings=settings.model_dump(mode="json")))
+    # Wake the thread that submits.
+    publish("worker.changed", {"name": name})
+    return _form(db, name)
+
+
+def _check(db: Database, current: Settings, name: ExecutorName, settings: JobSettings, run_job: bool) -> ExecutorCheck:
+    executor = EXECUTORS[name].open(settings, current, 0.0)
     try:
-        message = slurm.check()
+        message = executor.check()
         if not run_job:
             return ExecutorCheck(ok=True, message=message, output="")
         with db.read() as session:
             mark = f"arcadia-{read_installation_id(session)}-check-{secrets.token_hex(4)}"
         # There is no run 0, so this token is accepted only for signing off.
         token = token_of_job(current, 0, 0)
-        (handle,) = slurm.submit([JobOrder(mark, ("--check",), token, minutes=1)])
-        return _watch_check(slurm, handle)
+        (handle,) = executor.submit([JobOrder(mark, ("--check",), token, minutes=1)])
+        return _watch_check(executor, handle)
     except ExecutorError as error:
         return ExecutorCheck(ok=False, message=str(error), output="")
 
 
-def _watch_check(slurm: Slurm, handle: str) -> ExecutorCheck:
+def _watch_check(executor: Executor, handle: str) -> ExecutorCheck:
     """Wait until the job of a check has ended. Cancel it if that takes too long."""
     deadline = time.monotonic() + CHECK_SECONDS
-    while (job := slurm.poll([handle]).get(handle)) is None or job.phase != "ended":
+    while (job := executor.poll([handle]).get(handle)) is None or job.phase != "ended":
         if time.monotonic() > deadline:
-            slurm.cancel([handle])
+            executor.cancel([handle])
             state = "is not listed" if job is None else f"is {job.scheduler_state}: {job.reason or 'no reason given'}"
             message = f"Job {handle} has not ended within {CHECK_SECONDS:g} s and was cancelled. It {state}."
-            return ExecutorCheck(ok=False, message=message, output=slurm.tail(handle))
+            return ExecutorCheck(ok=False, message=message, output=executor.tail(handle))
         time.sleep(CHECK_INTERVAL)
-    where, output = f"Job {handle} on {job.host or 'no node'}", slurm.tail(handle)
-    if job.scheduler_state != "COMPLETED":
+    where, output = f"Job {handle} on {job.host or 'no node'}", executor.tail(handle)
+    if job.outcome != "completed":
         message = f"{where} ended as {job.scheduler_state} with status {job.exit_code}. Read its output."
         return ExecutorCheck(ok=False, message=message, output=output)
     if not output:
@@ -149,12 +186,14 @@ def _watch_check(slurm: Slurm, handle: str) -> ExecutorCheck:
 
 
 @router.get("/runs/{run_id}/job-output")
-def read_job_output(db: Db, run_id: PathId) -> JobOutput:
+def read_job_output(db: Db, current: CurrentSettings, run_id: PathId) -> JobOutput:
     """Return the end of the output of the latest job of a run."""
     with db.read() as session:
         find_run(session, run_id)
         latest = select(RunSubmission).where(RunSubmission.run_id == run_id).order_by(RunSubmission.id.desc()).limit(1)
-        row, stored = session.scalar(latest), session.get(ExecutorSettings, "slurm")
+        row = session.scalar(latest)
+        stored = session.get(ExecutorSettings, row.executor) if row is not None else None
     if row is None or row.handle is None or stored is None:
         return JobOutput(output="")
-    return JobOutput(output=Slurm(SlurmSettings.model_validate(stored.settings)).tail(row.handle))
+    kind = EXECUTORS[row.executor]
+    return JobOutput(output=kind.open(kind.settings.model_validate(stored.settings), current, 0.0).tail(row.handle))

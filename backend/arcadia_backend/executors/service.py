@@ -44,8 +44,6 @@ log = logging.getLogger(__name__)
 SWEEP_SHARE = 1 / 4
 # A job that was submitted by a backend that was killed is listed after this time.
 RESUBMIT_AFTER = timedelta(seconds=10)
-# A job that its scheduler has not listed for this long has ended.
-MISSING_AFTER = timedelta(minutes=10)
 # After its run has ended, a job ends on its own within this time.
 ENDING_SECONDS = 60.0
 SHOWN_OUTPUT = 500
@@ -90,10 +88,11 @@ class SubmissionThread:
         """Return the schedulers that are set up. One whose settings changed is opened again."""
         with self._database.read() as session:
             stored = {row.executor: row.settings for row in session.scalars(select(ExecutorSettings))}
+        interval = self._settings.scheduler_seconds / 2
         for name, settings in stored.items():
             if name in EXECUTORS and (name not in self._executors or self._executors[name][0] != settings):
                 kind = EXECUTORS[name]
-                opened = kind.open(kind.settings.model_validate(settings), self._settings.scheduler_seconds / 2)
+                opened = kind.open(kind.settings.model_validate(settings), self._settings, interval)
                 self._executors[name] = (settings, opened)
         return {name: self._executors[name][1] for name in stored if name in self._executors}
 
@@ -243,7 +242,8 @@ class SubmissionThread:
         with self._database.read() as session:
             run = session.get_one(Run, row.run_id)
         # A worker that sends heartbeats is alive, even if its scheduler does not list the job.
-        if utc_now() - row.unknown_since >= MISSING_AFTER and run.state not in ACTIVE:
+        missing_after = EXECUTORS[row.executor].missing_after
+        if utc_now() - row.unknown_since >= missing_after and run.state not in ACTIVE:
             self._end(executor, row, SchedulerJob(row.handle, "", "ended", "no longer listed"))
         return []
 
@@ -296,9 +296,12 @@ def settle(session: Session, settings: Settings, run: Run, row: RunSubmission, j
         RUNS.conclude(session, settings, run, "lost", ended)
     elif run.state != "queued":
         return
-    elif job.scheduler_state == "CANCELLED" and (job.ended_at is not None or not was_claimed):
+    elif job.outcome == "cancelled" and (job.ended_at is not None or job.task is None or not was_claimed):
         run.state, run.desired, run.state_reason = "paused", "pause", f"{ended} Resume the run to submit it again."
         note(session, run, run.state_reason, "warning")
+    elif job.outcome == "not started":
+        queue_again(run, ended)
+        note(session, run, ended, "warning")
     elif job.exit_code and not was_claimed:
         last = f" Its output ends with: {output.strip()[-SHOWN_OUTPUT:]}" if output.strip() else ""
         _fail(session, run, f"{ended} Its worker did not start, and it exited with status {job.exit_code}.{last}")

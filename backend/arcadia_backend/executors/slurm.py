@@ -12,9 +12,17 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Annotated, Any
 
-from pydantic import BaseModel, ConfigDict, Field, StringConstraints
+from pydantic import Field, StringConstraints
 
-from arcadia_backend.executors.executor import ExecutorError, JobOrder, JobPhase, SchedulerJob
+from arcadia_backend.executors.executor import (
+    ExecutorError,
+    JobOrder,
+    JobOutcome,
+    JobPhase,
+    JobSettings,
+    SchedulerJob,
+    worker_script,
+)
 from arcadia_backend.startup.parts import die_with_parent
 from arcadia_workers.contract.values import NO_BOOLEAN, STORABLE
 
@@ -25,34 +33,21 @@ MAX_TASKS = 1_000
 TAIL_BYTES = 8_000
 # Slurm keeps the other states of a job only while it is in the queue.
 _WAITING = {"PENDING", "CONFIGURING", "REQUEUED", "REQUEUE_HOLD", "REQUEUE_FED", "RESV_DEL_HOLD", "SPECIAL_EXIT"}
+_OUTCOMES: Mapping[str, JobOutcome] = {"COMPLETED": "completed", "CANCELLED": "cancelled"}
 _RUNNING = {"RUNNING", "COMPLETING", "SUSPENDED", "STOPPED", "SIGNALING", "STAGE_OUT", "RESIZING"}
 _HANDLE = re.compile(r"\d+(_\d+)?")
 
 Word = Annotated[
     str, StringConstraints(strip_whitespace=True, max_length=200, pattern=r"^[A-Za-z0-9_.,:@+/=-]*$"), STORABLE
 ]
-Line = Annotated[str, StringConstraints(max_length=1_000, pattern=r"^[^\r\n]*$"), STORABLE]
 
 
-class SlurmSettings(BaseModel):
+class SlurmSettings(JobSettings):
     """How jobs are submitted. Empty fields leave the choice to Slurm."""
 
-    model_config = ConfigDict(extra="forbid")
-
-    backend_url: Annotated[
-        str, StringConstraints(max_length=1_000, pattern=r"^https?://[^\s/]+(/[^\s]*)?$"), STORABLE
-    ] = Field(
-        title="Address of this server",
-        description="The address that nodes reach, such as https://arcadia.example.org.",
-    )
     directory: Annotated[str, StringConstraints(max_length=1_000, pattern=r"^/[^\r\n]*$"), STORABLE] = Field(
         title="Folder for output",
         description="Jobs write their output here. Pages show it if the nodes and this server share the folder.",
-    )
-    prepare: Annotated[str, Field(max_length=20_000), STORABLE] = Field(
-        default="",
-        title="Commands before the worker",
-        description="They make the command `arcadia` available on a node, such as: source /shared/arcadia/bin/activate",
     )
     partition: Word = Field(default="", title="Partition")
     account: Word = Field(default="", title="Account")
@@ -61,24 +56,12 @@ class SlurmSettings(BaseModel):
             default="", title="Time limit", description="Such as 1-12:00:00. A run continues in another job afterwards."
         )
     )
-    cores: Annotated[int, NO_BOOLEAN] = Field(default=2, ge=1, le=1_024, title="Cores")
-    memory: Annotated[str, StringConstraints(pattern=r"^([0-9]+[KMGT]?)?$", max_length=20)] = Field(
-        default="", title="Memory", description="Such as 8G."
-    )
-    gpus: Annotated[int, NO_BOOLEAN] = Field(
-        default=1, ge=0, le=64, title="GPUs", description="For runs whose device is cuda. Others get none."
-    )
     array_limit: Annotated[int, NO_BOOLEAN] = Field(
         default=0,
         ge=0,
         le=100_000,
         title="Simultaneous jobs of an array",
         description="Runs that are launched together, such as those of a study, are an array. 0 is no limit.",
-    )
-    ca_file: Line = Field(
-        default="",
-        title="Certificate authority",
-        description="A file on the nodes with the certificates of a private authority that signs the server's.",
     )
 
 
@@ -142,25 +125,19 @@ class Slurm:
         return [f"{handle}_{task}" for task in range(len(orders))] if is_array else [handle]
 
     def _script(self, orders: Sequence[JobOrder]) -> str:
-        """Return the script of a job. The worker replaces the shell, so that it gets the signals."""
-        given, first = self._settings, orders[0]
-        options = ["--executor", "slurm", "--backend-url", given.backend_url]
-        if given.ca_file:
-            options += ["--ca-file", given.ca_file]
-        choice, worker, name = [], shlex.join(first.worker), first.mark
-        if len(orders) > 1:
-            # Each task has the arguments and the token at its number. It does not get the tokens of the others.
-            choice = [
-                f"tasks=({' '.join(shlex.quote(shlex.join(order.worker)) for order in orders)})",
-                "tokens=($ARCADIA_WORKER_TOKEN)",
-                'export ARCADIA_WORKER_TOKEN="${tokens[SLURM_ARRAY_TASK_ID]}"',
-                "unset tokens",
-            ]
-            worker, name = "${tasks[SLURM_ARRAY_TASK_ID]}", f"{first.mark}-$SLURM_ARRAY_TASK_ID"
-        # Its own folder on the node. A job that is started again there delivers what it left.
-        folder = f'"${{SLURM_TMPDIR:-${{TMPDIR:-/tmp}}}}/{name}"'
-        command = f"exec arcadia worker {worker} {shlex.join(options)} --worker-dir {folder}"
-        return "\n".join(["#!/bin/bash -l", *choice, given.prepare.replace("\r\n", "\n"), command, ""])
+        first, shell = orders[0], "#!/bin/bash -l"
+        if len(orders) == 1:
+            return worker_script(self._settings, first, "slurm", shell)
+        # Each task has the arguments and the token at its number. It does not get the tokens of the others.
+        choice = [
+            shell,
+            f"tasks=({' '.join(shlex.quote(shlex.join(order.worker)) for order in orders)})",
+            "tokens=($ARCADIA_WORKER_TOKEN)",
+            'export ARCADIA_WORKER_TOKEN="${tokens[SLURM_ARRAY_TASK_ID]}"',
+            "unset tokens",
+        ]
+        arguments, name = "${tasks[SLURM_ARRAY_TASK_ID]}", f"{first.mark}-$SLURM_ARRAY_TASK_ID"
+        return worker_script(self._settings, first, "slurm", "\n".join(choice), arguments, name)
 
     def poll(self, handles: Collection[str]) -> dict[str, SchedulerJob]:
         """Return the listed jobs of these."""
@@ -170,7 +147,7 @@ class Slurm:
             array, _, task = handle.partition("_")
             if task and handle not in listed and array in listing.arrays:
                 # Slurm forgets a task that is cancelled while it waits, but it lists the others of the array.
-                listed[handle] = SchedulerJob(handle, "", "ended", "CANCELLED", int(task))
+                listed[handle] = SchedulerJob(handle, "", "ended", "CANCELLED", int(task), "cancelled")
         return listed
 
     def cancel(self, handles: Sequence[str]) -> None:
@@ -286,6 +263,7 @@ def _read_job(job: Mapping[str, Any], places: Mapping[int, int], handle: str, ta
         phase=phase,
         scheduler_state=state,
         task=task,
+        outcome=_OUTCOMES.get(state, "failed") if phase == "ended" else None,
         reason=reason if phase == "waiting" and reason else None,
         host=job.get("nodes") or None,
         place=places.get(job["job_id"]) if phase == "waiting" else None,

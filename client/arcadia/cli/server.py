@@ -94,7 +94,7 @@ def create(ctx: typer.Context, project: Name, text: TextOption = None, as_json: 
 def train_on(
     ctx: typer.Context,
     project: Name,
-    executor: Annotated[str, typer.Argument(metavar="EXECUTOR", help="workers, slurm, or default.")],
+    executor: Annotated[str, typer.Argument(metavar="EXECUTOR", help="workers, slurm, ray, or default.")],
     as_json: Json = False,
 ) -> None:
     """Choose where the runs of a project train by default."""

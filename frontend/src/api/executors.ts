@@ -1,18 +1,20 @@
 import { call } from "./client";
 import { apiQuery, useApiMutation } from "./requests";
 import { live, ofRuns } from "./topics";
-import type { ExecutorName, SlurmSettings } from "./types";
+import type { ExecutorName, SchedulerName, SchedulerSettings } from "./types";
 
 export const executorKeys = {
   all: ["executors"] as const,
-  slurm: ["executors", "slurm"] as const,
+  scheduler: (name: SchedulerName) => ["executors", name] as const,
   output: (run: number, submission: string) => ["job-output", run, submission] as const,
 };
 
 /** Where runs can train. */
 export const executorsQuery = apiQuery(executorKeys.all, "/api/v1/executors");
 
-export const slurmQuery = apiQuery(executorKeys.slurm, "/api/v1/executors/slurm");
+/** Settings of a scheduler, with the JSON Schema of their form. */
+export const schedulerQuery = (name: SchedulerName) =>
+  apiQuery(executorKeys.scheduler(name), `/api/v1/executors/${name}`);
 
 /** The end of the output of a run's latest job. */
 export const jobOutputQuery = (id: number, submission: string) =>
@@ -32,16 +34,19 @@ export const useChooseDefaultExecutor = () =>
     },
   );
 
-export const useSaveSlurm = () =>
-  useApiMutation((body: SlurmSettings) => call("put", "/api/v1/executors/slurm", { body }), {
+export const useSaveScheduler = (name: SchedulerName) =>
+  useApiMutation((body: SchedulerSettings) => call("put", `/api/v1/executors/${name}`, { body } as never), {
     refetch: [executorKeys.all],
     ownErrors: true,
   });
 
-/** Check settings of Slurm with a job that connects to the server. */
-export const useCheckSlurm = () =>
+/** Check settings of a scheduler with a job that connects to the server. */
+export const useCheckScheduler = (name: SchedulerName) =>
   useApiMutation(
-    (body: SlurmSettings) =>
-      call("post", "/api/v1/executors/slurm/check", { body, params: { query: { run_job: true } } }),
+    (body: SchedulerSettings) =>
+      call("post", `/api/v1/executors/${name}/check`, {
+        body,
+        params: { query: { run_job: true } },
+      } as never),
     { ownErrors: true },
   );

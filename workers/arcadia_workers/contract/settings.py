@@ -21,7 +21,7 @@ PREFIX = "ARCADIA_"
 # Prefix of the settings of the tests.
 TESTS = "ARCADIA_TEST_"
 # These can come from a file: ARCADIA_TOKEN_FILE names the file of ARCADIA_TOKEN.
-SECRETS = ("BROKER_URL", "DATABASE_URL", "OIDC_CLIENT_SECRET", "TOKEN", "WORKER_TOKEN")
+SECRETS = ("BROKER_URL", "DATABASE_URL", "OIDC_CLIENT_SECRET", "RAY_TOKEN", "TOKEN", "WORKER_TOKEN")
 
 
 def in_one_word(token: SecretStr) -> SecretStr:
@@ -133,6 +133,9 @@ class BackendSettings(SettingsWithSecretFiles):
     worker_token: Token = Field(
         default=SecretStr(""), description="Token of the workers. Without it no worker can connect."
     )
+    ray_token: Token = Field(
+        default=SecretStr(""), description="Token of the Ray cluster that runs are submitted to, if it requires one."
+    )
     oidc_issuer: str = Field(default="", max_length=300, description="Issuer of an OpenID provider to sign in with.")
     oidc_client_id: str = Field(default="", max_length=300, description="Client id of this server at the provider.")
     oidc_client_secret: Token = Field(default=SecretStr(""), description="Client secret at the OpenID provider.")
@@ -170,7 +173,7 @@ class BackendSettings(SettingsWithSecretFiles):
         default=2.0, gt=0, le=60, description="Interval of checks for expired leases and waiting runs."
     )
     scheduler_seconds: float = Field(
-        default=10.0, gt=0, le=3_600, description="Interval of looking at the jobs of a scheduler, such as Slurm."
+        default=10.0, gt=0, le=3_600, description="Interval of looking at the jobs of a scheduler (Slurm, Ray)."
     )
     reported_silence_seconds: float = Field(
         default=300.0,

@@ -38,8 +38,8 @@ JobDesired = Literal["run", "cancel"]
 
 # Where runs train by default. The other executors are schedulers, which start a worker for each run.
 WORKERS = "workers"
-ExecutorName = Literal["workers", "slurm"]
-EXECUTOR_TITLES: dict[str, str] = {WORKERS: "Workers", "slurm": "Slurm"}
+ExecutorName = Literal["workers", "slurm", "ray"]
+EXECUTOR_TITLES: dict[str, str] = {WORKERS: "Workers", "slurm": "Slurm", "ray": "Ray"}
 
 QUEUES: tuple[QueueName, ...] = get_args(QueueName)
 # The queue of all jobs. Every worker with job slots listens to it.

@@ -23,8 +23,11 @@ from arcadia_workers.contract.layout import TIME_FORMAT
 STDERR_LINES = 200
 STDERR_LINE_BYTES = 20_000
 STDERR_FILE_BYTES = 5_000_000
-# A trainer may join a Ray cluster, loads plug-ins and reports its build. It uses no other service.
-PASSED_ON = ("ARCADIA_RAY_ADDRESS", "ARCADIA_BUILD", "ARCADIA_PLUGINS")
+# A trainer loads plug-ins and reports its build. It may join a Ray cluster, and uses no other service.
+PASSED_ON = ("ARCADIA_BUILD", "ARCADIA_PLUGINS")
+RAY_ADDRESS = "ARCADIA_RAY_ADDRESS"
+# A cluster with tokens accepts only programs that have its token.
+FOR_RAY = (RAY_ADDRESS, "RAY_AUTH_TOKEN", "RAY_AUTH_TOKEN_PATH")
 CREDENTIALS = ("TOKEN", "SECRET", "PASSWORD", "CREDENTIAL", "PGPASS", "BROKER", "DATABASE_URL", "REDIS_URL")
 
 # Let the worker and its first run start first.
@@ -37,10 +40,11 @@ log = logging.getLogger(__name__)
 
 def without_credentials(environment: Mapping[str, str]) -> dict[str, str]:
     """Return the environment variables for a trainer, without secrets and most of Arcadia's settings."""
+    passed_on = PASSED_ON + (FOR_RAY if environment.get(RAY_ADDRESS) else ())
     return {
         name: value
         for name, value in environment.items()
-        if name in PASSED_ON
+        if name in passed_on
         or (
             not name.upper().startswith(("ARCADIA_", "CELERY_", "PGPASS"))
             and not any(word in name.upper() for word in CREDENTIALS)

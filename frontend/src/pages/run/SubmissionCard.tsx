@@ -7,7 +7,7 @@ import { TimeAgo } from "@/ui/Quantity";
 import classes from "./run.module.css";
 
 const OUTPUT_MS = 5_000;
-const TITLES: Record<string, string> = { slurm: "Slurm" };
+const TITLES: Record<string, string> = { slurm: "Slurm", ray: "Ray" };
 
 /** The latest job of a run on a scheduler, in the scheduler's words, with the end of its output. */
 export function SubmissionCard({ run, job }: { run: Run; job: SubmissionOfRun }) {

@@ -15,7 +15,7 @@ import { bytes } from "@/ui/format";
 import { TimeAgo } from "@/ui/Quantity";
 import { QueryError } from "@/ui/QueryError";
 import { addWorkerCommand } from "@/ui/addWorkerCommand";
-import { SlurmCard } from "./SlurmCard";
+import { SchedulerCard } from "./SchedulerCard";
 import { WorkerState } from "./WorkerState";
 import classes from "./workers.module.css";
 
@@ -43,7 +43,8 @@ export default function WorkersPage() {
       {workers.data && workers.data.length > 0 && <WorkerTable workers={workers.data} />}
       {workers.data && <ServerPlugins />}
       {workers.data && <AddWorker />}
-      {workers.data && <SlurmCard />}
+      {workers.data && <SchedulerCard name="slurm" />}
+      {workers.data && <SchedulerCard name="ray" />}
       {workers.data && <DefaultExecutor />}
     </Stack>
   );

@@ -1,8 +1,8 @@
 import { Button, Code, Group, NumberInput, Stack, Text, Textarea, TextInput, Title } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
-import { slurmQuery, useCheckSlurm, useSaveSlurm } from "@/api/executors";
-import type { SlurmSettings } from "@/api/types";
+import { schedulerQuery, useCheckScheduler, useSaveScheduler } from "@/api/executors";
+import type { SchedulerName, SchedulerSettings } from "@/api/types";
 import { FormErrors } from "@/ui/FormErrors";
 
 /** A field of the settings, as the JSON Schema of the server describes it. */
@@ -17,26 +17,38 @@ interface FormField {
 /** Fields with more than one line. */
 const LONG_TEXT = 10_000;
 
-/** Settings of Slurm, with a button that checks them with a job. */
-export function SlurmCard() {
-  const { data } = useQuery(slurmQuery);
+const SCHEDULERS: Record<SchedulerName, { title: string; isSetUp: string; isMissing: string }> = {
+  slurm: {
+    title: "Slurm",
+    isSetUp: "Runs can train in jobs of this Slurm cluster.",
+    isMissing: "If this server can call sbatch, runs can train in jobs of a Slurm cluster.",
+  },
+  ray: {
+    title: "Ray",
+    isSetUp: "Runs can train in jobs of this Ray cluster.",
+    isMissing: "If this server reaches the dashboard of a Ray cluster, runs can train in its jobs.",
+  },
+};
+
+/** Settings of a scheduler, with a button that checks them with a job. */
+export function SchedulerCard({ name }: { name: SchedulerName }) {
+  const { data } = useQuery(schedulerQuery(name));
   const [isOpen, setIsOpen] = useState(false);
   if (!data) return null;
+  const { title, isSetUp, isMissing } = SCHEDULERS[name];
   const fields = (data.form as { properties: Record<string, FormField> }).properties;
   return (
-    <Stack component="section" gap="xs" aria-label="Slurm">
-      <Title order={2}>Slurm</Title>
+    <Stack component="section" gap="xs" aria-label={title}>
+      <Title order={2}>{title}</Title>
       <Text size="sm" c="dimmed">
-        {data.settings
-          ? "Runs can train in jobs of this Slurm cluster."
-          : "If this server can call sbatch, runs can train in jobs of a Slurm cluster."}
+        {data.settings ? isSetUp : isMissing}
       </Text>
       {isOpen ? (
-        <SlurmForm fields={fields} stored={data.settings} />
+        <SchedulerForm name={name} fields={fields} stored={data.settings} />
       ) : (
         <Group>
           <Button variant="default" onClick={() => setIsOpen(true)}>
-            {data.settings ? "Change settings" : "Set up Slurm"}
+            {data.settings ? `Change settings of ${title}` : `Set up ${title}`}
           </Button>
         </Group>
       )}
@@ -44,15 +56,21 @@ export function SlurmCard() {
   );
 }
 
-function SlurmForm({ fields, stored }: { fields: Record<string, FormField>; stored: SlurmSettings | null }) {
+interface SchedulerFormProps {
+  name: SchedulerName;
+  fields: Record<string, FormField>;
+  stored: SchedulerSettings | null;
+}
+
+function SchedulerForm({ name, fields, stored }: SchedulerFormProps) {
   const [values, setValues] = useState<Record<string, string | number>>(() => ({
     ...Object.fromEntries(Object.entries(fields).map(([name, field]) => [name, field.default ?? ""])),
     backend_url: window.location.origin,
     ...stored,
   }));
-  const save = useSaveSlurm();
-  const check = useCheckSlurm();
-  const settings = values as unknown as SlurmSettings;
+  const save = useSaveScheduler(name);
+  const check = useCheckScheduler(name);
+  const settings = values as unknown as SchedulerSettings;
   const problems = [save.error, check.error].flatMap((error) => (error ? [error.message] : []));
   return (
     <form

@@ -3,7 +3,7 @@ import userEvent from "@testing-library/user-event";
 import { describe, expect, it } from "vitest";
 import { renderPage } from "@/testing/render";
 import { serve } from "@/testing/server";
-import { SlurmCard } from "./SlurmCard";
+import { SchedulerCard } from "./SchedulerCard";
 
 const FORM = {
   properties: {
@@ -13,15 +13,22 @@ const FORM = {
   },
 };
 
-describe("the settings of Slurm", () => {
-  it("are a form that the schema describes, with a test", async () => {
+describe("the settings of a scheduler", () => {
+  it.each([
+    ["slurm", "Slurm"],
+    ["ray", "Ray"],
+  ] as const)("are a form that the schema of %s describes, with a test", async (name, title) => {
     const { asked } = serve({
-      "GET /executors/slurm": { settings: null, form: FORM },
-      "PUT /executors/slurm": { settings: null, form: FORM },
-      "POST /executors/slurm/check": { ok: false, message: "Job 4 ended as FAILED.", output: "no module" },
+      [`GET /executors/${name}`]: { settings: null, form: FORM },
+      [`PUT /executors/${name}`]: { settings: null, form: FORM },
+      [`POST /executors/${name}/check`]: {
+        ok: false,
+        message: "Job 4 ended as FAILED.",
+        output: "no module",
+      },
     });
-    renderPage(<SlurmCard />);
-    await userEvent.click(await screen.findByText("Set up Slurm"));
+    renderPage(<SchedulerCard name={name} />);
+    await userEvent.click(await screen.findByText(`Set up ${title}`));
     await userEvent.type(screen.getByLabelText("Commands before the worker"), "module load arcadia");
     await userEvent.click(screen.getByText("Test with a job"));
     expect(await screen.findByText("Job 4 ended as FAILED.")).toBeTruthy();
