@@ -70,7 +70,7 @@ class SlurmCluster:
         self.start_controller()
         for node in NODES:
             self.start_node(node)
-        wait_until(lambda: self._idle_nodes() == len(NODES))
+        self.wait_for_nodes()
 
     def start_controller(self) -> None:
         """Start slurmctld. It continues with its stored state."""
@@ -80,6 +80,10 @@ class SlurmCluster:
     def start_node(self, node: str) -> None:
         """Start slurmd of a node."""
         self._start(node, ["slurmd", "-D", "-N", node, "-f", str(self.config)])
+
+    def wait_for_nodes(self) -> None:
+        """Wait until all nodes are idle."""
+        wait_until(lambda: self._idle_nodes() == len(NODES))
 
     def kill(self, name: str) -> None:
         """Kill slurmctld, or slurmd of a node, with SIGKILL. Jobs continue."""
@@ -106,7 +110,7 @@ class SlurmCluster:
 
     def state(self, handle: str) -> str:
         """Return the state of a job."""
-        return next(str(job["job_state"]) for job in self.jobs() if str(job["job_id"]) == handle)
+        return next(str(job["job_state"]) for job in self.jobs() if handle in _handles(job))
 
     def settings(self, url: str, **others: object) -> dict[str, object]:
         """Return settings of Arcadia for this cluster."""
@@ -145,3 +149,8 @@ class SlurmCluster:
 
         wait_until(has_started)
         self._daemons[name] = below[0]
+
+
+def _handles(job: dict[str, Any]) -> tuple[str, str]:
+    """Return the number of a job, and that of a task in its array."""
+    return str(job["job_id"]), f"{job['array_job_id']}_{job['array_task_id']}"

@@ -101,7 +101,7 @@ def _count_open(session: Session, study_ids: Collection[int]) -> Counter[int]:
     """Return the number of open submissions of each study."""
     query = select(StudyRun.study_id, func.count()).join(RunSubmission, RunSubmission.run_id == StudyRun.run_id)
     query = query.where(StudyRun.study_id.in_(study_ids), RunSubmission.state != "ended")
-    return Counter(dict(session.execute(query.group_by(StudyRun.study_id)).tuples().all()))
+    return Counter(dict(session.execute(query.group_by(StudyRun.study_id)).all()))
 
 
 class Submitter:
@@ -135,7 +135,7 @@ class Submitter:
             runs = {run.id: run for run in session.scalars(locked)}
             still = session.scalars(waiting_runs(name).where(Run.id.in_(batch.run_ids))).all()
             last = select(RunSubmission.run_id, func.max(RunSubmission.attempt)).where(RunSubmission.run_id.in_(still))
-            submitted = dict(session.execute(last.group_by(RunSubmission.run_id)).tuples().all())
+            submitted = dict(session.execute(last.group_by(RunSubmission.run_id)).all())
             rows = [
                 RunSubmission(run_id=run_id, attempt=max(runs[run_id].attempt, submitted.get(run_id, 0)) + 1)
                 for run_id in still
