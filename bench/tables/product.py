@@ -86,6 +86,16 @@ def run_list(rows: Rows) -> Lines:
     return lines
 
 
+@table("slurm-study.csv")
+def slurm_study(rows: Rows) -> Lines:
+    lines = [["what", "repetitions", "median", "p95"]]
+    for row in rows:
+        sample = values(row["values"])
+        shown = [f"{percentile(sample, share):,.1f} {row['unit']}" for share in (0.5, 0.95)]
+        lines.append([str(row["what"]), str(len(sample)), *shown])
+    return lines
+
+
 @table("recorded-times.csv")
 def recorded_times(rows: Rows) -> Lines:
     return listing(

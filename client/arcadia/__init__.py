@@ -55,7 +55,16 @@ if TYPE_CHECKING:
     from arcadia.records.job import StartSet
     from arcadia.records.review import PracticePreview
     from arcadia.records.run import Change, Finding, LogLine, RunForecast
-    from arcadia.records.server import Alert, AlertDelivery, Health, MovedItems, Preset, SavedView, Worker
+    from arcadia.records.server import (
+        Alert,
+        AlertDelivery,
+        ExecutorChoice,
+        Health,
+        MovedItems,
+        Preset,
+        SavedView,
+        Worker,
+    )
     from arcadia.records.study import StudyPoint, StudyPreview
     from arcadia.reporting.initialization import init
     from arcadia.reporting.media import Histogram, Image, Table, Video
@@ -97,6 +106,7 @@ __all__ = [
     "ConflictError",
     "DownloadError",
     "Evaluation",
+    "ExecutorChoice",
     "Figure",
     "Finding",
     "Futures",
@@ -159,7 +169,7 @@ _NAMES_OF_MODULES = {
     "InvalidRequestError JobFailedError MissingPackageError NotFoundError NotLoadedError "
     "ServerUnreachableError UnauthorizedError WaitTimeoutError",
     "arcadia.figures": "Figure",
-    "arcadia.records.server": "Alert AlertDelivery Health MovedItems Preset SavedView Worker",
+    "arcadia.records.server": "Alert AlertDelivery ExecutorChoice Health MovedItems Preset SavedView Worker",
     "arcadia.records.artifact": "Alias",
     "arcadia.records.run": "Change Finding LogLine RunForecast",
     "arcadia.records.job": "StartSet",

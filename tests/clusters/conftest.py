@@ -13,8 +13,11 @@ def slurm(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SlurmCluster]:
     """Yield a cluster with two nodes of one core."""
     require_slurm()
     cluster = SlurmCluster(tmp_path_factory.mktemp("slurm"))
-    yield cluster
-    cluster.close()
+    try:
+        cluster.start()
+        yield cluster
+    finally:
+        cluster.close()
 
 
 @pytest.fixture(scope="module")

@@ -1,11 +1,9 @@
 """A Slurm cluster on this host: munged, slurmctld and two slurmds, as root and without systemd."""
 
-import contextlib
 import json
 import os
 import secrets
 import shutil
-import signal
 import socket
 import subprocess
 import sys
@@ -15,7 +13,7 @@ from typing import Any
 import psutil
 import pytest
 
-from arcadia_backend.startup.parts import die_with_parent, free_port
+from arcadia_backend.startup.parts import free_port
 from tests.workers.waiting import PATIENCE_SECONDS, wait_until
 
 PACKAGES = ("slurmctld", "slurmd", "slurm-client", "munge")
@@ -41,7 +39,7 @@ def require_slurm() -> None:
 
 
 class SlurmCluster:
-    """A running cluster. A test may kill and restart its controller."""
+    """A cluster whose daemons a test may kill and restart."""
 
     def __init__(self, directory: Path) -> None:
         self.directory = directory
@@ -56,29 +54,41 @@ class SlurmCluster:
         self.config = directory / "slurm.conf"
         self.config.write_text(text)
         self.environment = {**os.environ, "SLURM_CONF": str(self.config)}
-        self._processes: dict[str, subprocess.Popen[bytes]] = {}
+        self._reapers: list[subprocess.Popen[bytes]] = []
+        self._daemons: dict[str, psutil.Process] = {}
+
+    def start(self) -> None:
+        """Start all daemons, and wait until the nodes are idle."""
+        directory, run = self.directory, self.directory / "run"
         key = directory / "munge.key"
         key.touch(0o600)
         key.write_bytes(secrets.token_bytes(1024))
-        run = directory / "run"
         munge = ["munged", "--foreground", "--force", f"--socket={run}/munge.sock", f"--key-file={key}"]
         munge += [f"--pid-file={run}/munged.pid", f"--log-file={directory}/log/munged.log", f"--seed-file={run}/seed"]
         self._start("munged", munge)
         wait_until((run / "munge.sock").exists)
         self.start_controller()
         for node in NODES:
-            self._start(node, ["slurmd", "-D", "-N", node, "-f", str(self.config)])
-        wait_until(lambda: self._idle_nodes() == 2)
+            self.start_node(node)
+        self.wait_for_nodes()
 
     def start_controller(self) -> None:
         """Start slurmctld. It continues with its stored state."""
         self._start("slurmctld", ["slurmctld", "-D", "-f", str(self.config)])
         wait_until(lambda: "UP" in self.command("scontrol", "ping"))
 
-    def kill_controller(self) -> None:
-        """Kill slurmctld with SIGKILL."""
-        self._processes["slurmctld"].kill()
-        self._processes["slurmctld"].wait()
+    def start_node(self, node: str) -> None:
+        """Start slurmd of a node."""
+        self._start(node, ["slurmd", "-D", "-N", node, "-f", str(self.config)])
+
+    def wait_for_nodes(self) -> None:
+        """Wait until all nodes are idle."""
+        wait_until(lambda: self._idle_nodes() == len(NODES))
+
+    def kill(self, name: str) -> None:
+        """Kill slurmctld, or slurmd of a node, with SIGKILL. Jobs continue."""
+        self._daemons[name].kill()
+        self._daemons[name].wait()
 
     def command(self, *command: str) -> str:
         """Return the output of a command of Slurm."""
@@ -100,7 +110,7 @@ class SlurmCluster:
 
     def state(self, handle: str) -> str:
         """Return the state of a job."""
-        return next(str(job["job_state"]) for job in self.jobs() if str(job["job_id"]) == handle)
+        return next(str(job["job_state"]) for job in self.jobs() if handle in _handles(job))
 
     def settings(self, url: str, **others: object) -> dict[str, object]:
         """Return settings of Arcadia for this cluster."""
@@ -115,32 +125,32 @@ class SlurmCluster:
 
     def close(self) -> None:
         """End all jobs and daemons."""
-        stepds = [each for each in psutil.process_iter() if self._is_step(each)]
-        for process in [*stepds, *(child for each in stepds for child in _below(each))]:
-            with contextlib.suppress(psutil.NoSuchProcess):
-                process.kill()
-        for daemon in reversed(self._processes.values()):
-            daemon.send_signal(signal.SIGKILL)
-            daemon.wait()
-
-    def _is_step(self, process: psutil.Process) -> bool:
-        with contextlib.suppress(psutil.Error):
-            return process.name().startswith("slurmstepd") and process.environ().get("SLURM_CONF") == str(self.config)
-        return False
+        for reaper in reversed(self._reapers):
+            assert reaper.stdin is not None
+            reaper.stdin.close()
+            reaper.wait()
 
     def _start(self, name: str, command: list[str]) -> None:
         with (self.directory / "log" / f"{name}.output").open("ab") as output:
-            self._processes[name] = subprocess.Popen(
-                command,
+            reaper = subprocess.Popen(
+                [sys.executable, str(Path(__file__).parent / "reaper.py"), *command],
                 env=self.environment,
+                stdin=subprocess.PIPE,
                 stdout=output,
                 stderr=subprocess.STDOUT,
                 start_new_session=True,
-                preexec_fn=die_with_parent,
             )
+        self._reapers.append(reaper)
+        below: list[psutil.Process] = []
+
+        def has_started() -> bool:
+            below[:] = psutil.Process(reaper.pid).children()
+            return bool(below)
+
+        wait_until(has_started)
+        self._daemons[name] = below[0]
 
 
-def _below(process: psutil.Process) -> list[psutil.Process]:
-    with contextlib.suppress(psutil.NoSuchProcess):
-        return process.children(recursive=True)
-    return []
+def _handles(job: dict[str, Any]) -> tuple[str, str]:
+    """Return the number of a job, and that of a task in its array."""
+    return str(job["job_id"]), f"{job['array_job_id']}_{job['array_task_id']}"

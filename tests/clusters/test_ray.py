@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 
 from tests.clusters.ray_head import RayHead
-from tests.clusters.test_slurm import SHORT, last_weights, wait_for_job, wait_for_training
+from tests.clusters.runs import SHORT, wait_for_job, wait_for_training
+from tests.clusters.test_slurm import last_weights
 from tests.installation import CARTPOLE, CATCH_BY_GORILA, Installation
 
 

@@ -6,33 +6,9 @@ from typing import Any
 import pytest
 import safetensors.numpy
 
+from tests.clusters.runs import SHORT, start_study, submit, wait_for_job, wait_for_runs, wait_for_training
 from tests.clusters.slurm_cluster import SlurmCluster
-from tests.installation import CARTPOLE, SAVING, Installation
-
-SHORT: dict[str, Any] = {**CARTPOLE, "total_steps": 3_000, "seed": 3}
-
-
-def submit(installation: Installation, config: dict[str, Any] = CARTPOLE, **changes: Any) -> int:
-    """Launch a run on Slurm."""
-    body = {"config": {**config, **changes}, "executor": "slurm"}
-    return int(installation.post("runs", body)["id"])
-
-
-def wait_for_job(installation: Installation, run: int, **columns: Any) -> dict[str, Any]:
-    """Wait until the latest job of a run has these values, and return it."""
-
-    def has_them() -> bool:
-        job = installation.run(run)["submission"]
-        return job is not None and columns.items() <= job.items()
-
-    installation.wait_until(has_them)
-    return dict(installation.run(run)["submission"])
-
-
-def wait_for_training(installation: Installation, run: int, attempt: int = 1) -> None:
-    """Wait until an attempt has trained further."""
-    before = len(installation.points(run, attempt))
-    installation.wait_until(lambda: len(installation.points(run, attempt)) > before + 20)
+from tests.installation import SAVING, Installation
 
 
 def last_weights(installation: Installation, run: int) -> dict[str, Any]:
@@ -76,6 +52,39 @@ def test_a_stopped_run_saves_and_its_job_ends(installation: Installation) -> Non
 
 
 @pytest.mark.nightly
+def test_a_study_is_one_array_with_a_limit(installation: Installation, slurm: SlurmCluster) -> None:
+    study = start_study(installation, seeds=8, max_concurrent_runs=1)
+    runs = wait_for_runs(installation, study, 8)
+    jobs = [wait_for_job(installation, run) for run in runs]
+    arrays = {job["handle"].partition("_")[0] for job in jobs}
+    assert len(arrays) == 1
+    assert [job["task"] for job in jobs] == [*range(8)]
+    running = set[str]()
+
+    def is_finished() -> bool:
+        now = {str(job["job_id"]) for job in slurm.jobs() if job["job_state"] == "RUNNING"}
+        assert len(now) <= 1
+        running.update(now)
+        return bool(installation.read(f"studies/{study}")["state"] == "finished")
+
+    # One waiting task is stopped, and one is cancelled in Slurm.
+    installation.post(f"runs/{runs[6]}/stop")
+    assert wait_for_job(installation, runs[6], state="ended")["scheduler_state"] == "CANCELLED"
+    slurm.command("scancel", jobs[7]["handle"])
+    paused = installation.wait_for_state(runs[7], "paused")
+    assert "Resume the run to submit it again" in paused["state_reason"]
+    installation.post(f"runs/{runs[7]}/resume")
+    installation.wait_until(is_finished)
+    assert [installation.run(run)["state"] for run in runs] == [*["finished"] * 6, "stopped", "finished"]
+    assert [installation.run(run)["attempt"] for run in runs] == [1] * 6 + [0, 2]
+    again = installation.run(runs[7])["submission"]
+    assert (again["task"], again["handle"] in arrays) == (None, False)
+    used = installation.run(runs[0])
+    assert used["submission"]["core_seconds"] > 0
+    assert used["core_hours"] * 3600 == pytest.approx(used["submission"]["core_seconds"])
+
+
+@pytest.mark.nightly
 def test_a_requeued_job_continues_from_the_checkpoint_and_counts_once(
     installation: Installation, slurm: SlurmCluster
 ) -> None:
@@ -116,7 +125,7 @@ def test_a_job_that_never_starts_shows_why_and_is_cancelled(installation: Instal
 def test_a_killed_controller_changes_nothing(installation: Installation, slurm: SlurmCluster) -> None:
     run = submit(installation)
     wait_for_training(installation, run)
-    slurm.kill_controller()
+    slurm.kill("slurmctld")
     installation.wait_until(lambda: installation.run(run)["submission"]["unknown_since"])
     waiting = submit(installation, SHORT)
     wait_for_training(installation, run)

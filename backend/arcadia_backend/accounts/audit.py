@@ -46,7 +46,7 @@ OBJECTS: Mapping[type, AuditedObject] = {
     tables.Run: AuditedObject("run", ("name", "notes", "priority", "project_id", "desired", "archived_at")),
     tables.Study: AuditedObject("study", ("name", "question", "project_id", "state")),
     tables.Report: AuditedObject("report", ("title", "project_id", "version", "share_token"), name="title"),
-    tables.Project: AuditedObject("project", ("name", "text", "pinned_report_id", "open_role")),
+    tables.Project: AuditedObject("project", ("name", "text", "pinned_report_id", "open_role", "executor")),
     tables.Board: AuditedObject("board", ("version",), name=None, identity="project_id"),
     tables.SavedView: AuditedObject("view", ("name", "query")),
     # Each run that it changes has an entry.
@@ -64,6 +64,7 @@ OBJECTS: Mapping[type, AuditedObject] = {
     # Its address and its secret stay out of the log.
     tables.AlertChannel: AuditedObject("alert channel", ("name", "kind", "kinds", "enabled")),
     tables.ExecutorSettings: AuditedObject("scheduler", ("settings",), name="executor", identity="executor"),
+    tables.Installation: AuditedObject("installation", ("executor",), name=None, records_new=False),
     tables.Person: AuditedObject("person", ("name", "email", "is_administrator", "disabled_at")),
     tables.PersonGroup: AuditedObject("group", ("name",)),
     tables.GroupMember: AuditedObject("group member", name=None, identity="group_id"),

@@ -1,7 +1,7 @@
 """What a scheduler must be able to do, its jobs, and the settings that all schedulers have."""
 
 import shlex
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Annotated, Literal, Protocol
@@ -41,14 +41,17 @@ class SchedulerJob:
     mark: str
     phase: JobPhase
     scheduler_state: str
+    # Its number in a job array. The mark is that of the array.
+    task: int | None = None
     # Of a job that has ended.
     outcome: JobOutcome | None = None
     # Why it waits, in the scheduler's own words.
     reason: str | None = None
     host: str | None = None
-    # The number of jobs that start earlier, plus one.
+    # The number of jobs that start earlier, plus one. An array counts as one job.
     place: int | None = None
     cores: int | None = None
+    gpus: int = 0
     started_at: datetime | None = None
     ended_at: datetime | None = None
     exit_code: int | None = None
@@ -87,14 +90,24 @@ class JobSettings(BaseModel):
     )
 
 
-def worker_script(settings: JobSettings, order: JobOrder, executor: str, prelude: str = "") -> str:
-    """Return the lines of a job. The worker replaces the shell, so that it gets the signals."""
+def worker_script(
+    settings: JobSettings,
+    order: JobOrder,
+    executor: str,
+    prelude: str = "",
+    arguments: str | None = None,
+    name: str | None = None,
+) -> str:
+    """Return the lines of a job. The worker replaces the shell, so that it gets the signals.
+
+    A job array has the arguments of the worker and the name of its folder as expressions of the shell.
+    """
     options = ["--executor", executor, "--backend-url", settings.backend_url]
     if settings.ca_file:
         options += ["--ca-file", settings.ca_file]
     # Its own folder on the node. A job that is started again there delivers what it left.
-    folder = f'"${{SLURM_TMPDIR:-${{TMPDIR:-/tmp}}}}/{order.mark}"'
-    command = f"exec {shlex.join(['arcadia', 'worker', *order.worker, *options])} --worker-dir {folder}"
+    folder = f'"${{SLURM_TMPDIR:-${{TMPDIR:-/tmp}}}}/{name or order.mark}"'
+    command = f"exec arcadia worker {arguments or shlex.join(order.worker)} {shlex.join(options)} --worker-dir {folder}"
     return "\n".join([*([prelude] if prelude else []), settings.prepare.replace("\r\n", "\n"), command, ""])
 
 
@@ -105,10 +118,17 @@ class Executor(Protocol):
         """Return what was found, in one sentence. Raise ExecutorError if jobs cannot be submitted."""
         ...
 
-    def submit(self, order: JobOrder) -> str:
-        """Submit a job, and return its handle.
+    @property
+    def max_orders(self) -> int:
+        """Return the largest number of orders in one call of `submit`. It is 1 if there are no job arrays."""
+        ...
 
-        After an ExecutorError the job may exist. `find` shows it, so look there before the next try.
+    def submit(self, orders: Sequence[JobOrder], limit: int | None = None) -> list[str]:
+        """Submit jobs, and return their handles.
+
+        Several orders differ only in their runs, and become one array, which has the mark of the first one. At most
+        `limit` of its tasks run at once. After an ExecutorError the jobs may exist. `find` shows them, so look there
+        before the next try.
         """
         ...
 
@@ -116,8 +136,8 @@ class Executor(Protocol):
         """Return the listed jobs of these. A missing job is unknown, and may still run."""
         ...
 
-    def cancel(self, handle: str) -> None:
-        """Request the end of a job: TERM, and KILL after the scheduler's grace time. `poll` confirms it."""
+    def cancel(self, handles: Sequence[str]) -> None:
+        """Request the end of jobs: TERM, and KILL after the scheduler's grace time. `poll` confirms it."""
         ...
 
     def find(self, prefix: str) -> list[SchedulerJob]:

@@ -1,7 +1,7 @@
 """Ray, by the REST API of Ray Jobs on the head of a cluster."""
 
 import time
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Annotated, Any
 from urllib.parse import urlsplit
@@ -79,17 +79,19 @@ class Ray:
         self._list()
         return f"Ray {version} answers at {self._settings.address}."
 
-    def submit(self, order: JobOrder) -> str:
+    max_orders = 1
+
+    def submit(self, orders: Sequence[JobOrder], limit: int | None = None) -> list[str]:  # noqa: ARG002 - Ray has no arrays
         """Submit a job, and return its submission id, which is its mark. A second call finds the first job."""
-        given = self._settings
+        (order,), given = orders, self._settings
         variables = {
             "ARCADIA_WORKER_TOKEN": order.token,
             "RAY_JOB_STOP_WAIT_TIME_S": str(STOP_SECONDS),
             SCRIPT: worker_script(given, order, "ray", PRELUDE),
         }
-        limit = "" if order.minutes is None else f"timeout {order.minutes}m "
+        timeout = "" if order.minutes is None else f"timeout {order.minutes}m "
         body = {
-            "entrypoint": f"exec {limit}{SHELL}",
+            "entrypoint": f"exec {timeout}{SHELL}",
             "submission_id": order.mark,
             "metadata": {"arcadia": order.mark},
             "runtime_env": {"env_vars": variables},
@@ -103,15 +105,16 @@ class Ray:
         except ExecutorError:
             if not self._exists(order.mark):
                 raise
-        return order.mark
+        return [order.mark]
 
     def poll(self, handles: Collection[str]) -> dict[str, SchedulerJob]:
         """Return the listed jobs of these."""
         return {job.handle: job for job in self._list() if job.handle in handles}
 
-    def cancel(self, handle: str) -> None:
-        """Stop a job. Ray sends TERM, and KILL after STOP_SECONDS. It stops a waiting job when that starts."""
-        self._read(f"jobs/{handle}/stop", {})
+    def cancel(self, handles: Sequence[str]) -> None:
+        """Stop jobs. Ray sends TERM, and KILL after STOP_SECONDS. It stops a waiting job when that starts."""
+        for handle in handles:
+            self._read(f"jobs/{handle}/stop", {})
 
     def find(self, prefix: str) -> list[SchedulerJob]:
         """Return every listed job with this mark."""

@@ -5,18 +5,19 @@ import time
 from typing import Annotated, Any, get_args
 
 from fastapi import APIRouter, Query
-from pydantic import BaseModel, Field
+from pydantic import BaseModel, ConfigDict, Field
 from sqlalchemy import select
 
 from arcadia_backend.config import CurrentSettings, Settings
 from arcadia_backend.database.engine import Database, Db
-from arcadia_backend.database.tables import ExecutorSettings, RunSubmission
+from arcadia_backend.database.tables import ExecutorSettings, Installation, RunSubmission
 from arcadia_backend.executors import EXECUTORS
 from arcadia_backend.executors.executor import Executor, ExecutorError, JobOrder, JobSettings
 from arcadia_backend.executors.ray import RaySettings
-from arcadia_backend.executors.service import token_of_job
 from arcadia_backend.executors.slurm import SlurmSettings
+from arcadia_backend.executors.submitting import token_of_job
 from arcadia_backend.live.notices import publish
+from arcadia_backend.projects.service import require_set_up
 from arcadia_backend.web.lookup import PathId, find_run
 from arcadia_backend.worker_api.attempts import read_installation_id
 from arcadia_workers.contract.worker_api import EXECUTOR_TITLES, WORKERS, ExecutorName
@@ -32,6 +33,15 @@ class ExecutorChoice(BaseModel):
 
     name: ExecutorName
     title: str
+    is_default: bool = Field(description="Whether runs train there if neither they nor their project choose a place.")
+
+
+class DefaultExecutor(BaseModel):
+    """Where runs train by default."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    executor: ExecutorName
 
 
 class SlurmForm(BaseModel):
@@ -67,10 +77,22 @@ def list_executors(db: Db) -> list[ExecutorChoice]:
     """Return where runs can train: on workers, and on each scheduler that is set up."""
     with db.read() as session:
         set_up = {*session.scalars(select(ExecutorSettings.executor))}
+        default = session.scalar(select(Installation.executor)) or WORKERS
     names: tuple[ExecutorName, ...] = get_args(ExecutorName)
     return [
-        ExecutorChoice(name=name, title=EXECUTOR_TITLES[name]) for name in names if name == WORKERS or name in set_up
+        ExecutorChoice(name=name, title=EXECUTOR_TITLES[name], is_default=name == default)
+        for name in names
+        if name == WORKERS or name in set_up
     ]
+
+
+@router.put("/executors/default")
+def choose_default(db: Db, choice: DefaultExecutor) -> list[ExecutorChoice]:
+    """Choose where runs train if neither they nor their project choose a place."""
+    with db.write() as session:
+        require_set_up(session, choice.executor)
+        session.scalars(select(Installation)).one().executor = choice.executor
+    return list_executors(db)
 
 
 RunJob = Annotated[bool, Query(description="Also submit a job that connects to this server.")]
@@ -137,7 +159,8 @@ def _check(db: Database, current: Settings, name: ExecutorName, settings: JobSet
             mark = f"arcadia-{read_installation_id(session)}-check-{secrets.token_hex(4)}"
         # There is no run 0, so this token is accepted only for signing off.
         token = token_of_job(current, 0, 0)
-        return _watch_check(executor, executor.submit(JobOrder(mark, ("--check",), token, minutes=1)))
+        (handle,) = executor.submit([JobOrder(mark, ("--check",), token, minutes=1)])
+        return _watch_check(executor, handle)
     except ExecutorError as error:
         return ExecutorCheck(ok=False, message=str(error), output="")
 
@@ -147,7 +170,7 @@ def _watch_check(executor: Executor, handle: str) -> ExecutorCheck:
     deadline = time.monotonic() + CHECK_SECONDS
     while (job := executor.poll([handle]).get(handle)) is None or job.phase != "ended":
         if time.monotonic() > deadline:
-            executor.cancel(handle)
+            executor.cancel([handle])
             state = "is not listed" if job is None else f"is {job.scheduler_state}: {job.reason or 'no reason given'}"
             message = f"Job {handle} has not ended within {CHECK_SECONDS:g} s and was cancelled. It {state}."
             return ExecutorCheck(ok=False, message=message, output=executor.tail(handle))

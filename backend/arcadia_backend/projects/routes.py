@@ -35,6 +35,7 @@ def to_schema(session: Session, project: tables.Project) -> service.Project:
     return service.Project(
         **_to_summary(project, _count_items(session, project.id)).model_dump(),
         text=project.text,
+        executor=project.executor,
         pinned_report=service.PinnedReport(id=pinned.id, title=pinned.title) if pinned else None,
         best_agents=_best_agents(session, project.id),
     )
@@ -148,7 +149,7 @@ def read_project(db: Db, project_id: PathId) -> service.Project:
 
 @router.patch("/projects/{project_id}")
 def edit_project(db: Db, project_id: PathId, changes: service.EditProject) -> service.Project:
-    """Change the name, the text or the pinned report of a project."""
+    """Change the name, the text, the pinned report or the default executor of a project."""
     with db.write() as session:
         project = find_project(session, project_id, lock=True)
         service.edit(session, project, changes)

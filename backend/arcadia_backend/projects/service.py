@@ -18,6 +18,7 @@ from arcadia_backend.errors import Conflict, FieldError, Invalid, NotFound
 from arcadia_backend.live.notices import publish
 from arcadia_backend.web.formats import JsonNumber
 from arcadia_workers.contract.values import STORABLE, Id, Text
+from arcadia_workers.contract.worker_api import EXECUTOR_TITLES, WORKERS, ExecutorName
 
 MAX_TEXT = 50_000
 
@@ -43,6 +44,9 @@ class EditProject(_Request):
     name: ProjectName | None = None
     text: ProjectText | None = None
     pinned_report_id: Id | None = Field(default=None, description="Report to show on the project's page, or null.")
+    executor: ExecutorName | None = Field(
+        default=None, description="Where its runs train by default. Null is the default of the installation."
+    )
 
 
 class MergeProject(_Request):
@@ -108,6 +112,9 @@ class Project(ProjectSummary):
     """A project with the content of its page."""
 
     text: str = Field(description="Markdown.")
+    executor: ExecutorName | None = Field(
+        description="Where its runs train by default. Null is the default of the installation."
+    )
     pinned_report: PinnedReport | None
     best_agents: list[ProjectAgent] = Field(description="The best run of each environment, by title.")
 
@@ -231,7 +238,7 @@ def create(session: Session, new: CreateProject) -> tables.Project:
 
 
 def edit(session: Session, project: tables.Project, changes: EditProject) -> None:
-    """Change the name, the text or the pinned report. Raise Conflict for a name that is taken."""
+    """Change a project. Raise Conflict for a name that is taken."""
     if changes.name is not None and changes.name != project.name:
         if project.id == MAIN_ID:
             raise Conflict(f"{MAIN} cannot be renamed, because it gets everything without a project.")
@@ -240,8 +247,25 @@ def edit(session: Session, project: tables.Project, changes: EditProject) -> Non
         project.text = changes.text
     if "pinned_report_id" in changes.model_fields_set:
         project.pinned_report_id = _existing_report(session, changes.pinned_report_id)
+    if "executor" in changes.model_fields_set:
+        if changes.executor is not None:
+            require_set_up(session, changes.executor)
+        project.executor = changes.executor
     flush_name(session, _TAKEN.format(project.name))
     announce_projects(session)
+
+
+def require_set_up(session: Session, executor: str) -> None:
+    """Raise Invalid if runs cannot choose an executor because it has no settings."""
+    if executor != WORKERS and session.get(tables.ExecutorSettings, executor) is None:
+        message = f"{EXECUTOR_TITLES[executor]} is not set up. The page Workers has its settings."
+        raise Invalid(FieldError(field="executor", message=message))
+
+
+def default_executor(session: Session, project_id: int) -> str:
+    """Return where the runs of a project train by default."""
+    own = session.scalar(select(tables.Project.executor).where(tables.Project.id == project_id))
+    return own or session.scalar(select(tables.Installation.executor)) or WORKERS
 
 
 def move(session: Session, project: tables.Project, items: MoveItems) -> MovedItems:

@@ -314,5 +314,7 @@ def _to_schema(
         start_steps=[],
         warnings=[],
         executor=run.executor,
+        core_hours=run.core_hours,
+        gpu_hours=run.gpu_hours,
         submission=None,
     )

@@ -11,7 +11,7 @@ from arcadia_backend.database.tables import RunOrigin
 from arcadia_backend.doorbell import Bell, Doorbell
 from arcadia_backend.metrics.queries import MAX_NAMES
 from arcadia_backend.metrics.reading import NAME_PATTERN
-from arcadia_backend.projects.service import Projects
+from arcadia_backend.projects.service import Projects, default_executor, resolve
 from arcadia_backend.runs import grouping, list_query, queries, schemas, service
 from arcadia_backend.runs.expressions.completion import CheckedExpression, ExpressionKind, FilterText, check
 from arcadia_backend.runs.expressions.parsing import MAX_LENGTH
@@ -64,7 +64,8 @@ def preview_run(db: Db, new: schemas.CreateRun) -> RunForecast:
     """Return what a run needs, what the workers have and when it can start, without storing it."""
     config = build_config(new.config, new.preset, new.overrides or {})
     with db.read() as session:
-        return forecast(session, config, new.queue, new.priority, new.executor)
+        executor = new.executor or default_executor(session, resolve(session, new.project))
+        return forecast(session, config, new.queue, new.priority, executor)
 
 
 def parse_filters(

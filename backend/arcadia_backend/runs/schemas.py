@@ -81,13 +81,18 @@ class SubmissionOfRun(BaseModel):
     scheduler_state: str | None = Field(description="In the scheduler's own words.")
     reason: str | None = Field(description="Why it waits, or why it could not be submitted or is unknown.")
     host: str | None
-    place: int | None = Field(description="Place among the waiting jobs of its partition.")
+    task: int | None = Field(description="Its number in a job array; null if it is not in one.")
+    place: int | None = Field(description="Place among the waiting jobs of its partition. An array counts as one.")
     submitted_at: datetime
     unknown_since: datetime | None = Field(
         description="Since when the scheduler has not answered or not listed the job. It may still run."
     )
+    started_at: datetime | None = Field(description="When the job last started.")
     ended_at: datetime | None
-    core_seconds: float | None = Field(description="Used by the job since its last start. Null until it ends.")
+    cores: int | None
+    gpus: int | None
+    core_seconds: float | None = Field(description="Core time of all starts that have ended; null if none has.")
+    gpu_seconds: float | None = Field(description="GPU time of all starts that have ended; null if none has.")
 
 
 class MetricExtent(BaseModel):
@@ -138,6 +143,8 @@ class Run(BaseModel):
     env: str = Field(description="Of a reported run any text, also an empty one.")
     queue: QueueName | None = Field(description="Null for reported runs.")
     executor: str = Field(description="Where it trains: `workers`, or a scheduler.")
+    core_hours: float | None = Field(description="Used by its jobs on schedulers, as far as they have ended.")
+    gpu_hours: float | None = Field(description="Used by its jobs on schedulers, as far as they have ended.")
     submission: SubmissionOfRun | None = Field(description="Its latest job on a scheduler. Null in comparisons.")
     attempt: int
     priority: int
@@ -261,7 +268,9 @@ class CreateRun(_Request):
     tags: Tags = []
     notes: Notes = ""
     priority: Priority = 0
-    executor: ExecutorName = Field(default="workers", description="Where it trains. A scheduler must be set up.")
+    executor: ExecutorName | None = Field(
+        default=None, description="Where it trains. A scheduler must be set up. Default: that of the project."
+    )
     queue: QueueName | None = Field(default=None, description="Default: gpu if the device is cuda, otherwise cpu.")
     project: ProjectName | None = Field(default=None, description="Name of an existing project. Default: Main.")
 

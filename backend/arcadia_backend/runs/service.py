@@ -12,11 +12,11 @@ from arcadia_backend.checkpoints.availability import find_chosen
 from arcadia_backend.checkpoints.service import copy_checkpoint
 from arcadia_backend.database.columns import utc_now
 from arcadia_backend.database.scope import current
-from arcadia_backend.database.tables import Checkpoint, ExecutorSettings, Job, Run, RunTag
-from arcadia_backend.errors import Conflict, FieldError, Invalid
+from arcadia_backend.database.tables import Checkpoint, Job, Run, RunTag
+from arcadia_backend.errors import Conflict
 from arcadia_backend.files.service import delete_run_files
 from arcadia_backend.logs import note
-from arcadia_backend.projects.service import assign, project_of, resolve
+from arcadia_backend.projects.service import assign, default_executor, project_of, require_set_up, resolve
 from arcadia_backend.provenance import delete_unused_documents, document_hashes
 from arcadia_backend.replays.service import forget_analyses, list_replays
 from arcadia_backend.runs.list_query import LONG_COLUMNS
@@ -25,7 +25,7 @@ from arcadia_backend.runs.schemas import MAX_TAGS, Action, BulkAction, CloneRun,
 from arcadia_backend.runs.states import Already, Change, Refusal, announce_run, decide, queue_on_request
 from arcadia_backend.web.lookup import require_trained
 from arcadia_workers.contract.config import RunConfig
-from arcadia_workers.contract.worker_api import EXECUTOR_TITLES, WORKERS, QueueName
+from arcadia_workers.contract.worker_api import QueueName
 
 _LOG_MESSAGES: dict[Action, str] = {"stop": "Stop requested.", "pause": "Pause requested.", "resume": "Resumed."}
 
@@ -33,12 +33,17 @@ _LOG_MESSAGES: dict[Action, str] = {"stop": "Stop requested.", "pause": "Pause r
 def create(session: Session, new: CreateRun) -> Run:
     """Create a run and queue it."""
     config = configuration.build_config(new.config, new.preset, new.overrides or {})
-    if new.executor != WORKERS and session.get(ExecutorSettings, new.executor) is None:
-        message = f"{EXECUTOR_TITLES[new.executor]} is not set up. The page Workers has its settings."
-        raise Invalid(FieldError(field="executor", message=message))
-    columns: dict[str, Any] = {"priority": new.priority, "notes": new.notes, "executor": new.executor}
-    columns["project_id"] = resolve(session, new.project)
+    project_id = resolve(session, new.project)
+    columns: dict[str, Any] = {"priority": new.priority, "notes": new.notes, "project_id": project_id}
+    columns["executor"] = choose_executor(session, new.executor, project_id)
     return add_to_queue(session, config, name=new.name, queue=new.queue, tags=new.tags, **columns)
+
+
+def choose_executor(session: Session, name: str | None, project_id: int) -> str:
+    """Return where a run trains: the chosen executor, or the default of its project or of the installation."""
+    chosen = name or default_executor(session, project_id)
+    require_set_up(session, chosen)
+    return chosen
 
 
 def edit(session: Session, run: Run, changes: EditRun) -> None:

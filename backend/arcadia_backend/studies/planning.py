@@ -19,6 +19,7 @@ from arcadia_backend.studies.points import Draw, point_config, random_draws
 from arcadia_backend.studies.specification import MAX_SEED, Seeds, Specification
 from arcadia_backend.workers import connected_workers
 from arcadia_workers.contract.config import RunConfig
+from arcadia_workers.contract.worker_api import WORKERS
 
 # Points in the sample that the cost is estimated from.
 MAX_SAMPLED_POINTS = 200
@@ -55,7 +56,7 @@ def estimate_cost(session: Session, spec: Specification, draws: Sequence[Draw], 
         steps[config.algorithm, config.env] += config.total_steps
     measured = {(algorithm, env): measure(session, algorithm, env) for algorithm, env in steps}
     rates = {kind: each.steps_per_second for kind, each in measured.items() if each}
-    concurrent = _concurrent_runs(session, configs, spec.max_concurrent_runs)
+    concurrent = _concurrent_runs(session, spec, configs)
     seconds = None
     if len(rates) == len(steps):
         overheads = {algorithm: _overhead(session, algorithm) for algorithm, _ in steps}
@@ -72,11 +73,13 @@ def _overhead(session: Session, algorithm: str) -> float:
     return DEFAULT_OVERHEAD_SECONDS if seconds is None else seconds
 
 
-def _concurrent_runs(session: Session, configs: Iterable[RunConfig], max_concurrent_runs: int) -> int:
+def _concurrent_runs(session: Session, spec: Specification, configs: Iterable[RunConfig]) -> int:
     """Return how many runs can train concurrently, limited by the connected workers of their queues."""
+    if spec.executor not in (None, WORKERS):
+        return spec.max_concurrent_runs
     queues = {queue_for(config) for config in configs}
     here = [worker for worker in connected_workers(session, utc_now()) if worker.queue in queues]
-    return max(1, min(max_concurrent_runs, len(here)))
+    return max(1, min(spec.max_concurrent_runs, len(here)))
 
 
 def _duration(seconds: float) -> str:

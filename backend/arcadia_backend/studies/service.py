@@ -15,7 +15,7 @@ from arcadia_backend.live.notices import Topic, publish
 from arcadia_backend.projects.service import MoveItems, find_project, move, resolve
 from arcadia_backend.runs import service as runs
 from arcadia_backend.runs.names import name_from_fields
-from arcadia_backend.runs.service import add_to_queue
+from arcadia_backend.runs.service import add_to_queue, choose_executor
 from arcadia_backend.runs.states import Change, decide
 from arcadia_backend.studies import planning
 from arcadia_backend.studies.planning import add_new_seeds, points_remaining
@@ -23,7 +23,7 @@ from arcadia_backend.studies.points import Draw, point_config, random_draws, rea
 from arcadia_backend.studies.results import best_points, load_planned_runs, undecided_points
 from arcadia_backend.studies.schemas import Action, EditStudy, ExtendStudy, SteerAction
 from arcadia_backend.studies.specification import Specification
-from arcadia_workers.contract.worker_api import ACTIVE, ENDED
+from arcadia_workers.contract.worker_api import ACTIVE, ENDED, WORKERS
 
 # Pause a study after this many consecutive failures.
 MAX_CONSECUTIVE_FAILURES = 5
@@ -74,8 +74,11 @@ def queue_next_runs(session: Session, study: Study) -> list[Run]:
 
 
 def pause_with_reason(session: Session, study: Study, reason: str) -> None:
-    """Pause a study until the user resumes it."""
+    """Pause a study until the user resumes it. Its runs that wait at a scheduler would fail too, so pause them."""
     study.state, study.state_reason = "paused", reason
+    for run in _lock_unended_runs(session, study):
+        if run.state == "queued" and run.executor != WORKERS:
+            runs.act(session, run, "pause")
     announce_study(session, study)
 
 
@@ -87,8 +90,11 @@ def announce_study(session: Session, study: Study) -> None:
 
 
 def _free_slots(study: Study, counts: Mapping[str, int]) -> int:
-    max_concurrent_runs = read_specification(study).max_concurrent_runs
-    return max_concurrent_runs - sum(counts.get(state, 0) for state in ACTIVE_STATES)
+    """Return how many runs may be queued. A scheduler limits itself how many of them train at once."""
+    spec = read_specification(study)
+    if spec.executor not in (None, WORKERS) and spec.sampler != "tpe":
+        return counts.get("planned", 0)
+    return spec.max_concurrent_runs - sum(counts.get(state, 0) for state in ACTIVE_STATES)
 
 
 def _is_complete(session: Session, study: Study, counts: Mapping[str, int]) -> bool:
@@ -130,6 +136,7 @@ def _create_runs(session: Session, study: Study, limit: int) -> list[Run]:
         varied = ["seed", *(field for axis in spec.axes for field in axis.fields)]
         name = name_from_fields(configuration.to_document(config), varied)
         by: dict[str, Any] = {"person_id": study.person_id, "launched_by": study.started_by}
+        by["executor"] = spec.executor or WORKERS
         run = add_to_queue(session, config, name=name, priority=spec.priority, project_id=study.project_id, **by)
         planned.run_id = run.id
         created.append(run)
@@ -192,8 +199,10 @@ def why_not_allowed(study: Study, action: Action) -> str | None:
 
 def start(session: Session, spec: Specification, draws: Sequence[Draw], project: str | None = None) -> Study:
     """Store a study with these points. The caller queues its first runs."""
+    project_id = resolve(session, project)
     document = spec.model_dump(mode="json", exclude={"name", "question"})
-    columns = {"name": spec.name, "question": spec.question, "project_id": resolve(session, project)}
+    document["executor"] = choose_executor(session, spec.executor, project_id)
+    columns = {"name": spec.name, "question": spec.question, "project_id": project_id}
     study = Study(**columns, specification=document, state="running")
     session.add(study)
     session.flush()

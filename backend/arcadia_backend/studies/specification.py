@@ -10,6 +10,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, JsonValue, S
 from arcadia_backend.marks.signals import RuleName
 from arcadia_backend.runs.names import field_titles, format_field, format_value
 from arcadia_workers.contract.values import NO_BOOLEAN, STORABLE, Id
+from arcadia_workers.contract.worker_api import ExecutorName
 
 Sampler = Literal["grid", "random", "tpe"]
 Pruner = Literal["none", "median", "halving"]
@@ -150,12 +151,16 @@ class Specification(_Strict):
     )
     max_concurrent_runs: Annotated[
         int,
-        Field(ge=1, le=1_000, description="Maximum number of runs that are queued or training concurrently."),
+        Field(ge=1, le=1_000, description="Maximum number of runs that train concurrently."),
         NO_BOOLEAN,
     ] = 2
     priority: Annotated[
         int, Field(ge=-1_000, le=-1, description="Priority of the runs. Single runs have 0."), NO_BOOLEAN
     ] = -10
+    executor: ExecutorName | None = Field(
+        default=None,
+        description="Where the runs train. Default: that of the project. A scheduler gets all planned runs at once.",
+    )
     diagnosis: DiagnosedRun | None = Field(default=None, description="Finding of a run whose fix the study tests.")
 
     @property

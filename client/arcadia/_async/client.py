@@ -20,7 +20,7 @@ from arcadia._async.transport import AsyncTransport
 from arcadia.names import RunReferences
 from arcadia.records.artifact import ExportedItems, FilesChoice, ImportResult
 from arcadia.records.job import StartSet
-from arcadia.records.server import Health, Preset, Worker
+from arcadia.records.server import ExecutorChoice, Health, Preset, Worker
 from arcadia.settings import resolve_token, resolve_url
 
 
@@ -96,6 +96,15 @@ class AsyncClient(
     async def workers(self) -> list[Worker]:
         """List the workers."""
         return [Worker(data) for data in await self.transport.get("/workers")]
+
+    async def executors(self) -> list[ExecutorChoice]:
+        """List where runs can train: on workers, and on each scheduler that is set up."""
+        return [ExecutorChoice(data) for data in await self.transport.get("/executors")]
+
+    async def set_default_executor(self, name: str) -> list[ExecutorChoice]:
+        """Choose where runs train if neither they nor their project choose a place."""
+        choices = await self.transport.call("PUT", "/executors/default", body={"executor": name})
+        return [ExecutorChoice(data) for data in choices]
 
     async def health(self) -> Health:
         """Return the health of the server."""

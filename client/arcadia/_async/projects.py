@@ -50,6 +50,11 @@ class AsyncProject(AsyncRefreshable, ProjectRecord):
         """Rename the project, or change the text of its page."""
         return await self._edit({"name": name, "text": text})
 
+    async def set_executor(self, executor: str | None) -> AsyncProject:
+        """Choose where the runs train by default. None is the default of the server."""
+        self.data = await self._transport.patch(self._path, {"executor": executor})
+        return self
+
     async def pin_report(self, report_id: int | None) -> AsyncProject:
         """Show a report on the project's page, or none."""
         self.data = await self._transport.patch(self._path, {"pinned_report_id": report_id})

@@ -38,7 +38,8 @@ class AsyncRunRequests(AsyncRequests):
     ) -> AsyncRun:
         """Queue a run of a preset with some fields changed, or of a complete configuration.
 
-        The default project is ARCADIA_PROJECT, or Main. By default workers train it; slurm and ray submit it.
+        The default project is ARCADIA_PROJECT, or Main. Without an executor, such as workers, slurm or ray, the
+        default of the project decides where it trains.
         """
         body = {
             **_configuration(preset, seed, config, changes),

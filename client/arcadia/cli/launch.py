@@ -12,7 +12,17 @@ import typer
 
 from arcadia.cli import options
 from arcadia.cli.control import finish_new_runs
-from arcadia.cli.options import Changes, Json, NewProject, Quiet, Wait, open_client, parse_changes, parse_numbers
+from arcadia.cli.options import (
+    Changes,
+    Executor,
+    Json,
+    NewProject,
+    Quiet,
+    Wait,
+    open_client,
+    parse_changes,
+    parse_numbers,
+)
 from arcadia.cli.output import (
     clean,
     count,
@@ -90,7 +100,7 @@ def launch(
     tag: Annotated[list[str], typer.Option(help="Tag. Repeat it for several tags.")] = [],  # noqa: B006
     notes: Annotated[str, typer.Option(help="Notes, as Markdown.")] = "",
     queue: Annotated[str | None, typer.Option(help="cpu or gpu. Default: according to the configured device.")] = None,
-    executor: Annotated[str | None, typer.Option(help="workers, or slurm or ray if set up. Default: workers.")] = None,
+    executor: Executor = None,
     priority: Annotated[int, typer.Option(help="Runs with a higher priority start first.")] = 0,
     project: NewProject = None,
     forecast: Annotated[

@@ -106,6 +106,7 @@ def add_commands(app: typer.Typer) -> None:
     app.add_typer(alerts.app, name="alerts")
     add("presets")(launch.presets)
     add("workers")(server.workers)
+    add("executors")(server.executors)
     add("open")(server.open_page)
     add("mcp")(scripts.serve_mcp)
 

@@ -220,6 +220,9 @@ RUNS_HELP = "Runs: numbers, names, ranges such as 7-12, or @last."
 RunReference = Annotated[
     str, typer.Argument(metavar="RUN", help=RUN_HELP, autocompletion=complete_run, show_default=False)
 ]
+Executor = Annotated[
+    str | None, typer.Option("--executor", help="workers, or a scheduler such as slurm. Default: that of the project.")
+]
 RunReferences = Annotated[list[str], typer.Argument(metavar="RUNS...", help=RUNS_HELP, autocompletion=complete_run)]
 StudyId = Annotated[int, typer.Argument(metavar="STUDY", help="Number of the study.", autocompletion=complete_study)]
 NewProject = Annotated[

@@ -1,4 +1,4 @@
-"""`arcadia login`, `open`, `workers`, `projects` and `move`: the server and what it has."""
+"""`arcadia login`, `open`, `workers`, `executors`, `projects` and `move`: the server and what it has."""
 
 from __future__ import annotations
 
@@ -90,6 +90,19 @@ def create(ctx: typer.Context, project: Name, text: TextOption = None, as_json: 
     print_json(created.data) if as_json else show(f"Created project {created.name}.")
 
 
+@app.command("train-on")
+def train_on(
+    ctx: typer.Context,
+    project: Name,
+    executor: Annotated[str, typer.Argument(metavar="EXECUTOR", help="workers, slurm, ray, or default.")],
+    as_json: Json = False,
+) -> None:
+    """Choose where the runs of a project train by default."""
+    chosen = open_client(ctx).project(project).set_executor(None if executor == "default" else executor)
+    where = chosen.executor or "the default of the server"
+    print_json(chosen.data) if as_json else show(f"Runs of {chosen.name} train on {where}.")
+
+
 @app.command()
 def rename(
     ctx: typer.Context,
@@ -174,6 +187,23 @@ def _print_agents(project: Project) -> None:
     ]
     if rows:
         print_table(["BEST AGENT IN", "RETURN>", "RUN>", "NAME*"], rows, empty="")
+
+
+def executors(
+    ctx: typer.Context,
+    default: Annotated[
+        str | None, typer.Option(metavar="NAME", help="Choose where runs train by default, such as slurm.")
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """List where runs can train, and choose the default."""
+    client = open_client(ctx)
+    choices = client.executors() if default is None else client.set_default_executor(default)
+    if as_json:
+        print_json([choice.data for choice in choices])
+        return
+    rows = [[choice.name, choice.title, "default" if choice.is_default else ""] for choice in choices]
+    print_table(["NAME", "TITLE*", ""], rows, empty="")
 
 
 def workers(ctx: typer.Context, as_json: Json = False) -> None:

@@ -16,6 +16,7 @@ from rich.text import Text
 from arcadia._sync.client import Client
 from arcadia._sync.studies import Study
 from arcadia.cli.options import (
+    Executor,
     Json,
     NewProject,
     ProjectFilter,
@@ -161,10 +162,11 @@ def preview(
     until: Until = None,
     max_seeds: MaxSeeds = None,
     name: Name = None,
+    executor: Executor = None,
     as_json: Json = False,
 ) -> None:
     """Show the size and cost of a study without starting it."""
-    options = {"until": until, "max_seeds": max_seeds, "name": name}
+    options = {"until": until, "max_seeds": max_seeds, "name": name, "executor": executor}
     body = build_request(file=file, preset=preset, axes=axes, points=points, seeds=seeds, options=options)
     preview_study(open_client(ctx), body, as_json=as_json)
 
@@ -180,6 +182,7 @@ def start(
     until: Until = None,
     max_seeds: MaxSeeds = None,
     name: Name = None,
+    executor: Executor = None,
     confirm_steps: ConfirmSteps = None,
     project: NewProject = None,
     wait: Wait = False,
@@ -187,7 +190,7 @@ def start(
 ) -> None:
     """Start a study from a file, or from a preset and axes."""
     client = open_client(ctx)
-    options = {"until": until, "max_seeds": max_seeds, "name": name}
+    options = {"until": until, "max_seeds": max_seeds, "name": name, "executor": executor}
     body = build_request(file=file, preset=preset, axes=axes, points=points, seeds=seeds, options=options)
     start_study(client, body, confirm_steps=confirm_steps, project=project, wait=wait, as_json=as_json)
 

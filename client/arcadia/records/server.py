@@ -41,6 +41,22 @@ class Worker(Record):
         return f"<Worker {self.name!r} on {self.host}: {self.state}>"
 
 
+class ExecutorChoice(Record):
+    """A place where runs can train."""
+
+    name: str
+    """Name, as `launch` takes it."""
+
+    title: str
+    """Title for display."""
+
+    is_default: bool
+    """Whether runs train there if neither they nor their project choose a place."""
+
+    def __repr__(self) -> str:
+        return f"<ExecutorChoice {self.name!r}{', default' if self.is_default else ''}>"
+
+
 class Preset(Record):
     """A named configuration that runs start from."""
 
@@ -133,6 +149,11 @@ class ProjectRecord(Record):
     def text(self) -> str | None:
         """Text of its page, as Markdown. None in a list."""
         return self._text("text") if "text" in self.data else None
+
+    @property
+    def executor(self) -> str | None:
+        """Where its runs train by default. None is the default of the server, and in a list."""
+        return self._text("executor") if self.data.get("executor") else None
 
     @property
     def best_agents(self) -> list[dict[str, Any]]:

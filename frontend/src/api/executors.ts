@@ -1,7 +1,7 @@
 import { call } from "./client";
 import { apiQuery, useApiMutation } from "./requests";
 import { live, ofRuns } from "./topics";
-import type { SchedulerName, SchedulerSettings } from "./types";
+import type { ExecutorName, SchedulerName, SchedulerSettings } from "./types";
 
 export const executorKeys = {
   all: ["executors"] as const,
@@ -23,6 +23,15 @@ export const jobOutputQuery = (id: number, submission: string) =>
     "/api/v1/runs/{run_id}/job-output",
     { path: { run_id: id } },
     live(ofRuns([id], "run.changed")),
+  );
+
+/** Choose where runs train if neither they nor their project choose a place. */
+export const useChooseDefaultExecutor = () =>
+  useApiMutation(
+    (executor: ExecutorName) => call("put", "/api/v1/executors/default", { body: { executor } }),
+    {
+      refetch: [executorKeys.all],
+    },
   );
 
 export const useSaveScheduler = (name: SchedulerName) =>

@@ -19,5 +19,12 @@ export function aProjectSummary(name: string, changes: Partial<ProjectSummary> =
 
 /** A project with the content of its page. */
 export function aProject(name: string, changes: Partial<Project> = {}): Project {
-  return { ...aProjectSummary(name), text: "", pinned_report: null, best_agents: [], ...changes };
+  return {
+    ...aProjectSummary(name),
+    text: "",
+    executor: null,
+    pinned_report: null,
+    best_agents: [],
+    ...changes,
+  };
 }

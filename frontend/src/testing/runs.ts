@@ -62,6 +62,8 @@ export function aRun({ actions, ...changes }: Changes = {}): Run {
     roles: [],
     start_steps: [],
     executor: "workers",
+    core_hours: null,
+    gpu_hours: null,
     submission: null,
     warnings: [],
     ...changes,

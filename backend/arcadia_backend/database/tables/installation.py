@@ -18,6 +18,8 @@ class Installation(Base):
 
     id: Mapped[int] = mapped_column(primary_key=True, autoincrement=False)
     identity: Mapped[str] = mapped_column(String(32))
+    # Where runs train by default. Null means on workers.
+    executor: Mapped[str | None] = mapped_column(String(16))
 
 
 class IdempotencyKey(Base):

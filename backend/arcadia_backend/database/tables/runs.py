@@ -85,6 +85,9 @@ class Run(Base):
     episodes: Mapped[int] = mapped_column(BigInteger, default=0)
     last_return: Mapped[float | None]
     best_return: Mapped[float | None]
+    # Used by its jobs on schedulers, as far as they have ended. Null without one.
+    core_hours: Mapped[float | None]
+    gpu_hours: Mapped[float | None]
     poster_file_id: Mapped[int | None] = mapped_column(BigInteger)
     versions: Mapped[dict[str, str] | None]
     # Names of the plug-ins that its configuration needs, separated by commas.

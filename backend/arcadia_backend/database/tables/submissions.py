@@ -37,6 +37,9 @@ class RunSubmission(Base):
     run_id: Mapped[int] = mapped_column(ForeignKey("runs.id", ondelete="CASCADE"))
     attempt: Mapped[int]
     executor: Mapped[str] = mapped_column(String(16))
+    # The mark of the job array, and the number of this job in it. Null if it is not in an array.
+    array_mark: Mapped[str | None] = mapped_column(String(200))
+    task: Mapped[int | None]
     # The number of the job. Null until the scheduler has confirmed it.
     handle: Mapped[str | None] = mapped_column(String(100))
     state: Mapped[SubmissionState] = mapped_column(default="submitting")
@@ -50,5 +53,11 @@ class RunSubmission(Base):
     submitted_at: Mapped[datetime] = mapped_column(default=utc_now)
     # Since when the scheduler has not answered, or has not listed the job. Null if it lists the job.
     unknown_since: Mapped[datetime | None]
+    # When the job last started, and on how many cores and GPUs.
+    started_at: Mapped[datetime | None]
+    cores: Mapped[int | None]
+    gpus: Mapped[int | None]
     ended_at: Mapped[datetime | None]
+    # Of all starts of the job that have ended.
     core_seconds: Mapped[float | None]
+    gpu_seconds: Mapped[float | None]

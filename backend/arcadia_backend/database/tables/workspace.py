@@ -34,6 +34,8 @@ class Project(Base):
     pinned_report_id: Mapped[int | None] = mapped_column(BigInteger)
     # The role of everyone with an account, as database.scope.Role.
     open_role: Mapped[int | None]
+    # Where its runs train by default. Null means as the installation.
+    executor: Mapped[str | None] = mapped_column(String(16))
     created_at: Mapped[datetime] = mapped_column(default=utc_now)
 
 

@@ -1,9 +1,8 @@
-import { Select, TagsInput, Textarea, TextInput } from "@mantine/core";
-import { useQuery } from "@tanstack/react-query";
-import { executorsQuery } from "@/api/executors";
+import { TagsInput, Textarea, TextInput } from "@mantine/core";
 import type { ExecutorName } from "@/api/types";
 import type { FieldErrors } from "@/config-form/draft";
 import classes from "@/config-form/fields.module.css";
+import { ExecutorSelect } from "@/ui/ExecutorSelect";
 import { ProjectSelect } from "@/ui/ProjectSelect";
 import { normalizeTags } from "@/ui/tags";
 import { inputId } from "@/config-form/useConfigDraft";
@@ -28,14 +27,13 @@ interface DetailsFieldsProps {
   project: string;
   onChange: (details: Details) => void;
   onProject: (name: string) => void;
-  /** Where the run trains. The choice is shown if a scheduler is set up. */
-  executor: ExecutorName;
-  onExecutor: (name: ExecutorName) => void;
+  /** Where the runs train. Null is the default of the project. */
+  executor: ExecutorName | null;
+  onExecutor: (name: ExecutorName | null) => void;
 }
 
 export function DetailsFields(props: DetailsFieldsProps) {
   const { details, errors, isStudy, project, onChange, onProject, executor, onExecutor } = props;
-  const { data: executors = [] } = useQuery(executorsQuery);
   return (
     <div className={classes.fields}>
       <TextInput
@@ -55,18 +53,15 @@ export function DetailsFields(props: DetailsFieldsProps) {
         error={errors["project"]}
         onChange={onProject}
       />
-      {!isStudy && executors.length > 1 && (
-        <Select
-          id={inputId("executor")}
-          label="Train on"
-          description="Workers of Arcadia, or a job of a scheduler."
-          data={executors.map(({ name, title }) => ({ value: name, label: title }))}
-          allowDeselect={false}
-          value={executor}
-          error={errors["executor"]}
-          onChange={(name) => name && onExecutor(name)}
-        />
-      )}
+      <ExecutorSelect
+        id={inputId("executor")}
+        label="Train on"
+        description="Workers of Arcadia, or jobs of a scheduler."
+        unset="Default of the project"
+        value={executor}
+        error={errors["executor"]}
+        onChange={onExecutor}
+      />
       {!isStudy && (
         <TagsInput
           id={inputId("tags")}

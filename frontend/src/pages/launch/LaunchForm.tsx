@@ -52,7 +52,8 @@ export interface LaunchFormProps {
   /** The project that the form starts with. */
   project: string;
   /** Where the run of the form trains at first. */
-  executor: ExecutorName;
+  /** Where the runs train. Null is the default of the project. */
+  executor: ExecutorName | null;
   onPreset: (name: string, env: string) => void;
   /** Called when another method or environment is chosen, with its starting point. */
   onMethod: (reference: Reference, env: string) => void;
@@ -73,14 +74,15 @@ export function LaunchForm(props: LaunchFormProps) {
   const options = keptOptions.value;
   const [chosenProject, setChosenProject] = useState<string | null>(null);
   const project = chosenProject ?? props.project;
-  const [chosenExecutor, setChosenExecutor] = useState<ExecutorName | null>(null);
-  const executor = chosenExecutor ?? props.executor;
+  const [executor, setExecutor] = useState(props.executor);
+  const where = executor === null ? {} : { executor };
   const [detailErrors, setDetailErrors] = useState<FieldErrors>({});
   const [isTextOpen, textDialog] = useDisclosure(false);
   const [problems, setProblems] = useState<string[]>([]);
   const launch = useLaunchRun();
   const startStudy = useStartStudy();
-  const study = asStudy(config, details, options, isStudy);
+  const described = asStudy(config, details, options, isStudy);
+  const study = described && { ...described, ...where };
   const cost = useStudyCost(study);
   const navigate = useNavigate();
   const env = String(config.values["env"] ?? "");
@@ -149,7 +151,6 @@ export function LaunchForm(props: LaunchFormProps) {
       return;
     }
     const chosen = project === MAIN_PROJECT ? {} : { project };
-    const where = executor === "workers" ? {} : { executor };
     try {
       const address = study
         ? addressOf(await startStudy.mutateAsync({ ...confirmed(study, cost), ...chosen }), isStudy)
@@ -237,7 +238,7 @@ export function LaunchForm(props: LaunchFormProps) {
           onChange={keptDetails.change}
           onProject={setChosenProject}
           executor={executor}
-          onExecutor={setChosenExecutor}
+          onExecutor={setExecutor}
         />
       </Stack>
       <LaunchSummary
@@ -245,7 +246,8 @@ export function LaunchForm(props: LaunchFormProps) {
         environments={environments}
         cost={cost}
         priority={priorityOf(details)}
-        executor={study ? "workers" : executor}
+        executor={executor}
+        project={project}
         onText={textDialog.open}
         problems={problems}
         busy={isSubmitted(launch) || isSubmitted(startStudy)}

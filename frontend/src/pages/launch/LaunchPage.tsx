@@ -111,7 +111,7 @@ export default function LaunchPage() {
           {...startOfForm()}
           isStudy={isStudy}
           project={like.data?.project ?? study.data?.project ?? current ?? MAIN_PROJECT}
-          executor={(like.data?.executor ?? "workers") as ExecutorName}
+          executor={(like.data?.executor as ExecutorName) ?? study.data?.specification.executor ?? null}
           onPreset={(preset, env) => {
             const own = presets.data?.find(({ name }) => name === preset)?.config["env"];
             choose({ preset, ...(env !== own && { env }) });

@@ -19,7 +19,9 @@ interface LaunchSummaryProps {
   cost: StudyCost | null;
   /** Priority of a single run. */
   priority: number;
-  executor: ExecutorName;
+  executor: ExecutorName | null;
+  /** Name of the project, whose default applies without an executor. */
+  project: string;
   /** General errors, and the number of fields with errors. */
   problems: readonly string[];
   busy: boolean;
@@ -37,6 +39,7 @@ export function LaunchSummary({
   cost,
   priority,
   executor,
+  project,
   problems,
   busy,
   onText,
@@ -57,6 +60,7 @@ export function LaunchSummary({
         values={values}
         priority={cost ? STUDY_PRIORITY : priority}
         executor={executor}
+        project={project}
         isStudy={cost !== null}
         isInvalid={Object.keys(config.allErrors).length > 0}
       />

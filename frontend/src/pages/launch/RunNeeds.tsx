@@ -1,6 +1,7 @@
 import { Stack, Text } from "@mantine/core";
 import { useDebouncedValue } from "@mantine/hooks";
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
+import { MAIN_PROJECT } from "@/api/projects";
 import { runForecastQuery } from "@/api/runs";
 import type { ExecutorName, LaunchRequest, RunConfig, RunForecast } from "@/api/types";
 import { DataTable } from "@/ui/DataTable";
@@ -11,7 +12,8 @@ import { startText } from "./startText";
 interface RunNeedsProps {
   values: RunConfig;
   priority: number;
-  executor: ExecutorName;
+  executor: ExecutorName | null;
+  project: string;
   /** True if the form makes several such runs. */
   isStudy: boolean;
   /** True if some field has an invalid value. */
@@ -19,9 +21,14 @@ interface RunNeedsProps {
 }
 
 /** Requirements of a run next to the resources of the workers, its duration, and its expected start. */
-export function RunNeeds({ values, priority, executor, isStudy, isInvalid }: RunNeedsProps) {
+export function RunNeeds({ values, priority, executor, project, isStudy, isInvalid }: RunNeedsProps) {
   const [settled] = useDebouncedValue(
-    JSON.stringify({ config: values, priority, ...(executor !== "workers" && { executor }) }),
+    JSON.stringify({
+      config: values,
+      priority,
+      ...(executor !== null && { executor }),
+      ...(project !== MAIN_PROJECT && { project }),
+    }),
     400,
     { leading: true },
   );

@@ -99,7 +99,7 @@ export function StudyFields({ options, errors, presets, fields, onChange }: Stud
         <TextInput
           id={inputId("max_concurrent_runs")}
           label="Concurrent runs"
-          description="Queued or training. Default: 100, or 2 with TPE."
+          description="Training at once. Default: 100, or 2 with TPE."
           inputMode="numeric"
           value={options.maxConcurrentRuns}
           error={errors["max_concurrent_runs"]}

@@ -1,10 +1,11 @@
-import { Anchor, Button, Group, Skeleton, Stack, Text, Title } from "@mantine/core";
+import { Anchor, Box, Button, Group, Skeleton, Stack, Text, Title } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { Link, useNavigate, useParams } from "react-router";
-import { isSameProject, projectQuery, projectsQuery } from "@/api/projects";
+import { isSameProject, projectQuery, projectsQuery, useEditProject } from "@/api/projects";
 import type { Project } from "@/api/types";
 import { boardAddress, inProject, projectAddress } from "@/ui/currentProject";
 import { NoProject } from "@/ui/NoProject";
+import { ExecutorSelect } from "@/ui/ExecutorSelect";
 import { exact, plural } from "@/ui/format";
 import { TimeAgo } from "@/ui/Quantity";
 import { QueryError } from "@/ui/QueryError";
@@ -81,8 +82,26 @@ function Sheet({ project }: { project: Project }) {
           <PinnedReport project={project} />
         </>
       )}
+      <TrainOn project={project} />
       <Members project={project.id} />
     </>
+  );
+}
+
+/** Where the runs of the project train by default. */
+function TrainOn({ project }: { project: Project }) {
+  const edit = useEditProject(project.id);
+  return (
+    <Box maw={480}>
+      <ExecutorSelect
+        label="Train by default on"
+        description="Each run and study may choose another place."
+        unset="Default of the server"
+        value={project.executor}
+        disabled={edit.isPending}
+        onChange={(executor) => edit.mutate({ executor })}
+      />
+    </Box>
   );
 }
 

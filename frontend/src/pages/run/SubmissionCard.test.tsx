@@ -18,6 +18,11 @@ const JOB: SubmissionOfRun = {
   unknown_since: null,
   ended_at: null,
   core_seconds: null,
+  gpu_seconds: null,
+  task: null,
+  cores: null,
+  gpus: null,
+  started_at: null,
 };
 
 const open = (job: Partial<SubmissionOfRun>, output = "") => {

@@ -19,13 +19,14 @@ export function SubmissionCard({ run, job }: { run: Run; job: SubmissionOfRun })
   });
   const title = TITLES[job.executor] ?? job.executor;
   const facts: readonly [string, React.ReactNode][] = [
-    ["Job", job.handle ?? "not accepted yet"],
+    ["Job", jobText(job)],
     ["State", stateText(job)],
     ["Reason", job.reason],
     ["Place", job.place],
     ["Node", job.host],
     ["Submitted", <TimeAgo key="time" time={job.submitted_at} />],
-    ["Core time", job.core_seconds === null ? null : duration(job.core_seconds)],
+    ["Core time", usedText(secondsSoFar(job, job.core_seconds, job.cores), run.core_hours)],
+    ["GPU time", usedText(secondsSoFar(job, job.gpu_seconds, job.gpus), run.gpu_hours)],
   ];
   return (
     <section className={classes.card} aria-label={`${title} job`}>
@@ -60,6 +61,25 @@ function Fact({ name, fact }: { name: string; fact: React.ReactNode }) {
       <dd>{fact}</dd>
     </>
   );
+}
+
+function jobText({ handle, task }: SubmissionOfRun): string {
+  if (handle === null) return "not accepted yet";
+  return task === null ? handle : `${handle}, task ${task} of an array`;
+}
+
+/** Return the time that a job has used, with that of its current start. Null if it has not started. */
+function secondsSoFar(job: SubmissionOfRun, ended: number | null, units: number | null): number | null {
+  if (job.started_at === null || job.ended_at !== null || units === null) return ended;
+  const seconds = (Date.now() - Date.parse(job.started_at)) / 1000;
+  return (ended ?? 0) + Math.max(0, seconds) * units;
+}
+
+/** Return the time of a job, and that of the run if earlier jobs used some too. Null if none was used. */
+function usedText(seconds: number | null, hours: number | null): string | null {
+  if (!seconds) return null;
+  const all = (hours ?? 0) * 3600;
+  return all > seconds + 1 ? `${duration(seconds)}, ${duration(all)} with earlier jobs` : duration(seconds);
 }
 
 /** Return the scheduler's word for the state. A job ends only when its scheduler confirms it. */

@@ -1,13 +1,15 @@
-import { Anchor, Skeleton, Stack, Text, Title } from "@mantine/core";
+import { Anchor, Box, Skeleton, Stack, Text, Title } from "@mantine/core";
 import { IconServer } from "@tabler/icons-react";
 import { useQuery } from "@tanstack/react-query";
 import type { ReactNode } from "react";
 import { Link } from "react-router";
+import { executorsQuery, useChooseDefaultExecutor } from "@/api/executors";
 import { pluginsQuery, workersQuery } from "@/api/workers";
 import type { AllowedPlugin, Worker } from "@/api/types";
 import { type Column, DataTable } from "@/ui/DataTable";
 import { usePageTitle } from "@/ui/usePageTitle";
 import { CommandLine } from "@/ui/CommandLine";
+import { ExecutorSelect } from "@/ui/ExecutorSelect";
 import { EmptyState } from "@/ui/EmptyState";
 import { bytes } from "@/ui/format";
 import { TimeAgo } from "@/ui/Quantity";
@@ -43,7 +45,25 @@ export default function WorkersPage() {
       {workers.data && <AddWorker />}
       {workers.data && <SchedulerCard name="slurm" />}
       {workers.data && <SchedulerCard name="ray" />}
+      {workers.data && <DefaultExecutor />}
     </Stack>
+  );
+}
+
+/** Where runs train if neither they nor their project choose a place. */
+function DefaultExecutor() {
+  const { data = [] } = useQuery(executorsQuery);
+  const choose = useChooseDefaultExecutor();
+  return (
+    <Box maw={640}>
+      <ExecutorSelect
+        label="Train by default on"
+        description="A project may have its own default, and each run and study may choose."
+        value={data.find((each) => each.is_default)?.name ?? null}
+        disabled={choose.isPending}
+        onChange={(name) => name && choose.mutate(name)}
+      />
+    </Box>
   );
 }
 
