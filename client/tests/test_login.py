@@ -28,7 +28,7 @@ def refusal(kind: str) -> httpx.Response:
 def collect(monkeypatch: pytest.MonkeyPatch, answers: list[Any]) -> tuple[Any, list[float]]:
     """Poll a server with these answers. Return the result, and the pauses before each poll."""
     pauses: list[float] = []
-    monkeypatch.setattr(login.time, "sleep", pauses.append)
+    monkeypatch.setattr("arcadia.cli.login.time.sleep", pauses.append)
     with Client(URL, transport=FakeServer({POLL: answers}).transport) as client:
         return login._collect(client, STARTED), pauses
 

@@ -138,11 +138,17 @@ def to_token(session: Session, token: tables.AccessToken, person: schemas.Person
     )
 
 
+def _is_visible(token: tables.AccessToken) -> bool:
+    """Return True unless a token asks for one of a project that it does not open."""
+    scope = current()
+    return scope.token_id is None or token.project_id is None or scope.role(token.project_id) is not None
+
+
 @router.get("/tokens")
 def list_tokens(db: Db, everyone: Everyone = False) -> list[schemas.AccessToken]:
     """Return your tokens, newest first. Ended ones are listed for a month."""
     with db.read() as session:
-        rows = tokens.list_tokens(session, _owner(everyone=everyone))
+        rows = [row for row in tokens.list_tokens(session, _owner(everyone=everyone)) if _is_visible(row)]
         names = _names(session, (row.person_id for row in rows))
         return [to_token(session, row, names.get(row.person_id or 0)) for row in rows]
 

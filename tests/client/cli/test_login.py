@@ -93,7 +93,8 @@ def test_a_confirmed_login_serves_all_commands_until_the_logout(
     assert (signed_in.status, signed_in.err) == (0, "")
     stored = tmp_path / "arcadia" / "client.json"
     assert signed_in.out == f"Signed in to {server} as Ana. The token is in {stored}.\n"
-    assert re.fullmatch(re.escape(server) + r"/device#[A-Z]{4}-[A-Z]{4}", *opened)
+    [page] = opened
+    assert re.fullmatch(re.escape(server) + r"/device#[A-Z]{4}-[A-Z]{4}", page)
     assert stat.S_IMODE(stored.stat().st_mode) == 0o600
     [listed] = ana.get(f"{API}/tokens").json()
     assert (listed["name"], listed["scopes"], listed["last_used_at"]) == ("laptop", ["read"], None)

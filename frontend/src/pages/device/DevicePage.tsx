@@ -1,4 +1,4 @@
-import { Button, Group, Stack, Text, TextInput, Title } from "@mantine/core";
+import { Anchor, Button, Group, Stack, Text, TextInput, Title } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { useEffect, useState, type FormEvent } from "react";
 import { Link } from "react-router";
@@ -53,7 +53,11 @@ function Login({ account }: { account: Account }) {
           {answer === "confirmed"
             ? "The terminal is signed in within seconds. You can close this page. "
             : "The terminal got no token. You can close this page. "}
-          {answer === "confirmed" && <Link to="/settings/tokens">Your tokens</Link>}
+          {answer === "confirmed" && (
+            <Anchor component={Link} to="/settings/tokens">
+              Your tokens
+            </Anchor>
+          )}
         </Text>
       </section>
     );
