@@ -66,6 +66,8 @@ def pytest_collection_finish() -> None:
 
 # PostgreSQL matters here: locks, JSON, sorting, sequences and migrations. Other tests use it in the nightly stage only.
 BOTH_DATABASES = (
+    "accounts/test_oidc.py::test_first_sign_ins_at_once",
+    "accounts/test_reverse_proxy.py::test_first_requests_at_once",
     "backend/alerts/test_alerts",
     "backend/alerts/test_conditions",
     "backend/archives/test_round_trip.py::test_an_imported_run_is_equal",

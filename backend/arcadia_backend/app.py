@@ -53,6 +53,7 @@ from arcadia_backend.metrics.routes import router as metrics
 from arcadia_backend.papers.routes import router as papers
 from arcadia_backend.people.account import router as account
 from arcadia_backend.people.audit_log import router as audit_log
+from arcadia_backend.people.device_login import router as device_login
 from arcadia_backend.people.members import router as members
 from arcadia_backend.people.routes import router as people
 from arcadia_backend.plugins import load_plugins
@@ -146,6 +147,7 @@ ROUTERS = (
     people,
     members,
     account,
+    device_login,
     audit_log,
     session,
     openid,
@@ -216,6 +218,7 @@ def create_app(settings: Settings) -> FastAPI:
     app.state.settings = settings
     app.state.password_limit = PasswordLimit()
     app.state.user_token_limit = WrongTokenLimit()
+    app.state.login_code_limit = WrongTokenLimit("wrong code of a login")
     app.state.worker_token_limit = WrongTokenLimit("wrong worker token")
     errors.install(app)
     middleware.install(app)

@@ -335,5 +335,5 @@ def announce(session: Session, job: Job, state: JobState | Literal["removed"] | 
     }
     after_commit(session, lambda: publish("job.changed", notice))
     if job.run_id is None or job.kind == "play":
-        played = {"id": job.id}
+        played = {"id": job.id, "run_id": job.run_id}
         after_commit(session, lambda: publish("play.changed", played))

@@ -63,10 +63,12 @@ class NotLoadedError(ArcadiaError):
 
 
 class ApiError(ArcadiaError):
-    """A request that the server rejected."""
+    """A request that the server rejected. `kind` is the last part of the problem's type, such as not-found."""
 
-    def __init__(self, status: int, detail: str, fields: Sequence[Mapping[str, Any]] = ()) -> None:
-        self.status, self.detail, self.fields = status, detail, list(fields)
+    def __init__(
+        self, status: int, detail: str, fields: Sequence[Mapping[str, Any]] = (), kind: str = "unknown"
+    ) -> None:
+        self.status, self.detail, self.fields, self.kind = status, detail, list(fields), kind
         # The detail of most errors is already the list of wrong fields.
         lines = [f"{each['field']}: {each['message']}" for each in fields]
         super().__init__("\n".join([detail, *(f"  {line}" for line in lines if line not in detail)]))
@@ -110,7 +112,10 @@ _BY_STATUS: dict[int, type[ApiError]] = {
 
 def error_from_problem(status: int, problem: object) -> ApiError:
     """Return the error of a problem document, or of another response."""
-    kind = _BY_STATUS.get(status, ApiError)
+    error = _BY_STATUS.get(status, ApiError)
     if not isinstance(problem, Mapping) or "detail" not in problem:
-        return kind(status, f"The server answered with status {status} and no explanation. Is this the URL of Arcadia?")
-    return kind(status, str(problem["detail"]), problem.get("errors") or ())
+        return error(
+            status, f"The server answered with status {status} and no explanation. Is this the URL of Arcadia?"
+        )
+    kind = str(problem.get("type", "unknown")).rpartition("/")[2]
+    return error(status, str(problem["detail"]), problem.get("errors") or (), kind)

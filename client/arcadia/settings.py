@@ -69,7 +69,7 @@ def describe_wrong_token(url: str, token: str | None) -> str:
     if source == ENVIRONMENT:
         remedy = f"Set it to the server's token, or unset it and run `arcadia login {url}`."
     elif source in (KEYRING, str(config_file())):
-        remedy = f"Run `arcadia login {url}` with the server's token."
+        remedy = f"Run `arcadia login {url}` again."
     else:
         remedy = "Use the server's token there."
     return f"{url} does not accept the token from {source}. {remedy}"
@@ -87,7 +87,7 @@ def store_login(url: str, token: str | None) -> str:
     tokens.pop(url, None)
     place = ""
     if token and _write_keyring(url, token):
-        place = "the keyring"
+        place = KEYRING
     elif token:
         tokens[url] = token
         place = str(config_file())
@@ -95,15 +95,31 @@ def store_login(url: str, token: str | None) -> str:
     return place
 
 
+def stored_token(url: str) -> Token | None:
+    """Return the token that `arcadia login` has stored for a URL."""
+    if text := _read_keyring(url):
+        return Token(text, KEYRING)
+    stored: dict[str, str] = _stored().get("tokens", {})
+    return Token(stored[url], str(config_file())) if url in stored else None
+
+
+def delete_login(url: str) -> None:
+    """Delete what `arcadia login` has stored for a URL."""
+    _delete_from_keyring(url)
+    stored = _stored()
+    stored.get("tokens", {}).pop(url, None)
+    if stored.get("url") == url:
+        del stored["url"]
+    if stored:
+        _write(stored)
+
+
 def _find_token(url: str, token: str | None) -> Token | None:
     if token and str(token).strip():
         return token if isinstance(token, Token) else Token(token, ARGUMENT)
     if (token_text := os.environ.get(TOKEN_VARIABLE, "")).strip():
         return Token(token_text, os.environ.get(SOURCE_VARIABLE) or ENVIRONMENT)
-    if token_text := _read_keyring(url) or "":
-        return Token(token_text, KEYRING)
-    stored: dict[str, str] = _stored().get("tokens", {})
-    return Token(stored[url], str(config_file())) if url in stored else None
+    return stored_token(url)
 
 
 def _is_url(text: str) -> bool:
@@ -136,26 +152,43 @@ def _write(content: dict[str, Any]) -> None:
     new.replace(file)
 
 
-def _read_keyring(url: str) -> str | None:
+def _keyring() -> Any:
+    """Return the keyring of this machine, or None if it has no usable one."""
     try:
         import keyring
-        from keyring.errors import KeyringError
+        from keyring.backends import fail, null
     except ImportError:
         return None
     try:
-        return str(keyring.get_password(KEYRING_SERVICE, url) or "") or None
-    except KeyringError:  # the machine has no keyring: the file is used
+        backend = keyring.get_keyring()
+    except Exception:  # a broken keyring of the machine: the file is used
+        return None
+    # These two keep nothing. A chain of no keyrings has no priority either.
+    return None if isinstance(backend, (fail.Keyring, null.Keyring)) or backend.priority <= 0 else backend
+
+
+def _read_keyring(url: str) -> str | None:
+    try:
+        return str(((ring := _keyring()) and ring.get_password(KEYRING_SERVICE, url)) or "") or None
+    except Exception:  # it is locked, or not available in this session: the file is used
         return None
 
 
 def _write_keyring(url: str, token: str) -> bool:
     try:
-        import keyring
-        from keyring.errors import KeyringError
-    except ImportError:
+        if (ring := _keyring()) is None:
+            return False
+        ring.set_password(KEYRING_SERVICE, url, token)
+        # Some keyrings accept a password and lose it.
+        return bool(ring.get_password(KEYRING_SERVICE, url) == token)
+    except Exception:  # it is locked, or not available in this session: the file is used
         return False
+
+
+def _delete_from_keyring(url: str) -> None:
+    if _read_keyring(url) is None:
+        return
     try:
-        keyring.set_password(KEYRING_SERVICE, url, token)
-    except KeyringError:  # the machine has no keyring: the file is used
-        return False
-    return True
+        _keyring().delete_password(KEYRING_SERVICE, url)
+    except Exception as error:
+        raise ArcadiaError(f"The keyring does not delete the token of {url}: {error}. Delete it there.") from None

@@ -76,7 +76,7 @@ def test_each_status_has_its_error(status: int, kind: type[Exception]) -> None:
     [
         ("old", "old", "old", "the argument `token`. Use the server's token there."),
         (None, "old", "old", "the environment variable ARCADIA_TOKEN. Set it to the server's token, or unset it and"),
-        (None, None, "old", "client.json. Run `arcadia login http://arcadia.test` with the server's token."),
+        (None, None, "old", "client.json. Run `arcadia login http://arcadia.test` again."),
         (None, None, None, "http://arcadia.test needs a token. Run `arcadia login http://arcadia.test`, or set"),
     ],
 )

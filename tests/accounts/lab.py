@@ -13,7 +13,7 @@ from unittest.mock import patch
 
 from fastapi import FastAPI
 from fastapi.testclient import TestClient
-from sqlalchemy import JSON, DateTime, LargeBinary, String, Text, inspect
+from sqlalchemy import JSON, DateTime, LargeBinary, String, Text, create_engine, inspect, text
 from sqlalchemy.orm import Mapper, Session
 
 from arcadia_backend.accounts import people, sign_in, tokens
@@ -118,8 +118,8 @@ class Side:
     ids: dict[str, Any] = field(default_factory=dict)
 
 
-class Copy:
-    """A copy of the lab's database, to undo changes."""
+class SqliteCopy:
+    """A copy of the lab's SQLite database, to undo changes."""
 
     def __init__(self, database: Database) -> None:
         self._path = str(database.url.database)
@@ -131,6 +131,37 @@ class Copy:
         """Store the copy again."""
         with closing(sqlite3.connect(self._path)) as stored:
             self._copy.backup(stored)
+
+
+class PostgresqlCopy:
+    """A copy of all tables of the lab's PostgreSQL database in another schema, to undo changes."""
+
+    def __init__(self, database: Database) -> None:
+        self._engine = create_engine(database.url)
+        names = [table.name for table in tables.Base.metadata.sorted_tables]
+        with self._engine.begin() as connection:
+            connection.execute(text("CREATE SCHEMA copied"))
+            for name in names:
+                connection.execute(text(f"CREATE TABLE copied.{name} AS TABLE public.{name}"))
+        # Without checks of foreign keys, the order of the tables does not matter.
+        self._restored = f"""DO $$
+            DECLARE restored text;
+            BEGIN
+                SET LOCAL session_replication_role = replica;
+                FOREACH restored IN ARRAY ARRAY{names} LOOP
+                    EXECUTE format('DELETE FROM public.%I', restored);
+                    EXECUTE format('INSERT INTO public.%I SELECT * FROM copied.%I', restored, restored);
+                END LOOP;
+            END $$"""  # noqa: S608 - names of our tables
+
+    def restore(self) -> None:
+        """Store the copy again."""
+        with self._engine.begin() as connection:
+            connection.execute(text(self._restored))
+
+    def close(self) -> None:
+        """Close the connections."""
+        self._engine.dispose()
 
 
 @dataclass
@@ -168,9 +199,10 @@ class Lab:
 
 
 @contextmanager
-def open_lab(folder: Path) -> Iterator[Lab]:
+def open_lab(folder: Path, database_url: str = "") -> Iterator[Lab]:
     """Start an application that changes no row by itself, and fill its two projects. Then create the accounts."""
     settings = {"data_dir": folder, "worker_token": "worker-secret", "token": "installation", "sweep_seconds": 60}
+    settings |= {"database_url": database_url} if database_url else {}
     app = create_app(Settings.model_validate(settings))
     headers = {"Authorization": f"Bearer {settings['token']}"}
     with (
@@ -187,8 +219,13 @@ def open_lab(folder: Path) -> Iterator[Lab]:
             with lab.database.write() as session:
                 _fill(session, side)
         _add_people(lab)
-        lab.copy = Copy(lab.database)
-        yield lab
+        if database_url:
+            lab.copy = copy = PostgresqlCopy(lab.database)
+            yield lab
+            copy.close()
+        else:
+            lab.copy = SqliteCopy(lab.database)
+            yield lab
 
 
 def _fill(session: Session, side: Side) -> None:
@@ -293,8 +330,8 @@ def _plain(side: Side, full: str, column: Any) -> Any:
     if full == "files.path":
         return f"{side.secret}.png"
     if isinstance(column.type, String | Text):
-        text = f"{side.secret} {full} {next(_numbers)}"
-        return text[: column.type.length] if isinstance(column.type, String) and column.type.length else text
+        secret = f"{side.secret} {full} {next(_numbers)}"
+        return secret[: column.type.length] if isinstance(column.type, String) and column.type.length else secret
     if column.default is not None or column.nullable:
         return _OMITTED
     if isinstance(column.type, LargeBinary):

@@ -6,7 +6,9 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from threading import Barrier
 from urllib.parse import parse_qs, urlsplit
 
 import httpx
@@ -19,10 +21,11 @@ from arcadia_backend.web import oidc
 from arcadia_backend.web.oidc import OpenIdProvider, ProviderRefused, page_of
 from tests.accounts.signing_in import API, create_first, read, stranger
 from tests.factories import Response
-from tests.workers.waiting import wait_until
+from tests.workers.waiting import PATIENCE_SECONDS, wait_until
 
 CLAIMS = {"sub": "eve", "name": "Eve", "email": "ana@example.org", "email_verified": True, "groups": ["lab"]}
 CALLBACK = f"{API}/session/oidc/callback"
+AT_ONCE = 4
 
 
 @contextmanager
@@ -117,6 +120,25 @@ def test_a_person_signs_in_at_the_provider(client: TestClient, browser: TestClie
     again = stranger(client)
     come_back(again, approve(start(again)))
     assert person_of(again)["id"] == person["id"]
+
+
+def test_first_sign_ins_at_once_add_one_person(client: TestClient, issuer: str) -> None:
+    create_first(client)
+    use(client, issuer)
+    browsers = [stranger(client) for _ in range(AT_ONCE)]
+    addresses = [approve(start(each)) for each in browsers]
+    barrier = Barrier(AT_ONCE)
+
+    def finish(number: int) -> int:
+        barrier.wait(PATIENCE_SECONDS)
+        return int(come_back(browsers[number], addresses[number]).status_code)
+
+    with ThreadPoolExecutor(AT_ONCE) as threads:
+        assert set(threads.map(finish, range(AT_ONCE))) == {303}
+    assert len({person_of(each)["id"] for each in browsers}) == 1
+    [group] = read(client.get(f"{API}/groups"))
+    assert [member["name"] for member in group["members"]] == ["Eve"]
+    assert [each["name"] for each in read(client.get(f"{API}/people"))] == ["Ana", "Eve"]
 
 
 def test_people_with_one_address_at_two_providers_stay_two(

@@ -1,5 +1,8 @@
 """People whom a reverse proxy has signed in, and names it in a header."""
 
+from concurrent.futures import ThreadPoolExecutor
+from threading import Barrier
+
 import pytest
 from fastapi.testclient import TestClient
 
@@ -7,9 +10,11 @@ from arcadia_backend.config import Settings
 from arcadia_backend.live.watches import Credentials
 from arcadia_backend.web.serving import behind_proxies, server_options
 from tests.accounts.signing_in import API, create_first, read
+from tests.workers.waiting import PATIENCE_SECONDS
 
 HEADER = "X-Remote-User"
 PROXY, ELSEWHERE = "10.0.0.5", "10.0.0.6"
+AT_ONCE = 6
 
 
 @pytest.fixture
@@ -39,6 +44,19 @@ def test_a_proxy_names_a_person(owner: TestClient) -> None:
     assert read(browser(owner, X_Remote_User="bo").get(f"{API}/account"))["person"]["id"] == person["id"]
     assert read(bo.get(f"{API}/projects")) == []
     assert read(bo.get(f"{API}/tokens")) == []
+    assert [each["name"] for each in read(owner.get(f"{API}/people"))] == ["Ana", "bo"]
+
+
+def test_first_requests_at_once_add_one_person(owner: TestClient) -> None:
+    barrier = Barrier(AT_ONCE)
+
+    def ask(_number: int) -> int:
+        client = browser(owner, X_Remote_User="bo")
+        barrier.wait(PATIENCE_SECONDS)
+        return int(read(client.get(f"{API}/account"))["person"]["id"])
+
+    with ThreadPoolExecutor(AT_ONCE) as threads:
+        assert len(set(threads.map(ask, range(AT_ONCE)))) == 1
     assert [each["name"] for each in read(owner.get(f"{API}/people"))] == ["Ana", "bo"]
 
 

@@ -1,7 +1,12 @@
-"""Accounts in the browser: the first account, a sign-in, and a second person who sees only her project."""
+"""Accounts in the browser: the first account, a sign-in, a second person, and the login of a terminal."""
 
+import os
 import re
+import stat
+import subprocess
+import sys
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from playwright.sync_api import Browser, Page, expect
@@ -10,6 +15,7 @@ from tests.browser.reported import installation_without_workers, open_api
 from tests.chromium import open_context
 from tests.factories import Api
 from tests.installation import Installation
+from tests.workers.waiting import PATIENCE_SECONDS
 
 PASSWORD = "correct horse battery"
 
@@ -108,3 +114,55 @@ def test_two_people_share_a_server(page: Page, browser: Browser, api: Api) -> No
     page.get_by_role("combobox", name="Action").select_option("Stop")
     expect(page.get_by_role("row", name=re.compile("Bea.*Stop run run of Maze"))).to_be_visible()
     context.close()
+
+
+def run_arcadia(url: str, folder: Path, *arguments: str) -> subprocess.Popen[str]:
+    """Start the command line of a user without settings and without a browser."""
+    variables = {
+        **os.environ,
+        "XDG_CONFIG_HOME": str(folder),
+        "PYTHON_KEYRING_BACKEND": "keyring.backends.fail.Keyring",
+    }
+    return subprocess.Popen(
+        [sys.executable, "-m", "arcadia", *arguments, "--url", url],
+        env=variables, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+    )  # fmt: skip
+
+
+def test_a_terminal_signs_in_by_a_code(page: Page, api: Api, tmp_path: Path) -> None:
+    url = str(api.user.base_url).rstrip("/")
+    if not api.user.get("/api/v1/session").json()["required"]:
+        body = {"name": "Ana", "email": "ana@example.org", "password": PASSWORD}
+        api.user.post("/api/v1/people/first", json=body).raise_for_status()
+    terminal = run_arcadia(url, tmp_path, "login", "--no-browser", "--name", "ana@laptop")
+    try:
+        assert terminal.stderr is not None
+        shown = terminal.stderr.readline()
+        found = re.fullmatch(rf"Open {re.escape(url)}(/device) and confirm this code: (\S+)\n", shown)
+        assert found is not None, shown
+        # A person who has not signed in signs in on the same page.
+        page.goto(f"{found[1]}#{found[2]}")
+        sign_in(page, "ana@example.org")
+        login = page.get_by_role("form", name="Login")
+        expect(login.get_by_text(found[2])).to_be_visible()
+        expect(login.get_by_text("ana@laptop")).to_be_visible()
+        expect(login.get_by_text("127.0.0.1")).to_be_visible()
+        login.get_by_role("checkbox", name="Log").uncheck()
+        login.get_by_role("button", name="Confirm login").click()
+        expect(page.get_by_role("heading", name="Login confirmed")).to_be_visible()
+        output = terminal.communicate(timeout=PATIENCE_SECONDS)[0]
+    finally:
+        terminal.kill()
+        terminal.wait()
+    stored = tmp_path / "arcadia" / "client.json"
+    assert output == f"Signed in to {url} as Ana. The token is in {stored}.\n"
+    assert stat.S_IMODE(stored.stat().st_mode) == 0o600
+    page.get_by_role("link", name="Your tokens").click()
+    expect(page.get_by_text("ana@laptop")).to_be_visible()
+
+    listed = run_arcadia(url, tmp_path, "projects", "list")
+    assert "Main" in listed.communicate(timeout=PATIENCE_SECONDS)[0]
+    # The code works once.
+    page.goto(f"{found[1]}#{found[2]}")
+    page.reload()
+    expect(page.get_by_text("No login waits with this code")).to_be_visible()

@@ -91,6 +91,10 @@ def find_or_add_identity(session: Session, issuer: str, subject: str, name: str,
     """Return the person of an identity at a provider. Add one at the first sign-in, never linked by e-mail alone."""
     if (person := find_identity(session, issuer, subject)) is not None:
         return person
+    # Two first requests may arrive at once. The second one finds the person here.
+    _lock_accounts(session)
+    if (person := find_identity(session, issuer, subject)) is not None:
+        return person
     is_taken = email is not None and session.scalar(select(Person.id).where(Person.email == email.lower()))
     person = Person(name=name[:100] or subject[:100], email=None if is_taken or not email else email.lower())
     session.add(person)
@@ -205,6 +209,8 @@ def set_group(session: Session, group: PersonGroup, name: str | None, member_ids
 
 def set_groups_of(session: Session, person: Person, names: Collection[str]) -> None:
     """Set the groups of a person that come from an OpenID provider. Other groups stay."""
+    # Two sign-ins may add the same group, or the same member, at once.
+    _lock_accounts(session)
     wanted = {name[:100] for name in names if name}
     groups = session.scalars(select(PersonGroup).where(PersonGroup.name.in_(wanted))).all()
     for name in sorted(wanted - {group.name for group in groups}):

@@ -16,6 +16,7 @@ from arcadia_backend.database.tables import AccessToken
 from arcadia_backend.errors import Conflict, NotFound
 
 TokenScope = Literal["read", "write", "log", "worker"]
+SCOPES: tuple[TokenScope, ...] = ("read", "write", "log", "worker")
 # Lets scanners of repositories recognize a leaked token.
 PREFIX = "arcadia_"
 WORKER: tuple[TokenScope, ...] = ("worker",)
@@ -61,7 +62,7 @@ def create(
         person_id=person_id,
         name=name,
         digest=digest_of(secret),
-        scopes=[scope for scope in ("read", "write", "log", "worker") if scope in scopes],
+        scopes=[scope for scope in SCOPES if scope in scopes],
         project_id=project_id,
         expires_at=expires_at,
     )

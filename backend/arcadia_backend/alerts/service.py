@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
-from sqlalchemy import delete, func, or_, select, update
+from sqlalchemy import Update, delete, func, or_, select, update
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.orm import Session
 
@@ -18,6 +18,7 @@ from arcadia_backend.config import Settings
 from arcadia_backend.database.columns import utc_now
 from arcadia_backend.database.engine import Database, after_commit
 from arcadia_backend.database.migrations import free_bytes
+from arcadia_backend.database.rights import projects_of
 from arcadia_backend.database.tables import (
     Alert,
     AlertChannel,
@@ -81,13 +82,22 @@ def raise_alert(session: Session, new: NewAlert) -> int | None:
         for channel in session.scalars(select(AlertChannel).where(AlertChannel.enabled)):
             if channel.kinds is None or new.kind in channel.kinds:
                 add_delivery(session, alert_id, channel.id)
-        announce_alerts(session)
+        announce_alerts(session, [(new.run_id, new.study_id)])
     return alert_id
 
 
-def announce_alerts(session: Session) -> None:
-    """Notify open pages after the commit that alerts or their deliveries changed."""
-    after_commit(session, lambda: publish("alerts.changed", {}))
+def announce_alerts(session: Session, subjects: Iterable[tuple[int | None, int | None]] = ()) -> None:
+    """Notify open pages after the commit that alerts about runs or studies changed.
+
+    Alerts and deliveries without either are only for administrators, and so is their notice.
+    """
+    runs, studies = set[int](), set[int]()
+    for run_id, study_id in subjects:
+        runs |= {run_id} if run_id is not None else set()
+        studies |= {study_id} if study_id is not None else set()
+    projects = projects_of(session, "runs", runs) | projects_of(session, "studies", studies)
+    for notice in [{"project_id": project} for project in sorted(projects)] or [{}]:
+        after_commit(session, lambda notice=notice: publish("alerts.changed", notice))  # type: ignore[misc]
 
 
 def raise_run_end(session: Session, run: Run) -> None:
@@ -116,8 +126,7 @@ def count_script_alerts(session: Session, run: Run) -> int:
 def end_alerts(session: Session, keys: Iterable[str], now: datetime) -> None:
     """End the alerts of conditions that no longer hold, so that they may raise others."""
     ended = update(Alert).where(Alert.key.in_(tuple(keys))).values(key=None, ended_at=now)
-    session.execute(ended)
-    announce_alerts(session)
+    announce_alerts(session, _change(session, ended))
 
 
 def list_alerts(
@@ -150,8 +159,13 @@ def count_unread(session: Session) -> int:
 def mark_read(session: Session, marked: rules.MarkRead) -> None:
     """Mark alerts as read."""
     chosen = or_(Alert.id.in_(marked.ids), Alert.id <= (marked.up_to or 0))
-    session.execute(update(Alert).where(Alert.read_at.is_(None), chosen).values(read_at=utc_now()))
-    announce_alerts(session)
+    read = update(Alert).where(Alert.read_at.is_(None), chosen).values(read_at=utc_now())
+    announce_alerts(session, _change(session, read))
+
+
+def _change(session: Session, change: Update) -> list[tuple[int | None, int | None]]:
+    """Change alerts. Return the runs and the studies that they are about."""
+    return [(run, study) for run, study in session.execute(change.returning(Alert.run_id, Alert.study_id))]
 
 
 def delete_old_alerts(database: Database, now: datetime) -> None:

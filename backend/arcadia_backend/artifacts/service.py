@@ -148,7 +148,8 @@ def link(session: Session, run_id: int, version_id: int, role: ArtifactRole) -> 
     if session.get(ArtifactLink, (run_id, version_id, role)) is None:
         session.add(ArtifactLink(run_id=run_id, version_id=version_id, role=role))
         session.flush()
-    announce(session)
+    version = session.get_one(ArtifactVersion, version_id)
+    announce(session, session.get_one(Artifact, version.artifact_id).project_id)
 
 
 def set_alias(session: Session, artifact: Artifact, alias: str, version: ArtifactVersion) -> None:
@@ -165,7 +166,7 @@ def set_alias(session: Session, artifact: Artifact, alias: str, version: Artifac
             raise Invalid(FieldError(field="alias", message=f"an artifact has at most {MAX_ALIASES} aliases"))
         session.add(ArtifactAlias(artifact_id=artifact.id, alias=alias, version_id=version.id))
     session.flush()
-    announce(session)
+    announce(session, artifact.project_id)
 
 
 def remove_alias(session: Session, artifact: Artifact, alias: str) -> None:
@@ -175,7 +176,7 @@ def remove_alias(session: Session, artifact: Artifact, alias: str) -> None:
         raise NotFound(f"{artifact.name} has no alias {alias} that can be removed.")
     session.delete(current)
     session.flush()
-    announce(session)
+    announce(session, artifact.project_id)
 
 
 def delete_version(session: Session, artifact: Artifact, version: ArtifactVersion) -> None:
@@ -186,7 +187,7 @@ def delete_version(session: Session, artifact: Artifact, version: ArtifactVersio
     if _newest(session, artifact.id) is None:
         session.execute(delete(Artifact).where(Artifact.id == artifact.id))
     _delete_unused(session, [file_id for file_id in dict.fromkeys(files) if file_id is not None])
-    announce(session)
+    announce(session, artifact.project_id)
 
 
 def delete_artifact(session: Session, artifact: Artifact) -> None:
@@ -208,9 +209,9 @@ def delete_unused_files(database: Database, now: datetime) -> None:
         delete_files(session, session.scalars(old).all())
 
 
-def announce(session: Session) -> None:
-    """Notify open pages of changed artifacts after the commit."""
-    after_commit(session, lambda: publish("artifacts.changed", {}))
+def announce(session: Session, project_id: int) -> None:
+    """Notify open pages after the commit that artifacts of a project changed."""
+    after_commit(session, lambda: publish("artifacts.changed", {"project_id": project_id}))
 
 
 def _find_files(session: Session, run_id: int, entries: Sequence[ManifestEntry]) -> dict[str, File]:

@@ -116,7 +116,7 @@ PROJECT_OF: Mapping[str, Own | Through | AnyOf | BulkRuns | None] = {
     **dict.fromkeys(
         "alert_rules score_rules alert_channels start_sets installation idempotency_keys workers people "
         "person_identities person_groups group_members project_roles access_tokens sign_in_sessions one_time_links "
-        "audit_log executor_settings".split(),
+        "device_logins audit_log executor_settings".split(),
         INSTALLATION,
     ),
 }

@@ -1,6 +1,6 @@
 """/account, /sessions and /tokens: your own account. Administrators also see and end those of others."""
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from datetime import timedelta
 from typing import Annotated
 
@@ -10,6 +10,7 @@ from sqlalchemy.orm import Session
 
 from arcadia_backend.accounts import people, sign_in, tokens
 from arcadia_backend.accounts.roles import backend_rights
+from arcadia_backend.accounts.tokens import TokenScope
 from arcadia_backend.database import tables
 from arcadia_backend.database.columns import utc_now
 from arcadia_backend.database.engine import Db
@@ -26,7 +27,7 @@ router = APIRouter(tags=["account"])
 Everyone = Annotated[bool, Query(description="Those of all people. Only for administrators of the installation.")]
 
 
-def _own(session: Session) -> tables.Person:
+def own_account(session: Session) -> tables.Person:
     """Return the account of the signed-in caller. A token never changes its account, or creates further tokens."""
     scope = current()
     if scope.token_id is not None:
@@ -68,7 +69,7 @@ def read_account(db: Db) -> schemas.Account:
 def edit_account(db: Db, changes: schemas.EditAccount) -> schemas.Account:
     """Change your name."""
     with db.write() as session:
-        people.change(session, _own(session), name=changes.name)
+        people.change(session, own_account(session), name=changes.name)
     return read_account(db)
 
 
@@ -76,7 +77,9 @@ def edit_account(db: Db, changes: schemas.EditAccount) -> schemas.Account:
 def change_password(db: Db, change: schemas.ChangePassword) -> Response:
     """Change your password, and end your other sessions."""
     with db.write() as session:
-        people.change_password(session, _own(session), change.old_password, change.new_password, current().session_id)
+        people.change_password(
+            session, own_account(session), change.old_password, change.new_password, current().session_id
+        )
     return Response(status_code=204)
 
 
@@ -105,7 +108,7 @@ def list_sessions(db: Db, everyone: Everyone = False) -> list[schemas.OpenSessio
 def sign_out_everywhere(db: Db) -> Response:
     """End all of your sessions, also this one."""
     with db.write() as session:
-        sign_in.revoke_all(session, _own(session))
+        sign_in.revoke_all(session, own_account(session))
     return Response(status_code=204)
 
 
@@ -117,7 +120,8 @@ def end_session(db: Db, session_id: PathId) -> Response:
     return Response(status_code=204)
 
 
-def _to_token(session: Session, token: tables.AccessToken, person: schemas.PersonRef | None) -> schemas.AccessToken:
+def to_token(session: Session, token: tables.AccessToken, person: schemas.PersonRef | None) -> schemas.AccessToken:
+    """Return a token as the API shows it."""
     with backend_rights():
         project = session.get(tables.Project, token.project_id) if token.project_id else None
     return schemas.AccessToken(
@@ -134,22 +138,33 @@ def _to_token(session: Session, token: tables.AccessToken, person: schemas.Perso
     )
 
 
+def _is_visible(token: tables.AccessToken) -> bool:
+    """Return True unless a token asks for one of a project that it does not open."""
+    scope = current()
+    return scope.token_id is None or token.project_id is None or scope.role(token.project_id) is not None
+
+
 @router.get("/tokens")
 def list_tokens(db: Db, everyone: Everyone = False) -> list[schemas.AccessToken]:
     """Return your tokens, newest first. Ended ones are listed for a month."""
     with db.read() as session:
-        rows = tokens.list_tokens(session, _owner(everyone=everyone))
+        rows = [row for row in tokens.list_tokens(session, _owner(everyone=everyone)) if _is_visible(row)]
         names = _names(session, (row.person_id for row in rows))
-        return [_to_token(session, row, names.get(row.person_id or 0)) for row in rows]
+        return [to_token(session, row, names.get(row.person_id or 0)) for row in rows]
+
+
+def check_scopes(scopes: Collection[TokenScope]) -> None:
+    """Raise MissingRight if the caller must not create a token with these scopes."""
+    if "worker" in scopes and not current().everything:
+        raise MissingRight("Only administrators of the installation create tokens for workers.")
 
 
 @router.post("/tokens", status_code=201)
 def create_token(db: Db, new: schemas.CreateToken) -> schemas.CreatedToken:
     """Create a token, and return its secret once."""
     with db.write() as session:
-        person = _own(session)
-        if "worker" in new.scopes and not current().everything:
-            raise MissingRight("Only administrators of the installation create tokens for workers.")
+        person = own_account(session)
+        check_scopes(new.scopes)
         token = tokens.create(
             session,
             new.name,
@@ -158,7 +173,7 @@ def create_token(db: Db, new: schemas.CreateToken) -> schemas.CreatedToken:
             project_id=None if new.project is None else resolve(session, new.project),
             expires_at=None if new.days is None else utc_now() + timedelta(days=new.days),
         )
-        shown = _to_token(session, token.token, schemas.PersonRef(id=person.id, name=person.name))
+        shown = to_token(session, token.token, schemas.PersonRef(id=person.id, name=person.name))
         return schemas.CreatedToken(**shown.model_dump(), secret=token.secret)
 
 

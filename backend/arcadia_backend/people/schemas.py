@@ -14,6 +14,8 @@ from arcadia_workers.contract.values import STORABLE, Id
 GroupName = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=100), STORABLE]
 TokenName = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=100), STORABLE]
 MAX_DAYS = 3_660
+TokenScopes = Annotated[list[TokenScope], Field(min_length=1, max_length=4)]
+TokenDays = Annotated[int, Field(ge=1, le=MAX_DAYS, description="Days until it expires, or null for never.")] | None
 
 
 class _Request(BaseModel):
@@ -204,9 +206,59 @@ class CreateToken(_Request):
     """A token to create. It never has more rights than you."""
 
     name: TokenName
-    scopes: Annotated[list[TokenScope], Field(min_length=1, max_length=4)]
+    scopes: TokenScopes
     project: ProjectName | None = Field(default=None, description="Only project that it opens.")
-    days: int | None = Field(default=90, ge=1, le=MAX_DAYS, description="Days until it expires, or null for never.")
+    days: TokenDays = 90
+
+
+class StartLogin(_Request):
+    """A command line that asks for a token."""
+
+    name: TokenName
+    scopes: TokenScopes
+
+
+class StartedLogin(BaseModel):
+    """A login that waits for a person, who opens the page and confirms the code."""
+
+    secret: str = Field(description="Send it to `/session/device/token`. Keep it secret.")
+    code: str = Field(description="Show it to the person.")
+    path: str = Field(description="Path of the page on this server.")
+    path_with_code: str = Field(description="The same page with the code, for a browser on this machine.")
+    expires_in: int = Field(description="Seconds until the login ends.")
+    interval: int = Field(description="Seconds to wait between two requests for the token.")
+
+
+class LoginSecret(_Request):
+    """The secret of a login."""
+
+    secret: str = Field(max_length=100)
+
+
+class LoginCode(_Request):
+    """The short code of a login. Case and hyphens do not matter."""
+
+    code: Annotated[str, StringConstraints(min_length=1, max_length=40), STORABLE]
+
+
+class ConfirmLogin(LoginCode):
+    """What the token of a login may do. It never has more rights than you."""
+
+    scopes: TokenScopes
+    project: ProjectName | None = Field(default=None, description="Only project that it opens.")
+    days: TokenDays = 90
+
+
+class WaitingLogin(BaseModel):
+    """A command line that waits for a token."""
+
+    model_config = ConfigDict(from_attributes=True)
+
+    name: str = Field(description="Name of the token. The command line has chosen it.")
+    address: str = Field(description="Address that the request came from.")
+    scopes: list[TokenScope]
+    created_at: datetime
+    expires_at: datetime
 
 
 class CreatedToken(AccessToken):

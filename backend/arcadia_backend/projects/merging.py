@@ -51,9 +51,10 @@ def merge(session: Session, source: Project, into: str) -> Project:
     _move_views(session, source, target)
     _move_artifacts(session, source, target)
     record_moves(session, "project", [source.id], target.id)
+    source_id = source.id
     session.delete(source)
     session.flush()
-    announce_projects(session)
+    announce_projects(session, source_id, target.id)
     return target
 
 

@@ -158,7 +158,7 @@ def resolve_or_create(session: Session, name: str | None) -> int:
         savepoint.rollback()
         return resolve(session, name)
     savepoint.commit()
-    announce_projects(session)
+    announce_projects(session, project.id)
     return project.id
 
 
@@ -172,10 +172,10 @@ def project_of(session: Session, run: Run) -> int:
 
 def assign(session: Session, item: Run | Study | Report, name: str) -> None:
     """Move an item into a project by its name. Raise Invalid if there is none."""
-    item.project_id = resolve(session, name)
+    before, item.project_id = item.project_id, resolve(session, name)
     session.flush()
     session.refresh(item, ["project"])
-    announce_projects(session)
+    announce_projects(session, before, item.project_id)
 
 
 def flush_name(session: Session, taken: str) -> None:
@@ -197,9 +197,11 @@ def in_projects(column: InstrumentedAttribute[int], names: Collection[str]) -> l
     ]
 
 
-def announce_projects(session: Session) -> None:
+def announce_projects(session: Session, *project_ids: int) -> None:
     """Notify open pages of changed projects after the commit."""
-    after_commit(session, lambda: publish("projects.changed", {}))
+    for project_id in dict.fromkeys(project_ids):
+        notice = {"project_id": project_id}
+        after_commit(session, lambda notice=notice: publish("projects.changed", notice))  # type: ignore[misc]
 
 
 def _find_id(session: Session, name: str) -> int | None:
@@ -233,7 +235,7 @@ def create(session: Session, new: CreateProject) -> tables.Project:
     project = tables.Project(name=new.name, name_key=name_key(new.name), text=new.text)
     session.add(project)
     flush_name(session, _TAKEN.format(new.name))
-    announce_projects(session)
+    announce_projects(session, project.id)
     return project
 
 
@@ -252,7 +254,7 @@ def edit(session: Session, project: tables.Project, changes: EditProject) -> Non
             require_set_up(session, changes.executor)
         project.executor = changes.executor
     flush_name(session, _TAKEN.format(project.name))
-    announce_projects(session)
+    announce_projects(session, project.id)
 
 
 def require_set_up(session: Session, executor: str) -> None:
@@ -273,13 +275,11 @@ def move(session: Session, project: tables.Project, items: MoveItems) -> MovedIt
     studies = _move(session, project, Study, items.studies)
     of_studies = select(StudyRun.run_id).where(StudyRun.study_id.in_(studies), StudyRun.run_id.is_not(None))
     run_ids = dict.fromkeys([*items.runs, *(run_id for run_id in session.scalars(of_studies) if run_id is not None)])
-    moved = MovedItems(
+    return MovedItems(
         runs=_move(session, project, Run, list(run_ids)),
         studies=studies,
         reports=_move(session, project, Report, items.reports),
     )
-    announce_projects(session)
-    return moved
 
 
 def delete(session: Session, project: tables.Project) -> None:
@@ -289,17 +289,20 @@ def delete(session: Session, project: tables.Project) -> None:
     counts = [(_count(session, model, project), one, many) for model, one, many in _ITEMS]
     if has := [f"{count:,} {one if count == 1 else many}" for count, one, many in counts if count]:
         raise Conflict(f"{project.name} has {' and '.join(has)}, archived ones included. Move or merge them first.")
+    project_id = project.id
     session.delete(project)
     session.flush()
-    announce_projects(session)
+    announce_projects(session, project_id)
 
 
 def _move(session: Session, project: tables.Project, model: Any, ids: Sequence[int]) -> list[int]:
     """Move items in the order of their ids, as all transactions lock them. Return the ids of those that exist."""
-    moved = session.scalars(select(model.id).where(model.id.in_(ids)).order_by(model.id).with_for_update()).all()
-    record_moves(session, model.__name__.lower(), moved, project.id)
-    session.execute(update(model).where(model.id.in_(moved)).values(project_id=project.id))
-    return list(moved)
+    query = select(model.id, model.project_id).where(model.id.in_(ids)).order_by(model.id).with_for_update()
+    before: dict[int, int] = {row.id: row.project_id for row in session.execute(query)}
+    record_moves(session, model.__name__.lower(), list(before), project.id)
+    session.execute(update(model).where(model.id.in_(before)).values(project_id=project.id))
+    announce_projects(session, project.id, *before.values())
+    return list(before)
 
 
 def _count(session: Session, model: Any, project: tables.Project) -> int:

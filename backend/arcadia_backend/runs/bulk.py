@@ -1,15 +1,15 @@
 """Bulk actions: an action on all runs that match a filter, applied in batches by a background thread.
 
-The runs are listed when the action is requested, so it changes no run that the user has not seen. Each batch is one
-transaction with its runs, its counts and its place, so that a killed backend continues where the last one ended
-(docs/decisions/0099-bulk-actions-list-their-runs.md).
+The runs are listed when it is requested (docs/decisions/0099-bulk-actions-list-their-runs.md). Each batch is one
+transaction with its runs, counts and place, so that a killed backend continues where the last one ended.
 """
 
 import logging
 import math
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
+from itertools import product
 from typing import Annotated, Any, Self
 
 from fastapi import APIRouter, Query
@@ -21,7 +21,7 @@ from sqlalchemy.orm import Session
 from arcadia_backend.database import tables
 from arcadia_backend.database.columns import utc_now
 from arcadia_backend.database.engine import Database, Db, after_commit
-from arcadia_backend.database.rights import may_edit
+from arcadia_backend.database.rights import may_edit, projects_of
 from arcadia_backend.database.scope import Scope, acting_as
 from arcadia_backend.database.tables import BulkActionRun, BulkState, Run
 from arcadia_backend.doorbell import Doorbell
@@ -230,8 +230,7 @@ class BulkActionThread:
         self._database, self._doorbell = database, doorbell
         self._thread = BackgroundThread("bulk-actions", REST_SECONDS, self._work)
         self._failures = FailureLog(log)
-        # Names of the notices about runs that are not published yet.
-        self._names: set[str] = set()
+        self._unpublished: set[tuple[str, int]] = set()
         self._published_at = -math.inf
 
     def start(self) -> None:
@@ -263,10 +262,10 @@ class BulkActionThread:
         return False
 
     def _publish(self, *, is_last: bool) -> None:
-        if self._names and (is_last or time.monotonic() - self._published_at >= NOTICE_SECONDS):
-            for name in sorted(self._names):
-                publish(name, {})
-            self._names, self._published_at = set(), time.monotonic()
+        if self._unpublished and (is_last or time.monotonic() - self._published_at >= NOTICE_SECONDS):
+            for name, project_id in sorted(self._unpublished):
+                publish(name, {"project_id": project_id})
+            self._unpublished, self._published_at = set(), time.monotonic()
 
     def _apply(self, bulk_id: int) -> None:
         """Apply a batch. If a run fails in an unexpected way, skip it, so that it does not stop the others."""
@@ -286,14 +285,15 @@ class BulkActionThread:
             bulk = session.get(tables.BulkAction, bulk_id, with_for_update=True)
             if bulk is None or bulk.state != "running":
                 return
-            listed = select(BulkActionRun.run_id).where(BulkActionRun.bulk_action_id == bulk_id)
-            later = listed.where(BulkActionRun.run_id > bulk.last_run_id).order_by(BulkActionRun.run_id)
-            ids = session.scalars(later.limit(size)).all()
+            listed = select(BulkActionRun.run_id).where(BulkActionRun.bulk_action_id == bulk_id).limit(size)
+            later = listed.where(BulkActionRun.run_id > bulk.last_run_id)
+            ids = session.scalars(later.order_by(BulkActionRun.run_id)).all()
+            affected = projects_of(session, "runs", ids)
             with announcing_together(session) as names:
-                failed: dict[int, str | None] = dict.fromkeys(ids, failure)
-                outcomes = failed if failure else self._outcomes(session, bulk, ids)
+                outcomes = dict.fromkeys(ids, failure) if failure else self._outcomes(session, bulk, ids)
             _store(session, bulk, outcomes)
-            after_commit(session, lambda: self._names.update(names))
+            affected |= projects_of(session, "runs", ids)
+            after_commit(session, lambda: self._unpublished.update(product(names, affected)))
 
     def _outcomes(self, session: Session, bulk: tables.BulkAction, ids: Sequence[int]) -> dict[int, str | None]:
         """Apply the action as who requested it. Return for each handled run why it was skipped, or None."""
@@ -317,7 +317,7 @@ def _move(session: Session, project: str, ids: Sequence[int]) -> dict[int, str |
     return {run_id: None if run_id in moved else f"There is no run {run_id}." for run_id in ids}
 
 
-def _store(session: Session, bulk: tables.BulkAction, outcomes: dict[int, str | None]) -> None:
+def _store(session: Session, bulk: tables.BulkAction, outcomes: Mapping[int, str | None]) -> None:
     """Store the outcomes of a batch. The action is done if there are none."""
     reasons = {run_id: reason for run_id, reason in outcomes.items() if reason is not None}
     rows = [{"bulk_action_id": bulk.id, "run_id": run_id, "reason": reason} for run_id, reason in reasons.items()]

@@ -179,7 +179,7 @@ def _apply(session: Session, run: Run, action: Action, change: Change) -> None:
 
 
 def _purge(session: Session, run: Run) -> None:
-    run_id = run.id
+    run_id, project_id = run.id, run.project_id
     for job in _jobs_of_others(session, run):
         jobs.set_state(session, job, "failed", f"Run {run_id} was deleted.")
     # Agents of other runs may act in the futures of its replays.
@@ -189,7 +189,7 @@ def _purge(session: Session, run: Run) -> None:
     session.delete(run)
     session.flush()
     delete_unused_documents(session, documents)
-    announce_run(session, run_id, "run.removed")
+    announce_run(session, run_id, "run.removed", project_id=project_id)
 
 
 def _jobs_of_others(session: Session, run: Run) -> Sequence[Job]:

@@ -197,13 +197,14 @@ def queue_on_request(run: Run) -> None:
 _MANY_RUNS = "many_runs"
 
 
-def announce_run(session: Session, run_id: int, *names: str) -> None:
-    """Publish notices about a run after the commit, for example run.changed."""
+def announce_run(session: Session, run_id: int, *names: str, project_id: int | None = None) -> None:
+    """Publish notices about a run after the commit, for example run.changed. A removed run needs its project."""
     if _MANY_RUNS in session.info:
         session.info[_MANY_RUNS].update(names)
         return
+    notice = {"run_id": run_id} if project_id is None else {"run_id": run_id, "project_id": project_id}
     for name in names:
-        after_commit(session, lambda name=name: publish(name, {"run_id": run_id}))  # type: ignore[misc]
+        after_commit(session, lambda name=name: publish(name, notice))  # type: ignore[misc]
 
 
 @contextmanager

@@ -234,9 +234,10 @@ def delete(session: Session, study: Study) -> None:
     """Delete a study with its plan. Its runs are kept."""
     if (reason := why_not_allowed(study, "delete")) is not None:
         raise Conflict(reason)
-    study_id = study.id
+    # With the project, because it can no longer be looked up.
+    notice = {"study_id": study.id, "project_id": study.project_id}
     session.delete(study)
-    after_commit(session, lambda: publish("study.removed", {"study_id": study_id}))
+    after_commit(session, lambda: publish("study.removed", notice))
 
 
 def edit(session: Session, study: Study, changes: EditStudy) -> None:

@@ -26,6 +26,8 @@ class Right(StrEnum):
     SIGNED_IN = "signed in"
     # A person in a browser, for their own account.
     OWN = "own account"
+    # A person, or a token with the scope write, to end own sessions and tokens. It only takes access away.
+    REVOKE = "revoke"
     READ = "read"
     # The role of an editor in the project of the object.
     WRITE = "write"
@@ -42,7 +44,11 @@ _DOORS = """
 public          GET POST DELETE     /session/**
 signed-in       GET                 /account
 own             ANY                 /account/**
+read            GET                 /sessions
+revoke          DELETE              /sessions/*
 own             ANY                 /sessions/**
+read            GET                 /tokens
+revoke          DELETE              /tokens/*
 own             ANY                 /tokens/**
 installation    ANY                 /people/**
 installation    ANY                 /groups/**
@@ -257,6 +263,7 @@ def _check_scopes(right: Right, scope: Scope) -> None:
         Right.READ: {"read"},
         Right.LOG: {"log", "write"},
         Right.WRITE: {"write"},
+        Right.REVOKE: {"write"},
         Right.PROJECT: {"write"},
         Right.INSTALLATION: {"write"},
     }.get(right)

@@ -10,7 +10,7 @@ import time
 from collections import OrderedDict
 from collections.abc import AsyncIterator, Collection, Iterable, Mapping
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 from fastapi import FastAPI
@@ -35,10 +35,10 @@ log = logging.getLogger(__name__)
 
 # The table of an object, by its key in the payload of a notice.
 TABLES = {"run_id": "runs", "study_id": "studies", "project_id": "projects"}
-# Notices with the `id` of an object of this table. Without a run, a job is of a game that everybody may watch.
+# Notices with the `id` of an object of this table.
 BY_ID = {"job.changed": "jobs", "play.changed": "jobs", "bulk.changed": "bulk_actions"}
-# They count what somebody imports.
-ADMINISTRATORS_ONLY = ("import.progress",)
+# About the installation, to everyone who may read: all projects share its workers.
+FOR_EVERYONE = frozenset({"worker.changed"})
 # An object may move to another project.
 CACHE_SECONDS = 5.0
 MAX_CACHED = 10_000
@@ -124,8 +124,8 @@ class NoticeRights:
             scope = scopes[stream]
             if scope is None:
                 stream.end()
-            elif (seen := limited(notice, scope, projects)) is not None:
-                stream.deliver(seen)
+            elif is_visible(notice, scope, projects):
+                stream.deliver(notice)
 
     async def _scope_of(self, stream: LimitedStream) -> Scope | None:
         """Return what the person of a page may see now, or None if the page has to sign in again."""
@@ -155,6 +155,9 @@ class NoticeRights:
 
 
 def _projects_of(session: Session, table: str, key: int) -> Projects:
+    if table == "projects":
+        # Also of a deleted one, whose members should know.
+        return frozenset({key})
     if table != "bulk_actions":
         return frozenset(projects_of(session, table, [key]))
     runs = session.scalars(select(BulkActionRun.run_id).where(BulkActionRun.bulk_action_id == key)).all()
@@ -172,22 +175,20 @@ def key_of(notice: Notice) -> Key | None:
     return (table_of_id, payload["id"]) if table_of_id and isinstance(payload.get("id"), int) else None
 
 
-def limited(notice: Notice, scope: Scope, projects: Mapping[Key, Projects]) -> Notice | None:
-    """Return a notice as a page may see it, or None."""
-    if scope.everything:
-        return notice
-    if notice.name in ADMINISTRATORS_ONLY:
-        return None
+def is_visible(notice: Notice, scope: Scope, projects: Mapping[Key, Projects]) -> bool:
+    """Return True if a page may see a notice. One that names nothing is only for administrators."""
+    if scope.everything or notice.name in FOR_EVERYONE:
+        return True
     key = key_of(notice)
     if key is None:
-        return notice
-    found = projects.get(key, frozenset())
+        return False
+    # Notices of deleted objects name their project.
+    named = notice.payload.get("project_id")
+    found = projects.get(key) or (frozenset({named}) if isinstance(named, int) else frozenset())
     if found:
-        return notice if found <= scope.projects.keys() else None
-    if key[0] == "jobs":
-        return notice
-    # It was deleted before its project was known. The page only learns that something was.
-    return replace(notice, text="{}", payload={}) if notice.name.endswith(".removed") else None
+        return found <= scope.projects.keys()
+    # A job without a run is of a game that everybody may watch.
+    return key[0] == "jobs" and notice.payload.get("run_id", key) is None
 
 
 @asynccontextmanager

@@ -51,7 +51,7 @@ class WrongTokenLimit:
 
         A token counts once a minute, because a script that repeats an old one does not guess.
         """
-        network = _network(address)
+        network = network_of(address)
         sent = hashlib.blake2b(token.encode("utf-8", "surrogateescape"), key=self._hash_key, digest_size=16).digest()
         with self._lock:
             now = self._clock()
@@ -61,7 +61,7 @@ class WrongTokenLimit:
             if sent in recent:
                 return
             if len(recent) >= MAX_WRONG_TOKENS:
-                raise _refusal(ceil(WINDOW_SECONDS - (now - min(recent.values()))))
+                raise _refusal(self._message, ceil(WINDOW_SECONDS - (now - min(recent.values()))))
             self._times[network] = {**recent, sent: now}
             self._times.move_to_end(network)
             if len(self._times) > MAX_ADDRESSES:
@@ -71,15 +71,15 @@ class WrongTokenLimit:
         )
 
 
-def _refusal(seconds: int) -> TooManyWrongTokens:
+def _refusal(wrong: str, seconds: int) -> TooManyWrongTokens:
     refusal = TooManyWrongTokens(
-        f"{MAX_WRONG_TOKENS} different wrong tokens came from your address within a minute. Try again in {seconds} s."
+        f"There were {MAX_WRONG_TOKENS} times a {wrong} within a minute. Try again in {seconds} s."
     )
     refusal.headers["Retry-After"] = str(seconds)
     return refusal
 
 
-def _network(address: str) -> str:
+def network_of(address: str) -> str:
     """Return an IPv4 address, or the /64 network of an IPv6 address, since one host may have all of it."""
     try:
         parsed = ipaddress.ip_address(address)

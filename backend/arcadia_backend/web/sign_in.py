@@ -13,7 +13,7 @@ from arcadia_backend.config import COOKIE, CurrentSettings
 from arcadia_backend.database import tables
 from arcadia_backend.database.engine import Db
 from arcadia_backend.database.scope import current
-from arcadia_backend.web.security import Principal, Unauthorized, identify, matches_token
+from arcadia_backend.web.security import Principal, Unauthorized, address_of, identify, matches_token
 from arcadia_backend.web.sessions import SESSION_SECONDS, SessionStore, new_cookie, proof_of
 
 router = APIRouter(tags=["session"])
@@ -173,8 +173,3 @@ def set_cookie(request: Request, response: Response, cookie: str) -> None:
         samesite="strict",
         secure=request.scope["scheme"] == "https",
     )
-
-
-def address_of(request: Request) -> str:
-    """Return the address of the client."""
-    return request.client.host if request.client else ""

@@ -17,7 +17,7 @@ from typing import Any
 from sqlalchemy import ColumnElement, select
 from sqlalchemy.orm import Session
 
-from arcadia_backend.accounts import audit, sign_in, tokens
+from arcadia_backend.accounts import audit, device_login, sign_in, tokens
 from arcadia_backend.alerts.service import ConditionChecker, delete_old_alerts
 from arcadia_backend.artifacts.service import delete_unused_files
 from arcadia_backend.config import Settings
@@ -150,13 +150,14 @@ class Sweeper:
         return math.inf if may_rest else self._settings.sweep_seconds
 
     def _delete_ended(self, now: datetime) -> None:
-        """Delete ended sessions, links, tokens, and old entries of the audit log, once in an hour."""
+        """Delete ended sessions, links, tokens, logins, and old entries of the audit log, once in an hour."""
         if self._ended_deleted is None or now - self._ended_deleted >= ENDED_INTERVAL:
             self._ended_deleted = now
             with self._database.write() as session:
                 audit.delete_old(session, now, self._settings.audit_days)
                 sign_in.delete_ended(session, now)
                 tokens.delete_ended(session, now)
+                device_login.delete_ended(session, now)
 
     def _delete_unused_files(self, now: datetime) -> None:
         """Delete the files that no artifact names, rarely because it reads the rows of all of them."""

@@ -9,6 +9,7 @@ from types import TracebackType
 
 import httpx
 
+from arcadia._async.accounts import AsyncAccountRequests
 from arcadia._async.artifacts import AsyncArtifactRequests
 from arcadia._async.downloads import export_archive, import_agent, import_archive
 from arcadia._async.projects import AsyncAlertRequests, AsyncProjectRequests
@@ -25,7 +26,12 @@ from arcadia.settings import resolve_token, resolve_url
 
 
 class AsyncClient(
-    AsyncRunRequests, AsyncStudyRequests, AsyncProjectRequests, AsyncAlertRequests, AsyncArtifactRequests
+    AsyncRunRequests,
+    AsyncStudyRequests,
+    AsyncProjectRequests,
+    AsyncAlertRequests,
+    AsyncArtifactRequests,
+    AsyncAccountRequests,
 ):
     """A client of one server. Close it, or use it as a context manager."""
 

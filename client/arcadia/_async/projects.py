@@ -15,6 +15,7 @@ from arcadia._async.studies import AsyncStudy, AsyncStudyRequests
 from arcadia._async.transport import AsyncLinkedRecord, AsyncRefreshable, AsyncRequests
 from arcadia.errors import NotFoundError
 from arcadia.names import RunReferences, require_one_match
+from arcadia.records.account import ProjectMember
 from arcadia.records.artifact import ExportedItems, FilesChoice
 from arcadia.records.server import (
     Alert,
@@ -69,6 +70,30 @@ class AsyncProject(AsyncRefreshable, ProjectRecord):
             body = {"runs": run_ids[start : start + MAX_MOVED]}
             moved["runs"] += (await self._transport.post(f"{self._path}/items", body))["runs"]
         return MovedItems(moved)
+
+    async def members(self) -> list[ProjectMember]:
+        """List the people and groups with a role. Administrators come first."""
+        members = await self._transport.get(f"{self._path}/members")
+        return [ProjectMember(data) for data in members["items"]]
+
+    async def set_role(
+        self, role: str | None, *, email: str | None = None, group: str | None = None
+    ) -> list[ProjectMember]:
+        """Give a person or a group a role, and return all members. Without either, it is everyone's role.
+
+        Roles are viewer, editor and administrator. None closes the project again to everyone without a role.
+        """
+        if email is None and group is None:
+            members = await self._transport.patch(f"{self._path}/members", {"everyone": role})
+        else:
+            body = {"role": role, "email": email, "group": group}
+            members = await self._transport.post(f"{self._path}/members", body)
+        return [ProjectMember(data) for data in members["items"]]
+
+    async def remove_member(self, member: ProjectMember | int) -> None:
+        """Take the role away from a person or a group."""
+        number = member if isinstance(member, int) else member.id
+        await self._transport.delete(f"{self._path}/members/{number}")
 
     async def merge(self, into: str) -> AsyncProject:
         """Move everything into another project, delete this one, and return the other one."""

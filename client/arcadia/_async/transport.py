@@ -96,6 +96,7 @@ class AsyncTransport:
         limit: int | None = None,
         page_size: int = 1_000,
         cursor_name: str = "cursor",
+        next_name: str = "next_cursor",
         read: Callable[[Mapping[str, Any]], list[dict[str, Any]]] = itemgetter("items"),
         **params: Any,
     ) -> list[dict[str, Any]]:
@@ -106,7 +107,7 @@ class AsyncTransport:
             size = page_size if limit is None else min(page_size, limit - len(items))
             page = await self.get(path, **params, limit=size, **{cursor_name: cursor})
             items += read(page)
-            cursor = page["next_cursor"]
+            cursor = page[next_name]
             if cursor is None:
                 break
         return items

@@ -18,6 +18,7 @@ from arcadia.cli import (
     download,
     evaluate,
     launch,
+    login,
     metrics,
     runs,
     scripts,
@@ -68,7 +69,8 @@ def _help(entry: EntryPoint) -> str:
 def add_commands(app: typer.Typer) -> None:
     """Add all commands."""
     add = app.command
-    add("login")(server.login)
+    add("login")(login.login)
+    add("logout")(login.logout)
     add("launch")(launch.launch)
     add("runs")(runs.runs)
     add("show")(runs.show)

@@ -8,8 +8,8 @@ from importlib.metadata import EntryPoint
 from types import ModuleType
 
 import pytest
+from arcadia.cli import login
 from arcadia.cli import main as main_module
-from arcadia.cli import server
 from arcadia.cli.main import main
 from arcadia.errors import ArcadiaError
 
@@ -121,4 +121,4 @@ def test_a_file_that_cannot_be_read_is_named(
 def test_a_piped_token_that_is_not_ascii_is_an_error(content: bytes, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(content), "utf-8"))
     with pytest.raises(ArcadiaError, match="The token from the standard input contains a character that is not ASCII"):
-        server._read_token("http://arcadia.test")
+        login._given_token()

@@ -7,6 +7,7 @@ import type {
   AuditPage,
   FirstAccount,
   GroupEdit,
+  LoginConfirmation,
   NewMember,
   NewPerson,
   NewToken,
@@ -206,6 +207,27 @@ export function useRevokeToken() {
     (id: number) => call("delete", "/api/v1/tokens/{token_id}", { params: { path: { token_id: id } } }),
     { refetch: [peopleKeys.tokens] },
   );
+}
+
+/** Read which command line waits with a code. */
+export function useReadLogin() {
+  return useApiMutation((code: string) => call("post", "/api/v1/account/device", { body: { code } }), {
+    ownErrors: true,
+  });
+}
+
+/** Give a waiting command line a token. */
+export function useConfirmLogin() {
+  return useApiMutation(
+    (body: LoginConfirmation) => call("post", "/api/v1/account/device/confirm", { body }),
+    { ownErrors: true, refetch: [peopleKeys.tokens] },
+  );
+}
+
+export function useRefuseLogin() {
+  return useApiMutation((code: string) => call("post", "/api/v1/account/device/refuse", { body: { code } }), {
+    ownErrors: true,
+  });
 }
 
 /** Read whom a one-time link is for. It stays valid. */

@@ -123,6 +123,7 @@ export const routes: RouteObject[] = [
           { path: "artifacts/:id/:version?", lazy: page(() => import("@/pages/artifacts/ArtifactPage")) },
           { path: "aliases", lazy: page(() => import("@/pages/aliases/AliasesPage")) },
           { path: "settings/:tab?", lazy: page(() => import("@/pages/settings/SettingsPage")) },
+          { path: "device", lazy: page(() => import("@/pages/device/DevicePage")) },
           { path: "wall", lazy: page(() => import("@/pages/wall/WallPage")) },
           { path: "workers", lazy: page(() => import("@/pages/workers/WorkersPage")) },
           ...FORWARDED,

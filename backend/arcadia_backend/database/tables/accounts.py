@@ -1,4 +1,4 @@
-"""Tables of accounts: people, groups, roles, tokens, sessions, one-time links and the audit log."""
+"""Tables of accounts: people, groups, roles, tokens, sessions, one-time links, logins by a code and the audit log."""
 
 from datetime import datetime
 from typing import Any
@@ -7,7 +7,7 @@ from sqlalchemy import BigInteger, CheckConstraint, ForeignKey, Index, String, U
 from sqlalchemy.orm import Mapped, mapped_column
 
 from arcadia_backend.database.columns import utc_now
-from arcadia_backend.database.tables.base import Base, Id, LinkPurpose, unique_where
+from arcadia_backend.database.tables.base import Base, Id, LinkPurpose, LoginState, unique_where
 
 
 class Person(Base):
@@ -140,6 +140,36 @@ class OneTimeLink(Base):
     created_at: Mapped[datetime] = mapped_column(default=utc_now)
     expires_at: Mapped[datetime]
     used_at: Mapped[datetime | None]
+
+
+class DeviceLogin(Base):
+    """A login of a command line, which a person confirms in a browser with a short code."""
+
+    __tablename__ = "device_logins"
+    __table_args__ = ({"sqlite_autoincrement": True},)
+
+    id: Mapped[int] = mapped_column(Id, primary_key=True)
+    # Of the secret with which the command line collects its token.
+    digest: Mapped[str] = mapped_column(String(64), unique=True)
+    # Of the short code that the person sees.
+    code_digest: Mapped[str] = mapped_column(String(64), unique=True)
+    # Of the token. The command line chooses it.
+    name: Mapped[str] = mapped_column(String(100))
+    # Where the request came from, and its network, which limits requests.
+    address: Mapped[str] = mapped_column(String(100))
+    network: Mapped[str] = mapped_column(String(100), index=True)
+    state: Mapped[LoginState] = mapped_column(default="waiting")
+    # Requested, and after the confirmation the allowed ones.
+    scopes: Mapped[list[str]]
+    # Who confirmed it, for which project, and for how many days.
+    person_id: Mapped[int | None] = mapped_column(Id, ForeignKey("people.id", ondelete="CASCADE"), index=True)
+    project_id: Mapped[int | None] = mapped_column(Id, ForeignKey("projects.id", ondelete="CASCADE"), index=True)
+    days: Mapped[int | None]
+    # The least time between two polls, which grows with each early one.
+    interval_seconds: Mapped[int]
+    polled_at: Mapped[datetime | None]
+    created_at: Mapped[datetime] = mapped_column(default=utc_now)
+    expires_at: Mapped[datetime] = mapped_column(index=True)
 
 
 class AuditEntry(Base):

@@ -51,6 +51,8 @@ ChannelKind = Literal["webhook", "apprise"]
 DeliveryState = Literal["waiting", "delivered", "failed"]
 # The use of a one-time link: the first administrator, a new person, or a new password.
 LinkPurpose = Literal["first", "invite", "reset"]
+# A login of the command line is confirmed or refused in a browser. Then a token is collected once.
+LoginState = Literal["waiting", "confirmed", "refused", "used"]
 # A submission is cancelling until its scheduler confirms the end of the job.
 SubmissionState = Literal["submitting", "waiting", "running", "cancelling", "ended"]
 
@@ -105,5 +107,6 @@ class Base(DeclarativeBase):
         ChannelKind: String(16),
         DeliveryState: String(16),
         LinkPurpose: String(8),
+        LoginState: String(12),
         SubmissionState: String(16),
     }
