@@ -65,7 +65,7 @@ def restore_study(session: Session, archive: Archive, entry: ArchivedItem, runs:
     points = [StudyPoint(**each, **of_study) for each in _rows(archive, entry, tables_of.STUDY_POINTS)]
     plan = [StudyRun(**each, **of_study) for each in _rows(archive, entry, tables_of.STUDY_RUNS)]
     _check_plan(study, points, plan)
-    _relocate_diagnosis(study, runs)
+    _relocate(study, runs)
     for planned in plan:
         planned.run_id = _local_id(planned.run_id, runs)
     session.add_all([*points, *plan])
@@ -121,9 +121,11 @@ def _check_plan(study: Study, points: list[StudyPoint], plan: list[StudyRun]) ->
         raise BadArchive(f"The study {study.name[:100]!r} has a seed that is not between 0 and {MAX_SEED:,}.")
 
 
-def _relocate_diagnosis(study: Study, runs: Mapping[int, int]) -> None:
-    """Refer to the imported run whose fix the study tests, or to none if the archive does not contain it."""
+def _relocate(study: Study, runs: Mapping[int, int]) -> None:
+    """Refer to the imported run whose fix the study tests, if the archive has it. Further runs train on workers."""
     diagnosed = read_specification(study).diagnosis
+    if study.specification.get("executor") is not None:
+        study.specification = {**study.specification, "executor": None}
     if diagnosed is None:
         return
     run_id = runs.get(diagnosed.run_id)

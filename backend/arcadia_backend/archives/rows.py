@@ -55,7 +55,7 @@ RUN = RowTable(
     ),
     # Now in the manifest, so that moving a run to another project does not change its content.
     former=("project",),
-    added=("needed_plugins",),
+    added=("needed_plugins", "core_hours", "gpu_hours"),
     numbered=False,
 )
 TAGS = RowTable("tags", tables.RunTag, numbered=False)

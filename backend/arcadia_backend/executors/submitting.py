@@ -53,14 +53,14 @@ def token_of_job(settings: Settings, run_id: int, attempt: int) -> str:
 
 
 @dataclass(frozen=True)
-class Batch:
+class RunBatch:
     """Runs that become one job or array, with the limit of its simultaneous tasks."""
 
     run_ids: Sequence[int]
     limit: int | None = None
 
 
-def waiting_batches(session: Session, name: str, max_orders: int) -> list[Batch]:
+def waiting_batches(session: Session, name: str, max_orders: int) -> list[RunBatch]:
     """Return the runs to submit, in the order of the queue. The runs of a study are submitted together."""
     groups: dict[tuple[int | None, str | None], list[int]] = {}
     waiting = waiting_runs(name).add_columns(Run.queue, StudyRun.study_id)
@@ -68,7 +68,7 @@ def waiting_batches(session: Session, name: str, max_orders: int) -> list[Batch]
         groups.setdefault((study_id, queue), []).append(run_id)
     studies = {study_id for study_id, _ in groups if study_id is not None}
     (limits, growing), open_jobs = _read_studies(session, studies), _count_open(session, studies)
-    batches: list[Batch] = []
+    batches: list[RunBatch] = []
     for (study_id, _), ids in groups.items():
         if study_id in growing:
             continue
@@ -79,7 +79,7 @@ def waiting_batches(session: Session, name: str, max_orders: int) -> list[Batch]
             is_first = open_jobs[study_id] == 0 and max_orders > 1
             chosen = ids[:max_orders] if is_first else ids[: max(0, limit - open_jobs[study_id])]
             open_jobs[study_id] += len(chosen)
-        batches += [Batch(chosen[at : at + max_orders], limit) for at in range(0, len(chosen), max_orders)]
+        batches += [RunBatch(chosen[at : at + max_orders], limit) for at in range(0, len(chosen), max_orders)]
     return batches[:SUBMIT_BATCH]
 
 
@@ -128,7 +128,7 @@ class Submitter:
                 break
             self._submit(name, executor, batch)
 
-    def _submit(self, name: str, executor: Executor, batch: Batch) -> None:
+    def _submit(self, name: str, executor: Executor, batch: RunBatch) -> None:
         """Store the submissions of waiting runs, and submit them."""
         with self._database.write() as session:
             locked = select(Run).where(Run.id.in_(batch.run_ids)).order_by(Run.id).with_for_update()

@@ -10,7 +10,7 @@ from arcadia_backend.database.engine import Database
 from arcadia_backend.database.tables import ExecutorSettings, Run, RunSubmission
 from arcadia_backend.executors.executor import ExecutorError, SchedulerJob
 from arcadia_backend.executors.slurm import read_jobs
-from arcadia_backend.executors.submitting import Batch, waiting_batches
+from arcadia_backend.executors.submitting import RunBatch, waiting_batches
 from tests.factories import Api
 
 STUDY: dict[str, Any] = {"name": "Seeds", "preset": "paac-cartpole", "total_steps": 1_000, "executor": "slurm"}
@@ -59,7 +59,7 @@ def start(api: Api, **others: Any) -> list[int]:
     return [run for run in runs if run is not None]
 
 
-def batches(database: Database, max_orders: int = 1_000) -> list[Batch]:
+def batches(database: Database, max_orders: int = 1_000) -> list[RunBatch]:
     """Return the runs to submit."""
     with database.read() as session:
         return waiting_batches(session, "slurm", max_orders)
@@ -76,9 +76,9 @@ def test_the_runs_of_a_study_are_one_array_once_all_are_created(api: Api, databa
     single = api.launch(executor="slurm")["id"]
     runs = start(api, seeds=120, max_concurrent_runs=5)
     # The request creates a hundred, and the scheduler the others.
-    assert (len(runs), batches(database)) == (100, [Batch([single])])
+    assert (len(runs), batches(database)) == (100, [RunBatch([single])])
     runs = start(api, seeds=8, max_concurrent_runs=5)
-    assert batches(database) == [Batch([single]), Batch(runs, 5)]
+    assert batches(database) == [RunBatch([single]), RunBatch(runs, 5)]
 
 
 @pytest.mark.usefixtures("slurm")
@@ -91,14 +91,14 @@ def test_more_jobs_of_a_study_never_exceed_its_limit(api: Api, database: Databas
             row.state = "ended"
         for run in runs[:3]:
             session.get_one(Run, run).state = "finished"
-    assert batches(database) == [Batch(runs[6:8], 5)]
+    assert batches(database) == [RunBatch(runs[6:8], 5)]
 
 
 @pytest.mark.usefixtures("slurm")
 def test_a_scheduler_without_arrays_gets_single_jobs(api: Api, database: Database) -> None:
     singles = [api.launch(executor="slurm")["id"] for _ in range(2)]
     runs = start(api, seeds=4, max_concurrent_runs=3)
-    wanted = [*(Batch([run]) for run in singles), *(Batch([run], 3) for run in runs[:3])]
+    wanted = [*(RunBatch([run]) for run in singles), *(RunBatch([run], 3) for run in runs[:3])]
     assert batches(database, max_orders=1) == wanted
 
 
