@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 from fastapi.testclient import TestClient
+from pydantic import SecretStr
 
 from arcadia_backend.app import create_app
 from arcadia_backend.config import Settings
@@ -77,3 +78,25 @@ def test_files_are_complete_and_a_checkpoint_can_be_forked_and_pinned(upgraded: 
         hashlib.sha256(content).digest()
         == hashlib.sha256(upgraded.get(f"/api/v1/files/{checkpoint['file_id']}").content).digest()
     )
+
+
+def test_the_token_works_until_the_first_account_which_gets_all_runs(tmp_path: Path) -> None:
+    unpack(tmp_path)
+    app = create_app(Settings(data_dir=tmp_path / "data", token=SecretStr("installation")))
+    with TestClient(app, base_url="http://127.0.0.1") as owner:
+        assert owner.get("/api/v1/runs").status_code == 401
+        owner.headers["Authorization"] = "Bearer installation"
+        runs = owner.get("/api/v1/runs").json()["total"]
+        assert runs > len(METHODS)
+        ana = {"name": "Ana", "email": "ana@example.org", "password": "correct horse battery"}
+        created = owner.post("/api/v1/people/first", json=ana)
+        assert (created.status_code, created.json()["is_administrator"]) == (201, True)
+        # From here on the cookie of the account counts.
+        refused = owner.get("/api/v1/runs")
+        assert refused.status_code == 401
+        assert refused.json()["detail"].startswith("ARCADIA_TOKEN opens a server without accounts.")
+        del owner.headers["Authorization"]
+        page = owner.get("/api/v1/runs").json()
+        assert page["total"] == runs
+        mine = owner.get("/api/v1/runs", params={"filter": "person = me"}).json()
+        assert mine["total"] == runs
