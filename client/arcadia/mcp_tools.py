@@ -262,8 +262,7 @@ class CreatingTools(Tools):
     ) -> dict[str, Any]:
         """Queue a new run of a preset."""
         body = {"preset": preset, "overrides": changes or None, "name": name, "tags": tags, "notes": notes}
-        body |= {"project": project, "executor": executor}
-        return _pick(await self._post(context, "/runs", body), RUN_FIELDS)
+        return _pick(await self._post(context, "/runs", body | {"project": project, "executor": executor}), RUN_FIELDS)
 
     async def review_replay(
         self,
