@@ -26,13 +26,9 @@ VERSION_FIELDS = "name project kind version aliases bytes file_count created_at 
 # Fields of a run that an assistant rarely needs, and that would fill its context.
 _LONG_FIELDS = ("actions", "versions", "poster_file_id", "color", "command", "roles", "start_steps")
 RunRef = Annotated[int | str, Field(description="Number or unique name of the run, or @last.")]
-ExecutorName = Annotated[
-    Literal["workers", "slurm", "ray"] | None, Field(description="Where it trains. Default: that of the project.")
-]
+ExecutorName = Annotated[Literal["workers", "slurm", "ray"] | None, Field(description="Default: of the project.")]
 ProjectName = Annotated[str | None, Field(description="Name of a project from list_projects.")]
-Filter = Annotated[
-    str | None, Field(description="Expression such as learning_rate < 1e-3 and env:Pong and best_return > 15.")
-]
+Filter = Annotated[str | None, Field(description="Expression such as learning_rate < 1e-3 and env:Pong.")]
 RunRefs = Annotated[list[int | str], Field(description="Numbers or names of the runs.", min_length=1, max_length=50)]
 
 
@@ -266,8 +262,7 @@ class CreatingTools(Tools):
     ) -> dict[str, Any]:
         """Queue a new run of a preset."""
         body = {"preset": preset, "overrides": changes or None, "name": name, "tags": tags, "notes": notes}
-        where = {"project": project} | ({} if executor is None else {"executor": executor})
-        return _pick(await self._post(context, "/runs", body | where), RUN_FIELDS)
+        return _pick(await self._post(context, "/runs", body | {"project": project, "executor": executor}), RUN_FIELDS)
 
     async def review_replay(
         self,
