@@ -11,9 +11,9 @@ from collections.abc import Iterator, Sequence
 from importlib.metadata import Distribution, PackageNotFoundError, distribution
 from pathlib import Path
 
+import arcadia
 from packaging.requirements import Requirement
 
-import arcadia
 import arcadia_workers
 from arcadia_workers.contract import build
 from arcadia_workers.worker.bundle import start
