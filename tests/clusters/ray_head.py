@@ -10,7 +10,6 @@ import sysconfig
 import tempfile
 import venv
 from collections.abc import Iterator
-from functools import partial
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -27,7 +26,13 @@ from tests.workers.waiting import wait_until
 REPOSITORY = Path(__file__).parents[2]
 # Packages of `ray[default]` that Arcadia does not need. They are kept between test runs.
 HOME = REPOSITORY / ".setup" / "ray-default"
-TRIES = 4
+# The program `ray`, which waits for its own parts for longer than 30 s on a busy host.
+PATIENT_RAY = """
+from arcadia_workers.trainer.methods.gorila.ray_cluster import more_time
+from ray.scripts.scripts import main
+with more_time(300):
+    main()
+"""
 
 
 def require_ray() -> Path:
@@ -153,25 +158,9 @@ class RayHead:
         return str(self.nodes()[0]["node_ip"])
 
     def _start(self, name: str, options: list[str]) -> subprocess.Popen[bytes]:
-        """Start a node. Ray waits at most 30 s for its own parts, which are too few for a busy host."""
-        for _ in range(TRIES):
-            output = self._directory / f"{name}-{len(self._processes)}.output"
-            process = self._try_to_start(output, options)
-            wait_until(partial(_has_settled, process, output))
-            if process.poll() is None:
-                return process
-        pytest.fail(f"Ray did not start in {TRIES} tries: {output.read_text()[-500:]}")
-
-    def _try_to_start(self, file: Path, options: list[str]) -> subprocess.Popen[bytes]:
-        command = [
-            str(self._python),
-            "-m",
-            "ray.scripts.scripts",
-            "start",
-            "--block",
-            "--disable-usage-stats",
-            *options,
-        ]
+        """Start a node, and wait until it has joined the cluster."""
+        file = self._directory / f"{name}-{len(self._processes)}.output"
+        command = [str(self._python), "-c", PATIENT_RAY, "start", "--block", "--disable-usage-stats", *options]
         # The nodes' Python runs the roles of Gorila.
         path = ":".join(str(REPOSITORY / folder) for folder in ("backend", "workers", ".", "client"))
         given = {name: value for name, value in os.environ.items() if not name.startswith("ARCADIA_")}
@@ -194,6 +183,8 @@ class RayHead:
                 preexec_fn=die_with_parent,
             )
         self._processes.append(process)
+        wait_until(lambda: process.poll() is not None or b"Ray runtime started" in file.read_bytes())
+        assert process.poll() is None, file.read_text()[-1_000:]
         return process
 
     def _all(self) -> Iterator[psutil.Process]:
@@ -210,8 +201,3 @@ class RayHead:
         for started in self._processes:
             started.wait()
         self._processes.clear()
-
-
-def _has_settled(process: subprocess.Popen[bytes], output: Path) -> bool:
-    """Return True if a node has started, or has ended instead."""
-    return process.poll() is not None or b"Ray runtime started" in output.read_bytes()

@@ -66,7 +66,7 @@ def test_a_bundle_trains_on_a_host_without_internet(bundle: Path, cable: Cable, 
         done = unbundled(bundle, *job, folder=folder, prefix=cable.prefix)
         assert done.returncode == 0, done.stdout + done.stderr
         finished = installation.run(run)
-        assert (finished["state"], finished["step"] >= 3_000) == ("finished", True)
+        assert (finished["state"], finished["step"] >= 3_000) == ("finished", True), finished["state_reason"]
         assert installation.wait_for_checkpoint(run) >= 3_000
     (unpacked,) = folder.glob("arcadia-bundle-*")
     # A second start uses what the first one has unpacked.

@@ -11,6 +11,7 @@ from collections.abc import Iterator, Sequence
 from importlib.metadata import Distribution, PackageNotFoundError, distribution
 from pathlib import Path
 
+import arcadia
 from packaging.requirements import Requirement
 
 import arcadia_workers
@@ -19,6 +20,8 @@ from arcadia_workers.worker.bundle import start
 
 # What Arcadia's own distribution names its dependencies on the host of a worker.
 EXTRAS = ("worker", "trainer")
+# Trainers use its description of their host.
+CLIENT = "arcadia-client"
 SHEBANG = b"#!/usr/bin/env python3\n"
 # Higher levels take minutes, and save a few percent.
 COMPRESSION = 1
@@ -35,8 +38,8 @@ def parse_arguments(arguments: Sequence[str] | None) -> argparse.Namespace:
 def needed_distributions() -> dict[str, Distribution]:
     """Return the installed distributions that a worker needs, by normalized name."""
     found: dict[str, Distribution] = {}
-    arcadia = distribution("arcadia")
-    waiting = [*_requirements(arcadia, EXTRAS, only_extras=True)]
+    server = distribution("arcadia")
+    waiting = [Requirement(CLIENT), *_requirements(server, EXTRAS, only_extras=True)]
     seen: set[tuple[str, frozenset[str]]] = set()
     while waiting:
         required = waiting.pop()
@@ -49,7 +52,7 @@ def needed_distributions() -> dict[str, Distribution]:
         except PackageNotFoundError:
             sys.exit(f"arcadia worker-bundle: {required.name} is not installed here. Install the worker first.")
         waiting += _requirements(found[name], tuple(required.extras))
-    return {**found, "arcadia": arcadia}
+    return {**found, "arcadia": server}
 
 
 def _requirements(of: Distribution, extras: Sequence[str], *, only_extras: bool = False) -> Iterator[Requirement]:
@@ -69,15 +72,16 @@ def packed_files(distributions: dict[str, Distribution]) -> Iterator[tuple[str, 
         for file in each.files or []:
             is_metadata = ".dist-info" in file.parts[0]
             # An editable installation of Arcadia lists no modules, so they are added below.
-            is_ours = name == "arcadia" and not is_metadata
+            is_ours = name in ("arcadia", CLIENT) and not is_metadata
             if file.parts[0] != ".." and file.suffix not in (".pyc", ".pth") and not is_ours:
                 path = Path(str(each.locate_file(file)))
                 if path.is_file():
                     yield file.as_posix(), path
-    ours = Path(arcadia_workers.__file__).parent
-    for path in sorted(ours.rglob("*")):
-        if path.is_file() and path.suffix != ".pyc" and path.name != build.COMMIT_FILE:
-            yield f"{ours.name}/{path.relative_to(ours).as_posix()}", path
+    for package in (arcadia, arcadia_workers):
+        ours = Path(str(package.__file__)).parent
+        for path in sorted(ours.rglob("*")):
+            if path.is_file() and path.suffix != ".pyc" and path.name != build.COMMIT_FILE:
+                yield f"{ours.name}/{path.relative_to(ours).as_posix()}", path
 
 
 def write(output: Path) -> None:
