@@ -87,3 +87,16 @@ def test_search_and_counts_do_not_show_hidden_runs(lab: Lab, text: str) -> None:
     assert client.get("/api/v1/run-actions", params={"text": text}).json()["runs"] == 0
     assert client.get("/api/v1/run-groups", params={"by": "name", "text": text}).json()["total"] == 0
     assert client.get("/api/v1/runs").json()["total"] == 1
+
+
+@pytest.mark.parametrize(
+    ("query", "status"),
+    [
+        ({"filter": "learning_rate > 0"}, 200),
+        ({"sort": "learning_rate,-last(train/entropy)"}, 200),
+        ({"filter": "invented > 0"}, 422),
+        ({"sort": "-last(invented)"}, 422),
+    ],
+)
+def test_settings_and_metrics_of_expressions_are_looked_up(lab: Lab, query: dict[str, str], status: int) -> None:
+    assert lab.client("editor").get("/api/v1/runs", params=query).status_code == status

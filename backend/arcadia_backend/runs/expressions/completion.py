@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal
 
 from fastapi import Query
 from pydantic import BaseModel, Field
-from sqlalchemy import ColumnElement, Select, exists, select
+from sqlalchemy import ColumnElement, Select, select
 from sqlalchemy.orm import Session
 
 from arcadia_backend.database.columns import utc_now
@@ -80,12 +80,14 @@ CATALOG_TITLES = {metric.name: metric.title for section in CATALOG for metric in
 def require_known(session: Session, parsed: Parsed) -> None:
     """Raise ExpressionError if no run has a field or a metric of the expression."""
     for setting, span in parsed.settings:
-        if not session.scalar(select(exists().where(RunSetting.name == setting.name))):
+        # Not `exists()`, to which the condition of rights is not added.
+        if session.scalar(select(RunSetting.name).where(RunSetting.name == setting.name).limit(1)) is None:
             close = similar(setting.name, [*COLUMN_BY_NAME, *setting_names(session)])
             message = f"no run has a value {shortened(setting.name)!r}{did_you_mean(close)}"
             raise ExpressionError(message, span, close)
     for metric, span in parsed.metrics:
-        if metric.name in CATALOG_TITLES or session.scalar(select(exists().where(MetricSeries.name == metric.name))):
+        known = select(MetricSeries.name).where(MetricSeries.name == metric.name).limit(1)
+        if metric.name in CATALOG_TITLES or session.scalar(known) is not None:
             continue
         close = similar(metric.name, metric_titles(session))
         message = f"no run has a metric {shortened(metric.name)!r}{did_you_mean(close)}"
