@@ -144,7 +144,7 @@ class Ray:
     def _read(self, path: str, body: Mapping[str, Any] | None = None) -> dict[str, Any]:
         answer = self._call(path, body)
         if not isinstance(answer, dict):
-            raise ExecutorError(f"{self._settings.address} does not answer as Ray does.")
+            raise ExecutorError(f"The server at {self._settings.address} does not answer as Ray does.")
         return answer
 
     def _call(self, path: str, body: Mapping[str, Any] | None) -> Any:
@@ -153,7 +153,7 @@ class Ray:
         try:
             reply = self._http.get(path) if body is None else self._http.post(path, json=body)
         except httpx.HTTPError as error:
-            raise ExecutorError(f"{address} is not reachable: {error or type(error).__name__}") from error
+            raise ExecutorError(f"Ray at {address} is not reachable: {error or type(error).__name__}") from error
         if reply.status_code in (httpx.codes.UNAUTHORIZED, httpx.codes.FORBIDDEN):
             said = " ".join(reply.text.split())[:200]
             raise ExecutorError(f"Ray refuses the token ({said}). Set ARCADIA_RAY_TOKEN to the token of the cluster.")
@@ -164,7 +164,7 @@ class Ray:
         try:
             return reply.json()
         except ValueError:
-            raise ExecutorError(f"{address} does not answer as Ray does.") from None
+            raise ExecutorError(f"The server at {address} does not answer as Ray does.") from None
 
 
 def read_jobs(listed: Any) -> list[SchedulerJob]:
