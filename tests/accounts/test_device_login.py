@@ -188,7 +188,8 @@ def test_only_a_signed_in_browser_confirms(client: TestClient) -> None:
 
 def test_without_accounts_there_is_no_login(client: TestClient) -> None:
     assert client.post(f"{API}/session/device", json=REQUEST).status_code == 409
-    assert client.post(f"{API}/account/device", json={"code": "x"}).status_code == 409
+    for path in ("account/device", "account/device/refuse"):
+        assert client.post(f"{API}/{path}", json={"code": "x"}).status_code == 409
 
 
 @pytest.mark.parametrize("scopes", [["read", "write"], ["log"]])

@@ -124,5 +124,6 @@ def confirm_login(db: Db, request: Request, given: schemas.ConfirmLogin) -> Resp
 def refuse_login(db: Db, request: Request, given: schemas.LoginCode) -> Response:
     """Refuse a waiting login."""
     with db.write() as session:
-        device_login.refuse(session, _find(session, request, given.code, lock=True), own_account(session))
+        person = own_account(session)
+        device_login.refuse(session, _find(session, request, given.code, lock=True), person)
     return Response(status_code=204)
