@@ -47,6 +47,8 @@ REFUSED_THOUGH_VALID = (
     "^/api/v1/(runs/{run_id}|studies/{study_id}|projects/{project_id}(/merge)?)$",
     # Tags and a project belong only to some of the actions on many runs.
     "^/api/v1/(runs/bulk|bulk-actions)$",
+    # Runs train only where a scheduler is set up.
+    "^/api/v1/executors/default$",
     # A view belongs to a project that exists.
     "^/api/v1/views$",
     # An archive is not arbitrary bytes, and its runs are a list separated by commas.
@@ -58,6 +60,8 @@ REFUSED_THOUGH_VALID = (
     # An alias names a checkpoint that exists. An alias given as a run's checkpoint may belong to another run.
     "^/api/v1/(aliases|runs/{run_id}/(agent|live))$",
 )
+# RFC 8628 answers 400 to a code that is unknown, has expired, or has not been confirmed yet.
+DEVICE_CODES = "^/api/v1/session/device/token$"
 VALID = ["2xx", "3xx", "401", "403", "404", "409", "410", "429"]
 
 
@@ -85,6 +89,10 @@ def configuration(door: Door, cases: int) -> SchemathesisConfig:
             "operations": [
                 {"include-path-regex": "^/api/v1/worker/", "headers": door.worker},
                 *({"include-path-regex": paths, "checks": accepting} for paths in REFUSED_THOUGH_VALID),
+                {
+                    "include-path-regex": DEVICE_CODES,
+                    "checks": {"positive_data_acceptance": {"expected-statuses": [*VALID, "400"]}},
+                },
             ],
         }
     )
