@@ -26,7 +26,7 @@ export function ExecutorSelect({ value, unset, onChange, ...others }: ExecutorSe
       {...others}
       data={[
         ...(unset === undefined ? [] : [{ value: UNSET, label: unset }]),
-        ...executors.map(({ name, title }) => ({ value: name as string, label: title })),
+        ...executors.map(({ name, title }) => ({ value: name, label: title })),
       ]}
       allowDeselect={false}
       value={value ?? UNSET}

@@ -42,7 +42,7 @@ export function TokenFields({ limits, offered, problems, onChange }: TokenFields
         label="It may"
         value={limits.scopes}
         error={problems.scopes}
-        onChange={(scopes) => onChange({ ...limits, scopes: scopes as TokenScope[] })}
+        onChange={(scopes) => onChange({ ...limits, scopes: scopes })}
       >
         <Stack gap="xs" mt="xs">
           {offered.map((scope) => (
