@@ -14,9 +14,10 @@ from typing import Any
 import httpx
 import psutil
 
-from arcadia_backend.startup.parts import die_with_parent, free_port
+from arcadia_backend.startup.parts import die_with_parent
 from tests.journals import Journals, assert_kept
 from tests.processes import command_line, trains
+from tests.server_process import free_port
 from tests.workers.redis_server import RedisServer
 from tests.workers.waiting import PATIENCE_SECONDS
 

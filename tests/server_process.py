@@ -1,6 +1,7 @@
 """A backend in a separate process, for tests over real HTTP."""
 
 import os
+import socket
 import subprocess
 import sys
 from collections.abc import Mapping
@@ -8,8 +9,30 @@ from pathlib import Path
 
 import httpx
 
-from arcadia_backend.startup.parts import die_with_parent, free_port
+from arcadia_backend.startup import parts
+from arcadia_backend.startup.parts import die_with_parent
 from tests.workers.waiting import PATIENCE_SECONDS, wait_until
+
+# Names that this process holds, one for each port that it has chosen.
+_chosen: list[socket.socket] = []
+
+
+def free_port() -> int:
+    """Return a free port that no other process of tests chooses while this one runs.
+
+    A server binds its port later, and again after it is killed. The kernel knows the names of abstract sockets, and
+    forgets them with the process.
+    """
+    while True:
+        port, name = parts.free_port(), socket.socket(socket.AF_UNIX)
+        try:
+            name.bind(f"\0arcadia-tests-port-{port}")
+        except OSError:
+            name.close()
+        else:
+            _chosen.append(name)
+            return port
+
 
 SERVER = """
 import sys, uvicorn

@@ -10,10 +10,10 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from arcadia_backend.startup.parts import free_port
 from tests.browser.reported import installation_without_workers, open_api
 from tests.chromium import open_context
 from tests.factories import Api, metrics
+from tests.server_process import free_port
 
 USERS_TOKEN = "token-of-the-users"
 

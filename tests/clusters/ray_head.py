@@ -18,9 +18,10 @@ import httpx
 import psutil
 import pytest
 
-from arcadia_backend.startup.parts import die_with_parent, free_port
+from arcadia_backend.startup.parts import die_with_parent
 from arcadia_workers.trainer.methods.gorila.ray_cluster import OWN_RAY
 from tests.processes import command_line
+from tests.server_process import free_port
 from tests.workers.waiting import wait_until
 
 REPOSITORY = Path(__file__).parents[2]

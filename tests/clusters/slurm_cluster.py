@@ -13,7 +13,7 @@ from typing import Any
 import psutil
 import pytest
 
-from arcadia_backend.startup.parts import free_port
+from tests.server_process import free_port
 from tests.workers.waiting import PATIENCE_SECONDS, wait_until
 
 PACKAGES = ("slurmctld", "slurmd", "slurm-client", "munge")

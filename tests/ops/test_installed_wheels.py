@@ -14,8 +14,8 @@ import httpx
 import psutil
 import pytest
 
-from arcadia_backend.startup.parts import free_port
 from tests.processes import has_ended
+from tests.server_process import free_port
 from tests.workers.waiting import wait_until
 
 ROOT = Path(__file__).parents[2]

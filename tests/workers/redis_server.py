@@ -6,7 +6,8 @@ from pathlib import Path
 
 import redis
 
-from arcadia_backend.startup.parts import die_with_parent, free_port, redis_program
+from arcadia_backend.startup.parts import die_with_parent, redis_program
+from tests.server_process import free_port
 from tests.workers.waiting import wait_until
 
 

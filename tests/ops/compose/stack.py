@@ -11,7 +11,7 @@ from typing import Any
 
 import httpx
 
-from arcadia_backend.startup.parts import free_port
+from tests.server_process import free_port
 from tests.workers.waiting import wait_until
 
 ROOT = Path(__file__).parents[3]

@@ -1,5 +1,6 @@
 """The Redis program of `arcadia up`: the system's, or the one in a wheel."""
 
+import multiprocessing
 import os
 import socket
 from importlib.machinery import ModuleSpec
@@ -9,6 +10,7 @@ import pytest
 
 from arcadia_backend.startup import parts
 from arcadia_backend.startup.parts import NoRedisError, free_port, redis_program
+from tests import server_process
 
 
 @pytest.mark.parametrize(
@@ -26,6 +28,20 @@ def test_a_free_port_is_not_one_that_the_kernel_gives_to_connections(
     assert found in free
     with socket.create_server(("127.0.0.1", found)):
         assert all(free_port() != found for _ in range(100))
+
+
+def test_tests_leave_a_port_to_the_process_that_chose_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    with multiprocessing.get_context("fork").Pool(1) as other:
+        monkeypatch.setattr(parts, "free_port", iter([2**20, 2**20 + 1]).__next__)
+        assert other.apply(choose, (2**20,)) == 2**20
+        assert server_process.free_port() == 2**20 + 1
+
+
+def choose(port: int) -> int:
+    """Choose this port, in another process."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(parts, "free_port", lambda: port)
+        return server_process.free_port()
 
 
 @pytest.fixture

@@ -18,8 +18,8 @@ from typing import Any
 import psutil
 import pytest
 
-from arcadia_backend.startup.parts import free_port
 from tests.processes import command_line, has_ended
+from tests.server_process import free_port
 from tests.workers.waiting import PATIENCE_SECONDS, wait_until
 
 REPOSITORY = Path(__file__).parents[4]
