@@ -6,6 +6,7 @@ Revises: 0038
 
 import json
 from collections.abc import Iterator
+from decimal import Decimal
 from typing import Any
 
 import sqlalchemy as sa
@@ -73,10 +74,18 @@ def _columns(value: Any) -> tuple[str, float | None, str]:
     if isinstance(value, int | float):
         small = 0.0 if abs(value) <= SMALLEST_NUMBER else None
         is_usual = SMALLEST_NUMBER < abs(value) <= LARGEST_NUMBER
-        return "number", float(value) if is_usual else small, repr(value)
+        return "number", float(value) if is_usual else small, _digits(value)
     if isinstance(value, str):
         return "text", None, value
     return "json", None, json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+
+
+def _digits(value: float) -> str:
+    """Return all digits, as of the number that PostgreSQL reads from its JSON. It has no -0.0 and no exponents."""
+    text = repr(value)
+    if "e+" in text:
+        return f"{Decimal(text):f}"
+    return "0.0" if text == "-0.0" else text
 
 
 def downgrade() -> None:

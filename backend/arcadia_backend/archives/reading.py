@@ -49,6 +49,7 @@ from arcadia_backend.studies.points import read_specification
 from arcadia_backend.studies.service import announce_study
 from arcadia_backend.studies.specification import MAX_SEED, find_errors
 from arcadia_workers.contract.values import LARGEST_SMALL
+from arcadia_workers.contract.worker_api import WORKERS
 
 MAX_ROWS = 100_000
 
@@ -124,8 +125,8 @@ def _check_plan(study: Study, points: list[StudyPoint], plan: list[StudyRun]) ->
 def _relocate(study: Study, runs: Mapping[int, int]) -> None:
     """Refer to the imported run whose fix the study tests, if the archive has it. Further runs train on workers."""
     diagnosed = read_specification(study).diagnosis
-    if study.specification.get("executor") is not None:
-        study.specification = {**study.specification, "executor": None}
+    if study.specification.get("executor") not in (None, WORKERS):
+        study.specification = {**study.specification, "executor": WORKERS}
     if diagnosed is None:
         return
     run_id = runs.get(diagnosed.run_id)

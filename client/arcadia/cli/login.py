@@ -102,8 +102,12 @@ def _requires_token(url: str) -> bool:
 
 
 def _has_accounts(url: str) -> bool:
+    """Return True if people sign in to a server. One with only its own token does not say how."""
     with Client(url) as client:
-        return bool(client.transport.get("/session/methods")["password"])
+        try:
+            return bool(client.transport.get("/session/methods")["password"])
+        except UnauthorizedError:
+            return False
 
 
 def _given_token() -> Token | None:

@@ -7,6 +7,7 @@ import pytest
 from sqlalchemy import text
 
 from arcadia_backend.database.engine import Database
+from arcadia_backend.database.tables import MAIN_ID
 from arcadia_backend.doorbell import Doorbell
 from arcadia_backend.runs import bulk, service
 from arcadia_backend.runs.bulk import BulkActionThread
@@ -286,5 +287,7 @@ def test_pages_get_one_notice_about_all_runs(
     began = start(api, "archive")
     while thread.run_once():
         pass
-    assert [notice for notice in notices if notice[0] != "bulk.changed"] == [("run.changed", {}), ("run.log", {})]
+    assert [notice for notice in notices if notice[0] != "bulk.changed"] == [
+        (name, {"project_id": MAIN_ID}) for name in ("run.changed", "run.log")
+    ]
     assert ("bulk.changed", {"id": began["id"]}) in notices
