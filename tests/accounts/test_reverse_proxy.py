@@ -1,16 +1,18 @@
 """People whom a reverse proxy has signed in, and names it in a header."""
 
-from concurrent.futures import ThreadPoolExecutor
-from threading import Barrier
+from concurrent.futures import Future, ThreadPoolExecutor
+from threading import Barrier, Event, Semaphore
 
 import pytest
 from fastapi.testclient import TestClient
+from sqlalchemy.orm import Session
 
+from arcadia_backend.accounts import sign_in
 from arcadia_backend.config import Settings
 from arcadia_backend.live.watches import Credentials
 from arcadia_backend.web.serving import behind_proxies, server_options
 from tests.accounts.signing_in import API, create_first, read
-from tests.workers.waiting import PATIENCE_SECONDS
+from tests.workers.waiting import PATIENCE_SECONDS, wait_until
 
 HEADER = "X-Remote-User"
 PROXY, ELSEWHERE = "10.0.0.5", "10.0.0.6"
@@ -58,6 +60,30 @@ def test_first_requests_at_once_add_one_person(owner: TestClient) -> None:
     with ThreadPoolExecutor(AT_ONCE) as threads:
         assert len(set(threads.map(ask, range(AT_ONCE)))) == 1
     assert [each["name"] for each in read(owner.get(f"{API}/people"))] == ["Ana", "bo"]
+
+
+def test_a_request_during_the_first_look_for_accounts_waits_for_it(
+    owner: TestClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    count, looks, go = sign_in.count_people, Semaphore(0), Event()
+
+    def look(session: Session) -> int:
+        looks.release()
+        assert go.wait(PATIENCE_SECONDS)
+        return count(session)
+
+    monkeypatch.setattr(sign_in, "count_people", look)
+    with ThreadPoolExecutor(2) as threads:
+
+        def ask() -> Future[int]:
+            return threads.submit(lambda: browser(owner).get(f"{API}/runs").status_code)
+
+        first = ask()
+        assert looks.acquire(timeout=PATIENCE_SECONDS)
+        second = ask()
+        wait_until(lambda: second.done() or looks.acquire(blocking=False))
+        go.set()
+        assert (first.result(), second.result()) == (401, 401)
 
 
 def test_the_header_of_another_address_is_ignored(owner: TestClient) -> None:

@@ -89,9 +89,12 @@ class CallerCredentials:
 
     def check_accounts(self) -> None:
         """Find out whether there are accounts."""
-        self._checked_until, self._generation = time.monotonic() + CACHE_SECONDS, roles.generation()
+        checked_until, generation = time.monotonic() + CACHE_SECONDS, roles.generation()
         with acting_as(OWNER), self._database.read() as session:
-            self._has_accounts = sign_in.count_people(session) > 0
+            has_accounts = sign_in.count_people(session) > 0
+        # Afterwards, because requests that arrive during the query must wait for their own.
+        self._has_accounts |= has_accounts
+        self._checked_until, self._generation = checked_until, generation
 
     @staticmethod
     def is_known(acting: Scope) -> bool:
