@@ -379,3 +379,17 @@ def suite_repeats(rows: Rows) -> Lines:
     """Show how often the whole suite failed."""
     columns = {"commit": "{commit}", "passed": "{passed:,}", "failed": "{failed}", "minutes": "{minutes}"}
     return listing(rows, {**columns, "beside": "{beside}"})
+
+
+@table("rights-cost.csv")
+def rights_cost(rows: Rows) -> Lines:
+    """Show the processor times of a page of runs for an administrator and for a person with a role."""
+    lines = [["query", "administrator, median and p95", "person, median and p95", "ratio of the medians"]]
+    for row in rows:
+        cells = [
+            f"{show(number(row[f'{caller}_median']), 1)} and {show(number(row[f'{caller}_p95']), 1, ' ms')}"
+            for caller in ("administrator", "person")
+        ]
+        ratio = number(row["person_median"]) / number(row["administrator_median"])
+        lines.append([f"`{row['query']}`", *cells, show(ratio, 2)])
+    return lines
