@@ -1,8 +1,9 @@
 """Routes of /workers for users, and of /worker/… for workers: heartbeat, claim, events, release and goodbye."""
 
+from dataclasses import dataclass
 from typing import Annotated
 
-from fastapi import APIRouter, Query, Request, Response
+from fastapi import APIRouter, Depends, Query, Request, Response
 from sqlalchemy.orm import Session
 
 from arcadia_backend import workers
@@ -32,123 +33,15 @@ transfer_router = APIRouter(tags=["files"])
 Attempt = Annotated[AttemptNumber, Query()]
 # What a database stores as the size of a file. ARCADIA_MAX_FILE_BYTES limits files further.
 MAX_SIZE = 2**53
-
-
-@transfer_router.put("/worker/runs/{run_id}/files", openapi_extra=BODY)
-async def upload_file(
-    request: Request,
-    db: Db,
-    settings: CurrentSettings,
-    run_id: PathId,
-    attempt: Attempt,
-    kind: FileKind,
-    path: RunPath,
-    sha256: Sha256,
-) -> UploadedFile:
-    """Upload a file of a run. A repeated upload changes nothing."""
-    return await _receive(request, db, settings, _of_run(run_id, attempt), kind, path, sha256)
-
-
-@transfer_router.put("/worker/jobs/{job_id}/files", openapi_extra=BODY)
-async def upload_job_file(
-    request: Request,
-    db: Db,
-    settings: CurrentSettings,
-    job_id: PathId,
-    attempt: Attempt,
-    kind: FileKind,
-    path: RunPath,
-    sha256: Sha256,
-) -> UploadedFile:
-    """Upload a file of a job. A repeated upload changes nothing."""
-    return await _receive(request, db, settings, _of_job(job_id, attempt), kind, path, sha256)
-
-
 Offset = Annotated[int, Query(ge=0, le=MAX_SIZE, description="Where the piece starts in the file.")]
 Size = Annotated[int, Query(ge=1, le=MAX_SIZE, description="Bytes of the whole file.")]
 
 
-@transfer_router.get("/worker/runs/{run_id}/files")
-def read_upload(
-    db: Db, settings: CurrentSettings, run_id: PathId, attempt: Attempt, kind: FileKind, path: RunPath, sha256: Sha256
-) -> UploadProgress:
-    """Return how much of a file of a run was received in pieces."""
-    return read_progress(db, settings, _upload(_of_run(run_id, attempt), kind, path, sha256), path)
-
-
-@transfer_router.get("/worker/jobs/{job_id}/files")
-def read_job_upload(
-    db: Db, settings: CurrentSettings, job_id: PathId, attempt: Attempt, kind: FileKind, path: RunPath, sha256: Sha256
-) -> UploadProgress:
-    """Return how much of a file of a job was received in pieces."""
-    return read_progress(db, settings, _upload(_of_job(job_id, attempt), kind, path, sha256), path)
-
-
-@transfer_router.patch("/worker/runs/{run_id}/files", openapi_extra=BODY)
-async def upload_piece(
-    request: Request,
-    db: Db,
-    settings: CurrentSettings,
-    run_id: PathId,
-    attempt: Attempt,
-    kind: FileKind,
-    path: RunPath,
-    sha256: Sha256,
-    offset: Offset,
-    size: Size,
-) -> UploadProgress:
-    """Append a piece to a file of a run. The last one stores the file."""
-    upload = _upload(_of_run(run_id, attempt), kind, path, sha256)
-    return await receive_piece(request, db, settings, upload, Piece(path, offset, size))
-
-
-@transfer_router.patch("/worker/jobs/{job_id}/files", openapi_extra=BODY)
-async def upload_job_piece(
-    request: Request,
-    db: Db,
-    settings: CurrentSettings,
-    job_id: PathId,
-    attempt: Attempt,
-    kind: FileKind,
-    path: RunPath,
-    sha256: Sha256,
-    offset: Offset,
-    size: Size,
-) -> UploadProgress:
-    """Append a piece to a file of a job. The last one stores the file."""
-    upload = _upload(_of_job(job_id, attempt), kind, path, sha256)
-    return await receive_piece(request, db, settings, upload, Piece(path, offset, size))
-
-
-@transfer_router.get("/worker/runs/{run_id}/files/{file_id}", response_class=Response)
-def fetch_file(
-    request: Request, db: Db, settings: CurrentSettings, run_id: PathId, file_id: PathId, attempt: Attempt
-) -> Response:
-    """Download a file of the worker's run."""
-    return _send(request, db, settings, _of_run(run_id, attempt), file_id)
-
-
-@transfer_router.get("/worker/jobs/{job_id}/files/{file_id}", response_class=Response)
-def fetch_job_file(
-    request: Request, db: Db, settings: CurrentSettings, job_id: PathId, file_id: PathId, attempt: Attempt
-) -> Response:
-    """Download the checkpoint of the worker's job."""
-    return _send(request, db, settings, _player_of_job(job_id, attempt), file_id)
-
-
-@transfer_router.get("/worker/jobs/{job_id}/starts", response_class=Response)
-def fetch_job_starts(db: Db, job_id: PathId, attempt: Attempt) -> Response:
-    """Download the start points of the worker's job."""
-    with db.read() as session:
-        stored = start_set_of_job(session, JOBS.current(session, job_id, attempt))
-    return Response(stored.content, media_type="application/json", headers={"ETag": f'"{stored.sha256}"'})
-
-
-def _of_run(run_id: int, attempt: int) -> FindMaker:
+def _of_run(run_id: PathId, attempt: Attempt) -> FindMaker:
     return lambda session, lock: service.Maker(RUNS.current(session, run_id, attempt, lock=lock).id, attempt)
 
 
-def _of_job(job_id: int, attempt: int) -> FindMaker:
+def _of_job(job_id: PathId, attempt: Attempt) -> FindMaker:
     def find(session: Session, lock: bool) -> service.Maker:
         job = JOBS.current(session, job_id, attempt, lock=lock)
         return service.Maker(job.run_id, attempt, job.id)
@@ -156,7 +49,7 @@ def _of_job(job_id: int, attempt: int) -> FindMaker:
     return find
 
 
-def _player_of_job(job_id: int, attempt: int) -> FindMaker:
+def _player_of_job(job_id: PathId, attempt: Attempt) -> FindMaker:
     """Return a function that finds the run of the job's checkpoint, which may be another one than that of the job."""
 
     def find(session: Session, lock: bool) -> service.Maker:
@@ -167,15 +60,98 @@ def _player_of_job(job_id: int, attempt: int) -> FindMaker:
     return find
 
 
-async def _receive(
-    request: Request, db: Database, settings: Settings, find: FindMaker, kind: FileKind, path: str, sha256: str
-) -> UploadedFile:
-    upload = _upload(find, kind, path, sha256)
-    return UploadedFile(file_id=await receive_upload(request, db, settings, upload, lambda _received: path))
+@dataclass(frozen=True)
+class SentFile:
+    """What a worker says of a file that it sends."""
+
+    kind: FileKind
+    path: RunPath
+    sha256: Sha256
+
+    def upload(self, find: FindMaker) -> Upload:
+        """Return the upload of the file for a run or a job."""
+        return Upload(
+            find,
+            lambda session, made_by: service.find_upload(session, made_by, self.path, self.sha256),
+            self.kind,
+            self.sha256,
+        )
 
 
-def _upload(find: FindMaker, kind: FileKind, path: str, sha256: str) -> Upload:
-    return Upload(find, lambda session, made_by: service.find_upload(session, made_by, path, sha256), kind, sha256)
+OfRun = Annotated[FindMaker, Depends(_of_run)]
+OfJob = Annotated[FindMaker, Depends(_of_job)]
+Sent = Annotated[SentFile, Depends()]
+
+
+@transfer_router.put("/worker/runs/{run_id}/files", openapi_extra=BODY)
+async def upload_file(request: Request, db: Db, settings: CurrentSettings, run: OfRun, sent: Sent) -> UploadedFile:
+    """Upload a file of a run. A repeated upload changes nothing."""
+    return await _receive(request, db, settings, run, sent)
+
+
+@transfer_router.put("/worker/jobs/{job_id}/files", openapi_extra=BODY)
+async def upload_job_file(request: Request, db: Db, settings: CurrentSettings, job: OfJob, sent: Sent) -> UploadedFile:
+    """Upload a file of a job. A repeated upload changes nothing."""
+    return await _receive(request, db, settings, job, sent)
+
+
+@transfer_router.get("/worker/runs/{run_id}/files")
+def read_upload(db: Db, settings: CurrentSettings, run: OfRun, sent: Sent) -> UploadProgress:
+    """Return how much of a file of a run was received in pieces."""
+    return read_progress(db, settings, sent.upload(run), sent.path)
+
+
+@transfer_router.get("/worker/jobs/{job_id}/files")
+def read_job_upload(db: Db, settings: CurrentSettings, job: OfJob, sent: Sent) -> UploadProgress:
+    """Return how much of a file of a job was received in pieces."""
+    return read_progress(db, settings, sent.upload(job), sent.path)
+
+
+@transfer_router.patch("/worker/runs/{run_id}/files", openapi_extra=BODY)
+async def upload_piece(
+    request: Request, db: Db, settings: CurrentSettings, run: OfRun, sent: Sent, offset: Offset, size: Size
+) -> UploadProgress:
+    """Append a piece to a file of a run. The last one stores the file."""
+    return await receive_piece(request, db, settings, sent.upload(run), Piece(sent.path, offset, size))
+
+
+@transfer_router.patch("/worker/jobs/{job_id}/files", openapi_extra=BODY)
+async def upload_job_piece(
+    request: Request, db: Db, settings: CurrentSettings, job: OfJob, sent: Sent, offset: Offset, size: Size
+) -> UploadProgress:
+    """Append a piece to a file of a job. The last one stores the file."""
+    return await receive_piece(request, db, settings, sent.upload(job), Piece(sent.path, offset, size))
+
+
+@transfer_router.get("/worker/runs/{run_id}/files/{file_id}", response_class=Response)
+def fetch_file(request: Request, db: Db, settings: CurrentSettings, run: OfRun, file_id: PathId) -> Response:
+    """Download a file of the worker's run."""
+    return _send(request, db, settings, run, file_id)
+
+
+@transfer_router.get("/worker/jobs/{job_id}/files/{file_id}", response_class=Response)
+def fetch_job_file(
+    request: Request,
+    db: Db,
+    settings: CurrentSettings,
+    player: Annotated[FindMaker, Depends(_player_of_job)],
+    file_id: PathId,
+) -> Response:
+    """Download the checkpoint of the worker's job."""
+    return _send(request, db, settings, player, file_id)
+
+
+@transfer_router.get("/worker/jobs/{job_id}/starts", response_class=Response)
+def fetch_job_starts(db: Db, job_id: PathId, attempt: Attempt) -> Response:
+    """Download the start points of the worker's job."""
+    with db.read() as session:
+        stored = start_set_of_job(session, JOBS.current(session, job_id, attempt))
+    return Response(stored.content, media_type="application/json", headers={"ETag": f'"{stored.sha256}"'})
+
+
+async def _receive(request: Request, db: Database, settings: Settings, find: FindMaker, sent: SentFile) -> UploadedFile:
+    file_id = await receive_upload(request, db, settings, sent.upload(find), lambda _received: sent.path)
+    return UploadedFile(file_id=file_id)
 
 
 def _send(request: Request, db: Database, settings: Settings, find: FindMaker, file_id: int) -> Response:
