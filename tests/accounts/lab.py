@@ -200,7 +200,7 @@ class Lab:
 
 @contextmanager
 def open_lab(folder: Path, database_url: str = "") -> Iterator[Lab]:
-    """Start an application that changes no row by itself, and fill its two projects. Then create the accounts."""
+    """Start an application whose background work changes no row. Fill its two projects, and create the accounts."""
     settings = {"data_dir": folder, "worker_token": "worker-secret", "token": "installation", "sweep_seconds": 60}
     settings |= {"database_url": database_url} if database_url else {}
     app = create_app(Settings.model_validate(settings))

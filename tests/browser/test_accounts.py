@@ -37,15 +37,8 @@ def api(installation: Installation) -> Iterator[Api]:
 @pytest.fixture
 def page(browser: Browser, installation: Installation) -> Iterator[Page]:
     """Open a page. Its console reports what is refused after a sign-out, so only exceptions fail the test."""
-    context = open_context(
-        browser, base_url=f"http://127.0.0.1:{installation.port}", viewport={"width": 1440, "height": 900}
-    )
-    page = context.new_page()
-    errors: list[str] = []
-    page.on("pageerror", lambda error: errors.append(str(error)))
-    yield page
-    context.close()
-    assert errors == []
+    with open_page(browser, installation) as page:
+        yield page
 
 
 def sign_in(page: Page, email: str) -> None:

@@ -1,4 +1,4 @@
-"""Run a command in a network namespace of its own, whose only way out is one port of one server.
+"""Run a command in its own network namespace, from which it reaches only one port of one server.
 
 Programs inside reach the server at 127.0.0.1 and its port. The connections pass through a socket in the file system,
 which namespaces share. Arguments: the socket, the port, and the command.

@@ -1,15 +1,19 @@
-"""Runs and studies that tests launch on Slurm, and what they wait for."""
+"""Runs and studies that tests launch on a cluster, what they wait for, and what they compare."""
 
 from typing import Any
+
+import safetensors.numpy
 
 from tests.installation import CARTPOLE, Installation
 
 SHORT: dict[str, Any] = {**CARTPOLE, "total_steps": 3_000, "seed": 3}
 
 
-def submit(installation: Installation, config: dict[str, Any] = CARTPOLE, **changes: Any) -> int:
-    """Launch a run on Slurm."""
-    body = {"config": {**config, **changes}, "executor": "slurm"}
+def submit(
+    installation: Installation, config: dict[str, Any] = CARTPOLE, *, executor: str = "slurm", **changes: Any
+) -> int:
+    """Launch a run on a cluster."""
+    body = {"config": {**config, **changes}, "executor": executor}
     return int(installation.post("runs", body)["id"])
 
 
@@ -51,3 +55,21 @@ def wait_for_training(installation: Installation, run: int, attempt: int = 1) ->
     """Wait until an attempt has trained further."""
     before = len(installation.points(run, attempt))
     installation.wait_until(lambda: len(installation.points(run, attempt)) > before + 20)
+
+
+def last_weights(installation: Installation, run: int) -> dict[str, Any]:
+    """Return the tensors of the last checkpoint."""
+    last = max(installation.read(f"runs/{run}/checkpoints"), key=lambda row: row["step"])
+    content = installation.http.get(f"files/{last['file_id']}").raise_for_status().content
+    return {name: tensor.tolist() for name, tensor in safetensors.numpy.load(content).items()}
+
+
+def assert_same_as_on_a_worker(installation: Installation, submitted: int) -> None:
+    """Train the short run on a worker too, and compare what both runs have learned."""
+    local = installation.launch(SHORT)
+    installation.worker("one", niceness=0)
+    for run in (submitted, local):
+        installation.wait_for_state(run, "finished")
+    installation.dismiss_workers()
+    assert last_weights(installation, submitted) == last_weights(installation, local)
+    assert installation.run(submitted)["episodes"] == installation.run(local)["episodes"] > 10

@@ -2,14 +2,15 @@
 
 import signal
 from collections.abc import Iterator
+from functools import partial
 from typing import Any
 
 import pytest
 
+from tests.clusters import runs as cluster_runs
 from tests.clusters.ray_head import RayHead
-from tests.clusters.runs import SHORT, wait_for_job, wait_for_training
-from tests.clusters.test_slurm import last_weights
-from tests.installation import CARTPOLE, CATCH_BY_GORILA, Installation
+from tests.clusters.runs import SHORT, assert_same_as_on_a_worker, wait_for_job, wait_for_training
+from tests.installation import CATCH_BY_GORILA, Installation
 
 
 @pytest.fixture(scope="module")
@@ -40,10 +41,7 @@ def set_up(installation: Installation, ray: RayHead, **settings: object) -> dict
     return wanted
 
 
-def submit(installation: Installation, config: dict[str, Any] = CARTPOLE, **changes: Any) -> int:
-    """Launch a run on Ray."""
-    body = {"config": {**config, **changes}, "executor": "ray"}
-    return int(installation.post("runs", body)["id"])
+submit = partial(cluster_runs.submit, executor="ray")
 
 
 def check(installation: Installation, settings: dict[str, Any], *, run_job: bool = True) -> dict[str, Any]:
@@ -68,13 +66,7 @@ def test_a_run_trains_on_ray(installation: Installation, ray: RayHead) -> None:
 
 @pytest.mark.nightly
 def test_the_same_seed_learns_the_same_as_on_a_worker(installation: Installation) -> None:
-    on_ray, on_worker = submit(installation, SHORT), installation.launch(SHORT)
-    installation.worker("one", niceness=0)
-    for run in (on_ray, on_worker):
-        installation.wait_for_state(run, "finished")
-    installation.dismiss_workers()
-    assert last_weights(installation, on_ray) == last_weights(installation, on_worker)
-    assert installation.run(on_ray)["episodes"] == installation.run(on_worker)["episodes"] > 10
+    assert_same_as_on_a_worker(installation, submit(installation, SHORT))
 
 
 @pytest.mark.nightly

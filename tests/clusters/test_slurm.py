@@ -1,21 +1,20 @@
 """Runs that train in jobs of a real Slurm cluster."""
 
 import signal
-from typing import Any
 
 import pytest
-import safetensors.numpy
 
-from tests.clusters.runs import SHORT, start_study, submit, wait_for_job, wait_for_runs, wait_for_training
+from tests.clusters.runs import (
+    SHORT,
+    assert_same_as_on_a_worker,
+    start_study,
+    submit,
+    wait_for_job,
+    wait_for_runs,
+    wait_for_training,
+)
 from tests.clusters.slurm_cluster import SlurmCluster
 from tests.installation import SAVING, Installation
-
-
-def last_weights(installation: Installation, run: int) -> dict[str, Any]:
-    """Return the tensors of the last checkpoint."""
-    last = max(installation.read(f"runs/{run}/checkpoints"), key=lambda row: row["step"])
-    content = installation.http.get(f"files/{last['file_id']}").raise_for_status().content
-    return {name: tensor.tolist() for name, tensor in safetensors.numpy.load(content).items()}
 
 
 def test_a_run_trains_on_slurm(installation: Installation, slurm: SlurmCluster) -> None:
@@ -31,13 +30,7 @@ def test_a_run_trains_on_slurm(installation: Installation, slurm: SlurmCluster) 
 
 @pytest.mark.nightly
 def test_the_same_seed_learns_the_same_as_on_a_worker(installation: Installation) -> None:
-    on_slurm, on_worker = submit(installation, SHORT), installation.launch(SHORT)
-    installation.worker("one", niceness=0)
-    for run in (on_slurm, on_worker):
-        installation.wait_for_state(run, "finished")
-    installation.dismiss_workers()
-    assert last_weights(installation, on_slurm) == last_weights(installation, on_worker)
-    assert installation.run(on_slurm)["episodes"] == installation.run(on_worker)["episodes"] > 10
+    assert_same_as_on_a_worker(installation, submit(installation, SHORT))
 
 
 @pytest.mark.nightly

@@ -74,7 +74,7 @@ class JobSettings(BaseModel):
     prepare: Annotated[str, Field(max_length=20_000), STORABLE] = Field(
         default="",
         title="Commands before the worker",
-        description="They make the command `arcadia` available on a node, such as: source /shared/arcadia/bin/activate",
+        description="They make the command arcadia available on a node, such as: source /shared/arcadia/bin/activate",
     )
     cores: Annotated[int, NO_BOOLEAN] = Field(default=2, ge=1, le=1_024, title="Cores")
     memory: Annotated[str, StringConstraints(pattern=r"^([0-9]+[KMGT]?)?$", max_length=20)] = Field(

@@ -118,7 +118,7 @@ def test_a_figure_of_the_maximum_number_of_runs_is_updated(api: Api) -> None:
         ids.append(str(run_id))
     query = LOOK | {"runs": ",".join(ids), "buckets": 3}
     held = api.user.get(CURVES, params=query).json()
-    # The curves of so many runs are shown as a distribution.
+    # A figure shows the curves of this many runs as a distribution.
     assert [len(trace["meta"]["group"]) for trace in held["data"]] == 5 * [MAX_RUNS]
     answer = api.user.get(CURVES, params=query | {"after": held["cursor"]})
     assert (answer.status_code, answer.json().get("complete")) == (200, False)
