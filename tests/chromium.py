@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from playwright.sync_api import Browser, BrowserContext, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
 
 NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 # Turns off Chromium's background activity.
@@ -33,3 +33,15 @@ def chromium() -> Iterator[Browser]:
         browser = playwright.chromium.launch(executable_path=executable, args=[*QUIET, *sandbox])
         yield browser
         browser.close()
+
+
+@contextmanager
+def open_page(browser: Browser, port: int) -> Iterator[Page]:
+    """Open a wide page of the server at a port. Exceptions in the page fail the test."""
+    context = open_context(browser, base_url=f"http://127.0.0.1:{port}", viewport={"width": 1440, "height": 900})
+    page = context.new_page()
+    errors: list[str] = []
+    page.on("pageerror", lambda error: errors.append(str(error)))
+    yield page
+    context.close()
+    assert errors == []

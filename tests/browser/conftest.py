@@ -1,12 +1,11 @@
 """Chromium and an installation with two workers."""
 
 from collections.abc import Iterator
-from contextlib import contextmanager
 
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from tests.chromium import TIMEOUT_MILLISECONDS, chromium, open_context
+from tests.chromium import TIMEOUT_MILLISECONDS, chromium, open_page
 from tests.installation import Installation
 
 
@@ -35,21 +34,7 @@ def installation(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Installat
 def page(browser: Browser, installation: Installation) -> Iterator[Page]:
     """Open a page of the installation. Errors in its console fail the test."""
     console: list[str] = []
-    with open_page(browser, installation) as page:
+    with open_page(browser, installation.port) as page:
         page.on("console", lambda message: console.append(message.text) if message.type == "error" else None)
         yield page
     assert console == []
-
-
-@contextmanager
-def open_page(browser: Browser, installation: Installation) -> Iterator[Page]:
-    """Open a page of the installation. Exceptions in it fail the test."""
-    context = open_context(
-        browser, base_url=f"http://127.0.0.1:{installation.port}", viewport={"width": 1440, "height": 900}
-    )
-    page = context.new_page()
-    errors: list[str] = []
-    page.on("pageerror", lambda error: errors.append(str(error)))
-    yield page
-    context.close()
-    assert errors == []

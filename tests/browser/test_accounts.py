@@ -12,7 +12,7 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from tests.browser.reported import installation_without_workers, open_api
-from tests.chromium import open_context
+from tests.chromium import open_context, open_page
 from tests.factories import Api
 from tests.installation import Installation
 from tests.workers.waiting import PATIENCE_SECONDS
@@ -37,7 +37,7 @@ def api(installation: Installation) -> Iterator[Api]:
 @pytest.fixture
 def page(browser: Browser, installation: Installation) -> Iterator[Page]:
     """Open a page. Its console reports what is refused after a sign-out, so only exceptions fail the test."""
-    with open_page(browser, installation) as page:
+    with open_page(browser, installation.port) as page:
         yield page
 
 
