@@ -252,15 +252,20 @@ FOR_EVERYONE: list[tuple[str, dict[str, Any]]] = [
 
 
 async def _listen(lab: Lab, credentials: Credentials) -> list[tuple[str, dict[str, Any]]]:
-    """Publish notices of both projects, and return what a page receives until the last one, or until its end."""
+    """Publish notices of both projects, and return what a page receives of them until the last one, or until its end.
+
+    A notice of an earlier test may still arrive, because the hub joins those of the same run for a moment.
+    """
     received: list[tuple[str, dict[str, Any]]] = []
+    published = [*notices_of(lab.other), *UNADDRESSED, *notices_of(lab.own), *FOR_EVERYONE]
     # As the request for the stream does, which finds out that there are accounts.
     assert await lab.app.state.credentials.are_required()
     with lab.app.state.watches.open(credentials) as page:
-        for name, payload in (*notices_of(lab.other), *UNADDRESSED, *notices_of(lab.own), *FOR_EVERYONE, THE_END):
+        for name, payload in (*published, THE_END):
             publish(name, payload)
         while (event := await page.stream.next(10)) is not None and event.text != json.dumps(THE_END[1]):
-            received.append((event.name, json.loads(event.text)))
+            if (notice := (event.name, json.loads(event.text))) in published:
+                received.append(notice)
     return received
 
 
