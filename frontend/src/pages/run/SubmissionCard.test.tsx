@@ -55,8 +55,14 @@ describe("the card of a run's job", () => {
   it("shows the task of an array, and its core time with that of earlier jobs", () => {
     const run = aRun({ id: 7, state: "finished", executor: "slurm", core_hours: 3 });
     serve({ "GET /runs/7/job-output": { output: "" } });
-    const used = { started_at: "2026-01-01T10:00:00Z", ended_at: "2026-01-01T11:00:00Z", core_seconds: 7_200 };
-    renderPage(<SubmissionCard run={run} job={{ ...JOB, ...used, handle: "42_3", task: 3, gpu_seconds: 0 }} />);
+    const used = {
+      started_at: "2026-01-01T10:00:00Z",
+      ended_at: "2026-01-01T11:00:00Z",
+      core_seconds: 7_200,
+    };
+    renderPage(
+      <SubmissionCard run={run} job={{ ...JOB, ...used, handle: "42_3", task: 3, gpu_seconds: 0 }} />,
+    );
     expect(fact("Job")).toBe("42_3, task 3 of an array");
     expect(fact("Core time")).toBe("2 h, 3 h with earlier jobs");
     expect(screen.queryByText("GPU time")).toBeNull();
