@@ -15,7 +15,7 @@ from arcadia_backend.config import API
 from arcadia_backend.database import rights
 from arcadia_backend.database.limits import unlimited_tables
 from arcadia_backend.database.ownership import PROJECT_OF
-from arcadia_backend.database.rights import MissingRight, UnlimitedQueryError
+from arcadia_backend.database.rights import MissingRight, UnlimitedQueryError, beside_run
 from arcadia_backend.database.scope import Role, Scope, acting_as
 from arcadia_backend.database.tables import BulkActionRun, File, Job, LogLine, Project, Report, Run, RunSetting, RunTag
 from arcadia_backend.live.notices import publish
@@ -41,6 +41,8 @@ def queries(own: int) -> dict[str, tuple[Any, list[Any]]]:
     run, setting = aliased(Run), aliased(RunSetting)
     lines = select(LogLine.id).where(LogLine.run_id == Run.id)
     joined = Run.__table__.outerjoin(setting, and_(setting.name == "missing", setting.run_id == Run.id))
+    beside = beside_run(RunSetting, 0)
+    with_setting = Run.__table__.outerjoin(beside, and_(beside.name == "algorithm", beside.run_id == Run.id))
     matched = select(Run.id).where(Run.archived_at.is_(None)).cte("matched")
     named = select(func.count()).where(Run.project_id == Project.id).scalar_subquery()
     return {
@@ -54,6 +56,7 @@ def queries(own: int) -> dict[str, tuple[Any, list[Any]]]:
         "union": (select(Run.id).union_all(select(run.id)), [own, own]),
         "cte": (select(func.count()).select_from(matched), [1]),
         "outer join": (select(setting.text).select_from(joined).where(Run.archived_at.is_(None)), [None]),
+        "beside a run": (select(beside.run_id).select_from(with_setting).where(Run.archived_at.is_(None)), [own]),
         "two steps": (select(func.count()).select_from(MetricChunk), [1]),
         "settings": (select(func.count(RunSetting.run_id.distinct())), [1]),
     }

@@ -92,7 +92,10 @@ class RayHead:
     def add_node(self, cores: int = 1) -> subprocess.Popen[bytes]:
         """Add a node on this host, and wait until the cluster has it."""
         before = len(self.nodes())
-        node = self._start(f"node-{before}", [f"--address={self._host()}:{self.port}", f"--num-cpus={cores}"])
+        host = self._host()
+        place = [f"--address={host}:{self.port}", f"--node-ip-address={host}", f"--num-cpus={cores}"]
+        # A head binds to loopback with OWN_RAY, but a node would refuse to join.
+        node = self._start(f"node-{before}", place, RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER="1")
         wait_until(lambda: len(self.nodes()) > before)
         return node
 
@@ -158,7 +161,7 @@ class RayHead:
     def _host(self) -> str:
         return str(self.nodes()[0]["node_ip"])
 
-    def _start(self, name: str, options: list[str]) -> subprocess.Popen[bytes]:
+    def _start(self, name: str, options: list[str], **environment: str) -> subprocess.Popen[bytes]:
         """Start a node, and wait until it has joined the cluster."""
         file = self._directory / f"{name}-{len(self._processes)}.output"
         command = [str(self._python), "-c", PATIENT_RAY, "start", "--block", "--disable-usage-stats", *options]
@@ -172,6 +175,7 @@ class RayHead:
                     **given,
                     # Its parts wait longer for each other than by default, as on a busy host.
                     **OWN_RAY,
+                    **environment,
                     "PYTHONPATH": path,
                     "RAY_AUTH_TOKEN": self.token,
                     "TEST_RAY_MARK": self._mark,

@@ -14,8 +14,11 @@ pytestmark = pytest.mark.nightly
 
 def trained_twice(installation: Installation, run: int) -> list[int]:
     """Return the steps that two attempts have trained and of which both count."""
-    steps = [row["step"] for row in installation.points(run) if not row["superseded"]]
-    return sorted({step for step in steps if steps.count(step) > 1})
+    attempts: dict[int, set[int]] = {}
+    for row in installation.points(run):
+        if not row["superseded"]:
+            attempts.setdefault(row["step"], set()).add(row["attempt"])
+    return sorted(step for step, found in attempts.items() if len(found) > 1)
 
 
 def assert_no_orphans(installation: Installation, slurm: SlurmCluster) -> None:

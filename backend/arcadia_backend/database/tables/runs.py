@@ -23,7 +23,8 @@ class Run(Base):
     __tablename__ = "runs"
     __table_args__ = (
         Index("ix_runs_waiting", "state", "queue", "priority", "created_at"),
-        Index("ix_runs_listed", "archived_at", "created_at"),
+        # With the project, a person reads runs from it in the order of their ids, like those of settings and metrics.
+        Index("ix_runs_listed", "archived_at", "created_at", "project_id"),
         # With archived_at first, SQLite would read all lists in this order, far from that of settings and metrics.
         Index("ix_runs_counted", "project_id", "state", "origin", "algorithm", "env", "archived_at"),
         Index("ix_runs_not_trained", "id", sqlite_where=NOT_TRAINED, postgresql_where=NOT_TRAINED),

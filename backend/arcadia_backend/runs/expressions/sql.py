@@ -25,9 +25,10 @@ from sqlalchemy import (
     true,
     type_coerce,
 )
-from sqlalchemy.orm import Session, aliased
+from sqlalchemy.orm import Session
 
 from arcadia_backend.database import engine
+from arcadia_backend.database.rights import beside_run
 from arcadia_backend.database.scope import current
 from arcadia_backend.database.tables import (
     LARGEST_NUMBER,
@@ -76,7 +77,7 @@ class Translator:
     def _read(self, table: Any, name: str, read: Callable[[Any], Sql]) -> Sql:
         """Return a value of a run's row in a table that has one row per run and name."""
         if self._joined is not None and ((table, name) in self._joined or len(self._joined) < MAX_JOINS):
-            return read(self._joined.setdefault((table, name), aliased(table)))
+            return read(self._joined.setdefault((table, name), beside_run(table, len(self._joined))))
         rows = select(read(table)).where(table.name == name, table.run_id == Run.id)
         return rows.correlate(Run).scalar_subquery()
 
