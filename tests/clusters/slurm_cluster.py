@@ -7,6 +7,7 @@ import shutil
 import socket
 import subprocess
 import sys
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -149,6 +150,11 @@ class SlurmCluster:
 
         wait_until(has_started)
         self._daemons[name] = below[0]
+
+
+def task_names(jobs: Iterable[dict[str, Any]]) -> list[str]:
+    """Return the names of jobs. Tasks of an array have their number too."""
+    return [f"{job['name']}_{job['array_task_id']}" for job in jobs]
 
 
 def _handles(job: dict[str, Any]) -> tuple[str, str]:

@@ -13,7 +13,7 @@ from tests.clusters.runs import (
     wait_for_runs,
     wait_for_training,
 )
-from tests.clusters.slurm_cluster import SlurmCluster
+from tests.clusters.slurm_cluster import SlurmCluster, task_names
 from tests.installation import SAVING, Installation
 
 
@@ -127,8 +127,8 @@ def test_a_killed_controller_changes_nothing(installation: Installation, slurm: 
     installation.wait_for_state(run, "running")
     wait_for_training(installation, run, installation.run(run)["attempt"])
     assert installation.run(waiting)["attempt"] == 1
-    names = [job["name"] for job in slurm.jobs()]
-    assert len(names) == len(set(names))
+    tasks = task_names(slurm.jobs())
+    assert len(tasks) == len(set(tasks))
     installation.post(f"runs/{run}/stop")
     wait_for_job(installation, run, state="ended")
 
@@ -144,8 +144,8 @@ def test_a_killed_backend_loses_and_doubles_no_job(installation: Installation, s
     for run in runs:
         installation.wait_for_state(run, "finished")
         wait_for_job(installation, run, state="ended")
-    names = [job["name"] for job in slurm.jobs() if job["job_id"] not in before]
-    assert len(names) == len(set(names)) == len(runs)
+    tasks = task_names(job for job in slurm.jobs() if job["job_id"] not in before)
+    assert len(tasks) == len(set(tasks)) == len(runs)
     assert all(installation.run(run)["attempt"] == 1 for run in runs)
 
 
