@@ -1,9 +1,12 @@
 """kill -9 of each part while a run trains. No acknowledged point is lost or doubled, and the run continues."""
 
 import signal
+from pathlib import Path
 
 import pytest
 
+from arcadia_backend.files.storage import INCOMING, PART
+from arcadia_workers.worker.backend_client import PIECE_BYTES
 from tests.installation import SAVING, Installation
 from tests.processes import has_ended
 
@@ -73,6 +76,33 @@ def test_training_continues_after_the_backend_is_killed(installation: Installati
     assert trainer.is_running()
     assert installation.run(run)["attempt"] == 1
     stop(installation, run)
+    installation.assert_points_kept(run, whole={1})
+
+
+def kill_backend_during_upload(installation: Installation) -> None:
+    """Kill and restart the backend while it has a part of a file, and wait until that file is complete."""
+    incoming = installation.directory / "data" / "files" / INCOMING
+    left: list[Path] = []
+    while not left:
+        installation.wait_until(lambda: [*incoming.glob(f"{PART}*")], interval=0.002)
+        installation.backend.end(signal.SIGKILL)
+        left = [*incoming.glob(f"{PART}*")]
+        installation.start()
+    installation.wait_until(lambda: not any(part.exists() for part in left))
+
+
+@pytest.mark.nightly
+def test_uploads_continue_after_the_backend_is_killed(installation: Installation) -> None:
+    # Its checkpoints are sent in several pieces.
+    run = installation.launch(hidden_units=1_200, checkpoint_seconds=1)
+    job = installation.job("one", run)
+    for _ in range(2):
+        kill_backend_during_upload(installation)
+    stop(installation, run)
+    installation.wait_until(lambda: job.ended == 0)
+    last = max(installation.read(f"runs/{run}/checkpoints"), key=lambda row: row["step"])
+    assert (last["step"], last["bytes"] > PIECE_BYTES) == (installation.run(run)["step"], True)
+    assert installation.journals.attempts(run) == [1]
     installation.assert_points_kept(run, whole={1})
 
 

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 from urllib.parse import urlsplit
 
 import httpx
-from pydantic import Field, SecretStr, StringConstraints
+from pydantic import ConfigDict, Field, SecretStr, StringConstraints
 
 from arcadia_backend.executors.executor import (
     ExecutorError,
@@ -44,8 +44,16 @@ _NOT_STARTED = "JOB_SUPERVISOR_ACTOR_START_TIMEOUT"
 _LABELS = r"^([A-Za-z0-9_./-]+=[^\s,=]+(,[A-Za-z0-9_./-]+=[^\s,=]+)*)?$"
 
 
+def _cluster_first(schema: dict[str, Any]) -> None:
+    """Begin the form with the address of the cluster, which says what the other fields are about."""
+    fields = schema["properties"]
+    schema["properties"] = {"address": fields["address"], **fields}
+
+
 class RaySettings(JobSettings):
     """How jobs are submitted. Empty fields leave the choice to Ray."""
+
+    model_config = ConfigDict(json_schema_extra=_cluster_first)
 
     address: Annotated[str, StringConstraints(max_length=1_000, pattern=r"^https?://[^\s/]+(/[^\s]*)?$"), STORABLE] = (
         Field(
