@@ -239,3 +239,36 @@ def found_mistakes(rows: Rows) -> Lines:
 def _covered(row: Row) -> str:
     measured = number(row["losses_measured"])
     return f"{number(row['losses_covered']) / measured:.1%} of {show(measured)}" if measured else NONE
+
+
+@table("confirmed-mistakes.csv")
+def confirmed_mistakes(rows: Rows) -> Lines:
+    """Show how many decisions of a kind have a loss in fresh futures, and how large it is."""
+    lines = [["decisions", "number", "with a loss", "surely with a loss", "mean loss", "smallest loss"]]
+    for (kind,), found in group(rows, "kind").items():
+        losses = [number(row["loss"]) for row in found]
+        sure = sum(number(row["loss"]) > number(row["half_width"]) for row in found)
+        counts = [str(len(found)), str(sum(loss > 0 for loss in losses)), str(sure)]
+        lines.append([str(kind), *counts, show(sum(losses) / len(losses), 2), show(min(losses), 2)])
+    return lines
+
+
+@table("reviewed-agents.csv")
+def reviewed_agents(rows: Rows) -> Lines:
+    """Show what reviews of trained agents found."""
+    return listing(
+        rows,
+        {
+            "agent": "{method} on {game}",
+            "seed": "{seed}",
+            "score": "{score}",
+            "decisions": "{decisions}",
+            "reviewed": "{reviewed}",
+            "mistakes": "{mistakes}",
+            "before a loss": "{before_a_loss}",
+            "improbable": "{improbable}",
+            "unsure": "{unsure}",
+            "largest loss": lambda row: str(row["largest_loss"]) or NONE,
+            "futures": lambda row: show(number(row["futures"])),
+        },
+    )

@@ -21,13 +21,18 @@ def trained_twice(installation: Installation, run: int) -> list[int]:
     return sorted(step for step, found in attempts.items() if len(found) > 1)
 
 
-def assert_no_orphans(installation: Installation, slurm: SlurmCluster) -> None:
-    """Check that no job waits or runs in Slurm, and that none is open in Arcadia."""
+def wait_for_no_orphans(installation: Installation, slurm: SlurmCluster) -> None:
+    """Wait until no job waits or runs in Slurm, and none is open in Arcadia."""
     active = ("PENDING", "CONFIGURING", "RUNNING", "COMPLETING", "SUSPENDED")
     installation.wait_until(lambda: not [job for job in slurm.jobs() if job["job_state"] in active])
+    installation.wait_until(lambda: {job["state"] for job in submissions(installation)} == {"ended"})
+
+
+def submissions(installation: Installation) -> list[dict[str, Any]]:
+    """Return the latest job of each run that has one."""
     listed = installation.read("runs?limit=200")["items"]
     jobs = [installation.run(row["id"])["submission"] for row in listed]
-    assert {job["state"] for job in jobs if job is not None} == {"ended"}
+    return [job for job in jobs if job is not None]
 
 
 def test_a_killed_slurmd_neither_loses_nor_doubles_a_run(installation: Installation, slurm: SlurmCluster) -> None:
@@ -46,7 +51,7 @@ def test_a_killed_slurmd_neither_loses_nor_doubles_a_run(installation: Installat
     assert trained_twice(installation, run) == []
     slurm.command("scontrol", "update", f"NodeName={node}", "State=RESUME")
     slurm.wait_for_nodes()
-    assert_no_orphans(installation, slurm)
+    wait_for_no_orphans(installation, slurm)
 
 
 def test_a_preempted_job_continues_from_its_checkpoint(installation: Installation, slurm: SlurmCluster) -> None:
@@ -68,7 +73,7 @@ def test_a_preempted_job_continues_from_its_checkpoint(installation: Installatio
         installation.post(f"runs/{run}/stop")
         installation.wait_for_state(run, "stopped")
     assert trained_twice(installation, preempted) == []
-    assert_no_orphans(installation, slurm)
+    wait_for_no_orphans(installation, slurm)
 
 
 def test_a_killed_backend_and_controller_keep_the_array_of_a_study(
@@ -89,7 +94,7 @@ def test_a_killed_backend_and_controller_keep_the_array_of_a_study(
     arrays = {run["submission"]["handle"].partition("_")[0] for run in after}
     assert len(arrays) == 1
     assert [trained_twice(installation, run) for run in runs] == [[]] * 6
-    assert_no_orphans(installation, slurm)
+    wait_for_no_orphans(installation, slurm)
 
 
 def test_a_requeued_task_of_an_array_continues(installation: Installation, slurm: SlurmCluster) -> None:
@@ -110,7 +115,7 @@ def test_a_requeued_task_of_an_array_continues(installation: Installation, slurm
         installation.wait_for_state(run, "stopped")
         wait_for_job(installation, run, state="ended")
     assert trained_twice(installation, runs[1]) == []
-    assert_no_orphans(installation, slurm)
+    wait_for_no_orphans(installation, slurm)
 
 
 def test_stopping_a_study_cancels_tasks_that_never_start(installation: Installation, slurm: SlurmCluster) -> None:
@@ -125,4 +130,4 @@ def test_stopping_a_study_cancels_tasks_that_never_start(installation: Installat
         assert wait_for_job(installation, run, state="ended")["scheduler_state"] == "CANCELLED"
         assert installation.run(run)["state"] == "stopped"
     installation.http.put("executors/slurm", json=wanted).raise_for_status()
-    assert_no_orphans(installation, slurm)
+    wait_for_no_orphans(installation, slurm)
