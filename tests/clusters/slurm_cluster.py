@@ -21,6 +21,7 @@ PACKAGES = ("slurmctld", "slurmd", "slurm-client", "munge")
 PROGRAMS = ("slurmctld", "slurmd", "munged", "sbatch")
 REPOSITORY = Path(__file__).parents[2]
 NODES = ("n1", "n2")
+UNFINISHED = ("PENDING", "CONFIGURING", "RUNNING", "COMPLETING", "SUSPENDED")
 
 
 def require_slurm() -> None:
@@ -102,6 +103,10 @@ class SlurmCluster:
         """Return the listed jobs."""
         jobs: list[dict[str, Any]] = json.loads(self.command("squeue", "--json"))["jobs"]
         return jobs
+
+    def unfinished(self) -> list[dict[str, Any]]:
+        """Return the jobs that wait or run."""
+        return [job for job in self.jobs() if job["job_state"] in UNFINISHED]
 
     def requeue(self, handle: str) -> None:
         """Requeue a running job, and let it start again at once. By default, Slurm waits for two minutes."""

@@ -23,8 +23,7 @@ def trained_twice(installation: Installation, run: int) -> list[int]:
 
 def wait_for_no_orphans(installation: Installation, slurm: SlurmCluster) -> None:
     """Wait until no job waits or runs in Slurm, and none is open in Arcadia."""
-    active = ("PENDING", "CONFIGURING", "RUNNING", "COMPLETING", "SUSPENDED")
-    installation.wait_until(lambda: not [job for job in slurm.jobs() if job["job_state"] in active])
+    installation.wait_until(lambda: not slurm.unfinished())
     installation.wait_until(lambda: {job["state"] for job in submissions(installation)} == {"ended"})
 
 
