@@ -27,11 +27,15 @@ from tests.workers.waiting import wait_until
 REPOSITORY = Path(__file__).parents[2]
 # Packages of `ray[default]` that Arcadia does not need. They are kept between test runs.
 HOME = REPOSITORY / ".setup" / "ray-default"
-# The program `ray`, which waits for its own parts for longer than 30 s on a busy host.
+# The program `ray`, which waits for its own parts for longer than 30 s on a busy host. With OWN_RAY, a head binds to
+# loopback. Here, nodes may join it there.
 PATIENT_RAY = """
+from unittest.mock import patch
 from arcadia_workers.trainer.methods.gorila.ray_cluster import more_time
 from ray.scripts.scripts import main
-with more_time(300):
+joins = patch("ray._private.ray_constants.ENABLE_RAY_CLUSTER", True)
+on_loopback = patch("ray._private.services.get_node_ip_address", lambda *_: "127.0.0.1")
+with more_time(300), joins, on_loopback:
     main()
 """
 
@@ -92,10 +96,7 @@ class RayHead:
     def add_node(self, cores: int = 1) -> subprocess.Popen[bytes]:
         """Add a node on this host, and wait until the cluster has it."""
         before = len(self.nodes())
-        host = self._host()
-        place = [f"--address={host}:{self.port}", f"--node-ip-address={host}", f"--num-cpus={cores}"]
-        # A head binds to loopback with OWN_RAY, but a node would refuse to join.
-        node = self._start(f"node-{before}", place, RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER="1")
+        node = self._start(f"node-{before}", [f"--address=127.0.0.1:{self.port}", f"--num-cpus={cores}"])
         wait_until(lambda: len(self.nodes()) > before)
         return node
 
@@ -158,10 +159,7 @@ class RayHead:
             return self._get("api/jobs/").is_success
         return False
 
-    def _host(self) -> str:
-        return str(self.nodes()[0]["node_ip"])
-
-    def _start(self, name: str, options: list[str], **environment: str) -> subprocess.Popen[bytes]:
+    def _start(self, name: str, options: list[str]) -> subprocess.Popen[bytes]:
         """Start a node, and wait until it has joined the cluster."""
         file = self._directory / f"{name}-{len(self._processes)}.output"
         command = [str(self._python), "-c", PATIENT_RAY, "start", "--block", "--disable-usage-stats", *options]
@@ -175,7 +173,6 @@ class RayHead:
                     **given,
                     # Its parts wait longer for each other than by default, as on a busy host.
                     **OWN_RAY,
-                    **environment,
                     "PYTHONPATH": path,
                     "RAY_AUTH_TOKEN": self.token,
                     "TEST_RAY_MARK": self._mark,

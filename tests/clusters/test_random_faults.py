@@ -68,15 +68,14 @@ def kill_backend(installation: Installation) -> None:
 
 def requeue(installation: Installation, slurm: SlurmCluster, run: int) -> None:
     """Requeue the job of a run. A job that has just ended stays as it is."""
-    job = wait_for_job(installation, run, state="running")
-    slurm.command("scontrol", "requeue", job["handle"])
-    # By default, Slurm waits for two minutes.
-    slurm.command("scontrol", "update", f"JobId={job['handle']}", "StartTime=now")
+    slurm.command("scontrol", "requeue", wait_for_job(installation, run, state="running")["handle"])
 
 
-def is_training(installation: Installation, run: int) -> bool:
+def trains(installation: Installation, slurm: SlurmCluster, run: int) -> bool:
     """Return True once the run's current attempt has points."""
-    return installation.journals.points(run, installation.run(run)["attempt"]) > 0
+    slurm.skip_delays()
+    current = installation.run(run)
+    return current["state"] == "running" and installation.journals.points(run, current["attempt"]) > 0
 
 
 def test_thirty_random_faults_lose_and_double_nothing(installation: Installation, slurm: SlurmCluster) -> None:
@@ -92,8 +91,7 @@ def test_thirty_random_faults_lose_and_double_nothing(installation: Installation
     ]
     for number in range(FAULTS):
         for run in runs:
-            installation.wait_for_state(run, "running")
-            installation.wait_until(lambda run=run: is_training(installation, run))  # type: ignore[misc]
+            installation.wait_until(lambda run=run: trains(installation, slurm, run))  # type: ignore[misc]
         # Each fault happens equally often.
         faults[number % len(faults)](chosen.choice(runs))
     for run in runs:
