@@ -90,7 +90,7 @@ class RayHead:
     def start(self) -> None:
         """Start the head, and wait until it accepts jobs."""
         place = ["--head", f"--port={self.port}", f"--dashboard-port={self.jobs_port}", f"--num-cpus={self._cores}"]
-        self._start("head", place)
+        self._start("head", [*place, f"--ray-client-server-port={free_port()}"])
         wait_until(self._accepts_jobs)
 
     def add_node(self, cores: int = 1) -> subprocess.Popen[bytes]:
@@ -163,12 +163,15 @@ class RayHead:
         """Start a node, and wait until it has joined the cluster."""
         file = self._directory / f"{name}-{len(self._processes)}.output"
         command = [str(self._python), "-c", PATIENT_RAY, "start", "--block", "--disable-usage-stats", *options]
+        command += [f"--temp-dir={self._folder.name}", "--object-store-memory=100000000"]
+        # By default, all nodes of a host use the same port.
+        command += [f"--dashboard-agent-listen-port={free_port()}"]
         # The nodes' Python runs the roles of Gorila.
         path = ":".join(str(REPOSITORY / folder) for folder in ("backend", "workers", ".", "client"))
         given = {name: value for name, value in os.environ.items() if not name.startswith("ARCADIA_")}
         with file.open("ab") as output:
             process = subprocess.Popen(
-                [*command, f"--temp-dir={self._folder.name}", "--object-store-memory=100000000"],
+                command,
                 env={
                     **given,
                     # Its parts wait longer for each other than by default, as on a busy host.

@@ -114,11 +114,14 @@ class SlurmCluster:
         wait_until(lambda: self.state(handle) == "PENDING")
         self.command("scontrol", "update", f"JobId={handle}", "StartTime=now")
 
-    def skip_delays(self) -> None:
-        """Let jobs start at once that Slurm has requeued."""
+    def administer(self) -> None:
+        """Resume nodes and release jobs after failures, and let requeued jobs start at once."""
+        self.command("scontrol", "update", f"NodeName={','.join(NODES)}", "State=RESUME")
         for job in self.jobs():
             if job["state_reason"] == "BeginTime":
                 self.command("scontrol", "update", f"JobId={job['job_id']}", "StartTime=now")
+            elif job["state_reason"].startswith("JobHeld"):
+                self.command("scontrol", "release", str(job["job_id"]))
 
     def state(self, handle: str) -> str:
         """Return the state of a job."""

@@ -73,7 +73,7 @@ def requeue(installation: Installation, slurm: SlurmCluster, run: int) -> None:
 
 def trains(installation: Installation, slurm: SlurmCluster, run: int) -> bool:
     """Return True once the run's current attempt has points."""
-    slurm.skip_delays()
+    slurm.administer()
     current = installation.run(run)
     return current["state"] == "running" and installation.journals.points(run, current["attempt"]) > 0
 
