@@ -118,10 +118,10 @@ class SlurmCluster:
         """Resume nodes and release jobs after failures, and let requeued jobs start at once."""
         self.command("scontrol", "update", f"NodeName={','.join(NODES)}", "State=RESUME")
         for job in self.jobs():
-            if job["state_reason"] == "BeginTime":
-                self.command("scontrol", "update", f"JobId={job['job_id']}", "StartTime=now")
-            elif job["state_reason"].startswith("JobHeld"):
-                self.command("scontrol", "release", str(job["job_id"]))
+            if job["job_state"] == "PENDING":
+                name = _handles(job)[job["array_task_id"] is not None]
+                self.command("scontrol", "release", name)
+                self.command("scontrol", "update", f"JobId={name}", "StartTime=now")
 
     def state(self, handle: str) -> str:
         """Return the state of a job."""
