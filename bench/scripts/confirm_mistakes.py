@@ -33,13 +33,12 @@ GAMMA, HORIZON = 0.99, 200
 Screen = NDArray[np.uint8]
 
 
-def shrinking(size: int) -> NDArray[np.float32]:
+def shrinking(size: int) -> Tensor:
     """Return the matrix that averages the pixels of one dimension by area."""
     edges = np.arange(SIDE + 1) * size / SIDE
     pixels = np.arange(size)
     overlap = np.minimum(edges[1:, None], pixels + 1) - np.maximum(edges[:-1, None], pixels)
-    weights: NDArray[np.float32] = (np.clip(overlap, 0, None) * SIDE / size).astype(np.float32)
-    return weights
+    return torch.from_numpy((np.clip(overlap, 0, None) * SIDE / size).astype(np.float32))
 
 
 TALL, WIDE = shrinking(210), shrinking(160)
@@ -89,7 +88,8 @@ class Pong:
 
     @staticmethod
     def _shrunk(screen: Screen) -> Screen:
-        shrunk: Screen = np.rint(TALL @ screen.astype(np.float32) @ WIDE.T).astype(np.uint8)
+        # By torch, which has one thread here. Threads of numpy's library would wait for each other.
+        shrunk: Screen = (TALL @ torch.from_numpy(screen).float() @ WIDE.T).round().byte().numpy()
         return shrunk
 
 

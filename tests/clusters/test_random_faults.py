@@ -16,6 +16,8 @@ from tests.processes import command_line
 pytestmark = pytest.mark.nightly
 
 FAULTS, RUNS, SEED = 30, 2, 1
+# More than what a killed trainer has left to deliver.
+MORE_POINTS = 100
 
 
 @pytest.fixture
@@ -71,11 +73,19 @@ def requeue(installation: Installation, slurm: SlurmCluster, run: int) -> None:
     slurm.command("scontrol", "requeue", wait_for_job(installation, run, state="running")["handle"])
 
 
-def trains(installation: Installation, slurm: SlurmCluster, run: int) -> bool:
-    """Return True once the run's current attempt has points."""
-    slurm.administer()
-    current = installation.run(run)
-    return current["state"] == "running" and installation.journals.points(run, current["attempt"]) > 0
+def wait_for_training(installation: Installation, slurm: SlurmCluster, run: int) -> None:
+    """Wait until the current attempt of a run has delivered more points than now."""
+    first = installation.run(run)["attempt"]
+    before = {first: installation.journals.points(run, first)}
+
+    def has_more() -> bool:
+        slurm.administer()
+        current = installation.run(run)
+        attempt = current["attempt"]
+        more = installation.journals.points(run, attempt) - before.get(attempt, 0)
+        return current["state"] == "running" and more > MORE_POINTS
+
+    installation.wait_until(has_more)
 
 
 def test_thirty_random_faults_lose_and_double_nothing(installation: Installation, slurm: SlurmCluster) -> None:
@@ -91,10 +101,11 @@ def test_thirty_random_faults_lose_and_double_nothing(installation: Installation
     ]
     for number in range(FAULTS):
         for run in runs:
-            installation.wait_until(lambda run=run: trains(installation, slurm, run))  # type: ignore[misc]
+            wait_for_training(installation, slurm, run)
         # Each fault happens equally often.
         faults[number % len(faults)](chosen.choice(runs))
     for run in runs:
+        wait_for_training(installation, slurm, run)
         installation.post(f"runs/{run}/stop")
     for run in runs:
         stopped = installation.wait_for_state(run, "stopped")
