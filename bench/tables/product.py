@@ -96,6 +96,16 @@ def slurm_study(rows: Rows) -> Lines:
     return lines
 
 
+@table("job-start.csv")
+def job_start(rows: Rows) -> Lines:
+    """Show how long a run takes to each part of its start, in both places."""
+    lines = [["until", *(f"{place}, median and largest" for (place,) in group(rows, "place"))]]
+    for (until,), found in group(rows, "until").items():
+        samples = [values(row["values"]) for row in found]
+        lines.append([str(until), *(f"{percentile(each, 0.5):.2f} and {max(each):.2f} s" for each in samples)])
+    return lines
+
+
 @table("recorded-times.csv")
 def recorded_times(rows: Rows) -> Lines:
     return listing(
