@@ -54,14 +54,13 @@ def computed_values(
     return {run_id: dict(zip(computed, values, strict=True)) for run_id, *values in rows}
 
 
-WAITING = "Waiting for a worker"
 MAX_STEPS = 30
 
 
 def record_claim(run: Run, attempt: Attempt, time: datetime) -> None:
     """Record the wait in the queue and the claim. Show the claim as the state reason."""
     if run.queued_at is not None:
-        begin_step(run, attempt, WAITING, run.queued_at)
+        begin_step(run, attempt, _wait_step(run), run.queued_at)
     begin_step(run, attempt, _claim_step(attempt), time)
 
 
@@ -85,16 +84,20 @@ def end_step(run: Run, attempt: Attempt, time: datetime) -> None:
 def has_trainer_steps(attempt: Attempt) -> bool:
     """Return True if the trainer reports its steps. Earlier versions do not."""
     steps = _steps(attempt)
-    return bool(steps) and steps[-1].name not in (WAITING, _claim_step(attempt))
+    return bool(steps) and steps[-1].name != _claim_step(attempt)
 
 
 def current_steps(run: Run, attempt: Attempt | None) -> list[RunStartStep]:
     """Return the steps of the current attempt, or the wait in the queue."""
     if run.state == "queued":
-        return [RunStartStep(name=WAITING, began_at=run.queued_at, ended_at=None)] if run.queued_at else []
+        return [RunStartStep(name=_wait_step(run), began_at=run.queued_at, ended_at=None)] if run.queued_at else []
     if attempt is None or run.state not in ACTIVE:
         return []
     return _steps(attempt)
+
+
+def _wait_step(run: Run) -> str:
+    return f"Waiting for {'a worker' if run.executor == WORKERS else EXECUTOR_TITLES[run.executor]}"
 
 
 def _claim_step(attempt: Attempt) -> str:

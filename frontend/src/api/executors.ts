@@ -9,6 +9,11 @@ export const executorKeys = {
   output: (run: number, submission: string) => ["job-output", run, submission] as const,
 };
 
+const TITLES: Record<string, string> = { slurm: "Slurm", ray: "Ray" };
+
+/** Return how a scheduler is called in texts. */
+export const schedulerTitle = (name: string) => TITLES[name] ?? name;
+
 /** Where runs can train. */
 export const executorsQuery = apiQuery(executorKeys.all, "/api/v1/executors");
 

@@ -90,10 +90,16 @@ export function isActive(run: Pick<Run, "state">): boolean {
  * Return what to expect of a run without, for example, replays: `comes` says when the next one appears, `never` that
  * the run ended without any.
  */
-export function availabilityText(run: Pick<Run, "state" | "origin">, comes: string, never: string): string {
+export function availabilityText(
+  run: Pick<Run, "state" | "origin" | "executor">,
+  comes: string,
+  never: string,
+): string {
   if (run.state === "paused" && isReported(run)) return never;
   if (run.state === "paused") return `This run is paused; resume it to continue. ${comes}`;
-  if (run.state === "queued") return `This run is waiting for a worker. ${comes}`;
+  if (run.state === "queued") {
+    return `This run is waiting for ${run.executor === "workers" ? "a worker" : "its job"}. ${comes}`;
+  }
   return isActive(run) ? comes : never;
 }
 

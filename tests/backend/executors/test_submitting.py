@@ -154,3 +154,10 @@ def test_a_job_without_an_array_keeps_its_number() -> None:
     (job,) = read_jobs(json.dumps({"jobs": [alone]})).jobs
     assert (job.handle, job.task) == ("11", None)
     assert isinstance(job, SchedulerJob)
+
+
+@pytest.mark.usefixtures("slurm")
+def test_a_queued_run_waits_for_its_scheduler(api: Api) -> None:
+    run = api.launch(executor="slurm")["id"]
+    steps = api.user.get(f"/api/v1/runs/{run}").json()["start_steps"]
+    assert [step["name"] for step in steps] == ["Waiting for Slurm"]

@@ -42,6 +42,7 @@ export function OverviewTab({ run }: { run: Run }) {
   const isAgent = run.origin === "agent";
   // While a run trains, its newest replay is the most interesting one.
   const hasNewest = !isReported(run) && (isActive(run) || learned.length === 0);
+  const job = run.submission && <SubmissionCard run={run} job={run.submission} />;
   return (
     <Stack gap="md">
       <FailureCard run={run} />
@@ -50,13 +51,23 @@ export function OverviewTab({ run }: { run: Run }) {
       {starting && !isNew && <StartCard run={run} />}
       {learned.length > 0 && <Milestones run={run} shown={learned} />}
       <div className={classes.overview}>
-        {isNew ? <StartCard run={run} /> : isAgent ? <NewestReplay run={run} /> : <MainCharts run={run} />}
+        {isNew ? (
+          // What a new run waits for comes first, also on a phone.
+          <Stack gap="md">
+            <StartCard run={run} />
+            {job}
+          </Stack>
+        ) : isAgent ? (
+          <NewestReplay run={run} />
+        ) : (
+          <MainCharts run={run} />
+        )}
         <Stack gap="md" className={classes.side}>
           {hasNewest && <NewestReplay run={run} />}
           <NotesCard run={run} />
         </Stack>
         <Stack gap="md">
-          {run.submission && <SubmissionCard run={run} job={run.submission} />}
+          {!isNew && job}
           {run.roles.length > 0 && <RolesCard run={run} />}
           <div className={classes.below}>
             <ConfigSummary run={run} />

@@ -1,13 +1,12 @@
 import { Code, Group, Text, Title } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
-import { jobOutputQuery } from "@/api/executors";
+import { jobOutputQuery, schedulerTitle } from "@/api/executors";
 import type { Run, SubmissionOfRun } from "@/api/types";
 import { duration } from "@/ui/format";
 import { TimeAgo } from "@/ui/Quantity";
 import classes from "./run.module.css";
 
 const OUTPUT_MS = 5_000;
-const TITLES: Record<string, string> = { slurm: "Slurm", ray: "Ray" };
 
 /** The latest job of a run on a scheduler, in the scheduler's words, with the end of its output. */
 export function SubmissionCard({ run, job }: { run: Run; job: SubmissionOfRun }) {
@@ -17,7 +16,7 @@ export function SubmissionCard({ run, job }: { run: Run; job: SubmissionOfRun })
     ...jobOutputQuery(run.id, job.submitted_at),
     refetchInterval: isStarting && job.ended_at === null ? OUTPUT_MS : false,
   });
-  const title = TITLES[job.executor] ?? job.executor;
+  const title = schedulerTitle(job.executor);
   const facts: readonly [string, React.ReactNode][] = [
     ["Job", jobText(job)],
     ["State", stateText(job)],

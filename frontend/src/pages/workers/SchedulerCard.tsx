@@ -1,7 +1,7 @@
 import { Button, Code, Group, NumberInput, Stack, Text, Textarea, TextInput, Title } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
-import { schedulerQuery, useCheckScheduler, useSaveScheduler } from "@/api/executors";
+import { schedulerQuery, schedulerTitle, useCheckScheduler, useSaveScheduler } from "@/api/executors";
 import type { SchedulerName, SchedulerSettings } from "@/api/types";
 import { FormErrors } from "@/ui/FormErrors";
 
@@ -17,14 +17,12 @@ interface FormField {
 /** Fields with more than one line. */
 const LONG_TEXT = 10_000;
 
-const SCHEDULERS: Record<SchedulerName, { title: string; isSetUp: string; isMissing: string }> = {
+const SCHEDULERS: Record<SchedulerName, { isSetUp: string; isMissing: string }> = {
   slurm: {
-    title: "Slurm",
     isSetUp: "Runs can train in jobs of this Slurm cluster.",
     isMissing: "If this server can call sbatch, runs can train in jobs of a Slurm cluster.",
   },
   ray: {
-    title: "Ray",
     isSetUp: "Runs can train in jobs of this Ray cluster.",
     isMissing: "If this server reaches the dashboard of a Ray cluster, runs can train in its jobs.",
   },
@@ -35,7 +33,8 @@ export function SchedulerCard({ name }: { name: SchedulerName }) {
   const { data } = useQuery(schedulerQuery(name));
   const [isOpen, setIsOpen] = useState(false);
   if (!data) return null;
-  const { title, isSetUp, isMissing } = SCHEDULERS[name];
+  const { isSetUp, isMissing } = SCHEDULERS[name];
+  const title = schedulerTitle(name);
   const fields = (data.form as { properties: Record<string, FormField> }).properties;
   return (
     <Stack component="section" gap="xs" aria-label={title}>

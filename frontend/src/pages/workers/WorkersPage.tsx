@@ -3,7 +3,7 @@ import { IconServer } from "@tabler/icons-react";
 import { useQuery } from "@tanstack/react-query";
 import type { ReactNode } from "react";
 import { Link } from "react-router";
-import { executorsQuery, useChooseDefaultExecutor } from "@/api/executors";
+import { executorsQuery, schedulerTitle, useChooseDefaultExecutor } from "@/api/executors";
 import { pluginsQuery, workersQuery } from "@/api/workers";
 import type { AllowedPlugin, Worker } from "@/api/types";
 import { type Column, DataTable } from "@/ui/DataTable";
@@ -110,7 +110,11 @@ const FACTS: readonly [title: string, cell: (worker: Worker) => ReactNode][] = [
         </Anchor>
       ),
   ],
-  ["Queue", ({ queue, executor }) => (executor === "workers" ? queue.toUpperCase() : `Job of ${executor}`)],
+  [
+    "Queue",
+    ({ queue, executor }) =>
+      executor === "workers" ? queue.toUpperCase() : `${schedulerTitle(executor)} job`,
+  ],
   ["Device", ({ device }) => device],
   ["Cores", ({ cores }) => cores],
   ["Memory", ({ memory_bytes }) => bytes(memory_bytes)],
