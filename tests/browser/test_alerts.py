@@ -70,6 +70,7 @@ def test_a_finished_run_is_announced_without_a_reload(page: Page, api: Api) -> N
     expect(page.get_by_role("link", name="Alerts", exact=True)).to_be_visible()
 
 
+@pytest.mark.nightly
 def test_a_webhook_is_added_tested_and_switched_off(page: Page) -> None:
     page.goto("/alerts/channels")
     page.get_by_role("button", name="Add channel").click()

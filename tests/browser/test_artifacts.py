@@ -28,6 +28,7 @@ def api(installation: Installation) -> Iterator[Api]:
         yield api
 
 
+@pytest.mark.nightly
 def test_an_artifact_is_found_viewed_named_and_downloaded(page: Page, api: Api, tmp_path: Path) -> None:
     page.goto("/artifacts")
     expect(page.get_by_text("No artifacts yet")).to_be_visible()

@@ -98,6 +98,7 @@ def check_sizes(page: Page, shown: Locator) -> None:
     page.set_viewport_size(SIZES[0])
 
 
+@pytest.mark.nightly
 def test_a_practice_is_started_stopped_and_continued_up_to_its_verdict(page: Page, installation: Installation) -> None:
     page.add_init_script(path=AXE)
     panel = page.get_by_role("region", name="Practice", exact=True)

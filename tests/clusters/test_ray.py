@@ -51,6 +51,7 @@ def check(installation: Installation, settings: dict[str, Any], *, run_job: bool
     return answer
 
 
+@pytest.mark.nightly
 def test_a_run_trains_on_ray(installation: Installation, ray: RayHead) -> None:
     run = submit(installation, SHORT)
     finished = installation.wait_for_state(run, "finished")

@@ -21,6 +21,7 @@ def table_names(document: str) -> list[str]:
     return re.findall(r"^\| [^|]*?`(\w[\w-]*)`[^|]*\|", (ROOT / "docs" / document).read_text(), re.MULTILINE)
 
 
+@pytest.mark.nightly
 def test_a_chart_takes_four_files(tmp_path: Path) -> None:
     files = steps("Add a chart")
     module, routes = "backend/arcadia_backend/figures/step_counts.py", "backend/arcadia_backend/figures/routes.py"

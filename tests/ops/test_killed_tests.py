@@ -47,7 +47,8 @@ def test_endless(services, sleeper):
 """
 
 
-@pytest.mark.parametrize("number", [signal.SIGTERM, pytest.param(signal.SIGKILL, marks=pytest.mark.nightly)])
+@pytest.mark.nightly
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGKILL])
 def test_a_killed_pytest_leaves_no_process_behind(number: signal.Signals, tmp_path: Path) -> None:
     started, file = tmp_path / "started", tmp_path / "test_endless.py"
     file.write_text(TESTS.format(said=f"Path({str(started)!r})"))

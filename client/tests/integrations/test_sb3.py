@@ -87,6 +87,7 @@ for callback in (
 """
 
 
+@pytest.mark.nightly
 def test_an_unchanged_script_is_logged_once_below_arcadia_run(tmp_path: Path) -> None:
     journals = tmp_path / "journals"
     done = commands.run_program(UNCHANGED.format(folder=tmp_path / "checkpoints"), journals)

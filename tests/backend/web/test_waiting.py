@@ -181,7 +181,8 @@ def test_only_notices_of_its_topic_wake_a_waiter() -> None:
 
 
 # Both numbers exceed the number of threads that handle requests.
-@pytest.mark.parametrize("clients", [60, pytest.param(200, marks=pytest.mark.nightly)])
+@pytest.mark.nightly
+@pytest.mark.parametrize("clients", [60, 200])
 def test_many_waiting_clients_leave_room_and_end_with_the_server(tmp_path: Path, clients: int) -> None:
     server = Server(tmp_path)
     run_id = server.launch()

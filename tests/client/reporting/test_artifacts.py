@@ -97,6 +97,7 @@ def test_what_the_server_rejects_is_reported_and_loses_nothing_else(tmp_path: Pa
         server.close()
 
 
+@pytest.mark.nightly
 def test_the_artifact_of_a_killed_script_is_delivered_whole(
     client: Client, start: Start, journals: Path, tmp_path: Path
 ) -> None:

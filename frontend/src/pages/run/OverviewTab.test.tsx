@@ -1,6 +1,9 @@
 import { screen, within } from "@testing-library/react";
+import { useQuery } from "@tanstack/react-query";
 import { beforeEach, expect, it, vi } from "vitest";
+import { metricNamesQuery } from "@/api/metrics";
 import type { Run } from "@/api/types";
+import { CATALOG } from "@/testing/catalog";
 import { aCheckpoint, aReplay } from "@/testing/files";
 import { renderPage } from "@/testing/render";
 import { aFinishedRun, aRun } from "@/testing/runs";
@@ -75,4 +78,23 @@ it("requests no chart of a script that logged no metrics", async () => {
   renderPage(<OverviewTab run={run} />);
   expect(await screen.findByText("The script of this run has logged none.")).toBeTruthy();
   expect(server.of("GET /figures/curves")).toHaveLength(0);
+});
+
+/** The tabs of the page ask for the names of metrics too. */
+function Tabs() {
+  const { data } = useQuery(metricNamesQuery(1));
+  return data ? <OverviewTab run={aRun()} /> : null;
+}
+
+it("draws the return of a run before its first episode ends", async () => {
+  serve({
+    "GET /runs/1/metric-names": ["train/value_loss"],
+    "GET /runs/1/replays": [],
+    "GET /runs/1/checkpoints": [],
+    "GET /metric-catalog": CATALOG,
+    "GET /presets": [],
+    "GET /config-schema": { properties: {} },
+  });
+  renderPage(<Tabs />);
+  expect(await screen.findByText("Return per episode")).toBeTruthy();
 });

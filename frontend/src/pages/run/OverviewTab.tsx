@@ -83,15 +83,14 @@ export function OverviewTab({ run }: { run: Run }) {
 function MainCharts({ run }: { run: Run }) {
   const catalog = useMetricCatalog();
   const [view] = useCurveView();
-  const { data: names = [], isSuccess } = useQuery({
-    ...metricNamesQuery(run.id),
-    enabled: isReported(run),
-  });
-  const learning = metricSections(catalog, names.filter(isLearningMetric(run))).flatMap(
-    (section) => section.names,
-  );
+  const isScript = isReported(run);
+  const { data: names = [], isSuccess } = useQuery({ ...metricNamesQuery(run.id), enabled: isScript });
+  // A run of Arcadia shows its return, also while it has only other metrics.
+  const learning = isScript
+    ? metricSections(catalog, names.filter(isLearningMetric(run))).flatMap((section) => section.names)
+    : [];
   const [main = RETURN, ...others] = returnsFirst(learning);
-  if (isSuccess && learning.length === 0 && !isActive(run)) {
+  if (isScript && isSuccess && learning.length === 0 && !isActive(run)) {
     return <EmptyState title="No metrics">The script of this run has logged none.</EmptyState>;
   }
   const isReturn = main === RETURN || main === MEAN_RETURN;
@@ -111,7 +110,7 @@ function MainCharts({ run }: { run: Run }) {
           />
         </div>
       ))}
-      {isReported(run) && (
+      {isScript && (
         <Anchor component={Link} to={`/runs/${run.id}/curves`} size="sm">
           See all curves
         </Anchor>

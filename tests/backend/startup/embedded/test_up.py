@@ -158,6 +158,7 @@ def ignores_hangups(process: psutil.Process) -> bool:
     return bool(int(mask, 16) & 1 << (signal.SIGHUP - 1))
 
 
+@pytest.mark.nightly
 def test_a_closed_terminal_ends_nothing_that_nohup_has_started(lasting_up: Up) -> None:
     assert ignores_hangups(psutil.Process(lasting_up.process.pid))
     # Celery installs its handlers before its worker is ready.

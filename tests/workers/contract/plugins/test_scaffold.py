@@ -11,9 +11,8 @@ from arcadia_workers.contract.plugins.trial import ScaffoldError
 from tests.plugin_packages import ENVIRONMENT, METHOD, Site
 
 
-@pytest.mark.parametrize(
-    ("kind", "name"), [("environment", ENVIRONMENT), pytest.param("method", METHOD, marks=pytest.mark.nightly)]
-)
+@pytest.mark.nightly
+@pytest.mark.parametrize(("kind", "name"), [("environment", ENVIRONMENT), ("method", METHOD)])
 def test_the_tests_of_a_new_package_pass(site: Site, kind: trial.Kind, name: str) -> None:
     site.install_template(kind, name)
     tests = site.folder.parent / f"source-of-{name}" / "tests"

@@ -269,6 +269,7 @@ def test_killed_attempts_count_as_training(tmp_path: Path) -> None:
     assert arms.training_seconds(tmp_path) == 30 + 10 + 5
 
 
+@pytest.mark.nightly
 @pytest.mark.skipif(sys.platform != "linux", reason="other systems have no /proc")
 def test_killing_the_command_ends_its_trainer(tmp_path: Path) -> None:
     arguments = written(tmp_path, [0], 4)

@@ -237,6 +237,7 @@ def test_a_run_that_does_not_fit_its_host_is_refused_with_the_required_memory(cl
     )
 
 
+@pytest.mark.nightly
 def test_an_exception_in_a_role_fails_the_run_with_its_name(cluster: RayCluster) -> None:
     config = GorilaConfig(**{**BUNDLED, **SMALLEST}).model_copy(update={"batch_size": -1})
     with pytest.raises(ActorFailed, match=r"bundle 0 failed: ") as failure:
