@@ -259,7 +259,7 @@ def reviewed_agents(rows: Rows) -> Lines:
     return listing(
         rows,
         {
-            "agent": "{method} on {game}",
+            "agent": lambda row: f"{str(row['method']).upper()} on {row['game']}",
             "seed": "{seed}",
             "score": "{score}",
             "decisions": "{decisions}",
@@ -268,7 +268,7 @@ def reviewed_agents(rows: Rows) -> Lines:
             "before a loss": "{before_a_loss}",
             "improbable": "{improbable}",
             "unsure": "{unsure}",
-            "largest loss": lambda row: str(row["largest_loss"]) or NONE,
+            "largest loss": lambda row: NONE if row["largest_loss"] in ("", None) else show(number(row["largest_loss"]), 2),
             "futures": lambda row: show(number(row["futures"])),
         },
     )
