@@ -253,6 +253,20 @@ def confirmed_mistakes(rows: Rows) -> Lines:
     return lines
 
 
+@table("practice-breakout.csv")
+def practice_breakout(rows: Rows) -> Lines:
+    """Show the scores of both arms, and the outcome at the mistake that was not practiced."""
+    return listing(
+        rows,
+        {
+            "arm": "{arm}",
+            "steps": "{steps:,}",
+            "mean score": lambda row: show(float(np.mean(values(row["scores"]))), 1),
+            "outcome at the kept mistake": "{outcome}",
+        },
+    )
+
+
 @table("reviewed-agents.csv")
 def reviewed_agents(rows: Rows) -> Lines:
     """Show what reviews of trained agents found."""
