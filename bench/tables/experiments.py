@@ -282,7 +282,7 @@ def reviewed_agents(rows: Rows) -> Lines:
             "before a loss": "{before_a_loss}",
             "improbable": "{improbable}",
             "unsure": "{unsure}",
-            "largest loss": lambda row: NONE if row["largest_loss"] in ("", None) else show(number(row["largest_loss"]), 2),
+            "largest loss": lambda row: show(number(row["largest_loss"]), 2) if row["largest_loss"] else NONE,
             "futures": lambda row: show(number(row["futures"])),
         },
     )
