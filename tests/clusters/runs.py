@@ -6,6 +6,11 @@ import safetensors.numpy
 
 from tests.installation import CARTPOLE, Installation
 
+# One preset of each method.
+PRESETS = [
+    f"{method}-cartpole"
+    for method in ("a3c", "one-step-q", "one-step-sarsa", "n-step-q", "paac", "paac-n-step-q", "ga3c", "gorila")
+]
 SHORT: dict[str, Any] = {**CARTPOLE, "total_steps": 3_000, "seed": 3}
 
 
@@ -62,6 +67,25 @@ def last_weights(installation: Installation, run: int) -> dict[str, Any]:
     last = max(installation.read(f"runs/{run}/checkpoints"), key=lambda row: row["step"])
     content = installation.http.get(f"files/{last['file_id']}").raise_for_status().content
     return {name: tensor.tolist() for name, tensor in safetensors.numpy.load(content).items()}
+
+
+def assert_each_method_trains(installation: Installation, executor: str) -> None:
+    """Train a run of each method in a job, and evaluate and record its agent on a worker."""
+    presets = {preset["name"]: preset["config"] for preset in installation.read("presets")}
+    installation.worker("one")
+    for name in PRESETS:
+        run = submit(installation, presets[name], executor=executor, total_steps=2_000)
+        finished = installation.wait_for_state(run, "finished")
+        assert (finished["executor"], finished["attempt"]) == (executor, 1), name
+        installation.post(f"runs/{run}/evaluations", {"episodes": 2})
+        wait_for_evaluation(installation, run)
+        installation.wait_for_replay(run)
+    installation.dismiss_workers()
+
+
+def wait_for_evaluation(installation: Installation, run: int) -> None:
+    """Wait until the only evaluation of a run has its scores."""
+    installation.wait_until(lambda: installation.read(f"runs/{run}/evaluations")["items"])
 
 
 def assert_same_as_on_a_worker(installation: Installation, submitted: int) -> None:

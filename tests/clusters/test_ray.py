@@ -9,7 +9,13 @@ import pytest
 
 from tests.clusters import runs as cluster_runs
 from tests.clusters.ray_head import RayHead
-from tests.clusters.runs import SHORT, assert_same_as_on_a_worker, wait_for_job, wait_for_training
+from tests.clusters.runs import (
+    SHORT,
+    assert_each_method_trains,
+    assert_same_as_on_a_worker,
+    wait_for_job,
+    wait_for_training,
+)
 from tests.installation import CATCH_BY_GORILA, Installation
 
 
@@ -63,6 +69,11 @@ def test_a_run_trains_on_ray(installation: Installation, ray: RayHead) -> None:
     assert "starting" in output
     assert "JOB_SCRIPT" not in output
     assert f"Submitted to Ray as job {job['handle']}." in installation.log(run)
+
+
+@pytest.mark.nightly
+def test_each_method_trains_on_ray(installation: Installation) -> None:
+    assert_each_method_trains(installation, "ray")
 
 
 @pytest.mark.nightly

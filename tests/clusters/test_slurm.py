@@ -6,6 +6,7 @@ import pytest
 
 from tests.clusters.runs import (
     SHORT,
+    assert_each_method_trains,
     assert_same_as_on_a_worker,
     start_study,
     submit,
@@ -26,6 +27,11 @@ def test_a_run_trains_on_slurm(installation: Installation, slurm: SlurmCluster) 
     assert job["handle"] in [str(each["job_id"]) for each in slurm.jobs()]
     assert "starting" in installation.read(f"runs/{run}/job-output")["output"]
     assert f"Submitted to Slurm as job {job['handle']}." in installation.log(run)
+
+
+@pytest.mark.nightly
+def test_each_method_trains_on_slurm(installation: Installation) -> None:
+    assert_each_method_trains(installation, "slurm")
 
 
 @pytest.mark.nightly
