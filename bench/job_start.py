@@ -17,7 +17,7 @@ import numpy as np
 from arcadia_workers.contract import layout
 from bench.raw_values import add_csv_option, joined, write_rows
 from tests.clusters.runs import submit, wait_for_job
-from tests.clusters.slurm_cluster import SlurmCluster
+from tests.clusters.slurm_cluster import SlurmCluster, running_cluster
 from tests.installation import Installation
 
 PARTS = ("claimed by the worker", "trainer starts", "torch is loaded", "first training step")
@@ -29,14 +29,8 @@ def main() -> None:
     parser.add_argument("--runs", type=int, default=5, help="runs in each place (default: %(default)s)")
     add_csv_option(parser)
     options = parser.parse_args()
-    with tempfile.TemporaryDirectory() as folder:
-        cluster = SlurmCluster(Path(folder) / "slurm")
-        try:
-            cluster.start()
-            rows = measure(cluster, Path(folder), options.runs)
-        finally:
-            cluster.close()
-    write_rows(options.csv, rows)
+    with tempfile.TemporaryDirectory() as folder, running_cluster(Path(folder) / "slurm") as cluster:
+        write_rows(options.csv, measure(cluster, Path(folder), options.runs))
 
 
 def measure(cluster: SlurmCluster, folder: Path, runs: int) -> list[dict[str, object]]:

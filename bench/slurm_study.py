@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from bench.raw_values import add_csv_option, joined, write_rows
-from tests.clusters.slurm_cluster import SlurmCluster
+from tests.clusters.slurm_cluster import SlurmCluster, running_cluster
 from tests.installation import Installation
 
 STEPS = 1_000
@@ -31,14 +31,8 @@ def main() -> None:
     parser.add_argument("--interval", type=float, default=10.0, help="ARCADIA_SCHEDULER_SECONDS")
     add_csv_option(parser)
     options = parser.parse_args()
-    with tempfile.TemporaryDirectory() as folder:
-        cluster = SlurmCluster(Path(folder) / "slurm")
-        try:
-            cluster.start()
-            rows = measure(cluster, Path(folder), options.runs, options.interval)
-        finally:
-            cluster.close()
-    write_rows(options.csv, rows)
+    with tempfile.TemporaryDirectory() as folder, running_cluster(Path(folder) / "slurm") as cluster:
+        write_rows(options.csv, measure(cluster, Path(folder), options.runs, options.interval))
 
 
 def measure(cluster: SlurmCluster, folder: Path, runs: int, interval: float) -> list[dict[str, object]]:

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.clusters.slurm_cluster import SlurmCluster, require_slurm
+from tests.clusters.slurm_cluster import SlurmCluster, require_slurm, running_cluster
 from tests.installation import Installation
 
 
@@ -12,12 +12,8 @@ from tests.installation import Installation
 def slurm(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SlurmCluster]:
     """Yield a cluster with two nodes of one core."""
     require_slurm()
-    cluster = SlurmCluster(tmp_path_factory.mktemp("slurm"))
-    try:
-        cluster.start()
+    with running_cluster(tmp_path_factory.mktemp("slurm")) as cluster:
         yield cluster
-    finally:
-        cluster.close()
 
 
 @pytest.fixture(scope="module")

@@ -84,8 +84,9 @@ def assert_each_method_trains(installation: Installation, executor: str) -> None
 
 
 def wait_for_evaluation(installation: Installation, run: int) -> None:
-    """Wait until the only evaluation of a run has its scores."""
-    installation.wait_until(lambda: installation.read(f"runs/{run}/evaluations")["items"])
+    """Wait until the only evaluation of a run has finished."""
+    states = lambda: [row["state"] for row in installation.read(f"runs/{run}/evaluations")["items"]]  # noqa: E731
+    installation.wait_until(lambda: states() == ["finished"])
 
 
 def assert_same_as_on_a_worker(installation: Installation, submitted: int) -> None:

@@ -7,7 +7,8 @@ import shutil
 import socket
 import subprocess
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -164,6 +165,17 @@ class SlurmCluster:
 
         wait_until(has_started)
         self._daemons[name] = below[0]
+
+
+@contextmanager
+def running_cluster(directory: Path) -> Iterator[SlurmCluster]:
+    """Start a cluster in a folder, and end it after the block."""
+    cluster = SlurmCluster(directory)
+    try:
+        cluster.start()
+        yield cluster
+    finally:
+        cluster.close()
 
 
 def task_names(jobs: Iterable[dict[str, Any]]) -> list[str]:
