@@ -85,8 +85,12 @@ def assert_each_method_trains(installation: Installation, executor: str) -> None
 
 def wait_for_evaluation(installation: Installation, run: int) -> None:
     """Wait until the only evaluation of a run has finished."""
-    states = lambda: [row["state"] for row in installation.read(f"runs/{run}/evaluations")["items"]]  # noqa: E731
-    installation.wait_until(lambda: states() == ["finished"])
+
+    def has_finished() -> bool:
+        states = [row["state"] for row in installation.read(f"runs/{run}/evaluations")["items"]]
+        return states == ["finished"]
+
+    installation.wait_until(has_finished)
 
 
 def assert_same_as_on_a_worker(installation: Installation, submitted: int) -> None:
