@@ -88,7 +88,7 @@ def wait_for_evaluation(installation: Installation, run: int) -> None:
 
     def has_finished() -> bool:
         states = [row["state"] for row in installation.read(f"runs/{run}/evaluations")["items"]]
-        return states == ["finished"]
+        return states == ["done"]
 
     installation.wait_until(has_finished)
 
