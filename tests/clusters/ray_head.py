@@ -194,10 +194,13 @@ class RayHead:
 
     def _all(self) -> Iterator[psutil.Process]:
         """Yield every process of the cluster and of its jobs."""
+        # The title of a process, such as those of Ray's agents, overwrites its variables. But its parent has them.
+        found: set[psutil.Process] = set()
         for process in psutil.process_iter():
             with contextlib.suppress(psutil.Error):
                 if process.environ().get("TEST_RAY_MARK") == self._mark:
-                    yield process
+                    found |= {process, *process.children(recursive=True)}
+        yield from found
 
     def _kill_all(self) -> None:
         for process in self._all():
