@@ -39,14 +39,19 @@ def installation(slurm: SlurmCluster, tmp_path_factory: pytest.TempPathFactory) 
 
 
 def kill_process(installation: Installation, mark: str) -> None:
-    """Kill the process of this installation whose command line has a mark. It may be between two attempts."""
+    """Kill a process of this installation whose command line has a mark, once there is one."""
     ours = (f"127.0.0.1:{installation.port}", str(installation.directory))
-    for process in psutil.process_iter():
-        with suppress(psutil.Error):
-            command = command_line(process)
-            if mark in command and any(part in command for part in ours):
-                process.kill()
-                return
+
+    def kill_first() -> bool:
+        for process in psutil.process_iter():
+            with suppress(psutil.Error):
+                command = command_line(process)
+                if mark in command and any(part in command for part in ours):
+                    process.kill()
+                    return True
+        return False
+
+    installation.wait_until(kill_first)
 
 
 def kill_node(installation: Installation, slurm: SlurmCluster, run: int) -> None:

@@ -5,10 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from arcadia_workers.worker.backend_client import PIECE_BYTES
 from tests.faults.cable import Cable
 from tests.faults.conftest import started
-from tests.faults.test_killed import stop
+from tests.faults.test_killed import assert_delivered_in_pieces, stop
 from tests.installation import SAVING, Installation
 
 pytestmark = pytest.mark.nightly
@@ -66,12 +65,7 @@ def test_a_job_that_is_cut_off_again_and_again_delivers_everything_once(
         installation.wait_for_state(run, "running")
     before = installation.wait_for_checkpoint(run)
     installation.wait_until(lambda: installation.wait_for_checkpoint(run) > before)
-    stop(installation, run)
-    installation.wait_until(lambda: job.ended == 0)
-    last = max(installation.read(f"runs/{run}/checkpoints"), key=lambda row: row["step"])
-    assert (last["step"], last["bytes"] > PIECE_BYTES) == (installation.run(run)["step"], True)
-    assert installation.journals.attempts(run) == [1]
-    installation.assert_points_kept(run, whole={1})
+    assert_delivered_in_pieces(installation, run, job)
 
 
 def test_a_later_claim_wins_over_a_job_that_was_cut_off(cable: Cable, reachable_installation: Installation) -> None:

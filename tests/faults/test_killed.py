@@ -7,7 +7,7 @@ import pytest
 
 from arcadia_backend.files.storage import INCOMING, PART
 from arcadia_workers.worker.backend_client import PIECE_BYTES
-from tests.installation import SAVING, Installation
+from tests.installation import SAVING, Installation, Service
 from tests.processes import has_ended
 
 
@@ -79,6 +79,16 @@ def test_training_continues_after_the_backend_is_killed(installation: Installati
     installation.assert_points_kept(run, whole={1})
 
 
+def assert_delivered_in_pieces(installation: Installation, run: int, job: Service) -> None:
+    """Stop a run, and check that its only attempt has delivered everything, with its last checkpoint in pieces."""
+    stop(installation, run)
+    installation.wait_until(lambda: job.ended == 0)
+    last = max(installation.read(f"runs/{run}/checkpoints"), key=lambda row: row["step"])
+    assert (last["step"], last["bytes"] > PIECE_BYTES) == (installation.run(run)["step"], True)
+    assert installation.journals.attempts(run) == [1]
+    installation.assert_points_kept(run, whole={1})
+
+
 def kill_backend_during_upload(installation: Installation) -> None:
     """Kill and restart the backend while it has a part of a file, and wait until that file is complete."""
     incoming = installation.directory / "data" / "files" / INCOMING
@@ -98,12 +108,7 @@ def test_uploads_continue_after_the_backend_is_killed(installation: Installation
     job = installation.job("one", run)
     for _ in range(2):
         kill_backend_during_upload(installation)
-    stop(installation, run)
-    installation.wait_until(lambda: job.ended == 0)
-    last = max(installation.read(f"runs/{run}/checkpoints"), key=lambda row: row["step"])
-    assert (last["step"], last["bytes"] > PIECE_BYTES) == (installation.run(run)["step"], True)
-    assert installation.journals.attempts(run) == [1]
-    installation.assert_points_kept(run, whole={1})
+    assert_delivered_in_pieces(installation, run, job)
 
 
 @pytest.mark.nightly
