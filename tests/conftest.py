@@ -23,6 +23,7 @@ from arcadia_backend.app import create_app
 from arcadia_backend.config import Settings
 from arcadia_backend.database.engine import Database, open_database
 from arcadia_backend.database.migrations import migrate
+from arcadia_backend.database.scope import BACKEND, acting_as
 from arcadia_backend.database.tables import Base
 from tests.factories import Api
 from tests.plugin_packages import Site, open_site
@@ -54,6 +55,7 @@ BEGIN
     PERFORM setval(format('%I.%I', schemaname, sequencename)::regclass, start_value, false)
         FROM pg_sequences WHERE last_value IS NOT NULL;
     INSERT INTO projects (name, name_key, text, created_at) VALUES ('Main', 'main', '', now());
+    INSERT INTO people (name, is_administrator, is_owner, created_at) VALUES ('', true, true, now());
 END $$"""  # noqa: S608 - names of our tables
 
 
@@ -125,6 +127,13 @@ def is_nightly(item: pytest.Item) -> bool:
     if not on_postgresql or item.callspec.params.get("database_url") != "postgresql":  # type: ignore[attr-defined]
         return False
     return not item.nodeid.removeprefix("tests/").startswith(BOTH_DATABASES)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _act_as_backend() -> Iterator[None]:
+    """Let tests read and change the database like the backend's own work. Requests have their own actors."""
+    with acting_as(BACKEND):
+        yield
 
 
 @pytest.fixture(autouse=True)

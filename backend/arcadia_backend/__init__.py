@@ -4,7 +4,8 @@ A package imports only packages from earlier lines. tests/contract/test_backend_
 
     colors, failure_log, refusals, untrusted
     config, errors
-    database, live
+    database
+    live
     accounts
     configuration, doorbell, startup, web, workers
     events, files, logs, metrics, provenance

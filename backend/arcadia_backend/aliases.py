@@ -11,11 +11,11 @@ from sqlalchemy import Select, func, select
 from sqlalchemy.orm import Session
 
 from arcadia_backend.database.engine import Db
+from arcadia_backend.database.scope import current
 from arcadia_backend.database.tables import AliasChange, Checkpoint, Run
 from arcadia_backend.errors import Conflict, FieldError, Invalid, NotFound, with_rule
 from arcadia_backend.files.service import announce_files
 from arcadia_backend.web.lookup import find_run
-from arcadia_backend.web.security import Caller
 from arcadia_workers.contract.values import STORABLE, Id
 
 MAX_NAME = 100
@@ -193,18 +193,18 @@ def list_aliases(db: Db) -> list[Alias]:
 
 
 @router.put("/aliases")
-def set_alias(db: Db, principal: Caller, wanted: SetAlias) -> list[AliasEntry]:
+def set_alias(db: Db, wanted: SetAlias) -> list[AliasEntry]:
     """Point an alias to a checkpoint. Return the history of the alias, newest first."""
     with db.write() as session:
-        assign_alias(session, wanted.model_copy(update={"who": wanted.who or str(principal)}))
+        assign_alias(session, wanted.model_copy(update={"who": wanted.who or current().caller}))
         return read_history(session, wanted.name)
 
 
 @router.delete("/aliases", status_code=204)
-def remove_alias(db: Db, principal: Caller, name: Name, who: Who | None = None, why: Why = "") -> Response:
+def remove_alias(db: Db, name: Name, who: Who | None = None, why: Why = "") -> Response:
     """Remove an alias. Its history and its checkpoint stay."""
     with db.write() as session:
-        delete_alias(session, name, who or str(principal), why)
+        delete_alias(session, name, who or current().caller, why)
     return Response(status_code=204)
 
 

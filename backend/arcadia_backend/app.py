@@ -25,6 +25,7 @@ from arcadia_backend.configuration import router as configuration
 from arcadia_backend.database import limits, rights
 from arcadia_backend.database.engine import open_database
 from arcadia_backend.database.migrations import migrate
+from arcadia_backend.database.scope import BACKEND, acting_as
 from arcadia_backend.diagnosis import router as diagnosis
 from arcadia_backend.doorbell import Doorbell
 from arcadia_backend.evaluations.routes import router as evaluations
@@ -87,8 +88,7 @@ from arcadia_backend.web.mcp import McpEndpoint, serve_mcp
 from arcadia_backend.web.middleware import AllowedMethods, Compression, MethodNotAllowed
 from arcadia_backend.web.oidc import router as openid
 from arcadia_backend.web.perimeter import Perimeter, RightsCheck
-from arcadia_backend.web.security import describe_access, guard, guard_socket
-from arcadia_backend.web.sessions import SessionStore, WrongTokenLimit
+from arcadia_backend.web.security import WrongTokenLimit, describe_access
 from arcadia_backend.web.sign_in import router as session
 from arcadia_backend.worker_api.routes import router as workers
 from arcadia_backend.worker_api.routes import transfer_router as transfers
@@ -163,11 +163,11 @@ async def lifespan(app: FastAPI) -> AsyncIterator[None]:
     app.state.database = open_database(settings)
     app.state.write_slots = middleware.new_write_slots()
     app.state.check_limiter = lookup.new_check_limiter()
-    sweep(app.state.database)
-    app.state.installation = read_identity(app.state.database)
-    app.state.sessions = SessionStore(app.state.database)
-    app.state.credentials = CallerCredentials(app.state.database, settings, app.state.user_token_limit)
-    app.state.credentials.check_accounts()
+    with acting_as(BACKEND):
+        sweep(app.state.database)
+        app.state.installation = read_identity(app.state.database)
+    app.state.credentials = CallerCredentials(app.state.database, settings)
+    app.state.credentials.find_owner()
     app.state.doorbell = Doorbell(settings.broker_url.get_secret_value())
     app.state.stages = Stages(settings.broker_url.get_secret_value())
     sweeper = Sweeper(app.state.database, settings, app.state.doorbell)
@@ -217,24 +217,21 @@ def create_app(settings: Settings) -> FastAPI:
     )
     app.state.settings = settings
     app.state.password_limit = PasswordLimit()
-    app.state.user_token_limit = WrongTokenLimit()
     app.state.login_code_limit = WrongTokenLimit("wrong code of a login")
-    app.state.worker_token_limit = WrongTokenLimit("wrong worker token")
     errors.install(app)
     middleware.install(app)
     idempotency.install(app)
     allowed = AllowedMethods(API, ROUTERS)
     allowed.install(app)
-    app.include_router(sockets, prefix=API, dependencies=[Depends(guard_socket)])
+    app.include_router(sockets, prefix=API)
     every_route = [
-        Depends(guard),
         Depends(allowed.check_literal_path),
         Depends(refuse_unknown_parameters),
         Depends(middleware.hold_write_slot, scope="function"),
     ]
     problems: dict[int | str, dict[str, Any]] = {"default": {"model": errors.ProblemDocument}}
     app.include_router(_api(app, allowed), prefix=API, dependencies=every_route, responses=problems)
-    serve_reference(app, lambda: describe_api(app), [Depends(guard)])
+    serve_reference(app, lambda: describe_api(app))
     serve_mcp(app)
     serve_client(app)
     serve_frontend(app)

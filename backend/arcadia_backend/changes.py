@@ -23,7 +23,6 @@ from arcadia_backend.runs.names import format_value, title_in_text
 from arcadia_backend.runs.states import announce_run, queue_on_request
 from arcadia_backend.web.idempotency import Idempotent
 from arcadia_backend.web.lookup import PathId, PathRun, find_run, require_trained
-from arcadia_backend.web.security import Caller, Principal
 from arcadia_workers.contract.config import TrainingConfig
 from arcadia_workers.contract.events import MAX_FIELDS, Changed, RequestedChange, changed
 from arcadia_workers.contract.values import LONGEST_MESSAGE, NO_BOOLEAN, Text
@@ -135,7 +134,7 @@ def _value(value: Any) -> str:
 MAX_WAITING = 100
 
 
-def request_change(session: Session, run: Run, request: RequestChange, principal: Principal) -> tables.RunChange:
+def request_change(session: Session, run: Run, request: RequestChange) -> tables.RunChange:
     """Store a change. A live run applies it at its next update, and a run that has ended is queued for more steps."""
     require_trained(run, "change")
     waiting = list_waiting(session, run.id)
@@ -157,11 +156,11 @@ def request_change(session: Session, run: Run, request: RequestChange, principal
         + (session.scalar(select(func.max(tables.RunChange.number)).where(tables.RunChange.run_id == run.id)) or 0),
         fields={name: new[name] for name in fields},
         previous={name: old[name] for name in fields},
-        requested_by=str(principal),
+        requested_by=current().caller,
     )
     session.add(change)
     run.changed_by = current().name or run.changed_by
-    note(session, run, f"Change {change.number} requested by {principal}: {describe(change)}.")
+    note(session, run, f"Change {change.number} requested by {current().caller}: {describe(change)}.")
     if run.state in ENDED:
         _queue_again(session, run)
     session.flush()
@@ -238,9 +237,7 @@ router = APIRouter(tags=["runs"])
 
 
 @router.post("/runs/{run_id}/changes", status_code=201)
-def change_run(
-    db: Db, bell: Bell, once: Idempotent, principal: Caller, run_id: PathId, request: RequestChange
-) -> RunChange:
+def change_run(db: Db, bell: Bell, once: Idempotent, run_id: PathId, request: RequestChange) -> RunChange:
     """Change settings of a run while it trains, or train it longer after it has ended.
 
     A live run applies the change at its next update. A run that waits or is paused applies it when it continues. A run
@@ -248,7 +245,7 @@ def change_run(
     """
     with once.write(db) as session:
         run = find_run(session, run_id, lock=True)
-        change = request_change(session, run, request, principal)
+        change = request_change(session, run, request)
         bell.ring_after_commit(session, run)
         return once.store(session, RunChange.model_validate(change))
 

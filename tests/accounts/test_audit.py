@@ -12,7 +12,7 @@ from arcadia_backend.accounts import audit
 from arcadia_backend.database.columns import utc_now
 from arcadia_backend.database.engine import Database
 from arcadia_backend.database.scope import Scope, acting_as
-from arcadia_backend.database.tables import AuditEntry, Run
+from arcadia_backend.database.tables import AuditEntry, Person, Run
 from tests.accounts.signing_in import API, PASSWORD, create_first, join, read, sign_in, stranger
 from tests.factories import Api, started
 
@@ -29,11 +29,14 @@ def launch(client: TestClient) -> int:
     return number
 
 
-def test_an_open_server_records_nothing(api: Api, client: TestClient, database: Database) -> None:
+def test_an_open_server_records_its_owner(api: Api, client: TestClient, database: Database) -> None:
     api.act(api.launch()["id"], "stop")
     with database.read() as session:
-        assert session.scalar(select(func.count()).select_from(AuditEntry)) == 0
-    assert entries(client) == []
+        owner = session.scalar(select(Person.id).where(Person.is_owner.is_(True)))
+    assert [(entry["action"], entry["person_id"], entry["name"]) for entry in entries(client)] == [
+        ("stop", owner, "testclient (API)"),
+        ("create", owner, "testclient (API)"),
+    ]
 
 
 def test_a_change_is_recorded_with_the_old_and_the_new_value(client: TestClient) -> None:

@@ -13,7 +13,7 @@ from arcadia_backend.accounts.passwords import digest_of
 from arcadia_backend.database.columns import utc_now
 from arcadia_backend.database.engine import Database
 from arcadia_backend.database.tables import AccessToken, AuditEntry, DeviceLogin
-from arcadia_backend.web.sessions import MAX_WRONG_TOKENS, WrongTokenLimit
+from arcadia_backend.web.security import MAX_WRONG_TOKENS, WrongTokenLimit
 from tests.accounts.signing_in import API, create_first, join, read, stranger
 from tests.factories import Response
 

@@ -9,6 +9,7 @@ from sqlalchemy.orm import Session
 
 from arcadia_backend.accounts import sign_in
 from arcadia_backend.config import Settings
+from arcadia_backend.database.tables import Person
 from arcadia_backend.live.watches import Credentials
 from arcadia_backend.web.serving import behind_proxies, server_options
 from tests.accounts.signing_in import API, create_first, read
@@ -65,14 +66,14 @@ def test_first_requests_at_once_add_one_person(owner: TestClient) -> None:
 def test_a_request_during_the_first_look_for_accounts_waits_for_it(
     owner: TestClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    count, looks, go = sign_in.count_people, Semaphore(0), Event()
+    find, looks, go = sign_in.find_owner, Semaphore(0), Event()
 
-    def look(session: Session) -> int:
+    def look(session: Session) -> Person | None:
         looks.release()
         assert go.wait(PATIENCE_SECONDS)
-        return count(session)
+        return find(session)
 
-    monkeypatch.setattr(sign_in, "count_people", look)
+    monkeypatch.setattr(sign_in, "find_owner", look)
     with ThreadPoolExecutor(2) as threads:
 
         def ask() -> Future[int]:

@@ -6,7 +6,7 @@ import pytest
 from sqlalchemy import select
 
 from arcadia_backend.database.ownership import LIMITED
-from arcadia_backend.database.scope import OWNER, acting_as
+from arcadia_backend.database.scope import BACKEND, acting_as
 from arcadia_backend.database.tables import Base
 from tests.accounts.crawl import MISSING_ID, PAGES, STREAMS, Door, doors, fill, query
 from tests.accounts.lab import SECRETS, Lab, Side
@@ -60,7 +60,7 @@ def test_an_administrator_sees_the_secrets(lab: Lab) -> None:
 
 def snapshot(lab: Lab) -> dict[str, list[tuple[object, ...]]]:
     """Return all rows of all tables with the other project's secret, or of it."""
-    with acting_as(OWNER), lab.database.read() as session:
+    with acting_as(BACKEND), lab.database.read() as session:
         return {name: [*map(tuple, session.execute(select(Base.metadata.tables[name])))] for name in sorted(LIMITED)}
 
 

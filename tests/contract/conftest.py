@@ -14,7 +14,7 @@ from pydantic import SecretStr
 
 from arcadia_backend.app import describe_api
 from arcadia_backend.config import Settings
-from arcadia_backend.web.sessions import WrongTokenLimit
+from arcadia_backend.web.security import WrongTokenLimit
 from tests.conftest import WORKER_TOKEN
 from tests.door import HANGS_SECONDS, listening
 from tests.factories import Api
@@ -60,11 +60,11 @@ def token() -> str:
 def door(app: FastAPI, settings: Settings, token: str) -> Iterator[Door]:
     """Start the server. Its limit of wrong tokens never applies, because these tests send many."""
     app.state.settings = settings.model_copy(update={"token": SecretStr(token)})
-    app.state.user_token_limit = WrongTokenLimit(clock=count(step=61).__next__)
-    app.state.worker_token_limit = WrongTokenLimit(clock=count(step=61).__next__)
     user = {"Authorization": f"Bearer {token}"} if token else {}
     worker = {"Authorization": f"Bearer {WORKER_TOKEN}"}
     with listening(app) as port:
+        limit = WrongTokenLimit(clock=count(step=61).__next__)
+        app.state.credentials.limit = app.state.credentials.worker_limit = limit
         address = f"http://127.0.0.1:{port}"
         with (
             httpx.Client(base_url=address, headers=user, timeout=HANGS_SECONDS) as user_client,
@@ -75,5 +75,3 @@ def door(app: FastAPI, settings: Settings, token: str) -> Iterator[Door]:
             paths = document["paths"].items()
             document["paths"] = {path: calls for path, calls in paths if ROUTES.search(path) and path != FIRST_ACCOUNT}
             yield Door(port, document, Api(user_client, worker_client), user, worker)
-    app.state.user_token_limit = WrongTokenLimit()
-    app.state.worker_token_limit = WrongTokenLimit()

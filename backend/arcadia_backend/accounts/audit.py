@@ -1,7 +1,8 @@
 """The audit log: who did what, when, from where and to what, written in the transaction of the change.
 
-A listener records changes of the tables in `OBJECTS` that a person or a token makes. Changes of an open installation,
-of workers and of the backend itself are not recorded. `record` adds entries of other actions, such as a sign-in.
+A listener records changes of the tables in `OBJECTS` that a person or a token makes, also the owner of an open
+installation. Changes of workers and of the backend itself are not recorded. `record` adds entries of other actions,
+such as a sign-in.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -128,7 +129,7 @@ def _entry(
     return {
         "at": utc_now(),
         "person_id": scope.person_id,
-        "name": scope.name[:100],
+        "name": (scope.name or scope.caller)[:100],
         "token_id": scope.token_id,
         "address": scope.address[:100],
         "action": action,

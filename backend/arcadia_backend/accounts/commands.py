@@ -42,8 +42,8 @@ def run(settings: Settings, options: argparse.Namespace) -> str:
 
 def first_link(database: Database, url: str) -> str | None:
     """Return a one-time link for the first administrator, or None if there is an account."""
-    with database.write() as session:
-        if sign_in.count_people(session):
+    with acting_as(HERE), database.write() as session:
+        if sign_in.has_accounts(session):
             return None
         return url + LINK_PATH + sign_in.create_link(session, "first")
 

@@ -4,13 +4,13 @@ from collections.abc import Collection, Sequence
 from typing import Annotated
 
 from pydantic import StringConstraints
-from sqlalchemy import delete, func, select, text, update
+from sqlalchemy import delete, func, select, text
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
 
 from arcadia_backend.accounts import audit, sign_in
 from arcadia_backend.accounts.passwords import MAX_LENGTH, MIN_LENGTH, hash_password, matches
-from arcadia_backend.accounts.roles import backend_rights, forget_credentials
+from arcadia_backend.accounts.roles import forget_credentials
 from arcadia_backend.database.columns import utc_now
 from arcadia_backend.database.tables import (
     GroupMember,
@@ -19,7 +19,6 @@ from arcadia_backend.database.tables import (
     Person,
     PersonGroup,
     PersonIdentity,
-    Run,
 )
 from arcadia_backend.errors import Conflict, FieldError, Invalid, NotFound, with_rule
 from arcadia_workers.contract.values import STORABLE
@@ -51,20 +50,22 @@ def find_by_email(session: Session, email: str) -> Person:
 
 
 def list_people(session: Session) -> Sequence[Person]:
-    """Return all people by name."""
-    return session.scalars(select(Person).order_by(func.lower(Person.name), Person.id)).all()
+    """Return all people with accounts by name."""
+    named = select(Person).where(Person.is_owner.is_(False))
+    return session.scalars(named.order_by(func.lower(Person.name), Person.id)).all()
 
 
 def add(session: Session, name: str, email: str | None, *, is_administrator: bool = False) -> Person:
-    """Add a person. The first one is an administrator, and gets the earlier runs. Raise Conflict for a taken e-mail."""
+    """Add a person. The first one is the owner of what there is. Raise Conflict for a taken e-mail."""
     _lock_accounts(session)
-    is_first = sign_in.count_people(session) == 0
-    person = Person(name=name, email=email, is_administrator=is_administrator or is_first)
+    owner = sign_in.find_owner(session)
+    person = owner or Person()
+    person.name, person.email, person.is_owner = name, email, False
+    person.is_administrator = is_administrator or owner is not None
     session.add(person)
     _flush(session, email)
-    if is_first:
-        with backend_rights():
-            session.execute(update(Run).where(Run.person_id.is_(None)).values(person_id=person.id))
+    if owner is not None:
+        sign_in.revoke_all(session, person)
         session.execute(delete(OneTimeLink).where(OneTimeLink.purpose == "first"))
     forget_credentials(session)
     return person
@@ -73,7 +74,7 @@ def add(session: Session, name: str, email: str | None, *, is_administrator: boo
 def add_first(session: Session, name: str, email: str, password: str) -> Person:
     """Add the first administrator with a password. Raise Conflict if there is an account already."""
     _lock_accounts(session)
-    if sign_in.count_people(session):
+    if sign_in.has_accounts(session):
         raise Conflict("There is an account already. Sign in, or ask an administrator for an invitation.")
     person = add(session, name, email)
     set_password(session, person, password)

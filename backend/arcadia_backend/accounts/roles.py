@@ -11,8 +11,9 @@ from sqlalchemy import or_, select
 from sqlalchemy.orm import Session
 
 from arcadia_backend.database.engine import after_commit
-from arcadia_backend.database.scope import Role, Scope, acting_as, current
+from arcadia_backend.database.scope import NOBODY, Role, Scope, acting_as, current
 from arcadia_backend.database.tables import AccessToken, GroupMember, Person, Project, ProjectRole, SignInSession
+from arcadia_backend.live.notices import publish
 
 RoleName = Literal["viewer", "editor", "administrator"]
 ROLES: dict[RoleName, Role] = {"viewer": Role.VIEWER, "editor": Role.EDITOR, "administrator": Role.ADMINISTRATOR}
@@ -76,6 +77,8 @@ def is_valid(expires_at: datetime | None, revoked_at: datetime | None, now: date
     return revoked_at is None and (expires_at is None or now < expires_at)
 
 
+# The notice that makes everything that lasts check its rights again.
+RIGHTS_CHANGED = "rights.changed"
 _lock = threading.Lock()
 _generation = 0
 
@@ -85,12 +88,20 @@ def generation() -> int:
     return _generation
 
 
+def forget_now() -> None:
+    """Let caches of credentials in this process expire."""
+    global _generation
+    with _lock:
+        _generation += 1
+
+
 def forget_credentials(session: Session) -> None:
-    """Let caches of credentials expire after the commit. Other processes notice within seconds."""
+    """Announce after the commit that rights have changed, to everything that lasts, in all processes."""
+    after_commit(session, forget_now)
+    after_commit(session, lambda: publish(RIGHTS_CHANGED, {}))
 
-    def increase() -> None:
-        global _generation
-        with _lock:
-            _generation += 1
 
-    after_commit(session, increase)
+def present_scope(session: Session, person_id: int | None) -> Scope:
+    """Return what the person who started something may do now: nothing if they are disabled."""
+    person = None if person_id is None else session.get(Person, person_id)
+    return scope_of(session, person) if person is not None and is_enabled(person) else NOBODY

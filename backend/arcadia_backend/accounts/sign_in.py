@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from sqlalchemy import delete, func, or_, select, update
+from sqlalchemy import delete, or_, select, update
 from sqlalchemy.orm import Session
 
 from arcadia_backend.accounts import audit
@@ -47,9 +47,8 @@ class NewSession:
 def session_of(session: Session, secret: str) -> SignInSession | None:
     """Return the valid session of a person by the secret of its cookie, or None."""
     signed_in = session.scalar(select(SignInSession).where(SignInSession.digest == digest_of(secret)))
-    if signed_in is None or not is_valid(signed_in.expires_at, signed_in.revoked_at, utc_now()):
-        return None
-    return signed_in if signed_in.person_id is not None and person_of(session, signed_in.person_id) else None
+    is_known = signed_in is not None and is_valid(signed_in.expires_at, signed_in.revoked_at, utc_now())
+    return signed_in if is_known else None
 
 
 def person_of(session: Session, person_id: int) -> Person | None:
@@ -78,11 +77,11 @@ def check_password(database: Database, limit: PasswordLimit, email: str, passwor
     return person.id
 
 
-def start_session(session: Session, person: Person, address: str, browser: str) -> NewSession:
-    """Sign a person in, and record it."""
+def start_session(session: Session, person: Person, address: str, browser: str, token: str = "") -> NewSession:
+    """Sign a person in, or the owner of the installation by its token, and record it."""
     secret = new_secret()
     signed_in = SignInSession(
-        digest=digest_of(secret),
+        digest=digest_of(of_installation(secret, token) if token else secret),
         person_id=person.id,
         address=address[:100],
         browser=browser[:200],
@@ -176,6 +175,16 @@ def delete_ended(session: Session, now: datetime) -> None:
     session.execute(delete(OneTimeLink).where(OneTimeLink.expires_at < old))
 
 
-def count_people(session: Session) -> int:
-    """Return the number of accounts. The server is open only without any."""
-    return session.scalar(select(func.count()).select_from(Person)) or 0
+def find_owner(session: Session) -> Person | None:
+    """Return the automatic owner of an installation without accounts, or None once there are accounts."""
+    return session.scalar(select(Person).where(Person.is_owner.is_(True)))
+
+
+def has_accounts(session: Session) -> bool:
+    """Return True once people have accounts. Before that, the installation has an owner who needs none."""
+    return find_owner(session) is None
+
+
+def of_installation(cookie: str, token: str) -> str:
+    """Return the secret of a session that ARCADIA_TOKEN signed in. Another token, or an account, ends the session."""
+    return f"{cookie} {token}"

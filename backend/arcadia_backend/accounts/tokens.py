@@ -9,9 +9,9 @@ from sqlalchemy import delete, or_, select
 from sqlalchemy.orm import Session
 
 from arcadia_backend.accounts.passwords import digest_of, new_secret
-from arcadia_backend.accounts.roles import forget_credentials, is_valid
+from arcadia_backend.accounts.roles import forget_credentials, forget_now, is_valid
 from arcadia_backend.database.columns import utc_now
-from arcadia_backend.database.engine import Database
+from arcadia_backend.database.engine import Database, after_commit
 from arcadia_backend.database.tables import AccessToken
 from arcadia_backend.errors import Conflict, NotFound
 
@@ -85,7 +85,7 @@ def create_for_attempt(
     )
     new.token.run_id, new.token.job_id, new.token.attempt = run_id, job_id, attempt
     session.flush()
-    forget_credentials(session)
+    after_commit(session, forget_now)
     return new
 
 
@@ -99,7 +99,7 @@ def end_attempt_tokens(session: Session, attempt: int, *, run_id: int | None = N
     same = AccessToken.run_id == run_id if job_id is None else AccessToken.job_id == job_id
     ended = session.execute(delete(AccessToken).where(AccessToken.attempt == attempt, same).returning(AccessToken.id))
     if ended.first() is not None:
-        forget_credentials(session)
+        after_commit(session, forget_now)
 
 
 def list_tokens(session: Session, person_id: int | None = None) -> Sequence[AccessToken]:

@@ -30,6 +30,7 @@ from arcadia_backend.alerts.service import announce_alerts
 from arcadia_backend.config import Settings
 from arcadia_backend.database.columns import utc_now
 from arcadia_backend.database.engine import Database
+from arcadia_backend.database.scope import BACKEND, acting_as
 from arcadia_backend.database.tables import Alert, AlertChannel, AlertDelivery
 from arcadia_backend.failure_log import FailureLog
 from arcadia_backend.live.background import BackgroundThread
@@ -241,7 +242,7 @@ class AlertDeliverer:
                 thread.start()
 
     def _try(self, delivery_id: int) -> None:
-        with self._failures.guard("Delivering an alert"):
+        with acting_as(BACKEND), self._failures.guard("Delivering an alert"):
             self.deliver(delivery_id)
 
 

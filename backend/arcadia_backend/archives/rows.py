@@ -87,7 +87,11 @@ REPLAYS = RowTable(
 )
 REVIEWS = RowTable("reviews", tables.Review, references={"job_id": "jobs", "replay_id": "replays"}, numbered=False)
 PRACTICES = RowTable(
-    "practices", tables.Practice, references={"job_id": "jobs", "replay_id": "replays"}, numbered=False
+    "practices",
+    tables.Practice,
+    references={"job_id": "jobs", "replay_id": "replays"},
+    excluded=("person_id",),
+    numbered=False,
 )
 EVALUATIONS = RowTable(
     "evaluations",
@@ -102,7 +106,14 @@ CALIBRATIONS = RowTable(
 )
 MEDIA = RowTable("media", tables.Media, references={"file_id": "files"}, numbered=False)
 
-STUDY = RowTable("study", tables.Study, excluded=("project_id", "project"), numbered=False)
+STUDY = RowTable(
+    "study",
+    tables.Study,
+    excluded=("project_id", "project"),
+    # A person of another installation must not start its runs.
+    former=("person_id", "started_by"),
+    numbered=False,
+)
 STUDY_POINTS = RowTable("points", tables.StudyPoint, excluded=("study_id",), numbered=False)
 STUDY_RUNS = RowTable("planned_runs", tables.StudyRun, excluded=("study_id",), exported_ids=("run_id",), numbered=False)
 PAPER_STUDY = RowTable("paper", tables.PaperStudy, excluded=("study_id",), numbered=False)

@@ -23,15 +23,16 @@ from arcadia_backend.backup.manifest import (
 from arcadia_backend.config import Settings
 from arcadia_backend.database.engine import Database, open_database
 from arcadia_backend.database.migrations import migrate
-from arcadia_backend.database.tables import MAIN_ID, Base, Installation, Project, Run
+from arcadia_backend.database.scope import BACKEND, acting_as
+from arcadia_backend.database.tables import MAIN_ID, Base, Installation, Person, Project, Run
 from arcadia_backend.files.storage import stored_files, write_mark
 from arcadia_backend.refusals import RefusedError
 from arcadia_backend.startup.checks import database_refusals, make_ready
 from arcadia_backend.startup.up import lock
 from arcadia_workers.contract.layout import path_inside
 
-# Of the projects, only Main may be there.
-TABLES_OF_UNUSED = ("installation", "workers", "sign_in_sessions", "projects")
+# Of the projects, only Main may be there, and of the people only the owner.
+TABLES_OF_UNUSED = ("installation", "workers", "sign_in_sessions", "audit_log", "projects", "people")
 
 
 def restore(settings: Settings, source: Path) -> str:
@@ -45,7 +46,7 @@ def restore(settings: Settings, source: Path) -> str:
         make_ready(settings)
         database = open_database(settings)
         try:
-            with database_refusals(settings):
+            with acting_as(BACKEND), database_refusals(settings):
                 return _restore(settings, database, source, manifest)
         finally:
             database.close()
@@ -80,8 +81,10 @@ def _refuse_used_installation(database: Database) -> None:
             if table.name not in TABLES_OF_UNUSED and (count := session.scalar(select(func.count()).select_from(table)))
         }
         projects = select(func.count()).select_from(Project).where(Project.id != MAIN_ID)
-        if count := session.scalar(projects):
-            rows["projects"] = count
+        people = select(func.count()).select_from(Person).where(Person.is_owner.is_(False))
+        for name, query in (("projects", projects), ("people", people)):
+            if count := session.scalar(query):
+                rows[name] = count
     files = len(stored_files(database.files_dir))
     if rows or files:
         # If there are runs, do not list the rows that belong to them.

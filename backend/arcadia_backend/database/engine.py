@@ -5,7 +5,7 @@ import logging
 import math
 import sqlite3
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import lru_cache
 from operator import add, mul, neg, sub
@@ -18,6 +18,7 @@ from sqlalchemy.exc import DBAPIError, OperationalError
 from sqlalchemy.orm import Session
 
 from arcadia_backend.config import Settings
+from arcadia_backend.database.scope import flushing
 from arcadia_backend.errors import is_disk_full
 
 NAME = "calculate"
@@ -79,6 +80,15 @@ MIGRATION_LOCK_TIMEOUT_MS = 30_000
 RETRY_SECONDS = 0.05
 
 
+class CheckedSession(Session):
+    """A session whose flushes pass the gate of database/limits.py, because the rule of rights checks their rows."""
+
+    def flush(self, objects: Sequence[Any] | None = None) -> None:
+        """Check and store the changes."""
+        with flushing():
+            super().flush(objects)
+
+
 class Database:
     """A database with one writer and many readers.
 
@@ -100,13 +110,13 @@ class Database:
     @contextmanager
     def read(self) -> Iterator[Session]:
         """Open a session for reading. Its changes are never stored."""
-        with Session(self._reader, autoflush=False, expire_on_commit=False, info=self._info) as session:
+        with CheckedSession(self._reader, autoflush=False, expire_on_commit=False, info=self._info) as session:
             yield session
 
     @contextmanager
     def write(self) -> Iterator[Session]:
         """Open a transaction. Commit it after the block and run its after-commit calls. Roll back on an error."""
-        with Session(self._writer, expire_on_commit=False, info=self._info) as session:
+        with CheckedSession(self._writer, expire_on_commit=False, info=self._info) as session:
             try:
                 with session.begin():
                     session.connection()

@@ -1,10 +1,11 @@
 """The rule of rights: who acts sees and changes only rows of their projects.
 
-PROJECT_OF says for each table how a row reaches its project. Each query of a limited scope gets the matching condition,
-and each flush checks that the changed rows are in projects in which the scope may write. Routes do not repeat the rule.
+PROJECT_OF says for each table how a row reaches its project. Each query of a limited scope gets the matching condition.
+Each flush, and each INSERT, UPDATE and DELETE of the ORM, is checked for the rows that it changes and for the projects
+that it puts them into. `limits.py` refuses all other statements. Routes do not repeat the rule.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import replace
 from typing import Any, cast
@@ -12,14 +13,17 @@ from typing import Any, cast
 from sqlalchemy import (
     BigInteger,
     BindParameter,
+    ClauseElement,
     ColumnElement,
     FromClause,
+    Insert,
     Select,
     Table,
     and_,
     bindparam,
     event,
     false,
+    insert,
     inspect,
     literal_column,
     or_,
@@ -31,8 +35,8 @@ from sqlalchemy.orm.interfaces import CriteriaOption
 from sqlalchemy.sql.util import _deep_annotate
 from sqlalchemy.sql.visitors import InternalTraversal
 
-from arcadia_backend.database.ownership import LIMITED, PROJECT_OF, AnyOf, BulkRuns, Own, Through, UsedBy
-from arcadia_backend.database.scope import OWNER, Role, Scope, acting_as, current
+from arcadia_backend.database.ownership import INSTALLATION, LIMITED, PROJECT_OF, AnyOf, BulkRuns, Own, Through, UsedBy
+from arcadia_backend.database.scope import BACKEND, Role, Scope, acting_as, current
 from arcadia_backend.database.tables import Base, Person, ProjectRole
 from arcadia_backend.errors import Problem
 
@@ -41,6 +45,8 @@ MARKER = "rights_"
 # Prefix of the aliases of `beside_run`.
 BESIDE_RUN = "beside_run_"
 MAX_NAMED_ADMINISTRATORS = 5
+# Execution option with the table of a checked INSERT, UPDATE or DELETE.
+CHECKED = "rights_checked"
 
 
 class MissingRight(Problem):
@@ -52,7 +58,7 @@ class MissingRight(Problem):
 
 
 class UnlimitedQueryError(RuntimeError):
-    """A query of a limited scope that lacks the condition of a table. It is an error of this program."""
+    """A statement of a limited scope that cannot be limited or checked. It is an error of this program."""
 
 
 @contextmanager
@@ -199,7 +205,7 @@ class RightsOption(CriteriaOption):
 
 
 _criteria: dict[str, list[LoaderCriteriaOption]] = {}
-_options = {role: RightsOption(role) for role in (Role.VIEWER, Role.EDITOR)}
+_options = {role: RightsOption(role) for role in Role}
 
 
 def prepare() -> None:
@@ -229,18 +235,42 @@ class TableCriterion(LoaderCriteriaOption):
 
 @event.listens_for(Session, "do_orm_execute")
 def limit_statement(state: ORMExecuteState) -> None:
-    """Limit a statement of a limited scope to its projects."""
+    """Limit a statement of a limited scope to its projects. Check the projects into which it puts rows."""
     if current().everything or not state.is_orm_statement:
         return
-    role = Role.VIEWER if state.is_select else Role.EDITOR
-    if state.is_insert and not state.parameters:
-        # An INSERT from a SELECT reads rows that the caller may change.
+    if state.is_select:
+        state.statement = state.statement.options(_options[Role.VIEWER])
+        if getattr(state.load_options, "_refresh_state", None) is not None:
+            # It was visible when it was loaded.
+            state.update_execution_options(refreshes=True)
         return
-    state.statement = state.statement.options(_options[role])
-    refreshed = getattr(state.load_options, "_refresh_state", None) if state.is_select else None
-    if refreshed is not None:
-        # It was visible when it was loaded.
-        state.update_execution_options(refreshes=True)
+    mapper = cast("Mapper[Any]", state.bind_mapper)
+    table = name_of(mapper)
+    if table in LIMITED and isinstance(state.statement, Insert) and state.statement.select is not None:
+        state.statement = _limited_copy(state.statement, mapper)
+    elif table in LIMITED and not state.is_delete:
+        _check_values(state, mapper)
+    if not state.is_insert:
+        state.statement = state.statement.options(_options[_role_of(table)])
+    state.update_execution_options(**{CHECKED: table})
+
+
+def _limited_copy(statement: Insert, mapper: Mapper[Any]) -> Insert:
+    """Return an INSERT from a SELECT that adds only rows of projects in which the scope may write."""
+    table = name_of(mapper)
+    way, projects = PROJECT_OF[table], _projects(mapper, _role_of(table))
+    names = cast("list[str]", statement._select_names)
+    rows = cast("Select[Any]", statement.select).options(_options[Role.EDITOR]).subquery()
+    columns = dict(zip(names, rows.c, strict=True))
+    condition: ColumnElement[bool]
+    if isinstance(way, Own) and way.column in columns:
+        condition = columns[way.column].in_(projects)
+    elif isinstance(way, Through) and way.column in columns:
+        parent = _alias(way.table, 0)
+        condition = _exists(parent, _key(parent) == columns[way.column], _condition(parent, projects, way.table, 1))
+    else:
+        raise UnlimitedQueryError(f"An INSERT from a SELECT into {table} names no project that can be checked.")
+    return insert(mapper.class_).from_select(names, select(*rows.c).where(condition))
 
 
 @event.listens_for(Session, "before_flush")
@@ -248,10 +278,46 @@ def check_changes(session: Session, _context: UOWTransaction, _instances: object
     """Raise MissingRight if a changed row is in a project in which the scope may not write."""
     if current().everything:
         return
-    with acting_as(OWNER), session.no_autoflush:
-        needed = _needed_roles(session)
-    for project, role in sorted(needed.items(), key=lambda each: -1 if each[0] is None else each[0]):
-        require(session, project, role)
+    with acting_as(BACKEND), session.no_autoflush:
+        changed = [*session.new, *session.deleted, *(each for each in session.dirty if session.is_modified(each))]
+        rows = [
+            (table := name_of(inspect(item).mapper), {name: _values(item, name) for name in _columns(table)})
+            for item in changed
+        ]
+    _check_rows(session, rows)
+
+
+def _check_values(state: ORMExecuteState, mapper: Mapper[Any]) -> None:
+    """Raise MissingRight if a statement puts rows into a project in which the scope may not write."""
+    statement: Any = state.statement
+    table = cast("Table", mapper.local_table)
+    given = [state.parameters] if isinstance(state.parameters, Mapping) else [*(state.parameters or ())]
+    if state.is_insert:
+        given = [*given, *(row for rows in statement._multi_values for row in rows)]
+    elif given or statement._ordered_values:
+        raise UnlimitedQueryError(
+            f"Change rows of {table.name} one by one: an UPDATE by key or in order has no limits."
+        )
+    rows = []
+    for row in given or [{}]:
+        named = {getattr(name, "key", name): value for name, value in {**(statement._values or {}), **row}.items()}
+        values: dict[str, set[Any]] = {}
+        for _parent, column in _deciding(PROJECT_OF[table.name]):
+            names = {column, mapper.get_property_by_column(table.c[column]).key}
+            found = {_plain_value(named[name]) for name in names & named.keys()}
+            if found or state.is_insert:
+                values[column] = found or _default(table.c[column])
+        # An UPDATE that moves nothing has the condition of its rows alone.
+        if values or state.is_insert:
+            rows.append((table.name, values))
+    _check_rows(state.session, rows)
+
+
+def _plain_value(value: Any) -> Any:
+    plain = value.effective_value if isinstance(value, BindParameter) else value
+    if isinstance(plain, ClauseElement):
+        raise UnlimitedQueryError(f"A project cannot be checked that the database computes: {plain}")
+    return plain
 
 
 def require(session: Session, project: int | None, role: Role) -> None:
@@ -260,7 +326,7 @@ def require(session: Session, project: int | None, role: Role) -> None:
     if held is None:
         raise MissingRight("You have no role in the project that this would change. Name one of your projects.")
     if held < role:
-        with acting_as(OWNER):
+        with acting_as(BACKEND):
             raise MissingRight(_describe_missing(session, project, role))
 
 
@@ -285,7 +351,7 @@ def check_role(
     """
     if role is not None and row is None and scope.projects_as(role):
         return
-    with acting_as(OWNER), read() as session:
+    with acting_as(BACKEND), read() as session:
         if role is None:
             people = ", ".join(_administrators(session, None))
             raise MissingRight(f"Only administrators of the installation may do this: {people}.")
@@ -316,23 +382,35 @@ def _administrators(session: Session, project: int | None) -> Sequence[str]:
     return session.scalars(query.limit(MAX_NAMED_ADMINISTRATORS)).all()
 
 
-def _needed_roles(session: Session) -> dict[int | None, Role]:
-    """Return the role that the pending changes need, by project."""
-    needed: dict[int | None, Role] = {}
+def _check_rows(session: Session, rows: Iterable[tuple[str, Mapping[str, set[Any]]]]) -> None:
+    """Raise MissingRight if the scope may not write in the projects of changed rows.
+
+    A row is its table, and the values of the columns that decide about its project before and after the change.
+    """
+    needed: dict[int, Role] = {}
     keys: dict[str, set[Any]] = {}
-    for item in [*session.new, *session.deleted, *(each for each in session.dirty if session.is_modified(each))]:
-        table = name_of(inspect(item).mapper)
-        for name, values in _targets(item, PROJECT_OF[table]):
-            if name is not None:
-                keys.setdefault(name, set()).update(values)
-                continue
-            role = _role_of(table)
-            for project in values:
-                needed[project] = max(role, needed.get(project, Role.VIEWER))
-    for table, values in keys.items():
-        for project in projects_of(session, table, values):
+    for table, values in rows:
+        way = PROJECT_OF[table]
+        for parent, column in _deciding(way):
+            found = values.get(column, set()) - {None}
+            if parent is not None:
+                keys.setdefault(parent, set()).update(found)
+            for project in found if parent is None else ():
+                needed[project] = max(_role_of(table), needed.get(project, Role.VIEWER))
+        if way is not INSTALLATION and not any(each - {None} for each in values.values()):
+            _check_undecided(table, way)
+    for table, found in keys.items():
+        for project in projects_of(session, table, found):
             needed[project] = max(Role.EDITOR, needed.get(project, Role.VIEWER))
-    return needed
+    for project, role in sorted(needed.items()):
+        require(session, project, role)
+
+
+def _check_undecided(table: str, way: Any) -> None:
+    if not (isinstance(way, Through) and way.open_without):
+        raise UnlimitedQueryError(f"A changed row of {table} names no project that can be checked.")
+    if not current().projects_as(Role.EDITOR):
+        raise MissingRight("You need the role editor in a project for this.")
 
 
 def _role_of(table: str) -> Role:
@@ -340,27 +418,34 @@ def _role_of(table: str) -> Role:
     return way.role if isinstance(way, Own) else Role.EDITOR
 
 
-def _targets(item: Any, way: Any) -> Iterator[tuple[str | None, set[Any]]]:
-    """Yield the tables and keys by which a changed row reaches its project, or None and the projects themselves."""
+def _columns(table: str) -> list[str]:
+    return [column for _parent, column in _deciding(PROJECT_OF[table])]
+
+
+def _deciding(way: Any) -> list[tuple[str | None, str]]:
+    """Return the columns that decide about the project of a row, with the tables of their keys. None: it is the id."""
     match way:
         case Own(column):
-            default = inspect(item).mapper.local_table.c[column].default
-            yield None, _values(item, column) or {default.arg if default is not None else None}
+            return [(None, column)]
         case Through(column, table):
-            yield table, _values(item, column)
+            return [(table, column)]
         case AnyOf(ways):
-            for each in ways:
-                if isinstance(each, Through) and (values := _values(item, each.column)):
-                    yield each.table, values
-                    return
+            return [(each.table, each.column) for each in ways if isinstance(each, Through)]
+    return []
 
 
 def _values(item: Any, column: str) -> set[Any]:
-    """Return the value of a column before and after the change."""
+    """Return the value of a column before and after the change. A new row has the default."""
     state = inspect(item)
-    name = state.mapper.get_property_by_column(state.mapper.local_table.c[column]).key
-    history = state.attrs[name].history
-    return {value for part in (history.added, history.unchanged, history.deleted) for value in part or ()} - {None}
+    stored = state.mapper.local_table.c[column]
+    attribute = state.attrs[state.mapper.get_property_by_column(stored).key]
+    history = attribute.load_history() if state.persistent else attribute.history
+    values = {value for part in (history.added, history.unchanged, history.deleted) for value in part or ()} - {None}
+    return values or _default(stored)
+
+
+def _default(column: Any) -> set[Any]:
+    return {column.default.arg} if column.default is not None else set()
 
 
 def projects_of(session: Session, table: str, keys: Iterable[Any]) -> set[int]:
@@ -370,7 +455,7 @@ def projects_of(session: Session, table: str, keys: Iterable[Any]) -> set[int]:
     values = {*keys}
     if not values:
         return set()
-    with acting_as(OWNER):
+    with acting_as(BACKEND):
         return _read_projects(session, way, rows, values)
 
 

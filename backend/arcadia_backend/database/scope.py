@@ -1,4 +1,4 @@
-"""Who acts, and what they may do: the scope of a request or of the backend's own work."""
+"""The actor: who makes a request, holds a connection or started a job, and what they may do."""
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -9,6 +9,7 @@ from types import MappingProxyType
 
 # What a token may be used for. Sessions of browsers have all of them.
 ALL = frozenset({"read", "write", "log", "worker"})
+MAX_CALLER_LENGTH = 100
 
 
 class Role(IntEnum):
@@ -27,8 +28,11 @@ class Scope:
     projects    the effective role in each project, own and of groups, narrowed by the token
     name        shown in the audit log and as "launched by"
     scopes      what the token may be used for
+    client      kind of program that makes the request
+    user        what the program calls its user, shown where there are no accounts
     attempt     run and attempt of the token of a worker's attempt
     job         job and attempt of such a token
+    submission  run and attempt that a job of a cluster was submitted for, of the job's token
     """
 
     everything: bool
@@ -39,8 +43,22 @@ class Scope:
     name: str = ""
     address: str = ""
     scopes: frozenset[str] = ALL
+    client: str = "API"
+    user: str = ""
     attempt: tuple[int, int] | None = None
     job: tuple[int, int] | None = None
+    submission: tuple[int, int] | None = None
+
+    @property
+    def is_known(self) -> bool:
+        """True unless the caller has shown nothing."""
+        return self.everything or self.person_id is not None or self.token_id is not None
+
+    @property
+    def caller(self) -> str:
+        """The person, user or address and the kind of client, such as: Ana (CLI)."""
+        who = self.name or self.user or self.address
+        return (f"{who} ({self.client})" if who else self.client)[:MAX_CALLER_LENGTH]
 
     def role(self, project: int | None) -> Role | None:
         """Return the role in a project, or None if there is no access to it."""
@@ -53,17 +71,22 @@ class Scope:
         return frozenset(project for project, held in self.projects.items() if held >= role)
 
 
-# The backend's own work, and every caller of an open installation.
-OWNER = Scope(everything=True)
-# A caller who has shown nothing.
+# The backend's own work. Threads, commands and the start of the application ask for it by name.
+BACKEND = Scope(everything=True)
+# A caller who has shown nothing, and code that has not said for whom it acts.
 NOBODY = Scope(everything=False, scopes=frozenset())
 
-_current: ContextVar[Scope] = ContextVar("arcadia_scope", default=OWNER)
+_current: ContextVar[Scope] = ContextVar("arcadia_scope", default=NOBODY)
 
 
 def current() -> Scope:
     """Return the scope that acts now."""
     return _current.get()
+
+
+def switch_to(scope: Scope) -> None:
+    """Act with a scope from now on, until the block of `acting_as` ends."""
+    _current.set(scope)
 
 
 @contextmanager
@@ -74,3 +97,21 @@ def acting_as(scope: Scope) -> Iterator[Scope]:
         yield scope
     finally:
         _current.reset(token)
+
+
+_is_flushing: ContextVar[bool] = ContextVar("arcadia_is_flushing", default=False)
+
+
+def is_flushing() -> bool:
+    """Return True inside a flush, whose rows are checked before it."""
+    return _is_flushing.get()
+
+
+@contextmanager
+def flushing() -> Iterator[None]:
+    """Mark the statements of a flush inside the block."""
+    token = _is_flushing.set(True)
+    try:
+        yield
+    finally:
+        _is_flushing.reset(token)

@@ -19,7 +19,7 @@ from arcadia_backend.executors.submitting import token_of_job
 from arcadia_backend.live.notices import publish
 from arcadia_backend.projects.service import require_set_up
 from arcadia_backend.web.lookup import PathId, find_run
-from arcadia_backend.worker_api.attempts import read_installation_id
+from arcadia_backend.worker_api.attempts import CHECKED_RUN, read_installation_id
 from arcadia_workers.contract.worker_api import EXECUTOR_TITLES, WORKERS, ExecutorName
 
 router = APIRouter(tags=["executors"])
@@ -158,7 +158,7 @@ def _check(db: Database, current: Settings, name: ExecutorName, settings: JobSet
         with db.read() as session:
             mark = f"arcadia-{read_installation_id(session)}-check-{secrets.token_hex(4)}"
         # There is no run 0, so this token is accepted only for signing off.
-        token = token_of_job(current, 0, 0)
+        token = token_of_job(current, CHECKED_RUN, 0)
         (handle,) = executor.submit([JobOrder(mark, ("--check",), token, minutes=1)])
         return _watch_check(executor, handle)
     except ExecutorError as error:

@@ -3,6 +3,7 @@
 import threading
 from collections.abc import Callable
 
+from arcadia_backend.database.scope import BACKEND, acting_as
 from arcadia_backend.live.notices import noticing
 
 # Without a notice of a change, look this often: Redis may have lost it, or it may come from outside.
@@ -10,7 +11,7 @@ IDLE_SECONDS = 30.0
 
 
 class BackgroundThread:
-    """Thread that repeats its work.
+    """Thread that repeats its work, with the rights of the backend.
 
     `work` returns the seconds until something is due that no change announces. A change makes the thread work earlier,
     but never more often than once in `seconds`.
@@ -33,7 +34,7 @@ class BackgroundThread:
             self._thread.join(timeout=10)
 
     def _run(self) -> None:
-        with noticing(self._changed):
+        with acting_as(BACKEND), noticing(self._changed):
             while not self._stopping.wait(self._seconds):
                 # Before the work, so that a change during it is not missed.
                 self._changed.clear()

@@ -16,7 +16,7 @@ from arcadia_backend.live.watches import Credentials, ShownDocument, Watches
 
 router = APIRouter(tags=["live"])
 
-# The sign-in is checked when a stream opens. Streams end after this time, and pages reconnect.
+# Streams end after this time, and pages reconnect.
 MAX_STREAM_SECONDS = 3_600.0
 RECONNECT_MILLISECONDS = 1_000
 MAX_STREAMS = 500

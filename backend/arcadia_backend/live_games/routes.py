@@ -2,26 +2,32 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable, Coroutine
-from typing import Annotated, Any, Literal
+from dataclasses import dataclass
+from typing import Annotated, Any
 
 import anyio
 from fastapi import APIRouter, Query, WebSocket, WebSocketDisconnect
 from fastapi.concurrency import run_in_threadpool
 
 from arcadia_backend import jobs
+from arcadia_backend.accounts.roles import RIGHTS_CHANGED
 from arcadia_backend.config import CurrentSettings
 from arcadia_backend.database.engine import Database, Db
 from arcadia_backend.database.rights import may_change
+from arcadia_backend.database.scope import acting_as
 from arcadia_backend.doorbell import Bell
 from arcadia_backend.errors import NotFound, Problem
 from arcadia_backend.files.service import find_file
 from arcadia_backend.files.storage import stored_path
 from arcadia_backend.games.service import Slug
 from arcadia_backend.jobs import LIVE_GAMES, UNFINISHED
+from arcadia_backend.live.notices import Topic, current_hub
+from arcadia_backend.live.watches import Credentials
 from arcadia_backend.live_games import service
 from arcadia_backend.live_games.service import AskLive, ContinueReplay, LiveGame, PlayedGame
 from arcadia_backend.live_games.stage import EndError, Outbox, Stage, Viewer
 from arcadia_backend.live_games.stages import Stages
+from arcadia_backend.web.credentials import CallerCredentials
 from arcadia_backend.web.idempotency import Idempotent
 from arcadia_backend.web.lookup import PathId, PathRun, find_run
 from arcadia_backend.worker_api.attempts import StaleAttempt, offer
@@ -33,8 +39,10 @@ from arcadia_workers.contract.worker_api import AttemptNumber
 socket_router = APIRouter()
 
 MAX_VIEWERS = 500
-# The sign-in is checked when a connection opens. Connections end after this time, and pages reconnect.
+# Connections end after this time, and pages reconnect.
 MAX_CONNECTION_SECONDS = 3_600.0
+# The longest time between two checks of rights. Each change of rights is checked at once.
+RIGHTS_SECONDS = 2.0
 # A connection that accepts nothing for this long is gone.
 SEND_TIMEOUT_SECONDS = 20.0
 CHECKPOINT_POLL_SECONDS = 2.0
@@ -47,12 +55,13 @@ async def watch(socket: WebSocket, live_id: PathId) -> None:
     stages: Stages = socket.app.state.stages
 
     async def talk() -> None:
-        may_order = await run_in_threadpool(_require_unfinished, socket.app.state.database, live_id)
+        rights = WatchRights(await run_in_threadpool(_require_unfinished, socket.app.state.database, live_id))
         if stages.viewers >= MAX_VIEWERS:
             raise EndError(TOO_MANY, f"The limit of {MAX_VIEWERS} pages that watch live games is reached. Close some.")
         with stages.on(live_id) as stage, stage.watched() as viewer:
             async with asyncio.timeout(MAX_CONNECTION_SECONDS):
-                await _run_together(_send(socket, viewer), _receive_orders(socket, viewer, may_order and stage))
+                orders = _receive_orders(socket, viewer, stage, rights)
+                await _run_together(_send(socket, viewer), orders, _check_rights(socket, live_id, rights))
 
     await _run_until_closed(socket, talk)
 
@@ -125,11 +134,31 @@ async def _receive(socket: WebSocket) -> str | bytes | None:
     return text if text is not None else message.get("bytes")
 
 
-async def _receive_orders(socket: WebSocket, viewer: Viewer, stage: Stage | Literal[False]) -> None:
-    """Pass the orders of a page on to the stage. Without one, the page only watches."""
+@dataclass
+class WatchRights:
+    """The present rights of a page that watches a game."""
+
+    may_order: bool
+
+
+async def _receive_orders(socket: WebSocket, viewer: Viewer, stage: Stage, rights: WatchRights) -> None:
+    """Pass the orders of a page on to the stage, if it may give any."""
     while True:
-        if (ordered := viewer.receive(await _receive(socket))) is not None and stage:
+        if (ordered := viewer.receive(await _receive(socket))) is not None and rights.may_order:
             stage.order(ordered)
+
+
+async def _check_rights(socket: WebSocket, live_id: int, rights: WatchRights) -> None:
+    """End the connection once its person may no longer watch. Check at each notice that rights have changed."""
+    credentials: CallerCredentials = socket.app.state.credentials
+    page = Credentials.of(socket)
+    with current_hub().wait() as waiter:
+        waiter.topic = Topic(frozenset({RIGHTS_CHANGED}), {})
+        while True:
+            # A notice may be lost, and a token may expire.
+            await waiter.next(RIGHTS_SECONDS)
+            with acting_as(await credentials.present(socket.app, page)):
+                rights.may_order = await run_in_threadpool(_may_order, socket.app.state.database, live_id)
 
 
 async def _receive_pictures(socket: WebSocket, stage: Stage) -> None:
@@ -156,7 +185,13 @@ def _require_unfinished(db: Database, live_id: int) -> bool:
         job = service.find_live_job(session, live_id, *LIVE_GAMES)
         if job.state not in UNFINISHED:
             raise EndError(ENDED, "This game is over.")
-        return may_change(session, "jobs", job.id)
+    return _may_order(db, live_id)
+
+
+def _may_order(db: Database, live_id: int) -> bool:
+    """Return True if the caller may give orders to a live game. Raise NotFound if they may not see it."""
+    with db.read() as session:
+        return may_change(session, "jobs", service.find_live_job(session, live_id, *LIVE_GAMES).id)
 
 
 def _read_checkpoint_id(db: Database, job_id: int, attempt: int) -> int | None:

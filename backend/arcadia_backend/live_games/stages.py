@@ -13,6 +13,7 @@ from sqlalchemy import select
 
 from arcadia_backend import jobs
 from arcadia_backend.database.engine import Database
+from arcadia_backend.database.scope import BACKEND, acting_as
 from arcadia_backend.database.tables import Job
 from arcadia_backend.failure_log import FailureLog
 from arcadia_backend.jobs import LIVE_GAMES
@@ -159,7 +160,7 @@ async def _repeat(games: QueuedGames) -> None:
         with current_hub().wait() as changes:
             changes.hears_all = True
             while True:
-                with failures.guard("Cancelling unwatched live games"):
+                with acting_as(BACKEND), failures.guard("Cancelling unwatched live games"):
                     await games.cancel_unwatched()
                 await asyncio.sleep(CHECK_SECONDS)
                 if not games.are_queued:

@@ -32,9 +32,10 @@ def own_account(session: Session) -> tables.Person:
     scope = current()
     if scope.token_id is not None:
         raise MissingRight("A token cannot do this. Sign in with your browser.")
-    if scope.person_id is None:
+    person = people.find_person(session, scope.person_id) if scope.person_id is not None else None
+    if person is None or person.is_owner:
         raise Conflict("This needs an account. Create the first one in the settings, or sign in with yours.")
-    return people.find_person(session, scope.person_id)
+    return person
 
 
 def _owner(*, everyone: bool) -> int | None:
@@ -58,9 +59,9 @@ def read_account(db: Db) -> schemas.Account:
     with db.read() as session:
         person = people.find_person(session, scope.person_id) if scope.person_id is not None else None
         return schemas.Account(
-            person=to_person(session, person) if person is not None else None,
+            person=to_person(session, person) if person is not None and not person.is_owner else None,
             is_administrator=scope.everything,
-            can_create_first=scope.everything and sign_in.count_people(session) == 0,
+            can_create_first=person is not None and person.is_owner,
             session_id=scope.session_id,
         )
 

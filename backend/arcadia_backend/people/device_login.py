@@ -12,8 +12,7 @@ from arcadia_backend.errors import Conflict, NotFound, Problem
 from arcadia_backend.people import schemas
 from arcadia_backend.people.account import check_scopes, own_account, to_token
 from arcadia_backend.projects.service import resolve
-from arcadia_backend.web.security import address_of
-from arcadia_backend.web.sessions import WrongTokenLimit, network_of
+from arcadia_backend.web.security import WrongTokenLimit, address_of, network_of
 
 router = APIRouter(tags=["session"])
 
@@ -41,7 +40,7 @@ def start_login(db: Db, request: Request, new: schemas.StartLogin) -> schemas.St
     """Start a login of a command line. It shows the code, and polls `/session/device/token` for its token."""
     address = address_of(request)
     with db.write() as session:
-        if not sign_in.count_people(session):
+        if not sign_in.has_accounts(session):
             raise Conflict("This server has no accounts, so there is nobody who could confirm a login.")
         started = device_login.start(session, new.name, new.scopes, address, network_of(address))
         return schemas.StartedLogin(

@@ -86,7 +86,7 @@ def list_people(db: Db) -> list[schemas.Person]:
 def invite_person(db: Db, new: schemas.InvitePerson) -> schemas.Invitation:
     """Add a person, and return a one-time link with which they choose a password."""
     with db.write() as session:
-        if sign_in.count_people(session) == 0:
+        if not sign_in.has_accounts(session):
             raise Conflict("Create your own account first. It administers the installation.")
         person = people.add(session, new.name, new.email, is_administrator=new.is_administrator)
         if new.project is not None:

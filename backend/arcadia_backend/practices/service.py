@@ -10,8 +10,11 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from arcadia_backend import jobs, reviews
+from arcadia_backend.accounts import audit
+from arcadia_backend.accounts.roles import present_scope
 from arcadia_backend.checkpoints.availability import find_chosen
 from arcadia_backend.database import tables
+from arcadia_backend.database.scope import Role, acting_as, current
 from arcadia_backend.database.tables import Job, Replay, Run
 from arcadia_backend.errors import Conflict, FieldError, Invalid, Problem
 from arcadia_backend.jobs import JobType, row_of_job
@@ -61,7 +64,9 @@ def start(session: Session, review_id: int, options: PracticeOptions) -> tuple[t
     if practice is not None:
         return practice, _continue(session, practice, options)
     replay = reviews.replay_of(session, review, lock=True)
-    practice = tables.Practice(replay_id=replay.id, options=_settled(options, replay), arms=[])
+    practice = tables.Practice(
+        replay_id=replay.id, options=_settled(options, replay), arms=[], person_id=current().person_id
+    )
     job = _plan(session, practice, replay, options)
     session.add(practice)
     session.flush()
@@ -102,6 +107,7 @@ def _continue(session: Session, practice: tables.Practice, options: PracticeOpti
         raise Conflict(f"Practice {practice.id} of this review is in progress. Wait until it is done, or cancel it.")
     if state == "done":
         raise Conflict(f"This review already has practice {practice.id}. Delete it first to practice again.")
+    practice.person_id = current().person_id
     settled = _settled(options, replay)
     if changed := [name for name, value in settled.items() if value != practice.options[name]]:
         known = practice.options[changed[0]]
@@ -132,8 +138,18 @@ def continue_due(session: Session, practice_id: int) -> Sequence[Run | Job]:
     arms = arms_of(practice)
     if job.state != "done" or practice.document is not None or not has_finished(arms, runs_of(session, arms)):
         return []
+    scope, run = present_scope(session, practice.person_id), find_run(session, job.require_run_id())
+    if (scope.role(run.project_id) or Role.VIEWER) < Role.EDITOR:
+        reason = "Who started it may no longer launch runs here. An editor can continue the practice."
+        jobs.set_state(session, job, "failed", reason)
+        after = {"state": "failed", "reason": reason}
+        audit.record(session, "stop", "practice", practice.id, project_id=run.project_id, after=after)
+        return []
     try:
-        return [_measure_next(session, practice, job, arms)] if arms else _start_runs(session, practice, job)
+        with acting_as(scope):
+            queued = [_measure_next(session, practice, job, arms)] if arms else _start_runs(session, practice, job)
+            session.flush()
+            return queued
     except Problem as problem:
         jobs.set_state(session, job, "failed", problem.detail)
         return []

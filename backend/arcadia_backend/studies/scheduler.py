@@ -9,9 +9,11 @@ from datetime import timedelta
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
+from arcadia_backend.accounts.roles import present_scope
 from arcadia_backend.config import Settings
 from arcadia_backend.database.columns import utc_now
 from arcadia_backend.database.engine import Database
+from arcadia_backend.database.scope import BACKEND, Role, acting_as, current
 from arcadia_backend.database.tables import Attempt, Measurement, Run, Study
 from arcadia_backend.doorbell import Doorbell
 from arcadia_backend.errors import NotFound
@@ -150,15 +152,23 @@ class StudyScheduler:
     def _schedule_studies(self) -> None:
         with self._database.read() as session:
             running = session.scalars(select(Study).where(Study.state == "running").order_by(Study.id)).all()
+            scopes = {
+                person_id: present_scope(session, person_id) for person_id in {each.person_id for each in running}
+            }
         if not running:
             self._pruner.forget()
         for study in running:
-            with self._failures.guard(f"Scheduling study {study.id}"):
+            with self._failures.guard(f"Scheduling study {study.id}"), acting_as(scopes[study.person_id]):
                 self._schedule(study)
             with self._failures.guard(f"Pruning study {study.id}"):
                 self._pruner.prune(study)
 
     def _schedule(self, study: Study) -> None:
+        """Schedule a study with the present rights of the person who runs it. Pause it once these are gone."""
+        if (current().role(study.project_id) or Role.VIEWER) < Role.EDITOR:
+            with acting_as(BACKEND), self._database.write() as session, suppress(NotFound):
+                service.pause_without_right(session, find_study(session, study.id, lock=True))
+            return
         self._draw_points(study)
         with self._database.read() as session:
             due = service.has_work(session, study)

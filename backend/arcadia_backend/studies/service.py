@@ -7,8 +7,10 @@ from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
 from arcadia_backend import configuration
+from arcadia_backend.accounts import audit
 from arcadia_backend.database.columns import utc_now
 from arcadia_backend.database.engine import after_commit
+from arcadia_backend.database.scope import current
 from arcadia_backend.database.tables import Run, Study, StudyPoint, StudyRun, StudyState
 from arcadia_backend.errors import Conflict, FieldError, Invalid, NotFound
 from arcadia_backend.live.notices import Topic, publish
@@ -80,6 +82,16 @@ def pause_with_reason(session: Session, study: Study, reason: str) -> None:
         if run.state == "queued" and run.executor != WORKERS:
             runs.act(session, run, "pause")
     announce_study(session, study)
+
+
+def pause_without_right(session: Session, study: Study) -> None:
+    """Pause a study whose person may no longer launch runs in its project, and record why."""
+    if study.state != "running":
+        return
+    reason = f"{study.started_by or 'Who started it'} may no longer launch runs here. An editor can resume the study."
+    pause_with_reason(session, study, reason)
+    after = {"state": "paused", "reason": reason}
+    audit.record(session, "pause", "study", study.id, study.name, project_id=study.project_id, after=after)
 
 
 def announce_study(session: Session, study: Study) -> None:
@@ -218,6 +230,9 @@ def act(session: Session, study: Study, action: SteerAction) -> Sequence[Run]:
         raise Conflict(reason)
     if action == "resume":
         _set_running(study)
+        if (scope := current()).person_id is not None:
+            # Its next runs are launched with the rights of this person.
+            study.person_id, study.started_by = scope.person_id, scope.name[:100]
     else:
         study.state = "paused" if action == "pause" else "stopped"
         study.finished_at = utc_now() if action == "stop" else None

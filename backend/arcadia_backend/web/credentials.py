@@ -1,4 +1,4 @@
-"""Credentials of requests, once the server has accounts: a session, a token or the token of the workers."""
+"""Who acts: finds the actor of each request by its session, token, link or trusted proxy."""
 
 import hashlib
 import logging
@@ -13,32 +13,33 @@ from sqlalchemy.exc import SQLAlchemyError
 from sqlalchemy.orm import Session
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import HTTPConnection, Request
+from starlette.types import ASGIApp
 
 from arcadia_backend.accounts import people, roles, sign_in, tokens
-from arcadia_backend.config import COOKIE, Settings
+from arcadia_backend.config import API, COOKIE, Settings
 from arcadia_backend.database.engine import Database
-from arcadia_backend.database.scope import NOBODY, OWNER, Role, Scope, acting_as
-from arcadia_backend.database.tables import Report
+from arcadia_backend.database.scope import BACKEND, NOBODY, Role, Scope, acting_as
+from arcadia_backend.database.tables import Report, RunSubmission
 from arcadia_backend.failure_log import FailureLog
 from arcadia_backend.live.notices import current_hub
-from arcadia_backend.live.watches import PROXIED_PERSON
+from arcadia_backend.live.watches import PROXIED_PERSON, Credentials
 from arcadia_backend.web.security import (
     ACTING,
     SHARED_REPORTS,
     WORKERS_ONLY,
     Unauthorized,
+    WrongTokenLimit,
     address_of,
     bearer_of,
-    has_job_token,
-    has_ticket,
+    client_of,
     same,
+    submission_of,
 )
-from arcadia_backend.web.sessions import WrongTokenLimit
 
 log = logging.getLogger(__name__)
 
-# A change at another backend process, or on the command line, takes effect after at most this time.
-CACHE_SECONDS = 5.0
+# A change whose notice was lost takes effect after at most this time.
+CACHE_SECONDS = 2.0
 MAX_CACHED = 10_000
 
 # The issuer of people whom a reverse proxy names.
@@ -61,45 +62,41 @@ class CachedScope:
 class CallerCredentials:
     """Finds the scope of each request. Scopes of secrets are cached for seconds by their digest."""
 
-    def __init__(self, database: Database, settings: Settings, limit: WrongTokenLimit) -> None:
-        self._database, self._settings, self._limit = database, settings, limit
-        self._has_accounts, self._checked_until, self._generation = False, -float("inf"), -1
+    def __init__(self, database: Database, settings: Settings) -> None:
+        self._database, self._settings = database, settings
+        self.limit, self.worker_limit = WrongTokenLimit(), WrongTokenLimit("wrong worker token")
+        self._token = settings.token.get_secret_value()
+        self._worker_token = settings.worker_token.get_secret_value()
+        # The owner of an installation without accounts.
+        self._owner: Scope | None = None
+        self._checked_until, self._generation = -float("inf"), -1
         self._cache: dict[tuple[str, str], CachedScope] = {}
         self._failures = FailureLog(log)
 
-    async def are_required(self) -> bool:
-        """Return True if everyone signs in: from the first account on, and where no token protects the server."""
-        if self._has_accounts:
-            return True
-        if time.monotonic() >= self._checked_until or self._generation != roles.generation():
-            await run_in_threadpool(self.check_accounts)
-            if self._has_accounts:
-                # Pages that were open before have to sign in.
-                current_hub().end_streams()
-        return self.were_required
-
     @property
-    def were_required(self) -> bool:
-        """True if everyone had to sign in at the last check."""
-        return self._has_accounts or self._is_exposed
+    def is_open(self) -> bool:
+        """True if everyone who reaches this server is its owner: without accounts and a token, on this machine only."""
+        return self._owner is not None and not self._token and self._settings.is_loopback
 
-    @property
-    def _is_exposed(self) -> bool:
-        return not self._settings.is_loopback and not self._settings.token.get_secret_value()
+    async def refresh(self) -> None:
+        """Find out whether there are accounts, unless that is recent. Once there are, it stays so."""
+        has_owner = self._owner is not None
+        is_recent = time.monotonic() < self._checked_until and self._generation == roles.generation()
+        if is_recent or (self._generation >= 0 and not has_owner):
+            return
+        await run_in_threadpool(self.find_owner)
+        if has_owner and self._owner is None:
+            # Pages that were open before have to sign in.
+            current_hub().end_streams()
 
-    def check_accounts(self) -> None:
-        """Find out whether there are accounts."""
+    def find_owner(self) -> None:
+        """Read the owner of an installation without accounts."""
         checked_until, generation = time.monotonic() + CACHE_SECONDS, roles.generation()
-        with acting_as(OWNER), self._database.read() as session:
-            has_accounts = sign_in.count_people(session) > 0
+        with acting_as(BACKEND), self._database.read() as session:
+            owner = sign_in.find_owner(session)
         # Afterwards, because requests that arrive during the query must wait for their own.
-        self._has_accounts |= has_accounts
+        self._owner = None if owner is None else Scope(everything=True, person_id=owner.id)
         self._checked_until, self._generation = checked_until, generation
-
-    @staticmethod
-    def is_known(acting: Scope) -> bool:
-        """Return True unless the caller has shown nothing."""
-        return acting.everything or acting.person_id is not None or acting.token_id is not None
 
     async def scope_of(self, connection: HTTPConnection, *, is_public: bool = False) -> Scope:
         """Return the scope of a request, or NOBODY. Raise Unauthorized for a wrong token, except at a public door."""
@@ -109,36 +106,67 @@ class CallerCredentials:
             return known
         address, path = address_of(connection), str(connection.scope["path"])
         if path.startswith(SHARED_REPORTS):
-            return await self._of_link(path.removeprefix(SHARED_REPORTS).partition("/")[0])
-        secret = bearer_of(connection)
-        if path.startswith(WORKERS_ONLY) and self._is_of_workers(connection, secret):
-            return replace(WORKERS, address=address)
-        acting = None
+            acting = await self._of_link(path.removeprefix(SHARED_REPORTS).partition("/")[0])
+        else:
+            acting = await self._identify(connection, address, path) or NOBODY
+        if not acting.is_known and not is_public and (secret := bearer_of(connection)):
+            raise self._wrong_token(secret, address, path)
+        client, user = client_of(connection)
+        return replace(acting, address=address, client=client, user=user)
+
+    async def present(self, app: ASGIApp, page: Credentials) -> Scope:
+        """Return the present scope of an open connection. Raise Unauthorized if it would not be opened now."""
+        connection = HTTPConnection({**page.scope(f"{API}/events"), "app": app})
+        scope = await self.scope_of(connection)
+        if not (scope.is_known and "read" in scope.scopes):
+            raise Unauthorized("You are signed out, or may no longer read this. Sign in again.")
+        return scope
+
+    async def _identify(self, connection: HTTPConnection, address: str, path: str) -> Scope | None:
+        secret, is_for_workers = bearer_of(connection), path.startswith(WORKERS_ONLY)
+        if is_for_workers and secret:
+            if self._worker_token and same(secret, self._worker_token):
+                return WORKERS
+            if submission_of(self._worker_token, secret) is not None:
+                return await self._read("submission", secret, self._of_submission)
+        has_token = bool(secret and self._token) and same(secret, self._token)
+        if not is_for_workers and (self.is_open or has_token) and self._owner is not None:
+            return self._owner
         if secret:
-            acting = await self._read("token", secret, self._of_token(address))
-            if acting is None and not is_public:
-                raise self._wrong_token(secret, address)
-        elif person := connection.scope.get(PROXIED_PERSON):
-            acting = await self._read("person", person, self._of_proxied)
-        elif cookie := connection.cookies.get(COOKIE):
-            acting = await self._read("session", cookie, self._of_session(address))
-        return replace(acting or NOBODY, address=address)
+            return await self._read("token", secret, self._of_token(address))
+        if self._owner is None and (person := connection.scope.get(PROXIED_PERSON)):
+            return await self._read("person", person, self._of_proxied)
+        if cookie := connection.cookies.get(COOKIE):
+            if self._owner is not None:
+                cookie = sign_in.of_installation(cookie, self._token)
+            return await self._read("session", cookie, self._of_session(address))
+        return None
 
-    def _is_of_workers(self, connection: HTTPConnection, secret: str) -> bool:
-        expected = self._settings.worker_token.get_secret_value()
-        return (
-            bool(secret and expected and same(secret, expected)) or has_ticket(connection) or has_job_token(connection)
-        )
+    def why_unknown(self, path: str) -> Unauthorized:
+        """Return the problem of a request that shows nothing."""
+        if path.startswith(WORKERS_ONLY):
+            if not self._worker_token:
+                return Unauthorized("Workers cannot connect: ARCADIA_WORKER_TOKEN is not set on the server.")
+            return Unauthorized("Send the worker token: Authorization: Bearer … (ARCADIA_WORKER_TOKEN).")
+        if self._owner is not None and self._token:
+            return Unauthorized("Sign in, or send the token: Authorization: Bearer … (ARCADIA_TOKEN).")
+        return Unauthorized("Sign in, or send a token: Authorization: Bearer …")
 
-    def _wrong_token(self, secret: str, address: str) -> Unauthorized:
-        installation = self._settings.token.get_secret_value()
-        if installation and same(secret, installation):
+    def _wrong_token(self, secret: str, address: str, path: str) -> Unauthorized:
+        # `count` raises an error if there were too many.
+        if path.startswith(WORKERS_ONLY):
+            if not self._worker_token:
+                return self.why_unknown(path)
+            self.worker_limit.count(address, secret)
+            return Unauthorized("This worker token is wrong. Send the value of ARCADIA_WORKER_TOKEN on the server.")
+        if self._token and same(secret, self._token):
             return Unauthorized(
                 "ARCADIA_TOKEN opens a server without accounts. This one has accounts: sign in, or create a token on "
                 "your account's page, and send that."
             )
-        # Raises an error if there were too many.
-        self._limit.count(address, secret)
+        self.limit.count(address, secret)
+        if self._owner is not None:
+            return Unauthorized("This token is wrong. Send the value of ARCADIA_TOKEN on the server.")
         return Unauthorized("This token is wrong, was revoked, or has expired. Create one on your account's page.")
 
     async def _of_link(self, link: str) -> Scope:
@@ -149,7 +177,7 @@ class CallerCredentials:
         return Scope(everything=False, projects={project: Role.VIEWER}, name="shared link", scopes=frozenset({"read"}))
 
     def _project_of_link(self, link: str) -> int | None:
-        with acting_as(OWNER), self._database.read() as session:
+        with acting_as(BACKEND), self._database.read() as session:
             return session.scalar(select(Report.project_id).where(Report.share_token == link)) if link else None
 
     async def _read(self, kind: str, secret: str, look_up: Lookup) -> Scope | None:
@@ -162,13 +190,22 @@ class CallerCredentials:
     def _look_up(self, key: tuple[str, str], secret: str, look_up: Lookup) -> Scope | None:
         # Before the query, so that a change during it is noticed.
         generation, ends = roles.generation(), time.monotonic() + CACHE_SECONDS
-        with acting_as(OWNER), self._database.read() as session:
+        with acting_as(BACKEND), self._database.read() as session:
             scope = look_up(session, secret)
         if len(self._cache) >= MAX_CACHED:
             self._cache = {}
         if scope is not None:
             self._cache[key] = CachedScope(scope, ends, generation)
         return scope
+
+    def _of_submission(self, session: Session, secret: str) -> Scope | None:
+        """Return the scope of a scheduler's job, until its submission has ended."""
+        submission = submission_of(self._worker_token, secret)
+        if submission is None:
+            return None
+        row = RunSubmission.run_id == submission[0], RunSubmission.attempt == submission[1]
+        has_ended = session.scalar(select(RunSubmission.state).where(*row)) == "ended"
+        return None if has_ended else replace(WORKERS, submission=submission)
 
     def _of_token(self, address: str) -> Lookup:
         def look_up(session: Session, secret: str) -> Scope | None:

@@ -254,6 +254,8 @@ def check_attempt(scope: Scope, path: str) -> None:
     """Raise MissingRight if a token of an attempt is sent for anything else than its run or job."""
     own = [f"{API}/worker/runs/{scope.attempt[0]}/"] if scope.attempt else []
     own += [f"{API}/worker/jobs/{scope.job[0]}/"] if scope.job else []
+    if scope.submission:
+        own = [f"{API}/worker/runs/{scope.submission[0]}/", f"{API}/worker/heartbeat", f"{API}/worker/goodbye"]
     if own and not path.startswith(tuple(own)):
         raise MissingRight("This token is only for one attempt of a worker. Send the worker token.")
 

@@ -16,8 +16,7 @@ from starlette.concurrency import run_in_threadpool
 from starlette.routing import Route
 from starlette.types import Receive, Scope, Send
 
-from arcadia_backend.errors import Problem, respond
-from arcadia_backend.web.security import ACTING, PRINCIPAL, guard
+from arcadia_backend.web.security import ACTING
 
 if TYPE_CHECKING:
     from mcp.server.mcpserver import Context
@@ -71,11 +70,9 @@ class McpEndpoint:
 
     @asynccontextmanager
     async def _connect(self, context: Context[Any]) -> AsyncIterator[AsyncTransport]:
-        """Yield a connection to the API of this process, for the caller that the guard has let in."""
+        """Yield a connection to the API of this process, for the caller of this request."""
         request = cast("Request", context.request_context.request)
-        known = {PRINCIPAL: replace(request.scope[PRINCIPAL], client="MCP")}
-        if ACTING in request.scope:
-            known[ACTING] = request.scope[ACTING]
+        known = {ACTING: replace(request.scope[ACTING], client="MCP")}
 
         async def call(scope: Scope, receive: Receive, send: Send) -> None:
             await self._app({**scope, **known}, receive, send)
@@ -91,18 +88,13 @@ class McpEndpoint:
         await manager.handle_request(scope, receive, send)
 
 
-class _GuardedEndpoint:
-    """The MCP endpoint of the running application, for callers with a token or session."""
+class _Endpoint:
+    """The MCP endpoint of the running application."""
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        try:
-            scope[PRINCIPAL] = await guard(Request(scope))
-        except Problem as problem:
-            await respond(problem)(scope, receive, send)
-            return
         await scope["app"].state.mcp.handle(scope, receive, send)
 
 
 def serve_mcp(app: FastAPI) -> None:
     """Serve the MCP endpoint, which the lifespan starts as `app.state.mcp`."""
-    app.router.routes.append(Route(PATH, _GuardedEndpoint()))
+    app.router.routes.append(Route(PATH, _Endpoint()))

@@ -20,7 +20,8 @@ from starlette.routing import Match
 from starlette.types import ASGIApp, Scope
 
 from arcadia_backend.errors import Problem, respond, unavailable
-from arcadia_backend.web.security import PUBLIC, SAFE_METHODS, UPLOAD, WATCHES
+from arcadia_backend.web.doors import Right, right_of
+from arcadia_backend.web.security import SAFE_METHODS, UPLOAD, WATCHES
 
 
 class MethodNotAllowed(Problem):
@@ -165,7 +166,8 @@ async def hold_write_slot(request: Request) -> AsyncIterator[None]:
     path: str = request.scope["path"]
     # An upload acquires its slot after its body was received. Signing in must work even if writes are slow. Watches are
     # not in the database.
-    if request.method in SAFE_METHODS or path in PUBLIC or UPLOAD.fullmatch(path) or WATCHES.fullmatch(path):
+    is_public = right_of(request.method, path) == Right.PUBLIC
+    if request.method in SAFE_METHODS or is_public or UPLOAD.fullmatch(path) or WATCHES.fullmatch(path):
         yield
         return
     async with write_slot(request.app, WRITE_TIMEOUT_SECONDS):

@@ -1,7 +1,8 @@
 """Rights of the live stream: a page gets only notices of what its person may see.
 
 Notices only name what changed, so the projects of these objects are read from the database, for all pages together.
-The credentials of a page are checked again with each notice, and its stream ends if they are no longer valid.
+The credentials of a page are checked again with each notice, and its stream ends if they are no longer valid. After a
+change of its rights it fetches everything again. This module also hears of such changes from other processes.
 """
 
 import asyncio
@@ -17,12 +18,12 @@ from fastapi import FastAPI
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 from starlette.concurrency import run_in_threadpool
-from starlette.requests import HTTPConnection
 
-from arcadia_backend.config import API
+from arcadia_backend.accounts import roles
+from arcadia_backend.accounts.roles import RIGHTS_CHANGED
 from arcadia_backend.database.engine import Database
 from arcadia_backend.database.rights import projects_of
-from arcadia_backend.database.scope import OWNER, Scope, acting_as
+from arcadia_backend.database.scope import BACKEND, Scope, acting_as
 from arcadia_backend.database.tables import BulkActionRun
 from arcadia_backend.failure_log import FailureLog
 from arcadia_backend.live.channel import cancel_all
@@ -61,6 +62,7 @@ class LimitedStream(Stream):
     def __init__(self, rights: "NoticeRights", page: Credentials) -> None:
         super().__init__()
         self.page, self._rights = page, rights
+        self.scope: Scope | None = None
 
     def put(self, event: Event) -> None:
         """Add an event. Notices wait until they are checked."""
@@ -88,7 +90,15 @@ class NoticeRights:
 
     def new_stream(self, page: Credentials) -> Stream:
         """Return the stream of a page. Without accounts it gets all notices."""
-        return LimitedStream(self, page) if self._credentials.were_required else Stream()
+        return Stream() if self._credentials.is_open else LimitedStream(self, page)
+
+    def put(self, notice: Notice) -> None:
+        """Forget what is known of rights if they have changed, or if notices were lost."""
+        if notice.name in (RIGHTS_CHANGED, REFETCH):
+            roles.forget_now()
+
+    def end(self) -> None:
+        """Do nothing, because the streams end."""
 
     def check_soon(self, stream: LimitedStream, notice: Notice) -> None:
         """Deliver a notice to a stream, if its page may see what the notice is about."""
@@ -121,20 +131,21 @@ class NoticeRights:
         keys = dict.fromkeys(key for _stream, notice in waiting if (key := key_of(notice)) is not None)
         projects = await self._read(keys)
         for stream, notice in waiting:
-            scope = scopes[stream]
+            scope, before = scopes[stream], stream.scope
+            stream.scope = scope
             if scope is None:
                 stream.end()
-            elif is_visible(notice, scope, projects):
+            elif before is not None and (before.projects, before.everything) != (scope.projects, scope.everything):
+                stream.deliver(Notice(notice.id, REFETCH, "{}", {}))
+            elif notice.name != RIGHTS_CHANGED and is_visible(notice, scope, projects):
                 stream.deliver(notice)
 
     async def _scope_of(self, stream: LimitedStream) -> Scope | None:
         """Return what the person of a page may see now, or None if the page has to sign in again."""
-        connection = HTTPConnection({**stream.page.scope(f"{API}/events"), "app": self._app})
         try:
-            scope = await self._credentials.scope_of(connection)
+            return await self._credentials.present(self._app, stream.page)
         except Unauthorized:
             return None
-        return scope if self._credentials.is_known(scope) and "read" in scope.scopes else None
 
     async def _read(self, keys: Iterable[Key]) -> Mapping[Key, Projects]:
         """Return the projects of objects. Those of deleted ones are the last known ones."""
@@ -150,7 +161,7 @@ class NoticeRights:
         return {key: known.projects for key, known in self._cache.items()}
 
     def _query(self, keys: Iterable[Key]) -> dict[Key, Projects]:
-        with acting_as(OWNER), self._database.read() as session:
+        with acting_as(BACKEND), self._database.read() as session:
             return {key: _projects_of(session, *key) for key in keys}
 
 
@@ -194,6 +205,8 @@ def is_visible(notice: Notice, scope: Scope, projects: Mapping[Key, Projects]) -
 @asynccontextmanager
 async def running(app: FastAPI) -> AsyncIterator[None]:
     """Check the notices of the application's pages inside the block, as `app.state.notice_rights`."""
-    app.state.notice_rights = NoticeRights(app)
-    async with app.state.notice_rights.checking():
+    app.state.notice_rights = rights = NoticeRights(app)
+    app.state.hub.others.add(rights)
+    async with rights.checking():
         yield
+    app.state.hub.others.discard(rights)

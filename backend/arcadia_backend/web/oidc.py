@@ -234,7 +234,7 @@ def return_from_provider(
     claims, then = provider.finish(request.cookies.get(COOKIE, ""), state, code, redirect)
     response = RedirectResponse(then, 303)
     with db.write() as session:
-        if not sign_in.count_people(session):
+        if not sign_in.has_accounts(session):
             raise ProviderRefused("there is no account yet. Create the first one with its one-time link")
         name = str(claims.get("name") or claims.get("preferred_username") or "")
         email = str(claims["email"]) if claims.get("email") and claims.get("email_verified") is True else None

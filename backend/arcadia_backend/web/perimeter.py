@@ -2,7 +2,7 @@
 
 import ipaddress
 import re
-from dataclasses import replace
+import time
 from urllib.parse import urlsplit
 
 from sqlalchemy.exc import OperationalError
@@ -13,6 +13,7 @@ from starlette.exceptions import HTTPException
 from starlette.requests import HTTPConnection, Request
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from arcadia_backend.accounts import roles
 from arcadia_backend.config import API, LOOPBACK_NAMES, Settings
 from arcadia_backend.database import scope as acting_scope
 from arcadia_backend.database.engine import Database
@@ -23,16 +24,16 @@ from arcadia_backend.web.credentials import CallerCredentials
 from arcadia_backend.web.security import (
     ACTING,
     ARCHIVES,
-    PRINCIPAL,
     SAFE_METHODS,
     STREAM,
     UPLOAD,
     Forbidden,
-    PrincipalKind,
-    Unauthorized,
     WrongHost,
-    principal_of,
+    check_installation,
 )
+
+# Check the rights of a request again when its body arrives later than this.
+RECHECK_SECONDS = 2.0
 
 # Pages with only one chart, which other pages may show in a frame.
 EMBED = re.compile(r"/embed(/.*)?")
@@ -135,24 +136,19 @@ class Perimeter:
 
 
 class RightsCheck:
-    """Middleware that finds out who calls, checks the right of the door, and limits all queries to it.
-
-    Without accounts it passes every request on, and the guard in web/security.py checks tokens.
-    """
+    """Middleware that finds out who acts, checks the right of the door, and limits all queries to it."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass a request on with the scope of its caller, or respond with a problem."""
-        credentials: CallerCredentials | None = None
-        if scope["type"] != "lifespan":
-            credentials = getattr(scope["app"].state, "credentials", None)
-        if credentials is None or not await credentials.are_required():
+        if scope["type"] == "lifespan":
             await self._app(scope, receive, send)
             return
+        is_made_here = ACTING in scope
         try:
-            acting = await self._admit(HTTPConnection(scope), credentials)
+            acting = await self._admit(HTTPConnection(scope), scope["app"].state.credentials)
         except Problem as problem:
             await respond(problem)(scope, receive, send)
             return
@@ -160,7 +156,25 @@ class RightsCheck:
             await unavailable(Request({**scope, "type": "http"}), error)(scope, receive, send)
             return
         with acting_scope.acting_as(acting):
-            await self._app(scope, receive, send)
+            await self._app(scope, receive if is_made_here else self._rechecking(scope, receive), send)
+
+    def _rechecking(self, scope: Scope, receive: Receive) -> Receive:
+        """Check the rights again after a body that took long, so that an upload is stored with present rights."""
+        checked_at, generation = time.monotonic(), roles.generation()
+        connection = HTTPConnection({name: value for name, value in scope.items() if name != ACTING})
+
+        async def receive_checked() -> Message:
+            message = await receive()
+            is_recent = time.monotonic() - checked_at < RECHECK_SECONDS and generation == roles.generation()
+            if message["type"] == "http.request" and not message.get("more_body") and not is_recent:
+                try:
+                    acting_scope.switch_to(await self._admit(connection, scope["app"].state.credentials))
+                except Problem as problem:
+                    # Other errors while a body is read become a 400.
+                    raise HTTPException(problem.status, problem.detail) from problem
+            return message
+
+        return receive_checked
 
     async def _admit(self, connection: HTTPConnection, credentials: CallerCredentials) -> acting_scope.Scope:
         """Return the scope of the caller. Raise a problem if the door is closed to them."""
@@ -168,27 +182,20 @@ class RightsCheck:
         path: str = scope["path"]
         method = scope["method"] if scope["type"] == "http" else "SOCKET"
         right = doors.right_of(method, path)
+        await credentials.refresh()
         acting = await credentials.scope_of(connection, is_public=right == doors.Right.PUBLIC)
         if right != doors.Right.PUBLIC:
-            if not credentials.is_known(acting):
-                raise Unauthorized("Sign in, or send a token: Authorization: Bearer …")
+            if not acting.is_known:
+                raise credentials.why_unknown(path)
             doors.check_right(right, acting)
             doors.check_attempt(acting, path)
             if right in doors.ROLES and not acting.everything:
                 database: Database = scope["app"].state.database
                 await run_in_threadpool(check_role, database.read, acting, doors.ROLES[right], doors.object_in(path))
-        principal = scope.get(PRINCIPAL) or principal_of(connection, _kind_of(acting))
-        scope[PRINCIPAL] = replace(principal, user=acting.name)
+        if right == doors.Right.WORKER:
+            check_installation(connection)
         scope[ACTING] = acting
         return acting
-
-
-def _kind_of(acting: acting_scope.Scope) -> PrincipalKind:
-    if acting.session_id is not None:
-        return "session"
-    if acting.scopes == {"worker"}:
-        return "worker"
-    return "token" if acting.token_id is not None else "nobody"
 
 
 def _denying(scope: Scope, receive: Receive, send: Send) -> Send:

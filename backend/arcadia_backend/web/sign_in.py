@@ -1,8 +1,8 @@
 """Routes of /session: sign in and out, and one-time links."""
 
-from typing import Annotated, Self
+from typing import Self
 
-from fastapi import APIRouter, Depends, Request, Response
+from fastapi import APIRouter, Request, Response
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 from sqlalchemy.orm import Session as DatabaseSession
 
@@ -13,13 +13,10 @@ from arcadia_backend.config import COOKIE, CurrentSettings
 from arcadia_backend.database import tables
 from arcadia_backend.database.engine import Db
 from arcadia_backend.database.scope import current
-from arcadia_backend.web.security import Principal, Unauthorized, address_of, identify, matches_token
-from arcadia_backend.web.sessions import SESSION_SECONDS, SessionStore, new_cookie, proof_of
+from arcadia_backend.web.credentials import CurrentCredentials
+from arcadia_backend.web.security import Unauthorized, address_of, same
 
 router = APIRouter(tags=["session"])
-
-# The guard requires nothing here, so it does not find out who calls.
-SignedIn = Annotated[Principal, Depends(identify)]
 
 
 class Session(BaseModel):
@@ -79,16 +76,16 @@ class AcceptLink(LinkSecret):
 
 
 @router.get("/session")
-async def read_session(principal: SignedIn) -> Session:
+async def read_session(credentials: CurrentCredentials) -> Session:
     """Return whether the caller must sign in, and is signed in."""
-    return Session(required=principal.kind != "owner", signed_in=principal.kind != "nobody")
+    return Session(required=not credentials.is_open, signed_in=current().is_known)
 
 
 @router.get("/session/methods")
 def list_sign_in_methods(db: Db, settings: CurrentSettings) -> SignInMethods:
     """Return how people sign in here."""
     with db.read() as session:
-        has_accounts = sign_in.count_people(session) > 0
+        has_accounts = sign_in.has_accounts(session)
     return SignInMethods(
         password=has_accounts,
         token=bool(settings.token.get_secret_value()) and not has_accounts,
@@ -97,7 +94,14 @@ def list_sign_in_methods(db: Db, settings: CurrentSettings) -> SignInMethods:
 
 
 @router.post("/session", name="sign_in")
-def start_session(request: Request, response: Response, settings: CurrentSettings, db: Db, given: SignIn) -> Session:
+def start_session(
+    request: Request,
+    response: Response,
+    settings: CurrentSettings,
+    credentials: CurrentCredentials,
+    db: Db,
+    given: SignIn,
+) -> Session:
     """Sign in, and set the session cookie."""
     if given.token is None:
         limit: PasswordLimit = request.app.state.password_limit
@@ -108,28 +112,25 @@ def start_session(request: Request, response: Response, settings: CurrentSetting
         return Session(required=True, signed_in=True)
     token = settings.token.get_secret_value()
     with db.read() as session:
-        if sign_in.count_people(session):
-            raise Unauthorized("ARCADIA_TOKEN worked until the first account was created. Sign in with your account.")
+        owner = sign_in.find_owner(session)
+    if owner is None:
+        raise Unauthorized("ARCADIA_TOKEN worked until the first account was created. Sign in with your account.")
     if not token:
         return Session(required=False, signed_in=True)
-    if not matches_token(request, given.token, settings):
+    if not same(given.token, token):
+        credentials.limit.count(address_of(request), given.token)
         raise Unauthorized("Wrong token. Use the value of ARCADIA_TOKEN on the server.")
-    cookie = new_cookie()
-    sessions: SessionStore = request.app.state.sessions
-    sessions.add(proof_of(cookie, token))
-    set_cookie(request, response, cookie)
+    with db.write() as session:
+        sign_in_person(session, request, response, owner, token)
     return Session(required=True, signed_in=True)
 
 
 @router.delete("/session", name="sign_out", status_code=204)
-def end_own_session(request: Request, db: Db, principal: SignedIn) -> Response:
+def end_own_session(db: Db) -> Response:
     """Delete the session and its cookie."""
     if (session_id := current().session_id) is not None:
         with db.write() as session:
             sign_in.revoke(session, sign_in.find_session(session, session_id, current().person_id))
-    elif principal.session is not None:
-        sessions: SessionStore = request.app.state.sessions
-        sessions.remove(principal.session)
     response = Response(status_code=204)
     response.delete_cookie(COOKIE, httponly=True, samesite="strict")
     return response
@@ -157,18 +158,15 @@ def accept_link(request: Request, response: Response, db: Db, given: AcceptLink)
     return Session(required=True, signed_in=True)
 
 
-def sign_in_person(session: DatabaseSession, request: Request, response: Response, person: tables.Person) -> None:
+def sign_in_person(
+    session: DatabaseSession, request: Request, response: Response, person: tables.Person, token: str = ""
+) -> None:
     """Start a session of a person, with a new cookie."""
     browser = request.headers.get("user-agent", "")
-    set_cookie(request, response, sign_in.start_session(session, person, address_of(request), browser).secret)
-
-
-def set_cookie(request: Request, response: Response, cookie: str) -> None:
-    """Set the session cookie."""
     response.set_cookie(
         COOKIE,
-        cookie,
-        max_age=SESSION_SECONDS,
+        sign_in.start_session(session, person, address_of(request), browser, token).secret,
+        max_age=int(sign_in.SESSION_LIFETIME.total_seconds()),
         httponly=True,
         samesite="strict",
         secure=request.scope["scheme"] == "https",

@@ -3,6 +3,7 @@
 `runs.py` and `jobs.py` have what differs.
 """
 
+import re
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
@@ -14,7 +15,8 @@ from sqlalchemy.orm import Session
 
 from arcadia_backend.config import Settings
 from arcadia_backend.database.columns import utc_now
-from arcadia_backend.database.tables import Checkpoint, Installation, Job, Run
+from arcadia_backend.database.scope import current
+from arcadia_backend.database.tables import Attempt, Checkpoint, Installation, Job, Run, RunSubmission
 from arcadia_backend.errors import Problem
 from arcadia_workers.contract.worker_api import STALE_ATTEMPT, OfferedCheckpoint, Outcome, Release
 
@@ -34,6 +36,32 @@ class StaleAttempt(Problem):
     status = 409
     kind = STALE_ATTEMPT
     title = "The attempt has ended"
+
+
+# The run of the token of a job that only checks the connection. There is no such run.
+CHECKED_RUN = 0
+
+
+def is_worker_of(name: str, run_id: int) -> bool:
+    """Return True for the names of workers that train only this run, in the job of a scheduler."""
+    return re.fullmatch(rf".+\.run-{run_id}(-\d+)?", name) is not None
+
+
+def require_own_attempt(session: Session, held: Run | Job, attempt: int) -> None:
+    """Raise StaleAttempt if the caller's token is of another attempt, or of another job of a scheduler."""
+    scope = current()
+    own = scope.attempt if isinstance(held, Run) else scope.job
+    if scope.submission is not None and isinstance(held, Run):
+        # A job that its scheduler starts again has later attempts, until another job is submitted for the run.
+        first = scope.submission[1]
+        submitted = RunSubmission.run_id == held.id, RunSubmission.attempt > first, RunSubmission.attempt <= attempt
+        row = session.get(Attempt, (held.id, attempt))
+        is_own = row is not None and attempt >= first and is_worker_of(row.worker or "", held.id)
+        is_own = is_own and session.scalar(select(RunSubmission.id).where(*submitted).limit(1)) is None
+    else:
+        is_own = own == (held.id, attempt) or (scope.attempt, scope.job, scope.submission) == (None, None, None)
+    if not is_own:
+        raise StaleAttempt(f"This token is not for attempt {attempt}. Each attempt has its own. Stop its process.")
 
 
 def stale_attempt(held: Run | Job, attempt: int) -> StaleAttempt:
@@ -192,6 +220,7 @@ class Attempts(ABC, Generic[Row]):
         Raise StaleAttempt otherwise.
         """
         held = self.find(session, row_id, lock=lock)
+        require_own_attempt(session, held, attempt)
         if not self.is_current(held, attempt):
             raise stale_attempt(held, attempt)
         if lock:
@@ -201,6 +230,7 @@ class Attempts(ABC, Generic[Row]):
     def release(self, session: Session, settings: Settings, row_id: int, ended: Release) -> Row:
         """End the attempt of a worker. A repeated call changes nothing, and is logged if its outcome differs."""
         held = self.find(session, row_id, lock=True)
+        require_own_attempt(session, held, ended.attempt)
         if not self.is_of(held, ended.attempt):
             raise stale_attempt(held, ended.attempt)
         self.continue_if_silent(session, held)

@@ -14,9 +14,11 @@ from arcadia_backend.changes import list_requested
 from arcadia_backend.config import Settings
 from arcadia_backend.database.columns import utc_now
 from arcadia_backend.database.engine import Database
+from arcadia_backend.database.rights import MissingRight
+from arcadia_backend.database.scope import current
 from arcadia_backend.database.tables import Job, Run, Worker
 from arcadia_backend.errors import NotFound, Problem
-from arcadia_backend.worker_api.attempts import StaleAttempt
+from arcadia_backend.worker_api.attempts import CHECKED_RUN, StaleAttempt, is_worker_of
 from arcadia_backend.worker_api.jobs import JOBS
 from arcadia_backend.worker_api.runs import RUNS
 from arcadia_backend.workers import announce_worker, is_connected
@@ -74,6 +76,18 @@ def beat(session: Session, settings: Settings, report: worker_api.Heartbeat) -> 
         answer.jobs.append(_beat_job(session, settings, assignment))
     _store(session, report, held.id if held is not None and answer.stale is None else None)
     return answer
+
+
+def require_own_worker(name: str, report: worker_api.Heartbeat | None = None) -> None:
+    """Raise MissingRight if the token of a scheduler's job names another worker, run or kind of work than its own."""
+    if (submission := current().submission) is None:
+        return
+    run_id = submission[0]
+    is_check = run_id == CHECKED_RUN and report is None
+    if not (is_check or is_worker_of(name, run_id)):
+        raise MissingRight(f"This token is only for a worker of run {run_id}, whose name ends with .run-{run_id}.")
+    if report is not None and (report.jobs or report.job_slots or (report.run and report.run.id != run_id)):
+        raise MissingRight(f"This token is only for run {run_id}. Its worker takes no other work.")
 
 
 def _refuse_taken_name(session: Session, report: worker_api.Heartbeat) -> None:

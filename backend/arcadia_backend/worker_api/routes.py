@@ -17,9 +17,7 @@ from arcadia_backend.files import service
 from arcadia_backend.files.pieces import Piece, read_progress, receive_piece
 from arcadia_backend.files.routes import download
 from arcadia_backend.files.service import BODY, FindMaker, Upload, receive_upload
-from arcadia_backend.web.credentials import CurrentCredentials
 from arcadia_backend.web.lookup import PathId
-from arcadia_backend.web.security import Unauthorized, run_of_job_token
 from arcadia_backend.worker_api import ingest, jobs, registry, runs
 from arcadia_backend.worker_api.attempts import StaleAttempt
 from arcadia_backend.worker_api.jobs import JOBS
@@ -174,13 +172,9 @@ def list_workers(db: Db) -> list[workers.Worker]:
 
 
 @router.post("/worker/heartbeat")
-def heartbeat(
-    request: Request, db: Db, settings: CurrentSettings, report: worker_api.Heartbeat
-) -> worker_api.HeartbeatAnswer:
+def heartbeat(db: Db, settings: CurrentSettings, report: worker_api.Heartbeat) -> worker_api.HeartbeatAnswer:
     """Record a heartbeat. The answer has the desired state of each assignment of the worker."""
-    own = run_of_job_token(request)
-    if own is not None and (report.jobs or (report.run is not None and report.run.id != own)):
-        raise Unauthorized(f"This token is only for run {own}.")
+    registry.require_own_worker(report.name, report)
     with db.write() as session:
         answer = registry.beat(session, settings, report)
     if answer.stale is not None:
@@ -191,13 +185,11 @@ def heartbeat(
 
 
 @router.post("/worker/claim", response_model=worker_api.Claim, responses={204: {"description": "The queue is empty."}})
-def claim(
-    db: Db, settings: CurrentSettings, credentials: CurrentCredentials, wanted: worker_api.ClaimRequest
-) -> worker_api.Claim | Response:
+def claim(db: Db, settings: CurrentSettings, wanted: worker_api.ClaimRequest) -> worker_api.Claim | Response:
     """Claim the first waiting run of a queue."""
     with db.write() as session:
         claimed = runs.claim(session, settings, wanted.name, wanted.queue)
-        if claimed is not None and credentials.were_required:
+        if claimed is not None:
             claimed.token = new_attempt_token(session, claimed.attempt, run_id=claimed.run_id)
     return claimed if claimed is not None else Response(status_code=204)
 
@@ -206,14 +198,13 @@ def claim(
 def claim_run(
     db: Db,
     settings: CurrentSettings,
-    credentials: CurrentCredentials,
     run_id: PathId,
     wanted: worker_api.RunClaimRequest,
 ) -> worker_api.Claim:
     """Claim a run for the job of a scheduler. A later claim of the same job ends the attempt of the earlier one."""
     with db.write() as session:
         claimed = runs.claim_one(session, settings, run_id, wanted)
-        if isinstance(claimed, worker_api.Claim) and credentials.were_required:
+        if isinstance(claimed, worker_api.Claim):
             claimed.token = new_attempt_token(session, claimed.attempt, run_id=run_id)
     if isinstance(claimed, StaleAttempt):
         raise claimed
@@ -240,13 +231,11 @@ def release(db: Db, settings: CurrentSettings, run_id: PathId, ended: worker_api
 @router.post(
     "/worker/jobs/claim", response_model=worker_api.JobClaim, responses={204: {"description": "The queue is empty."}}
 )
-def claim_job(
-    db: Db, settings: CurrentSettings, credentials: CurrentCredentials, wanted: worker_api.JobClaimRequest
-) -> worker_api.JobClaim | Response:
+def claim_job(db: Db, settings: CurrentSettings, wanted: worker_api.JobClaimRequest) -> worker_api.JobClaim | Response:
     """Claim the first waiting job."""
     with db.write() as session:
         claimed = jobs.claim(session, settings, wanted.name)
-        if claimed is not None and credentials.were_required:
+        if claimed is not None:
             claimed.token = new_attempt_token(session, claimed.attempt, job_id=claimed.job_id)
     return claimed if claimed is not None else Response(status_code=204)
 
@@ -271,6 +260,7 @@ def release_job(db: Db, settings: CurrentSettings, job_id: PathId, ended: worker
 @router.post("/worker/goodbye", status_code=204)
 def goodbye(db: Db, leaving: worker_api.Goodbye) -> Response:
     """Record that a worker leaves."""
+    registry.require_own_worker(leaving.name)
     with db.write() as session:
         registry.leave(session, leaving.name)
     return Response(status_code=204)

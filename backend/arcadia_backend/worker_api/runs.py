@@ -11,6 +11,8 @@ from arcadia_backend.changes import has_steps_left, list_requested
 from arcadia_backend.checkpoints.service import list_resumable
 from arcadia_backend.config import Settings
 from arcadia_backend.database.columns import utc_now
+from arcadia_backend.database.rights import MissingRight
+from arcadia_backend.database.scope import current
 from arcadia_backend.database.tables import Attempt, Run, RunSubmission, Worker
 from arcadia_backend.errors import Conflict
 from arcadia_backend.logs import note
@@ -22,6 +24,7 @@ from arcadia_backend.worker_api.attempts import (
     Attempts,
     StaleAttempt,
     claim_first,
+    is_worker_of,
     offer,
     read_installation_id,
 )
@@ -60,6 +63,9 @@ def claim_one(session: Session, settings: Settings, run_id: int, wanted: RunClai
     Schedulers do not start a job exactly once. The later claim of a job wins: it ends the attempt of the earlier one.
     """
     run = find_run(session, run_id, lock=True)
+    submission = current().submission
+    if submission and not (submission == (run_id, wanted.attempt) and is_worker_of(wanted.name, run_id)):
+        raise MissingRight(f"This token is only for attempt {submission[1]} at run {submission[0]}.")
     if (refusal := _why_not_claimable(session, run, wanted.attempt)) is not None:
         return StaleAttempt(refusal)
     if run.state in ACTIVE:

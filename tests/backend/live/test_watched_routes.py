@@ -136,7 +136,7 @@ def test_a_document_is_read_with_the_session_of_its_stream(guarded: TestClient, 
         each.fetch(path)
         assert each.watch("projects.changed").status_code == 204
     assert ana.client.delete(f"{API}/session", headers=ana.headers).status_code == 204
-    app.state.sessions._cache.clear()
+    app.state.credentials._cache.clear()
     body = {"name": "New"}
     assert guarded.post(path, json=body, headers={"Authorization": f"Bearer {TOKEN}"}).is_success
     assert ana.next() == {"path": path, "status": 401}

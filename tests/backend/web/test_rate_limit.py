@@ -2,8 +2,8 @@
 
 import pytest
 
-from arcadia_backend.web import sessions
-from arcadia_backend.web.sessions import MAX_WRONG_TOKENS, TooManyWrongTokens, WrongTokenLimit
+from arcadia_backend.web import security
+from arcadia_backend.web.security import MAX_WRONG_TOKENS, TooManyWrongTokens, WrongTokenLimit
 
 
 def test_each_address_has_a_limit_and_an_ipv6_network_counts_as_one() -> None:
@@ -44,7 +44,7 @@ def test_a_wrong_token_counts_for_a_minute() -> None:
 
 
 def test_the_number_of_remembered_addresses_is_limited(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sessions, "MAX_ADDRESSES", 2)
+    monkeypatch.setattr(security, "MAX_ADDRESSES", 2)
     limit = WrongTokenLimit(clock=lambda: 0.0)
     for address in ("a", "b", "c"):
         for number in range(MAX_WRONG_TOKENS):

@@ -1,9 +1,9 @@
 """Access control: no route responds without authentication, and no foreign page can call the API."""
 
 import sqlite3
-import time
 from collections import Counter
 from collections.abc import Iterator
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -15,11 +15,13 @@ from pydantic import SecretStr
 from sqlalchemy.exc import OperationalError
 from starlette.routing import BaseRoute, Route
 
+from arcadia_backend.accounts import sign_in
 from arcadia_backend.app import create_app, describe_api
 from arcadia_backend.config import API, COOKIE, Settings
-from arcadia_backend.web import sessions
-from arcadia_backend.web.security import PUBLIC, SHARED_REPORTS, is_public
-from arcadia_backend.web.sessions import MAX_WRONG_TOKENS, WrongTokenLimit
+from arcadia_backend.database.columns import utc_now
+from arcadia_backend.web import credentials
+from arcadia_backend.web.doors import Right, right_of
+from arcadia_backend.web.security import MAX_WRONG_TOKENS, SHARED_REPORTS, WrongTokenLimit
 from tests.door import listening
 from tests.factories import Response
 from tests.workers.waiting import PATIENCE_SECONDS
@@ -51,8 +53,8 @@ def running(guarded_app: FastAPI) -> Iterator[None]:
 @pytest.fixture
 def stranger(guarded_app: FastAPI, running: None) -> TestClient:  # noqa: ARG001 - it must run
     """Return a client without credentials."""
-    guarded_app.state.user_token_limit = WrongTokenLimit()
-    guarded_app.state.worker_token_limit = WrongTokenLimit("wrong worker token")
+    guarded_app.state.credentials.limit = WrongTokenLimit()
+    guarded_app.state.credentials.worker_limit = WrongTokenLimit("wrong worker token")
     return TestClient(guarded_app, base_url="http://localhost:8000", raise_server_exceptions=False)
 
 
@@ -90,10 +92,10 @@ def test_every_route_refuses_a_client_without_credentials(guarded_app: FastAPI, 
             address = address.replace(f"{{{name}}}", "1")
         # Other sites know neither token. A worker's token does not give access to users' routes.
         wrong = bearer(TOKEN if path.startswith(f"{API}/worker/") else WORKER_TOKEN)
-        guarded_app.state.user_token_limit = guarded_app.state.worker_token_limit = WrongTokenLimit()
+        guarded_app.state.credentials.limit = guarded_app.state.credentials.worker_limit = WrongTokenLimit()
         for headers in ({}, wrong, bearer(""), {"Authorization": "Basic dXNlcjo="}):
             response = stranger.request(method, address, headers=headers, json={})
-            if is_public(path):
+            if right_of(method, path) == Right.PUBLIC:
                 assert response.status_code != 500, (method, path)
             else:
                 assert response.status_code == 401, (method, path, headers)
@@ -111,10 +113,6 @@ def test_signing_out_has_no_content_and_no_media_type(stranger: TestClient) -> N
     answer = stranger.delete("/api/v1/session", headers={"Cookie": f"{COOKIE}={signed_in(stranger)}"})
     assert (answer.status_code, answer.content) == (204, b"")
     assert "content-type" not in answer.headers
-
-
-def test_only_signing_in_health_and_kinds_of_figures_are_public() -> None:
-    assert set(PUBLIC) == {f"{API}/session", f"{API}/health", f"{API}/figures"}
 
 
 def test_a_reports_link_makes_only_its_routes_public(guarded_app: FastAPI) -> None:
@@ -168,13 +166,17 @@ def opens(client: TestClient, cookie: str) -> bool:
     return bool(answer.status_code == 200)
 
 
-def test_a_forged_or_expired_cookie_is_refused(stranger: TestClient, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_forged_or_expired_cookie_is_refused(
+    guarded_app: FastAPI, stranger: TestClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
     good = signed_in(stranger)
     for cookie in (good[:-1], f"{good}x", good.swapcase(), "", ".", "9" * 400):
         assert not opens(stranger, cookie), cookie
     assert opens(stranger, good)
-    later = time.time() + 31 * 24 * 3600
-    monkeypatch.setattr(time, "time", lambda: later)
+    later = utc_now() + timedelta(days=31)
+    monkeypatch.setattr(sign_in, "utc_now", lambda: later)
+    monkeypatch.setattr(credentials, "CACHE_SECONDS", 0.0)
+    guarded_app.state.credentials._cache.clear()
     assert not opens(stranger, good)
 
 
@@ -204,7 +206,7 @@ def test_sessions_survive_a_restart_and_end_with_the_token(tmp_path: Path) -> No
 def test_a_session_is_shared_by_all_backend_processes_until_it_ends(
     settings: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(sessions, "CACHE_SECONDS", 0.0)
+    monkeypatch.setattr(credentials, "CACHE_SECONDS", 0.0)
     guarded = settings.model_copy(update={"token": SecretStr(TOKEN)})
     one, other = (TestClient(create_app(guarded), base_url="http://localhost") for _ in range(2))
     with one, other:
@@ -217,12 +219,10 @@ def test_a_session_is_shared_by_all_backend_processes_until_it_ends(
         assert opens(other, kept)
 
 
-def test_a_valid_session_is_cached_for_some_seconds(
-    guarded_app: FastAPI, stranger: TestClient, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_valid_session_is_cached_for_some_seconds(stranger: TestClient, monkeypatch: pytest.MonkeyPatch) -> None:
     cookie = signed_in(stranger)
     assert opens(stranger, cookie)
-    monkeypatch.setattr(guarded_app.state.sessions, "is_valid", lambda _: False)
+    monkeypatch.setattr(sign_in, "session_of", lambda *_: None)
     assert opens(stranger, cookie)
 
 
@@ -249,7 +249,7 @@ def test_wrong_tokens_are_logged_and_limited_but_never_lock_out_right_ones(
     guarded_app: FastAPI, stranger: TestClient, caplog: pytest.LogCaptureFixture
 ) -> None:
     now = 0.0
-    guarded_app.state.user_token_limit = WrongTokenLimit(clock=lambda: now)
+    guarded_app.state.credentials.limit = WrongTokenLimit(clock=lambda: now)
     cookie = signed_in(stranger)
 
     def sign_in(token: str) -> Response:

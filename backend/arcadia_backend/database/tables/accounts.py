@@ -3,7 +3,7 @@
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import BigInteger, CheckConstraint, ForeignKey, Index, String, UniqueConstraint
+from sqlalchemy import BigInteger, CheckConstraint, ForeignKey, Index, String, UniqueConstraint, false
 from sqlalchemy.orm import Mapped, mapped_column
 
 from arcadia_backend.database.columns import utc_now
@@ -24,6 +24,8 @@ class Person(Base):
     password_hash: Mapped[str | None] = mapped_column(String(200))
     is_administrator: Mapped[bool] = mapped_column(default=False)
     disabled_at: Mapped[datetime | None]
+    # True for the automatic owner of an installation without accounts. The first account takes its place.
+    is_owner: Mapped[bool] = mapped_column(default=False, server_default=false())
     created_at: Mapped[datetime] = mapped_column(default=utc_now)
 
 
@@ -114,9 +116,8 @@ class SignInSession(Base):
     __table_args__ = ({"sqlite_autoincrement": True},)
 
     id: Mapped[int] = mapped_column(Id, primary_key=True)
-    # Of its cookie. Of a session by ARCADIA_TOKEN it is the proof in backend/arcadia_backend/web/sessions.py.
+    # Of its cookie, and of ARCADIA_TOKEN if that signed it in.
     digest: Mapped[str] = mapped_column(String(64), unique=True)
-    # None for a session by ARCADIA_TOKEN.
     person_id: Mapped[int | None] = mapped_column(Id, ForeignKey("people.id", ondelete="CASCADE"), index=True)
     created_at: Mapped[datetime] = mapped_column(default=utc_now)
     last_used_at: Mapped[datetime] = mapped_column(default=utc_now)

@@ -164,6 +164,8 @@ class Practice(JobResult):
     plan: Mapped[dict[str, Any] | None] = mapped_column(deferred=True)
     # As contract.practice.TrainedArm.
     arms: Mapped[list[dict[str, Any]]]
+    # Who started or continued it. Its runs are launched with the present rights of this person.
+    person_id: Mapped[int | None] = mapped_column(BigInteger)
 
 
 class StartSet(Base):

@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any
 
 from fastapi import FastAPI, Request
-from fastapi.params import Depends
 from fastapi.responses import FileResponse, HTMLResponse
 
 from arcadia_backend.web.frontend import install_commands, origin_of
@@ -221,7 +220,7 @@ def _paragraphs(text: str) -> str:
 PATH = "/api/docs"
 
 
-def serve_reference(app: FastAPI, describe: Callable[[], dict[str, Any]], dependencies: Sequence[Depends]) -> None:
+def serve_reference(app: FastAPI, describe: Callable[[], dict[str, Any]]) -> None:
     """Serve the page. It is built at the first request to each address of the server."""
     document = cache(describe)
 
@@ -229,10 +228,10 @@ def serve_reference(app: FastAPI, describe: Callable[[], dict[str, Any]], depend
     def page(origin: str) -> str:
         return page_of(document(), install_commands(origin))
 
-    @app.get(PATH, include_in_schema=False, dependencies=dependencies)
+    @app.get(PATH, include_in_schema=False)
     def read_reference(request: Request) -> HTMLResponse:
         return HTMLResponse(page(origin_of(request)), headers={"Cache-Control": "no-cache"})
 
-    @app.get(SCRIPT, include_in_schema=False, dependencies=dependencies)
+    @app.get(SCRIPT, include_in_schema=False)
     def read_script() -> FileResponse:
         return FileResponse(Path(__file__).with_name("copy.js"), headers={"Cache-Control": "no-cache"})
