@@ -96,7 +96,15 @@ _VALUES: dict[str, Any] = {
 # Rows for which the application stores its own, rows that this module adds in another order, and measurements, whose
 # runs the application archives after some seconds.
 _FIRST = ("runs", "studies", "reports", "files", "checkpoints", "jobs", "replays")
-_SKIPPED = {"run_settings", "projects", "alert_deliveries", "event_digests", "provenance_documents", "measurements"}
+_SKIPPED = {
+    "run_settings",
+    "projects",
+    "project_roles",
+    "alert_deliveries",
+    "event_digests",
+    "provenance_documents",
+    "measurements",
+}
 _KIND_OF_JOB = {
     "evaluations.job_id": "evaluation",
     "calibrations.job_id": "calibration",

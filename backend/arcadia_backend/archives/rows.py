@@ -137,7 +137,7 @@ def row_model(table: RowTable) -> type[ArchivedRow]:
         if attribute.key in excluded_columns(table):
             continue
         if attribute.key in table.former:
-            fields[attribute.key] = (None, None)
+            fields[attribute.key] = (_DROPPED, None)
             continue
         (written,) = get_args(hints[attribute.key])
         column = attribute.columns[0]
@@ -198,6 +198,7 @@ def _storable_json(value: Any) -> Any:
 
 
 _STORABLE = BeforeValidator(_storable_json)
+_DROPPED = Annotated[None, BeforeValidator(lambda _value: None)]
 
 
 Line = TypeVar("Line", bound=BaseModel)

@@ -64,6 +64,7 @@ PROJECT_OF: Mapping[str, Own | Through | AnyOf | BulkRuns | None] = {
     "boards": Own("project_id"),
     "artifacts": Own("project_id"),
     "moved_panels": Own("into_id"),
+    "project_roles": Own("project_id", Role.ADMINISTRATOR),
     # Of runs
     "attempts": OF_RUN,
     "log_lines": OF_RUN,
@@ -115,7 +116,7 @@ PROJECT_OF: Mapping[str, Own | Through | AnyOf | BulkRuns | None] = {
     # Of the installation
     **dict.fromkeys(
         "alert_rules score_rules alert_channels start_sets installation idempotency_keys workers people "
-        "person_identities person_groups group_members project_roles access_tokens sign_in_sessions one_time_links "
+        "person_identities person_groups group_members access_tokens sign_in_sessions one_time_links "
         "device_logins audit_log executor_settings".split(),
         INSTALLATION,
     ),

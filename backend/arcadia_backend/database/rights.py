@@ -256,11 +256,14 @@ def limit_statement(state: ORMExecuteState) -> None:
 
 
 def _limited_copy(statement: Insert, mapper: Mapper[Any]) -> Insert:
-    """Return an INSERT from a SELECT that adds only rows of projects in which the scope may write."""
+    """Return an INSERT from a SELECT that adds only rows of projects in which the scope may write.
+
+    SQLAlchemy adds no conditions to the SELECT. It has `may_edit`, or `limits.py` refuses it.
+    """
     table = name_of(mapper)
     way, projects = PROJECT_OF[table], _projects(mapper, _role_of(table))
     names = cast("list[str]", statement._select_names)
-    rows = cast("Select[Any]", statement.select).options(_options[Role.EDITOR]).subquery()
+    rows = cast("Select[Any]", statement.select).subquery()
     columns = dict(zip(names, rows.c, strict=True))
     condition: ColumnElement[bool]
     if isinstance(way, Own) and way.column in columns:
@@ -294,7 +297,7 @@ def _check_values(state: ORMExecuteState, mapper: Mapper[Any]) -> None:
     given = [state.parameters] if isinstance(state.parameters, Mapping) else [*(state.parameters or ())]
     if state.is_insert:
         given = [*given, *(row for rows in statement._multi_values for row in rows)]
-    elif given or statement._ordered_values:
+    elif given:
         raise UnlimitedQueryError(
             f"Change rows of {table.name} one by one: an UPDATE by key or in order has no limits."
         )
