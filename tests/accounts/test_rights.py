@@ -262,7 +262,7 @@ async def _listen(lab: Lab, credentials: Credentials) -> list[tuple[str, dict[st
     received: list[tuple[str, dict[str, Any]]] = []
     published = [*notices_of(lab.other), *UNADDRESSED, *notices_of(lab.own), *FOR_EVERYONE]
     # As the request for the stream does, which finds out that there are accounts.
-    assert await lab.app.state.credentials.are_required()
+    await lab.app.state.credentials.refresh()
     with lab.app.state.watches.open(credentials) as page:
         for name, payload in (*published, THE_END):
             publish(name, payload)

@@ -129,7 +129,8 @@ def _entry(
     return {
         "at": utc_now(),
         "person_id": scope.person_id,
-        "name": (scope.name or scope.caller)[:100],
+        # The owner of an open installation has no name.
+        "name": (scope.name or (scope.caller if scope.everything else ""))[:100],
         "token_id": scope.token_id,
         "address": scope.address[:100],
         "action": action,

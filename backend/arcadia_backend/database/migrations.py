@@ -13,6 +13,7 @@ from sqlalchemy import Connection, text
 from alembic import command
 from arcadia_backend.config import Settings
 from arcadia_backend.database.engine import Database, migration_engine
+from arcadia_backend.database.scope import BACKEND, acting_as
 from arcadia_backend.refusals import RefusedError
 
 # Keep four megabytes for the next writes.
@@ -53,7 +54,7 @@ def migrate(settings: Settings) -> None:
     engine = migration_engine(settings.resolved_database_url)
     try:
         # On SQLite the IMMEDIATE transaction of all migrations is the lock.
-        with engine.begin() as connection:
+        with acting_as(BACKEND), engine.begin() as connection:
             if engine.dialect.name == "postgresql":
                 connection.execute(text("SELECT pg_advisory_xact_lock(:key)"), {"key": _LOCK_KEY})
             _refuse_other_encoding(connection)

@@ -47,6 +47,7 @@ BESIDE_RUN = "beside_run_"
 MAX_NAMED_ADMINISTRATORS = 5
 # Execution option with the table of a checked INSERT, UPDATE or DELETE.
 CHECKED = "rights_checked"
+_UNDECIDED = "rights_undecided"
 
 
 class MissingRight(Problem):
@@ -283,11 +284,24 @@ def check_changes(session: Session, _context: UOWTransaction, _instances: object
         return
     with acting_as(BACKEND), session.no_autoflush:
         changed = [*session.new, *session.deleted, *(each for each in session.dirty if session.is_modified(each))]
-        rows = [
-            (table := name_of(inspect(item).mapper), {name: _values(item, name) for name in _columns(table)})
-            for item in changed
-        ]
-    _check_rows(session, rows)
+        rows = [(item, *_row_of(item)) for item in changed]
+    # A new part of another new row gets its key within the flush.
+    decided = [(table, values) for item, table, values in rows if item not in session.new or any(values.values())]
+    session.info[_UNDECIDED] = [item for item, _, values in rows if item in session.new and not any(values.values())]
+    _check_rows(session, decided)
+
+
+@event.listens_for(Session, "after_flush")
+def check_keys(session: Session, _context: UOWTransaction) -> None:
+    """Check the new rows that had no key before the flush. An error undoes the flush."""
+    if added := session.info.pop(_UNDECIDED, []):
+        _check_rows(session, [_row_of(item) for item in added])
+
+
+def _row_of(item: Any) -> tuple[str, dict[str, set[Any]]]:
+    """Return the table of a changed row, and the values that decide about its project before and after the change."""
+    table = name_of(inspect(item).mapper)
+    return table, {column: _values(item, column) for _parent, column in _deciding(PROJECT_OF[table])}
 
 
 def _check_values(state: ORMExecuteState, mapper: Mapper[Any]) -> None:
@@ -410,7 +424,9 @@ def _check_rows(session: Session, rows: Iterable[tuple[str, Mapping[str, set[Any
 
 
 def _check_undecided(table: str, way: Any) -> None:
-    if not (isinstance(way, Through) and way.open_without):
+    if isinstance(way, Own):
+        raise MissingRight("Only administrators of the installation may do this.")
+    if not (isinstance(way, BulkRuns) or (isinstance(way, Through) and way.open_without)):
         raise UnlimitedQueryError(f"A changed row of {table} names no project that can be checked.")
     if not current().projects_as(Role.EDITOR):
         raise MissingRight("You need the role editor in a project for this.")
@@ -419,10 +435,6 @@ def _check_undecided(table: str, way: Any) -> None:
 def _role_of(table: str) -> Role:
     way = PROJECT_OF[table]
     return way.role if isinstance(way, Own) else Role.EDITOR
-
-
-def _columns(table: str) -> list[str]:
-    return [column for _parent, column in _deciding(PROJECT_OF[table])]
 
 
 def _deciding(way: Any) -> list[tuple[str | None, str]]:

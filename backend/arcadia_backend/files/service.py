@@ -3,6 +3,7 @@
 import logging
 import secrets
 from collections.abc import Callable, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -14,6 +15,7 @@ from sqlalchemy.orm import Session
 
 from arcadia_backend.config import Settings
 from arcadia_backend.database.engine import Database, after_commit
+from arcadia_backend.database.rights import backend_rights
 from arcadia_backend.database.tables import File, LogLine, StoredKind
 from arcadia_backend.errors import FieldError, Invalid, NotFound
 from arcadia_backend.files import storage
@@ -73,8 +75,11 @@ def store(
         sha256=sha256,
         bytes=size,
     )
-    session.add(file)
-    session.flush()
+    # A file of an artifact has no project until a version names it. Its script may write to a run.
+    is_shared = made_by.run_id is None and made_by.job_id is None
+    with backend_rights(session) if is_shared else nullcontext():
+        session.add(file)
+        session.flush()
     storage.move_into_place(received, files_root(session), file.stored_path)
     return file
 

@@ -10,11 +10,13 @@ from fastapi.testclient import TestClient
 from starlette.testclient import WebSocketDenialResponse, WebSocketTestSession
 from starlette.websockets import WebSocketDisconnect
 
+from arcadia_backend.accounts import tokens
 from arcadia_backend.app import create_app
 from arcadia_backend.config import Settings
+from arcadia_backend.database.engine import Database
 from arcadia_backend.live_games import routes
 from arcadia_backend.live_games.stage import BEAT_SECONDS
-from arcadia_workers.contract.live import ALONE_SECONDS, NO_SUCH_GAME, STALE, ticket
+from arcadia_workers.contract.live import ALONE_SECONDS, NO_SUCH_GAME, STALE
 from tests.conftest import WORKER_TOKEN
 from tests.factories import Api, checkpoint_path, event, started
 
@@ -48,7 +50,7 @@ def watching(client: TestClient, number: int, **headers: str) -> WebSocketTestSe
 
 def playing(client: TestClient, number: int, attempt: int = 1, token: str | None = None) -> WebSocketTestSession:
     """Connect to a live game as the process that plays it."""
-    shown = ticket(WORKER_TOKEN, number, attempt) if token is None else token
+    shown = WORKER_TOKEN if token is None else token
     path = f"{ADDRESS}/worker/jobs/{number}/live?attempt={attempt}"
     return client.websocket_connect(path, headers={"Authorization": f"Bearer {shown}"})
 
@@ -239,13 +241,19 @@ def test_foreign_origins_and_hosts_are_refused(client: TestClient, game: int) ->
         reported(viewer, "away")
 
 
-def test_only_the_process_of_the_attempt_may_play(client: TestClient, game: int) -> None:
-    wrong = ("", "guess", ticket(WORKER_TOKEN, game, 2), ticket(WORKER_TOKEN, game + 1, 1), ticket("other", game, 1))
-    for token in wrong:
+def test_only_the_process_of_the_attempt_may_play(client: TestClient, database: Database, game: int) -> None:
+    with database.write() as session:
+        other = tokens.new_attempt_token(session, 1, job_id=game + 1)
+        later = tokens.new_attempt_token(session, 2, job_id=game)
+        own = tokens.create(session, "own", ["worker"])
+        own.token.job_id, own.token.attempt = game, 1
+    for token, status in (("", 401), ("guess", 401), (other, 403)):
         with pytest.raises(WebSocketDenialResponse) as refused, playing(client, game, token=token):
             pass
-        assert refused.value.status_code == 401
-    with playing(client, game, token=WORKER_TOKEN), watching(client, game) as viewer:
+        assert refused.value.status_code == status
+    with playing(client, game, token=later) as player:
+        assert closing(player).code == STALE
+    with playing(client, game, token=own.secret), watching(client, game) as viewer:
         reported(viewer, "audience")
 
 

@@ -9,6 +9,8 @@ from fastapi.testclient import TestClient
 from pydantic import SecretStr
 
 from arcadia_backend import errors
+from arcadia_backend.app import create_app
+from arcadia_backend.config import Settings
 from arcadia_backend.web.api_reference.page import page_of
 from arcadia_backend.web.frontend import install_commands, serve_client, serve_frontend
 
@@ -93,7 +95,8 @@ def test_the_reference_shows_the_commands_with_copy_buttons(client: TestClient) 
     assert "javascript" in script.headers["content-type"]
 
 
-def test_no_token_is_needed(client: TestClient, app: FastAPI) -> None:
-    app.state.settings = app.state.settings.model_copy(update={"token": SecretStr("secret")})
-    assert client.get("/api/docs").status_code == 401
-    assert client.get("/client/").status_code == 200
+def test_no_token_is_needed(settings: Settings) -> None:
+    guarded = create_app(settings.model_copy(update={"token": SecretStr("secret")}))
+    with TestClient(guarded, base_url="http://localhost") as client:
+        assert client.get("/api/docs").status_code == 401
+        assert client.get("/client/").status_code == 200

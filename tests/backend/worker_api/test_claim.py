@@ -9,6 +9,7 @@ from sqlalchemy import select, text
 
 from arcadia_backend.config import Settings
 from arcadia_backend.database.engine import Database
+from arcadia_backend.database.scope import BACKEND, acting_as
 from arcadia_backend.database.tables import Installation, Job
 from arcadia_backend.runs.service import act
 from arcadia_backend.web.lookup import find_run
@@ -28,6 +29,7 @@ def test_a_claim_has_everything_that_a_trainer_needs(api: Api, database: Databas
     api.beat("w1")
     run = api.launch()
     claimed = api.claim("w1")
+    assert claimed.pop("token").startswith("arcadia_")
     with database.read() as session:
         identity = session.get_one(Installation, 1).identity
     assert claimed == {
@@ -56,7 +58,7 @@ def test_concurrent_workers_get_different_runs(api: Api, database: Database, set
     def claim(number: int) -> list[int]:
         found = []
         for _ in range(4):
-            with database.write() as session:
+            with acting_as(BACKEND), database.write() as session:
                 claimed = runs.claim(session, settings, f"w{number}", "cpu")
             if claimed is not None:
                 assert claimed.attempt == 1

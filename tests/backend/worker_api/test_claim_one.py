@@ -9,6 +9,7 @@ from arcadia_backend.database.tables import ExecutorSettings, Run, RunSubmission
 from arcadia_backend.web.security import job_token
 from tests.conftest import WORKER_TOKEN
 from tests.factories import Api, Response, checkpoint_path, metrics, started
+from tests.workers.waiting import wait_until
 
 
 @pytest.fixture
@@ -106,21 +107,56 @@ def test_a_run_of_workers_is_claimed_only_for_its_next_attempt(api: Api) -> None
     assert api.run(run_id)["worker"] == "n1"
 
 
+def bearer(token: str) -> dict[str, str]:
+    return {"Authorization": f"Bearer {token}"}
+
+
+def heartbeat(name: str, **more: Any) -> dict[str, Any]:
+    report = {"name": name, "host": "h", "queue": "cpu", "pid": 7, "version": "1", "device": "cpu", "cores": 2}
+    return report | {"memory_bytes": 8_000_000_000, "executor": "slurm"} | more
+
+
 def test_the_token_of_a_job_is_only_for_its_run(api: Api, submitted: int) -> None:
     other = api.launch()["id"]
-    job = {"Authorization": f"Bearer {job_token(WORKER_TOKEN, submitted, 1)}"}
-    body = {"name": "n1", "attempt": 1}
-    assert api.user.post(f"/api/v1/worker/runs/{submitted}/claim", json=body, headers=job).status_code == 200
-    assert api.user.post(f"/api/v1/worker/runs/{other}/claim", json=body, headers=job).status_code == 401
-    assert api.user.post("/api/v1/worker/claim", json={"name": "n1", "queue": "cpu"}, headers=job).status_code == 401
-    assert api.user.post("/api/v1/worker/goodbye", json={"name": "n1"}, headers=job).status_code == 204
-    report = {"name": "n1", "host": "h", "queue": "cpu", "pid": 7, "version": "1", "device": "cpu", "cores": 2}
-    report |= {"memory_bytes": 8_000_000_000, "executor": "slurm"}
-    for run_id, status in ((submitted, 200), (other, 401)):
-        beat = {**report, "run": {"id": run_id, "attempt": 1}}
-        assert api.user.post("/api/v1/worker/heartbeat", json=beat, headers=job).status_code == status
-    forged = {"Authorization": f"Bearer {job_token('another', submitted, 1)}"}
+    job, name = bearer(job_token(WORKER_TOKEN, submitted, 1)), f"n1.run-{submitted}"
+    body = {"name": name, "attempt": 1}
+
+    def call(path: str, sent: dict[str, Any]) -> int:
+        return int(api.user.post(f"/api/v1/worker/{path}", json=sent, headers=job).status_code)
+
+    assert call(f"runs/{submitted}/claim", body) == 200
+    assert call(f"runs/{other}/claim", body) == 403
+    assert call("claim", {"name": name, "queue": "cpu"}) == 403
+    for run_id, status in ((submitted, 200), (other, 403)):
+        assert call("heartbeat", heartbeat(name, run={"id": run_id, "attempt": 1})) == status
+    assert call("heartbeat", heartbeat(name, job_slots=16)) == 403
+    assert call("heartbeat", heartbeat("w1")) == 403
+    assert call("goodbye", {"name": "w1"}) == 403
+    assert call("goodbye", {"name": name}) == 204
+    forged = bearer(job_token("another", submitted, 1))
     assert api.user.post(f"/api/v1/worker/runs/{submitted}/claim", json=body, headers=forged).status_code == 401
+
+
+def test_the_token_of_a_job_is_only_for_its_attempts(api: Api, database: Database, submitted: int) -> None:
+    first, second = (bearer(job_token(WORKER_TOKEN, submitted, attempt)) for attempt in (1, 2))
+    name, path = f"n1.run-{submitted}", f"/api/v1/worker/runs/{submitted}"
+    claimed = api.user.post(f"{path}/claim", json={"name": name, "attempt": 1}, headers=first).json()
+    assert api.user.post(f"{path}/claim", json={"name": name, "attempt": 2}, headers=first).status_code == 403
+    batch = {"attempt": 1, "events": [started()]}
+    assert api.user.post(f"{path}/events", json=batch, headers=first).status_code == 200
+    assert api.user.post(f"{path}/events", json=batch, headers=bearer(claimed["token"])).status_code == 200
+    released = {"attempt": 1, "outcome": "drained"}
+    assert api.user.post(f"{path}/release", json=released, headers=second).status_code == 409
+    assert api.user.post(f"{path}/release", json=released, headers=first).status_code == 200
+    with database.write() as session:
+        session.query(RunSubmission).one().state = "ended"
+    submit(database, submitted, 2)
+    api.user.post(f"{path}/claim", json={"name": name, "attempt": 2}, headers=second).raise_for_status()
+    # Its job has ended, and its attempt has: neither token opens anything now.
+    batch["attempt"] = 2
+    wait_until(lambda: api.user.post(f"{path}/events", json=batch, headers=first).status_code == 401)
+    assert api.user.post(f"{path}/events", json=batch, headers=bearer(claimed["token"])).status_code == 401
+    assert api.user.post(f"{path}/events", json=batch, headers=second).status_code == 200
 
 
 def test_the_worker_of_a_job_is_not_counted_as_a_worker_of_the_queue(api: Api) -> None:

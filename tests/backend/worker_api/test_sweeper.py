@@ -12,6 +12,7 @@ from sqlalchemy.orm import Session
 from arcadia_backend.config import Settings
 from arcadia_backend.database.columns import utc_now
 from arcadia_backend.database.engine import Database
+from arcadia_backend.database.scope import BACKEND, acting_as
 from arcadia_backend.database.tables import Run, Worker
 from arcadia_backend.doorbell import Doorbell
 from arcadia_backend.worker_api import sweeper as sweeping
@@ -115,7 +116,8 @@ def test_two_sweepers_count_a_loss_once(api: Api, database: Database, settings: 
         clock = Clock()
         reaper, _ = sweeper(database, settings, clock)
         both.wait()
-        wait(reaper, clock, 24)
+        with acting_as(BACKEND):
+            wait(reaper, clock, 24)
 
     threads = [threading.Thread(target=reap) for _ in range(2)]
     for thread in threads:

@@ -6,8 +6,6 @@ whenever it changes. The backend passes both to every page, and passes the pages
 newer checkpoint with `newer`, followed by its bytes in binary messages.
 """
 
-import hashlib
-import hmac
 import json
 from collections.abc import Collection, Sequence
 from typing import Annotated, Literal, get_args
@@ -225,18 +223,12 @@ class LiveParameters(BaseModel):
 
 
 class LiveAddress(BaseModel):
-    """The address of the backend for the process of a live game. The ticket is valid for this attempt only."""
+    """The address of the backend for the process of a live game. The ticket is the token of this attempt."""
 
     model_config = ConfigDict(extra="forbid")
 
     url: str
     ticket: str
-
-
-def ticket(worker_token: str, job: int, attempt: int) -> str:
-    """Return the ticket of an attempt. It authenticates the process without revealing the worker's token."""
-    named = f"arcadia live job {job} attempt {attempt}"
-    return hmac.new(worker_token.encode(), named.encode(), hashlib.sha256).hexdigest()
 
 
 class AgentOnStage(BaseModel):

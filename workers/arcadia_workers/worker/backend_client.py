@@ -17,7 +17,7 @@ import httpx
 from pydantic import BaseModel
 
 from arcadia_workers.contract.events import FileKind
-from arcadia_workers.contract.live import LiveAddress, ticket
+from arcadia_workers.contract.live import LiveAddress
 from arcadia_workers.contract.worker_api import (
     INSTALLATION_HEADER,
     WORKERS,
@@ -89,7 +89,6 @@ class BackendClient:
         self.url, self.name, self.queue = url.rstrip("/"), name, queue
         self._on_wrong_token, self._executor = on_wrong_token, executor
         self.wrong_token: WrongTokenError | None = None
-        self._token = token
         self._http = httpx.Client(
             base_url=f"{self.url}/api/v1/worker/",
             headers={"Authorization": f"Bearer {token}"},
@@ -206,8 +205,7 @@ class BackendClient:
     def live_address(self, assignment: Assignment) -> LiveAddress:
         """Return the WebSocket address and the ticket for a live game's process."""
         url = f"{re.sub('^http', 'ws', self.url)}/api/v1/worker/{assignment.path}/live?attempt={assignment.attempt}"
-        own = assignment.token or ticket(self._token, assignment.number, assignment.attempt)
-        return LiveAddress(url=url, ticket=own)
+        return LiveAddress(url=url, ticket=assignment.token or "")
 
     def release(self, assignment: Assignment, ending: Ending) -> None:
         """Release the assignment with its ending."""

@@ -1,0 +1,168 @@
+"""Rights that end, end what lasts: sockets, streams, uploads, studies and practices."""
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from sqlalchemy import select
+from starlette.websockets import WebSocketDisconnect
+
+from arcadia_backend.accounts import people
+from arcadia_backend.accounts.roles import RIGHTS_CHANGED, forget_credentials
+from arcadia_backend.config import API
+from arcadia_backend.database.scope import Role
+from arcadia_backend.database.tables import Person, ProjectRole
+from arcadia_backend.live.notices import publish
+from arcadia_backend.live_games import routes
+from arcadia_workers.contract.live import NO_SUCH_GAME
+from tests.accounts.lab import Lab
+
+
+@pytest.fixture(autouse=True)
+def _undo(lab: Lab) -> Iterator[None]:
+    yield
+    lab.copy.restore()
+    publish(RIGHTS_CHANGED, {})
+
+
+def person_of(lab: Lab, name: str) -> int:
+    with lab.database.read() as session:
+        return session.scalars(select(Person.id).where(Person.name == name)).one()
+
+
+def set_role(lab: Lab, name: str, role: Role | None) -> None:
+    """Change the role of a person in the lab's own project, as the page of its members does."""
+    person = person_of(lab, name)
+    with lab.database.write() as session:
+        rows = session.scalars(select(ProjectRole).where(ProjectRole.person_id == person))
+        row = next(row for row in rows if row.project_id == lab.own.project_id)
+        if role is None:
+            session.delete(row)
+        else:
+            row.role = int(role)
+        forget_credentials(session)
+
+
+def disable(lab: Lab, name: str) -> None:
+    with lab.database.write() as session:
+        people.change(session, people.find_person(session, person_of(lab, name)), disabled=True)
+
+
+def end_rights(lab: Lab, name: str, *, how: str) -> None:
+    """Let a person have no right in the lab's own project."""
+    if how == "role":
+        set_role(lab, name, None)
+    else:
+        disable(lab, name)
+
+
+WAYS = pytest.mark.parametrize("how", ["role", "account"])
+
+
+def receive_until_closed(socket: WebSocketTestSession) -> WebSocketDisconnect:
+    while (message := socket.receive())["type"] != "websocket.close":
+        pass
+    return WebSocketDisconnect(message["code"], message.get("reason"))
+
+
+@WAYS
+def test_a_live_game_ends_for_a_person_who_may_no_longer_watch(lab: Lab, how: str) -> None:
+    path = f"ws://localhost{API}/live/{lab.own.ids['live']}"
+    with lab.client("viewer").websocket_connect(path) as socket:
+        assert json.loads(socket.receive_text())
+        end_rights(lab, "viewer", how=how)
+        assert receive_until_closed(socket).code == NO_SUCH_GAME
+    with lab.client("administrator").websocket_connect(path) as socket:
+        assert json.loads(socket.receive_text())
+
+
+def test_a_page_gives_no_orders_after_its_role_has_become_viewer(lab: Lab) -> None:
+    rights = routes.WatchRights(may_order=True)
+    page = Credentials("http", "localhost", "", lab.cookies["editor"])
+
+    async def follow() -> None:
+        socket: Any = SimpleNamespace(app=lab.app, cookies={COOKIE: page.session}, headers={"host": "localhost"})
+        socket.scope = {"scheme": "http"}
+        await routes._check_rights(socket, lab.own.ids["live"], rights)
+
+    async def until_ended() -> None:
+        task = asyncio.create_task(follow())
+        await asyncio.sleep(0)
+        await run_in_threadpool(set_role, lab, "editor", Role.VIEWER)
+        async with asyncio.timeout(PATIENCE_SECONDS):
+            while rights.may_order:
+                await asyncio.sleep(0.01)
+        task.cancel()
+
+    lab.portal.call(until_ended)
+    assert not rights.may_order
+
+
+@pytest.mark.parametrize(("how", "expected"), [("role", REFETCH), ("account", None)])
+def test_the_stream_of_a_page_hears_that_rights_have_changed(lab: Lab, how: str, expected: str | None) -> None:
+    credentials = Credentials("http", "localhost", "", lab.cookies["viewer"])
+
+    async def follow() -> str | None:
+        await lab.app.state.credentials.refresh()
+        with lab.app.state.watches.open(credentials) as page:
+            publish("run.changed", {"run_id": lab.own.ids["runs"]})
+            assert (await page.stream.next(PATIENCE_SECONDS)).name == "run.changed"
+            await run_in_threadpool(end_rights, lab, "viewer", how=how)
+            event = await page.stream.next(PATIENCE_SECONDS)
+            return event.name if event else None
+
+    assert lab.portal.call(follow) == expected
+
+
+@WAYS
+def test_an_upload_is_not_stored_after_the_right_has_ended(lab: Lab, how: str) -> None:
+    content = b"x" * 1_000
+    target = f"{API}/reported/runs/{lab.own.ids['runs']}/artifact-files/{sha256(content)}"
+    sent: list[Message] = []
+
+    async def upload() -> None:
+        parts = iter((content[:500], content[500:]))
+
+        async def receive() -> Message:
+            body = next(parts)
+            if is_last := body == content[500:]:
+                await run_in_threadpool(end_rights, lab, "editor", how=how)
+            return {"type": "http.request", "body": body, "more_body": not is_last}
+
+        async def send(message: Message) -> None:
+            sent.append(message)
+
+        scope = Credentials("http", "localhost", "", lab.cookies["editor"]).scope(f"{target}?writer=w")
+        await lab.app({**scope, "method": "PUT"}, receive, send)
+
+    with lab.database.write() as session:
+        session.execute(update(Run).where(Run.id == lab.own.ids["runs"]).values(origin="reported", reported_key="k"))
+        session.execute(update(Attempt).where(Attempt.run_id == lab.own.ids["runs"]).values(writer="w"))
+    lab.portal.call(upload)
+    assert sent[0]["status"] == (403 if how == "role" else 401), sent
+    with lab.database.read() as session:
+        assert session.scalar(select(File.id).where(File.sha256 == sha256(content))) is None
+
+
+def entries(lab: Lab, kind: str) -> list[tuple[str, str]]:
+    with lab.database.read() as session:
+        found = session.scalars(select(AuditEntry).where(AuditEntry.kind == kind).order_by(AuditEntry.id))
+        return [(entry.action, (entry.after or {}).get("reason", "")) for entry in found]
+
+
+@WAYS
+def test_a_study_pauses_when_its_person_may_no_longer_launch_runs(lab: Lab, how: str) -> None:
+    body = {"name": "s", "config": CARTPOLE, "seeds": [1, 2, 3], "project": f"{lab.own.secret} project"}
+    body |= {"axes": [{"fields": ["learning_rate"], "values": [[0.001], [0.002]]}], "max_concurrent_runs": 1}
+    study = lab.client("editor").post(f"{API}/studies", json=body)
+    assert study.status_code == 201, study.text
+    path = f"{API}/studies/{study.json()['id']}"
+    end_rights(lab, "editor", how=how)
+    root = lab.client("installation administrator")
+    wait_until(lambda: root.get(path).json()["state"] == "paused")
+    assert "editor may no longer launch runs here" in root.get(path).json()["state_reason"]
+    assert [reason for action, reason in entries(lab, "study") if action == "pause"] != []
+    lab.client("administrator").post(f"{path}/resume").raise_for_status()
+    with lab.database.read() as session:
+        assert session.get_one(Study, study.json()["id"]).started_by == "administrator"
