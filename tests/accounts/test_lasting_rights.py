@@ -1,29 +1,37 @@
-"""Rights that end, end what lasts: sockets, streams, uploads, studies and practices."""
+"""Rights that end, end what lasts: sockets, streams, uploads and studies."""
 
+import asyncio
 import json
 from collections.abc import Iterator
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from sqlalchemy import select
+from fastapi.concurrency import run_in_threadpool
+from sqlalchemy import select, update
+from starlette.testclient import WebSocketTestSession
+from starlette.types import Message
 from starlette.websockets import WebSocketDisconnect
 
 from arcadia_backend.accounts import people
-from arcadia_backend.accounts.roles import RIGHTS_CHANGED, forget_credentials
-from arcadia_backend.config import API
+from arcadia_backend.accounts.roles import forget_credentials, forget_now
+from arcadia_backend.config import API, COOKIE
 from arcadia_backend.database.scope import Role
-from arcadia_backend.database.tables import Person, ProjectRole
-from arcadia_backend.live.notices import publish
+from arcadia_backend.database.tables import Attempt, AuditEntry, File, Person, ProjectRole, Run, Study
+from arcadia_backend.live.notices import REFETCH, publish
+from arcadia_backend.live.watches import Credentials
 from arcadia_backend.live_games import routes
 from arcadia_workers.contract.live import NO_SUCH_GAME
 from tests.accounts.lab import Lab
+from tests.factories import CARTPOLE, sha256
+from tests.workers.waiting import PATIENCE_SECONDS
 
 
 @pytest.fixture(autouse=True)
 def _undo(lab: Lab) -> Iterator[None]:
     yield
     lab.copy.restore()
-    publish(RIGHTS_CHANGED, {})
+    forget_now()
 
 
 def person_of(lab: Lab, name: str) -> int:
@@ -154,13 +162,18 @@ def entries(lab: Lab, kind: str) -> list[tuple[str, str]]:
 @WAYS
 def test_a_study_pauses_when_its_person_may_no_longer_launch_runs(lab: Lab, how: str) -> None:
     body = {"name": "s", "config": CARTPOLE, "seeds": [1, 2, 3], "project": f"{lab.own.secret} project"}
-    body |= {"axes": [{"fields": ["learning_rate"], "values": [[0.001], [0.002]]}], "max_concurrent_runs": 1}
+    body |= {
+        "axes": [{"field": "learning_rate", "values": [0.001, 0.002]}],
+        "max_concurrent_runs": 1,
+        "confirm_steps": 6000,
+    }  # type: ignore[dict-item]
     study = lab.client("editor").post(f"{API}/studies", json=body)
     assert study.status_code == 201, study.text
     path = f"{API}/studies/{study.json()['id']}"
     end_rights(lab, "editor", how=how)
     root = lab.client("installation administrator")
-    wait_until(lambda: root.get(path).json()["state"] == "paused")
+    lab.app.state.study_scheduler.run_once()
+    assert root.get(path).json()["state"] == "paused"
     assert "editor may no longer launch runs here" in root.get(path).json()["state_reason"]
     assert [reason for action, reason in entries(lab, "study") if action == "pause"] != []
     lab.client("administrator").post(f"{path}/resume").raise_for_status()
