@@ -161,12 +161,9 @@ def entries(lab: Lab, kind: str) -> list[tuple[str, str]]:
 
 @WAYS
 def test_a_study_pauses_when_its_person_may_no_longer_launch_runs(lab: Lab, how: str) -> None:
-    body = {"name": "s", "config": CARTPOLE, "seeds": [1, 2, 3], "project": f"{lab.own.secret} project"}
-    body |= {
-        "axes": [{"field": "learning_rate", "values": [0.001, 0.002]}],
-        "max_concurrent_runs": 1,
-        "confirm_steps": 6000,
-    }  # type: ignore[dict-item]
+    body: dict[str, Any] = {"name": "s", "config": CARTPOLE, "seeds": [1, 2, 3], "confirm_steps": 6_000}
+    body |= {"project": f"{lab.own.secret} project", "max_concurrent_runs": 1}
+    body |= {"axes": [{"field": "learning_rate", "values": [0.001, 0.002]}]}
     study = lab.client("editor").post(f"{API}/studies", json=body)
     assert study.status_code == 201, study.text
     path = f"{API}/studies/{study.json()['id']}"
