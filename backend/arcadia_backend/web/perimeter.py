@@ -13,6 +13,7 @@ from starlette.exceptions import HTTPException
 from starlette.requests import HTTPConnection, Request
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from arcadia_backend.accounts import sign_in
 from arcadia_backend.config import API, LOOPBACK_NAMES, Settings
 from arcadia_backend.database import scope as acting_scope
 from arcadia_backend.database.engine import Database
@@ -177,6 +178,8 @@ class RightsCheck:
             if right in doors.ROLES and not acting.everything:
                 database: Database = scope["app"].state.database
                 await run_in_threadpool(check_role, database.read, acting, doors.ROLES[right], doors.object_in(path))
+            if right in doors.FRESH and acting.session_id is not None:
+                await run_in_threadpool(sign_in.check_fresh, scope["app"].state.database, acting.session_id)
         principal = scope.get(PRINCIPAL) or principal_of(connection, _kind_of(acting))
         scope[PRINCIPAL] = replace(principal, user=acting.name)
         scope[ACTING] = acting
