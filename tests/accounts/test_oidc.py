@@ -16,6 +16,7 @@ from urllib.parse import parse_qs, urlsplit
 import httpx
 import httpx2
 import pytest
+from authlib.integrations.httpx_client import OAuth2Client
 from fastapi.testclient import TestClient
 from pydantic import SecretStr
 
@@ -313,7 +314,7 @@ def test_a_provider_that_fails_is_unavailable(
         raise error
 
     address = approve(start(browser))
-    monkeypatch.setattr(oidc.OAuth2Client, "fetch_token", fail)
+    monkeypatch.setattr(OAuth2Client, "fetch_token", fail)
     answer = come_back(browser, address)
     assert (answer.status_code, answer.json()["type"]) == (503, "/problems/unavailable")
     assert "provider" in answer.json()["detail"]

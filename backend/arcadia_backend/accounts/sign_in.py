@@ -50,7 +50,7 @@ class SignInAgain(Problem):
         minutes = int(FRESH_TIME.total_seconds() / 60)
         super().__init__(
             f"This needs a sign-in within the last {minutes} minutes. Send your password to POST /session/again, or "
-            "open GET /session/oidc?again=true. Then repeat the request."
+            "sign in at your provider by GET /session/oidc?again=true. Then repeat the request."
         )
 
 
