@@ -1,7 +1,7 @@
 """The automatic owner of an installation without accounts
 
 Revision ID: 0052
-Revises: 0048
+Revises: 0050
 """
 
 import sqlalchemy as sa
@@ -10,7 +10,7 @@ from alembic import op
 from arcadia_backend.database.columns import utc_now
 
 revision = "0052"
-down_revision = "0048"
+down_revision = "0050"
 branch_labels = None
 depends_on = None
 

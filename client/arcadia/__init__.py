@@ -14,7 +14,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from arcadia._async.accounts import AsyncAccessToken, AsyncPerson, AsyncPersonGroup, AsyncSignInSession
+    from arcadia._async.accounts import AsyncAccessToken, AsyncPerson, AsyncSignInSession
     from arcadia._async.artifacts import AsyncArtifact, AsyncArtifactVersion, AsyncCheckpoint
     from arcadia._async.client import AsyncClient
     from arcadia._async.jobs import (
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from arcadia._async.projects import AsyncAlertChannel, AsyncProject, AsyncReport
     from arcadia._async.runs import AsyncRun
     from arcadia._async.studies import AsyncStudy
-    from arcadia._sync.accounts import AccessToken, Person, PersonGroup, SignInSession
+    from arcadia._sync.accounts import AccessToken, Person, SignInSession
     from arcadia._sync.artifacts import Artifact, ArtifactVersion, Checkpoint
     from arcadia._sync.client import Client
     from arcadia._sync.jobs import Calibration, Evaluation, Futures, Job, Practice, Recording, Replay, Review
@@ -53,7 +53,7 @@ if TYPE_CHECKING:
         WaitTimeoutError,
     )
     from arcadia.figures import Figure
-    from arcadia.records.account import AuditEntry, Invitation, ProjectMember
+    from arcadia.records.account import AuditEntry, PersonGroup, ProjectMember
     from arcadia.records.artifact import Alias
     from arcadia.records.job import StartSet
     from arcadia.records.review import PracticePreview
@@ -96,7 +96,6 @@ __all__ = [
     "AsyncFutures",
     "AsyncJob",
     "AsyncPerson",
-    "AsyncPersonGroup",
     "AsyncPractice",
     "AsyncProject",
     "AsyncRecording",
@@ -123,7 +122,6 @@ __all__ = [
     "Histogram",
     "Image",
     "InvalidRequestError",
-    "Invitation",
     "Job",
     "JobFailedError",
     "LogLine",
@@ -164,7 +162,7 @@ __all__ = [
 ]
 # A module is imported when one of its names is used. A script that logs a run needs no HTTP library, for example.
 _NAMES_OF_MODULES = {
-    "arcadia._async.accounts": "AsyncAccessToken AsyncPerson AsyncPersonGroup AsyncSignInSession",
+    "arcadia._async.accounts": "AsyncAccessToken AsyncPerson AsyncSignInSession",
     "arcadia._async.projects": "AsyncAlertChannel AsyncProject AsyncReport",
     "arcadia._async.studies": "AsyncStudy",
     "arcadia._async.artifacts": "AsyncArtifact AsyncArtifactVersion AsyncCheckpoint",
@@ -173,7 +171,7 @@ _NAMES_OF_MODULES = {
         "AsyncCalibration AsyncEvaluation AsyncFutures AsyncJob AsyncPractice AsyncRecording AsyncReplay AsyncReview"
     ),
     "arcadia._async.runs": "AsyncRun",
-    "arcadia._sync.accounts": "AccessToken Person PersonGroup SignInSession",
+    "arcadia._sync.accounts": "AccessToken Person SignInSession",
     "arcadia._sync.projects": "AlertChannel Project Report",
     "arcadia._sync.studies": "Study",
     "arcadia._sync.artifacts": "Artifact ArtifactVersion Checkpoint",
@@ -186,7 +184,7 @@ _NAMES_OF_MODULES = {
     "ServerUnreachableError UnauthorizedError WaitTimeoutError",
     "arcadia.figures": "Figure",
     "arcadia.records.server": "Alert AlertDelivery ExecutorChoice Health MovedItems Preset SavedView Worker",
-    "arcadia.records.account": "AuditEntry Invitation ProjectMember",
+    "arcadia.records.account": "AuditEntry PersonGroup ProjectMember",
     "arcadia.records.artifact": "Alias",
     "arcadia.records.run": "Change Finding LogLine RunForecast",
     "arcadia.records.job": "StartSet",

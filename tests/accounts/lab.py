@@ -377,6 +377,12 @@ def _add_people(lab: Lab) -> None:
             if name == "editor":
                 _add_tokens(session, lab, person)
         lab.cookies["installation administrator"] = sign_in.start_session(session, owner, "", "").secret
+        old = sign_in.start_session(session, owner, "", "")
+        old.session.proved_at = utc_now() - sign_in.FRESH_TIME
+        lab.cookies["administrator with an old session"] = old.secret
+        for scope in ("read", "write"):
+            owned = tokens.create(session, scope, [scope], person_id=owner.id)
+            lab.bearers[f"administrator's token {scope}"] = owned.secret
         worker = tokens.create(session, "worker", ["worker"], person_id=owner.id)
         lab.bearers["token worker"] = worker.secret
 

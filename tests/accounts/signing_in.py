@@ -26,9 +26,9 @@ def create_first(client: TestClient, name: str = "Ana") -> dict[str, Any]:
 
 def invite(client: TestClient, name: str, **more: Any) -> dict[str, Any]:
     """Invite a person."""
-    body = {"name": name, "email": address(name), **more}
-    invitation: dict[str, Any] = read(client.post(f"{API}/people", json=body), 201)
-    return invitation
+    body = {"people": [{"name": name, "email": address(name)}], **more}
+    [invitation] = read(client.post(f"{API}/people", json=body), 201)
+    return dict(invitation)
 
 
 def join(client: TestClient, name: str, **more: Any) -> TestClient:

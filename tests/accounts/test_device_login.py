@@ -1,12 +1,13 @@
 """Logins of a command line by a code that a person confirms in a browser."""
 
+from collections.abc import Callable
 from datetime import timedelta
 from typing import Any
 
 import pytest
 from fastapi import FastAPI
 from fastapi.testclient import TestClient
-from sqlalchemy import select, update
+from sqlalchemy import func, select, update
 
 from arcadia_backend.accounts import device_login
 from arcadia_backend.accounts.passwords import digest_of
@@ -14,7 +15,7 @@ from arcadia_backend.database.columns import utc_now
 from arcadia_backend.database.engine import Database
 from arcadia_backend.database.tables import AccessToken, AuditEntry, DeviceLogin
 from arcadia_backend.web.security import MAX_WRONG_TOKENS, WrongTokenLimit
-from tests.accounts.signing_in import API, create_first, join, read, stranger
+from tests.accounts.signing_in import API, PASSWORD, create_first, join, read, stranger
 from tests.factories import Response
 
 REQUEST = {"name": "ana@laptop", "scopes": ["read", "write"]}
@@ -144,14 +145,64 @@ def test_wrong_codes_are_limited_by_person(client: TestClient) -> None:
     assert read(client.post(f"{API}/account/device", json={"code": started["code"]}))["name"] == "ana@laptop"
 
 
-def test_waiting_logins_are_limited_by_network(client: TestClient, database: Database) -> None:
+def test_many_waiting_logins_keep_nobody_from_signing_in(
+    client: TestClient, database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
     create_first(client)
-    for _ in range(device_login.MAX_PER_NETWORK):
-        start(client)
-    refused = stranger(client).post(f"{API}/session/device", json=REQUEST)
-    assert (refused.status_code, "Retry-After" in refused.headers) == (429, True)
+    polled = start(client)
+    assert state_of(poll(client, polled)) == "authorization-pending"
+    abandoned = start(client)
+    flood = [start(client) for _ in range(device_login.MAX_PER_NETWORK)]
+    # The oldest ones for whose token no terminal has asked have ended, and there is never more than the limit.
+    assert confirm(client, abandoned).status_code == 404
+    assert state_of(poll(client, flood[0])) == "expired-token"
+    with database.read() as session:
+        assert session.scalar(select(func.count()).select_from(DeviceLogin)) == device_login.MAX_PER_NETWORK
+    wait(database)
+    for started in (polled, flood[-1]):
+        assert confirm(client, started).status_code == 204
+        assert read(poll(client, started), 201)["person"]["name"] == "Ana"
+    # A full server takes the place from the network with the most.
+    monkeypatch.setattr(device_login, "MAX_WAITING", device_login.MAX_PER_NETWORK - 1)
     with database.write() as session:
-        device_login.start(session, "elsewhere", ["read"], "192.0.2.1", "192.0.2.1")
+        elsewhere = device_login.start(session, "elsewhere", ["read"], "192.0.2.1", "192.0.2.1")
+    newest = start(client)
+    with database.read() as session:
+        assert device_login.find_waiting(session, elsewhere.code).name == "elsewhere"
+        assert device_login.find_waiting(session, newest["code"]).name == "ana@laptop"
+
+
+def disable_and_enable(ana: TestClient, _bo: TestClient, person: int) -> Response:
+    """Disable a person for a moment."""
+    read(ana.patch(f"{API}/people/{person}", json={"disabled": True}))
+    return ana.patch(f"{API}/people/{person}", json={"disabled": False})
+
+
+Ending = Callable[[TestClient, TestClient, int], Response]
+NEW_PASSWORD = {"old_password": PASSWORD, "new_password": "another long password"}
+ENDINGS: dict[str, Ending] = {
+    "sign out everywhere": lambda _ana, bo, _id: bo.delete(f"{API}/sessions"),
+    "a new password": lambda _ana, bo, _id: bo.post(f"{API}/account/password", json=NEW_PASSWORD),
+    "revoke all tokens": lambda _ana, bo, _id: bo.delete(f"{API}/tokens"),
+    "an administrator signs the person out": lambda ana, _bo, person: ana.delete(f"{API}/people/{person}/sessions"),
+    "an administrator revokes the tokens": lambda ana, _bo, person: ana.delete(f"{API}/people/{person}/tokens"),
+    "disabled and enabled again": disable_and_enable,
+}
+
+
+@pytest.mark.parametrize("ending", ENDINGS.values(), ids=ENDINGS)
+def test_a_confirmed_login_collects_nothing_afterwards(client: TestClient, database: Database, ending: Ending) -> None:
+    create_first(client)
+    bo, started, other = join(client, "Bo"), start(client), start(client)
+    for browser, each in ((bo, started), (client, other)):
+        assert confirm(browser, each).status_code == 204
+    person = read(bo.get(f"{API}/account"))["person"]["id"]
+    assert ending(client, bo, person).is_success
+    assert state_of(poll(client, started)) == "access-denied"
+    # Those of other people are not affected.
+    assert read(poll(client, other), 201)["person"]["name"] == "Ana"
+    with database.read() as session:
+        assert session.scalars(select(AccessToken).where(AccessToken.person_id == person)).all() == []
 
 
 def test_a_login_never_gets_more_than_it_asked_for_or_the_person_has(client: TestClient) -> None:
@@ -161,6 +212,8 @@ def test_a_login_never_gets_more_than_it_asked_for_or_the_person_has(client: Tes
     assert confirm(bo, started, scopes=["worker"]).status_code == 403
     assert confirm(bo, started, scopes=["write"]).status_code == 409
     assert confirm(bo, started, scopes=["read", "write"], project="Main").status_code == 422
+    for days in (None, 366):
+        assert confirm(bo, started, scopes=["read"], days=days).json()["errors"][0]["field"] == "days"
     assert confirm(bo, started, scopes=["read", "write"]).status_code == 204
     assert read(poll(client, started), 201)["scopes"] == ["read"]
 

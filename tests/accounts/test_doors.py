@@ -14,7 +14,7 @@ from fastapi import FastAPI
 from starlette.testclient import WebSocketDenialResponse
 
 from arcadia_backend.live import routes
-from arcadia_backend.web.doors import Right, UndeclaredDoorsError, check_doors, find_right, list_doors, routes_of
+from arcadia_backend.web.doors import FRESH, Right, UndeclaredDoorsError, check_doors, find_right, list_doors, routes_of
 from tests.accounts.crawl import Door, doors, fill, query
 from tests.accounts.lab import Lab, open_lab
 
@@ -79,8 +79,18 @@ def test_the_table_is_plausible() -> None:
             assert set(refused) == {"401"}, row
         if row["right"] == Right.WRITE:
             assert {row["viewer"], row["stranger"], row["token read"], row["token worker"]} == {"403"}, row
-        if row["right"] == Right.INSTALLATION:
+        if row["right"] in (Right.INSTALLATION, Right.INSTALLATION_READ, Right.INSTALLATION_FRESH):
             assert (row["administrator"], row["installation administrator"] == "403") == ("403", False), row
+        if row["right"] == Right.INSTALLATION_READ:
+            read, write = row["administrator's token read"], row["administrator's token write"]
+            assert (read == "403", write) == (False, "403"), row
+        if row["right"] in FRESH:
+            reached = {name for name in row if row[name] in ("open", "404")}
+            assert "installation administrator" in reached, row
+            assert not reached & {"administrator with an old session", "token write"}, row
+            assert not reached & {"administrator's token read", "administrator's token write"}, row
+        if row["right"] == Right.PROJECT_FRESH:
+            assert (row["editor"], row["administrator"] == "403") == ("403", False), row
         if row["right"] == Right.PROJECT:
             assert (row["editor"], row["administrator"] == "403") == ("403", False), row
         if row["right"] == Right.WORKER:

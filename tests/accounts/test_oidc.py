@@ -4,22 +4,26 @@ import json
 import socket
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from threading import Barrier
+from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
 import httpx
+import httpx2
 import pytest
+from authlib.integrations.httpx_client import OAuth2Client
 from fastapi.testclient import TestClient
 from pydantic import SecretStr
 
 from arcadia_backend.config import COOKIE, Settings
 from arcadia_backend.web import oidc
-from arcadia_backend.web.oidc import OpenIdProvider, ProviderRefused, page_of
-from tests.accounts.signing_in import API, create_first, read, stranger
+from arcadia_backend.web.oidc import MAX_GROUPS, Claims, OpenIdProvider, ProviderRefused, page_of
+from tests.accounts.signing_in import API, PASSWORD, create_first, read, sign_in, stranger
 from tests.factories import Response
 from tests.workers.waiting import PATIENCE_SECONDS, wait_until
 
@@ -183,9 +187,9 @@ def id_token(issuer: str, settings: Settings, monkeypatch: pytest.MonkeyPatch) -
     """Return an ID token that the provider issues to a client, and its nonce."""
     seen: list[tuple[str, str]] = []
 
-    def keep(_self: OpenIdProvider, token: str, nonce: str) -> dict[str, object]:
+    def keep(_self: OpenIdProvider, token: str, nonce: str) -> Claims:
         seen.append((token, nonce))
-        return {}
+        return Claims(sub="eve", aud="arcadia")
 
     provider = OpenIdProvider(settings)
     url, cookie = provider.begin("http://localhost/callback", "/")
@@ -203,7 +207,7 @@ def settings_of(issuer: str, client_id: str = "arcadia") -> Settings:
 
 def test_tokens_for_others_are_refused(issuer: str, other_issuer: str, monkeypatch: pytest.MonkeyPatch) -> None:
     token, nonce = id_token(issuer, settings_of(issuer), monkeypatch)
-    assert OpenIdProvider(settings_of(issuer))._claims(token, nonce)["sub"] == "eve"
+    assert OpenIdProvider(settings_of(issuer))._claims(token, nonce).sub == "eve"
     wrong: dict[str, Callable[[], object]] = {
         "audience": lambda: OpenIdProvider(settings_of(issuer, "other"))._claims(token, nonce),
         "nonce": lambda: OpenIdProvider(settings_of(issuer))._claims(token, "other"),
@@ -222,6 +226,208 @@ def test_an_expired_token_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
         token, nonce = id_token(issuer, settings_of(issuer), monkeypatch)
         with pytest.raises(ProviderRefused, match="Expired"):
             OpenIdProvider(settings_of(issuer))._claims(token, nonce)
+
+
+def let_claim(monkeypatch: pytest.MonkeyPatch, **claims: Any) -> None:
+    """Let the provider claim something else. None leaves a claim out."""
+    read_claims = OpenIdProvider._read_claims
+
+    def change(self: OpenIdProvider, given: dict[str, Any]) -> Claims:
+        changed = {**given, **claims}
+        return read_claims(self, {name: value for name, value in changed.items() if value is not None})
+
+    monkeypatch.setattr(OpenIdProvider, "_read_claims", change)
+
+
+def test_a_person_without_the_claim_has_no_groups(
+    client: TestClient, browser: TestClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    come_back(browser, approve(start(browser)))
+    [group] = read(client.get(f"{API}/groups"))
+    person = person_of(browser)["id"]
+    own = read(client.post(f"{API}/groups", json={"name": "own", "members": [person]}), 201)
+    assert [member["name"] for member in group["members"]] == ["Eve"]
+    let_claim(monkeypatch, groups=None)
+    assert come_back(browser, approve(start(browser))).status_code == 303
+    members = {each["name"]: len(each["members"]) for each in read(client.get(f"{API}/groups"))}
+    assert members == {"lab": 0, own["name"]: 1}
+
+
+ODD: dict[str, dict[str, Any]] = {
+    "groups that are no names": {"groups": [None]},
+    "groups that are objects": {"groups": [{"a": 1}]},
+    "a group instead of a list": {"groups": "lab"},
+    "an object instead of a list": {"groups": {"lab": True}},
+    "too many groups": {"groups": [f"group {number}" for number in range(MAX_GROUPS + 1)]},
+    "a name that is too long": {"groups": ["lab", "x" * 101]},
+    "a name that is empty": {"groups": ["lab", " "]},
+    "groups that were left out": {"groups": None, "_claim_names": {"groups": "src1"}},
+    "groups that did not fit": {"groups": None, "hasgroups": True},
+    "another program": {"azp": "other"},
+    "several audiences": {"aud": ["arcadia", "other"]},
+    "a number as subject": {"sub": 5},
+    "an object as name": {"name": {"a": 1}},
+    "a list as address": {"email": ["eve@example.org"]},
+    "a time that is none": {"auth_time": True},
+    "a time in the future": {"auth_time": time.time() + 3_600},
+}
+
+
+@pytest.mark.parametrize("odd", ODD.values(), ids=ODD)
+def test_odd_claims_are_refused_and_create_nothing(
+    client: TestClient, browser: TestClient, monkeypatch: pytest.MonkeyPatch, odd: dict[str, Any]
+) -> None:
+    let_claim(monkeypatch, **odd)
+    answer = come_back(browser, approve(start(browser)))
+    assert (answer.status_code, answer.json()["type"]) == (401, "/problems/provider-refused")
+    assert COOKIE not in answer.cookies
+    assert read(client.get(f"{API}/groups")) == []
+    assert [each["name"] for each in read(client.get(f"{API}/people"))] == ["Ana"]
+
+
+def test_usual_claims_are_accepted(browser: TestClient, monkeypatch: pytest.MonkeyPatch) -> None:
+    usual = {"azp": "arcadia", "aud": ["arcadia"], "auth_time": int(time.time()), "email_verified": "true", "amr": [1]}
+    let_claim(monkeypatch, **usual, groups=[f"group {number}" for number in range(MAX_GROUPS)])
+    assert come_back(browser, approve(start(browser))).status_code == 303
+
+
+def test_a_name_of_the_provider_gets_more_words_if_somebody_has_it(
+    browser: TestClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    let_claim(monkeypatch, name="ANA", email="other@example.org")
+    come_back(browser, approve(start(browser)))
+    assert person_of(browser)["name"] == "ANA (other@example.org)"
+
+
+ERRORS = {
+    f"{library.__name__} {kind}": getattr(library, kind)("cut")
+    for library in (httpx, httpx2)
+    for kind in ("ConnectError", "RemoteProtocolError", "ReadTimeout", "DecodingError", "InvalidURL")
+}
+
+
+@pytest.mark.parametrize("error", [*ERRORS.values(), ValueError("no JSON"), TypeError("a list")], ids=str)
+def test_a_provider_that_fails_is_unavailable(
+    browser: TestClient, monkeypatch: pytest.MonkeyPatch, error: Exception
+) -> None:
+    def fail(*_given: object, **_named: object) -> None:
+        raise error
+
+    address = approve(start(browser))
+    monkeypatch.setattr(OAuth2Client, "fetch_token", fail)
+    answer = come_back(browser, address)
+    assert (answer.status_code, answer.json()["type"]) == (503, "/problems/unavailable")
+    assert "provider" in answer.json()["detail"]
+
+
+def test_a_provider_that_drops_the_connection_is_unavailable(browser: TestClient) -> None:
+    address = approve(start(browser))
+    with socket.create_server(("127.0.0.1", 0)) as server:
+
+        def drop() -> None:
+            connection, _address = server.accept()
+            connection.recv(10)
+            connection.close()
+
+        provider: OpenIdProvider = browser.app.state.openid_provider  # type: ignore[attr-defined]
+        provider._metadata["token_endpoint"] = f"http://127.0.0.1:{server.getsockname()[1]}/token"
+        dropping = threading.Thread(target=drop)
+        dropping.start()
+        answer = come_back(browser, address)
+        dropping.join()
+    assert (answer.status_code, answer.json()["type"]) == (503, "/problems/unavailable")
+
+
+@pytest.mark.parametrize("description", [[], {}, {"jwks_uri": "x"}, {"jwks_uri": 5}, "text"], ids=str)
+def test_a_provider_with_an_odd_description_is_unavailable(
+    browser: TestClient, monkeypatch: pytest.MonkeyPatch, description: Any
+) -> None:
+    monkeypatch.setattr(oidc, "_get_json", lambda _url: description)
+    answer = browser.get(f"{API}/session/oidc", follow_redirects=False)
+    assert answer.status_code == 503, answer.text
+
+
+def sign_in_again(browser: TestClient, subject: str = "eve") -> Response:
+    """Sign in at the provider again, and return to this server without the cookie of the session, as browsers do."""
+    begun = browser.get(f"{API}/session/oidc", params={"again": True, "then": "/settings"}, follow_redirects=False)
+    address = str(begun.headers["location"])
+    asked = parse_qs(urlsplit(address).query)
+    assert (asked["prompt"], asked["max_age"]) == (["login"], ["60"])
+    session = browser.cookies[COOKIE]
+    browser.cookies.delete(COOKIE)
+    answer = come_back(browser, approve(address, subject))
+    browser.cookies.set(COOKIE, session, domain="localhost.local")
+    return answer
+
+
+def create_token(browser: TestClient) -> Response:
+    return browser.post(f"{API}/tokens", json={"name": "a", "scopes": ["read"]})
+
+
+def test_a_person_of_a_provider_signs_in_again_there(browser: TestClient, monkeypatch: pytest.MonkeyPatch) -> None:
+    # The provider does not say when the person signed in there, so the sign-in proves nothing.
+    with monkeypatch.context() as patched:
+        let_claim(patched, auth_time=None)
+        come_back(browser, approve(start(browser)))
+        assert sign_in_again(browser).status_code == 401
+    account = read(browser.get(f"{API}/account"))
+    assert (account["proofs"], account["fresh_until"]) == (["provider"], None)
+    assert create_token(browser).json()["type"] == "/problems/sign-in-again"
+    with monkeypatch.context() as patched:
+        let_claim(patched, auth_time=time.time() - 120)
+        assert sign_in_again(browser).status_code == 401
+    assert create_token(browser).status_code == 403
+    with monkeypatch.context() as patched:
+        let_claim(patched, auth_time=time.time())
+        answer = sign_in_again(browser)
+    assert (answer.status_code, answer.headers["location"], COOKIE in answer.cookies) == (303, "/settings", False)
+    assert create_token(browser).status_code == 201
+
+
+def test_a_recent_sign_in_at_the_provider_is_a_proof(browser: TestClient, monkeypatch: pytest.MonkeyPatch) -> None:
+    for seconds, status in ((600, 201), (1_000, 403)):
+        with monkeypatch.context() as patched:
+            let_claim(patched, auth_time=time.time() - seconds)
+            come_back(browser, approve(start(browser)))
+        assert create_token(browser).status_code == status
+
+
+def test_another_person_of_the_provider_proves_nothing(
+    client: TestClient, browser: TestClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with monkeypatch.context() as patched:
+        let_claim(patched, auth_time=None)
+        come_back(browser, approve(start(browser)))
+    let_claim(monkeypatch, auth_time=time.time(), sub="mallory")
+    refused = sign_in_again(browser)
+    assert (refused.status_code, "another person" in refused.json()["detail"]) == (401, True)
+    assert create_token(browser).status_code == 403
+    assert [each["name"] for each in read(client.get(f"{API}/people"))] == ["Ana", "Eve"]
+
+
+def test_a_session_that_has_ended_is_not_proved_again(browser: TestClient, monkeypatch: pytest.MonkeyPatch) -> None:
+    come_back(browser, approve(start(browser)))
+    let_claim(monkeypatch, auth_time=time.time())
+    begun = browser.get(f"{API}/session/oidc", params={"again": True}, follow_redirects=False)
+    address = approve(str(begun.headers["location"]))
+    assert browser.delete(f"{API}/sessions").status_code == 204
+    assert come_back(browser, address).status_code == 401
+    assert browser.get(f"{API}/session/oidc", params={"again": True}, follow_redirects=False).status_code == 401
+
+
+def test_only_a_link_of_an_administrator_gives_a_person_of_a_provider_a_password(
+    client: TestClient, browser: TestClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    let_claim(monkeypatch, auth_time=time.time(), email="eve@example.org")
+    come_back(browser, approve(start(browser)))
+    body = {"old_password": "", "new_password": PASSWORD}
+    refused = browser.post(f"{API}/account/password", json=body)
+    assert (refused.status_code, "one-time link" in refused.json()["detail"]) == (409, True)
+    assert sign_in(stranger(client), "Eve").status_code == 401
+    path = read(client.post(f"{API}/people/{person_of(browser)['id']}/link"))["path"]
+    allowed = {"secret": path.partition("#")[2], "password": PASSWORD}
+    read(stranger(client).post(f"{API}/session/password", json=allowed))
+    assert sign_in(stranger(client), "Eve").status_code == 200
 
 
 def test_a_slow_sign_in_is_refused(browser: TestClient, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -144,6 +144,80 @@ def test_administrators_of_a_project_choose_its_members(client: TestClient) -> N
     assert bo.get(f"{API}/people").status_code == 403
 
 
+def test_several_people_are_invited_at_once_or_none(client: TestClient) -> None:
+    create_first(client)
+    people = [{"name": name, "email": address(name)} for name in ("Bo", "Cy", "Dee")]
+    invitations = read(client.post(f"{API}/people", json={"people": people, "project": "Main", "role": "viewer"}), 201)
+    assert [(each["person"]["name"], each["email"]) for each in invitations] == [
+        ("Bo", "bo@example.org"),
+        ("Cy", "cy@example.org"),
+        ("Dee", "dee@example.org"),
+    ]
+    secrets = {each["path"].partition("#")[2] for each in invitations}
+    assert len(secrets) == 3
+    for secret in secrets:
+        browser = stranger(client)
+        read(browser.post(f"{API}/session/password", json={"secret": secret, "password": PASSWORD}))
+        assert names(browser) == ["Main"]
+    more = [{"name": "Eve", "email": address("Eve")}, {"name": "Fay", "email": address("Bo")}]
+    refused = client.post(f"{API}/people", json={"people": more})
+    assert (refused.status_code, "bo@example.org" in refused.json()["detail"]) == (409, True)
+    assert [each["name"] for each in read(client.get(f"{API}/people"))] == ["Ana", "Bo", "Cy", "Dee"]
+    assert client.post(f"{API}/people", json={"people": []}).status_code == 422
+
+
+def test_administrators_of_a_project_invite_people_into_it(client: TestClient) -> None:
+    create_first(client)
+    read(client.post(f"{API}/projects", json={"name": "Maze"}), 201)
+    bo = join(client, "Bo", project="Main", role="administrator")
+    editor, _root = join(client, "Cy", project="Main"), invite(client, "Dee", is_administrator=True)
+    old = invite(client, "Eve", project="Main", role="administrator")
+    path = f"{API}/projects/1/invitations"
+    new = {"name": "Fay", "email": "Fay@example.org"}
+    known = [{"name": "x", "email": address(name)} for name in ("Dee", "Eve")]
+    invited, root, eve = read(bo.post(path, json={"people": [new, *known], "role": "viewer"}), 201)
+    # The link belongs to the new person only, who is in this project only.
+    assert (root["path"], eve["path"], root["person"]["name"]) == (None, None, "Dee")
+    browser = stranger(client)
+    secret = invited["path"].partition("#")[2]
+    read(browser.post(f"{API}/session/password", json={"secret": secret, "password": PASSWORD}))
+    account = read(browser.get(f"{API}/account"))
+    assert (account["person"]["email"], account["is_administrator"]) == ("fay@example.org", False)
+    assert [(each["project"], each["role"]) for each in account["person"]["roles"]] == [("Main", "viewer")]
+    # Inviting never takes a role away, and ends no earlier link.
+    held = {each["person"]["name"]: each["role"] for each in read(bo.get(f"{API}/projects/1/members"))["items"]}
+    assert held == {"Bo": "administrator", "Eve": "administrator", "Cy": "editor", "Dee": "viewer", "Fay": "viewer"}
+    link = {"secret": old["path"].partition("#")[2]}
+    assert read(stranger(client).post(f"{API}/session/link", json=link))["name"] == "Eve"
+    for wrong in ({"role": "administrator"}, {"role": "viewer", "is_administrator": True}):
+        assert bo.post(path, json={"people": [new], **wrong}).status_code == 422
+    other = {"people": [{"name": "Gus", "email": "gus@example.org"}], "role": "viewer"}
+    assert bo.post(f"{API}/projects/2/invitations", json=other).status_code == 404
+    for browser in (editor, stranger(client)):
+        assert browser.post(path, json=other).status_code in (401, 403)
+    assert "Gus" not in [each["name"] for each in read(client.get(f"{API}/people"))]
+
+
+# The last ones look like Ana: with another alphabet, width, and letters that show nothing.
+@pytest.mark.parametrize("name", ["Ana", " ANA", "a n a", "An\u0430", "\uff21\uff4e\uff41", "A\u200bna", "Ana\u3164"])
+def test_nobody_takes_a_name_that_looks_like_that_of_somebody_else(client: TestClient, name: str) -> None:
+    create_first(client)
+    bo = join(client, "Bo")
+    refused = bo.patch(f"{API}/account", json={"name": name})
+    assert (refused.status_code, refused.json()["errors"][0]["field"]) == (422, "name")
+    person = {"name": name, "email": "cy@example.org"}
+    assert client.post(f"{API}/people", json={"people": [person]}).status_code == 422
+    assert client.patch(f"{API}/people/2", json={"name": name}).status_code == 422
+    # One's own name may be spelled in another way.
+    assert client.patch(f"{API}/account", json={"name": name}).status_code == 200
+
+
+@pytest.mark.parametrize("name", ["arcadia user", "\u200b\u200b"])
+def test_nobody_has_a_name_of_the_audit_log_or_none(client: TestClient, name: str) -> None:
+    create_first(client)
+    assert client.patch(f"{API}/account", json={"name": name}).status_code == 422
+
+
 def test_an_administrator_remains(client: TestClient) -> None:
     ana = create_first(client)["id"]
     assert client.patch(f"{API}/people/{ana}", json={"is_administrator": False}).status_code == 409
@@ -298,8 +372,8 @@ def test_unknown_and_known_accounts_answer_alike(client: TestClient, monkeypatch
     assert (known.status_code, known.json()) == (unknown.status_code, unknown.json())
     # Both are checked, the unknown one against a hash of the same kind.
     assert (hashes[0] is None, hashes[1] is None) == (False, True)
-    invited = invite(client, "Bo")["person"]
-    assert invited["has_password"] is False
+    invited = invite(client, "Bo")["person"]["id"]
+    assert read(client.get(f"{API}/people/{invited}"))["has_password"] is False
     assert sign_in(stranger(client), "Bo", "").json() == known.json()
 
 

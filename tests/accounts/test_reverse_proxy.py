@@ -7,9 +7,11 @@ import pytest
 from fastapi.testclient import TestClient
 from sqlalchemy.orm import Session
 
-from arcadia_backend.accounts import sign_in
+from arcadia_backend.accounts import people, sign_in
+from arcadia_backend.accounts.roles import forget_credentials
 from arcadia_backend.config import Settings
-from arcadia_backend.database.tables import Person
+from arcadia_backend.database.engine import Database
+from arcadia_backend.database.tables import Person, PersonIdentity
 from arcadia_backend.live.watches import Credentials
 from arcadia_backend.web.serving import behind_proxies, server_options
 from tests.accounts.signing_in import API, create_first, read
@@ -18,6 +20,7 @@ from tests.workers.waiting import PATIENCE_SECONDS, wait_until
 HEADER = "X-Remote-User"
 PROXY, ELSEWHERE = "10.0.0.5", "10.0.0.6"
 AT_ONCE = 6
+NAMES = ("bo", "Bo", "BO")
 
 
 @pytest.fixture
@@ -48,6 +51,38 @@ def test_a_proxy_names_a_person(owner: TestClient) -> None:
     assert read(bo.get(f"{API}/projects")) == []
     assert read(bo.get(f"{API}/tokens")) == []
     assert [each["name"] for each in read(owner.get(f"{API}/people"))] == ["Ana", "bo"]
+
+
+def test_the_proxy_proves_who_a_person_is(owner: TestClient) -> None:
+    person = read(browser(owner, X_Remote_User="bo").get(f"{API}/account"))["person"]
+    assert owner.patch(f"{API}/people/{person['id']}", json={"is_administrator": True}).status_code == 200
+    bo = browser(owner, X_Remote_User="bo")
+    read(bo.post(f"{API}/tokens", json={"name": "a", "scopes": ["read"]}), 201)
+    read(bo.post(f"{API}/people/1/link"))
+    assert read(bo.get(f"{API}/account"))["proofs"] == []
+    # It has no password of its own, with which it could sign in without the proxy.
+    body = {"old_password": "", "new_password": "a long password"}
+    refused = bo.post(f"{API}/account/password", json=body)
+    assert (refused.status_code, "one-time link" in refused.json()["detail"]) == (409, True)
+
+
+def test_case_does_not_make_another_person(owner: TestClient, database: Database) -> None:
+    ids = {
+        read(browser(owner, X_Remote_User=name).get(f"{API}/account"))["person"]["id"] for name in ("bo", "BO", "Bo")
+    }
+    assert len(ids) == 1
+    # People from a time when case counted stay two. Other spellings are the earlier one.
+    with database.write() as session:
+        other = people.add(session, "Another", None)
+        session.add(PersonIdentity(person_id=other.id, issuer=people.PROXY_ISSUER, subject="BO"))
+        forget_credentials(session)
+    found = {name: read(browser(owner, X_Remote_User=name).get(f"{API}/account"))["person"]["id"] for name in NAMES}
+    assert found == {"bo": min(ids), "Bo": min(ids), "BO": other.id}
+
+
+def test_a_name_that_somebody_has_gets_more_words(owner: TestClient) -> None:
+    named = [read(browser(owner, X_Remote_User="ana").get(f"{API}/account"))["person"]["name"] for _ in range(2)]
+    assert named == ["ana (reverse proxy)"] * 2
 
 
 def test_first_requests_at_once_add_one_person(owner: TestClient) -> None:

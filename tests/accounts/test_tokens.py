@@ -15,6 +15,12 @@ from tests.accounts.signing_in import API, create_first, join, read, stranger
 from tests.factories import Api, Response
 
 
+def use(client: TestClient, **changes: object) -> None:
+    """Change settings of an application."""
+    state = client.app.state  # type: ignore[attr-defined]
+    state.settings = state.settings.model_copy(update=changes)
+
+
 def create(client: TestClient, *scopes: str, **more: object) -> str:
     """Create a token, and return its secret."""
     body = {"name": "script", "scopes": list(scopes), **more}
@@ -98,7 +104,7 @@ def test_a_token_creates_no_further_tokens(client: TestClient) -> None:
 
 def test_expired_and_revoked_tokens_are_refused(client: TestClient, database: Database) -> None:
     create_first(client)
-    expired, revoked = create(client, "read", days=1), create(client, "read", days=None)
+    expired, revoked = create(client, "read", days=1), create(client, "read", name="revoked")
     assert send(client, expired, "GET", "runs").status_code == 200
     with database.write() as session:
         of_first = AccessToken.digest == digest_of(expired)
@@ -106,7 +112,7 @@ def test_expired_and_revoked_tokens_are_refused(client: TestClient, database: Da
         forget_credentials(session)
     assert send(client, expired, "GET", "runs").status_code == 401
     assert send(client, revoked, "GET", "runs").status_code == 200
-    [token] = [each for each in read(client.get(f"{API}/tokens")) if each["expires_at"] is None]
+    [token] = [each for each in read(client.get(f"{API}/tokens")) if each["name"] == "revoked"]
     assert client.delete(f"{API}/tokens/{token['id']}").status_code == 204
     assert send(client, revoked, "GET", "runs").status_code == 401
     ended = read(client.get(f"{API}/tokens"))
@@ -114,6 +120,47 @@ def test_expired_and_revoked_tokens_are_refused(client: TestClient, database: Da
     with database.write() as session:
         tokens.delete_ended(session, utc_now() + timedelta(days=31))
     assert read(client.get(f"{API}/tokens")) == []
+
+
+def test_tokens_have_a_longest_lifetime(client: TestClient) -> None:
+    create_first(client)
+    assert read(client.get(f"{API}/account"))["max_token_days"] == 365
+    body = {"name": "a", "scopes": ["read"]}
+    for days in (None, 366):
+        refused = client.post(f"{API}/tokens", json={**body, "days": days})
+        assert (refused.status_code, refused.json()["errors"][0]["field"]) == (422, "days")
+        assert "365" in refused.json()["detail"]
+    assert read(client.post(f"{API}/tokens", json={**body, "days": 365}), 201)["expires_at"] is not None
+    use(client, max_token_days=0)
+    assert read(client.get(f"{API}/account"))["max_token_days"] is None
+    assert read(client.post(f"{API}/tokens", json={**body, "days": None}), 201)["expires_at"] is None
+
+
+def test_all_tokens_of_a_person_are_revoked_at_once(client: TestClient) -> None:
+    ana = create_first(client)["id"]
+    bo = join(client, "Bo")
+    of_ana, of_bo = [create(client, "read", "write") for _ in range(3)], create(bo, "read")
+    # A token may do it too: it only takes access away. One without the scope may not.
+    assert send(client, create(client, "read"), "DELETE", "tokens").status_code == 403
+    assert send(client, of_ana[0], "DELETE", "tokens").status_code == 204
+    assert {send(client, each, "GET", "runs").status_code for each in of_ana} == {401}
+    assert send(client, of_bo, "GET", "runs").status_code == 200
+    assert bo.delete(f"{API}/people/{ana}/tokens").status_code == 403
+    person = read(bo.get(f"{API}/account"))["person"]["id"]
+    assert client.delete(f"{API}/people/{person}/tokens").status_code == 204
+    assert send(client, of_bo, "GET", "runs").status_code == 401
+    assert bo.get(f"{API}/account").status_code == 200
+
+
+def test_tokens_of_a_disabled_person_end(client: TestClient) -> None:
+    create_first(client)
+    bo = join(client, "Bo")
+    secret, person = create(bo, "read"), read(bo.get(f"{API}/account"))["person"]["id"]
+    for disabled in (True, False):
+        read(client.patch(f"{API}/people/{person}", json={"disabled": disabled}))
+        assert send(client, secret, "GET", "runs").status_code == 401
+    [token] = read(client.get(f"{API}/tokens", params={"everyone": True}))
+    assert token["revoked_at"] is not None
 
 
 def test_tokens_of_others_are_out_of_reach(client: TestClient) -> None:

@@ -19,7 +19,7 @@ from arcadia_backend.accounts.tokens import NewToken, TokenScope
 from arcadia_backend.database.columns import utc_now
 from arcadia_backend.database.scope import acting_as
 from arcadia_backend.database.tables import DeviceLogin, Person
-from arcadia_backend.errors import NotFound, Problem
+from arcadia_backend.errors import NotFound
 
 LIFETIME = timedelta(minutes=10)
 POLL_SECONDS = 5
@@ -31,24 +31,12 @@ EARLY_SECONDS = 0.5
 # Without vowels, so that no code is a word. Without digits, which look like letters.
 LETTERS = "BCDFGHJKLMNPQRSTVWXZ"
 CODE_LENGTH = 8
-# Limit waiting logins, of one network and in total.
+# Limit waiting logins, of one network and in total. A new one then replaces another.
 MAX_PER_NETWORK, MAX_WAITING = 20, 1_000
 # An ended login stays known for this time, so that its command line learns why.
 KEPT_AFTER_END = timedelta(hours=1)
 
 PollState = Literal["waiting", "early", "refused", "expired"]
-
-
-class TooManyLogins(Problem):
-    """Too many logins wait for a confirmation."""
-
-    status = 429
-    kind = "too-many-logins"
-    title = "Too many logins"
-
-    def __init__(self) -> None:
-        super().__init__("Too many logins wait for a confirmation. Try again in some minutes.")
-        self.headers["Retry-After"] = "60"
 
 
 @dataclass(frozen=True)
@@ -61,11 +49,8 @@ class NewLogin:
 
 
 def start(session: Session, name: str, scopes: Collection[TokenScope], address: str, network: str) -> NewLogin:
-    """Start a login. Raise TooManyLogins if too many wait."""
-    waiting = select(func.count()).where(DeviceLogin.state == "waiting", DeviceLogin.expires_at > utc_now())
-    of_network = session.scalar(waiting.where(DeviceLogin.network == network[:100])) or 0
-    if of_network >= MAX_PER_NETWORK or (session.scalar(waiting) or 0) >= MAX_WAITING:
-        raise TooManyLogins
+    """Start a login. If too many wait, another one ends, so that nobody can keep others from signing in."""
+    _make_room(session, network[:100])
     secret, code = new_secret(), "".join(secrets.choice(LETTERS) for _ in range(CODE_LENGTH))
     login = DeviceLogin(
         digest=digest_of(secret),
@@ -80,6 +65,22 @@ def start(session: Session, name: str, scopes: Collection[TokenScope], address: 
     session.add(login)
     session.flush()
     return NewLogin(login, secret, f"{code[:4]}-{code[4:]}")
+
+
+def _make_room(session: Session, network: str) -> None:
+    """End a login if the network, or the server, has too many: first those that no terminal asks for any more."""
+    waiting = (DeviceLogin.state == "waiting", DeviceLogin.expires_at > utc_now())
+    counted = select(DeviceLogin.network, func.count()).where(*waiting).group_by(DeviceLogin.network)
+    counts = dict(session.execute(counted).all())
+    if counts.get(network, 0) >= MAX_PER_NETWORK:
+        crowded = network
+    elif sum(counts.values()) >= MAX_WAITING:
+        crowded = max(counts, key=counts.__getitem__)
+    else:
+        return
+    of_network = select(DeviceLogin).where(*waiting, DeviceLogin.network == crowded)
+    unused_first = of_network.order_by(DeviceLogin.polled_at.nulls_first(), DeviceLogin.id)
+    session.delete(session.scalars(unused_first.limit(1)).one())
 
 
 def find_waiting(session: Session, code: str, *, lock: bool = False) -> DeviceLogin:

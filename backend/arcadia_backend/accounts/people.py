@@ -1,5 +1,6 @@
 """People and groups: create, invite, change and disable them. Every function works in the caller's transaction."""
 
+import unicodedata
 from collections.abc import Collection, Sequence
 from typing import Annotated
 
@@ -8,7 +9,7 @@ from sqlalchemy import delete, func, select, text
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
 
-from arcadia_backend.accounts import audit, sign_in
+from arcadia_backend.accounts import audit, sign_in, tokens
 from arcadia_backend.accounts.passwords import MAX_LENGTH, MIN_LENGTH, hash_password, matches
 from arcadia_backend.accounts.roles import forget_credentials
 from arcadia_backend.database.columns import utc_now
@@ -29,7 +30,38 @@ PersonName = Annotated[str, StringConstraints(strip_whitespace=True, min_length=
 Email = Annotated[
     str, StringConstraints(strip_whitespace=True, to_lower=True, max_length=320, pattern=ADDRESS), STORABLE
 ]
+GroupName = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=100), STORABLE]
 Password = Annotated[str, StringConstraints(min_length=MIN_LENGTH, max_length=MAX_LENGTH), STORABLE]
+
+
+# The issuer of people whom a reverse proxy names.
+PROXY_ISSUER = "reverse proxy"
+# Small letters of other alphabets that look like Latin ones, or whose capitals do.
+_LOOKALIKES = str.maketrans("авеікмнорстухѕјһԁԛԝαβεζηικμνορτυχ", "abeikmhopctyxsjhdqwabezhikmnoptyx")
+# Letters and marks that show nothing, in addition to controls and spaces.
+_BLANK = frozenset("\u034f\u115f\u1160\u17b4\u17b5" + "".join(map(chr, range(0xFE00, 0xFE10))))
+# The audit log shows the command line on the server's machine as "arcadia user".
+_RESERVED = frozenset({"", "arcadiauser"})
+
+
+def fold(name: str) -> str:
+    """Return the part of a name that people can tell apart: without case, width, spaces and look-alike alphabets."""
+    folded = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", name).casefold())
+    hidden = ("Cc", "Cf", "Zs", "Zl", "Zp")
+    visible = (each for each in folded if unicodedata.category(each) not in hidden and each not in _BLANK)
+    return "".join(visible).translate(_LOOKALIKES)
+
+
+def is_name_taken(session: Session, name: str, but: int | None = None) -> bool:
+    """Return True if another person has a name that looks like this one. Audit entries show names."""
+    others = session.execute(select(Person.name).where(Person.id != (but or 0))).scalars()
+    return fold(name) in _RESERVED or fold(name) in map(fold, others)
+
+
+def _check_name(session: Session, name: str, but: int | None = None) -> None:
+    if is_name_taken(session, name, but):
+        message = f"somebody has the name {name!r} already, or one that looks like it. Add a last name or a team"
+        raise Invalid(FieldError(field="name", message=message))
 
 
 def find_person(session: Session, person_id: int, *, lock: bool = False) -> Person:
@@ -42,11 +74,16 @@ def find_person(session: Session, person_id: int, *, lock: bool = False) -> Pers
 
 def find_by_email(session: Session, email: str) -> Person:
     """Return the person with an e-mail address. Raise Invalid if there is none."""
-    person = session.scalar(select(Person).where(Person.email == email.strip().lower()))
+    person = find_account(session, email)
     if person is None:
         message = "nobody here has this e-mail address. An administrator of the installation can invite them"
         raise Invalid(FieldError(field="email", message=message))
     return person
+
+
+def find_account(session: Session, email: str) -> Person | None:
+    """Return the person with an e-mail address, or None."""
+    return session.scalar(select(Person).where(Person.email == email.strip().lower()))
 
 
 def list_people(session: Session) -> Sequence[Person]:
@@ -59,6 +96,7 @@ def add(session: Session, name: str, email: str | None, *, is_administrator: boo
     """Add a person. The first one is the owner of what there is. Raise Conflict for a taken e-mail."""
     _lock_accounts(session)
     owner = sign_in.find_owner(session)
+    _check_name(session, name)
     person = owner or Person()
     person.name, person.email, person.is_owner = name, email, False
     person.is_administrator = is_administrator or owner is not None
@@ -83,9 +121,25 @@ def add_first(session: Session, name: str, email: str, password: str) -> Person:
 
 
 def find_identity(session: Session, issuer: str, subject: str) -> Person | None:
-    """Return the person of an identity at a provider, or None."""
+    """Return the person of an identity at a provider, or None. Proxies spell a name with any case."""
     query = select(Person).join(PersonIdentity, PersonIdentity.person_id == Person.id)
-    return session.scalar(query.where(PersonIdentity.issuer == issuer, PersonIdentity.subject == subject))
+    query = query.where(PersonIdentity.issuer == issuer)
+    person = session.scalar(query.where(PersonIdentity.subject == subject))
+    if person is not None or issuer != PROXY_ISSUER:
+        return person
+    # The earliest one, if there are several people from a time when case counted.
+    spellings = session.execute(query.add_columns(PersonIdentity.subject).order_by(PersonIdentity.id))
+    return next((each for each, known in spellings if _same_case(known) == _same_case(subject)), None)
+
+
+def _same_case(name: str) -> str:
+    return unicodedata.normalize("NFKC", name).casefold()
+
+
+def has_identity(session: Session, person: Person, issuer: str) -> bool:
+    """Return True if a person signs in at a provider."""
+    query = select(PersonIdentity.id).where(PersonIdentity.person_id == person.id, PersonIdentity.issuer == issuer)
+    return session.scalar(query) is not None
 
 
 def find_or_add_identity(session: Session, issuer: str, subject: str, name: str, email: str | None) -> Person:
@@ -97,7 +151,8 @@ def find_or_add_identity(session: Session, issuer: str, subject: str, name: str,
     if (person := find_identity(session, issuer, subject)) is not None:
         return person
     is_taken = email is not None and session.scalar(select(Person.id).where(Person.email == email.lower()))
-    person = Person(name=name[:100] or subject[:100], email=None if is_taken or not email else email.lower())
+    shown = _free_name(session, name.strip() or subject, email or (issuer if issuer == PROXY_ISSUER else subject))
+    person = Person(name=shown, email=None if is_taken or not email else email.lower())
     session.add(person)
     session.flush()
     session.add(PersonIdentity(person_id=person.id, issuer=issuer, subject=subject))
@@ -105,6 +160,13 @@ def find_or_add_identity(session: Session, issuer: str, subject: str, name: str,
     audit.record(session, "create", "person", person.id, person.name, by=person, after={"issuer": issuer})
     forget_credentials(session)
     return person
+
+
+def _free_name(session: Session, name: str, detail: str) -> str:
+    """Return the name of a new person of a provider, with more words if somebody has it already."""
+    endings = ["", f" ({detail[:40]})", *(f" ({number})" for number in range(2, 1_000))]
+    names = (name[: 100 - len(ending)] + ending for ending in endings)
+    return next(each for each in names if not is_name_taken(session, each))
 
 
 def change(
@@ -116,8 +178,10 @@ def change(
     is_administrator: bool | None = None,
     disabled: bool | None = None,
 ) -> None:
-    """Change a person. Raise Conflict if no enabled administrator would remain. Disabling ends their sessions."""
+    """Change a person. Raise Conflict if no enabled administrator would remain. Disabling ends sessions and tokens."""
     _lock_accounts(session)
+    if name is not None and fold(name) != fold(person.name):
+        _check_name(session, name, person.id)
     person.name = person.name if name is None else name
     person.email = person.email if email is None else email
     person.is_administrator = person.is_administrator if is_administrator is None else is_administrator
@@ -125,6 +189,7 @@ def change(
         person.disabled_at = utc_now() if disabled else None
         if disabled:
             sign_in.revoke_all(session, person)
+            tokens.revoke_all(session, person)
     _flush(session, email)
     enabled = (Person.is_administrator.is_(True), Person.disabled_at.is_(None))
     if not session.scalar(select(func.count()).select_from(Person).where(*enabled)):
@@ -141,8 +206,13 @@ def set_password(session: Session, person: Person, password: str) -> None:
 
 
 def change_password(session: Session, person: Person, old: str, new: str, keep_session: int | None) -> None:
-    """Replace a password, and end all other sessions. Raise Invalid if the old one is wrong."""
-    if person.password_hash is not None and not matches(person.password_hash, old):
+    """Replace a password, and end all other sessions. Raise Invalid if the old one is wrong.
+
+    Only an administrator's link gives a first password to a person of a provider, so that leaving it is enough.
+    """
+    if person.password_hash is None:
+        raise Conflict("You sign in without a password. An administrator can allow one with a one-time link.")
+    if not matches(person.password_hash, old):
         raise Invalid(FieldError(field="old_password", message="is wrong"))
     set_password(session, person, new)
     sign_in.revoke_all(session, person, keep=keep_session)

@@ -12,10 +12,13 @@ from arcadia_backend.accounts.passwords import PasswordLimit, WrongPassword, dig
 from arcadia_backend.accounts.roles import forget_credentials, is_enabled, is_valid
 from arcadia_backend.database.columns import utc_now
 from arcadia_backend.database.engine import Database
-from arcadia_backend.database.tables import LinkPurpose, OneTimeLink, Person, SignInSession
+from arcadia_backend.database.scope import BACKEND, acting_as
+from arcadia_backend.database.tables import DeviceLogin, LinkPurpose, OneTimeLink, Person, SignInSession
 from arcadia_backend.errors import NotFound, Problem
 
 SESSION_LIFETIME = timedelta(days=30)
+# For this time after a person has proved who they are, their browser may change credentials.
+FRESH_TIME = timedelta(minutes=15)
 # How often the last use is stored, to keep reads free of writes.
 USE_INTERVAL = timedelta(minutes=10)
 LINK_LIFETIMES: dict[LinkPurpose, timedelta] = {
@@ -34,6 +37,21 @@ class LinkExpired(Problem):
 
     def __init__(self) -> None:
         super().__init__("This link was used already, or has expired. Ask an administrator for a new one.")
+
+
+class SignInAgain(Problem):
+    """The action needs a person who has proved recently who they are."""
+
+    status = 403
+    kind = "sign-in-again"
+    title = "Sign in again"
+
+    def __init__(self) -> None:
+        minutes = int(FRESH_TIME.total_seconds() / 60)
+        super().__init__(
+            f"This needs a sign-in within the last {minutes} minutes. Send your password to POST /session/again, or "
+            "sign in at your provider by GET /session/oidc?again=true. Then repeat the request."
+        )
 
 
 @dataclass(frozen=True)
@@ -57,15 +75,19 @@ def person_of(session: Session, person_id: int) -> Person | None:
     return person if is_enabled(person) else None
 
 
-def check_password(database: Database, limit: PasswordLimit, email: str, password: str, address: str) -> int:
-    """Return the id of the person with this e-mail address and password. Raise WrongPassword, and count it."""
-    email = email.strip().lower()
+def check_password(database: Database, limit: PasswordLimit, who: str | int, password: str, address: str) -> int:
+    """Return the id of the person with an e-mail address or an id, and this password.
+
+    Raise WrongPassword, and count it.
+    """
     with database.read() as session:
-        person = session.scalar(select(Person).where(Person.email == email))
+        is_person = Person.id == who if isinstance(who, int) else Person.email == who.strip().lower()
+        person = session.scalar(select(Person).where(is_person))
+        account = (person.email if person else None) or str(who).strip().lower()
         of_person = SignInSession.person_id == (person.id if person else None)
         known = select(SignInSession.id).where(of_person, SignInSession.address == address).limit(1)
         is_known = person is not None and session.scalar(known) is not None
-    with limit.attempt(email, address, is_known=is_known) as count:
+    with limit.attempt(account, address, is_known=is_known) as count:
         is_right = matches(person.password_hash if person is not None else None, password)
         if not is_right or not is_enabled(person):
             count()
@@ -78,19 +100,45 @@ def check_password(database: Database, limit: PasswordLimit, email: str, passwor
 
 
 def start_session(session: Session, person: Person, address: str, browser: str, token: str = "") -> NewSession:
-    """Sign a person in, or the owner of the installation by its token, and record it."""
+    """Sign a person in, or the owner of the installation by its token. They have just proved who they are."""
     secret = new_secret()
     signed_in = SignInSession(
         digest=digest_of(of_installation(secret, token) if token else secret),
         person_id=person.id,
         address=address[:100],
         browser=browser[:200],
+        proved_at=utc_now(),
         expires_at=utc_now() + SESSION_LIFETIME,
     )
     session.add(signed_in)
     session.flush()
     audit.record(session, "sign in", "person", person.id, person.name, by=person, address=address)
     return NewSession(signed_in, secret)
+
+
+def fresh_until(session: Session, session_id: int | None) -> datetime | None:
+    """Return until when a session may change credentials, or None if its person has to prove again who they are."""
+    signed_in = None if session_id is None else session.get(SignInSession, session_id)
+    if signed_in is None or signed_in.proved_at is None or signed_in.revoked_at is not None:
+        return None
+    if (owner := find_owner(session)) is not None and signed_in.person_id == owner.id:
+        # There is only ARCADIA_TOKEN, which does not prove who somebody is.
+        return signed_in.expires_at
+    until = signed_in.proved_at + FRESH_TIME
+    return until if utc_now() < until else None
+
+
+def check_fresh(database: Database, session_id: int) -> None:
+    """Raise SignInAgain unless the person of a session has proved recently who they are."""
+    with acting_as(BACKEND), database.read() as session:
+        if fresh_until(session, session_id) is None:
+            raise SignInAgain
+
+
+def note_proof(session: Session, signed_in: SignInSession, person: Person, proved_at: datetime | None) -> None:
+    """Store when the person of a session has proved again who they are."""
+    signed_in.proved_at = proved_at
+    audit.record(session, "sign in again", "person", person.id, person.name, by=person)
 
 
 def list_sessions(session: Session, person_id: int | None = None) -> Sequence[SignInSession]:
@@ -120,13 +168,20 @@ def revoke(session: Session, signed_in: SignInSession) -> None:
 
 
 def revoke_all(session: Session, person: Person, *, keep: int | None = None, by: Person | None = None) -> None:
-    """End the sessions of a person, except one. Record it if there were any."""
+    """End the sessions of a person, except one, and their confirmed logins. Record it if there were any sessions."""
     open_ones = (SignInSession.person_id == person.id, SignInSession.revoked_at.is_(None))
     others = (SignInSession.id != keep,) if keep is not None else ()
     ended = update(SignInSession).where(*open_ones, *others).values(revoked_at=utc_now())
     if session.scalars(ended.returning(SignInSession.id)).all():
         audit.record(session, "sign out everywhere", "person", person.id, person.name, by=by)
+    refuse_logins(session, person)
     forget_credentials(session)
+
+
+def refuse_logins(session: Session, person: Person) -> None:
+    """Let no terminal collect a token that a person has confirmed before."""
+    confirmed = (DeviceLogin.person_id == person.id, DeviceLogin.state == "confirmed")
+    session.execute(update(DeviceLogin).where(*confirmed).values(state="refused"))
 
 
 def note_use(database: Database, signed_in: SignInSession, address: str) -> None:

@@ -10,10 +10,11 @@ from sqlalchemy.orm import Session
 
 from arcadia_backend.accounts.passwords import digest_of, new_secret
 from arcadia_backend.accounts.roles import forget_credentials, forget_now, is_valid
+from arcadia_backend.accounts.sign_in import refuse_logins
 from arcadia_backend.database.columns import utc_now
 from arcadia_backend.database.engine import Database, after_commit
-from arcadia_backend.database.tables import AccessToken
-from arcadia_backend.errors import Conflict, NotFound
+from arcadia_backend.database.tables import AccessToken, Person
+from arcadia_backend.errors import Conflict, FieldError, Invalid, NotFound
 
 TokenScope = Literal["read", "write", "log", "worker"]
 SCOPES: tuple[TokenScope, ...] = ("read", "write", "log", "worker")
@@ -43,6 +44,13 @@ def token_of(session: Session, secret: str) -> AccessToken | None:
         return None
     token = session.scalar(select(AccessToken).where(AccessToken.digest == digest_of(secret)))
     return token if token is not None and is_valid(token.expires_at, token.revoked_at, utc_now()) else None
+
+
+def check_days(days: int | None, limit: int) -> int | None:
+    """Return the lifetime of a new token in days. Raise Invalid if it is longer than ARCADIA_MAX_TOKEN_DAYS allows."""
+    if limit and (days is None or days > limit):
+        raise Invalid(FieldError(field="days", message=f"must be at most {limit}, the limit of this server"))
+    return days
 
 
 def create(
@@ -123,6 +131,14 @@ def revoke(session: Session, token: AccessToken) -> None:
     token.revoked_at = token.revoked_at or utc_now()
     session.flush()
     forget_credentials(session)
+
+
+def revoke_all(session: Session, person: Person) -> None:
+    """Revoke the tokens of a person, also those that terminals would collect."""
+    for token in list_tokens(session, person.id):
+        if is_valid(token.expires_at, token.revoked_at, utc_now()):
+            revoke(session, token)
+    refuse_logins(session, person)
 
 
 def note_use(database: Database, token: AccessToken, address: str) -> None:

@@ -11,6 +11,7 @@ from sqlalchemy.orm import Session
 from arcadia_backend.accounts import people, sign_in, tokens
 from arcadia_backend.accounts.roles import backend_rights
 from arcadia_backend.accounts.tokens import TokenScope
+from arcadia_backend.config import CurrentSettings, Settings
 from arcadia_backend.database import tables
 from arcadia_backend.database.columns import utc_now
 from arcadia_backend.database.engine import Db
@@ -32,6 +33,12 @@ def own_account(session: Session) -> tables.Person:
     scope = current()
     if scope.token_id is not None:
         raise MissingRight("A token cannot do this. Sign in with your browser.")
+    return _caller(session)
+
+
+def _caller(session: Session) -> tables.Person:
+    """Return the person who calls, also with a token."""
+    scope = current()
     person = people.find_person(session, scope.person_id) if scope.person_id is not None else None
     if person is None or person.is_owner:
         raise Conflict("This needs an account. Create the first one in the settings, or sign in with yours.")
@@ -53,7 +60,7 @@ def _names(session: Session, ids: Iterable[int | None]) -> dict[int, schemas.Per
 
 
 @router.get("/account")
-def read_account(db: Db) -> schemas.Account:
+def read_account(db: Db, settings: CurrentSettings) -> schemas.Account:
     """Return your account and your roles."""
     scope = current()
     with db.read() as session:
@@ -63,20 +70,29 @@ def read_account(db: Db) -> schemas.Account:
             is_administrator=scope.everything,
             can_create_first=person is not None and person.is_owner,
             session_id=scope.session_id,
+            fresh_until=sign_in.fresh_until(session, scope.session_id),
+            proofs=_proofs(session, person, settings) if person is not None and scope.session_id is not None else [],
+            max_token_days=settings.max_token_days or None,
         )
 
 
+def _proofs(session: Session, person: tables.Person, settings: Settings) -> list[schemas.Proof]:
+    is_of_provider = settings.oidc_issuer and people.has_identity(session, person, settings.oidc_issuer)
+    ways: dict[schemas.Proof, bool] = {"password": bool(person.password_hash), "provider": bool(is_of_provider)}
+    return [way for way, is_possible in ways.items() if is_possible]
+
+
 @router.patch("/account")
-def edit_account(db: Db, changes: schemas.EditAccount) -> schemas.Account:
-    """Change your name."""
+def edit_account(db: Db, settings: CurrentSettings, changes: schemas.EditAccount) -> schemas.Account:
+    """Change your name. Nobody else may have it, or one that looks like it."""
     with db.write() as session:
         people.change(session, own_account(session), name=changes.name)
-    return read_account(db)
+    return read_account(db, settings)
 
 
 @router.post("/account/password", status_code=204)
 def change_password(db: Db, change: schemas.ChangePassword) -> Response:
-    """Change your password, and end your other sessions."""
+    """Change your password, and end your other sessions. The first password of a person needs a one-time link."""
     with db.write() as session:
         people.change_password(
             session, own_account(session), change.old_password, change.new_password, current().session_id
@@ -161,21 +177,30 @@ def check_scopes(scopes: Collection[TokenScope]) -> None:
 
 
 @router.post("/tokens", status_code=201)
-def create_token(db: Db, new: schemas.CreateToken) -> schemas.CreatedToken:
+def create_token(db: Db, settings: CurrentSettings, new: schemas.CreateToken) -> schemas.CreatedToken:
     """Create a token, and return its secret once."""
     with db.write() as session:
         person = own_account(session)
         check_scopes(new.scopes)
+        days = tokens.check_days(new.days, settings.max_token_days)
         token = tokens.create(
             session,
             new.name,
             new.scopes,
             person_id=person.id,
             project_id=None if new.project is None else resolve(session, new.project),
-            expires_at=None if new.days is None else utc_now() + timedelta(days=new.days),
+            expires_at=None if days is None else utc_now() + timedelta(days=days),
         )
         shown = to_token(session, token.token, schemas.PersonRef(id=person.id, name=person.name))
         return schemas.CreatedToken(**shown.model_dump(), secret=token.secret)
+
+
+@router.delete("/tokens", status_code=204)
+def revoke_all_tokens(db: Db) -> Response:
+    """Revoke all of your tokens, also the one of this request, and those that terminals have not collected yet."""
+    with db.write() as session:
+        tokens.revoke_all(session, _caller(session))
+    return Response(status_code=204)
 
 
 @router.delete("/tokens/{token_id}", status_code=204)

@@ -5,6 +5,7 @@ from sqlalchemy.orm import Session
 
 from arcadia_backend.accounts import audit, device_login, people, sign_in, tokens
 from arcadia_backend.accounts.device_login import PollState
+from arcadia_backend.config import CurrentSettings
 from arcadia_backend.database import tables
 from arcadia_backend.database.engine import Db
 from arcadia_backend.database.scope import ALL, current
@@ -106,7 +107,7 @@ def read_login(db: Db, request: Request, given: schemas.LoginCode) -> schemas.Wa
 
 
 @router.post("/account/device/confirm", status_code=204)
-def confirm_login(db: Db, request: Request, given: schemas.ConfirmLogin) -> Response:
+def confirm_login(db: Db, request: Request, settings: CurrentSettings, given: schemas.ConfirmLogin) -> Response:
     """Give a waiting login a token of your account. It never has more scopes than it asked for."""
     with db.write() as session:
         person = own_account(session)
@@ -115,7 +116,8 @@ def confirm_login(db: Db, request: Request, given: schemas.ConfirmLogin) -> Resp
         if not set(given.scopes) & set(login.scopes):
             raise Conflict("Choose at least one of the scopes that it asked for.")
         project_id = None if given.project is None else resolve(session, given.project)
-        device_login.confirm(session, login, person, given.scopes, project_id, given.days)
+        days = tokens.check_days(given.days, settings.max_token_days)
+        device_login.confirm(session, login, person, given.scopes, project_id, days)
     return Response(status_code=204)
 
 

@@ -5,12 +5,13 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from arcadia_backend.accounts import people
-from arcadia_backend.accounts.roles import ROLE_NAMES, ROLES, backend_rights, forget_credentials
+from arcadia_backend.accounts.roles import ROLE_NAMES, ROLES, RoleName, backend_rights, forget_credentials
 from arcadia_backend.database import tables
 from arcadia_backend.database.engine import Db
 from arcadia_backend.database.scope import current
 from arcadia_backend.errors import FieldError, Invalid, NotFound
 from arcadia_backend.people import schemas
+from arcadia_backend.people.routes import invite, require_accounts
 from arcadia_backend.projects.service import find_project
 from arcadia_backend.web.lookup import PathId
 
@@ -58,20 +59,35 @@ def list_members(db: Db, project_id: PathId) -> schemas.ProjectMembers:
         return _to_members(session, find_project(session, project_id))
 
 
+@router.post("/projects/{project_id}/invitations", status_code=201)
+def invite_members(db: Db, project_id: PathId, new: schemas.InviteMembers) -> list[schemas.Invitation]:
+    """Add people with a role in a project, and return their one-time links. Either all are added, or none.
+
+    A person who has an account already gets the role, unless they have a higher one, and no link.
+    """
+    with db.write() as session:
+        require_accounts(session)
+        project = find_project(session, project_id, lock=True)
+        invitations = []
+        for each in new.people:
+            person = people.find_account(session, each.email)
+            if person is None:
+                person = people.add(session, each.name, each.email)
+                invitation = invite(session, person)
+            else:
+                shown = schemas.PersonRef(id=person.id, name=person.name)
+                invitation = schemas.Invitation(person=shown, email=person.email, path=None, expires_at=None)
+            _give_role(session, project, {"person_id": person.id}, new.role, keeps_higher=True)
+            invitations.append(invitation)
+        return invitations
+
+
 @router.post("/projects/{project_id}/members")
 def add_member(db: Db, project_id: PathId, new: schemas.AddMember) -> schemas.ProjectMembers:
     """Give a person or a group a role in a project, or change it."""
     with db.write() as session:
         project = find_project(session, project_id, lock=True)
-        holder = _holder(session, new)
-        query = select(tables.ProjectRole).where(tables.ProjectRole.project_id == project.id)
-        row = session.scalar(query.filter_by(**holder))
-        if row is None:
-            row = tables.ProjectRole(project_id=project.id, **holder)
-            session.add(row)
-        row.role = int(ROLES[new.role])
-        session.flush()
-        forget_credentials(session)
+        _give_role(session, project, _holder(session, new), new.role)
         return _to_members(session, project)
 
 
@@ -106,6 +122,19 @@ def remove_member(db: Db, project_id: PathId, role_id: PathId) -> Response:
         session.flush()
         forget_credentials(session)
     return Response(status_code=204)
+
+
+def _give_role(
+    session: Session, project: tables.Project, holder: dict[str, int], role: RoleName, *, keeps_higher: bool = False
+) -> None:
+    query = select(tables.ProjectRole).where(tables.ProjectRole.project_id == project.id)
+    row = session.scalar(query.filter_by(**holder))
+    if row is None:
+        row = tables.ProjectRole(project_id=project.id, role=0, **holder)
+        session.add(row)
+    row.role = max(int(ROLES[role]), row.role if keeps_higher else 0)
+    session.flush()
+    forget_credentials(session)
 
 
 def _holder(session: Session, new: schemas.AddMember) -> dict[str, int]:

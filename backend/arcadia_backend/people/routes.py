@@ -6,7 +6,7 @@ from fastapi import APIRouter, Request, Response
 from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
-from arcadia_backend.accounts import people, sign_in
+from arcadia_backend.accounts import people, sign_in, tokens
 from arcadia_backend.accounts.commands import LINK_PATH
 from arcadia_backend.accounts.roles import ROLE_NAMES, ROLES, backend_rights, forget_credentials
 from arcadia_backend.database import tables
@@ -83,17 +83,18 @@ def list_people(db: Db) -> list[schemas.Person]:
 
 
 @router.post("/people", status_code=201)
-def invite_person(db: Db, new: schemas.InvitePerson) -> schemas.Invitation:
-    """Add a person, and return a one-time link with which they choose a password."""
+def invite_people(db: Db, new: schemas.InvitePeople) -> list[schemas.Invitation]:
+    """Add people, and return one-time links with which they choose a password. Either all are added, or none."""
     with db.write() as session:
-        if not sign_in.has_accounts(session):
-            raise Conflict("Create your own account first. It administers the installation.")
-        person = people.add(session, new.name, new.email, is_administrator=new.is_administrator)
-        if new.project is not None:
-            project_id = resolve(session, new.project)
-            session.add(tables.ProjectRole(project_id=project_id, person_id=person.id, role=ROLES[new.role]))
-            session.flush()
-        return _invite(session, person)
+        require_accounts(session)
+        project_id = None if new.project is None else resolve(session, new.project)
+        invited = []
+        for each in new.people:
+            person = people.add(session, each.name, each.email, is_administrator=new.is_administrator)
+            if project_id is not None:
+                session.add(tables.ProjectRole(project_id=project_id, person_id=person.id, role=ROLES[new.role]))
+            invited.append(invite(session, person))
+        return invited
 
 
 @router.post("/people/first", status_code=201)
@@ -114,7 +115,7 @@ def read_person(db: Db, person_id: PathId) -> schemas.Person:
 
 @router.patch("/people/{person_id}")
 def edit_person(db: Db, person_id: PathId, changes: schemas.EditPerson) -> schemas.Person:
-    """Change a person. A disabled person is signed out, and their tokens stop working."""
+    """Change a person. A disabled person is signed out, and their tokens are revoked."""
     with db.write() as session:
         person = people.find_person(session, person_id, lock=True)
         if changes.disabled and person.id == current().person_id:
@@ -127,7 +128,7 @@ def edit_person(db: Db, person_id: PathId, changes: schemas.EditPerson) -> schem
 def create_link(db: Db, person_id: PathId) -> schemas.Invitation:
     """Return a one-time link with which a person chooses a new password. Earlier links end."""
     with db.write() as session:
-        return _invite(session, people.find_person(session, person_id))
+        return invite(session, people.find_person(session, person_id))
 
 
 @router.delete("/people/{person_id}/sessions", status_code=204)
@@ -138,11 +139,27 @@ def sign_person_out(db: Db, person_id: PathId) -> Response:
     return Response(status_code=204)
 
 
-def _invite(session: Session, person: tables.Person) -> schemas.Invitation:
+@router.delete("/people/{person_id}/tokens", status_code=204)
+def revoke_tokens_of_person(db: Db, person_id: PathId) -> Response:
+    """Revoke all tokens of a person."""
+    with db.write() as session:
+        tokens.revoke_all(session, people.find_person(session, person_id))
+    return Response(status_code=204)
+
+
+def require_accounts(session: Session) -> None:
+    """Raise Conflict if nobody has an account, because the first one administers the installation."""
+    if not sign_in.has_accounts(session):
+        raise Conflict("Create your own account first. It administers the installation.")
+
+
+def invite(session: Session, person: tables.Person) -> schemas.Invitation:
+    """Return a new one-time link of a person."""
     purpose = people.link_purpose(person)
     secret = sign_in.create_link(session, purpose, person)
     expires_at = utc_now() + sign_in.LINK_LIFETIMES[purpose]
-    return schemas.Invitation(person=to_person(session, person), path=LINK_PATH + secret, expires_at=expires_at)
+    shown = schemas.PersonRef(id=person.id, name=person.name)
+    return schemas.Invitation(person=shown, email=person.email, path=LINK_PATH + secret, expires_at=expires_at)
 
 
 @router.get("/groups")

@@ -1,21 +1,31 @@
 """Request and response schemas of accounts."""
 
 from datetime import datetime
-from typing import Annotated, Any, Self
+from typing import Annotated, Any, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, model_validator
 
-from arcadia_backend.accounts.people import Email, Password, PersonName
+from arcadia_backend.accounts.people import Email, GroupName, Password, PersonName
 from arcadia_backend.accounts.roles import RoleName
 from arcadia_backend.accounts.tokens import TokenScope
 from arcadia_backend.projects.service import ProjectName
 from arcadia_workers.contract.values import STORABLE, Id
 
-GroupName = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=100), STORABLE]
 TokenName = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=100), STORABLE]
 MAX_DAYS = 3_660
 TokenScopes = Annotated[list[TokenScope], Field(min_length=1, max_length=4)]
-TokenDays = Annotated[int, Field(ge=1, le=MAX_DAYS, description="Days until it expires, or null for never.")] | None
+TokenDays = (
+    Annotated[
+        int,
+        Field(
+            ge=1,
+            le=MAX_DAYS,
+            description="Days until it expires, at most ARCADIA_MAX_TOKEN_DAYS. Null for never, if that is 0.",
+        ),
+    ]
+    | None
+)
+Proof = Literal["password", "provider"]
 
 
 class _Request(BaseModel):
@@ -45,14 +55,30 @@ class Person(BaseModel):
     roles: list[HeldRole]
 
 
-class InvitePerson(_Request):
-    """A person to invite. Without a role they see only projects that are open to everyone."""
+class NewPerson(_Request):
+    """A person to invite."""
 
     name: PersonName
     email: Email
+
+
+NewPeople = Annotated[list[NewPerson], Field(min_length=1, max_length=50)]
+
+
+class InvitePeople(_Request):
+    """People to invite. Without a role they see only projects that are open to everyone."""
+
+    people: NewPeople
     is_administrator: bool = False
     project: ProjectName | None = Field(default=None, description="Project for the first role.")
     role: RoleName = "editor"
+
+
+class InviteMembers(_Request):
+    """People to invite into a project."""
+
+    people: NewPeople
+    role: Literal["viewer", "editor"]
 
 
 class EditPerson(_Request):
@@ -62,14 +88,6 @@ class EditPerson(_Request):
     email: Email | None = None
     is_administrator: bool | None = None
     disabled: bool | None = None
-
-
-class Invitation(BaseModel):
-    """A one-time link for a person. It is shown once."""
-
-    person: Person
-    path: str = Field(description="Path of the link on this server. Append it to the server's address.")
-    expires_at: datetime
 
 
 class FirstAccount(_Request):
@@ -85,6 +103,18 @@ class PersonRef(BaseModel):
 
     id: int
     name: str
+
+
+class Invitation(BaseModel):
+    """A one-time link for a person. It is shown once."""
+
+    person: PersonRef
+    email: str | None
+    path: str | None = Field(
+        description="Path of the link on this server. Append it to the server's address. Null for a person who has an "
+        "account already, and only got the role."
+    )
+    expires_at: datetime | None
 
 
 class PersonGroup(BaseModel):
@@ -160,6 +190,11 @@ class Account(BaseModel):
     is_administrator: bool = Field(description="True if the caller may administer the installation.")
     can_create_first: bool = Field(description="True if nobody has an account yet, and the caller may create one.")
     session_id: int | None
+    fresh_until: datetime | None = Field(
+        description="Until when this browser may change credentials. Null if the person has to sign in again for that."
+    )
+    proofs: list[Proof] = Field(description="How the person of this browser can sign in again.")
+    max_token_days: int | None = Field(description="Longest lifetime of a token in days. Null if it is not limited.")
 
 
 class EditAccount(_Request):
@@ -171,7 +206,7 @@ class EditAccount(_Request):
 class ChangePassword(_Request):
     """Your old and your new password. All other sessions end."""
 
-    old_password: Annotated[str, Field(max_length=500)] = ""
+    old_password: Annotated[str, Field(max_length=500)]
     new_password: Password
 
 

@@ -42,8 +42,6 @@ log = logging.getLogger(__name__)
 CACHE_SECONDS = 2.0
 MAX_CACHED = 10_000
 
-# The issuer of people whom a reverse proxy names.
-PROXY_ISSUER = "reverse proxy"
 # Programs that train for all projects.
 WORKERS = Scope(everything=True, name="worker", scopes=frozenset({"worker"}))
 
@@ -236,10 +234,10 @@ class CallerCredentials:
 
     def _of_proxied(self, session: Session, name: str) -> Scope | None:
         """Return the scope of a person whom a trusted proxy names. Add the person at the first request."""
-        person = people.find_identity(session, PROXY_ISSUER, name)
+        person = people.find_identity(session, people.PROXY_ISSUER, name)
         if person is None:
             with self._database.write() as writing:
-                person = people.find_or_add_identity(writing, PROXY_ISSUER, name, name, None)
+                person = people.find_or_add_identity(writing, people.PROXY_ISSUER, name, name, None)
         return None if person.disabled_at is not None else roles.scope_of(session, person)
 
     def _note(self, note: Callable[[], None]) -> None:

@@ -26,6 +26,8 @@ class Right(StrEnum):
     SIGNED_IN = "signed in"
     # A person in a browser, for their own account.
     OWN = "own account"
+    # As OWN, by a person who has signed in within the last minutes. It changes a credential.
+    OWN_FRESH = "own account, fresh"
     # A person, or a token with the scope write, to end own sessions and tokens. It only takes access away.
     REVOKE = "revoke"
     READ = "read"
@@ -36,22 +38,34 @@ class Right(StrEnum):
     WORKER = "worker"
     # Administration of the project in the path.
     PROJECT = "project administration"
+    # As PROJECT, by a person who has signed in within the last minutes.
+    PROJECT_FRESH = "project administration, fresh"
     INSTALLATION = "installation administration"
+    # As INSTALLATION, to read.
+    INSTALLATION_READ = "installation administration, read"
+    # As INSTALLATION, by a person who has signed in within the last minutes. It changes who may do what, or commands.
+    INSTALLATION_FRESH = "installation administration, fresh"
 
 
 # The first line that fits decides. `*` is one part of a path, and `**` is any number of parts.
 _DOORS = """
 public          GET POST DELETE     /session/**
 signed-in       GET                 /account
+own-fresh       POST                /account/password
+own-fresh       POST                /account/device/confirm
 own             ANY                 /account/**
 read            GET                 /sessions
 revoke          DELETE              /sessions/*
 own             ANY                 /sessions/**
 read            GET                 /tokens
-revoke          DELETE              /tokens/*
-own             ANY                 /tokens/**
-installation    ANY                 /people/**
-installation    ANY                 /groups/**
+revoke          DELETE              /tokens/**
+own-fresh       POST                /tokens
+admin-read      GET                 /people/**
+installation    DELETE              /people/*/sessions
+installation    DELETE              /people/*/tokens
+admin-fresh     ANY                 /people/**
+admin-read      GET                 /groups/**
+admin-fresh     ANY                 /groups/**
 read            GET                 /audit/**
 public          GET                 /health
 public          GET                 /figures
@@ -76,6 +90,7 @@ read            GET                 /projects/**
 installation    POST                /projects
 write           POST                /projects/*/items
 write           PUT                 /projects/*/board
+project-fresh   POST                /projects/*/invitations
 project         ANY                 /projects/**
 read            GET                 /views/**
 write           ANY                 /views/**
@@ -137,7 +152,11 @@ read            GET                 /alert-rules
 installation    ANY                 /alert-rules/**
 read            GET                 /score-rules
 installation    ANY                 /score-rules/**
+admin-read      GET                 /alert-channels
+admin-fresh     POST                /alert-channels
+admin-fresh     PATCH               /alert-channels/*
 installation    ANY                 /alert-channels/**
+admin-read      GET                 /alert-deliveries
 installation    ANY                 /alert-deliveries/**
 
 read            POST                /reports/preview
@@ -148,7 +167,9 @@ read            PUT                 /events/*/watches
 
 read            GET                 /workers
 read            GET                 /executors
-installation    ANY                 /executors/**
+admin-read      GET                 /executors/**
+installation    PUT                 /executors/default
+admin-fresh     ANY                 /executors/**
 read            GET                 /config-schema
 read            POST                /configurations/parse
 read            GET                 /presets
@@ -164,7 +185,18 @@ public          GET                 /client/**
 public          GET                 /**
 """
 # The right is the first word of a line, so that lines stay short.
-_WORDS = {"project": Right.PROJECT, "installation": Right.INSTALLATION, "own": Right.OWN, "signed-in": Right.SIGNED_IN}
+_WORDS = {
+    "project": Right.PROJECT,
+    "project-fresh": Right.PROJECT_FRESH,
+    "installation": Right.INSTALLATION,
+    "admin-read": Right.INSTALLATION_READ,
+    "admin-fresh": Right.INSTALLATION_FRESH,
+    "own": Right.OWN,
+    "own-fresh": Right.OWN_FRESH,
+    "signed-in": Right.SIGNED_IN,
+}
+# Rights of a person whose browser has shown again, within the last minutes, who they are. Tokens never have them.
+FRESH = frozenset({Right.OWN_FRESH, Right.PROJECT_FRESH, Right.INSTALLATION_FRESH})
 # The API's answer to unknown paths.
 UNKNOWN_PATH = f"{API}/{{path:path}}"
 
@@ -268,11 +300,12 @@ def _check_scopes(right: Right, scope: Scope) -> None:
         Right.REVOKE: {"write"},
         Right.PROJECT: {"write"},
         Right.INSTALLATION: {"write"},
+        Right.INSTALLATION_READ: {"read"},
     }.get(right)
     if needed and not needed & scope.scopes:
         raise MissingRight(f"This token lacks the scope {' or '.join(sorted(needed))}. Create a token with it.")
     # A person whom a proxy has signed in has neither a session nor a token.
-    if right == Right.OWN and (scope.person_id is None or scope.token_id is not None):
+    if (right == Right.OWN or right in FRESH) and (scope.person_id is None or scope.token_id is not None):
         raise MissingRight("Only a person who has signed in may do this. Open Arcadia in a browser.")
 
 
@@ -288,7 +321,15 @@ _OBJECT = re.compile(rf"{API}/(?:reported/)?({'|'.join(_TABLES)})/(\d{{1,15}})(?
 
 
 # The role that opens a door to people who do not administer the installation.
-ROLES = {Right.WRITE: Role.EDITOR, Right.LOG: Role.EDITOR, Right.PROJECT: Role.ADMINISTRATOR, Right.INSTALLATION: None}
+ROLES = {
+    Right.WRITE: Role.EDITOR,
+    Right.LOG: Role.EDITOR,
+    Right.PROJECT: Role.ADMINISTRATOR,
+    Right.PROJECT_FRESH: Role.ADMINISTRATOR,
+    Right.INSTALLATION: None,
+    Right.INSTALLATION_READ: None,
+    Right.INSTALLATION_FRESH: None,
+}
 
 
 def object_in(path: str) -> tuple[str, int] | None:

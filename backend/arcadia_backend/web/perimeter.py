@@ -13,7 +13,7 @@ from starlette.exceptions import HTTPException
 from starlette.requests import HTTPConnection, Request
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from arcadia_backend.accounts import roles
+from arcadia_backend.accounts import roles, sign_in
 from arcadia_backend.config import API, LOOPBACK_NAMES, Settings
 from arcadia_backend.database import scope as acting_scope
 from arcadia_backend.database.engine import Database
@@ -192,6 +192,8 @@ class RightsCheck:
             if right in doors.ROLES and not acting.everything:
                 database: Database = scope["app"].state.database
                 await run_in_threadpool(check_role, database.read, acting, doors.ROLES[right], doors.object_in(path))
+            if right in doors.FRESH and acting.session_id is not None:
+                await run_in_threadpool(sign_in.check_fresh, scope["app"].state.database, acting.session_id)
         if right == doors.Right.WORKER:
             check_installation(connection)
         scope[ACTING] = acting

@@ -7,12 +7,14 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 from sqlalchemy.orm import Session as DatabaseSession
 
 from arcadia_backend.accounts import people, sign_in
-from arcadia_backend.accounts.passwords import MAX_LENGTH, PasswordLimit
+from arcadia_backend.accounts.passwords import MAX_LENGTH, PasswordLimit, WrongPassword
 from arcadia_backend.accounts.people import Email, Password, PersonName
 from arcadia_backend.config import COOKIE, CurrentSettings
 from arcadia_backend.database import tables
+from arcadia_backend.database.columns import utc_now
 from arcadia_backend.database.engine import Db
 from arcadia_backend.database.scope import current
+from arcadia_backend.errors import FieldError, Invalid
 from arcadia_backend.web.credentials import CurrentCredentials
 from arcadia_backend.web.security import Unauthorized, address_of, same
 
@@ -49,6 +51,14 @@ class SignIn(BaseModel):
         if (self.token is None) != by_password:
             raise ValueError("give email and password, or token")
         return self
+
+
+class SignInAgain(BaseModel):
+    """The password of the person who has signed in."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    password: str = Field(max_length=MAX_LENGTH)
 
 
 class LinkSecret(BaseModel):
@@ -125,6 +135,25 @@ def start_session(
     return Session(required=True, signed_in=True)
 
 
+@router.post("/session/again", status_code=204)
+def sign_in_again(request: Request, db: Db, given: SignInAgain) -> Response:
+    """Send your password again, to change credentials for some minutes. People of a provider open GET /session/oidc.
+
+    Requests that need this fail with a problem of the kind sign-in-again.
+    """
+    scope = current()
+    if scope.session_id is None or scope.person_id is None:
+        raise Unauthorized("Only a person who has signed in in a browser can sign in again. Sign in first.")
+    try:
+        sign_in.check_password(db, request.app.state.password_limit, scope.person_id, given.password, scope.address)
+    except WrongPassword:
+        raise Invalid(FieldError(field="password", message="is wrong")) from None
+    with db.write() as session:
+        signed_in = sign_in.find_session(session, scope.session_id, scope.person_id)
+        sign_in.note_proof(session, signed_in, people.find_person(session, scope.person_id), utc_now())
+    return Response(status_code=204)
+
+
 @router.delete("/session", name="sign_out", status_code=204)
 def end_own_session(db: Db) -> Response:
     """Delete the session and its cookie."""
@@ -160,14 +189,16 @@ def accept_link(request: Request, response: Response, db: Db, given: AcceptLink)
 
 def sign_in_person(
     session: DatabaseSession, request: Request, response: Response, person: tables.Person, token: str = ""
-) -> None:
+) -> tables.SignInSession:
     """Start a session of a person, with a new cookie."""
     browser = request.headers.get("user-agent", "")
+    started = sign_in.start_session(session, person, address_of(request), browser, token)
     response.set_cookie(
         COOKIE,
-        sign_in.start_session(session, person, address_of(request), browser, token).secret,
+        started.secret,
         max_age=int(sign_in.SESSION_LIFETIME.total_seconds()),
         httponly=True,
         samesite="strict",
         secure=request.scope["scheme"] == "https",
     )
+    return started.session

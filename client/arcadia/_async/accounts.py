@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from datetime import datetime
 
 from arcadia._async.transport import AsyncLinkedRecord, AsyncRefreshable, AsyncRequests
@@ -10,8 +9,7 @@ from arcadia.errors import NotFoundError
 from arcadia.records.account import (
     AccessTokenRecord,
     AuditEntry,
-    Invitation,
-    PersonGroupRecord,
+    PersonGroup,
     PersonRecord,
     SignInSessionRecord,
 )
@@ -20,47 +18,17 @@ from arcadia.records.account import (
 class AsyncPerson(AsyncRefreshable, PersonRecord):
     """A person with an account."""
 
-    async def edit(
-        self,
-        *,
-        name: str | None = None,
-        email: str | None = None,
-        is_administrator: bool | None = None,
-        disabled: bool | None = None,
-    ) -> AsyncPerson:
-        """Change the person. A disabled person is signed out, and their tokens stop working."""
-        return await self._edit(
-            {"name": name, "email": email, "is_administrator": is_administrator, "disabled": disabled}
-        )
-
-    async def create_link(self) -> Invitation:
-        """Return a one-time link with which the person chooses a new password. Earlier links end."""
-        invitation = await self._transport.post(f"{self._path}/link")
-        return Invitation({**invitation, "url": self._transport.url + invitation["path"]})
-
     async def sign_out(self) -> None:
         """End all sessions of the person. Their tokens stay valid."""
         await self._transport.delete(f"{self._path}/sessions")
 
+    async def revoke_tokens(self) -> None:
+        """Revoke all tokens of the person."""
+        await self._transport.delete(f"{self._path}/tokens")
+
     @property
     def _path(self) -> str:
         return f"/people/{self.id}"
-
-
-class AsyncPersonGroup(AsyncLinkedRecord, PersonGroupRecord):
-    """A group of people. Its roles are those of its members."""
-
-    async def edit(self, *, name: str | None = None, members: Sequence[int] | None = None) -> AsyncPersonGroup:
-        """Rename the group, or set who belongs to it, by the numbers of people."""
-        return await self._edit({"name": name, "members": None if members is None else list(members)})
-
-    async def delete(self) -> None:
-        """Delete the group with its roles. The people stay."""
-        await self._transport.delete(self._path)
-
-    @property
-    def _path(self) -> str:
-        return f"/groups/{self.id}"
 
 
 class AsyncAccessToken(AsyncLinkedRecord, AccessTokenRecord):
@@ -88,7 +56,10 @@ class AsyncSignInSession(AsyncLinkedRecord, SignInSessionRecord):
 
 
 class AsyncAccountRequests(AsyncRequests):
-    """Methods of the client for accounts. Most need an administrator of the installation."""
+    """Methods of the client for accounts. Most need an administrator of the installation.
+
+    Only a signed-in browser invites and changes people and groups.
+    """
 
     async def account(self) -> AsyncPerson | None:
         """Return the person whose token this client sends. None without accounts."""
@@ -107,33 +78,18 @@ class AsyncAccountRequests(AsyncRequests):
                 return person
         raise NotFoundError.of_name("person", email, (person.email for person in people if person.email))
 
-    async def invite(
-        self,
-        name: str,
-        email: str,
-        *,
-        is_administrator: bool = False,
-        project: str | None = None,
-        role: str = "editor",
-    ) -> Invitation:
-        """Add a person, with a role in a project if one is given. Return a link for the first password."""
-        body = {"name": name, "email": email, "is_administrator": is_administrator, "project": project, "role": role}
-        invitation = await self.transport.post("/people", body)
-        return Invitation({**invitation, "url": self.transport.url + invitation["path"]})
-
-    async def groups(self) -> list[AsyncPersonGroup]:
+    async def groups(self) -> list[PersonGroup]:
         """List the groups of people by name."""
-        return [AsyncPersonGroup(self.transport, data) for data in await self.transport.get("/groups")]
-
-    async def create_group(self, name: str, members: Sequence[int] = ()) -> AsyncPersonGroup:
-        """Create a group of people, by their numbers."""
-        body = {"name": name, "members": list(members)}
-        return AsyncPersonGroup(self.transport, await self.transport.post("/groups", body))
+        return [PersonGroup(data) for data in await self.transport.get("/groups")]
 
     async def tokens(self, *, everyone: bool = False) -> list[AsyncAccessToken]:
         """List your tokens, or those of everyone, newest first. `arcadia login` and the settings create tokens."""
         listed = await self.transport.get("/tokens", everyone=everyone or None)
         return [AsyncAccessToken(self.transport, data) for data in listed]
+
+    async def revoke_all_tokens(self) -> None:
+        """Revoke all of your tokens, also the one that this client sends. They stop working within seconds."""
+        await self.transport.delete("/tokens")
 
     async def sessions(self, *, everyone: bool = False) -> list[AsyncSignInSession]:
         """List your signed-in browsers, or those of everyone. The last used one comes first."""

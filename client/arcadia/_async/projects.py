@@ -269,11 +269,17 @@ class AsyncAlertRequests(AsyncRequests):
         return [AsyncAlertChannel(self.transport, data) for data in await self.transport.get("/alert-channels")]
 
     async def add_webhook(self, name: str, url: str, *, kinds: Sequence[str] | None = None) -> AsyncAlertChannel:
-        """Add an address that gets alerts as signed POST requests. Keep the `secret` of the returned channel."""
+        """Add an address that gets alerts as signed POST requests. Keep the `secret` of the returned channel.
+
+        If the server has accounts, only a signed-in browser can do this.
+        """
         return await self._add_channel("webhook", name, url, kinds)
 
     async def add_apprise(self, name: str, url: str, *, kinds: Sequence[str] | None = None) -> AsyncAlertChannel:
-        """Add an Apprise URL, such as one of Slack or of a mail account."""
+        """Add an Apprise URL, such as one of Slack or of a mail account.
+
+        If the server has accounts, only a signed-in browser can do this.
+        """
         return await self._add_channel("apprise", name, url, kinds)
 
     async def _add_channel(self, kind: str, name: str, url: str, kinds: Sequence[str] | None) -> AsyncAlertChannel:

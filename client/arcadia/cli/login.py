@@ -9,6 +9,7 @@ import sys
 import time
 import webbrowser
 from collections.abc import Sequence
+from http import HTTPStatus
 from typing import Annotated, Any
 from urllib.parse import urlsplit
 
@@ -73,13 +74,19 @@ def login(
     show(f"Signed in to {address} as {created['person']['name']}{where}. The token is in {place}.")
 
 
-def logout(ctx: typer.Context, url: Url = "") -> None:
+def logout(
+    ctx: typer.Context,
+    url: Url = "",
+    everywhere: Annotated[
+        bool, typer.Option("--everywhere", help="Revoke all of your tokens, also those of other machines.")
+    ] = False,
+) -> None:
     """Revoke the token that `arcadia login` has stored, and delete it from this machine."""
     address = resolve_url(url or options_of(ctx).url)
     token = stored_token(address)
     if token is None:
         raise ArcadiaError(f"No token of {address} is stored.")
-    problem = _revoke(address, token)
+    problem = _revoke(address, token, "/tokens" if everywhere else "/session/token")
     delete_login(address)
     if problem:
         say(f"arcadia: The token is deleted here, but the server has not revoked it: {problem}")
@@ -181,14 +188,14 @@ def _collect(client: Client, started: dict[str, Any]) -> dict[str, Any]:
             return collected
 
 
-def _revoke(url: str, token: Token) -> str:
-    """Revoke a token, and return why that failed, or nothing. A token that no longer works needs no revocation."""
+def _revoke(url: str, token: Token, path: str) -> str:
+    """Revoke a token, or all of its person. Return why that failed, or nothing, also if the token has ended already."""
     try:
         with Client(url, token) as client:
-            client.transport.call("DELETE", "/session/token")
-    except (UnauthorizedError, NotFoundError):
-        # It has ended, or it is the server's own token, which belongs to nobody.
-        return ""
+            client.transport.call("DELETE", path)
+    except (UnauthorizedError, NotFoundError) as error:
+        # It has ended, or it is the server's own token, which belongs to nobody. Or it may not revoke others.
+        return str(error) if error.status == HTTPStatus.FORBIDDEN else ""
     except ArcadiaError as error:
         return str(error)
     return ""

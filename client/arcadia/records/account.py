@@ -50,21 +50,8 @@ class PersonRecord(Record):
         return f"<Person {self.id} {self.name!r} <{self.email}>{state}>"
 
 
-class Invitation(Record):
-    """A one-time link with which a person chooses a password."""
-
-    url: str
-    """Address of the link. Pass it on to the person. It is not shown again."""
-
-    expires_at: datetime
-    """When the link ends."""
-
-    def __repr__(self) -> str:
-        return f"<Invitation until {self.expires_at}>"
-
-
-class PersonGroupRecord(Record):
-    """The fields of a group of people."""
+class PersonGroup(Record):
+    """A group of people. Its roles are those of its members."""
 
     id: int
     """Number of the group."""
@@ -126,7 +113,7 @@ class AccessTokenRecord(Record):
     """When it was created."""
 
     expires_at: datetime | None
-    """When it ends. None for never."""
+    """When it ends. None for never, which is possible only on servers without a longest lifetime."""
 
     revoked_at: datetime | None
     """When it was revoked."""

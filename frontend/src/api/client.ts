@@ -3,7 +3,7 @@ import createClient, {
   type MaybeOptionalInit,
   type MethodResponse,
 } from "openapi-fetch";
-import { ApiError, ForeignResponseError, problemFrom, UnreachableError } from "./problem";
+import { ApiError, ForeignResponseError, isOldSession, problemFrom, UnreachableError } from "./problem";
 import type { paths } from "./schema";
 import { rememberVersion } from "./versions";
 
@@ -44,6 +44,14 @@ async function fetchJson(request: Request): Promise<Response> {
   return response;
 }
 
+type SignInAgain = () => Promise<boolean>;
+let signInAgain: SignInAgain | undefined;
+
+/** Set how a person proves again who they are. The result is false if they do not want to. */
+export function onOldSession(ask: SignInAgain | undefined) {
+  signInAgain = ask;
+}
+
 const client = createClient<paths>({
   baseUrl: globalThis.location?.origin,
   fetch: fetchJson,
@@ -59,7 +67,10 @@ const send = client.request as (
   init: object,
 ) => Promise<{ data?: unknown; error?: unknown; response: Response }>;
 
-/** Call the API. Throw an ApiError if the server refuses, or an UnreachableError if it does not respond. */
+/**
+ * Call the API. Throw an ApiError if the server refuses, or an UnreachableError if it does not respond. A request that
+ * needs a person who has just signed in is sent again after they have.
+ */
 export async function call<
   M extends Method,
   P extends ClientPathsWithMethod<Client, M>,
@@ -67,7 +78,14 @@ export async function call<
 >(method: M, path: P, init: MaybeOptionalInit<paths[P], M> & { signal?: AbortSignal }): Promise<T> {
   try {
     const { data, error, response } = await send(method, path, init);
-    if (!response.ok) throw problemFrom(response.status, error);
+    if (!response.ok) {
+      const problem = problemFrom(response.status, error);
+      if (!isOldSession(problem) || !signInAgain) throw problem;
+      if (await signInAgain()) return await call<M, P, T>(method, path, init);
+      throw new ApiError(response.status, {
+        detail: "Nothing has changed, because you did not sign in again.",
+      });
+    }
     if (method === "get") rememberVersion(data, response);
     return data as T;
   } catch (error) {

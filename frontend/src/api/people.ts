@@ -9,7 +9,8 @@ import type {
   GroupEdit,
   LoginConfirmation,
   NewMember,
-  NewPerson,
+  NewMembers,
+  NewPeople,
   NewToken,
   PersonEdit,
   RoleName,
@@ -74,10 +75,22 @@ export function useCreateFirst() {
 }
 
 export function useInvite() {
-  return useApiMutation((body: NewPerson) => call("post", "/api/v1/people", { body }), {
+  return useApiMutation((body: NewPeople) => call("post", "/api/v1/people", { body }), {
     ownErrors: true,
     refetch: [peopleKeys.all],
   });
+}
+
+/** Invite people into a project. Those with an account get the role only. */
+export function useInviteMembers(project: number) {
+  return useApiMutation(
+    (body: NewMembers) =>
+      call("post", "/api/v1/projects/{project_id}/invitations", {
+        params: { path: { project_id: project } },
+        body,
+      }),
+    { ownErrors: true, ...afterMembers(project) },
+  );
 }
 
 export function useEditPerson() {
@@ -100,6 +113,14 @@ export function useSignPersonOut() {
     (id: number) =>
       call("delete", "/api/v1/people/{person_id}/sessions", { params: { path: { person_id: id } } }),
     { refetch: [peopleKeys.sessions] },
+  );
+}
+
+export function useRevokeTokensOf() {
+  return useApiMutation(
+    (id: number) =>
+      call("delete", "/api/v1/people/{person_id}/tokens", { params: { path: { person_id: id } } }),
+    { refetch: [peopleKeys.tokens] },
   );
 }
 
@@ -207,6 +228,10 @@ export function useRevokeToken() {
     (id: number) => call("delete", "/api/v1/tokens/{token_id}", { params: { path: { token_id: id } } }),
     { refetch: [peopleKeys.tokens] },
   );
+}
+
+export function useRevokeAllTokens() {
+  return useApiMutation(() => call("delete", "/api/v1/tokens", {}), { refetch: [peopleKeys.tokens] });
 }
 
 /** Read which command line waits with a code. */

@@ -56,6 +56,9 @@ export const isNotFound = (error: unknown) => error instanceof ApiError && error
 export const isUnknownMetric = (error: unknown) =>
   error instanceof ApiError && error.type === "/problems/unknown-metric";
 
+/** Return true if the person has to prove again who they are. */
+export const isOldSession = (error: ApiError) => error.type === "/problems/sign-in-again";
+
 /** Return true if the server rejected the request, so a retry cannot succeed. */
 export const isRefusal = (error: unknown): error is ApiError =>
   error instanceof ApiError && error.status < 500;

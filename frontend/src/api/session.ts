@@ -1,4 +1,4 @@
-import { call } from "./client";
+import { address, call } from "./client";
 import { apiQuery, useApiMutation } from "./requests";
 
 export const sessionKey = ["session"] as const;
@@ -18,6 +18,18 @@ export function useSignIn() {
     { ownErrors: true, onDone: (client) => client.invalidateQueries() },
   );
 }
+
+/** Prove again who you are, to change credentials for some minutes. */
+export function useSignInAgain() {
+  return useApiMutation((password: string) => call("post", "/api/v1/session/again", { body: { password } }), {
+    ownErrors: true,
+    refetch: [accountQuery.queryKey],
+  });
+}
+
+/** Return where the OpenID provider signs a person in, and then opens a page of this server. */
+export const providerAddress = (then: string, again = false) =>
+  address("/session/oidc", { then, again: again || null });
 
 export function useSignOut() {
   return useApiMutation(() => call("delete", "/api/v1/session", {}), {

@@ -7,6 +7,7 @@ import { sessionQuery } from "@/api/session";
 import { Connecting } from "./Connecting";
 import { Header } from "./Header";
 import { UnknownProject } from "./ProjectSwitcher";
+import { SignInAgain } from "./SignInAgain";
 import classes from "./Shell.module.css";
 import { UnsentActions } from "@/run-actions/UnsentActions";
 import { lazyPart } from "@/ui/lazyPart";
@@ -71,6 +72,7 @@ function Frame({ canSignOut }: { canSignOut: boolean }) {
       </header>
       <main id={MAIN_ID} tabIndex={-1} className={classes.main}>
         <UnsentActions />
+        <SignInAgain />
         <UnknownProject />
         <TourContext value={startTour}>
           <Outlet />

@@ -1,7 +1,7 @@
 import { Button, Center, Paper, PasswordInput, Stack, Text, TextInput, Title } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { useState, type FormEvent } from "react";
-import { signInMethodsQuery, useSignIn } from "@/api/session";
+import { providerAddress, signInMethodsQuery, useSignIn } from "@/api/session";
 import { usePageTitle } from "@/ui/usePageTitle";
 import { Connecting } from "./Connecting";
 
@@ -53,7 +53,11 @@ function PasswordForm({ openid }: { openid: boolean }) {
           Sign in
         </Button>
         {openid && (
-          <Button component="a" variant="default" href={providerAddress()}>
+          <Button
+            component="a"
+            variant="default"
+            href={providerAddress(window.location.pathname + window.location.search)}
+          >
             Sign in at your provider
           </Button>
         )}
@@ -63,12 +67,6 @@ function PasswordForm({ openid }: { openid: boolean }) {
       </Stack>
     </form>
   );
-}
-
-/** The server sends the browser to the OpenID provider, and back to this page. */
-function providerAddress() {
-  const then = window.location.pathname + window.location.search;
-  return `/api/v1/session/oidc?then=${encodeURIComponent(then)}`;
 }
 
 function TokenForm() {

@@ -124,6 +124,7 @@ export const routes: RouteObject[] = [
           { path: "aliases", lazy: page(() => import("@/pages/aliases/AliasesPage")) },
           { path: "settings/:tab?", lazy: page(() => import("@/pages/settings/SettingsPage")) },
           { path: "device", lazy: page(() => import("@/pages/device/DevicePage")) },
+          { path: "signed-in-again", lazy: page(() => import("@/pages/device/SignedInAgainPage")) },
           { path: "wall", lazy: page(() => import("@/pages/wall/WallPage")) },
           { path: "workers", lazy: page(() => import("@/pages/workers/WorkersPage")) },
           ...FORWARDED,

@@ -9,13 +9,20 @@ const SCOPES: Record<TokenScope, { label: string; description: string }> = {
   log: { label: "Log", description: "Log runs from scripts." },
   worker: { label: "Worker", description: "Train runs of all projects." },
 };
-const LIFETIMES = [
-  { value: "7", label: "in 7 days" },
-  { value: "30", label: "in 30 days" },
-  { value: "90", label: "in 90 days" },
-  { value: "365", label: "in a year" },
-  { value: "", label: "never" },
-];
+const LIFETIMES = [7, 30, 90, 365];
+const DEFAULT_DAYS = 90;
+
+/** Return the lifetimes to choose from, up to the limit of the server. Null is forever. */
+export function lifetimesOf(limit: number | null): (number | null)[] {
+  if (limit === null) return [...LIFETIMES, null];
+  const shorter = LIFETIMES.filter((days) => days <= limit);
+  return shorter.includes(limit) ? shorter : [...shorter, limit];
+}
+
+export const defaultDays = (limit: number | null) => Math.min(DEFAULT_DAYS, limit ?? DEFAULT_DAYS);
+
+const lifetimeLabel = (days: number | null) =>
+  days === null ? "never" : days === 365 ? "in a year" : days === 1 ? "in a day" : `in ${days} days`;
 
 /** What a token may do, and for how many days. Null is forever. */
 export interface TokenLimits {
@@ -28,13 +35,15 @@ export interface TokenLimits {
 interface TokenFieldsProps {
   limits: TokenLimits;
   offered: readonly TokenScope[];
+  /** The longest lifetime in days. Null if there is none. */
+  maxDays: number | null;
   /** Problems by field. */
   problems: Record<string, string>;
   onChange: (limits: TokenLimits) => void;
 }
 
 /** Scopes, project and lifetime of a new token. */
-export function TokenFields({ limits, offered, problems, onChange }: TokenFieldsProps) {
+export function TokenFields({ limits, offered, maxDays, problems, onChange }: TokenFieldsProps) {
   const projects = useQuery(projectsQuery).data ?? [];
   return (
     <>
@@ -61,8 +70,12 @@ export function TokenFields({ limits, offered, problems, onChange }: TokenFields
         <NativeSelect
           label="Expires"
           value={limits.days ?? ""}
+          error={problems.days}
           onChange={(event) => onChange({ ...limits, days: Number(event.currentTarget.value) || null })}
-          data={LIFETIMES}
+          data={lifetimesOf(maxDays).map((days) => ({
+            value: String(days ?? ""),
+            label: lifetimeLabel(days),
+          }))}
         />
       </Group>
     </>

@@ -25,7 +25,8 @@ RUN: dict[str, Any] = {"config": CARTPOLE}
 # Worker routes use sequences and attempts instead of keys. Scripts send their own keys. Archives, including the one
 # of the examples, have hashes.
 # The server does not store the secrets that it shows once, so a repetition could not return them.
-SHOWN_ONCE = {"/people", "/people/first", "/tokens", "/session/device", "/session/device/token"}
+SHOWN_ONCE = {"/people", "/people/first", "/projects/{project_id}/invitations", "/tokens"}
+SHOWN_ONCE |= {"/session/device", "/session/device/token"}
 WITHOUT_KEYS = {"/session", "/reported/runs", "/archives", "/agents", "/examples", *SHOWN_ONCE}
 RACERS = 8
 

@@ -132,6 +132,19 @@ def test_a_logout_deletes_the_token_even_if_the_server_is_away(
     assert json.loads(stored.read_text()) == {"url": server, "tokens": {server: "other"}}
 
 
+def test_a_logout_everywhere_revokes_all_tokens(
+    arcadia: Arcadia, server: str, ana: httpx.Client, tmp_path: Path
+) -> None:
+    file = tmp_path / "token"
+    for scopes, status in ((["read"], 1), (["read", "write"], 0)):
+        created = ana.post(f"{API}/tokens", json={"name": "one", "scopes": scopes}).json()
+        file.write_text(created["secret"])
+        assert arcadia("login", server, "--token-file", file).status == 0
+        done = arcadia("logout", "--everywhere")
+        assert (done.status, "scope write" in done.err) == (status, status == 1)
+    assert {token["revoked_at"] is None for token in ana.get(f"{API}/tokens").json()} == {False}
+
+
 def test_a_given_token_is_checked_and_stored(arcadia: Arcadia, server: str, ana: httpx.Client, tmp_path: Path) -> None:
     created = ana.post(f"{API}/tokens", json={"name": "given", "scopes": ["read"]}).json()
     file = tmp_path / "token"

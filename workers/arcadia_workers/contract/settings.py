@@ -148,6 +148,9 @@ class BackendSettings(SettingsWithSecretFiles):
     proxy_person_header: str = Field(
         default="", max_length=100, description="Header in which a trusted proxy names the person who has signed in."
     )
+    max_token_days: int = Field(
+        default=365, ge=0, le=3_660, description="Longest lifetime of a token in days. 0: tokens may never expire."
+    )
     audit_days: int = Field(
         default=730, ge=1, le=36_500, description="Days for which entries of the audit log are kept."
     )

@@ -123,6 +123,8 @@ class SignInSession(Base):
     last_used_at: Mapped[datetime] = mapped_column(default=utc_now)
     address: Mapped[str] = mapped_column(String(100), default="")
     browser: Mapped[str] = mapped_column(String(200), default="")
+    # When its person last proved who they are, by a password, a provider or a one-time link.
+    proved_at: Mapped[datetime | None]
     expires_at: Mapped[datetime]
     revoked_at: Mapped[datetime | None]
 

@@ -20,6 +20,9 @@ const account: Account = {
   },
   is_administrator: false,
   can_create_first: false,
+  fresh_until: null,
+  proofs: ["password"],
+  max_token_days: 365,
   session_id: 1,
 };
 const login = {

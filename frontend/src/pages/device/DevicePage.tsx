@@ -10,11 +10,9 @@ import { EmptyState } from "@/ui/EmptyState";
 import { FormErrors } from "@/ui/FormErrors";
 import { TimeAgo } from "@/ui/Quantity";
 import { QueryError } from "@/ui/QueryError";
-import { TokenFields, type TokenLimits } from "@/ui/TokenFields";
+import { defaultDays, TokenFields, type TokenLimits } from "@/ui/TokenFields";
 import { usePageTitle } from "@/ui/usePageTitle";
 import classes from "./device.module.css";
-
-const DAYS = 90;
 
 /** Page on which a person confirms the code of `arcadia login`. The code may be after the #. */
 export default function DevicePage() {
@@ -105,7 +103,11 @@ function Answer({ account, code, login, onAnswer }: AnswerProps) {
   const confirm = useConfirmLogin();
   const refuse = useRefuseLogin();
   const offered = login.scopes.filter((scope) => scope !== "worker" || account.is_administrator);
-  const [limits, setLimits] = useState<TokenLimits>({ scopes: offered, project: null, days: DAYS });
+  const [limits, setLimits] = useState<TokenLimits>({
+    scopes: offered,
+    project: null,
+    days: defaultDays(account.max_token_days),
+  });
   const error = confirm.error ?? refuse.error;
   const { byField, general } = error
     ? placeErrors(error, ["scopes", "project", "days"])
@@ -133,7 +135,13 @@ function Answer({ account, code, login, onAnswer }: AnswerProps) {
             <TimeAgo time={login.created_at} />
           </dd>
         </dl>
-        <TokenFields limits={limits} offered={offered} problems={byField} onChange={setLimits} />
+        <TokenFields
+          limits={limits}
+          offered={offered}
+          maxDays={account.max_token_days}
+          problems={byField}
+          onChange={setLimits}
+        />
         <FormErrors messages={general} />
         <Group justify="flex-end" gap="xs">
           <Button

@@ -6,6 +6,7 @@ import { sessionQuery } from "@/api/session";
 import type { ProjectMember, ProjectMembers, RoleName } from "@/api/types";
 import { placeErrors } from "@/config-form/serverErrors";
 import { capitalize } from "@/ui/format";
+import { InviteMembers } from "./InviteMembers";
 import classes from "./projects.module.css";
 
 const ROLES: RoleName[] = ["viewer", "editor", "administrator"];
@@ -31,6 +32,7 @@ export function Members({ project }: { project: number }) {
           </Text>
         )}
         {canEdit && <AddMember project={project} />}
+        {canEdit && <InviteMembers project={project} />}
       </Stack>
     </section>
   );

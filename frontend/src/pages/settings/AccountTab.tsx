@@ -29,7 +29,7 @@ export function AccountTab({ account }: { account: Account }) {
           </Text>
         )}
       </section>
-      <Password key={String(person.has_password)} person={person} />
+      {person.has_password ? <Password person={person} /> : <NoPassword />}
     </Stack>
   );
 }
@@ -80,6 +80,17 @@ function Profile({ person }: { person: Person }) {
   );
 }
 
+function NoPassword() {
+  return (
+    <section className={classes.card} aria-label="Password">
+      <Title order={2}>Password</Title>
+      <Text size="sm" mt="xs">
+        You sign in without a password. An administrator can allow one with a one-time link.
+      </Text>
+    </section>
+  );
+}
+
 function Password({ person }: { person: Person }) {
   const change = useChangePassword();
   const [old, setOld] = useState("");
@@ -108,15 +119,13 @@ function Password({ person }: { person: Person }) {
         <Stack gap="sm" maw={320}>
           <Title order={2}>Password</Title>
           <input type="text" autoComplete="username" value={person.email ?? ""} readOnly hidden />
-          {person.has_password && (
-            <PasswordInput
-              label="Current password"
-              autoComplete="current-password"
-              value={old}
-              error={byField.old_password}
-              onChange={(event) => setOld(event.currentTarget.value)}
-            />
-          )}
+          <PasswordInput
+            label="Current password"
+            autoComplete="current-password"
+            value={old}
+            error={byField.old_password}
+            onChange={(event) => setOld(event.currentTarget.value)}
+          />
           <PasswordInput
             label="New password"
             description="At least 12 characters"
@@ -131,7 +140,7 @@ function Password({ person }: { person: Person }) {
             variant="default"
             w="fit-content"
             loading={change.isPending}
-            disabled={!fresh}
+            disabled={!old || !fresh}
           >
             Change password
           </Button>

@@ -1,24 +1,28 @@
 import { Button, Group, Modal, Stack, TextInput } from "@mantine/core";
 import { type FormEvent, useState } from "react";
 import { useCreateToken } from "@/api/people";
-import type { CreatedToken, TokenScope } from "@/api/types";
+import type { Account, CreatedToken, TokenScope } from "@/api/types";
 import { placeErrors } from "@/config-form/serverErrors";
 import { FormErrors } from "@/ui/FormErrors";
-import { TokenFields, type TokenLimits } from "@/ui/TokenFields";
+import { defaultDays, TokenFields, type TokenLimits } from "@/ui/TokenFields";
 
 const SCOPES: readonly TokenScope[] = ["read", "write", "log"];
 
 interface CreateTokenProps {
-  isAdministrator: boolean;
+  account: Account;
   onCreated: (token: CreatedToken) => void;
   onClose: () => void;
 }
 
 /** Dialog to create a token. */
-export function CreateToken({ isAdministrator, onCreated, onClose }: CreateTokenProps) {
+export function CreateToken({ account, onCreated, onClose }: CreateTokenProps) {
   const create = useCreateToken();
   const [name, setName] = useState("");
-  const [limits, setLimits] = useState<TokenLimits>({ scopes: ["read"], project: null, days: 90 });
+  const [limits, setLimits] = useState<TokenLimits>({
+    scopes: ["read"],
+    project: null,
+    days: defaultDays(account.max_token_days),
+  });
   const { byField, general } = create.error
     ? placeErrors(create.error, ["name", "scopes", "project", "days"])
     : { byField: {} as Record<string, string>, general: [] };
@@ -51,7 +55,8 @@ export function CreateToken({ isAdministrator, onCreated, onClose }: CreateToken
           />
           <TokenFields
             limits={limits}
-            offered={isAdministrator ? [...SCOPES, "worker"] : SCOPES}
+            maxDays={account.max_token_days}
+            offered={account.is_administrator ? [...SCOPES, "worker"] : SCOPES}
             problems={byField}
             onChange={setLimits}
           />

@@ -5,26 +5,25 @@ import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { peopleQuery } from "@/api/people";
 import type { Account, Invitation, Person } from "@/api/types";
-import { exactTime } from "@/ui/format";
+import { InvitationLinks } from "@/ui/InvitationLinks";
 import { TimeAgo } from "@/ui/Quantity";
 import { QueryError } from "@/ui/QueryError";
-import { InvitePerson } from "./InvitePerson";
+import { InvitePeople } from "./InvitePeople";
 import { PersonMenu } from "./PersonMenu";
 import { Roles } from "./Roles";
-import { SecretBox } from "./SecretBox";
 import classes from "./settings.module.css";
 
 /** Everyone with an account, and the dialog to invite more. */
 export function PeopleTab({ account }: { account: Account }) {
   const people = useQuery(peopleQuery);
   const [inviting, invite] = useDisclosure(false);
-  const [invitation, setInvitation] = useState<Invitation>();
+  const [invitations, setInvitations] = useState<Invitation[]>([]);
   return (
     <section className={classes.card} aria-label="People">
       <Group justify="space-between" gap="xs">
         <Title order={2}>People</Title>
         <Button size="xs" leftSection={<IconPlus size={16} />} onClick={invite.open}>
-          Invite person
+          Invite people
         </Button>
       </Group>
       {people.isError && !people.data && (
@@ -34,20 +33,24 @@ export function PeopleTab({ account }: { account: Account }) {
       {people.data?.map((person) => (
         <div key={person.id} className={classes.row} data-ended={person.disabled || undefined}>
           <PersonFacts person={person} isYou={person.id === account.person?.id} />
-          <PersonMenu person={person} isYou={person.id === account.person?.id} onInvitation={setInvitation} />
+          <PersonMenu
+            person={person}
+            isYou={person.id === account.person?.id}
+            onInvitation={(invitation) => setInvitations([invitation])}
+          />
         </div>
       ))}
-      {inviting && <InvitePerson onInvited={setInvitation} onClose={invite.close} />}
-      {invitation && (
-        <SecretBox
-          title={`Link for ${invitation.person.name}`}
-          label="Link"
-          secret={window.location.origin + invitation.path}
-          onClose={() => setInvitation(undefined)}
-        >
-          Send this link to {invitation.person.name}. It works once, until {exactTime(invitation.expires_at)}.
-          Arcadia sends no e-mail, and does not show the link again.
-        </SecretBox>
+      {inviting && (
+        <InvitePeople
+          onInvited={(invited) => {
+            invite.close();
+            setInvitations(invited);
+          }}
+          onClose={invite.close}
+        />
+      )}
+      {invitations.length > 0 && (
+        <InvitationLinks invitations={invitations} onClose={() => setInvitations([])} />
       )}
     </section>
   );

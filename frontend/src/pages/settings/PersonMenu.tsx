@@ -1,7 +1,7 @@
 import { ActionIcon, Menu, Text } from "@mantine/core";
-import { IconDots, IconLink, IconLogout, IconShield, IconUserOff } from "@tabler/icons-react";
+import { IconDots, IconKeyOff, IconLink, IconLogout, IconShield, IconUserOff } from "@tabler/icons-react";
 import { useState } from "react";
-import { useCreateLink, useEditPerson, useSignPersonOut } from "@/api/people";
+import { useCreateLink, useEditPerson, useRevokeTokensOf, useSignPersonOut } from "@/api/people";
 import type { Invitation, Person } from "@/api/types";
 import { ConfirmModal } from "@/ui/ConfirmModal";
 import { MenuAction } from "@/ui/MenuAction";
@@ -18,6 +18,7 @@ export function PersonMenu({ person, isYou, onInvitation }: PersonMenuProps) {
   const [isDisabling, setDisabling] = useState(false);
   const link = useCreateLink();
   const signOut = useSignPersonOut();
+  const revoke = useRevokeTokensOf();
   const edit = useEditPerson();
   return (
     <>
@@ -40,6 +41,16 @@ export function PersonMenu({ person, isYou, onInvitation }: PersonMenuProps) {
             blocked={null}
             onClick={() =>
               signOut.mutate(person.id, { onSuccess: () => notifyDone(`${person.name} is signed out.`) })
+            }
+          />
+          <MenuAction
+            Icon={IconKeyOff}
+            label="Revoke all tokens"
+            blocked={null}
+            onClick={() =>
+              revoke.mutate(person.id, {
+                onSuccess: () => notifyDone(`The tokens of ${person.name} are revoked.`),
+              })
             }
           />
           <MenuAction
@@ -71,7 +82,7 @@ export function PersonMenu({ person, isYou, onInvitation }: PersonMenuProps) {
           onClose={() => setDisabling(false)}
         >
           <Text size="sm">
-            {person.name} is signed out, and their tokens stop working. Runs and the audit log keep the name.
+            {person.name} is signed out, and their tokens are revoked. Runs and the audit log keep the name.
           </Text>
         </ConfirmModal>
       )}

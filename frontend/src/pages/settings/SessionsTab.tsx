@@ -6,6 +6,7 @@ import { useSignOut, useSignOutEverywhere } from "@/api/session";
 import type { Account, OpenSession } from "@/api/types";
 import { TimeAgo } from "@/ui/Quantity";
 import { QueryError } from "@/ui/QueryError";
+import { RevokeAllTokens } from "./RevokeAllTokens";
 import { browserName } from "./words";
 import classes from "./settings.module.css";
 
@@ -26,6 +27,7 @@ export function SessionsTab({ account }: { account: Account }) {
               onChange={(event) => setEveryone(event.currentTarget.checked)}
             />
           )}
+          <RevokeAllTokens />
           <Button
             size="xs"
             variant="default"
@@ -38,6 +40,7 @@ export function SessionsTab({ account }: { account: Account }) {
       </Group>
       <Text size="sm" c="dimmed" mt={4}>
         A session ends 30 days after its sign-in. End those that you do not know, and change your password.
+        Tokens of scripts and terminals stay valid until you revoke them.
       </Text>
       {sessions.isError && !sessions.data && (
         <QueryError error={sessions.error} retry={() => void sessions.refetch()} />

@@ -3,7 +3,7 @@ import userEvent from "@testing-library/user-event";
 import { expect, it } from "vitest";
 import type { Account, Person } from "@/api/types";
 import { renderPage } from "@/testing/render";
-import { refusal, serve, type Answer } from "@/testing/server";
+import { done, refusal, serve, type Answer } from "@/testing/server";
 import SettingsPage from "./SettingsPage";
 
 const ana: Person = {
@@ -30,6 +30,9 @@ const accountOf = (person: Person | null): Account => ({
   is_administrator: person?.is_administrator ?? true,
   can_create_first: person === null,
   session_id: 1,
+  fresh_until: null,
+  proofs: ["password"],
+  max_token_days: 60,
 });
 
 function open(person: Person | null, answers: Record<string, Answer> = {}, at = "/settings") {
@@ -62,26 +65,65 @@ it("shows people and the audit log only to those who may open them", async () =>
   expect(screen.getAllByRole("tab").map((tab) => tab.textContent)).toEqual(["Account", "Tokens", "Sessions"]);
 });
 
-it("shows the link of an invitation once, with the server's address", async () => {
-  const invitation = { person: bea, path: "/welcome#secret", expires_at: "2026-01-08T10:00:00Z" };
+it("invites several people, and shows each link once, with the server's address", async () => {
+  const invitations = ["Bea", "Cy Berg"].map((name, index) => ({
+    person: { id: index + 2, name },
+    email: `${index}@example.org`,
+    path: `/welcome#secret${index}`,
+    expires_at: "2026-01-08T10:00:00Z",
+  }));
   const server = open(
     ana,
-    { "GET /people": [ana, bea], "POST /people": invitation, "GET /projects": [] },
+    { "GET /people": [ana, bea], "POST /people": invitations, "GET /projects": [] },
     "/settings/people",
   );
-  await userEvent.click(await screen.findByRole("button", { name: "Invite person" }));
-  const dialog = await screen.findByRole("dialog", { name: "Invite person" });
-  await userEvent.type(within(dialog).getByRole("textbox", { name: "Name" }), "Bea");
-  await userEvent.type(within(dialog).getByRole("textbox", { name: "E-mail address" }), "bea@example.org");
-  await userEvent.click(within(dialog).getByRole("button", { name: "Create link" }));
-  const link = await screen.findByRole<HTMLInputElement>("textbox", { name: "Link" });
-  expect(link.value).toBe(`${window.location.origin}/welcome#secret`);
+  await userEvent.click(await screen.findByRole("button", { name: "Invite people" }));
+  const dialog = await screen.findByRole("dialog", { name: "Invite people" });
+  const field = within(dialog).getByRole("textbox", { name: "People" });
+  const submit = within(dialog).getByRole("button", { name: "Create links" });
+  await userEvent.type(field, "bea@example.org{Enter}Cy Berg");
+  await userEvent.click(submit);
+  expect(within(dialog).getByText("“Cy Berg” has no e-mail address.")).toBeTruthy();
+  expect(server.of("POST /people")).toEqual([]);
+  await userEvent.type(field, ", <cy@example.org>{Enter}");
+  await userEvent.click(submit);
+  for (const [index, name] of ["Bea", "Cy Berg"].entries()) {
+    const link = await screen.findByRole<HTMLInputElement>("textbox", { name: `Link for ${name}` });
+    expect(link.value).toBe(`${window.location.origin}/welcome#secret${index}`);
+  }
+  expect(screen.getByRole("button", { name: "Copy all" })).toBeTruthy();
   expect(server.of("POST /people")[0]?.body).toEqual({
-    name: "Bea",
-    email: "bea@example.org",
+    people: [
+      { name: "bea", email: "bea@example.org" },
+      { name: "Cy Berg", email: "cy@example.org" },
+    ],
     is_administrator: false,
     role: "editor",
   });
+});
+
+it("offers no lifetime of a token that is longer than the server allows", async () => {
+  open(ana, { "GET /tokens": [] }, "/settings/tokens");
+  await userEvent.click(await screen.findByRole("button", { name: "Create token" }));
+  const lifetimes = await screen.findByRole<HTMLSelectElement>("combobox", { name: "Expires" });
+  expect([...lifetimes.options].map(({ label }) => label)).toEqual(["in 7 days", "in 30 days", "in 60 days"]);
+  expect(lifetimes.value).toBe("60");
+});
+
+it("revokes all tokens after a question", async () => {
+  const server = open(ana, { "GET /tokens": [], "DELETE /tokens": done }, "/settings/tokens");
+  await userEvent.click(await screen.findByRole("button", { name: "Revoke all tokens" }));
+  const dialog = await screen.findByRole("dialog", { name: "Revoke all of your tokens?" });
+  expect(server.of("DELETE /tokens")).toEqual([]);
+  await userEvent.click(within(dialog).getByRole("button", { name: "Revoke all tokens" }));
+  expect(await screen.findByText("Your tokens are revoked.")).toBeTruthy();
+  expect(server.of("DELETE /tokens")).toHaveLength(1);
+});
+
+it("offers no password to people who sign in without one", async () => {
+  open({ ...bea, has_password: false });
+  expect(await screen.findByText(/You sign in without a password/)).toBeTruthy();
+  expect(screen.queryByLabelText(/New password/)).toBeNull();
 });
 
 it("filters the audit log, and exports what it shows", async () => {

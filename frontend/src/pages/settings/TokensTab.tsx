@@ -10,6 +10,7 @@ import { TimeAgo } from "@/ui/Quantity";
 import { QueryError } from "@/ui/QueryError";
 import { useNow } from "@/ui/useNow";
 import { CreateToken } from "./CreateToken";
+import { RevokeAllTokens } from "./RevokeAllTokens";
 import { SecretBox } from "./SecretBox";
 import classes from "./settings.module.css";
 
@@ -31,6 +32,7 @@ export function TokensTab({ account }: { account: Account }) {
               onChange={(event) => setEveryone(event.currentTarget.checked)}
             />
           )}
+          <RevokeAllTokens />
           <Button size="xs" leftSection={<IconPlus size={16} />} onClick={create.open}>
             Create token
           </Button>
@@ -51,13 +53,7 @@ export function TokensTab({ account }: { account: Account }) {
       {tokens.data?.map((token) => (
         <TokenRow key={token.id} token={token} showsPerson={everyone} />
       ))}
-      {creating && (
-        <CreateToken
-          isAdministrator={account.is_administrator}
-          onCreated={setCreated}
-          onClose={create.close}
-        />
-      )}
+      {creating && <CreateToken account={account} onCreated={setCreated} onClose={create.close} />}
       {created && (
         <SecretBox
           title={`Token ${created.name}`}

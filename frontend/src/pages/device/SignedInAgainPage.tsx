@@ -1,0 +1,12 @@
+import { EmptyState } from "@/ui/EmptyState";
+import { usePageTitle } from "@/ui/usePageTitle";
+
+/** Page in the tab in which a person has signed in at their provider again. */
+export default function SignedInAgainPage() {
+  usePageTitle("Signed in again");
+  return (
+    <EmptyState title="You have signed in again">
+      Close this tab, and return to the one that you came from. What you did there continues.
+    </EmptyState>
+  );
+}
