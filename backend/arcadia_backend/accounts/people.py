@@ -64,7 +64,8 @@ def add(session: Session, name: str, email: str | None, *, is_administrator: boo
     _flush(session, email)
     if is_first:
         with backend_rights():
-            session.execute(update(Run).where(Run.person_id.is_(None)).values(person_id=person.id))
+            earlier = update(Run).where(Run.person_id.is_(None)).values(person_id=person.id)
+            session.execute(earlier, execution_options=audit.AUDITED)
         session.execute(delete(OneTimeLink).where(OneTimeLink.purpose == "first"))
     forget_credentials(session)
     return person

@@ -10,7 +10,7 @@ from sqlalchemy import ColumnElement, func, select, update
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import InstrumentedAttribute, Session
 
-from arcadia_backend.accounts.audit import record_moves
+from arcadia_backend.accounts.audit import AUDITED, record_moves
 from arcadia_backend.database import tables
 from arcadia_backend.database.engine import after_commit
 from arcadia_backend.database.tables import MAIN, MAIN_ID, Artifact, Report, Run, Study, StudyRun, name_key
@@ -299,8 +299,9 @@ def _move(session: Session, project: tables.Project, model: Any, ids: Sequence[i
     """Move items in the order of their ids, as all transactions lock them. Return the ids of those that exist."""
     query = select(model.id, model.project_id).where(model.id.in_(ids)).order_by(model.id).with_for_update()
     before: dict[int, int] = {row.id: row.project_id for row in session.execute(query)}
-    record_moves(session, model.__name__.lower(), list(before), project.id)
-    session.execute(update(model).where(model.id.in_(before)).values(project_id=project.id))
+    record_moves(session, model.__name__.lower(), before, project.id)
+    moved = update(model).where(model.id.in_(before)).values(project_id=project.id)
+    session.execute(moved, execution_options=AUDITED)
     announce_projects(session, project.id, *before.values())
     return list(before)
 

@@ -119,7 +119,7 @@ class CallerCredentials:
             if acting is None and not is_public:
                 raise self._wrong_token(secret, address)
         elif person := connection.scope.get(PROXIED_PERSON):
-            acting = await self._read("person", person, self._of_proxied)
+            acting = await self._read("person", person, self._of_proxied(address))
         elif cookie := connection.cookies.get(COOKIE):
             acting = await self._read("session", cookie, self._of_session(address))
         return replace(acting or NOBODY, address=address)
@@ -197,13 +197,16 @@ class CallerCredentials:
 
         return look_up
 
-    def _of_proxied(self, session: Session, name: str) -> Scope | None:
-        """Return the scope of a person whom a trusted proxy names. Add the person at the first request."""
-        person = people.find_identity(session, PROXY_ISSUER, name)
-        if person is None:
-            with self._database.write() as writing:
-                person = people.find_or_add_identity(writing, PROXY_ISSUER, name, name, None)
-        return None if person.disabled_at is not None else roles.scope_of(session, person)
+    def _of_proxied(self, address: str) -> Lookup:
+        def look_up(session: Session, name: str) -> Scope | None:
+            """Return the scope of a person whom a trusted proxy names. Add the person at the first request."""
+            person = people.find_identity(session, PROXY_ISSUER, name)
+            if person is None:
+                with acting_as(replace(OWNER, address=address)), self._database.write() as writing:
+                    person = people.find_or_add_identity(writing, PROXY_ISSUER, name, name, None)
+            return None if person.disabled_at is not None else roles.scope_of(session, person)
+
+        return look_up
 
     def _note(self, note: Callable[[], None]) -> None:
         """Store the last use. A request must not fail because that cannot be written now."""
