@@ -331,3 +331,26 @@ def test_commands_on_the_server_are_recorded(client: TestClient, settings: Setti
     assert {each["name"] for each in (promoted, invited, created)} == {"arcadia user"}
     assert (promoted["action"], promoted["after"]) == ("change", {"is_administrator": True})
     assert (invited["action"], created["action"]) == ("create invite link", "create")
+
+
+def test_facets_are_of_the_entries_that_the_caller_may_see(client: TestClient) -> None:
+    ana = create_first(client)
+    maze = read(client.post(f"{API}/projects", json={"name": "Maze"}), 201)["id"]
+    gone = read(client.post(f"{API}/projects", json={"name": "Gone"}), 201)["id"]
+    assert client.delete(f"{API}/projects/{gone}").status_code == 204
+    viewer = join(client, "Vi", project="Main", role="viewer")
+    head = join(client, "Bo", project="Maze", role="administrator")
+    client.post(f"{API}/runs/{launch(client)}/stop").raise_for_status()
+    facets = read(client.get(f"{API}/audit/facets"))
+    assert {"run", "person", "role", "project"} <= set(facets["kinds"])
+    assert facets["kinds"] == sorted(facets["kinds"])
+    assert {"create", "stop", "sign in"} <= set(facets["actions"])
+    assert facets["people"][0] == {"id": ana["id"], "name": "Ana", "email": "ana@example.org"}
+    assert [(each["id"], each["name"]) for each in facets["projects"]] == [(1, "Main"), (maze, "Maze"), (gone, "Gone")]
+    assert read(head.get(f"{API}/audit/facets")) == {
+        "kinds": ["project", "role"],
+        "actions": ["create"],
+        "people": [{"id": ana["id"], "name": "Ana", "email": None}],
+        "projects": [{"id": maze, "name": "Maze"}],
+    }
+    assert not any(read(viewer.get(f"{API}/audit/facets")).values())

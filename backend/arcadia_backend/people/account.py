@@ -57,10 +57,13 @@ def read_account(db: Db) -> schemas.Account:
     scope = current()
     with db.read() as session:
         person = people.find_person(session, scope.person_id) if scope.person_id is not None else None
+        has_role = scope.everything or bool(scope.projects)
         return schemas.Account(
             person=to_person(session, person) if person is not None else None,
             is_administrator=scope.everything,
             can_create_first=scope.everything and sign_in.count_people(session) == 0,
+            has_role=has_role,
+            administrators=[] if has_role else [*people.list_administrators(session)],
             session_id=scope.session_id,
         )
 

@@ -222,6 +222,8 @@ def _unknown(session: Session, name: str) -> str:
 
 
 _TAKEN = "There is already a project {!r}. Names differ in more than case."
+# Another project has the name, but the caller must not learn this.
+_UNUSABLE = "The name {!r} cannot be used. Choose another one."
 _ITEMS: tuple[tuple[type[Run] | type[Study] | type[Report] | type[Artifact], str, str], ...] = (
     (Run, "run", "runs"),
     (Study, "study", "studies"),
@@ -241,6 +243,7 @@ def create(session: Session, new: CreateProject) -> tables.Project:
 
 def edit(session: Session, project: tables.Project, changes: EditProject) -> None:
     """Change a project. Raise Conflict for a name that is taken."""
+    taken = _TAKEN if changes.name and _find_id(session, changes.name) is not None else _UNUSABLE
     if changes.name is not None and changes.name != project.name:
         if project.id == MAIN_ID:
             raise Conflict(f"{MAIN} cannot be renamed, because it gets everything without a project.")
@@ -253,7 +256,7 @@ def edit(session: Session, project: tables.Project, changes: EditProject) -> Non
         if changes.executor is not None:
             require_set_up(session, changes.executor)
         project.executor = changes.executor
-    flush_name(session, _TAKEN.format(project.name))
+    flush_name(session, taken.format(project.name))
     announce_projects(session, project.id)
 
 
