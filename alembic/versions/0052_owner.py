@@ -1,7 +1,7 @@
 """The automatic owner of an installation without accounts
 
 Revision ID: 0052
-Revises: 0050
+Revises: 0051
 """
 
 import sqlalchemy as sa
@@ -10,7 +10,7 @@ from alembic import op
 from arcadia_backend.database.columns import utc_now
 
 revision = "0052"
-down_revision = "0050"
+down_revision = "0051"
 branch_labels = None
 depends_on = None
 

@@ -13,6 +13,7 @@ from sqlalchemy.orm import Session
 
 from arcadia_backend.database.columns import utc_now
 from arcadia_backend.database.engine import after_commit
+from arcadia_backend.database.rights import backend_rights
 from arcadia_backend.database.tables import Checkpoint, File, Job, Origin, Run, Worker
 from arcadia_backend.database.tables.jobs import CheckpointResult, JobResult
 from arcadia_backend.errors import Conflict, NotFound
@@ -93,13 +94,14 @@ class JobQueue:
 
 
 def read_queue(session: Session, jobs: Iterable[Job]) -> JobQueue | None:
-    """Return the current job queue, or None if none of the found jobs waits in it."""
+    """Return the current job queue, also of other projects, or None if none of the found jobs waits in it."""
     if not any(job.state == "queued" for job in jobs):
         return None
-    waiting = session.scalars(select(Job.id).where(Job.state == "queued").order_by(*ORDER)).all()
-    workers = connected_workers(session, utc_now())
-    takers = tuple(worker for worker in workers if worker.job_slots)
-    return JobQueue(count_free_job_slots(session, takers), tuple(waiting), takers)
+    with backend_rights(session):
+        waiting = session.scalars(select(Job.id).where(Job.state == "queued").order_by(*ORDER)).all()
+        workers = connected_workers(session, utc_now())
+        takers = tuple(worker for worker in workers if worker.job_slots)
+        return JobQueue(count_free_job_slots(session, takers), tuple(waiting), takers)
 
 
 class CheckpointJobFields(JobFields):

@@ -55,7 +55,9 @@ class Lineage(BaseModel):
     """The lineage of a run."""
 
     ancestors: list[LineageRun] = Field(description="The runs that it continues, the oldest first.")
-    ancestor_deleted: bool = Field(description="Whether an ancestor before those was deleted.")
+    ancestor_deleted: bool = Field(
+        description="Whether an ancestor before those was deleted, or is in a project to which you have no access."
+    )
     run: LineageRun
     checkpoints: list[LineageCheckpoint] = Field(
         description="Checkpoints in order of their steps. A deleted one is listed if it has evaluations, forks or "

@@ -33,7 +33,7 @@ class Worker(BaseModel):
     queue: QueueName
     executor: str = Field(description="`workers`, or the scheduler whose job it is.")
     state: Literal["idle", "busy", "gone"]
-    run_id: int | None
+    run_id: int | None = Field(description="Null if it is idle, or trains a run to which you have no access.")
     job_slots: int = Field(description="Number of concurrent jobs, such as evaluations, beside its training.")
     last_seen_at: datetime
     version: str

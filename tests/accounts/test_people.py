@@ -449,3 +449,14 @@ def test_the_data_folder_keeps_no_secrets(client: TestClient, settings: Settings
     assert b"ana@example.org" in content
     for each in (PASSWORD, secret, token, client.cookies[COOKIE]):
         assert each.encode() not in content
+
+
+def test_a_person_without_a_role_learns_who_can_give_one(client: TestClient) -> None:
+    create_first(client)
+    bo, vi = join(client, "Bo"), join(client, "Vi", project="Main", role="viewer")
+    for browser, has_role, names in ((bo, False, ["Ana"]), (vi, True, []), (client, True, [])):
+        account = read(browser.get(f"{API}/account"))
+        assert (account["has_role"], account["administrators"]) == (has_role, names)
+    # A project that is open to everyone gives a role.
+    client.patch(f"{API}/projects/1/members", json={"everyone": "viewer"}).raise_for_status()
+    assert read(bo.get(f"{API}/account"))["has_role"] is True

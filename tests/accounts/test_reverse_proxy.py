@@ -85,6 +85,17 @@ def test_a_name_that_somebody_has_gets_more_words(owner: TestClient) -> None:
     assert named == ["ana (reverse proxy)"] * 2
 
 
+def test_entries_of_a_person_have_the_address_of_the_browser(owner: TestClient) -> None:
+    bo = browser(owner, X_Remote_User="bo", X_Forwarded_For="192.0.2.7")
+    read(bo.get(f"{API}/account"))
+    read(bo.patch(f"{API}/account", json={"name": "Bo"}))
+    recorded = read(owner.get(f"{API}/audit", params={"kind": "person"}))["items"]
+    assert [(each["action"], each["address"]) for each in recorded[:2]] == [
+        ("change", "192.0.2.7"),
+        ("create", "192.0.2.7"),
+    ]
+
+
 def test_first_requests_at_once_add_one_person(owner: TestClient) -> None:
     barrier = Barrier(AT_ONCE)
 

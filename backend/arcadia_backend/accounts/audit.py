@@ -2,25 +2,36 @@
 
 A listener records changes of the tables in `OBJECTS` that a person or a token makes, also the owner of an open
 installation. Changes of workers and of the backend itself are not recorded. `record` adds entries of other actions,
-such as a sign-in.
+such as a sign-in, and of statements that change many rows. Such a statement on one of these tables needs the option
+AUDITED, or it is refused.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from functools import cache
 from typing import Any
+from urllib.parse import urlsplit
 
-from sqlalchemy import delete, event, insert, inspect
-from sqlalchemy.orm import Session, UOWTransaction
+from sqlalchemy import Connection, Engine, delete, event, func, insert, inspect, select
+from sqlalchemy.orm import ORMExecuteState, Session, UOWTransaction
+from sqlalchemy.orm.util import identity_key
 
 from arcadia_backend.accounts.roles import ROLE_NAMES, backend_rights
 from arcadia_backend.database import tables
 from arcadia_backend.database.columns import utc_now
+from arcadia_backend.database.ownership import PROJECT_OF, AnyOf, Own, Through
+from arcadia_backend.database.rights import projects_of
 from arcadia_backend.database.scope import Scope, current
 from arcadia_backend.database.tables import AuditEntry, Person
 
 # Longer values are shortened.
 MAX_TEXT = 1_000
+# Refused sign-ins that are recorded in an hour: of one account, or of all unknown ones, and of those from one address.
+MAX_REFUSED, MAX_REFUSED_FROM_ADDRESS = 100, 20
+# Option of statements that change many rows of an audited table, whose entries the caller has added.
+AUDITED = {"audited": True}
 # Scopes with which programs report what happened. Their changes are not actions of a person.
 REPORTING = frozenset({"log", "worker"})
 
@@ -44,26 +55,24 @@ class AuditedObject:
 
 
 OBJECTS: Mapping[type, AuditedObject] = {
-    tables.Run: AuditedObject("run", ("name", "notes", "priority", "project_id", "desired", "archived_at")),
+    tables.Run: AuditedObject("run", ("name", "notes", "priority", "project_id", "desired", "archived_at", "tags")),
     tables.Study: AuditedObject("study", ("name", "question", "project_id", "state")),
     tables.Report: AuditedObject("report", ("title", "project_id", "version", "share_token"), name="title"),
     tables.Project: AuditedObject("project", ("name", "text", "pinned_report_id", "open_role", "executor")),
     tables.Board: AuditedObject("board", ("version",), name=None, identity="project_id"),
     tables.SavedView: AuditedObject("view", ("name", "query")),
-    # Each run that it changes has an entry.
-    tables.BulkAction: AuditedObject("bulk action", ("action", "tags", "project"), name="action"),
     tables.Job: AuditedObject("job", ("desired",), name="kind"),
     tables.Artifact: AuditedObject("artifact", ("name", "project_id")),
-    tables.ArtifactVersion: AuditedObject("artifact version", ("details",), name=None),
+    tables.ArtifactVersion: AuditedObject("artifact version", ("version", "details"), name=None),
+    tables.ArtifactAlias: AuditedObject("artifact alias", ("version_id",), name="alias", identity="artifact_id"),
     tables.AliasChange: AuditedObject("alias", ("checkpoint_id", "run_id", "why")),
     tables.Replay: AuditedObject("replay", ("pinned",), name="file", records_new=False),
-    tables.Checkpoint: AuditedObject("checkpoint", (), name="file", records_new=False),
+    tables.Checkpoint: AuditedObject("checkpoint", ("pinned",), name="file", records_new=False),
     tables.StartSet: AuditedObject("start points", ("name",)),
     tables.KeptGame: AuditedObject("kept game", (), name="env"),
     tables.AlertRule: AuditedObject("alert rule", ("enabled", "threshold", "rings"), name="kind", identity="kind"),
     tables.ScoreRule: AuditedObject("score rule", ("env", "score"), name="env"),
-    # Its address and its secret stay out of the log.
-    tables.AlertChannel: AuditedObject("alert channel", ("name", "kind", "kinds", "enabled")),
+    tables.AlertChannel: AuditedObject("alert channel", ("name", "kind", "url", "secret", "kinds", "enabled")),
     tables.ExecutorSettings: AuditedObject("scheduler", ("settings",), name="executor", identity="executor"),
     tables.Installation: AuditedObject("installation", ("executor",), name=None, records_new=False),
     tables.Person: AuditedObject("person", ("name", "email", "is_administrator", "disabled_at")),
@@ -81,9 +90,15 @@ _VERBS: Mapping[tuple[type, str], Callable[[Any], str]] = {
     (tables.AccessToken, "revoked_at"): lambda _value: "revoke",
 }
 # Columns with the name of who launched it. They also have a column with the person.
+_AUDITED_TABLES: set[str] = {inspect(model).local_table.name for model in OBJECTS}
+_CHANGED = re.compile(r'\b(?:INSERT\s+INTO|UPDATE|DELETE\s+FROM)\s+"?(\w+)', re.IGNORECASE)
 _AUTHORS = {tables.Run: "launched_by", tables.Study: "started_by", tables.BulkAction: "requested_by"}
-# The secret of a shared link grants access.
-_SECRET_FIELDS = ("share_token",)
+# Their values grant access. An entry says only that they are set.
+_SECRET_FIELDS = ("share_token", "secret")
+
+
+class UnrecordedChangeError(RuntimeError):
+    """A statement that changes many rows of an audited table without an entry. It is an error of this program."""
 
 
 def record(
@@ -109,11 +124,43 @@ def record(
     _insert(session, [entry])
 
 
-def record_moves(session: Session, kind: str, ids: Sequence[int], project_id: int) -> None:
-    """Record that one statement moved items into a project."""
-    if ids and _is_recorded(scope := current()):
-        after = {"project_id": project_id}
-        _insert(session, [_entry(scope, "move", kind, each, "", project_id, None, after) for each in ids])
+def record_moves(session: Session, kind: str, before: Mapping[int, int], project_id: int) -> None:
+    """Record that one statement moves items, in their projects before and after."""
+    if _is_recorded(scope := current()):
+        entries = [
+            _entry(scope, "move", kind, each, "", project, {"project_id": old}, {"project_id": project_id})
+            for each, old in before.items()
+            if old != project_id
+            for project in (old, project_id)
+        ]
+        _insert(session, entries)
+
+
+def record_in(
+    session: Session,
+    projects: Iterable[int | None],
+    action: str,
+    kind: str,
+    object_id: object,
+    object_name: str,
+    after: Mapping[str, Any] | None = None,
+) -> None:
+    """Record an action of a person or a token in each project that it touches. None is the installation."""
+    if _is_recorded(scope := current()):
+        named = (scope, action, kind, object_id, object_name)
+        _insert(session, [_entry(*named, project, None, after) for project in projects])
+
+
+def record_refused(session: Session, person: Person | None, email: str, address: str) -> None:
+    """Record a refused sign-in. Skip it beyond the limits of an hour, so that nobody can fill the disk."""
+    kind, object_id, name = ("person", str(person.id), person.name) if person else ("unknown account", "", email)
+    entry = AuditEntry
+    same = (entry.kind == kind, entry.object_id == object_id, entry.action == "refuse sign-in")
+    recent = select(func.count()).where(*same, entry.at > utc_now() - timedelta(hours=1))
+    of_address = session.scalar(recent.where(entry.address == address[:100])) or 0
+    if of_address < MAX_REFUSED_FROM_ADDRESS and (session.scalar(recent) or 0) < MAX_REFUSED:
+        # Somebody may have typed a password into the wrong field.
+        record(session, "refuse sign-in", kind, object_id, name if person or "@" in name else "", address=address)
 
 
 def _entry(
@@ -144,14 +191,14 @@ def _entry(
 
 
 def _insert(session: Session, entries: list[dict[str, Any]]) -> None:
-    with backend_rights():
-        session.connection().execute(insert(AuditEntry), entries)
+    if entries:
+        with backend_rights():
+            session.connection().execute(insert(AuditEntry), entries)
 
 
 def _is_recorded(scope: Scope) -> bool:
-    """Return True for actions of a person or of a token, except of programs that report what happened."""
-    is_known = scope.person_id is not None or scope.token_id is not None
-    return is_known and scope.attempt is None and not (scope.scopes and scope.scopes <= REPORTING)
+    """Return True for actions of a person, a token or a command, except of programs that report what happened."""
+    return bool(scope.name) and scope.attempt is None and not (scope.scopes and scope.scopes <= REPORTING)
 
 
 @event.listens_for(Session, "before_flush")
@@ -172,11 +219,11 @@ def _record_changes(session: Session, _context: UOWTransaction) -> None:
     scope = current()
     if not _is_recorded(scope):
         return
-    entries = []
+    entries: list[dict[str, Any]] = []
     for row in session.new:
         spec = OBJECTS.get(type(row))
         if spec is not None and spec.records_new:
-            entries.append(_of_row(session, scope, row, spec, "create", None, _values(row, spec)))
+            entries += _of_row(session, scope, row, spec, "create", None, _values(row, spec))
         elif isinstance(row, tables.RunChange):
             entries.append(_of_settings(session, scope, row))
     for row in session.dirty:
@@ -184,13 +231,40 @@ def _record_changes(session: Session, _context: UOWTransaction) -> None:
         if spec is not None and (changed := _changes(row, spec)):
             before = {name: value[0] for name, value in changed.items()}
             after = {name: value[1] for name, value in changed.items()}
-            entries.append(_of_row(session, scope, row, spec, _verb(row, changed), before, after))
+            entries += _of_row(session, scope, row, spec, _verb(row, changed), before, after)
     for row in session.deleted:
         spec = OBJECTS.get(type(row))
         if spec is not None:
-            entries.append(_of_row(session, scope, row, spec, "delete", _values(row, spec), None))
-    if entries:
-        _insert(session, entries)
+            entries += _of_row(session, scope, row, spec, "delete", _values(row, spec), None)
+    _insert(session, entries)
+
+
+@event.listens_for(Session, "do_orm_execute")
+def _refuse_unrecorded_rows(state: ORMExecuteState) -> None:
+    # SQLAlchemy sends a list of rows as it sends those of a flush, which the other listener lets through.
+    if state.is_orm_statement and isinstance(state.parameters, list):
+        _refuse_unrecorded(f"UPDATE {getattr(state.statement, 'table', '')}", state.execution_options)
+
+
+@event.listens_for(Engine, "before_cursor_execute")
+def _refuse_unrecorded_statement(
+    _connection: Connection, _cursor: Any, statement: str, _parameters: Any, context: Any, _executemany: bool
+) -> None:
+    compiled, options = context.compiled, context.execution_options
+    is_read = compiled is not None and compiled.statement.is_select and not compiled.ctes
+    # Statements of a flush have the cache of their mapper.
+    if not is_read and options.get("compiled_cache") is None:
+        _refuse_unrecorded(statement, options)
+
+
+def _refuse_unrecorded(statement: str, options: Mapping[str, Any]) -> None:
+    if options.get("audited") or not _is_recorded(current()):
+        return
+    if wrong := {*_CHANGED.findall(statement)} & _AUDITED_TABLES:
+        raise UnrecordedChangeError(
+            f"A statement changes {', '.join(sorted(wrong))} without an entry in the audit log. Add the entry, and run "
+            f"the statement with the option AUDITED: {statement[:500]}"
+        )
 
 
 def _of_row(
@@ -201,10 +275,14 @@ def _of_row(
     action: str,
     before: Mapping[str, Any] | None,
     after: Mapping[str, Any] | None,
-) -> dict[str, Any]:
+) -> Iterator[dict[str, Any]]:
+    """Yield the entry of a changed row, and for a moved one also that of its project before."""
     name = str(_loaded(row, spec.name) or "") if spec.name else _name_of(session, row)
-    identity, project = _loaded(row, spec.identity), _project_of(session, row)
-    return _entry(scope, action, spec.kind, identity, name, project, before, after)
+    named = spec.kind, _loaded(row, spec.identity), name
+    if before and after and before.get("project_id") is not None:
+        moved = {"project_id": before["project_id"]}, {"project_id": after["project_id"]}
+        yield _entry(scope, "move", *named, before["project_id"], *moved)
+    yield _entry(scope, action, *named, _project_of(session, row), before, after)
 
 
 def _of_settings(session: Session, scope: Scope, change: tables.RunChange) -> dict[str, Any]:
@@ -228,21 +306,22 @@ def _name_of(session: Session, row: Any) -> str:
 
 
 def _project_of(session: Session, row: Any) -> int | None:
-    """Return the project of an object, also over its run. None for objects of the installation."""
-    if isinstance(row, tables.Project):
-        return row.id
-    if (project := _loaded(row, "project_id")) is not None:
+    """Return the project of an object, also over another one such as its run. None for objects of the installation."""
+    way = PROJECT_OF[row.__tablename__]
+    if (project := _loaded(row, way.column if isinstance(way, Own) else "project_id")) is not None:
         return int(project)
-    run_id = _loaded(row, "run_id")
-    # Not from the session: a deleted row must not be loaded again.
-    if run_id is not None and not isinstance(row, tables.AccessToken):
-        run = session.identity_map.get(inspect(tables.Run).identity_key_from_primary_key((run_id,)))
-        if run is not None:
-            return int(run.project_id)
-        with backend_rights():
-            query = tables.Run.__table__.select().with_only_columns(tables.Run.project_id)
-            return session.connection().execute(query.where(tables.Run.id == run_id)).scalar()
+    for each in (way,) if isinstance(way, Through) else way.ways if isinstance(way, AnyOf) else ():
+        if isinstance(each, Through) and (key := _loaded(row, each.column)) is not None:
+            # A parent that was deleted too is only in the session.
+            parent = session.identity_map.get(identity_key(_model_of(each.table), key))
+            found = [_project_of(session, parent)] if parent is not None else projects_of(session, each.table, [key])
+            return next(iter(found), None)
     return None
+
+
+@cache
+def _model_of(table: str) -> type[tables.Base]:
+    return next(mapper.class_ for mapper in tables.Base.registry.mappers if mapper.class_.__tablename__ == table)
 
 
 def _loaded(row: Any, name: str) -> Any:
@@ -260,7 +339,11 @@ def _changes(row: Any, spec: AuditedObject) -> dict[str, tuple[Any, Any]]:
     attributes = inspect(row).attrs
     for name in spec.fields:
         history = attributes[name].history
-        if history.added and (before := history.deleted[0] if history.deleted else None) != history.added[0]:
+        if name == "tags":
+            if history.added or history.deleted:
+                kept = history.unchanged or ()
+                changed[name] = tuple(_shown(name, [*kept, *(each or ())]) for each in (history.deleted, history.added))
+        elif history.added and (before := history.deleted[0] if history.deleted else None) != history.added[0]:
             changed[name] = (_shown(name, before), _shown(name, history.added[0]))
     return changed
 
@@ -273,9 +356,17 @@ def _verb(row: Any, changed: Mapping[str, Any]) -> str:
 
 
 def _shown(name: str, value: Any) -> Any:
+    if value is None:
+        return None
     if name in _SECRET_FIELDS:
-        return None if value is None else "secret"
-    if name in ("role", "open_role") and value is not None:
+        return "secret"
+    if name == "url":
+        # The rest may contain a secret, as the addresses of Slack do.
+        parts = urlsplit(value)
+        return f"{parts.scheme}://{(parts.hostname or '') if parts.scheme in ('http', 'https') else ''}…"
+    if name == "tags":
+        return sorted(each.tag for each in value)
+    if name in ("role", "open_role"):
         return ROLE_NAMES[value]
     return _plain(value)
 

@@ -92,6 +92,12 @@ def list_people(session: Session) -> Sequence[Person]:
     return session.scalars(named.order_by(func.lower(Person.name), Person.id)).all()
 
 
+def list_administrators(session: Session) -> Sequence[str]:
+    """Return the names of the enabled administrators of the installation."""
+    enabled = (Person.is_administrator.is_(True), Person.disabled_at.is_(None))
+    return session.scalars(select(Person.name).where(*enabled).order_by(func.lower(Person.name))).all()
+
+
 def add(session: Session, name: str, email: str | None, *, is_administrator: bool = False) -> Person:
     """Add a person. The first one is the owner of what there is. Raise Conflict for a taken e-mail."""
     _lock_accounts(session)

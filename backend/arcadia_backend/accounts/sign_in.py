@@ -91,9 +91,8 @@ def check_password(database: Database, limit: PasswordLimit, who: str | int, pas
         is_right = matches(person.password_hash if person is not None else None, password)
         if not is_right or not is_enabled(person):
             count()
-            if person is not None:
-                with database.write() as session:
-                    audit.record(session, "refuse sign-in", "person", person.id, person.name, address=address)
+            with database.write() as session:
+                audit.record_refused(session, person, account, address)
             raise WrongPassword
     assert person is not None  # noqa: S101 - `matches` returns False without a hash
     return person.id

@@ -10,6 +10,7 @@ from fastapi import APIRouter, Query, Response
 from sqlalchemy import Select, select, update
 from sqlalchemy.orm import Session
 
+from arcadia_backend.accounts.audit import record_in
 from arcadia_backend.alerts import rules, service
 from arcadia_backend.alerts.addresses import check_apprise_url, check_webhook_url
 from arcadia_backend.alerts.service import add_delivery, announce_alerts
@@ -81,6 +82,7 @@ def send_test(session: Session, channel: AlertChannel) -> rules.AlertDelivery:
     session.add(alert)
     session.flush()
     delivery = add_delivery(session, alert.id, channel.id)
+    record_in(session, [None], "test", "alert channel", channel.id, channel.name)
     announce_alerts(session)
     return _to_delivery(delivery, alert.title, channel.name)
 
@@ -96,6 +98,7 @@ def send_again(session: Session, delivery_id: int) -> rules.AlertDelivery:
     _refuse_switched_off(channel)
     delivery.state, delivery.tries, delivery.next_try_at, delivery.ended_at = "waiting", 0, utc_now(), None
     session.flush()
+    record_in(session, [None], "send again", "alert channel", channel.id, channel.name, {"alert": title})
     announce_alerts(session)
     return _to_delivery(delivery, title, channel.name)
 

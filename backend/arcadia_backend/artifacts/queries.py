@@ -23,6 +23,7 @@ from arcadia_backend.database.tables import (
 )
 from arcadia_backend.errors import FieldError, Invalid, NotFound
 from arcadia_backend.projects.service import in_projects, resolve
+from arcadia_backend.web.lookup import hidden_runs
 
 _NUMBER = re.compile(r"v(\d{1,9})")
 _LISTED = 20
@@ -177,6 +178,7 @@ def to_versions(session: Session, versions: Sequence[ArtifactVersion]) -> list[s
     aliases: dict[int, list[str]] = {}
     for alias in session.scalars(select(ArtifactAlias).where(ArtifactAlias.artifact_id.in_(ids))):
         aliases.setdefault(alias.version_id, []).append(alias.alias)
+    hidden = hidden_runs(session, (each.run_id for each in versions))
     return [
         schemas.ArtifactVersion(
             id=each.id,
@@ -195,8 +197,8 @@ def to_versions(session: Session, versions: Sequence[ArtifactVersion]) -> list[s
             metadata=each.details,
             step=each.step,
             created_at=each.created_at,
-            run_id=each.run_id,
-            run_name=each.run_name,
+            run_id=None if each.run_id in hidden else each.run_id,
+            run_name=None if each.run_id in hidden else each.run_name,
         )
         for each in versions
     ]

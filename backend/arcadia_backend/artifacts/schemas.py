@@ -136,7 +136,9 @@ class ArtifactVersion(BaseModel):
     metadata: dict[str, Any]
     step: int | None
     created_at: datetime
-    run_id: int | None = Field(description="The run that made it first, which may be deleted.")
+    run_id: int | None = Field(
+        description="The run that made it first, which may be deleted. Null if you have no access to it."
+    )
     run_name: str | None
 
 

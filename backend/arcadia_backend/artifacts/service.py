@@ -183,9 +183,11 @@ def delete_version(session: Session, artifact: Artifact, version: ArtifactVersio
     """Delete a version, and the files that no other version has. Delete the artifact with its last version."""
     lock_artifacts(session)
     files = session.scalars(select(ArtifactEntry.file_id).where(ArtifactEntry.version_id == version.id)).all()
-    session.execute(delete(ArtifactVersion).where(ArtifactVersion.id == version.id))
+    session.delete(version)
+    session.flush()
     if _newest(session, artifact.id) is None:
-        session.execute(delete(Artifact).where(Artifact.id == artifact.id))
+        session.delete(artifact)
+        session.flush()
     _delete_unused(session, [file_id for file_id in dict.fromkeys(files) if file_id is not None])
     announce(session, artifact.project_id)
 

@@ -65,10 +65,13 @@ def read_account(db: Db, settings: CurrentSettings) -> schemas.Account:
     scope = current()
     with db.read() as session:
         person = people.find_person(session, scope.person_id) if scope.person_id is not None else None
+        has_role = scope.everything or bool(scope.projects)
         return schemas.Account(
             person=to_person(session, person) if person is not None and not person.is_owner else None,
             is_administrator=scope.everything,
             can_create_first=person is not None and person.is_owner,
+            has_role=has_role,
+            administrators=[] if has_role else [*people.list_administrators(session)],
             session_id=scope.session_id,
             fresh_until=sign_in.fresh_until(session, scope.session_id),
             proofs=_proofs(session, person, settings) if person is not None and scope.session_id is not None else [],

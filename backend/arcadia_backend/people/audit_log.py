@@ -1,8 +1,8 @@
 """/audit: the audit log with filters, and its export. Administrators of a project see the entries of the project."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from datetime import datetime
-from typing import Annotated
+from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends, Query
 from fastapi.responses import StreamingResponse
@@ -32,7 +32,7 @@ def read_filters(
     until: datetime | None = None,
 ) -> list[ColumnElement[bool]]:
     """Return the conditions for the entries that the caller may see and asks for."""
-    entry, scope = tables.AuditEntry, current()
+    entry = tables.AuditEntry
     equal = (
         (entry.person_id, person_id),
         (entry.project_id, project_id),
@@ -45,10 +45,16 @@ def read_filters(
         conditions.append(entry.at >= since)
     if until is not None:
         conditions.append(entry.at < until)
-    if not scope.everything:
-        projects = scope.projects_as(Role.ADMINISTRATOR)
-        conditions.append(entry.project_id.in_(projects) if projects else false())
-    return conditions
+    return [*conditions, *_visible()]
+
+
+def _visible() -> list[ColumnElement[bool]]:
+    """Return the condition for entries that the caller may see."""
+    scope = current()
+    if scope.everything:
+        return []
+    projects = scope.projects_as(Role.ADMINISTRATOR)
+    return [tables.AuditEntry.project_id.in_(projects) if projects else false()]
 
 
 Filters = Annotated[list[ColumnElement[bool]], Depends(read_filters)]
@@ -69,6 +75,32 @@ def list_audit(
         rows = session.scalars(_newest(filters, before, limit + 1)).all()
     items = [schemas.AuditEntry.model_validate(row) for row in rows[:limit]]
     return schemas.AuditPage(items=items, next_before=items[-1].id if len(rows) > limit else None)
+
+
+@router.get("/audit/facets")
+def read_audit_facets(db: Db) -> schemas.AuditFacets:
+    """Return the kinds, actions, people and projects of the entries that you may see."""
+    entry, person, project = tables.AuditEntry, tables.Person, tables.Project
+    with db.read() as session:
+
+        def values(column: Any) -> Sequence[Any]:
+            return session.scalars(select(column).where(column.is_not(None), *_visible()).distinct()).all()
+
+        people = session.scalars(select(person).where(person.id.in_(values(entry.person_id))).order_by(person.name))
+        ids = values(entry.project_id)
+        recorded = select(entry.project_id, entry.object_name).where(entry.kind == "project", entry.project_id.in_(ids))
+        names = dict(session.execute(recorded.order_by(entry.id)).all())
+        names |= dict(session.execute(select(project.id, project.name).where(project.id.in_(ids))).all())
+        is_administrator = current().everything
+        return schemas.AuditFacets(
+            kinds=sorted(values(entry.kind)),
+            actions=sorted(values(entry.action)),
+            people=[
+                schemas.AuditedPerson(id=each.id, name=each.name, email=each.email if is_administrator else None)
+                for each in people
+            ],
+            projects=[schemas.AuditedProject(id=number, name=names.get(number, "")) for number in sorted(ids)],
+        )
 
 
 @router.get("/audit/export", response_class=StreamingResponse)

@@ -8,7 +8,7 @@ from arcadia_backend.accounts.device_login import PollState
 from arcadia_backend.config import CurrentSettings
 from arcadia_backend.database import tables
 from arcadia_backend.database.engine import Db
-from arcadia_backend.database.scope import ALL, current
+from arcadia_backend.database.scope import current
 from arcadia_backend.errors import Conflict, NotFound, Problem
 from arcadia_backend.people import schemas
 from arcadia_backend.people.account import check_scopes, own_account, to_token
@@ -82,7 +82,7 @@ def revoke_own_token(db: Db) -> Response:
     with db.write() as session:
         token = tokens.find_token(session, scope.token_id, scope.person_id)
         tokens.revoke(session, token)
-        if scope.scopes != ALL and "write" not in scope.scopes:
+        if scope.scopes <= audit.REPORTING:
             audit.record(session, "revoke", "token", token.id, token.name)
     return Response(status_code=204)
 

@@ -189,6 +189,10 @@ class Account(BaseModel):
     person: Person | None = Field(description="Null without accounts, and with ARCADIA_TOKEN.")
     is_administrator: bool = Field(description="True if the caller may administer the installation.")
     can_create_first: bool = Field(description="True if nobody has an account yet, and the caller may create one.")
+    has_role: bool = Field(description="True if you have a role in any project, or administer the installation.")
+    administrators: list[str] = Field(
+        description="Names of administrators of the installation, who can give you a role. Empty if you have one."
+    )
     session_id: int | None
     fresh_until: datetime | None = Field(
         description="Until when this browser may change credentials. Null if the person has to sign in again for that."
@@ -320,6 +324,28 @@ class AuditEntry(BaseModel):
     project_id: int | None
     before: dict[str, Any] | None = Field(description="Old values of the changed settings.")
     after: dict[str, Any] | None = Field(description="New values.")
+
+
+class AuditedPerson(PersonRef):
+    """A person with entries in the audit log."""
+
+    email: str | None = Field(description="Only administrators of the installation see it.")
+
+
+class AuditedProject(BaseModel):
+    """A project with entries in the audit log."""
+
+    id: int
+    name: str = Field(description="The last one, if it was deleted.")
+
+
+class AuditFacets(BaseModel):
+    """Values to filter the audit log by: those that occur in the entries that you may see."""
+
+    kinds: list[str]
+    actions: list[str]
+    people: list[AuditedPerson] = Field(description="With the names that they have now.")
+    projects: list[AuditedProject]
 
 
 class AuditPage(BaseModel):

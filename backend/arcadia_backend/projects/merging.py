@@ -1,12 +1,14 @@
 """Merging of projects, inside the caller's transaction."""
 
 import secrets
+from collections import Counter
 from collections.abc import Mapping
+from typing import Any, cast
 
-from sqlalchemy import select, update
+from sqlalchemy import CursorResult, select, update
 from sqlalchemy.orm import Session
 
-from arcadia_backend.accounts.audit import record_moves
+from arcadia_backend.accounts.audit import AUDITED, record_in
 from arcadia_backend.database.columns import utc_now
 from arcadia_backend.database.tables import (
     MAIN,
@@ -41,28 +43,32 @@ def merge(session: Session, source: Project, into: str) -> Project:
         raise Conflict(f"The texts of the two projects have more than {MAX_TEXT:,} characters. Shorten one first.")
     target.text = text
     target.pinned_report_id = target.pinned_report_id or source.pinned_report_id
-    _move_all(session, source, target)
+    moved = _move_all(session, source, target)
     # Lock both in the order of their ids, because saving a board locks its project.
     for project_id in sorted((source.id, target.id)):
         find_project(session, project_id, lock=True)
     # Runs that were created before the lock and committed after the first move.
-    _move_all(session, source, target)
+    moved += _move_all(session, source, target)
     _merge_boards(session, source, target)
     _move_views(session, source, target)
     _move_artifacts(session, source, target)
-    record_moves(session, "project", [source.id], target.id)
     source_id = source.id
+    record_in(session, (source_id, target.id), "merge", "project", source_id, source.name, {"into": target.id, **moved})
     session.delete(source)
     session.flush()
     announce_projects(session, source_id, target.id)
     return target
 
 
-def _move_all(session: Session, source: Project, target: Project) -> None:
+def _move_all(session: Session, source: Project, target: Project) -> Counter[str]:
+    """Move runs, studies and reports. Return their numbers for the audit log."""
+    moved: Counter[str] = Counter()
     # A transaction locks a study before its runs.
-    for model in (Study, Run, Report):
-        moved = update(model).where(model.project_id == source.id).values(project_id=target.id)
-        session.execute(moved, execution_options={"synchronize_session": False})
+    for name, model in (("studies", Study), ("runs", Run), ("reports", Report)):
+        of_source = update(model).where(model.project_id == source.id).values(project_id=target.id)
+        result = session.execute(of_source, execution_options={"synchronize_session": False, **AUDITED})
+        moved[name] += cast("CursorResult[Any]", result).rowcount
+    return moved
 
 
 def _merge_boards(session: Session, source: Project, target: Project) -> None:

@@ -10,7 +10,7 @@ from sqlalchemy import ColumnElement, func, select, update
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import InstrumentedAttribute, Session
 
-from arcadia_backend.accounts.audit import record_moves
+from arcadia_backend.accounts.audit import AUDITED, record_moves
 from arcadia_backend.database import tables
 from arcadia_backend.database.engine import after_commit
 from arcadia_backend.database.tables import MAIN, MAIN_ID, Artifact, Report, Run, Study, StudyRun, name_key
@@ -222,6 +222,8 @@ def _unknown(session: Session, name: str) -> str:
 
 
 _TAKEN = "There is already a project {!r}. Names differ in more than case."
+# Another project has the name, but the caller must not learn this.
+_UNUSABLE = "The name {!r} cannot be used. Choose another one."
 _ITEMS: tuple[tuple[type[Run] | type[Study] | type[Report] | type[Artifact], str, str], ...] = (
     (Run, "run", "runs"),
     (Study, "study", "studies"),
@@ -241,6 +243,7 @@ def create(session: Session, new: CreateProject) -> tables.Project:
 
 def edit(session: Session, project: tables.Project, changes: EditProject) -> None:
     """Change a project. Raise Conflict for a name that is taken."""
+    taken = _TAKEN if changes.name and _find_id(session, changes.name) is not None else _UNUSABLE
     if changes.name is not None and changes.name != project.name:
         if project.id == MAIN_ID:
             raise Conflict(f"{MAIN} cannot be renamed, because it gets everything without a project.")
@@ -253,7 +256,7 @@ def edit(session: Session, project: tables.Project, changes: EditProject) -> Non
         if changes.executor is not None:
             require_set_up(session, changes.executor)
         project.executor = changes.executor
-    flush_name(session, _TAKEN.format(project.name))
+    flush_name(session, taken.format(project.name))
     announce_projects(session, project.id)
 
 
@@ -299,8 +302,9 @@ def _move(session: Session, project: tables.Project, model: Any, ids: Sequence[i
     """Move items in the order of their ids, as all transactions lock them. Return the ids of those that exist."""
     query = select(model.id, model.project_id).where(model.id.in_(ids)).order_by(model.id).with_for_update()
     before: dict[int, int] = {row.id: row.project_id for row in session.execute(query)}
-    record_moves(session, model.__name__.lower(), list(before), project.id)
-    session.execute(update(model).where(model.id.in_(before)).values(project_id=project.id))
+    record_moves(session, model.__name__.lower(), before, project.id)
+    moved = update(model).where(model.id.in_(before)).values(project_id=project.id)
+    session.execute(moved, execution_options=AUDITED)
     announce_projects(session, project.id, *before.values())
     return list(before)
 

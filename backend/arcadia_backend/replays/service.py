@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from datetime import datetime
 
 from pydantic import BaseModel, ConfigDict, Field
-from sqlalchemy import delete, func, or_, select
+from sqlalchemy import func, or_, select
 from sqlalchemy.orm import Session
 
 from arcadia_backend.database import tables
@@ -245,7 +245,9 @@ def discard_recording(session: Session, job: Job) -> None:
         return
     forget_analyses(session, made)
     announce_files(session, job.run_id)
-    session.execute(delete(tables.Replay).where(tables.Replay.job_id == job.id))
+    for replay in made:
+        session.delete(replay)
+    session.flush()
     choose_poster(session, find_run(session, job.require_run_id()))
 
 

@@ -3,13 +3,15 @@
 from datetime import datetime, timedelta
 from pathlib import Path
 
-from sqlalchemy import func, select
+from sqlalchemy import case, func, select
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
 
 from arcadia_backend.alerts.service import raise_run_end
 from arcadia_backend.config import Settings
 from arcadia_backend.database.columns import utc_now
+from arcadia_backend.database.rights import backend_rights
+from arcadia_backend.database.scope import current
 from arcadia_backend.database.tables import Attempt, Run
 from arcadia_backend.errors import Conflict, FieldError, Invalid, NotFound
 from arcadia_backend.events import digest_of, is_other_registration, to_datetime
@@ -146,6 +148,10 @@ def report(session: Session, settings: Settings, request: ReportRun) -> tuple[Ru
     created = None if run is not None else _create(session, request)
     run = run or created or _find(session, request.key)
     if run is None:
+        with backend_rights(session):
+            is_hidden = _find(session, request.key) is not None
+        if is_hidden:
+            raise Conflict(f"You have no access any more to your run with the key {request.key}. Use another key.")
         raise Conflict(f"The run with the key {request.key} was deleted at the same time. Send the request again.")
     # Another transaction may have added this writer before.
     attempt = _find_attempt(session, run, request.writer) or _add_writer(session, settings, run, request)
@@ -174,8 +180,10 @@ def find_writer(session: Session, run_id: int, writer: str, *, lock: bool = Fals
 
 
 def _find(session: Session, key: str) -> Run | None:
-    """Return the run with a key, locked."""
-    return session.scalar(select(Run).where(Run.reported_key == key).with_for_update())
+    """Return the run with a key, locked. If several people have used the key, prefer the caller's own run."""
+    is_own = case((Run.person_id == current().person_id, 0), else_=1)
+    query = select(Run).where(Run.reported_key == key).order_by(is_own, Run.id).limit(1)
+    return session.scalar(query.with_for_update())
 
 
 def _compare_registration(session: Session, run: Run, attempt: Attempt, request: ReportRun) -> None:

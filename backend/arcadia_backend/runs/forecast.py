@@ -11,8 +11,10 @@ from sqlalchemy.orm import Session
 
 from arcadia_backend.configuration import queue_for
 from arcadia_backend.database.columns import utc_now
+from arcadia_backend.database.rights import backend_rights
 from arcadia_backend.database.tables import ArchiveImport, Attempt, Run, Worker
 from arcadia_backend.metrics.points import MetricSeries, training_seconds
+from arcadia_backend.web.lookup import hidden_runs
 from arcadia_backend.workers import connected_workers
 from arcadia_workers.contract.config import RunConfig
 from arcadia_workers.contract.config.problems import title_of
@@ -206,7 +208,7 @@ def _capacity(workers: list[Worker]) -> WorkerCapacity:
 
 @dataclass
 class _Queue:
-    """One queue with its connected workers."""
+    """One queue with its connected workers. It has the runs of all projects, of which only numbers are shown."""
 
     session: Session
     queue: QueueName
@@ -215,7 +217,8 @@ class _Queue:
 
     def count_ahead(self, priority: int) -> int:
         """Return the number of queued runs that start before a new one."""
-        return self.session.scalar(select(func.count()).where(*self._ahead(priority))) or 0
+        with backend_rights(self.session):
+            return self.session.scalar(select(func.count()).where(*self._ahead(priority))) or 0
 
     def wait_behind(self, priority: int, ahead: int) -> tuple[float | None, str | None]:
         """Return the seconds until a new run starts, or None and the reason why they are unknown.
@@ -226,6 +229,15 @@ class _Queue:
             return None, f"No {self.queue.upper()} worker is connected."
         if ahead > MAX_PLACED_RUNS:
             return None, f"{ahead:,} runs are ahead in the queue."
+        with backend_rights(self.session):
+            starts_in, unknown = self._place(priority)
+        if starts_in is not None:
+            return starts_in, None
+        name = "A run" if hidden_runs(self.session, unknown) else f"Run {min(unknown)}"
+        return None, f"{name} is ahead, and no run like it has been measured here."
+
+    def _place(self, priority: int) -> tuple[float | None, list[int]]:
+        """Return the seconds until a worker is free, and the runs that end at an unknown time."""
         free_at: list[float] = []
         unknown: list[int] = []
         for worker in self.workers:
@@ -247,9 +259,7 @@ class _Queue:
                 unknown.append(row.id)
             else:
                 heapq.heapreplace(free_at, free_at[0] + seconds)
-        if free_at:
-            return free_at[0], None
-        return None, f"Run {min(unknown)} is ahead, and no run like it has been measured here."
+        return (free_at[0] if free_at else None), unknown
 
     def _ahead(self, priority: int) -> tuple[ColumnElement[bool], ...]:
         is_waiting = (Run.state == "queued", Run.queue == self.queue, Run.executor == WORKERS)
@@ -257,11 +267,13 @@ class _Queue:
 
     def _seconds_left(self, run_id: int) -> float | None:
         """Return the seconds until a run ends, as it reports or as runs like it took."""
-        run = self.session.get(Run, run_id)
+        # Not the row itself, which the session would keep for later readers.
+        columns = (Run.seconds_left, Run.algorithm, Run.env, Run.step, Run.total_steps)
+        run = self.session.execute(select(*columns).where(Run.id == run_id)).first()
         if run is None:
             return 0.0
         if run.seconds_left is not None:
-            return run.seconds_left
+            return float(run.seconds_left)
         return self._run_seconds((run.algorithm, run.env), (run.total_steps or 0) - run.step)
 
     def _run_seconds(self, kind: RunKind, steps: int) -> float | None:

@@ -23,6 +23,7 @@ from arcadia_backend.runs.expressions.sql import Translator
 from arcadia_backend.runs.filters import Filters, filter_conditions
 from arcadia_backend.runs.queries import computed_values, find_studies, shown_fields, state_reasons
 from arcadia_backend.runs.states import to_actions
+from arcadia_backend.web.lookup import hidden_runs
 from arcadia_workers.contract.values import LARGEST, MAX_ID, storable
 
 SORTABLE = (
@@ -310,10 +311,11 @@ def to_page(
         for run_id, values in computed_values(session, [run.id for run in rows.runs], columns).items():
             included[run_id]["computed"] = values
     counts = count_checkpoints(session, [run.id for run in rows.runs])
+    hidden = hidden_runs(session, (run.parent_run_id for run in rows.runs))
     actions: dict[schemas.RunActions, int] = {}
     items = []
     for run in rows.runs:
-        fields = shown_fields(run, reasons[run.id])
+        fields = shown_fields(run, reasons[run.id], hidden)
         if run.failure_message is not None:
             fields["failure"] = schemas.FailureMessage(message=run.failure_message)
         fields["actions"] = actions.setdefault(to_actions(run, counts.get(run.id, NO_CHECKPOINTS)), len(actions))

@@ -2,7 +2,7 @@
 
 import math
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -13,6 +13,7 @@ from arcadia_backend.checkpoints.availability import NO_CHECKPOINTS, CheckpointC
 from arcadia_backend.colors import color_of
 from arcadia_backend.database import tables
 from arcadia_backend.database.columns import utc_now
+from arcadia_backend.database.rights import backend_rights
 from arcadia_backend.database.tables import Attempt, Run
 from arcadia_backend.errors import FieldError, Invalid
 from arcadia_backend.metrics.points import training_seconds
@@ -22,6 +23,7 @@ from arcadia_backend.runs.expressions.nodes import COLUMN_BY_NAME, Value
 from arcadia_backend.runs.expressions.sql import Translator
 from arcadia_backend.runs.schemas import RunStartStep
 from arcadia_backend.runs.states import to_actions
+from arcadia_backend.web.lookup import hidden_runs
 from arcadia_backend.workers import connected_workers, has_plugins, missing_reason
 from arcadia_workers.contract.config.problems import title_of
 from arcadia_workers.contract.events import RolePlace
@@ -135,9 +137,15 @@ def to_schemas(session: Session, runs: Sequence[tables.Run]) -> list[schemas.Run
     """Return the schemas of runs."""
     ids = [run.id for run in runs]
     reasons, seconds, studies = state_reasons(session, runs), training_seconds(session, ids), find_studies(session, ids)
-    counts = count_checkpoints(session, ids)
+    counts, hidden = count_checkpoints(session, ids), hidden_runs(session, (run.parent_run_id for run in runs))
     return [
-        _to_schema(run, reasons[run.id], seconds[run.id], studies.get(run.id), counts.get(run.id, NO_CHECKPOINTS))
+        _to_schema(
+            run,
+            shown_fields(run, reasons[run.id], hidden),
+            seconds[run.id],
+            studies.get(run.id),
+            counts.get(run.id, NO_CHECKPOINTS),
+        )
         for run in runs
     ]
 
@@ -256,13 +264,14 @@ def _waiting_reason(run: tables.Run, queue: QueueName, workers: list[tables.Work
 
 
 def _queue_positions(session: Session, queues: Iterable[str]) -> dict[int, int]:
-    """Return the number of runs ahead of each queued run."""
+    """Return the number of runs ahead of each queued run. Those that the caller does not see count too."""
     positions: dict[int, int] = {}
     for queue in queues:
         is_waiting = (tables.Run.state == "queued", tables.Run.queue == queue, tables.Run.executor == WORKERS)
         waiting = select(tables.Run.id).where(*is_waiting)
         ordered = waiting.order_by(tables.Run.priority.desc(), tables.Run.created_at, tables.Run.id)
-        positions.update((run_id, place) for place, run_id in enumerate(session.scalars(ordered)))
+        with backend_rights(session):
+            positions.update((run_id, place) for place, run_id in enumerate(session.scalars(ordered)))
     return positions
 
 
@@ -270,10 +279,12 @@ def _finite(value: float | None) -> float | None:
     return value if value is not None and math.isfinite(value) else None
 
 
-def shown_fields(run: tables.Run, reason: str | None) -> dict[str, Any]:
-    """Return the fields that a run has in a list and elsewhere."""
+def shown_fields(run: tables.Run, reason: str | None, hidden: Container[int]) -> dict[str, Any]:
+    """Return the fields that a run has in a list and elsewhere. `hidden` has the hidden parents."""
     parent = None
-    if run.parent_run_id is not None:
+    if run.parent_run_id in hidden:
+        parent = schemas.Parent(run_id=None, checkpoint_id=None, step=run.parent_step)
+    elif run.parent_run_id is not None:
         parent = schemas.Parent(run_id=run.parent_run_id, checkpoint_id=run.parent_checkpoint_id, step=run.parent_step)
     is_training = run.state == "running" and not _has_all_steps(run)
     return {name: getattr(run, name) for name in _SHOWN_COLUMNS} | {
@@ -292,7 +303,7 @@ def shown_fields(run: tables.Run, reason: str | None) -> dict[str, Any]:
 
 def _to_schema(
     run: tables.Run,
-    reason: str | None,
+    fields: Mapping[str, Any],
     seconds: float,
     study: schemas.StudyOfRun | None,
     checkpoints: CheckpointCount,
@@ -301,7 +312,7 @@ def _to_schema(
     if run.failure_message is not None:
         failure = schemas.Failure(message=run.failure_message, traceback=run.failure_traceback)
     return schemas.Run(
-        **shown_fields(run, reason),
+        **fields,
         reported_key=run.reported_key,
         changed_by=run.changed_by,
         stopped_by=run.stopped_by,

@@ -36,7 +36,7 @@ ManyRunsAction = BulkAction | Literal["move"]
 class Parent(BaseModel):
     """The checkpoint that a fork started from."""
 
-    run_id: int
+    run_id: int | None = Field(description="Null if it is in a project to which you have no access.")
     checkpoint_id: int | None
     step: int | None
 

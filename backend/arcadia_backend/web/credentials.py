@@ -133,7 +133,7 @@ class CallerCredentials:
         if secret:
             return await self._read("token", secret, self._of_token(address))
         if self._owner is None and (person := connection.scope.get(PROXIED_PERSON)):
-            return await self._read("person", person, self._of_proxied)
+            return await self._read("person", person, self._of_proxied(address))
         if cookie := connection.cookies.get(COOKIE):
             if self._owner is not None:
                 cookie = sign_in.of_installation(cookie, self._token)
@@ -232,13 +232,16 @@ class CallerCredentials:
 
         return look_up
 
-    def _of_proxied(self, session: Session, name: str) -> Scope | None:
-        """Return the scope of a person whom a trusted proxy names. Add the person at the first request."""
-        person = people.find_identity(session, people.PROXY_ISSUER, name)
-        if person is None:
-            with self._database.write() as writing:
-                person = people.find_or_add_identity(writing, people.PROXY_ISSUER, name, name, None)
-        return None if person.disabled_at is not None else roles.scope_of(session, person)
+    def _of_proxied(self, address: str) -> Lookup:
+        def look_up(session: Session, name: str) -> Scope | None:
+            """Return the scope of a person whom a trusted proxy names. Add the person at the first request."""
+            person = people.find_identity(session, people.PROXY_ISSUER, name)
+            if person is None:
+                with acting_as(replace(BACKEND, address=address)), self._database.write() as writing:
+                    person = people.find_or_add_identity(writing, people.PROXY_ISSUER, name, name, None)
+            return None if person.disabled_at is not None else roles.scope_of(session, person)
+
+        return look_up
 
     def _note(self, note: Callable[[], None]) -> None:
         """Store the last use. A request must not fail because that cannot be written now."""

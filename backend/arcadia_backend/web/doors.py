@@ -31,6 +31,8 @@ class Right(StrEnum):
     # A person, or a token with the scope write, to end own sessions and tokens. It only takes access away.
     REVOKE = "revoke"
     READ = "read"
+    # As READ, of a person with a role in any project, for what belongs to no project.
+    MEMBER = "member"
     # The role of an editor in the project of the object.
     WRITE = "write"
     # As WRITE, for scripts that log runs.
@@ -148,9 +150,9 @@ installation    POST                /examples
 
 read            GET                 /alerts
 write           POST                /alerts/read
-read            GET                 /alert-rules
+member          GET                 /alert-rules
 installation    ANY                 /alert-rules/**
-read            GET                 /score-rules
+member          GET                 /score-rules
 installation    ANY                 /score-rules/**
 admin-read      GET                 /alert-channels
 admin-fresh     POST                /alert-channels
@@ -165,8 +167,8 @@ write           ANY                 /reports/**
 read            GET                 /events
 read            PUT                 /events/*/watches
 
-read            GET                 /workers
-read            GET                 /executors
+member          GET                 /workers
+member          GET                 /executors
 admin-read      GET                 /executors/**
 installation    PUT                 /executors/default
 admin-fresh     ANY                 /executors/**
@@ -295,6 +297,7 @@ def check_attempt(scope: Scope, path: str) -> None:
 def _check_scopes(right: Right, scope: Scope) -> None:
     needed = {
         Right.READ: {"read"},
+        Right.MEMBER: {"read"},
         Right.LOG: {"log", "write"},
         Right.WRITE: {"write"},
         Right.REVOKE: {"write"},
@@ -322,6 +325,7 @@ _OBJECT = re.compile(rf"{API}/(?:reported/)?({'|'.join(_TABLES)})/(\d{{1,15}})(?
 
 # The role that opens a door to people who do not administer the installation.
 ROLES = {
+    Right.MEMBER: Role.VIEWER,
     Right.WRITE: Role.EDITOR,
     Right.LOG: Role.EDITOR,
     Right.PROJECT: Role.ADMINISTRATOR,

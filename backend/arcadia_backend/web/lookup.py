@@ -2,7 +2,7 @@
 
 import asyncio
 import time
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Iterable
 from contextlib import asynccontextmanager
 from typing import Annotated, Literal
 
@@ -13,6 +13,8 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from arcadia_backend.database.engine import Database, Db
+from arcadia_backend.database.rights import backend_rights
+from arcadia_backend.database.scope import current
 from arcadia_backend.database.tables import Attempt, Job, Run, RunOrigin
 from arcadia_backend.errors import Conflict, NotFound, Problem
 from arcadia_backend.live.notices import Topic, Waiter, current_hub
@@ -34,6 +36,16 @@ def find_run(session: Session, run_id: int, *, lock: bool = False) -> Run:
     if run is None:
         raise NotFound(f"There is no run {run_id}.")
     return run
+
+
+def hidden_runs(session: Session, ids: Iterable[int | None]) -> set[int]:
+    """Return which of these runs exist, but not for the caller. Answers must not name them."""
+    if current().everything or not (wanted := {*ids} - {None}):
+        return set()
+    query = select(Run.id).where(Run.id.in_(wanted))
+    visible = {*session.scalars(query)}
+    with backend_rights(session):
+        return {*session.scalars(query)} - visible
 
 
 def require_trained(run: Run, action: str) -> None:

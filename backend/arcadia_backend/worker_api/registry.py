@@ -18,6 +18,7 @@ from arcadia_backend.database.rights import MissingRight
 from arcadia_backend.database.scope import current
 from arcadia_backend.database.tables import Job, Run, Worker
 from arcadia_backend.errors import NotFound, Problem
+from arcadia_backend.web.lookup import hidden_runs
 from arcadia_backend.worker_api.attempts import CHECKED_RUN, StaleAttempt, is_worker_of
 from arcadia_backend.worker_api.jobs import JOBS
 from arcadia_backend.worker_api.runs import RUNS
@@ -127,7 +128,10 @@ def leave(session: Session, name: str) -> None:
 def list_workers(session: Session) -> list[workers.Worker]:
     """Return the workers by name."""
     now = utc_now()
-    query = select(Worker).where(Worker.last_seen_at > now - DELETED_AFTER).order_by(Worker.name)
+    listed = session.scalars(
+        select(Worker).where(Worker.last_seen_at > now - DELETED_AFTER).order_by(Worker.name)
+    ).all()
+    hidden = hidden_runs(session, (worker.run_id for worker in listed))
     return [
         workers.Worker(
             name=worker.name,
@@ -135,7 +139,7 @@ def list_workers(session: Session) -> list[workers.Worker]:
             queue=worker.queue,
             executor=worker.executor,
             state=("busy" if worker.run_id is not None else "idle") if is_connected(worker, now) else "gone",
-            run_id=worker.run_id if is_connected(worker, now) else None,
+            run_id=worker.run_id if is_connected(worker, now) and worker.run_id not in hidden else None,
             job_slots=worker.job_slots,
             last_seen_at=worker.last_seen_at,
             version=worker.version,
@@ -146,7 +150,7 @@ def list_workers(session: Session) -> list[workers.Worker]:
             pid=worker.pid,
             plugins=[workers.WorkerPlugin(**plugin, differs=_differs(plugin)) for plugin in worker.plugins],
         )
-        for worker in session.scalars(query)
+        for worker in listed
     ]
 
 

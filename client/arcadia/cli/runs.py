@@ -84,7 +84,10 @@ def _returns(run: Run) -> str:
 
 def _parent(run: Run) -> str:
     parent = run.data["parent"]
-    return f"run {parent['run_id']} at step {count(parent['step'])}" if parent else ""
+    if not parent:
+        return ""
+    name = "a run of another project" if parent["run_id"] is None else f"run {parent['run_id']}"
+    return f"{name} at step {count(parent['step'])}"
 
 
 def print_groups(

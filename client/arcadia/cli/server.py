@@ -212,7 +212,7 @@ def workers(ctx: typer.Context, as_json: Json = False) -> None:
             worker["host"],
             state(worker["state"]),
             worker["queue"],
-            str(worker["run_id"] or ""),
+            str(worker["run_id"] or ("another project" if worker["state"] == "busy" else "")),
             str(worker["cores"]),
             format_size(worker["memory_bytes"]),
             age(worker["last_seen_at"]),

@@ -173,8 +173,9 @@ class RunRecord(Record):
 
     @property
     def parent_id(self) -> int | None:
-        """Number of the run that this one was forked from."""
-        return None if self.data["parent"] is None else int(self.data["parent"]["run_id"])
+        """Number of the run that this one was forked from. None if you have no access to it."""
+        parent = self.data["parent"] or {"run_id": None}
+        return None if parent["run_id"] is None else int(parent["run_id"])
 
     def __repr__(self) -> str:
         share = f", {self.progress:.0%}" if self.step else ""

@@ -33,6 +33,8 @@ COMPRESSION_LEVEL = 1
 # The server is starting, busy, or behind a proxy that has lost it.
 _RETRIED = frozenset({403, 408, 425, 429, 500, 502, 503, 504, 507})
 UNAUTHORIZED = 401
+# The person lacks a role, which another try does not change. A proxy that refuses has no such type.
+MISSING_RIGHT = "/problems/missing-right"
 
 
 T = TypeVar("T")
@@ -121,10 +123,11 @@ class Connection:
             problem = json.loads(error.read())
         except (OSError, http.client.HTTPException, ValueError):
             problem = {}
-        rejected = RejectedError(error.code, problem if isinstance(problem, dict) else {})
+        problem = problem if isinstance(problem, dict) else {}
+        rejected = RejectedError(error.code, problem)
         if error.code == UNAUTHORIZED:
             return WrongTokenError(error.code, {"detail": describe_wrong_token(self.url, self._token)})
-        if error.code in _RETRIED:
+        if error.code in _RETRIED and problem.get("type") != MISSING_RIGHT:
             return UnavailableError(f"The server at {self.url} is not available. {rejected.detail}")
         return rejected
 

@@ -1,5 +1,6 @@
 """Reported runs of the Python client in a real backend: live, offline, stopped, resumed."""
 
+import json
 import platform
 import subprocess
 import sys
@@ -118,3 +119,20 @@ def test_resuming_a_missing_run_is_an_error(client: Client, start: Start, journa
     assert "nobody" in errors.splitlines()[-1]
     assert client.runs() == []
     assert not list(journals.iterdir())
+
+
+def test_a_script_without_a_role_stops_uploading_and_says_why(backend: Backend, start: Start, journals: Path) -> None:
+    secret = "correct horse battery"
+    with httpx.Client(base_url=f"{backend.url}/api/v1") as ana, httpx.Client(base_url=f"{backend.url}/api/v1") as bo:
+        first = {"name": "Ana", "email": "ana@example.org", "password": secret}
+        ana.post("/people/first", json=first).raise_for_status()
+        invited = ana.post("/people", json={"name": "Bo", "email": "bo@example.org"}).raise_for_status().json()
+        link = {"secret": invited["path"].partition("#")[2], "password": secret}
+        bo.post("/session/password", json=link).raise_for_status()
+        token = bo.post("/tokens", json={"name": "script", "scopes": ["log"]}).raise_for_status().json()["secret"]
+    script = start("run = arcadia.init(id='x')\nrun.log({'score': 1.0})\nrun.finish()", ARCADIA_TOKEN=token)
+    errors = script.communicate(timeout=PATIENCE_SECONDS)[1]
+    assert script.returncode == 0
+    assert "You need the role editor in a project for this. Who can give it to you: Ana." in errors
+    status = json.loads((journals / "x" / "status.json").read_text())
+    assert status["rejected"] is True

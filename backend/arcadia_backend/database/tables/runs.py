@@ -7,7 +7,7 @@ from sqlalchemy import BigInteger, ForeignKey, Index, LargeBinary, String, Text,
 from sqlalchemy.orm import Mapped, column_property, mapped_column, relationship
 
 from arcadia_backend.database.columns import utc_now
-from arcadia_backend.database.tables.base import Base, BulkState, Id, RunOrigin
+from arcadia_backend.database.tables.base import Base, BulkState, Id, RunOrigin, unique_where
 from arcadia_backend.database.tables.workspace import MAIN_ID, Project
 from arcadia_workers.contract.events import LogLevel
 from arcadia_workers.contract.practice import compared
@@ -28,7 +28,9 @@ class Run(Base):
         # With archived_at first, SQLite would read all lists in this order, far from that of settings and metrics.
         Index("ix_runs_counted", "project_id", "state", "origin", "algorithm", "env", "archived_at"),
         Index("ix_runs_not_trained", "id", sqlite_where=NOT_TRAINED, postgresql_where=NOT_TRAINED),
-        UniqueConstraint("reported_key"),
+        # Each person has their own keys, so that a key does not reveal a run of a hidden project.
+        UniqueConstraint("reported_key", "person_id"),
+        unique_where("uq_runs_reported_key_nobody", "reported_key", where="person_id IS NULL"),
         # Do not reuse the ids of purged runs.
         {"sqlite_autoincrement": True},
     )

@@ -52,7 +52,7 @@ function useSeedOf() {
   const clone = useCloneRun();
   const fork = useForkRun();
   return ({ id, name, parent, config }: ComparedRun, seed: number) => {
-    if (!parent?.checkpoint_id) return clone.mutateAsync({ id, name, overrides: { seed } });
+    if (!parent?.run_id || !parent.checkpoint_id) return clone.mutateAsync({ id, name, overrides: { seed } });
     const { run_id, checkpoint_id } = parent;
     const forked = fork.mutateAsync({ id: run_id, checkpoint_id, name, overrides: { ...config, seed } });
     forked.catch(notifyProblem);

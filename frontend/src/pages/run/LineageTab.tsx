@@ -24,7 +24,7 @@ export function LineageTab({ run }: { run: Run }) {
           Origin
         </Title>
         <List size="sm" spacing={4} listStyleType="none">
-          {isAncestorDeleted && <List.Item>a run that was deleted</List.Item>}
+          {isAncestorDeleted && <List.Item>a run that was deleted, or to which you have no access</List.Item>}
           {ancestors.map((ancestor) => (
             <List.Item key={ancestor.id}>
               <RunLink run={ancestor} />

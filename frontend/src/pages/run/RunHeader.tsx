@@ -92,7 +92,8 @@ function RunFacts({ run }: { run: Run }) {
       </span>
       {run.worker && <span>on {run.worker}</span>}
       {run.attempt > 1 && <span>attempt {run.attempt}</span>}
-      {run.parent && (
+      {run.parent?.run_id === null && <span>from a run of another project</span>}
+      {run.parent?.run_id && (
         <Anchor component={Link} to={`/runs/${run.parent.run_id}`} size="sm">
           from run {run.parent.run_id}
         </Anchor>

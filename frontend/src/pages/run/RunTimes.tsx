@@ -70,14 +70,14 @@ export function RunTimes({ run }: { run: Run }) {
           <>
             <dt>Started from</dt>
             <dd>
-              {run.parent ? (
+              {run.parent?.run_id ? (
                 <Anchor component={Link} to={`/runs/${run.parent.run_id}`} size="sm">
                   run {run.parent.run_id}
-                  {run.parent.step !== null && ` at ${short(run.parent.step, "steps")}`}
                 </Anchor>
               ) : (
-                "scratch"
+                (run.parent && "a run of another project") || "scratch"
               )}
+              {run.parent?.step != null && ` at ${short(run.parent.step, "steps")}`}
             </dd>
           </>
         )}

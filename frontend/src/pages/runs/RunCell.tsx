@@ -27,7 +27,7 @@ export function RunCell({ run }: { run: ListedRun }) {
         <span className={classes.dim}>
           #{run.id} <BaselineMark run={run} />
           <OriginBadge run={run} />
-          {run.parent && ` · from #${run.parent.run_id}`}
+          {run.parent?.run_id && ` · from #${run.parent.run_id}`}
           {showsAll && run.project !== MAIN_PROJECT && ` · ${run.project}`}
         </span>
       </div>

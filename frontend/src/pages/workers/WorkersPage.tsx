@@ -101,9 +101,13 @@ const FACTS: readonly [title: string, cell: (worker: Worker) => ReactNode][] = [
   ["State", ({ state }) => <WorkerState state={state} />],
   [
     "Current run",
-    ({ run_id }) =>
+    ({ run_id, state }) =>
       run_id === null ? (
-        "–"
+        state === "busy" ? (
+          "A run of another project"
+        ) : (
+          "–"
+        )
       ) : (
         <Anchor component={Link} to={`/runs/${run_id}`} size="sm">
           Run {run_id}
