@@ -107,8 +107,6 @@ def _condition(table: FromClause, projects: BindParameter[Any], name: str, depth
             return Base.metadata.tables[way.table].c.project_id.in_(projects)
         case Through():
             condition = _through(table, way, projects, depth)
-            if way.open_without:
-                return or_(table.c[way.column].is_(None), condition)
             return or_(table.c[way.column].is_(None), condition) if way.outer else condition
         case AnyOf(ways):
             return or_(*_alternatives(table, ways, projects, depth))
@@ -269,10 +267,7 @@ def may_change(session: Session, table: str, key: int) -> bool:
     scope = current()
     if scope.everything or "write" not in scope.scopes:
         return "write" in scope.scopes
-    projects = projects_of(session, table, [key])
-    editable = scope.projects_as(Role.EDITOR)
-    # A row that is open to everybody, such as a game that people play, has no project.
-    return projects <= editable if projects else bool(editable)
+    return projects_of(session, table, [key]) <= scope.projects_as(Role.EDITOR)
 
 
 def check_role(
@@ -364,7 +359,7 @@ def _values(item: Any, column: str) -> set[Any]:
 
 
 def projects_of(session: Session, table: str, keys: Iterable[Any]) -> set[int]:
-    """Return the projects of rows of a table, without limits. Rows that are open to everybody have none."""
+    """Return the projects of rows of a table, without limits."""
     way = PROJECT_OF[table]
     rows = Base.metadata.tables[table]
     values = {*keys}

@@ -19,7 +19,7 @@ from arcadia_backend.database.scope import current
 from arcadia_backend.errors import Conflict
 from arcadia_backend.people import schemas
 from arcadia_backend.people.routes import to_person
-from arcadia_backend.projects.service import resolve
+from arcadia_backend.projects.service import find_visible
 from arcadia_backend.web.lookup import PathId
 
 router = APIRouter(tags=["account"])
@@ -170,7 +170,7 @@ def create_token(db: Db, new: schemas.CreateToken) -> schemas.CreatedToken:
             new.name,
             new.scopes,
             person_id=person.id,
-            project_id=None if new.project is None else resolve(session, new.project),
+            project_id=None if new.project is None else find_visible(session, new.project),
             expires_at=None if new.days is None else utc_now() + timedelta(days=new.days),
         )
         shown = to_token(session, token.token, schemas.PersonRef(id=person.id, name=person.name))

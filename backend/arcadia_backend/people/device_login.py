@@ -11,7 +11,7 @@ from arcadia_backend.database.scope import ALL, current
 from arcadia_backend.errors import Conflict, NotFound, Problem
 from arcadia_backend.people import schemas
 from arcadia_backend.people.account import check_scopes, own_account, to_token
-from arcadia_backend.projects.service import resolve
+from arcadia_backend.projects.service import find_visible
 from arcadia_backend.web.security import address_of
 from arcadia_backend.web.sessions import WrongTokenLimit, network_of
 
@@ -115,7 +115,7 @@ def confirm_login(db: Db, request: Request, given: schemas.ConfirmLogin) -> Resp
         login = _find(session, request, given.code, lock=True)
         if not set(given.scopes) & set(login.scopes):
             raise Conflict("Choose at least one of the scopes that it asked for.")
-        project_id = None if given.project is None else resolve(session, given.project)
+        project_id = None if given.project is None else find_visible(session, given.project)
         device_login.confirm(session, login, person, given.scopes, project_id, given.days)
     return Response(status_code=204)
 

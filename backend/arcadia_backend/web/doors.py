@@ -136,7 +136,7 @@ write           POST                /alerts/read
 read            GET                 /alert-rules
 installation    ANY                 /alert-rules/**
 read            GET                 /score-rules
-installation    ANY                 /score-rules/**
+write           ANY                 /score-rules/**
 installation    ANY                 /alert-channels/**
 installation    ANY                 /alert-deliveries/**
 
@@ -281,6 +281,8 @@ _TABLES = {
     "recordings": "jobs",
     "live": "jobs",
     "kept-games": "kept_games",
+    "start-sets": "start_sets",
+    "score-rules": "score_rules",
 }
 _OBJECT = re.compile(rf"{API}/(?:reported/)?({'|'.join(_TABLES)})/(\d{{1,15}})(?:/.*)?")
 

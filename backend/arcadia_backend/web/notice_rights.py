@@ -185,10 +185,7 @@ def is_visible(notice: Notice, scope: Scope, projects: Mapping[Key, Projects]) -
     # Notices of deleted objects name their project.
     named = notice.payload.get("project_id")
     found = projects.get(key) or (frozenset({named}) if isinstance(named, int) else frozenset())
-    if found:
-        return found <= scope.projects.keys()
-    # A job without a run is of a game that everybody may watch.
-    return key[0] == "jobs" and notice.payload.get("run_id", key) is None
+    return bool(found) and found <= scope.projects.keys()
 
 
 @asynccontextmanager
