@@ -157,6 +157,14 @@ class Api:
         response = self.user.post(f"/api/v1/runs/{run_id}/{action}", json=body if created else None)
         return self._object(response, 201 if created else 200)
 
+    def bulk(self, action: str, ids: list[int], **body: Any) -> dict[str, Any]:
+        """Apply an action to runs. Return how it ended, with the skipped runs in `items`."""
+        started = self._object(self.user.post("/api/v1/bulk-actions", json={"action": action, "ids": ids, **body}), 201)
+        path = f"/api/v1/bulk-actions/{started['id']}"
+        ended = self._object(self.user.get(path, params={"wait": "finished", "timeout": 60}))
+        assert ended["state"] != "running"
+        return ended | {"items": self._object(self.user.get(f"{path}/skipped"))["items"]}
+
     def change(self, run_id: int, fields: dict[str, Any] | None = None, **more: Any) -> dict[str, Any]:
         """Request a change of a run's configuration."""
         body = {"fields": fields or {}, **more}

@@ -1,7 +1,7 @@
 """When the person of a session last proved who they are
 
 Revision ID: 0050
-Revises: 0048
+Revises: 0049
 """
 
 import sqlalchemy as sa
@@ -10,7 +10,7 @@ from alembic import op
 from arcadia_backend.database import columns
 
 revision = "0050"
-down_revision = "0048"
+down_revision = "0049"
 branch_labels = None
 depends_on = None
 

@@ -8,8 +8,8 @@ A package imports only packages from earlier lines. tests/contract/test_backend_
     live
     accounts
     configuration, doorbell, startup, web, workers
-    events, files, logs, metrics, provenance
-    alerts, aliases, backup, jobs, projects, replays
+    events, files, logs, metrics, projects, provenance
+    alerts, aliases, backup, jobs, replays
     artifacts, checkpoints, people, saliency, start_sets, views
     futures, kept_games, recordings, runs
     calibrations, changes, comparisons, evaluations, reported, reviews

@@ -15,6 +15,7 @@ from arcadia_backend.database.scope import current
 from arcadia_backend.database.tables import AliasChange, Checkpoint, Run
 from arcadia_backend.errors import Conflict, FieldError, Invalid, NotFound, with_rule
 from arcadia_backend.files.service import announce_files
+from arcadia_backend.projects.service import require_editor
 from arcadia_backend.web.lookup import find_run
 from arcadia_workers.contract.values import STORABLE, Id
 
@@ -142,6 +143,9 @@ def assign_alias(session: Session, wanted: SetAlias) -> None:
     before = find_current(session, wanted.name)
     if before is not None and (before.run_id, before.checkpoint_id) == (run.id, checkpoint.id):
         return
+    if before is not None and before.run_id is not None:
+        # It leaves the checkpoint that it names now.
+        require_editor(session, "runs", before.run_id)
     if before is None and _count(session) >= MAX_ALIASES:
         raise Conflict(f"There are {MAX_ALIASES} aliases, which is the limit. Remove one first.")
     _add(session, wanted, checkpoint, run)

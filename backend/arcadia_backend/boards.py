@@ -10,10 +10,10 @@ from sqlalchemy.orm import Session
 from arcadia_backend.database import tables
 from arcadia_backend.database.columns import utc_now
 from arcadia_backend.database.engine import Db, after_commit
-from arcadia_backend.database.tables import MAX_PANEL_KEY, MAX_PANELS, MovedPanel, Project
+from arcadia_backend.database.tables import MAX_PANEL_KEY, MAX_PANELS, MovedPanel, Project, is_editable
 from arcadia_backend.errors import Conflict, NotFound
 from arcadia_backend.live.notices import publish
-from arcadia_backend.projects.service import find_project
+from arcadia_backend.projects.service import MayEdit, find_project
 from arcadia_backend.reports.schemas import Address
 from arcadia_backend.runs.expressions.nodes import ExpressionError
 from arcadia_backend.runs.expressions.parsing import MAX_LENGTH, parse_filter
@@ -89,6 +89,7 @@ class Board(BaseModel):
     panels: list[BoardPanel] = Field(description="In the order of the page.")
     version: int = Field(description="Increases with each change. 0 if the board was never saved.")
     updated_at: datetime | None = Field(description="Null if the board was never saved.")
+    may_edit: MayEdit
 
 
 class EmbeddedPanel(BaseModel):
@@ -108,6 +109,7 @@ def load_board(session: Session, project: Project) -> Board:
         panels=[BoardPanel.model_validate(panel) for panel in board.panels] if board else [],
         version=board.version if board else 0,
         updated_at=board.updated_at if board else None,
+        may_edit=is_editable(project.id),
     )
 
 

@@ -18,6 +18,7 @@ from arcadia_backend.doorbell import Bell
 from arcadia_backend.errors import Conflict, FieldError, Invalid
 from arcadia_backend.files.service import Maker, find_reported
 from arcadia_backend.jobs import JobFields, JobType, find_with_job, job_fields, read_queue, row_of_job, to_stored
+from arcadia_backend.projects.service import require_editor
 from arcadia_backend.replays.players import action_set, check_decision, find_player, read_track
 from arcadia_backend.replays.service import find_replay
 from arcadia_backend.web.idempotency import Idempotent
@@ -95,6 +96,7 @@ def request(session: Session, replay_id: int, wanted: SimulateFutures) -> tuple[
     acting_run_id = wanted.agent.run_id if wanted.agent else replay.run_id
     # Every transaction locks runs in the order of their ids.
     runs = {run_id: find_run(session, run_id, lock=True) for run_id in sorted({replay.run_id, acting_run_id})}
+    require_editor(session, "runs", acting_run_id)
     # Read it again: it may have changed before the locks.
     replay = find_replay(session, replay_id, lock=True)
     run, acting_run = runs[replay.run_id], runs[acting_run_id]

@@ -242,14 +242,16 @@ def enqueue(
     kind: JobKind,
     parameters: dict[str, Any],
     total: int,
+    project_id: int | None = None,
 ) -> Job:
-    """Create a job in the queue. Jobs of people who play have no run and no checkpoint."""
+    """Create a job in the queue. A job of a person who plays has no run and no checkpoint, and needs a project."""
     named = needed_plugins({"env": parameters.get("env"), "evaluation_protocol": parameters.get("protocol")})
     needed = {*named, *(run.needed_plugins.split(",") if run and run.needed_plugins else ())}
     job = Job(
         kind=kind,
         needed_plugins=",".join(sorted(needed)),
         run_id=run.id if run else None,
+        project_id=project_id,
         checkpoint_id=checkpoint.id if checkpoint else None,
         parameters=parameters,
         total=total,
@@ -330,6 +332,7 @@ def announce(session: Session, job: Job, state: JobState | Literal["removed"] | 
     notice = {
         "id": job.id,
         "run_id": job.run_id,
+        "project_id": job.project_id,
         "kind": job.kind,
         "state": state or job.state,
         "done": job.done,
@@ -337,5 +340,5 @@ def announce(session: Session, job: Job, state: JobState | Literal["removed"] | 
     }
     after_commit(session, lambda: publish("job.changed", notice))
     if job.run_id is None or job.kind == "play":
-        played = {"id": job.id, "run_id": job.run_id}
+        played = {"id": job.id, "run_id": job.run_id, "project_id": job.project_id}
         after_commit(session, lambda: publish("play.changed", played))

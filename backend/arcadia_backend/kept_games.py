@@ -14,10 +14,12 @@ from arcadia_backend import start_sets as start_points
 from arcadia_backend.config import CurrentSettings, Settings
 from arcadia_backend.database import tables
 from arcadia_backend.database.engine import Db
-from arcadia_backend.database.tables import Job, Replay
+from arcadia_backend.database.rights import backend_rights
+from arcadia_backend.database.tables import MAIN_ID, Job, Replay, Run
 from arcadia_backend.errors import Conflict, NotFound
 from arcadia_backend.files.service import Maker, find_reported
 from arcadia_backend.jobs import JobQueue, JobType, read_queue
+from arcadia_backend.projects.service import MayEdit, require_editor
 from arcadia_backend.start_sets import Name, StartSet
 from arcadia_backend.web.formats import JsonNumber
 from arcadia_backend.web.idempotency import Idempotent
@@ -46,6 +48,7 @@ class KeptGame(BaseModel):
     """A game that a person played and saved, with the state of its video."""
 
     id: int
+    project: str
     env: str
     score: JsonNumber
     frames: int
@@ -59,9 +62,10 @@ class KeptGame(BaseModel):
     traceback: str | None = Field(description="The traceback if the video failed because of a bug.")
     file_id: int | None = Field(description="The mp4 file of the video. Null until it is ready.")
     poster_file_id: int | None
+    may_edit: MayEdit
 
 
-# Per game, because each has a video.
+# Per game and project, because each has a video.
 MAX_KEPT_GAMES = 100
 
 
@@ -69,10 +73,13 @@ def keep(session: Session, job: Job, event: ev.GameKept) -> None:
     """Store a game and queue its video. If the limit is reached, set a message that its page shows."""
     parameters = PlayParameters.model_validate(job.parameters)
     env, origin, continued = parameters.env, parameters.origin, event.continued
-    if (session.scalar(select(func.count()).where(tables.KeptGame.env == env)) or 0) >= MAX_KEPT_GAMES:
-        title = ENVIRONMENTS[env].title
+    # The run of the replay may have moved since the job was queued.
+    project_id = session.scalar(select(Run.project_id).where(Run.id == job.run_id)) or job.project_id or MAIN_ID
+    of_game = (tables.KeptGame.env == env, tables.KeptGame.project_id == project_id)
+    if (session.scalar(select(func.count()).where(*of_game)) or 0) >= MAX_KEPT_GAMES:
         job.message = (
-            f"{MAX_KEPT_GAMES} games of {title} are kept, which is the limit. Delete one, then keep this game again."
+            f"{MAX_KEPT_GAMES} games of {ENVIRONMENTS[env].title} are kept in this project, which is the limit. "
+            "Delete one, then keep this game again."
         )
         return
     which = FilmParameters(
@@ -84,9 +91,10 @@ def keep(session: Session, job: Job, event: ev.GameKept) -> None:
         skipped=continued.frames if continued else 0,
         repeat_action_probability=PROTOCOLS[origin.protocol].repeat_action_probability if origin else 0.0,
     ).model_dump(mode="json", exclude_defaults=True)
-    film = jobs.enqueue(session, None, None, "film", which, total=event.played)
+    film = jobs.enqueue(session, None, None, "film", which, event.played, project_id)
     session.add(
         tables.KeptGame(
+            project_id=project_id,
             env=env,
             job_id=film.id,
             seed=event.seed,
@@ -153,9 +161,12 @@ def to_schema(session: Session, kept: tables.KeptGame) -> KeptGame:
 
 def delete(session: Session, kept: tables.KeptGame) -> None:
     """Delete a kept game with its video and its review. Start sets made from it stay."""
+    require_editor(session, "kept_games", kept.id)
     reviewing = select(tables.Review.job_id).where(tables.Review.kept_game_id == kept.id)
-    for job_id in session.scalars(reviewing).all():
-        jobs.remove(session, find_job(session, job_id, lock=True))
+    # An agent of another project may have reviewed it.
+    with backend_rights(session):
+        for job_id in session.scalars(reviewing).all():
+            jobs.remove(session, find_job(session, job_id, lock=True))
     film = find_job(session, kept.job_id, lock=True)
     session.delete(kept)
     session.flush()
@@ -192,7 +203,7 @@ def make_start_set(settings: Settings, kept: tables.KeptGame, name: str) -> tabl
     starts = starts_at(kept.seed, actions, kept.screens)
     source = f"Game {kept.id}, played here on {kept.created_at:%Y-%m-%d}"
     points = StartSetFile(env=kept.env, player="human", source=source, emulator=kept.emulator, starts=starts)
-    stored = start_points.build_start_set(name, points)
+    stored = start_points.build_start_set(name, points, kept.project_id)
     if stored.bytes > settings.max_body_bytes:
         raise Conflict(
             f"The {ev.MOST_SCREENS} start points of this game take {stored.bytes:,} bytes, more than the limit of "
@@ -218,8 +229,8 @@ def _filmed_by(session: Session, job: Job) -> tables.KeptGame:
 
 
 def _to_schema(kept: tables.KeptGame, film: Job, queue: JobQueue | None) -> KeptGame:
-    same = ("id", "env", "score", "frames", "ended", "start_points", "created_at", "file_id", "poster_file_id")
-    fields = {name: getattr(kept, name) for name in same}
+    own = KeptGame.model_fields.keys() - {"continued", "why_no_start_points", "film", "reason", "traceback"}
+    fields = {name: getattr(kept, name) for name in own}
     fields |= {"continued": _continued(kept), "why_no_start_points": why_no_start_points(kept)}
     fields |= {"film": film.state, "reason": jobs.state_reason(film, queue), "traceback": film.traceback}
     return KeptGame.model_validate(fields)

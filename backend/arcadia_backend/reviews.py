@@ -15,6 +15,7 @@ from arcadia_backend.database.tables import Checkpoint, Job, Replay, Run
 from arcadia_backend.doorbell import Bell
 from arcadia_backend.errors import Conflict, FieldError, Invalid
 from arcadia_backend.jobs import JobFields, JobType, find_with_job, job_fields, read_queue, row_of_job
+from arcadia_backend.projects.service import require_editor
 from arcadia_backend.replays.players import find_player, read_track
 from arcadia_backend.replays.service import find_replay
 from arcadia_backend.web.idempotency import Idempotent
@@ -80,7 +81,9 @@ def request(session: Session, replay_id: int, options: ReviewOptions) -> tuple[t
 def request_of_kept_game(session: Session, kept_id: int, wanted: ReviewKeptGame) -> tuple[tables.Review, Job]:
     """Queue a review of a kept game by an agent, or continue an earlier one with more decisions."""
     kept = kept_games.find_kept(session, kept_id, whole=True)
+    require_editor(session, "kept_games", kept.id)
     run = find_run(session, wanted.run_id, lock=True)
+    require_editor(session, "runs", run.id)
     refuse_without_agent(run, "review a game with the agent of")
     actions = kept_games.actions_of(kept)
     if run.env != kept.env:

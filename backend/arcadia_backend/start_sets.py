@@ -5,7 +5,7 @@ the one in evaluation documents. A claim has only the hash, since a lost claim c
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from datetime import datetime
 from typing import Annotated, Any
 
@@ -23,6 +23,7 @@ from arcadia_backend.database.tables import Evaluation, Job, Replay
 from arcadia_backend.doorbell import Bell
 from arcadia_backend.errors import Conflict, FieldError, Invalid, NotFound
 from arcadia_backend.jobs import UNFINISHED, JobFields, JobType, job_fields, read_queue
+from arcadia_backend.projects.service import MayEdit, ProjectName, Projects, in_projects, resolve
 from arcadia_backend.replays.players import action_set, check_decision, read_track, refuse, why_no_start_points
 from arcadia_backend.replays.service import find_replay
 from arcadia_backend.web.idempotency import Idempotent
@@ -46,6 +47,7 @@ class StartSet(BaseModel):
     model_config = ConfigDict(from_attributes=True)
 
     id: int
+    project: str
     env: str
     name: str
     player: StartPlayer = Field(description="Who played the games from which the points were taken.")
@@ -56,6 +58,7 @@ class StartSet(BaseModel):
     sha256: str = Field(description="Hash of the points. Evaluation results contain it.")
     bytes: int = Field(description="Size of the exported file.")
     created_at: datetime
+    may_edit: MayEdit
 
 
 class SaveStartPoints(BaseModel):
@@ -63,7 +66,7 @@ class SaveStartPoints(BaseModel):
 
     model_config = ConfigDict(extra="forbid")
 
-    name: Name = Field(description="Name of the start set, unique for the game.")
+    name: Name = Field(description="Name of the start set, unique for the game in the project of the run.")
     decision: Count = Field(description="The decision, from 0. The point is the screen before it.")
     every: Ordinal | None = Field(
         default=None,
@@ -81,7 +84,7 @@ class SavedStartPoints(JobFields):
     start_set_id: int | None = Field(description="The start set. Null until it is stored, and if it was deleted.")
 
 
-# Limit start sets per game, since each takes up to some megabytes of the database.
+# Limit start sets per game and project, since each takes up to some megabytes of the database.
 MAX_SETS = 100
 
 PROTOCOL_OF: dict[StartPlayer, str] = {
@@ -89,10 +92,11 @@ PROTOCOL_OF: dict[StartPlayer, str] = {
 }
 
 
-def build_start_set(name: str, points: StartSetFile) -> tables.StartSet:
+def build_start_set(name: str, points: StartSetFile, project_id: int | None = None) -> tables.StartSet:
     """Build the row of a start set. Call this before the transaction, since the set may be large."""
     content = points.content
     return tables.StartSet(
+        project_id=project_id,
         env=points.env,
         name=name,
         player=points.player,
@@ -106,28 +110,30 @@ def build_start_set(name: str, points: StartSetFile) -> tables.StartSet:
 
 
 def store(session: Session, stored: tables.StartSet) -> tables.StartSet:
-    """Store a start set. Raise Conflict if the game already has its name or its points."""
-    if (
-        duplicate := session.scalar(select(tables.StartSet.name).where(tables.StartSet.sha256 == stored.sha256))
-    ) is not None:
+    """Store a start set. Raise Conflict if its project already has its name or its points."""
+    same = (tables.StartSet.sha256 == stored.sha256, tables.StartSet.project_id == stored.project_id)
+    if (duplicate := session.scalar(select(tables.StartSet.name).where(*same))) is not None:
         raise Conflict(f"These points are already stored as {duplicate!r}.")
-    check_room(session, stored.env, stored.name)
+    check_room(session, stored.project_id, stored.env, stored.name)
     session.add(stored)
     try:
         session.flush()
     except IntegrityError as error:
-        raise Conflict(f"The same points, or another start set named {stored.name!r}, were stored just now.") from error
+        raise Conflict(f"Another start set named {stored.name!r} was stored just now.") from error
     return stored
 
 
-def check_room(session: Session, env: str, name: str) -> None:
-    """Raise Conflict if the game already has a start set of this name, or too many."""
+def check_room(session: Session, project_id: int, env: str, name: str) -> None:
+    """Raise Conflict if a project already has a start set of this name for the game, or too many."""
     title = ENVIRONMENTS[env].title
-    names = session.scalars(select(tables.StartSet.name).where(tables.StartSet.env == env)).all()
+    of_game = (tables.StartSet.env == env, tables.StartSet.project_id == project_id)
+    names = session.scalars(select(tables.StartSet.name).where(*of_game)).all()
     if name in names:
-        raise Conflict(f"{title} already has a start set named {name!r}. Choose another name.")
+        raise Conflict(f"The project already has a start set named {name!r} for {title}. Choose another name.")
     if len(names) >= MAX_SETS:
-        raise Conflict(f"{title} already has {MAX_SETS} start sets, which is the limit. Delete one first.")
+        raise Conflict(
+            f"The project already has {MAX_SETS} start sets for {title}, which is the limit. Delete one first."
+        )
 
 
 def find_start_set(
@@ -142,9 +148,12 @@ def find_start_set(
     return start_set
 
 
-def load_start_sets(session: Session, env: str | None, player: StartPlayer | None = None) -> Sequence[tables.StartSet]:
-    """Return the start sets, newest first. Filter by game and by player if these are given."""
-    query = select(tables.StartSet).order_by(tables.StartSet.id.desc())
+def load_start_sets(
+    session: Session, env: str | None, player: StartPlayer | None = None, projects: Collection[str] = ()
+) -> Sequence[tables.StartSet]:
+    """Return the start sets, newest first. Filter by game, by player and by projects if these are given."""
+    of_projects = in_projects(tables.StartSet.project_id, projects)
+    query = select(tables.StartSet).where(*of_projects).order_by(tables.StartSet.id.desc())
     query = query.where(tables.StartSet.env == env) if env is not None else query
     return session.scalars(query.where(tables.StartSet.player == player) if player is not None else query).all()
 
@@ -191,7 +200,7 @@ def request(session: Session, settings: Settings, replay_id: int, wanted: SaveSt
     track = read_track(session, replay)
     refuse(why_no_start_points(track.head))
     decisions = _decisions(track, wanted)
-    check_room(session, run.env, wanted.name)
+    check_room(session, run.project_id, run.env, wanted.name)
     jobs.check_room(session, run, "start_points", MAX_WAITING_JOBS, "sets")
     # Their sets stay.
     jobs.remove_ended(session, run, "start_points")
@@ -244,7 +253,7 @@ def keep(session: Session, job: Job, event: ev.StartPointsEvent) -> None:
     points = StartSetFile(env=which.env, player="agent", source=which.source, emulator=event.emulator, starts=starts)
     try:
         with session.begin_nested():
-            store(session, build_start_set(which.name, points))
+            store(session, build_start_set(which.name, points, _project_of(session, job)))
     except Conflict as error:
         job.message = error.detail
 
@@ -258,11 +267,16 @@ def _stored(session: Session, job: Job) -> tables.StartSet | None:
     # Equal sources have equal points, and the name is unique.
     which = StartPointsParameters.model_validate(job.parameters)
     same = (
+        tables.StartSet.project_id == _project_of(session, job),
         tables.StartSet.env == which.env,
         tables.StartSet.name == which.name,
         tables.StartSet.source == which.source,
     )
     return session.scalar(select(tables.StartSet).where(*same))
+
+
+def _project_of(session: Session, job: Job) -> int:
+    return find_run(session, job.require_run_id()).project_id
 
 
 def _decisions(track: Track, wanted: SaveStartPoints) -> list[int]:
@@ -302,11 +316,13 @@ def import_start_set(
     db: Db,
     once: Idempotent,
     points: StartSetFile,
-    name: Annotated[Name, Query(description="Name, unique for the game.")],
+    name: Annotated[Name, Query(description="Name, unique for the game in the project.")],
+    project: Annotated[ProjectName | None, Query(description="Its project. Default: Main.")] = None,
 ) -> StartSet:
     """Import a start set. The body is a file as `arcadia evaluate` writes it."""
     stored = build_start_set(name, points)
     with once.write(db) as session:
+        stored.project_id = resolve(session, project)
         return once.store(session, to_schema(store(session, stored)))
 
 
@@ -314,10 +330,11 @@ def import_start_set(
 def list_start_sets(
     db: Db,
     env: Annotated[EnvironmentId | None, Query(description="Only of this game, for example ALE/Pong-v5.")] = None,
+    project: Projects = [],  # noqa: B006 - FastAPI copies it
 ) -> list[StartSet]:
     """List the start sets, newest first."""
     with db.read() as session:
-        return [to_schema(stored) for stored in load_start_sets(session, env)]
+        return [to_schema(stored) for stored in load_start_sets(session, env, projects=project)]
 
 
 @router.get("/start-sets/{start_set_id}")

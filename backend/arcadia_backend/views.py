@@ -14,7 +14,7 @@ from arcadia_backend.database.columns import utc_now
 from arcadia_backend.database.engine import Db
 from arcadia_backend.database.tables import name_key
 from arcadia_backend.errors import Conflict, NotFound
-from arcadia_backend.projects.service import ProjectName, Projects, flush_name, in_projects, resolve
+from arcadia_backend.projects.service import MayEdit, ProjectName, Projects, flush_name, in_projects, resolve
 from arcadia_backend.web.idempotency import Idempotent
 from arcadia_backend.web.lookup import PathId
 from arcadia_workers.contract.values import STORABLE
@@ -61,6 +61,7 @@ class SavedView(BaseModel):
     query: str = Field(description="Query of the runs page.")
     created_at: datetime
     updated_at: datetime
+    may_edit: MayEdit
 
 
 def load_views(session: Session, projects: Sequence[str]) -> list[SavedView]:

@@ -79,6 +79,8 @@ _VALUES: dict[str, Any] = {
     "practices.arms": [],
     "practices.document": None,
     "kept_games.env": PONG["env"],
+    "start_sets.env": PONG["env"],
+    "start_sets.player": "human",
     "kept_games.ended": "over",
     "media.kind": "table",
     "artifact_links.role": "made",
@@ -266,6 +268,7 @@ def _add_job(session: Session, side: Side, kind: str) -> int:
     job = tables.Job(
         kind=kind,
         run_id=None if kind == "film" else side.ids["runs"],
+        project_id=side.project_id if kind == "film" else None,
         checkpoint_id=side.ids.get("checkpoints"),
         parameters=values,
         total=1,

@@ -230,6 +230,8 @@ def notices_of(side: Side) -> list[tuple[str, dict[str, Any]]]:
         ("bulk.changed", {"id": side.ids["bulk_actions"]}),
         ("job.changed", {"id": side.ids["jobs"], "run_id": side.ids["runs"]}),
         ("play.changed", {"id": side.ids["jobs"], "run_id": side.ids["runs"]}),
+        # Of a game that people play.
+        ("play.changed", {"id": MISSING_ID, "run_id": None, "project_id": side.project_id}),
         ("projects.changed", {"project_id": side.project_id}),
         ("alerts.changed", {"project_id": side.project_id}),
         ("artifacts.changed", {"project_id": side.project_id}),
@@ -250,7 +252,6 @@ UNADDRESSED: list[tuple[str, dict[str, Any]]] = [
 ]
 FOR_EVERYONE: list[tuple[str, dict[str, Any]]] = [
     ("worker.changed", {"name": "sun"}),
-    ("play.changed", {"id": MISSING_ID, "run_id": None}),
 ]
 
 

@@ -126,7 +126,7 @@ def test_unstorable_characters_in_texts_are_replaced(api: Api) -> None:
         ("/runs", {"config": {**CARTPOLE, "num_envs": True}}, "config.num_envs"),
         ("/runs", {"config": {**CARTPOLE, "learning_rate": False}}, "config.learning_rate"),
         ("/runs", {"config": CARTPOLE, "priority": True}, "priority"),
-        ("/runs/bulk", {"action": "stop", "ids": [True]}, "ids.0"),
+        ("/bulk-actions", {"action": "stop", "ids": [True]}, "ids.0"),
         ("/runs/1/fork", {"checkpoint_id": True}, "checkpoint_id"),
     ],
 )
@@ -156,9 +156,9 @@ def test_a_number_is_not_a_boolean(api: Api, value: Any) -> None:
         ("POST", "/runs/1", "DELETE, GET, PATCH"),
         ("GET", "/runs/1/stop", "POST"),
         ("POST", "/files/1", "GET, HEAD"),
-        ("GET", "/runs/bulk", "POST"),
-        ("DELETE", "/runs/bulk", "POST"),
-        ("OPTIONS", "/runs/bulk", "POST"),
+        ("GET", "/runs/preview", "POST"),
+        ("DELETE", "/runs/preview", "POST"),
+        ("OPTIONS", "/runs/preview", "POST"),
     ],
 )
 def test_a_method_that_is_not_allowed_gets_the_allowed_ones(api: Api, method: str, path: str, allowed: str) -> None:

@@ -177,7 +177,7 @@ def test_compact_rows_show_more_runs_and_the_keys_move_through_all(page: Page, a
         page.keyboard.press("Enter")
         expect(page.get_by_role("heading", name="many 119")).to_be_visible()
     finally:
-        api.user.post("/api/v1/runs/bulk", json={"action": "stop", "ids": [run["id"] for run in runs]})
+        api.bulk("stop", [run["id"] for run in runs])
 
 
 @pytest.mark.nightly

@@ -219,8 +219,10 @@ class Scene:
                 {"config": dict(factories.CARTPOLE), "name": "x", "tags": ["x"], "notes": "", "priority": 0},
                 {"preset": "paac-cartpole", "overrides": {"seed": 1, "learning_rate": 0.1}, "queue": "cpu"},
             ],
-            "post /runs/bulk": [{"action": "archive", "ids": [self.run_id]}],
-            "post /bulk-actions": [{"action": "archive", "exclude": [self.run_id], "up_to": self.run_id}],
+            "post /bulk-actions": [
+                {"action": "archive", "ids": [self.run_id]},
+                {"action": "archive", "exclude": [self.run_id], "up_to": self.run_id},
+            ],
             "patch /runs/{run_id}": [{"name": "x", "tags": ["x"], "notes": "x", "priority": 1}],
             "patch /runs/{run_id}/checkpoints/{checkpoint_id}": [{"pinned": False}],
             "patch /replays/{replay_id}": [{"pinned": False}],

@@ -45,12 +45,12 @@ REFUSED_THOUGH_VALID = (
     "^/api/v1/(alert-channels|alert-rules/{kind})$",
     # A run or a study moves to a project that exists. A project is merged into another one, and its report exists.
     "^/api/v1/(runs/{run_id}|studies/{study_id}|projects/{project_id}(/merge)?)$",
-    # Tags and a project belong only to some of the actions on many runs.
-    "^/api/v1/(runs/bulk|bulk-actions)$",
+    # Tags and a project belong only to some of the actions on many runs, and ids do not go with filters.
+    "^/api/v1/bulk-actions$",
     # Runs train only where a scheduler is set up.
     "^/api/v1/executors/default$",
-    # A view belongs to a project that exists.
-    "^/api/v1/views$",
+    # A view, a score rule and a game that people play belong to a project that exists.
+    "^/api/v1/(views|score-rules|games/{slug}/play)$",
     # An archive is not arbitrary bytes, and its runs are a list separated by commas.
     "^/api/v1/archives$",
     # An agent file is not arbitrary bytes, and its environment exists.

@@ -17,8 +17,11 @@ from arcadia_backend.alerts.service import add_delivery, announce_alerts
 from arcadia_backend.config import CurrentSettings, Settings
 from arcadia_backend.database.columns import utc_now
 from arcadia_backend.database.engine import Db
+from arcadia_backend.database.rights import check_role
+from arcadia_backend.database.scope import Role, current
 from arcadia_backend.database.tables import Alert, AlertChannel, AlertDelivery, AlertRuleKind
 from arcadia_backend.errors import Conflict, FieldError, Invalid, NotFound
+from arcadia_backend.projects.service import Projects
 from arcadia_backend.web.idempotency import Idempotent
 from arcadia_backend.web.lookup import PathId
 from arcadia_workers.contract.values import Id
@@ -190,7 +193,9 @@ def mark_alerts_read(db: Db, marked: rules.MarkRead) -> rules.UnreadAlerts:
 
 @router.get("/alert-rules")
 def list_alert_rules(db: Db) -> list[rules.AlertRule]:
-    """Return the rule of each kind of alert."""
+    """Return the rule of each kind of alert, for people with a role in a project. All projects share them."""
+    if not current().everything:
+        check_role(db.read, current(), Role.VIEWER, None)
     with db.read() as session:
         return list(rules.read_rules(session).values())
 
@@ -203,10 +208,13 @@ def edit_alert_rule(db: Db, kind: AlertRuleKind, changes: rules.EditAlertRule) -
 
 
 @router.get("/score-rules")
-def list_score_rules(db: Db) -> list[rules.ScoreRule]:
-    """Return the scores that raise an alert when a run passes them."""
+def list_score_rules(
+    db: Db,
+    project: Projects = [],  # noqa: B006 - FastAPI copies it
+) -> list[rules.ScoreRule]:
+    """Return the scores that raise an alert when a run of their project passes them."""
     with db.read() as session:
-        return [rules.ScoreRule.model_validate(rule) for rule in rules.list_score_rules(session)]
+        return [rules.ScoreRule.model_validate(rule) for rule in rules.list_score_rules(session, project)]
 
 
 @router.post("/score-rules", status_code=201)

@@ -1,17 +1,18 @@
 """Schemas of alerts, and the rules: which kinds are raised, and at which thresholds."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Annotated
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints
-from sqlalchemy import select
+from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
 from arcadia_backend.database import tables
 from arcadia_backend.database.tables import AlertKind, AlertRuleKind, ChannelKind, DeliveryState
 from arcadia_backend.errors import Conflict, FieldError, Invalid, NotFound
+from arcadia_backend.projects.service import MayEdit, ProjectName, in_projects, resolve
 from arcadia_workers.contract.events import LogLevel
 from arcadia_workers.contract.values import STORABLE, Id, Text, Truth
 
@@ -79,19 +80,22 @@ class EditAlertRule(BaseModel):
 
 
 class ScoreRule(BaseModel):
-    """A mean return over 100 episodes that raises an alert when a run passes it."""
+    """A mean return over 100 episodes that raises an alert when a run of its project passes it."""
 
     model_config = ConfigDict(from_attributes=True)
 
     id: int
+    project: str
     env: str | None = Field(description="Only runs in this environment, for example ALE/Pong-v5. Null means all.")
     score: float
     created_at: datetime
+    may_edit: MayEdit
 
 
 class AddScoreRule(BaseModel):
-    """A score to watch."""
+    """A score to watch in a project."""
 
+    project: ProjectName | None = Field(default=None, description="Default: Main.")
     score: Annotated[float, Field(allow_inf_nan=False)]
     env: Annotated[Text, Field(max_length=100)] | None = None
 
@@ -230,16 +234,19 @@ def edit_rule(session: Session, kind: AlertKind, changes: EditAlertRule) -> Aler
     return read_rules(session)[kind]
 
 
-def list_score_rules(session: Session) -> Sequence[tables.ScoreRule]:
-    """Return the scores that raise an alert, oldest first."""
-    return session.scalars(select(tables.ScoreRule).order_by(tables.ScoreRule.id)).all()
+def list_score_rules(session: Session, projects: Collection[str] = ()) -> Sequence[tables.ScoreRule]:
+    """Return the scores that raise an alert, of all projects or of some, oldest first."""
+    of_projects = in_projects(tables.ScoreRule.project_id, projects)
+    return session.scalars(select(tables.ScoreRule).where(*of_projects).order_by(tables.ScoreRule.id)).all()
 
 
 def add_score_rule(session: Session, new: AddScoreRule) -> tables.ScoreRule:
-    """Add a score that raises an alert when a run passes it."""
-    if len(list_score_rules(session)) >= MAX_SCORE_RULES:
-        raise Conflict(f"There are already {MAX_SCORE_RULES} scores, which is the limit. Remove one first.")
-    rule = tables.ScoreRule(env=new.env or None, score=new.score)
+    """Add a score that raises an alert when a run of a project passes it."""
+    project_id = resolve(session, new.project)
+    rules = select(func.count()).select_from(tables.ScoreRule).where(tables.ScoreRule.project_id == project_id)
+    if (session.scalar(rules) or 0) >= MAX_SCORE_RULES:
+        raise Conflict(f"The project has {MAX_SCORE_RULES} scores, which is the limit. Remove one first.")
+    rule = tables.ScoreRule(project_id=project_id, env=new.env or None, score=new.score)
     session.add(rule)
     session.flush()
     return rule

@@ -287,7 +287,8 @@ def _passed_scores(session: Session, rules: Mapping[AlertKind, AlertRule], now: 
         # NaN is not between numbers, but PostgreSQL and SQLite order it above them.
         passed = Run.best_return.between(rule.score, sys.float_info.max)
         is_import = select(ArchiveImport.run_id).where(ArchiveImport.run_id == Run.id).exists()
-        query = select(Run.id, Run.name, Run.best_return).where(recent, passed, Run.origin != "imported", ~is_import)
+        of_project = (Run.project_id == rule.project_id, Run.origin != "imported", ~is_import)
+        query = select(Run.id, Run.name, Run.best_return).where(recent, passed, *of_project)
         query = query if rule.env is None else query.where(Run.env == rule.env)
         keys = {f"score:{rule.id}:{row.id}": row for row in session.execute(query)}
         raised = set(session.scalars(select(Alert.key).where(Alert.key.in_(keys)))) if keys else set()

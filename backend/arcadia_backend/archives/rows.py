@@ -64,12 +64,12 @@ CHANGES = RowTable("changes", tables.RunChange, numbered=False)
 CLOCKS = RowTable("clocks", MetricClock, numbered=False)
 LOG_LINES = RowTable("log_lines", tables.LogLine, numbered=False)
 DOCUMENTS = RowTable("documents", tables.ProvenanceDocument, numbered=False)
-START_SETS = RowTable("start_sets", tables.StartSet)
+START_SETS = RowTable("start_sets", tables.StartSet, excluded=("project_id", "project"))
 JOBS = RowTable(
     "jobs",
     tables.Job,
     references={"checkpoint_id": "checkpoints"},
-    excluded=("lease_expires_at",),
+    excluded=("lease_expires_at", "project_id"),
     added=("needed_plugins",),
 )
 FILES = RowTable("files", tables.File, references={"job_id": "jobs"}, excluded=("stored_path",))

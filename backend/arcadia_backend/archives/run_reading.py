@@ -46,19 +46,20 @@ from arcadia_workers.contract.worker_api import RunPath
 MAX_NAME = 100
 
 
-def restore_start_set(session: Session, values: Mapping[str, Any]) -> int:
-    """Return the id of a start set with this content. Store it under a free name if there is none."""
+def restore_start_set(session: Session, values: Mapping[str, Any], project_id: int) -> int:
+    """Return the id of a project's start set with this content. Store it under a free name if there is none."""
     try:
         points = StartSetFile.model_validate_json(values["content"])
     except ValidationError as error:
         raise GUARDS.invalid(f"The start set {values['name'][:100]!r}", error) from None
     if points.sha256 != values["sha256"]:
         raise BadArchive(f"The start set {values['name'][:100]!r} does not have its hash.")
-    start_set_id = session.scalar(select(StartSet.id).where(StartSet.sha256 == points.sha256))
+    of_project = StartSet.project_id == project_id
+    start_set_id = session.scalar(select(StartSet.id).where(of_project, StartSet.sha256 == points.sha256))
     if start_set_id is not None:
         return start_set_id
-    names = set(session.scalars(select(StartSet.name).where(StartSet.env == points.env)))
-    stored = build_start_set(next(name for name in _names(values["name"]) if name not in names), points)
+    names = set(session.scalars(select(StartSet.name).where(of_project, StartSet.env == points.env)))
+    stored = build_start_set(next(name for name in _names(values["name"]) if name not in names), points, project_id)
     stored.created_at = values["created_at"]
     session.add(stored)
     session.flush()
@@ -295,7 +296,7 @@ class RunReader:
     def _start_sets(self) -> None:
         ids = self._restored.ids.setdefault("start_sets", {})
         for values in self._rows(tables_of.START_SETS):
-            ids[values["archive_number"]] = restore_start_set(self._session, values)
+            ids[values["archive_number"]] = restore_start_set(self._session, values, self._restored.run.project_id)
 
     def _series(self) -> None:
         number, every = self._entry.number, dict[str, _Series]()

@@ -22,7 +22,7 @@ from arcadia_backend.database.tables import (
     Run,
 )
 from arcadia_backend.errors import FieldError, Invalid, NotFound
-from arcadia_backend.projects.service import in_projects, resolve
+from arcadia_backend.projects.service import find_visible, in_projects
 from arcadia_backend.web.lookup import hidden_runs
 
 _NUMBER = re.compile(r"v(\d{1,9})")
@@ -83,7 +83,7 @@ def resolve_reference(session: Session, reference: str, project: str | None) -> 
     if not name:
         message = "name an artifact, such as model, model:best or Maze/model"
         raise Invalid(FieldError(field="reference", message=message))
-    project_id = resolve(session, named or project)
+    project_id = find_visible(session, named or project)
     artifact = session.scalar(select(Artifact).where(Artifact.project_id == project_id, Artifact.name == name))
     if artifact is None:
         raise NotFound(_describe_missing(session, project_id, name))
@@ -185,6 +185,7 @@ def to_versions(session: Session, versions: Sequence[ArtifactVersion]) -> list[s
             artifact_id=each.artifact_id,
             name=artifacts[each.artifact_id].name,
             project=artifacts[each.artifact_id].project,
+            may_edit=artifacts[each.artifact_id].may_edit,
             kind=artifacts[each.artifact_id].kind,
             version=each.version,
             aliases=[

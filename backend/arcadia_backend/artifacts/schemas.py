@@ -7,6 +7,7 @@ from typing import Annotated, Any, Self
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, model_validator
 
 from arcadia_backend.errors import with_rule
+from arcadia_backend.projects.service import MayEdit
 from arcadia_workers.contract.events import Sha256
 from arcadia_workers.contract.values import STORABLE, Count, Integer
 
@@ -140,6 +141,7 @@ class ArtifactVersion(BaseModel):
         description="The run that made it first, which may be deleted. Null if you have no access to it."
     )
     run_name: str | None
+    may_edit: MayEdit
 
 
 class ArtifactEntry(BaseModel):

@@ -21,8 +21,6 @@ class Through:
 
     column: str
     table: str
-    # Rows without it are open to everybody who has signed in, such as games that people play.
-    open_without: bool = False
     # Queries join the table from outside by a plain join, which has rows without a partner.
     outer: bool = False
 
@@ -54,6 +52,8 @@ INSTALLATION = None
 OF_RUN = Through("run_id", "runs")
 OF_STUDY = Through("study_id", "studies")
 OF_REPLAY = Through("replay_id", "replays")
+# For columns that may be empty. Own is for the others.
+OF_PROJECT = Through("project_id", "projects")
 
 PROJECT_OF: Mapping[str, Own | Through | AnyOf | BulkRuns | None] = {
     "projects": Own("id", Role.ADMINISTRATOR),
@@ -80,7 +80,8 @@ PROJECT_OF: Mapping[str, Own | Through | AnyOf | BulkRuns | None] = {
         (UsedBy("attempts", "packages_sha256", "sha256"), UsedBy("attempts", "diff_sha256", "sha256"))
     ),
     "bulk_actions": BulkRuns(),
-    "bulk_action_runs": OF_RUN,
+    # Runs may have been purged.
+    "bulk_action_runs": Through("bulk_action_id", "bulk_actions"),
     "metric_series": Through("run_id", "runs", outer=True),
     "metric_chunks": Through("series_id", "metric_series"),
     "metric_pages": Through("series_id", "metric_series"),
@@ -89,7 +90,7 @@ PROJECT_OF: Mapping[str, Own | Through | AnyOf | BulkRuns | None] = {
     "files": AnyOf((OF_RUN, Through("job_id", "jobs"), UsedBy("artifact_entries", "file_id", "id"))),
     "archive_imports": OF_RUN,
     # Of jobs and what they make
-    "jobs": Through("run_id", "runs", open_without=True),
+    "jobs": AnyOf((OF_RUN, OF_PROJECT)),
     "evaluations": OF_RUN,
     "evaluation_episodes": Through("evaluation_id", "evaluations"),
     "calibrations": OF_RUN,
@@ -98,7 +99,8 @@ PROJECT_OF: Mapping[str, Own | Through | AnyOf | BulkRuns | None] = {
     # The job has the run of the replay, or of the agent that reviews a kept game.
     "reviews": Through("job_id", "jobs"),
     "practices": OF_REPLAY,
-    "kept_games": Through("replay_id", "replays", open_without=True),
+    "kept_games": Own("project_id"),
+    "start_sets": Own("project_id"),
     # Of artifacts
     "artifact_versions": Through("artifact_id", "artifacts"),
     "artifact_aliases": Through("artifact_id", "artifacts"),
@@ -113,11 +115,12 @@ PROJECT_OF: Mapping[str, Own | Through | AnyOf | BulkRuns | None] = {
     # Alerts without a run and a study are about the installation.
     "alerts": AnyOf((OF_RUN, OF_STUDY)),
     "alert_deliveries": Through("alert_id", "alerts"),
+    "score_rules": Own("project_id"),
     # Of the installation
     **dict.fromkeys(
-        "alert_rules score_rules alert_channels start_sets installation idempotency_keys workers people "
-        "person_identities person_groups group_members access_tokens sign_in_sessions one_time_links "
-        "device_logins audit_log executor_settings".split(),
+        "alert_rules alert_channels installation idempotency_keys workers people person_identities person_groups "
+        "group_members access_tokens sign_in_sessions one_time_links device_logins audit_log "
+        "executor_settings".split(),
         INSTALLATION,
     ),
 }

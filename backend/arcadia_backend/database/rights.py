@@ -114,8 +114,6 @@ def _condition(table: FromClause, projects: BindParameter[Any], name: str, depth
             return Base.metadata.tables[way.table].c.project_id.in_(projects)
         case Through():
             condition = _through(table, way, projects, depth)
-            if way.open_without:
-                return or_(table.c[way.column].is_(None), condition)
             return or_(table.c[way.column].is_(None), condition) if way.outer else condition
         case AnyOf(ways):
             return or_(*_alternatives(table, ways, projects, depth))
@@ -301,7 +299,9 @@ def check_keys(session: Session, _context: UOWTransaction) -> None:
 def _row_of(item: Any) -> tuple[str, dict[str, set[Any]]]:
     """Return the table of a changed row, and the values that decide about its project before and after the change."""
     table = name_of(inspect(item).mapper)
-    return table, {column: _values(item, column) for _parent, column in _deciding(PROJECT_OF[table])}
+    way = PROJECT_OF[table]
+    columns = ["id", "person_id"] if isinstance(way, BulkRuns) else [column for _parent, column in _deciding(way)]
+    return table, {column: _values(item, column) for column in columns}
 
 
 def _check_values(state: ORMExecuteState, mapper: Mapper[Any]) -> None:
@@ -353,9 +353,7 @@ def may_change(session: Session, table: str, key: int) -> bool:
     if scope.everything or "write" not in scope.scopes:
         return "write" in scope.scopes
     projects = projects_of(session, table, [key])
-    editable = scope.projects_as(Role.EDITOR)
-    # A row that is open to everybody, such as a game that people play, has no project.
-    return projects <= editable if projects else bool(editable)
+    return bool(projects) and projects <= scope.projects_as(Role.EDITOR)
 
 
 def check_role(
@@ -407,15 +405,11 @@ def _check_rows(session: Session, rows: Iterable[tuple[str, Mapping[str, set[Any
     needed: dict[int, Role] = {}
     keys: dict[str, set[Any]] = {}
     for table, values in rows:
-        way = PROJECT_OF[table]
-        for parent, column in _deciding(way):
-            found = values.get(column, set()) - {None}
+        for parent, found in _targets(table, values):
             if parent is not None:
                 keys.setdefault(parent, set()).update(found)
             for project in found if parent is None else ():
                 needed[project] = max(_role_of(table), needed.get(project, Role.VIEWER))
-        if way is not INSTALLATION and not any(each - {None} for each in values.values()):
-            _check_undecided(table, way)
     for table, found in keys.items():
         for project in projects_of(session, table, found):
             needed[project] = max(Role.EDITOR, needed.get(project, Role.VIEWER))
@@ -423,13 +417,19 @@ def _check_rows(session: Session, rows: Iterable[tuple[str, Mapping[str, set[Any
         require(session, project, role)
 
 
-def _check_undecided(table: str, way: Any) -> None:
-    if isinstance(way, Own):
-        raise MissingRight("Only administrators of the installation may do this.")
-    if not (isinstance(way, BulkRuns) or (isinstance(way, Through) and way.open_without)):
+def _targets(table: str, values: Mapping[str, set[Any]]) -> Iterator[tuple[str | None, set[Any]]]:
+    """Yield the tables and keys by which a changed row reaches its projects, or None and the projects themselves."""
+    way = PROJECT_OF[table]
+    if isinstance(way, BulkRuns):
+        # Who started an action may also change it.
+        yield table, set() if values["person_id"] == {current().person_id} else values["id"]
+        return
+    targets = [(parent, values.get(column, set()) - {None}) for parent, column in _deciding(way)]
+    if way is not INSTALLATION and not any(found for _parent, found in targets):
+        if isinstance(way, Own):
+            raise MissingRight("Only administrators of the installation may do this.")
         raise UnlimitedQueryError(f"A changed row of {table} names no project that can be checked.")
-    if not current().projects_as(Role.EDITOR):
-        raise MissingRight("You need the role editor in a project for this.")
+    yield from targets
 
 
 def _role_of(table: str) -> Role:
@@ -464,7 +464,7 @@ def _default(column: Any) -> set[Any]:
 
 
 def projects_of(session: Session, table: str, keys: Iterable[Any]) -> set[int]:
-    """Return the projects of rows of a table, without limits. Rows that are open to everybody have none."""
+    """Return the projects of rows of a table, without limits."""
     way = PROJECT_OF[table]
     rows = Base.metadata.tables[table]
     values = {*keys}
@@ -480,6 +480,10 @@ def _read_projects(session: Session, way: Any, rows: Table, values: set[Any]) ->
     matches = _key(rows).in_(values) if len(rows.primary_key) == 1 else false()
     if isinstance(way, Own):
         return {*connection.scalars(select(rows.c[way.column]).where(matches))}
+    if isinstance(way, BulkRuns):
+        listed, run = Base.metadata.tables["bulk_action_runs"], Base.metadata.tables["runs"]
+        of_runs = select(run.c.project_id).join(listed, listed.c.run_id == run.c.id).distinct()
+        return {*connection.scalars(of_runs.where(listed.c.bulk_action_id.in_(values)))}
     projects: set[int] = set()
     for each in (way,) if isinstance(way, Through) else way.ways if isinstance(way, AnyOf) else ():
         if isinstance(each, Through):

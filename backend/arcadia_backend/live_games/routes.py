@@ -27,6 +27,7 @@ from arcadia_backend.live_games import service
 from arcadia_backend.live_games.service import AskLive, ContinueReplay, LiveGame, PlayedGame
 from arcadia_backend.live_games.stage import EndError, Outbox, Stage, Viewer
 from arcadia_backend.live_games.stages import Stages
+from arcadia_backend.projects.service import ProjectName
 from arcadia_backend.web.credentials import CallerCredentials
 from arcadia_backend.web.idempotency import Idempotent
 from arcadia_backend.web.lookup import PathId, PathRun, find_run
@@ -259,13 +260,20 @@ def end_live(db: Db, live_id: PathId) -> LiveGame:
 
 
 @router.post("/games/{slug}/play", status_code=201)
-def play_game(db: Db, bell: Bell, settings: CurrentSettings, once: Idempotent, slug: Slug) -> PlayedGame:
+def play_game(
+    db: Db,
+    bell: Bell,
+    settings: CurrentSettings,
+    once: Idempotent,
+    slug: Slug,
+    project: Annotated[ProjectName | None, Query(description="Project of the game. Default: Main.")] = None,
+) -> PlayedGame:
     """Start an Atari game for people to play.
 
     It ends when no one watches it, and is not saved.
     """
     with once.write(db) as session:
-        job = service.start_play(session, settings, slug)
+        job = service.start_play(session, settings, slug, project)
         bell.ring_after_commit(session, job)
         return once.store(session, service.played_to_schema(session, job))
 

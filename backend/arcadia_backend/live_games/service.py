@@ -16,6 +16,7 @@ from arcadia_backend.database.tables import Checkpoint, Job, Run
 from arcadia_backend.errors import Conflict, NotFound
 from arcadia_backend.games.service import find_game
 from arcadia_backend.jobs import LIVE_GAMES, read_queue
+from arcadia_backend.projects.service import resolve
 from arcadia_backend.replays.players import check_decision, find_player, read_track, refuse, why_person_cannot_play
 from arcadia_backend.replays.service import find_replay
 from arcadia_backend.web.lookup import find_job, find_run, refuse_without_agent
@@ -145,16 +146,17 @@ def check_capacity(session: Session, settings: Settings) -> None:
         )
 
 
-def start_play(session: Session, settings: Settings, slug: str) -> Job:
-    """Queue a game for people to play, and delete finished ones."""
+def start_play(session: Session, settings: Settings, slug: str, project: str | None) -> Job:
+    """Queue a game for people of a project to play, and delete finished ones."""
+    project_id = resolve(session, project)
     check_capacity(session, settings)
     parameters = PlayParameters(env=find_game(slug).id).model_dump(mode="json", exclude_none=True)
     # Finished games are not kept.
-    query = select(Job).where(Job.kind == "play", Job.run_id.is_(None), Job.state.not_in(jobs.UNFINISHED))
+    query = select(Job).where(Job.kind == "play", Job.project_id == project_id, Job.state.not_in(jobs.UNFINISHED))
     for ended in session.scalars(query.order_by(Job.id)).all():
         if ended.parameters == parameters:
             jobs.remove(session, ended)
-    return jobs.enqueue(session, None, None, "play", parameters, total=1)
+    return jobs.enqueue(session, None, None, "play", parameters, 1, project_id)
 
 
 def continue_replay(session: Session, settings: Settings, replay_id: int, decision: int) -> Job:

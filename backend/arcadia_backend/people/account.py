@@ -20,7 +20,7 @@ from arcadia_backend.database.scope import current
 from arcadia_backend.errors import Conflict
 from arcadia_backend.people import schemas
 from arcadia_backend.people.routes import to_person
-from arcadia_backend.projects.service import resolve
+from arcadia_backend.projects.service import find_visible
 from arcadia_backend.web.lookup import PathId
 
 router = APIRouter(tags=["account"])
@@ -191,7 +191,7 @@ def create_token(db: Db, settings: CurrentSettings, new: schemas.CreateToken) ->
             new.name,
             new.scopes,
             person_id=person.id,
-            project_id=None if new.project is None else resolve(session, new.project),
+            project_id=None if new.project is None else find_visible(session, new.project),
             expires_at=None if days is None else utc_now() + timedelta(days=days),
         )
         shown = to_token(session, token.token, schemas.PersonRef(id=person.id, name=person.name))

@@ -12,7 +12,7 @@ from arcadia_backend.database.scope import current
 from arcadia_backend.errors import Conflict, NotFound, Problem
 from arcadia_backend.people import schemas
 from arcadia_backend.people.account import check_scopes, own_account, to_token
-from arcadia_backend.projects.service import resolve
+from arcadia_backend.projects.service import find_visible
 from arcadia_backend.web.security import WrongTokenLimit, address_of, network_of
 
 router = APIRouter(tags=["session"])
@@ -115,7 +115,7 @@ def confirm_login(db: Db, request: Request, settings: CurrentSettings, given: sc
         login = _find(session, request, given.code, lock=True)
         if not set(given.scopes) & set(login.scopes):
             raise Conflict("Choose at least one of the scopes that it asked for.")
-        project_id = None if given.project is None else resolve(session, given.project)
+        project_id = None if given.project is None else find_visible(session, given.project)
         days = tokens.check_days(given.days, settings.max_token_days)
         device_login.confirm(session, login, person, given.scopes, project_id, days)
     return Response(status_code=204)

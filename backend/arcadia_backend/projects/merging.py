@@ -10,17 +10,22 @@ from sqlalchemy.orm import Session
 
 from arcadia_backend.accounts.audit import AUDITED, record_in
 from arcadia_backend.database.columns import utc_now
+from arcadia_backend.database.scope import Role
 from arcadia_backend.database.tables import (
     MAIN,
     MAIN_ID,
     MAX_PANELS,
     Artifact,
     Board,
+    Job,
+    KeptGame,
     MovedPanel,
     Project,
     Report,
     Run,
     SavedView,
+    ScoreRule,
+    StartSet,
     Study,
     name_key,
 )
@@ -35,7 +40,7 @@ def merge(session: Session, source: Project, into: str) -> Project:
     """Move everything of a project into another one, and delete it. Its text follows the other's text."""
     if source.id == MAIN_ID:
         raise Conflict(f"{MAIN} cannot be merged into another project. Move its runs instead.")
-    target = find_project(session, resolve(session, into, field="into"))
+    target = find_project(session, resolve(session, into, field="into", role=Role.ADMINISTRATOR))
     if target.id == source.id:
         raise Invalid(FieldError(field="into", message="choose another project than this one"))
     text = "\n\n".join(each for each in (target.text, source.text) if each)
@@ -52,6 +57,7 @@ def merge(session: Session, source: Project, into: str) -> Project:
     _merge_boards(session, source, target)
     _move_views(session, source, target)
     _move_artifacts(session, source, target)
+    _move_start_sets(session, source, target)
     source_id = source.id
     record_in(session, (source_id, target.id), "merge", "project", source_id, source.name, {"into": target.id, **moved})
     session.delete(source)
@@ -60,14 +66,19 @@ def merge(session: Session, source: Project, into: str) -> Project:
     return target
 
 
+# What an entry of the audit log counts.
+_COUNTED: dict[Any, str] = {Study: "studies", Run: "runs", Report: "reports"}
+
+
 def _move_all(session: Session, source: Project, target: Project) -> Counter[str]:
-    """Move runs, studies and reports. Return their numbers for the audit log."""
+    """Move what belongs to a project. Return the numbers of runs, studies and reports for the audit log."""
     moved: Counter[str] = Counter()
     # A transaction locks a study before its runs.
-    for name, model in (("studies", Study), ("runs", Run), ("reports", Report)):
+    for model in (Study, Run, Report, KeptGame, Job, ScoreRule):
         of_source = update(model).where(model.project_id == source.id).values(project_id=target.id)
         result = session.execute(of_source, execution_options={"synchronize_session": False, **AUDITED})
-        moved[name] += cast("CursorResult[Any]", result).rowcount
+        if (name := _COUNTED.get(model)) is not None:
+            moved[name] += cast("CursorResult[Any]", result).rowcount
     return moved
 
 
@@ -124,4 +135,16 @@ def _move_artifacts(session: Session, source: Project, target: Project) -> None:
         artifact.name = next(name for name in names if name not in taken)
         artifact.project_id = target.id
         taken.add(artifact.name)
+    session.flush()
+
+
+def _move_start_sets(session: Session, source: Project, target: Project) -> None:
+    """Move the start sets. If the target has the name of one for the game, the moved one gets a number."""
+    query = select(StartSet.env, StartSet.name).where(StartSet.project_id == target.id)
+    taken = {(env, name) for env, name in session.execute(query)}
+    for stored in session.scalars(select(StartSet).where(StartSet.project_id == source.id).order_by(StartSet.id)).all():
+        names = [stored.name, *(f"{stored.name[:MAX_NUMBERED_NAME]} {number}" for number in range(2, len(taken) + 3))]
+        stored.name = next(name for name in names if (stored.env, name) not in taken)
+        stored.project_id = target.id
+        taken.add((stored.env, stored.name))
     session.flush()

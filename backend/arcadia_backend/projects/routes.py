@@ -12,6 +12,7 @@ from sqlalchemy.orm import Session
 from arcadia_backend.colors import color_of
 from arcadia_backend.database import tables
 from arcadia_backend.database.engine import Db
+from arcadia_backend.database.scope import Role, current
 from arcadia_backend.projects import merging, service
 from arcadia_backend.projects.service import find_project
 from arcadia_backend.web.idempotency import Idempotent
@@ -50,6 +51,8 @@ def _to_summary(project: tables.Project, counts: dict[int, dict[str, Any]]) -> s
         name=project.name,
         created_at=project.created_at,
         last_activity=max([project.created_at, *counted_items.get("times", [])]),
+        may_edit=tables.is_editable(project.id),
+        may_administer=tables.is_editable(project.id) and current().role(project.id) == Role.ADMINISTRATOR,
         **numbers,
     )
 

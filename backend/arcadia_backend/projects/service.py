@@ -10,10 +10,26 @@ from sqlalchemy import ColumnElement, func, select, update
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import InstrumentedAttribute, Session
 
-from arcadia_backend.accounts.audit import AUDITED, record_moves
+from arcadia_backend.accounts.audit import AUDITED, OBJECTS, record_moves
 from arcadia_backend.database import tables
 from arcadia_backend.database.engine import after_commit
-from arcadia_backend.database.tables import MAIN, MAIN_ID, Artifact, Report, Run, Study, StudyRun, name_key
+from arcadia_backend.database.rights import may_edit, projects_of, require
+from arcadia_backend.database.scope import Role, current
+from arcadia_backend.database.tables import (
+    MAIN,
+    MAIN_ID,
+    Artifact,
+    Job,
+    KeptGame,
+    Replay,
+    Report,
+    Run,
+    StartSet,
+    Study,
+    StudyRun,
+    is_editable,
+    name_key,
+)
 from arcadia_backend.errors import Conflict, FieldError, Invalid, NotFound
 from arcadia_backend.live.notices import publish
 from arcadia_backend.web.formats import JsonNumber
@@ -25,6 +41,7 @@ MAX_TEXT = 50_000
 ProjectName = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=100), STORABLE]
 ProjectText = Annotated[str, Field(max_length=MAX_TEXT, description="Markdown."), STORABLE]
 Ids = Annotated[list[Id], Field(max_length=1_000)]
+MayEdit = Annotated[bool, Field(description="Whether you may change or delete it.")]
 
 
 class _Request(BaseModel):
@@ -56,11 +73,13 @@ class MergeProject(_Request):
 
 
 class MoveItems(_Request):
-    """Runs, studies and reports to move. A study brings its runs."""
+    """What to move. A study brings its runs, and a run brings the kept games that continue its replays."""
 
     runs: Ids = []
     studies: Ids = []
     reports: Ids = []
+    start_sets: Ids = []
+    kept_games: Ids = []
 
 
 class MovedItems(BaseModel):
@@ -69,6 +88,8 @@ class MovedItems(BaseModel):
     runs: list[int] = Field(description="Runs, including those of the studies.")
     studies: list[int]
     reports: list[int]
+    start_sets: list[int]
+    kept_games: list[int] = Field(description="Kept games, without those that runs bring.")
 
 
 class ProjectSummary(BaseModel):
@@ -84,6 +105,8 @@ class ProjectSummary(BaseModel):
     artifacts: int
     created_at: datetime
     last_activity: datetime = Field(description="When a run, study, report or artifact last started, ended or changed.")
+    may_edit: bool = Field(description="Whether you may change its content.")
+    may_administer: bool = Field(description="Whether you may change its name, text and members, merge or delete it.")
 
 
 class ProjectAgent(BaseModel):
@@ -132,14 +155,28 @@ def find_project(session: Session, project_id: int, *, lock: bool = False) -> ta
     return project
 
 
-def resolve(session: Session, name: str | None, *, field: str = "project") -> int:
-    """Return the id of a project by its name, or of Main. Raise Invalid, which lists the projects, if there is none."""
-    if name is None:
-        return MAIN_ID
-    project_id = _find_id(session, name)
-    if project_id is None:
-        raise Invalid(FieldError(field=field, message=_unknown(session, name)))
+def resolve(session: Session, name: str | None, *, field: str = "project", role: Role = Role.EDITOR) -> int:
+    """Return the id of a project by its name, or of Main.
+
+    Raise Invalid, which lists the projects, if there is none. Raise MissingRight if the caller lacks the role in it.
+    """
+    project_id = find_visible(session, name, field=field)
+    require(session, project_id, role)
     return project_id
+
+
+def find_visible(session: Session, name: str | None, *, field: str = "project") -> int:
+    """Return the id of a project to read from, by its name, or of Main. Raise Invalid if there is none."""
+    project_id = MAIN_ID if name is None else _find_id(session, name)
+    if project_id is None:
+        raise Invalid(FieldError(field=field, message=_unknown(session, name or "")))
+    return project_id
+
+
+def require_editor(session: Session, table: str, *keys: int) -> None:
+    """Raise MissingRight unless the caller is an editor in the projects of these rows of a table."""
+    for project_id in sorted(projects_of(session, table, keys)):
+        require(session, project_id, Role.EDITOR)
 
 
 def resolve_or_create(session: Session, name: str | None) -> int:
@@ -170,11 +207,20 @@ def project_of(session: Session, run: Run) -> int:
     return session.scalar(locked) or session.scalar(locked) or MAIN_ID
 
 
+def why_not_editable(project_id: int) -> str | None:
+    """Return why the caller may not change the content of a project, as a sentence, or None."""
+    if "write" not in current().scopes:
+        return "Your token only reads."
+    return None if is_editable(project_id) else "You need the role editor in its project."
+
+
 def assign(session: Session, item: Run | Study | Report, name: str) -> None:
     """Move an item into a project by its name. Raise Invalid if there is none."""
     before, item.project_id = item.project_id, resolve(session, name)
     session.flush()
     session.refresh(item, ["project"])
+    if isinstance(item, Run):
+        _bring_games(session, [item.id], item.project_id)
     announce_projects(session, before, item.project_id)
 
 
@@ -224,11 +270,13 @@ def _unknown(session: Session, name: str) -> str:
 _TAKEN = "There is already a project {!r}. Names differ in more than case."
 # Another project has the name, but the caller must not learn this.
 _UNUSABLE = "The name {!r} cannot be used. Choose another one."
-_ITEMS: tuple[tuple[type[Run] | type[Study] | type[Report] | type[Artifact], str, str], ...] = (
+_ITEMS: tuple[tuple[Any, str, str], ...] = (
     (Run, "run", "runs"),
     (Study, "study", "studies"),
     (Report, "report", "reports"),
     (Artifact, "artifact", "artifacts"),
+    (StartSet, "start set", "start sets"),
+    (KeptGame, "kept game", "kept games"),
 )
 
 
@@ -274,15 +322,39 @@ def default_executor(session: Session, project_id: int) -> str:
 
 
 def move(session: Session, project: tables.Project, items: MoveItems) -> MovedItems:
-    """Move runs, studies and reports into a project. A study brings its runs."""
+    """Move items into a project. Raise MissingRight unless the caller is an editor in all projects that this changes.
+
+    A study brings its runs, and a run brings the kept games that continue its replays.
+    """
+    require(session, project.id, Role.EDITOR)
     studies = _move(session, project, Study, items.studies)
     of_studies = select(StudyRun.run_id).where(StudyRun.study_id.in_(studies), StudyRun.run_id.is_not(None))
     run_ids = dict.fromkeys([*items.runs, *(run_id for run_id in session.scalars(of_studies) if run_id is not None)])
-    return MovedItems(
-        runs=_move(session, project, Run, list(run_ids)),
-        studies=studies,
-        reports=_move(session, project, Report, items.reports),
-    )
+    runs = _move(session, project, Run, list(run_ids))
+    _bring_games(session, runs, project.id)
+    games = _move(session, project, KeptGame, items.kept_games)
+    _bring_films(session, KeptGame.id.in_(games), project.id)
+    try:
+        sets = _move(session, project, StartSet, items.start_sets)
+    except IntegrityError as error:
+        raise Conflict(f"{project.name} already has a start set of this name for the game.") from error
+    reports = _move(session, project, Report, items.reports)
+    return MovedItems(runs=runs, studies=studies, reports=reports, start_sets=sets, kept_games=games)
+
+
+def _bring_games(session: Session, run_ids: Sequence[int], project_id: int) -> None:
+    """Move the kept games that continue replays of runs, unless the caller may not edit them."""
+    continued = select(Replay.id).where(Replay.run_id.in_(run_ids))
+    games = session.scalars(select(KeptGame.id).where(KeptGame.replay_id.in_(continued), may_edit(KeptGame))).all()
+    if games:
+        session.execute(update(KeptGame).where(KeptGame.id.in_(games)).values(project_id=project_id))
+        _bring_films(session, KeptGame.id.in_(games), project_id)
+
+
+def _bring_films(session: Session, moved: ColumnElement[bool], project_id: int) -> None:
+    """Move the jobs of the videos of kept games, with their files."""
+    films = session.scalars(select(KeptGame.job_id).where(moved)).all()
+    session.execute(update(Job).where(Job.id.in_(films)).values(project_id=project_id))
 
 
 def delete(session: Session, project: tables.Project) -> None:
@@ -299,10 +371,15 @@ def delete(session: Session, project: tables.Project) -> None:
 
 
 def _move(session: Session, project: tables.Project, model: Any, ids: Sequence[int]) -> list[int]:
-    """Move items in the order of their ids, as all transactions lock them. Return the ids of those that exist."""
+    """Move items in the order of their ids, as all transactions lock them. Return the ids of those that exist.
+
+    Raise MissingRight for items that the caller sees and may not edit.
+    """
     query = select(model.id, model.project_id).where(model.id.in_(ids)).order_by(model.id).with_for_update()
     before: dict[int, int] = {row.id: row.project_id for row in session.execute(query)}
-    record_moves(session, model.__name__.lower(), before, project.id)
+    for before_id in sorted({*before.values()}):
+        require(session, before_id, Role.EDITOR)
+    record_moves(session, OBJECTS[model].kind, before, project.id)
     moved = update(model).where(model.id.in_(before)).values(project_id=project.id)
     session.execute(moved, execution_options=AUDITED)
     announce_projects(session, project.id, *before.values())

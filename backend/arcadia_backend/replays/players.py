@@ -15,6 +15,7 @@ from arcadia_backend.database.tables import Checkpoint, File, Replay, Run
 from arcadia_backend.errors import Conflict, FieldError, Invalid
 from arcadia_backend.files.service import files_root
 from arcadia_backend.files.storage import stored_path
+from arcadia_backend.projects.service import why_not_editable
 from arcadia_backend.replays import service
 from arcadia_backend.replays.service import find_track
 from arcadia_backend.web.lookup import why_no_agent
@@ -116,6 +117,8 @@ def with_actions(session: Session, run: Run, replays: Sequence[Replay]) -> list[
     root = files_root(session)
 
     def actions(replay: Replay) -> service.ReplayActions:
+        if (reason := why_not_editable(run.project_id)) is not None:
+            return _none_because(reason, edit=reason)
         if (clause := why_no_agent(run)) is not None:
             return _none_because(f"Its agent cannot play here, because {clause}.")
         file = tracks_of.get(replay.track_file_id or 0)
@@ -133,6 +136,7 @@ def with_actions(session: Session, run: Run, replays: Sequence[Replay]) -> list[
             play=why_person_cannot_play(head) or deleted,
             saliency=why_no_saliency(run.env) or deleted,
             start_points=why_no_start_points(head),
+            edit=None,
         )
 
     columns = [name for name in service.Replay.model_fields if name != "actions"]
@@ -142,8 +146,8 @@ def with_actions(session: Session, run: Run, replays: Sequence[Replay]) -> list[
     ]
 
 
-def _none_because(reason: str) -> service.ReplayActions:
-    return service.ReplayActions.model_validate(dict.fromkeys(service.ReplayActions.model_fields, reason))
+def _none_because(reason: str, *, edit: str | None = None) -> service.ReplayActions:
+    return service.ReplayActions(simulate=reason, play=reason, saliency=reason, start_points=reason, edit=edit)
 
 
 @lru_cache(maxsize=CACHED_HEADS)

@@ -23,12 +23,16 @@ from arcadia_workers.contract.values import Truth
 
 
 class ReplayActions(BaseModel):
-    """For each action, the reason why it is not possible now, or null if it is. The server rejects others with 409."""
+    """For each action, the reason why it is not possible now, or null if it is.
+
+    The server rejects others with 409, or with 403 if you lack the role.
+    """
 
     simulate: str | None = Field(description="Simulate futures with its own agent.")
     play: str | None = Field(description="Continue it as a person.")
     saliency: str | None = Field(description="Compute its saliency.")
     start_points: str | None = Field(description="Save its decisions as start points.")
+    edit: str | None = Field(description="Pin it, review it, or delete what was made of it.")
 
 
 class Replay(BaseModel):

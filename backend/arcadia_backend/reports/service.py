@@ -36,6 +36,7 @@ def list_reports(session: Session, projects: Sequence[str] = ()) -> list[ReportS
             shared=report.share_token is not None,
             created_at=report.created_at,
             updated_at=report.updated_at,
+            may_edit=report.may_edit,
         )
         for report in session.scalars(listed.order_by(Report.updated_at.desc(), Report.id.desc()))
     ]

@@ -1,4 +1,4 @@
-"""Bulk actions: an action on all runs that match a filter, applied in batches by a background thread.
+"""Bulk actions: an action on many runs, applied in batches by a background thread as the person who started it.
 
 The runs are listed when it is requested (docs/decisions/0099-bulk-actions-list-their-runs.md). Each batch is one
 transaction with its runs, counts and place, so that a killed backend continues where the last one ended.
@@ -12,37 +12,40 @@ from datetime import datetime, timedelta
 from itertools import product
 from typing import Annotated, Any, Self
 
-from fastapi import APIRouter, Query
+from fastapi import APIRouter, Depends, Query, Request
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 from sqlalchemy import ColumnElement, Select, delete, func, insert, literal, select, update
 from sqlalchemy.exc import DBAPIError
 from sqlalchemy.orm import Session
 
+from arcadia_backend.accounts import sign_in
 from arcadia_backend.accounts.audit import record_in
+from arcadia_backend.accounts.roles import is_valid, scope_of
 from arcadia_backend.database import tables
 from arcadia_backend.database.columns import utc_now
 from arcadia_backend.database.engine import Database, Db, after_commit
-from arcadia_backend.database.rights import may_edit, projects_of
-from arcadia_backend.database.scope import Scope, acting_as
-from arcadia_backend.database.tables import BulkActionRun, BulkState, Run
+from arcadia_backend.database.rights import MissingRight, backend_rights, projects_of, require
+from arcadia_backend.database.scope import Role, Scope, acting_as, current
+from arcadia_backend.database.tables import AccessToken, BulkActionRun, BulkState, Run
 from arcadia_backend.doorbell import Doorbell
-from arcadia_backend.errors import Conflict, Invalid, NotFound
+from arcadia_backend.errors import Conflict, FieldError, Invalid, NotFound
 from arcadia_backend.failure_log import FailureLog
 from arcadia_backend.live.background import BackgroundThread
-from arcadia_backend.live.notices import publish
+from arcadia_backend.live.notices import Topic, publish
 from arcadia_backend.projects import service as projects
 from arcadia_backend.runs import service
 from arcadia_backend.runs.filters import Filters, filter_conditions
 from arcadia_backend.runs.routes import RunFilters
-from arcadia_backend.runs.schemas import ManyRunsAction, Skipped, Tags, check_tags
+from arcadia_backend.runs.schemas import ManyRunsAction, Tags
 from arcadia_backend.runs.states import ACTIONS, announcing_together, refusals
 from arcadia_backend.web.idempotency import Idempotent
-from arcadia_backend.web.lookup import PathId, find_run
+from arcadia_backend.web.lookup import DEFAULT_TIMEOUT, PathId, Timeout, Wait, find_run, wait_while
 from arcadia_workers.contract.values import Id
 
 log = logging.getLogger(__name__)
 
 MAX_EXCLUDED = 1_000
+MAX_IDS = 10_000
 # Each holds a list of runs.
 MAX_UNFINISHED = 20
 KEPT = timedelta(days=7)
@@ -57,11 +60,14 @@ OPPOSITES: dict[str, ManyRunsAction] = {"archive": "restore", "restore": "archiv
 
 
 class StartBulkAction(BaseModel):
-    """An action to apply to all runs that match the filters of the query."""
+    """An action to apply to some runs, or to all runs that match the filters of the query."""
 
     model_config = ConfigDict(extra="forbid")
 
     action: ManyRunsAction
+    ids: Annotated[list[Id], Field(min_length=1, max_length=MAX_IDS)] | None = Field(
+        default=None, description="The runs. Omit it to use the filters."
+    )
     tags: Tags = Field(default=[], description="Tags to add or remove. Only for the actions tag and untag.")
     project: projects.ProjectName | None = Field(
         default=None, description="Existing project that gets the runs. Only for the action move."
@@ -75,7 +81,10 @@ class StartBulkAction(BaseModel):
 
     @model_validator(mode="after")
     def _check_values(self) -> Self:
-        check_tags(self.action, self.tags)
+        if bool(self.tags) != (self.action in ("tag", "untag")):
+            raise ValueError("the actions tag and untag need tags, and the others have none")
+        if self.ids is not None and (self.exclude or self.up_to is not None):
+            raise ValueError("exclude and up_to are for filters: leave runs out of ids instead")
         if (self.project is not None) != (self.action == "move"):
             raise ValueError("the action move needs a project, and the others have none")
         return self
@@ -91,11 +100,21 @@ class BulkAction(BaseModel):
     tags: list[str]
     project: str | None = Field(description="The project that gets the runs.")
     state: BulkState
-    total: int = Field(description="Number of runs that matched when it was requested.")
+    requested_by: str | None
+    total: int = Field(description="Number of runs, or of those that matched when it was requested.")
     done: int
     skipped: int
+    message: str | None = Field(description="Why it ended early, if nobody cancelled it.")
+    may_edit: bool = Field(description="Whether you may cancel or undo it.")
     created_at: datetime
     finished_at: datetime | None
+
+
+class Skipped(BaseModel):
+    """A run that a bulk action did not change."""
+
+    id: int
+    reason: str
 
 
 class SkippedRuns(BaseModel):
@@ -128,19 +147,19 @@ class MatchingRuns(BaseModel):
 
 
 def count_actions(session: Session, filters: Filters) -> MatchingRuns:
-    """Count the matching runs that allow each action."""
+    """Count the matching runs that allow each action, and on which the caller may do it."""
     has_key, is_archived = Run.reported_key.is_not(None), Run.archived_at.is_not(None)
-    kinds = (Run.state, Run.desired, Run.origin, has_key, is_archived)
+    kinds = (Run.state, Run.desired, Run.origin, Run.project_id, has_key, is_archived)
     query = select(*kinds, func.count(), func.max(Run.id)).where(*filter_conditions(session, filters))
     rows = session.execute(query.group_by(*kinds)).all()
-    counts: dict[str, dict[str | None, int]] = {action: {None: 0} for action in ACTIONS}
-    for state, desired, origin, key, archived, runs, _newest in rows:
-        reasons = refusals(state, desired, origin, has_key=bool(key), archived=bool(archived)).model_dump()
+    counts: dict[str, dict[str | None, int]] = {action: {None: 0} for action in (*ACTIONS, "edit")}
+    for state, desired, origin, project_id, key, archived, runs, _newest in rows:
+        reasons = refusals(state, desired, origin, project_id, has_key=bool(key), archived=bool(archived)).model_dump()
         for action, found in counts.items():
             found[reasons[action]] = found.get(reasons[action], 0) + runs
     return MatchingRuns(
-        runs=sum(row[5] for row in rows),
-        newest=max((row[6] for row in rows), default=None),
+        runs=sum(row[6] for row in rows),
+        newest=max((row[7] for row in rows), default=None),
         actions={action: _to_count(found) for action, found in counts.items()},
     )
 
@@ -151,15 +170,23 @@ def _to_count(runs_by_reason: dict[str | None, int]) -> ActionCount:
 
 
 def start(session: Session, filters: Filters, request: StartBulkAction) -> tables.BulkAction:
-    """List the matching runs for an action. Raise Conflict if too many actions are in progress."""
+    """List the runs for an action. Raise Conflict if too many actions are in progress."""
     if request.project is not None:
         projects.resolve(session, request.project)
-    wanted = select(Run.id).where(*filter_conditions(session, filters), may_edit(Run))
+    columns = {"tags": request.tags, "project": request.project}
+    if request.ids is not None:
+        if filters != Filters():
+            raise Invalid(FieldError(field="ids", message="send either ids or filters in the query"))
+        return _add(session, request.action, request.ids, **columns)
+    wanted = select(Run.id).where(*filter_conditions(session, filters))
+    if not current().everything:
+        # An INSERT from a SELECT is not limited.
+        wanted = wanted.where(Run.project_id.in_(current().projects))
     if request.exclude:
         wanted = wanted.where(Run.id.not_in(request.exclude))
     if request.up_to is not None:
         wanted = wanted.where(Run.id <= request.up_to)
-    return _add(session, request.action, wanted, tags=request.tags, project=request.project)
+    return _add(session, request.action, wanted, **columns)
 
 
 def undo(session: Session, bulk: tables.BulkAction) -> tables.BulkAction:
@@ -168,23 +195,29 @@ def undo(session: Session, bulk: tables.BulkAction) -> tables.BulkAction:
         raise Conflict(f"The bulk action {bulk.id} cannot be undone. Only archive and restore can.")
     if bulk.state == "running":
         raise Conflict(f"The bulk action {bulk.id} is still running. Cancel it first.")
-    handled = select(BulkActionRun.run_id).where(*_handled(bulk, skipped=False), may_edit(BulkActionRun))
+    _require_right(session, bulk)
+    handled = select(BulkActionRun.run_id).where(*_handled(bulk, skipped=False))
     return _add(session, OPPOSITES[bulk.action], handled)
 
 
-def _add(session: Session, action: str, wanted: Select[int], **columns: Any) -> tables.BulkAction:
+def _add(session: Session, action: str, wanted: Select[int] | Sequence[int], **columns: Any) -> tables.BulkAction:
     table = tables.BulkAction
     session.execute(delete(table).where(table.finished_at < utc_now() - KEPT))
     unfinished = session.scalar(select(func.count()).select_from(table).where(table.state == "running")) or 0
     if unfinished >= MAX_UNFINISHED:
         raise Conflict(f"{unfinished} bulk actions are in progress. Wait until one has ended, or cancel one.")
-    bulk = table(**{"action": action, "tags": [], "total": 0, **columns})
+    bulk = table(**{"action": action, "tags": [], "total": 0, "token_id": current().token_id, **columns})
     session.add(bulk)
     session.flush()
-    listed = wanted.add_columns(literal(bulk.id))
-    session.execute(insert(BulkActionRun).from_select(["run_id", "bulk_action_id"], listed))
-    counted = select(func.count()).select_from(BulkActionRun).where(BulkActionRun.bulk_action_id == bulk.id)
-    bulk.total = session.scalar(counted) or 0
+    with backend_rights(session):
+        if isinstance(wanted, Select):
+            listed = wanted.add_columns(literal(bulk.id))
+            session.execute(insert(BulkActionRun).from_select(["run_id", "bulk_action_id"], listed))
+        else:
+            rows = [{"run_id": run_id, "bulk_action_id": bulk.id} for run_id in dict.fromkeys(wanted)]
+            session.execute(insert(BulkActionRun), rows)
+        counted = select(func.count()).select_from(BulkActionRun).where(BulkActionRun.bulk_action_id == bulk.id)
+        bulk.total = session.scalar(counted) or 0
     _record(session, bulk, "start")
     if bulk.total == 0:
         _end(bulk, "done")
@@ -194,15 +227,46 @@ def _add(session: Session, action: str, wanted: Select[int], **columns: Any) -> 
 
 def cancel(session: Session, bulk: tables.BulkAction) -> None:
     """End an action before its other runs. Raise Conflict if it has ended."""
+    _require_right(session, bulk)
     if bulk.state == "cancelled":
         return
     if bulk.state != "running":
         raise Conflict(f"The bulk action {bulk.id} has already ended.")
     _record(session, bulk, "cancel")
+    _cancel(session, bulk)
+
+
+def _cancel(session: Session, bulk: tables.BulkAction, message: str | None = None) -> None:
     _end(bulk, "cancelled")
+    bulk.message = message
     later = BulkActionRun.run_id > bulk.last_run_id
-    session.execute(delete(BulkActionRun).where(BulkActionRun.bulk_action_id == bulk.id, later))
+    with backend_rights(session):
+        session.execute(delete(BulkActionRun).where(BulkActionRun.bulk_action_id == bulk.id, later))
     _announce(session, bulk)
+
+
+def _projects_of(session: Session, bulk: tables.BulkAction) -> Sequence[int]:
+    """Return the projects of the runs that an action lists."""
+    of_runs = select(Run.project_id).join(BulkActionRun, BulkActionRun.run_id == Run.id).distinct()
+    with backend_rights(session):
+        return session.scalars(of_runs.where(BulkActionRun.bulk_action_id == bulk.id)).all()
+
+
+def _is_own(bulk: tables.BulkAction) -> bool:
+    return bulk.person_id is not None and bulk.person_id == current().person_id
+
+
+def _require_right(session: Session, bulk: tables.BulkAction) -> None:
+    """Raise MissingRight unless the caller started an action, or is an editor in all projects that it changes."""
+    for project_id in () if _is_own(bulk) else _projects_of(session, bulk):
+        require(session, project_id, Role.EDITOR)
+
+
+def to_schema(session: Session, bulk: tables.BulkAction) -> BulkAction:
+    """Return a bulk action as the API shows it."""
+    may_edit = _is_own(bulk) or not any(map(projects.why_not_editable, _projects_of(session, bulk)))
+    same = BulkAction.model_fields.keys() - {"may_edit"}
+    return BulkAction(**{name: getattr(bulk, name) for name in same}, may_edit=may_edit)
 
 
 def find_bulk_action(session: Session, bulk_id: int, *, lock: bool = False) -> tables.BulkAction:
@@ -296,19 +360,25 @@ class BulkActionThread:
             bulk = session.get(tables.BulkAction, bulk_id, with_for_update=True)
             if bulk is None or bulk.state != "running":
                 return
+            scope = _present_scope(session, bulk)
+            if isinstance(scope, str):
+                _cancel(session, bulk, scope)
+                return
             listed = select(BulkActionRun.run_id).where(BulkActionRun.bulk_action_id == bulk_id).limit(size)
             later = listed.where(BulkActionRun.run_id > bulk.last_run_id)
             ids = session.scalars(later.order_by(BulkActionRun.run_id)).all()
             affected = projects_of(session, "runs", ids)
             with announcing_together(session) as names:
-                outcomes = dict.fromkeys(ids, failure) if failure else self._outcomes(session, bulk, ids)
+                outcomes = dict.fromkeys(ids, failure) if failure else self._outcomes(session, scope, bulk, ids)
             _store(session, bulk, outcomes)
             affected |= projects_of(session, "runs", ids)
             after_commit(session, lambda: self._unpublished.update(product(names, affected)))
 
-    def _outcomes(self, session: Session, bulk: tables.BulkAction, ids: Sequence[int]) -> dict[int, str | None]:
+    def _outcomes(
+        self, session: Session, scope: Scope, bulk: tables.BulkAction, ids: Sequence[int]
+    ) -> dict[int, str | None]:
         """Apply the action as who requested it. Return for each handled run why it was skipped, or None."""
-        with acting_as(Scope(everything=True, person_id=bulk.person_id, name=bulk.requested_by or "")):
+        with acting_as(scope):
             if bulk.action == "move":
                 return _move(session, bulk.project or "", ids)
             outcomes = service.bulk(session, bulk.action, bulk.tags, ids, BATCH_SECONDS)  # type: ignore[arg-type]
@@ -319,13 +389,32 @@ class BulkActionThread:
         return outcomes
 
 
+def _present_scope(session: Session, bulk: tables.BulkAction) -> Scope | str:
+    """Return what the person who started an action may do now, or why it has to end."""
+    if bulk.person_id is None:
+        return "Nobody is known who started it."
+    person = sign_in.person_of(session, bulk.person_id)
+    if person is None:
+        return f"The account of {bulk.requested_by} was disabled."
+    token = session.get(AccessToken, bulk.token_id) if bulk.token_id is not None else None
+    if bulk.token_id is not None and (token is None or not is_valid(token.expires_at, token.revoked_at, utc_now())):
+        return f"The token of {bulk.requested_by} that started it was revoked or has expired."
+    return scope_of(session, person, token=token)
+
+
 def _move(session: Session, project: str, ids: Sequence[int]) -> dict[int, str | None]:
     try:
         found = projects.find_project(session, projects.resolve(session, project))
     except Invalid:
         return dict.fromkeys(ids, f"There is no project {project}.")
-    moved = {*projects.move(session, found, projects.MoveItems(runs=list(ids))).runs}
-    return {run_id: None if run_id in moved else f"There is no run {run_id}." for run_id in ids}
+    except MissingRight as error:
+        return dict.fromkeys(ids, error.detail)
+    outcomes: dict[int, str | None] = {run_id: f"There is no run {run_id}." for run_id in ids}
+    for run_id, project_id in session.execute(select(Run.id, Run.project_id).where(Run.id.in_(ids))):
+        reason = projects.why_not_editable(project_id)
+        outcomes[run_id] = reason and f"Run {run_id}: {reason}"
+    projects.move(session, found, projects.MoveItems(runs=[each for each in ids if outcomes[each] is None]))
+    return outcomes
 
 
 def _store(session: Session, bulk: tables.BulkAction, outcomes: Mapping[int, str | None]) -> None:
@@ -357,25 +446,39 @@ def list_bulk_actions(db: Db) -> list[BulkAction]:
     """Return the latest bulk actions, newest first."""
     with db.read() as session:
         newest = select(tables.BulkAction).order_by(tables.BulkAction.id.desc()).limit(LISTED)
-        return [BulkAction.model_validate(bulk) for bulk in session.scalars(newest)]
+        return [to_schema(session, bulk) for bulk in session.scalars(newest).all()]
 
 
 @router.post("/bulk-actions", status_code=201)
 def start_bulk_action(db: Db, once: Idempotent, filters: RunFilters, request: StartBulkAction) -> BulkAction:
-    """Apply an action to all runs that match the filters, which are those of `GET /runs`.
+    """Apply an action to some runs, or to all that match the filters, which are those of `GET /runs`.
 
-    The response comes at once. The server applies the action in batches, and continues after a restart. Runs that do
-    not allow the action are skipped. Runs that match only later are not changed.
+    The response comes at once, and `GET /bulk-actions/{bulk_id}?wait=finished` waits for the end. The server applies
+    the action in batches, and continues after a restart. Runs that do not allow the action are skipped, and so are runs
+    that you may not change then. Runs that match only later are not changed.
     """
     with once.write(db) as session:
-        return once.store(session, BulkAction.model_validate(start(session, filters, request)))
+        return once.store(session, to_schema(session, start(session, filters, request)))
 
 
-@router.get("/bulk-actions/{bulk_id}")
+async def wait_for_bulk_action(
+    request: Request, bulk_id: PathId, wait: Wait = None, timeout: Timeout = DEFAULT_TIMEOUT
+) -> None:
+    """Wait until the action has ended, if requested."""
+
+    def pending(session: Session) -> Topic | None:
+        is_running = find_bulk_action(session, bulk_id).state == "running"
+        return Topic(frozenset({"bulk.changed"}), {"id": bulk_id}) if is_running else None
+
+    if wait is not None:
+        await wait_while(pending, request, timeout)
+
+
+@router.get("/bulk-actions/{bulk_id}", dependencies=[Depends(wait_for_bulk_action)])
 def read_bulk_action(db: Db, bulk_id: PathId) -> BulkAction:
-    """Return a bulk action with its progress."""
+    """Return a bulk action with its progress, immediately or once it has ended."""
     with db.read() as session:
-        return BulkAction.model_validate(find_bulk_action(session, bulk_id))
+        return to_schema(session, find_bulk_action(session, bulk_id))
 
 
 @router.get("/bulk-actions/{bulk_id}/skipped")
@@ -400,7 +503,7 @@ def cancel_bulk_action(db: Db, bulk_id: PathId) -> BulkAction:
     with db.write() as session:
         bulk = find_bulk_action(session, bulk_id, lock=True)
         cancel(session, bulk)
-        return BulkAction.model_validate(bulk)
+        return to_schema(session, bulk)
 
 
 @router.post("/bulk-actions/{bulk_id}/undo", status_code=201)
@@ -408,4 +511,4 @@ def undo_bulk_action(db: Db, once: Idempotent, bulk_id: PathId) -> BulkAction:
     """Restore the runs that a bulk action has archived, or archive those that it has restored."""
     with once.write(db) as session:
         bulk = find_bulk_action(session, bulk_id, lock=True)
-        return once.store(session, BulkAction.model_validate(undo(session, bulk)))
+        return once.store(session, to_schema(session, undo(session, bulk)))

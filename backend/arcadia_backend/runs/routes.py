@@ -11,7 +11,7 @@ from arcadia_backend.database.tables import RunOrigin
 from arcadia_backend.doorbell import Bell, Doorbell
 from arcadia_backend.metrics.queries import MAX_NAMES
 from arcadia_backend.metrics.reading import NAME_PATTERN
-from arcadia_backend.projects.service import Projects, default_executor, resolve
+from arcadia_backend.projects.service import Projects, default_executor, find_visible
 from arcadia_backend.runs import grouping, list_query, queries, schemas, service
 from arcadia_backend.runs.expressions.completion import CheckedExpression, ExpressionKind, FilterText, check
 from arcadia_backend.runs.expressions.parsing import MAX_LENGTH
@@ -42,8 +42,6 @@ from arcadia_workers.contract.worker_api import State
 
 router = APIRouter(tags=["runs"])
 
-# Limits of one transaction of a bulk action.
-BULK_BATCH_SIZE, BULK_BATCH_SECONDS = 100, 0.2
 MAX_OFFSET = 1_000_000
 
 TextValues = Annotated[list[Text], Query(max_length=50)]
@@ -64,7 +62,7 @@ def preview_run(db: Db, new: schemas.CreateRun) -> RunForecast:
     """Return what a run needs, what the workers have and when it can start, without storing it."""
     config = build_config(new.config, new.preset, new.overrides or {})
     with db.read() as session:
-        executor = new.executor or default_executor(session, resolve(session, new.project))
+        executor = new.executor or default_executor(session, find_visible(session, new.project))
         return forecast(session, config, new.queue, new.priority, executor)
 
 
@@ -220,27 +218,6 @@ def check_expression(
     """Check an expression without running it, and return completions."""
     with db.read() as session:
         return check(session, expression, kind, cursor)
-
-
-@router.post("/runs/bulk")
-def act_on_many(db: Db, bell: Bell, request: schemas.BulkRequest) -> schemas.BulkResult:
-    """Apply an action to many runs. Runs that do not allow it are skipped and listed."""
-    result = schemas.BulkResult(done=[], skipped=[])
-    waiting = list(dict.fromkeys(request.ids))
-    while waiting:
-        # Use several transactions, so that a large purge does not block the events of other runs.
-        with db.write() as session:
-            outcomes = service.bulk(
-                session, request.action, request.tags, waiting[:BULK_BATCH_SIZE], BULK_BATCH_SECONDS
-            )
-            done = [run_id for run_id, reason in outcomes.items() if reason is None]
-            if request.action == "resume":
-                for run_id in done:
-                    bell.ring_after_commit(session, find_run(session, run_id))
-        result.done += done
-        result.skipped += [schemas.Skipped(id=run_id, reason=reason) for run_id, reason in outcomes.items() if reason]
-        waiting = waiting[len(outcomes) :]
-    return result
 
 
 async def wait_for_run(request: Request, run_id: PathId, wait: Wait = None, timeout: Timeout = DEFAULT_TIMEOUT) -> None:

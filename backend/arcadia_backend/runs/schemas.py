@@ -1,16 +1,16 @@
 """Request and response models of the runs API."""
 
 from datetime import datetime
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, StringConstraints, model_validator
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 
 from arcadia_backend.checkpoints.availability import CheckpointChoice
 from arcadia_backend.database.tables import RunOrigin, SubmissionState
 from arcadia_backend.projects.service import ProjectName
 from arcadia_backend.web.formats import JsonNumber
 from arcadia_workers.contract.events import RolePlace
-from arcadia_workers.contract.values import NO_BOOLEAN, STORABLE, Id
+from arcadia_workers.contract.values import NO_BOOLEAN, STORABLE
 from arcadia_workers.contract.worker_api import Desired, ExecutorName, QueueName, State
 
 Name = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=200), STORABLE]
@@ -108,8 +108,8 @@ class MetricExtent(BaseModel):
 class RunActions(BaseModel):
     """For each action, the reason why it is not allowed now, or null if it is allowed.
 
-    The server rejects a forbidden action with 409. Four actions have no effect but are accepted: archive when archived,
-    restore when not archived, stop while stopping, pause while pausing.
+    The server rejects a forbidden action with 409, or with 403 if you lack the role. Four actions have no effect but
+    are accepted: archive when archived, restore when not archived, stop while stopping, pause while pausing.
     """
 
     # Hashable, because a list has each set of actions once.
@@ -121,10 +121,12 @@ class RunActions(BaseModel):
     archive: str | None
     restore: str | None
     purge: str | None
-    play: str | None = Field(
-        description="Evaluate, record, calibrate or watch its agent, continue its replays, or download the agent."
-    )
+    play: str | None = Field(description="Evaluate, record, calibrate or watch its agent, or continue its replays.")
+    download: str | None = Field(description="Download its agent.")
     change: str | None = Field(description="Change its settings.")
+    edit: str | None = Field(
+        description="Change its name, tags, notes or project, what belongs to it, such as replays, or copy it."
+    )
 
 
 class Run(BaseModel):
@@ -300,36 +302,3 @@ class ForkRun(_Request):
     name: Name | None = None
     overrides: Overrides = {}
     project: ProjectName | None = Field(default=None, description="Default: the project of the original run.")
-
-
-def check_tags(action: ManyRunsAction, tags: list[str]) -> None:
-    """Raise ValueError unless the action has tags exactly if it adds or removes some."""
-    if bool(tags) != (action in ("tag", "untag")):
-        raise ValueError("the actions tag and untag need tags, and the others have none")
-
-
-class BulkRequest(_Request):
-    """An action to apply to many runs."""
-
-    action: BulkAction
-    ids: Annotated[list[Id], Field(min_length=1, max_length=1_000)]
-    tags: Tags = Field(default=[], description="Tags to add or remove. Only for the actions tag and untag.")
-
-    @model_validator(mode="after")
-    def _check_tags(self) -> Self:
-        check_tags(self.action, self.tags)
-        return self
-
-
-class Skipped(BaseModel):
-    """A run that a bulk action did not change."""
-
-    id: int
-    reason: str
-
-
-class BulkResult(BaseModel):
-    """The result of a bulk action."""
-
-    done: list[int]
-    skipped: list[Skipped]

@@ -11,12 +11,21 @@ from arcadia_backend import configuration, jobs
 from arcadia_backend.checkpoints.availability import find_chosen
 from arcadia_backend.checkpoints.service import copy_checkpoint
 from arcadia_backend.database.columns import utc_now
+from arcadia_backend.database.rights import backend_rights
 from arcadia_backend.database.scope import current
 from arcadia_backend.database.tables import Checkpoint, Job, Run, RunTag
 from arcadia_backend.errors import Conflict
 from arcadia_backend.files.service import delete_run_files
 from arcadia_backend.logs import note
-from arcadia_backend.projects.service import assign, default_executor, project_of, require_set_up, resolve
+from arcadia_backend.projects.service import (
+    assign,
+    default_executor,
+    project_of,
+    require_editor,
+    require_set_up,
+    resolve,
+    why_not_editable,
+)
 from arcadia_backend.provenance import delete_unused_documents, document_hashes
 from arcadia_backend.replays.service import forget_analyses, list_replays
 from arcadia_backend.runs.list_query import LONG_COLUMNS
@@ -122,7 +131,10 @@ def fork(session: Session, run: Run, changes: ForkRun) -> Run:
 def bulk(
     session: Session, action: BulkAction, tags: Collection[str], ids: Sequence[int], seconds: float
 ) -> dict[int, str | None]:
-    """Apply an action to runs until the time is up. Return for each handled run why it was skipped, or None."""
+    """Apply an action to runs until the time is up. Return for each handled run why it was skipped, or None.
+
+    The caller may have lost the right to change some of them.
+    """
     ends = time.monotonic() + seconds
     unread = [defer(getattr(Run, name)) for name in LONG_COLUMNS]
     query = select(Run).where(Run.id.in_(ids)).order_by(Run.id).options(*unread)
@@ -139,6 +151,8 @@ def bulk(
 
 def _try_action(session: Session, run: Run, action: BulkAction, tags: Collection[str]) -> str | None:
     """Apply an action. Return why it is not allowed, or None."""
+    if (reason := why_not_editable(run.project_id)) is not None:
+        return f"Run {run.id}: {reason}"
     try:
         if action == "tag" or action == "untag":
             _change_tags(session, run, action, tags)
@@ -180,10 +194,12 @@ def _apply(session: Session, run: Run, action: Action, change: Change) -> None:
 
 def _purge(session: Session, run: Run) -> None:
     run_id, project_id = run.id, run.project_id
-    for job in _jobs_of_others(session, run):
-        jobs.set_state(session, job, "failed", f"Run {run_id} was deleted.")
-    # Agents of other runs may act in the futures of its replays.
-    forget_analyses(session, list_replays(session, run))
+    # Jobs of other projects may use its checkpoints, and their agents may act in the futures of its replays.
+    require_editor(session, "runs", run_id)
+    with backend_rights(session):
+        for job in _jobs_of_others(session, run):
+            jobs.set_state(session, job, "failed", f"Run {run_id} was deleted.")
+        forget_analyses(session, list_replays(session, run))
     delete_run_files(session, run_id)
     documents = document_hashes(session, run_id)
     session.delete(run)

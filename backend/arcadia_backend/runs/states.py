@@ -13,6 +13,7 @@ from arcadia_backend.database.columns import utc_now
 from arcadia_backend.database.engine import after_commit
 from arcadia_backend.database.tables import Run, RunOrigin
 from arcadia_backend.live.notices import publish
+from arcadia_backend.projects.service import why_not_editable
 from arcadia_backend.runs.schemas import Action, RunActions
 from arcadia_workers.contract.worker_api import ACTIVE, Desired, State
 
@@ -114,15 +115,20 @@ def to_actions(run: Run, checkpoints: CheckpointCount) -> RunActions:
         run.desired,
         _continued_by(run.origin, has_key=run.reported_key is not None),
         archived=run.archived_at is not None,
-        play=why_not_playable(run, checkpoints),
+        play=(playable := why_not_playable(run, checkpoints)),
+        download=playable,
         change=why_not_changeable(run, checkpoints),
+        edit=why_not_editable(run.project_id),
     )
 
 
-def refusals(state: State, desired: Desired, origin: RunOrigin, *, has_key: bool, archived: bool) -> RunActions:
-    """Return for each action why runs like this do not allow it, or None. The others of RunActions are None."""
+def refusals(
+    state: State, desired: Desired, origin: RunOrigin, project_id: int, *, has_key: bool, archived: bool
+) -> RunActions:
+    """Return for each action why runs like this do not allow it, or None. Whether they can be played is left out."""
     continued_by = _continued_by(origin, has_key=has_key)
-    return _to_actions(state, desired, continued_by, archived=archived, play=None, change=None)
+    others = {"play": None, "download": None, "change": None, "edit": why_not_editable(project_id)}
+    return _to_actions(state, desired, continued_by, archived=archived, **others)
 
 
 def _continued_by(origin: RunOrigin, *, has_key: bool) -> ContinuedBy:
@@ -133,8 +139,10 @@ def _continued_by(origin: RunOrigin, *, has_key: bool) -> ContinuedBy:
 
 @cache
 def _to_actions(
-    state: State, desired: Desired, continued_by: ContinuedBy, *, archived: bool, **others: str | None
+    state: State, desired: Desired, continued_by: ContinuedBy, *, archived: bool, edit: str | None, **others: str | None
 ) -> RunActions:
+    if edit is not None:
+        return RunActions(**{**dict.fromkeys(RunActions.model_fields, edit), "download": others["download"]})
     decisions = {action: _decide(action, state, desired, continued_by, archived=archived) for action in ACTIONS}
     return RunActions.model_validate(
         {
@@ -143,6 +151,7 @@ def _to_actions(
             for action, decision in decisions.items()
         }
         | others
+        | {"edit": None}
     )
 
 

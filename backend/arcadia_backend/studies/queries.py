@@ -14,7 +14,7 @@ from arcadia_backend.database import tables
 from arcadia_backend.database.columns import utc_now
 from arcadia_backend.database.engine import Database
 from arcadia_backend.database.tables import Alert, Run, Study, StudyRun
-from arcadia_backend.projects.service import in_projects
+from arcadia_backend.projects.service import in_projects, why_not_editable
 from arcadia_backend.studies import results, schemas
 from arcadia_backend.studies.planning import remaining_run_count
 from arcadia_backend.studies.points import point_values, read_specification
@@ -85,8 +85,12 @@ def to_summaries(session: Session, studies: Sequence[tables.Study]) -> list[sche
             points=points.get(study.id, 0),
             best=best.get(study.id),
             actions=schemas.StudyActions.model_validate(
-                {action: why_not_allowed(study, action) for action in ("pause", "resume", "stop", "delete")}
+                {
+                    action: why_not_editable(study.project_id) or why_not_allowed(study, action)
+                    for action in ("pause", "resume", "stop", "delete")
+                }
             ),
+            may_edit=study.may_edit,
         )
         for study in studies
     ]

@@ -153,7 +153,7 @@ write           POST                /alerts/read
 member          GET                 /alert-rules
 installation    ANY                 /alert-rules/**
 member          GET                 /score-rules
-installation    ANY                 /score-rules/**
+write           ANY                 /score-rules/**
 admin-read      GET                 /alert-channels
 admin-fresh     POST                /alert-channels
 admin-fresh     PATCH               /alert-channels/*
@@ -319,6 +319,8 @@ _TABLES = {
     "recordings": "jobs",
     "live": "jobs",
     "kept-games": "kept_games",
+    "start-sets": "start_sets",
+    "score-rules": "score_rules",
 }
 _OBJECT = re.compile(rf"{API}/(?:reported/)?({'|'.join(_TABLES)})/(\d{{1,15}})(?:/.*)?")
 

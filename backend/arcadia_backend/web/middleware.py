@@ -89,7 +89,7 @@ class AllowedMethods:
         return sorted(set().union(*(methods for pattern, methods in self._routes if pattern.match(rest))))
 
     async def check_literal_path(self, request: Request) -> None:
-        """Raise MethodNotAllowed if a literal path such as /runs/bulk would be read as /runs/{run_id}."""
+        """Raise MethodNotAllowed if a literal path such as /runs/preview would be read as /runs/{run_id}."""
         path: str = request.scope["path"]
         named = self._literal.get(path.removeprefix(self._prefix))
         if named is not None and request.method not in named:

@@ -15,7 +15,6 @@ from dataclasses import dataclass
 from typing import Any
 
 from fastapi import FastAPI
-from sqlalchemy import select
 from sqlalchemy.orm import Session
 from starlette.concurrency import run_in_threadpool
 
@@ -24,7 +23,6 @@ from arcadia_backend.accounts.roles import RIGHTS_CHANGED
 from arcadia_backend.database.engine import Database
 from arcadia_backend.database.rights import projects_of
 from arcadia_backend.database.scope import BACKEND, Scope, acting_as
-from arcadia_backend.database.tables import BulkActionRun
 from arcadia_backend.failure_log import FailureLog
 from arcadia_backend.live.channel import cancel_all
 from arcadia_backend.live.notices import REFETCH, Event, Notice, Stream
@@ -169,10 +167,7 @@ def _projects_of(session: Session, table: str, key: int) -> Projects:
     if table == "projects":
         # Also of a deleted one, whose members should know.
         return frozenset({key})
-    if table != "bulk_actions":
-        return frozenset(projects_of(session, table, [key]))
-    runs = session.scalars(select(BulkActionRun.run_id).where(BulkActionRun.bulk_action_id == key)).all()
-    return frozenset(projects_of(session, "runs", runs))
+    return frozenset(projects_of(session, table, [key]))
 
 
 def key_of(notice: Notice) -> Key | None:
@@ -196,10 +191,7 @@ def is_visible(notice: Notice, scope: Scope, projects: Mapping[Key, Projects]) -
     # Notices of deleted objects name their project.
     named = notice.payload.get("project_id")
     found = projects.get(key) or (frozenset({named}) if isinstance(named, int) else frozenset())
-    if found:
-        return found <= scope.projects.keys()
-    # A job without a run is of a game that everybody may watch.
-    return key[0] == "jobs" and notice.payload.get("run_id", key) is None
+    return bool(found) and found <= scope.projects.keys()
 
 
 @asynccontextmanager

@@ -65,7 +65,7 @@ def test_a_study_moves_with_its_runs(api: Api, projects: Projects) -> None:
     assert study["project"] == "Maze"
     assert {api.run(each)["project"] for each in ids} == {"Maze"}
     moved = projects.read_body(projects.post("/1/items", studies=[study["id"]]))
-    assert moved == {"runs": ids, "studies": [study["id"]], "reports": []}
+    assert moved == {"runs": ids, "studies": [study["id"]], "reports": [], "start_sets": [], "kept_games": []}
     back = api.user.patch(f"/api/v1/studies/{study['id']}", json={"project": "Maze"}).json()
     assert back["project"] == "Maze"
     assert listed(api, "/runs", project="Maze", sort="id") == ids
@@ -77,7 +77,7 @@ def test_items_move_together_and_missing_ones_are_left_out(api: Api, projects: P
     first, second = api.launch()["id"], api.launch()["id"]
     report = api.user.post("/api/v1/reports", json={"title": "All"}).json()
     moved = projects.read_body(projects.post(f"/{maze}/items", runs=[second, 99], reports=[report["id"]]))
-    assert moved == {"runs": [second], "studies": [], "reports": [report["id"]]}
+    assert moved == {"runs": [second], "studies": [], "reports": [report["id"]], "start_sets": [], "kept_games": []}
     assert projects.counts() == {"Main": (1, 0, 0), "Maze": (1, 0, 1)}
     assert api.run(first)["project"] == "Main"
 

@@ -258,6 +258,33 @@ def test_old_actions_are_deleted(api: Api, database: Database, apply: Callable[[
     assert api.user.get(f"/api/v1/bulk-actions/{old['id']}").status_code == 404
 
 
+def test_runs_are_chosen_by_their_ids(api: Api, apply: Callable[[], None]) -> None:
+    queued, stopped, other = api.launch()["id"], *stopped_runs(api, 2)
+    api.act(stopped, "archive")
+    began = start(api, "stop", ids=[99, queued, stopped, queued])
+    assert (began["state"], began["total"]) == ("running", 3)
+    apply()
+    ended = read(api, began["id"])
+    assert (ended["state"], ended["done"], ended["skipped"]) == ("done", 1, 2)
+    assert skipped(api, began["id"]) == [
+        {"id": stopped, "reason": f"Run {stopped} has already stopped."},
+        {"id": 99, "reason": "There is no run 99."},
+    ]
+    purged = start(api, "purge", ids=[stopped, queued])
+    apply()
+    assert read(api, purged["id"])["done"] == 2
+    assert listed(api) == [other]
+
+
+def test_ids_and_filters_exclude_each_other(api: Api) -> None:
+    run_id = api.launch()["id"]
+    refused = start(api, "stop", expect=422, params={"state": "queued"}, ids=[run_id])
+    assert "send either ids or filters" in refused["errors"][0]["message"]
+    for more in ({"exclude": [run_id]}, {"up_to": run_id}):
+        assert "leave runs out of ids instead" in str(start(api, "stop", expect=422, ids=[run_id], **more))
+    assert start(api, "stop", expect=422, ids=[])["status"] == 422
+
+
 def test_the_runs_that_allow_each_action_are_counted(api: Api) -> None:
     ended, queued = stopped_runs(api, 2), api.launch()["id"]
     counts = api.user.get("/api/v1/run-actions").json()

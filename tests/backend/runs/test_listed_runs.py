@@ -77,7 +77,7 @@ def test_runs_in_the_same_state_share_their_actions(api: Api) -> None:
     page = listed(api)
     assert [item["actions"] for item in page["items"]] == [0, 1, 1, 1]
     queued, ended = page["actions"]
-    assert set(queued) == {*get_args(Action), "play", "change"}
+    assert set(queued) == {*get_args(Action), "play", "download", "change", "edit"}
     assert (queued["stop"], ended["stop"]) == (None, "This run has already stopped.")
 
 

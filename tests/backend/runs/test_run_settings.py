@@ -22,8 +22,7 @@ def test_launched_copied_and_purged_runs_have_their_settings(api: Api, database:
     }
     assert stored_settings(database) == expected_settings(database)
     for action in ("stop", "archive", "purge"):
-        body = {"ids": [first, last], "action": action}
-        assert api.user.post("/api/v1/runs/bulk", json=body).json()["done"] == [first, last]
+        assert api.bulk(action, [first, last])["done"] == 2
     assert {row["run_id"] for row in stored_settings(database)} == {copy["id"]}
     assert stored_settings(database) == expected_settings(database)
 

@@ -84,7 +84,7 @@ def run_after(api: Api, state: str, wish: str | None) -> tuple[int, dict[str, An
 
 def test_table_has_every_action_and_state() -> None:
     assert set(ACTIONS) == set(get_args(Action))
-    assert set(RunActions.model_fields) == {*get_args(Action), "play", "change"}
+    assert set(RunActions.model_fields) == {*get_args(Action), "play", "download", "change", "edit"}
     assert all(set(row) == set(STATES) for row in ACTIONS.values())
 
 
@@ -166,7 +166,9 @@ def test_action_response_has_the_new_reasons(api: Api) -> None:
         "restore": "This run is not archived.",
         "purge": None,
         "play": "This run ended before it saved a checkpoint, so it has no agent.",
+        "download": "This run ended before it saved a checkpoint, so it has no agent.",
         "change": None,
+        "edit": None,
     }
     hidden = api.act(run_id, "archive")["actions"]
     assert (hidden["archive"], hidden["restore"]) == ("This run is already archived.", None)

@@ -50,13 +50,13 @@ def test_stored_points_and_taken_names_are_refused(api: Api) -> None:
     api.import_starts(start_set("human"), name="one")
     assert refusal(api, start_set("human"), 409)["detail"] == "These points are already stored as 'one'."
     other = start_set("agent")
-    assert "already has a start set named 'one'. Choose another name" in refusal(api, other, 409, "one")["detail"]
+    assert "named 'one' for Pong. Choose another name" in refusal(api, other, 409, "one")["detail"]
 
 
 def test_a_game_has_a_limited_number_of_sets(api: Api, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(start_sets, "MAX_SETS", 1)
     api.import_starts(start_set("human"), name="one")
-    assert "already has 1 start sets, which is the limit" in refusal(api, start_set("agent"), 409)["detail"]
+    assert "already has 1 start sets for Pong, which is the limit" in refusal(api, start_set("agent"), 409)["detail"]
     api.import_starts(start_set("human", env="ALE/Breakout-v5"), name="one")
 
 

@@ -363,7 +363,7 @@ def test_an_unknown_host_name_is_refused(stranger: TestClient, host: str, status
     ],
 )
 def test_a_foreign_page_can_change_nothing(stranger: TestClient, headers: dict[str, str], allowed: bool) -> None:
-    for method, path in (("POST", "/api/v1/runs/bulk"), ("DELETE", "/api/v1/runs/9"), ("PATCH", "/api/v1/runs/9")):
+    for method, path in (("POST", "/api/v1/bulk-actions"), ("DELETE", "/api/v1/runs/9"), ("PATCH", "/api/v1/runs/9")):
         response = stranger.request(method, path, headers={**bearer(TOKEN), **headers}, json={})
         assert (response.status_code != 403) == allowed, (method, path)
     if not allowed:

@@ -40,6 +40,7 @@ from arcadia_backend.database.tables.base import (
     StoredKind,
     StudyState,
     SubmissionState,
+    is_editable,
 )
 from arcadia_backend.database.tables.installation import IdempotencyKey, Installation, Worker
 from arcadia_backend.database.tables.jobs import (
@@ -187,6 +188,7 @@ __all__ = [
     "SubmissionState",
     "Worker",
     "compact_json",
+    "is_editable",
     "name_key",
     "setting_rows",
 ]

@@ -2,11 +2,12 @@
 
 from datetime import datetime
 
-from sqlalchemy import ForeignKey, Index, String, Text
-from sqlalchemy.orm import Mapped, mapped_column
+from sqlalchemy import ForeignKey, Index, String, Text, select
+from sqlalchemy.orm import Mapped, column_property, mapped_column
 
 from arcadia_backend.database.columns import utc_now
-from arcadia_backend.database.tables.base import AlertKind, Base, ChannelKind, DeliveryState, Id
+from arcadia_backend.database.tables.base import AlertKind, Base, ChannelKind, DeliveryState, Id, InProject
+from arcadia_backend.database.tables.workspace import Project
 from arcadia_workers.contract.events import LogLevel
 
 
@@ -43,13 +44,15 @@ class AlertRule(Base):
     rings: Mapped[bool | None]
 
 
-class ScoreRule(Base):
-    """A mean return that raises an alert when a run passes it, in one environment or in all."""
+class ScoreRule(InProject, Base):
+    """A mean return that raises an alert when a run of a project passes it, in one environment or in all."""
 
     __tablename__ = "score_rules"
     __table_args__ = ({"sqlite_autoincrement": True},)
 
     id: Mapped[int] = mapped_column(Id, primary_key=True)
+    project_id: Mapped[int] = mapped_column(Id, ForeignKey("projects.id", ondelete="CASCADE"), index=True)
+    project: Mapped[str] = column_property(select(Project.name).where(Project.id == project_id).scalar_subquery())
     env: Mapped[str | None] = mapped_column(String(100))
     score: Mapped[float]
     created_at: Mapped[datetime] = mapped_column(default=utc_now)

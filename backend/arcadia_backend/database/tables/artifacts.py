@@ -7,11 +7,11 @@ from sqlalchemy import BigInteger, ForeignKey, Index, String, Text, UniqueConstr
 from sqlalchemy.orm import Mapped, column_property, mapped_column
 
 from arcadia_backend.database.columns import utc_now
-from arcadia_backend.database.tables.base import ArtifactRole, Base, Id, MediaKind, StoredKind, unique_where
+from arcadia_backend.database.tables.base import ArtifactRole, Base, Id, InProject, MediaKind, StoredKind, unique_where
 from arcadia_backend.database.tables.workspace import Project
 
 
-class Artifact(Base):
+class Artifact(InProject, Base):
     """The versions of one name in a project. It is deleted with its last version."""
 
     __tablename__ = "artifacts"

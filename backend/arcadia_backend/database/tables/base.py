@@ -4,9 +4,10 @@ from datetime import datetime
 from typing import Any, Literal
 
 from sqlalchemy import BigInteger, Index, Integer, MetaData, String, text
-from sqlalchemy.orm import DeclarativeBase
+from sqlalchemy.orm import DeclarativeBase, Mapped
 
 from arcadia_backend.database.columns import Json, Number, Numbers, UtcDateTime
+from arcadia_backend.database.scope import Role, current
 from arcadia_workers.contract.events import FileKind, LogLevel
 from arcadia_workers.contract.protocols.protocol import StartPlayer
 from arcadia_workers.contract.worker_api import (
@@ -55,6 +56,24 @@ LinkPurpose = Literal["first", "invite", "reset"]
 LoginState = Literal["waiting", "confirmed", "refused", "used"]
 # A submission is cancelling until its scheduler confirms the end of the job.
 SubmissionState = Literal["submitting", "waiting", "running", "cancelling", "ended"]
+
+
+def is_editable(project_id: int | None) -> bool:
+    """Return True if the caller may change the content of a project."""
+    role = current().role(project_id)
+    return "write" in current().scopes and role is not None and role >= Role.EDITOR
+
+
+class InProject:
+    """Mixin of tables whose rows have a project."""
+
+    project_id: Mapped[int]
+
+    @property
+    def may_edit(self) -> bool:
+        """True if the caller may change or delete the row."""
+        return is_editable(self.project_id)
+
 
 # SQLite only assigns increasing ids to a column that is declared exactly INTEGER.
 Id = BigInteger().with_variant(Integer(), "sqlite")

@@ -3,11 +3,12 @@
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import BigInteger, ForeignKey, Index, String, Text, UniqueConstraint, false
-from sqlalchemy.orm import Mapped, mapped_column
+from sqlalchemy import BigInteger, ForeignKey, Index, String, Text, UniqueConstraint, false, select
+from sqlalchemy.orm import Mapped, column_property, mapped_column
 
 from arcadia_backend.database.columns import utc_now
-from arcadia_backend.database.tables.base import Base, GameEnd, Id, Origin
+from arcadia_backend.database.tables.base import Base, GameEnd, Id, InProject, Origin
+from arcadia_backend.database.tables.workspace import Project
 from arcadia_workers.contract.protocols.protocol import StartPlayer
 from arcadia_workers.contract.worker_api import JobDesired, JobKind, JobState, Outcome
 
@@ -20,8 +21,9 @@ class Job(Base):
 
     id: Mapped[int] = mapped_column(Id, primary_key=True)
     kind: Mapped[JobKind]
-    # A job for a person who plays has no run and no checkpoint.
+    # A job for a person who plays has a project, and no run and no checkpoint.
     run_id: Mapped[int | None] = mapped_column(ForeignKey("runs.id", ondelete="CASCADE"), index=True)
+    project_id: Mapped[int | None] = mapped_column(Id, ForeignKey("projects.id", ondelete="CASCADE"), index=True)
     # No foreign key: files refer to jobs and checkpoints to files, so the tables would form a cycle.
     checkpoint_id: Mapped[int | None] = mapped_column(BigInteger)
     parameters: Mapped[dict[str, Any]]
@@ -168,20 +170,22 @@ class Practice(JobResult):
     person_id: Mapped[int | None] = mapped_column(BigInteger)
 
 
-class StartSet(Base):
+class StartSet(InProject, Base):
     """A named set of start points of a game."""
 
     __tablename__ = "start_sets"
-    __table_args__ = (UniqueConstraint("env", "name"), {"sqlite_autoincrement": True})
+    __table_args__ = (UniqueConstraint("project_id", "env", "name"), {"sqlite_autoincrement": True})
 
     id: Mapped[int] = mapped_column(Id, primary_key=True)
+    project_id: Mapped[int] = mapped_column(Id, ForeignKey("projects.id"), index=True)
+    project: Mapped[str] = column_property(select(Project.name).where(Project.id == project_id).scalar_subquery())
     env: Mapped[str] = mapped_column(String(100))
     name: Mapped[str] = mapped_column(String(100))
     player: Mapped[StartPlayer]
     source: Mapped[str] = mapped_column(Text)
     emulator: Mapped[str] = mapped_column(String(100))
     points: Mapped[int]
-    sha256: Mapped[str] = mapped_column(String(64), unique=True)
+    sha256: Mapped[str] = mapped_column(String(64))
     bytes: Mapped[int] = mapped_column(BigInteger)
     # contract.protocols.StartSetFile as JSON. It may be megabytes, so it is loaded only on request.
     content: Mapped[str] = mapped_column(Text, deferred=True)
@@ -222,13 +226,15 @@ class Replay(Base):
         return self.saliency_job_id is not None
 
 
-class KeptGame(Base):
+class KeptGame(InProject, Base):
     """A game that a person played, from its start or from a decision of a replay: its actions, and its video's job."""
 
     __tablename__ = "kept_games"
     __table_args__ = ({"sqlite_autoincrement": True},)
 
     id: Mapped[int] = mapped_column(Id, primary_key=True)
+    project_id: Mapped[int] = mapped_column(Id, ForeignKey("projects.id"), index=True)
+    project: Mapped[str] = column_property(select(Project.name).where(Project.id == project_id).scalar_subquery())
     env: Mapped[str] = mapped_column(String(100), index=True)
     job_id: Mapped[int] = mapped_column(ForeignKey("jobs.id"), unique=True)
     file_id: Mapped[int | None] = mapped_column(ForeignKey("files.id", ondelete="SET NULL"), index=True)

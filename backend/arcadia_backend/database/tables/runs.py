@@ -151,12 +151,16 @@ class BulkAction(Base):
     project: Mapped[str | None] = mapped_column(String(100))
     person_id: Mapped[int | None] = mapped_column(BigInteger)
     requested_by: Mapped[str | None] = mapped_column(String(100))
+    # The token that requested it. The action ends when the token does.
+    token_id: Mapped[int | None] = mapped_column(BigInteger)
     state: Mapped[BulkState] = mapped_column(default="running")
     total: Mapped[int]
     done: Mapped[int] = mapped_column(default=0)
     skipped: Mapped[int] = mapped_column(default=0)
     # Runs are handled in the order of their ids. Those up to this one are done or skipped.
     last_run_id: Mapped[int] = mapped_column(BigInteger, default=0)
+    # Why it ended early, if nobody cancelled it.
+    message: Mapped[str | None] = mapped_column(Text)
     created_at: Mapped[datetime] = mapped_column(default=utc_now)
     finished_at: Mapped[datetime | None]
 

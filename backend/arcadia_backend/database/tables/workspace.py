@@ -7,7 +7,7 @@ from sqlalchemy import BigInteger, ForeignKey, Index, String, Text, UniqueConstr
 from sqlalchemy.orm import Mapped, column_property, mapped_column
 
 from arcadia_backend.database.columns import utc_now
-from arcadia_backend.database.tables.base import Base, Id, StudyState
+from arcadia_backend.database.tables.base import Base, Id, InProject, StudyState
 
 # The project of everything that names no other. Its migration inserts it first.
 MAIN, MAIN_ID = "Main", 1
@@ -39,7 +39,7 @@ class Project(Base):
     created_at: Mapped[datetime] = mapped_column(default=utc_now)
 
 
-class SavedView(Base):
+class SavedView(InProject, Base):
     """A named view of the runs of a project. Its name is unique in the project, without regard to case."""
 
     __tablename__ = "views"
@@ -61,7 +61,7 @@ MAX_PANELS = 50
 MAX_PANEL_KEY = 32
 
 
-class Board(Base):
+class Board(InProject, Base):
     """The charts on the board of a project."""
 
     __tablename__ = "boards"
@@ -86,7 +86,7 @@ class MovedPanel(Base):
     into_key: Mapped[str] = mapped_column(String(MAX_PANEL_KEY))
 
 
-class Report(Base):
+class Report(InProject, Base):
     """A page of text, charts, tables and replays."""
 
     __tablename__ = "reports"
@@ -106,7 +106,7 @@ class Report(Base):
     updated_at: Mapped[datetime] = mapped_column(default=utc_now)
 
 
-class Study(Base):
+class Study(InProject, Base):
     """A question, and the specification of the runs that answer it."""
 
     __tablename__ = "studies"
