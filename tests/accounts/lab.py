@@ -24,7 +24,7 @@ from arcadia_backend.database.columns import Json, Numbers, utc_now
 from arcadia_backend.database.engine import Database
 from arcadia_backend.database.ownership import LIMITED
 from arcadia_backend.database.rights import name_of
-from arcadia_backend.database.scope import Role
+from arcadia_backend.database.scope import BACKEND, Role, acting_as
 from arcadia_backend.live_games import stage
 from arcadia_workers.contract.futures import CalibrationOptions, FuturesOptions
 from arcadia_workers.contract.practice import PracticeOptions
@@ -216,6 +216,7 @@ def open_lab(folder: Path, database_url: str = "") -> Iterator[Lab]:
     app = create_app(Settings.model_validate(settings))
     headers = {"Authorization": f"Bearer {settings['token']}"}
     with (
+        acting_as(BACKEND),
         patch.object(stage, "ALONE_SECONDS", math.inf),
         TestClient(app, base_url="http://localhost", headers=headers) as client,
     ):

@@ -181,9 +181,10 @@ def with_checkpoint_alias(lab: Lab) -> str:
     return "/aliases?name=new"
 
 
-def saved_starts(_lab: Lab) -> tables.StartSet:
+def saved_starts(lab: Lab) -> tables.StartSet:
     return tables.StartSet(
         name="New",
+        project_id=lab.own.project_id,
         env=PONG["env"],
         player="human",
         source="x",
@@ -257,7 +258,6 @@ LONG_GAME = changed(
 )
 SCENES: dict[str, Scene] = {
     "POST /runs": Scene(own_project(preset="paac-cartpole")),
-    "POST /runs/bulk": Scene(lambda lab: {"action": "archive", "ids": [lab.own.ids["runs"]]}),
     "PATCH /runs/{run_id}": Scene({"tags": ["new"]}),
     "POST /runs/{run_id}/stop": Scene(prepare=RUNNING),
     "POST /runs/{run_id}/pause": Scene(prepare=RUNNING),
@@ -296,23 +296,23 @@ SCENES: dict[str, Scene] = {
     "POST /replays/{replay_id}/play/{play_id}/end": Scene(
         prepare=both(playable, without_jobs("live"), posted("/replays/{replays}/play", "end", {"decision": 1}))
     ),
-    "POST /start-sets": Scene(start_set("human"), lambda _lab: "/start-sets?name=New", projects=""),
-    "DELETE /start-sets/{start_set_id}": Scene(prepare=added("/start-sets/{new}", saved_starts), projects=""),
+    "POST /start-sets": Scene(start_set("human"), lambda _lab: "/start-sets?name=New", projects="main"),
+    "DELETE /start-sets/{start_set_id}": Scene(prepare=added("/start-sets/{new}", saved_starts)),
     "POST /kept-games/{kept_id}/reviews": Scene(
         lambda lab: {"run_id": lab.own.ids["runs"], "checkpoint": "newest"}, both(playable, without_jobs("review"))
     ),
     "POST /kept-games/{kept_id}/start-points": Scene(
         prepare=both(LONG_GAME, lambda lab: f"/kept-games/{lab.own.ids['kept_games']}/start-points?name=New"),
-        projects="",
     ),
     "POST /reviews/{review_id}/practices": Scene({}, both(playable, reviewed, without_jobs("practice"))),
-    "POST /games/{slug}/play": Scene(prepare=without_jobs("live"), projects=""),
+    "POST /games/{slug}/play": Scene(prepare=without_jobs("live"), projects="main"),
     "POST /games/{slug}/play/{play_id}/end": Scene(
         prepare=added(
             "/games/pong/play/{new}/end",
-            lambda _lab: tables.Job(kind="play", parameters={"env": PONG["env"]}, total=1),
+            lambda lab: tables.Job(
+                kind="play", parameters={"env": PONG["env"]}, total=1, project_id=lab.own.project_id
+            ),
         ),
-        projects="",
     ),
     "POST /studies": Scene(own_project(**STUDY, confirm_steps=2_000)),
     "PATCH /studies/{study_id}": Scene({"name": "New"}),
@@ -329,9 +329,9 @@ SCENES: dict[str, Scene] = {
     "PUT /aliases": Scene(lambda lab: {"name": "new", "checkpoint_id": lab.own.ids["checkpoints"]}),
     "DELETE /aliases": Scene(prepare=with_checkpoint_alias),
     "PATCH /alert-rules/{kind}": of_installation({"enabled": False}),
-    "POST /score-rules": of_installation({"score": 1}),
-    "DELETE /score-rules/{rule_id}": of_installation(
-        prepare=added("/score-rules/{new}", lambda _: tables.ScoreRule(score=1))
+    "POST /score-rules": Scene(own_project(score=1)),
+    "DELETE /score-rules/{rule_id}": Scene(
+        prepare=added("/score-rules/{new}", lambda lab: tables.ScoreRule(score=1, project_id=lab.own.project_id))
     ),
     "POST /alert-channels": of_installation({"kind": "webhook", "name": "x", "url": "https://example.org/x"}),
     "PATCH /alert-channels/{channel_id}": of_installation({"enabled": False}, added("/alert-channels/{new}", channel)),
@@ -347,9 +347,15 @@ SCENES: dict[str, Scene] = {
     "PUT /executors/default": of_installation({"executor": "workers"}),
     "PUT /executors/slurm": of_installation(SLURM),
     "PUT /executors/ray": of_installation(RAY),
-    "POST /people": of_installation({"name": "New", "email": "new@example.org"}),
+    "POST /people": of_installation({"people": [{"name": "New", "email": "new@example.org"}]}),
+    "POST /projects/{project_id}/invitations": Scene(
+        {"people": [{"name": "New", "email": "new@example.org"}], "role": "viewer"}
+    ),
+    "POST /session/again": of_installation({"password": PASSWORD}),
     "PATCH /people/{person_id}": of_installation({"name": "Other"}, added("/people/{new}", person)),
     "POST /people/{person_id}/link": of_installation(prepare=added("/people/{new}/link", person)),
+    "DELETE /people/{person_id}/tokens": of_installation(prepare=lambda _lab: "/people/4/tokens"),
+    "DELETE /tokens": of_installation(),
     "DELETE /people/{person_id}/sessions": of_installation(prepare=lambda _lab: "/people/2/sessions"),
     "POST /groups": of_installation({"name": "New"}),
     "PATCH /groups/{group_id}": of_installation({"name": "Other"}, added("/groups/{new}", group)),

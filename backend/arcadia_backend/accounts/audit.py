@@ -198,7 +198,8 @@ def _insert(session: Session, entries: list[dict[str, Any]]) -> None:
 
 def _is_recorded(scope: Scope) -> bool:
     """Return True for actions of a person, a token or a command, except of programs that report what happened."""
-    return bool(scope.name) and scope.attempt is None and not (scope.scopes and scope.scopes <= REPORTING)
+    is_known = bool(scope.name) or scope.person_id is not None
+    return is_known and scope.attempt is None and not (scope.scopes and scope.scopes <= REPORTING)
 
 
 @event.listens_for(Session, "before_flush")

@@ -284,9 +284,9 @@ def check_changes(session: Session, _context: UOWTransaction, _instances: object
         changed = [*session.new, *session.deleted, *(each for each in session.dirty if session.is_modified(each))]
         rows = [(item, *_row_of(item)) for item in changed]
     # A new part of another new row gets its key within the flush.
-    decided = [(table, values) for item, table, values in rows if item not in session.new or any(values.values())]
-    session.info[_UNDECIDED] = [item for item, _, values in rows if item in session.new and not any(values.values())]
-    _check_rows(session, decided)
+    late = [item for item, table, values in rows if item in session.new and _may_get_key(table, values)]
+    session.info[_UNDECIDED] = late
+    _check_rows(session, [(table, values) for item, table, values in rows if item not in late])
 
 
 @event.listens_for(Session, "after_flush")
@@ -294,6 +294,10 @@ def check_keys(session: Session, _context: UOWTransaction) -> None:
     """Check the new rows that had no key before the flush. An error undoes the flush."""
     if added := session.info.pop(_UNDECIDED, []):
         _check_rows(session, [_row_of(item) for item in added])
+
+
+def _may_get_key(table: str, values: Mapping[str, set[Any]]) -> bool:
+    return not any(values.values()) and any(parent is not None for parent, _column in _deciding(PROJECT_OF[table]))
 
 
 def _row_of(item: Any) -> tuple[str, dict[str, set[Any]]]:
@@ -420,7 +424,7 @@ def _check_rows(session: Session, rows: Iterable[tuple[str, Mapping[str, set[Any
 def _targets(table: str, values: Mapping[str, set[Any]]) -> Iterator[tuple[str | None, set[Any]]]:
     """Yield the tables and keys by which a changed row reaches its projects, or None and the projects themselves."""
     way = PROJECT_OF[table]
-    if isinstance(way, BulkRuns):
+    if isinstance(way, BulkRuns) and values:
         # Who started an action may also change it.
         yield table, set() if values["person_id"] == {current().person_id} else values["id"]
         return

@@ -345,16 +345,30 @@ def move(session: Session, project: tables.Project, items: MoveItems) -> MovedIt
 def _bring_games(session: Session, run_ids: Sequence[int], project_id: int) -> None:
     """Move the kept games that continue replays of runs, unless the caller may not edit them."""
     continued = select(Replay.id).where(Replay.run_id.in_(run_ids))
-    games = session.scalars(select(KeptGame.id).where(KeptGame.replay_id.in_(continued), may_edit(KeptGame))).all()
-    if games:
-        session.execute(update(KeptGame).where(KeptGame.id.in_(games)).values(project_id=project_id))
+    of_replays = select(KeptGame.id).where(KeptGame.replay_id.in_(continued), may_edit(KeptGame))
+    if games := session.scalars(of_replays).all():
+        _change_project(session, KeptGame, games, project_id)
         _bring_films(session, KeptGame.id.in_(games), project_id)
 
 
 def _bring_films(session: Session, moved: ColumnElement[bool], project_id: int) -> None:
     """Move the jobs of the videos of kept games, with their files."""
     films = session.scalars(select(KeptGame.job_id).where(moved)).all()
-    session.execute(update(Job).where(Job.id.in_(films)).values(project_id=project_id))
+    # The entry of the game is enough.
+    moved_films = update(Job).where(Job.id.in_(films)).values(project_id=project_id)
+    session.execute(moved_films, execution_options=AUDITED)
+
+
+def _change_project(session: Session, model: Any, ids: Sequence[int], project_id: int) -> dict[int, int]:
+    """Move items that the caller may edit. Return their projects before, by id, in the order of locks."""
+    query = select(model.id, model.project_id).where(model.id.in_(ids)).order_by(model.id).with_for_update()
+    before: dict[int, int] = {row.id: row.project_id for row in session.execute(query)}
+    for before_id in sorted({*before.values()}):
+        require(session, before_id, Role.EDITOR)
+    record_moves(session, OBJECTS[model].kind, before, project_id)
+    moved = update(model).where(model.id.in_(before)).values(project_id=project_id)
+    session.execute(moved, execution_options=AUDITED)
+    return before
 
 
 def delete(session: Session, project: tables.Project) -> None:
@@ -375,13 +389,7 @@ def _move(session: Session, project: tables.Project, model: Any, ids: Sequence[i
 
     Raise MissingRight for items that the caller sees and may not edit.
     """
-    query = select(model.id, model.project_id).where(model.id.in_(ids)).order_by(model.id).with_for_update()
-    before: dict[int, int] = {row.id: row.project_id for row in session.execute(query)}
-    for before_id in sorted({*before.values()}):
-        require(session, before_id, Role.EDITOR)
-    record_moves(session, OBJECTS[model].kind, before, project.id)
-    moved = update(model).where(model.id.in_(before)).values(project_id=project.id)
-    session.execute(moved, execution_options=AUDITED)
+    before = _change_project(session, model, ids, project.id)
     announce_projects(session, project.id, *before.values())
     return list(before)
 

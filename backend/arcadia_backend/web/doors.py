@@ -152,7 +152,7 @@ read            GET                 /alerts
 write           POST                /alerts/read
 member          GET                 /alert-rules
 installation    ANY                 /alert-rules/**
-member          GET                 /score-rules
+read            GET                 /score-rules
 write           ANY                 /score-rules/**
 admin-read      GET                 /alert-channels
 admin-fresh     POST                /alert-channels
