@@ -1,7 +1,9 @@
 """Accounts in the browser: the first account, a sign-in, a second person, and the login of a terminal."""
 
+import contextlib
 import os
 import re
+import sqlite3
 import stat
 import subprocess
 import sys
@@ -76,13 +78,13 @@ def test_two_people_share_a_server(page: Page, browser: Browser, api: Api) -> No
     page.get_by_role("menuitem", name="Sign out", exact=True).click()
     sign_in(page, "ana@example.org")
     open_settings(page, "People")
-    page.get_by_role("button", name="Invite person").click()
-    dialog = page.get_by_role("dialog", name="Invite person")
-    dialog.get_by_role("textbox", name="Name").fill("Bea")
-    dialog.get_by_role("textbox", name="E-mail address").fill("bea@example.org")
+    page.get_by_role("button", name="Invite people").click()
+    dialog = page.get_by_role("dialog", name="Invite people")
+    dialog.get_by_role("textbox", name="People").fill("Bea bea@example.org\nCy <cy@example.org>")
     dialog.get_by_role("combobox", name="Project").select_option("Maze")
-    dialog.get_by_role("button", name="Create link").click()
-    link = page.get_by_role("textbox", name="Link").input_value()
+    dialog.get_by_role("button", name="Create links").click()
+    expect(page.get_by_role("textbox", name="Link for Cy")).to_be_visible()
+    link = page.get_by_role("textbox", name="Link for Bea").input_value()
 
     context = open_context(browser, base_url=page.url.partition("/settings")[0])
     bea = context.new_page()
@@ -109,6 +111,40 @@ def test_two_people_share_a_server(page: Page, browser: Browser, api: Api) -> No
     context.close()
 
 
+def test_an_old_session_asks_for_the_password_and_then_continues(
+    page: Page, api: Api, installation: Installation
+) -> None:
+    create_first(api)
+    page.goto("/projects/Main")
+    sign_in(page, "ana@example.org")
+    expect(page.get_by_role("heading", name="Members")).to_be_visible()
+    database = sqlite3.connect(installation.directory / "data" / "arcadia.db", timeout=PATIENCE_SECONDS)
+    with contextlib.closing(database), database:
+        database.execute("UPDATE sign_in_sessions SET proved_at = '2026-01-01 00:00:00.000000'")
+    page.get_by_role("button", name="Invite people").click()
+    form = page.get_by_role("dialog", name="Invite people")
+    form.get_by_role("textbox", name="People").fill("Dee dee@example.org")
+    form.get_by_role("button", name="Create links").click()
+    again = page.get_by_role("dialog", name="Sign in again")
+    # Escape closes this dialog only, and what was typed stays.
+    again.get_by_role("textbox", name="Password").press("Escape")
+    expect(form.get_by_text("you did not sign in again")).to_be_visible()
+    form.get_by_role("button", name="Create links").click()
+    again.get_by_role("textbox", name="Password").fill(PASSWORD)
+    again.get_by_role("button", name="Sign in").click()
+    expect(page.get_by_role("textbox", name="Link for Dee")).to_have_value(re.compile("/welcome#"))
+    page.get_by_role("button", name="Done").click()
+    expect(page.get_by_role("region", name="Members").get_by_text("Dee")).to_be_visible()
+
+
+def create_first(api: Api) -> None:
+    """Create the account of Ana, unless another test has."""
+    if not api.user.get("/api/v1/session").json()["required"]:
+        body = {"name": "Ana", "email": "ana@example.org", "password": PASSWORD}
+        api.user.post("/api/v1/people/first", json=body).raise_for_status()
+        api.user.cookies.clear()
+
+
 def run_arcadia(url: str, folder: Path, *arguments: str) -> subprocess.Popen[str]:
     """Start the command line of a user without settings and without a browser."""
     variables = {
@@ -124,9 +160,7 @@ def run_arcadia(url: str, folder: Path, *arguments: str) -> subprocess.Popen[str
 
 def test_a_terminal_signs_in_by_a_code(page: Page, api: Api, tmp_path: Path) -> None:
     url = str(api.user.base_url).rstrip("/")
-    if not api.user.get("/api/v1/session").json()["required"]:
-        body = {"name": "Ana", "email": "ana@example.org", "password": PASSWORD}
-        api.user.post("/api/v1/people/first", json=body).raise_for_status()
+    create_first(api)
     terminal = run_arcadia(url, tmp_path, "login", "--no-browser", "--name", "ana@laptop")
     try:
         assert terminal.stderr is not None

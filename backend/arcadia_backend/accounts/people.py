@@ -76,7 +76,7 @@ def find_by_email(session: Session, email: str) -> Person:
     """Return the person with an e-mail address. Raise Invalid if there is none."""
     person = find_account(session, email)
     if person is None:
-        message = "nobody here has this e-mail address. An administrator of the installation can invite them"
+        message = "nobody here has this e-mail address. Invite the person first"
         raise Invalid(FieldError(field="email", message=message))
     return person
 

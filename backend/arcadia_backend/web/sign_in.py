@@ -53,7 +53,7 @@ class SignIn(BaseModel):
         return self
 
 
-class SignInAgain(BaseModel):
+class OwnPassword(BaseModel):
     """The password of the person who has signed in."""
 
     model_config = ConfigDict(extra="forbid")
@@ -136,7 +136,7 @@ def start_session(
 
 
 @router.post("/session/again", status_code=204)
-def sign_in_again(request: Request, db: Db, given: SignInAgain) -> Response:
+def sign_in_again(request: Request, db: Db, given: OwnPassword) -> Response:
     """Send your password again, to change credentials for some minutes. People of a provider open GET /session/oidc.
 
     Requests that need this fail with a problem of the kind sign-in-again.

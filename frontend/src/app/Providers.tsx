@@ -7,6 +7,7 @@ import { type ReactNode, useState } from "react";
 import { Hints } from "@/ui/Hint";
 import { lazyPart } from "@/ui/lazyPart";
 import { readableRed, theme } from "@/theme/theme";
+import { SignInAgain } from "./SignInAgain";
 
 const Notifications = lazyPart(() => import("./Notifications").then((module) => module.Notifications));
 
@@ -23,6 +24,7 @@ export function Providers({ client, env = "default", children }: ProvidersProps)
       <QueryClientProvider client={client}>
         <FirstNotifications />
         <Hints />
+        <SignInAgain />
         {children}
       </QueryClientProvider>
     </MantineProvider>

@@ -7,7 +7,6 @@ import { sessionQuery } from "@/api/session";
 import { Connecting } from "./Connecting";
 import { Header } from "./Header";
 import { UnknownProject } from "./ProjectSwitcher";
-import { SignInAgain } from "./SignInAgain";
 import classes from "./Shell.module.css";
 import { UnsentActions } from "@/run-actions/UnsentActions";
 import { lazyPart } from "@/ui/lazyPart";
@@ -72,7 +71,6 @@ function Frame({ canSignOut }: { canSignOut: boolean }) {
       </header>
       <main id={MAIN_ID} tabIndex={-1} className={classes.main}>
         <UnsentActions />
-        <SignInAgain />
         <UnknownProject />
         <TourContext value={startTour}>
           <Outlet />

@@ -6,7 +6,6 @@ import { call } from "@/api/client";
 import { useCreateToken } from "@/api/people";
 import { renderPage } from "@/testing/render";
 import { done, refusal, serve, type Answer } from "@/testing/server";
-import { SignInAgain } from "./SignInAgain";
 
 const NEW = { name: "script", scopes: ["read" as const] };
 const isFresh = { value: false };
@@ -28,7 +27,6 @@ function Page() {
   const create = useCreateToken();
   return (
     <>
-      <SignInAgain />
       <Button onClick={() => create.mutate(NEW)}>Create</Button>
       <p>{create.isSuccess ? "created" : (create.error?.message ?? "")}</p>
     </>

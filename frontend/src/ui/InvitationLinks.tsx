@@ -16,9 +16,11 @@ export function InvitationLinks({ invitations, onClose }: InvitationLinksProps) 
   const others = invitations.filter(({ path }) => path === null);
   const [first] = linked;
   const title =
-    invitations.length === 1
-      ? `${first ? "Link for" : "Role for"} ${invitations[0]?.person.name ?? ""}`
-      : `Links for ${linked.length} people`;
+    linked.length > 1
+      ? `Links for ${linked.length} people`
+      : first
+        ? `Link for ${first.person.name}`
+        : "No links";
   return (
     <Modal opened onClose={onClose} title={title} closeButtonProps={{ "aria-label": "Close" }}>
       <Stack gap="md">
@@ -30,19 +32,25 @@ export function InvitationLinks({ invitations, onClose }: InvitationLinksProps) 
           </Text>
         )}
         {linked.map(({ person, link }) => (
-          <Group key={person.id} gap="xs" wrap="nowrap" align="end">
-            <TextInput
-              label={person.name}
-              aria-label={`Link for ${person.name}`}
-              value={link}
-              readOnly
-              style={{ flex: 1 }}
-              styles={{ input: { fontFamily: "var(--mantine-font-family-monospace)" } }}
-              onFocus={(event) => event.currentTarget.select()}
-              data-autofocus={link === first?.link || undefined}
-            />
-            <CopyText label="Copy" text={link} />
-          </Group>
+          <div key={person.id}>
+            {linked.length > 1 && (
+              <Text size="sm" fw={500} mb={4}>
+                {person.name}
+              </Text>
+            )}
+            <Group gap="xs" wrap="nowrap">
+              <TextInput
+                aria-label={`Link for ${person.name}`}
+                value={link}
+                readOnly
+                style={{ flex: 1 }}
+                styles={{ input: { fontFamily: "var(--mantine-font-family-monospace)" } }}
+                onFocus={(event) => event.currentTarget.select()}
+                data-autofocus={link === first?.link || undefined}
+              />
+              <CopyText label="Copy" text={link} />
+            </Group>
+          </div>
         ))}
         {others.length > 0 && (
           <Text size="sm">

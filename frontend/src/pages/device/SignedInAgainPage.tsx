@@ -5,7 +5,7 @@ import { usePageTitle } from "@/ui/usePageTitle";
 export default function SignedInAgainPage() {
   usePageTitle("Signed in again");
   return (
-    <EmptyState title="You have signed in again">
+    <EmptyState title="You have signed in again" alone>
       Close this tab, and return to the one that you came from. What you did there continues.
     </EmptyState>
   );

@@ -19,7 +19,7 @@ export function SessionsTab({ account }: { account: Account }) {
     <section className={classes.card} aria-label="Sessions">
       <Group justify="space-between" gap="xs">
         <Title order={2}>Signed-in browsers</Title>
-        <Group gap="md">
+        <Group gap="xs">
           {account.is_administrator && (
             <Switch
               label="Of everyone"
@@ -38,7 +38,7 @@ export function SessionsTab({ account }: { account: Account }) {
           </Button>
         </Group>
       </Group>
-      <Text size="sm" c="dimmed" mt={4}>
+      <Text size="sm" c="dimmed" mt="xs">
         A session ends 30 days after its sign-in. End those that you do not know, and change your password.
         Tokens of scripts and terminals stay valid until you revoke them.
       </Text>

@@ -24,7 +24,7 @@ export function TokensTab({ account }: { account: Account }) {
     <section className={classes.card} aria-label="Tokens">
       <Group justify="space-between" gap="xs">
         <Title order={2}>Tokens</Title>
-        <Group gap="md">
+        <Group gap="xs">
           {account.is_administrator && (
             <Switch
               label="Of everyone"
@@ -38,7 +38,7 @@ export function TokensTab({ account }: { account: Account }) {
           </Button>
         </Group>
       </Group>
-      <Text size="sm" c="dimmed" mt={4}>
+      <Text size="sm" c="dimmed" mt="xs">
         Scripts, the command line and workers send a token. It never does more than its person may.
       </Text>
       {tokens.isError && !tokens.data && (
