@@ -27,7 +27,7 @@ def report(lab: Lab, caller: str, status: int = 201, **more: Any) -> dict[str, A
 
 @pytest.mark.parametrize("caller", ["editor", "token log"])
 def test_a_key_of_a_hidden_run_is_free(lab: Lab, caller: str) -> None:
-    other = {"project": f"{lab.other.secret} project"}
+    other: dict[str, Any] = {"project": f"{lab.other.secret} project"}
     hidden = report(lab, "administrator of another project", **other)["run_id"]
     own = report(lab, caller)["run_id"]
     assert own != hidden

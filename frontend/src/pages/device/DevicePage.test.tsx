@@ -20,6 +20,8 @@ const account: Account = {
   },
   is_administrator: false,
   can_create_first: false,
+  has_role: true,
+  administrators: [],
   session_id: 1,
 };
 const login = {
