@@ -16,11 +16,10 @@ import type {
   RoleName,
 } from "./types";
 
-export interface AuditFilters {
-  person_id: number | null;
-  kind: string;
-  action: string;
-}
+/** Filters of the audit log by their names in the API. Days are of this browser, and the last one is included. */
+export type AuditFilters = Partial<
+  Record<"project_id" | "person_id" | "kind" | "action" | "since" | "until", string>
+>;
 
 export const peopleKeys = {
   all: ["people"] as const,
@@ -45,10 +44,21 @@ export const sessionsQuery = (everyone: boolean) =>
 export const tokensQuery = (everyone: boolean) =>
   apiQuery([...peopleKeys.tokens, everyone], "/api/v1/tokens", { query: { everyone } });
 
-const auditParameters = ({ person_id, kind, action }: AuditFilters) => ({
-  person_id,
+export const auditFacetsQuery = apiQuery(["audit facets"], "/api/v1/audit/facets");
+
+const startOf = (day: string | undefined, daysLater = 0): string | null => {
+  const [year = NaN, month = NaN, date = NaN] = (day ?? "").split("-").map(Number);
+  const start = new Date(year, month - 1, date + daysLater);
+  return Number.isNaN(start.getTime()) ? null : start.toISOString();
+};
+
+const auditParameters = ({ project_id, person_id, kind, action, since, until }: AuditFilters) => ({
+  project_id: Number(project_id) || null,
+  person_id: Number(person_id) || null,
   kind: kind || null,
   action: action || null,
+  since: startOf(since),
+  until: startOf(until, 1),
 });
 
 export const auditQuery = (filters: AuditFilters) =>

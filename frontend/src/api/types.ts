@@ -234,6 +234,7 @@ export type TokenScope = AccessToken["scopes"][number];
 export type WaitingLogin = Schema["WaitingLogin"];
 export type LoginConfirmation = Schema["ConfirmLogin"];
 export type AuditEntry = Schema["AuditEntry"];
+export type AuditFacets = Schema["AuditFacets"];
 export type AuditPage = Schema["AuditPage"];
 export type SignInMethods = Schema["SignInMethods"];
 export type OneTimeLink = Schema["OpenedLink"];

@@ -1,6 +1,8 @@
 import { ActionIcon, Burger, Button, Menu, Tooltip } from "@mantine/core";
 import { IconKeyboard, IconPlus } from "@tabler/icons-react";
+import { useQuery } from "@tanstack/react-query";
 import { Link, NavLink } from "react-router";
+import { accountQuery } from "@/api/session";
 import { AccountItems, AccountMenu } from "./AccountMenu";
 import { AlertBell } from "./AlertBell";
 import { ConnectionStatus } from "./ConnectionStatus";
@@ -27,6 +29,7 @@ interface HeaderProps {
 }
 
 export function Header({ canSignOut, onShortcuts }: HeaderProps) {
+  const account = useQuery({ ...accountQuery, enabled: canSignOut }).data;
   return (
     <div className={classes.header}>
       <PagesMenu canSignOut={canSignOut} />
@@ -51,18 +54,20 @@ export function Header({ canSignOut, onShortcuts }: HeaderProps) {
       </Tooltip>
       <ThemeSwitch hasSettings={!canSignOut} />
       {canSignOut && <AccountMenu />}
-      <Button
-        component={Link}
-        to="/launch"
-        leftSection={<IconPlus size={16} />}
-        ml={4}
-        h={32}
-        px="sm"
-        className={classes.launch}
-        aria-label="Launch run"
-      >
-        <span className={classes.wide}>Launch run</span>
-      </Button>
+      {account?.has_role !== false && (
+        <Button
+          component={Link}
+          to="/launch"
+          leftSection={<IconPlus size={16} />}
+          ml={4}
+          h={32}
+          px="sm"
+          className={classes.launch}
+          aria-label="Launch run"
+        >
+          <span className={classes.wide}>Launch run</span>
+        </Button>
+      )}
     </div>
   );
 }

@@ -163,7 +163,7 @@ export function UnknownProject() {
         There is no project “{current}”
       </Text>
       <Text size="sm">
-        It may have been renamed, merged or deleted.{" "}
+        It may have been renamed, merged or deleted, or you have no role in it.{" "}
         <Anchor component="button" inherit onClick={() => choose(null)}>
           Show all projects
         </Anchor>

@@ -245,3 +245,36 @@ describe("the live stream", () => {
     vi.useRealTimers();
   });
 });
+
+describe("a person without a role", () => {
+  const account = {
+    person: { id: 2, name: "Bo" },
+    is_administrator: false,
+    can_create_first: false,
+    session_id: 1,
+  };
+  const none = { ...account, has_role: false, administrators: ["Ana", "Cy"] };
+  const some = { ...account, has_role: true, administrators: [] };
+  const session = { "GET /session": { required: true, signed_in: true } };
+
+  it("sees who can give one on every page, and no button that is refused", async () => {
+    open({ ...session, "GET /account": none }, "/workers");
+    expect(await screen.findByRole("heading", { name: "You have no role yet" })).toBeTruthy();
+    const names = screen.getByRole("list", { name: "Administrators" });
+    expect(names.textContent).toBe("AnaCy");
+    expect(screen.queryByText("All workers")).toBeNull();
+    expect(screen.queryByRole("link", { name: "Launch run" })).toBeNull();
+  });
+
+  it("learns that the last role has ended, and gets the pages back with a new one", async () => {
+    let current: object = some;
+    const { client } = open({ ...session, "GET /account": () => current });
+    await screen.findByText("All runs");
+    current = none;
+    await act(() => client.invalidateQueries());
+    expect(await screen.findByRole("heading", { name: "Your last role has ended" })).toBeTruthy();
+    current = some;
+    await act(() => client.invalidateQueries());
+    expect(await screen.findByText("All runs")).toBeTruthy();
+  });
+});

@@ -1,11 +1,12 @@
 import { useHotkeys } from "@mantine/hooks";
 import { useQuery } from "@tanstack/react-query";
 import { useCallback, useState } from "react";
-import { Outlet, useNavigate } from "react-router";
+import { Outlet, useLocation, useNavigate } from "react-router";
 import { LiveProvider } from "@/api/live/LiveProvider";
-import { sessionQuery } from "@/api/session";
+import { accountQuery, sessionQuery } from "@/api/session";
 import { Connecting } from "./Connecting";
 import { Header } from "./Header";
+import { NoRolePage } from "./NoRolePage";
 import { UnknownProject } from "./ProjectSwitcher";
 import classes from "./Shell.module.css";
 import { UnsentActions } from "@/run-actions/UnsentActions";
@@ -73,7 +74,7 @@ function Frame({ canSignOut }: { canSignOut: boolean }) {
         <UnsentActions />
         <UnknownProject />
         <TourContext value={startTour}>
-          <Outlet />
+          <Pages hasAccounts={canSignOut} />
         </TourContext>
       </main>
       {isPaletteWanted && <CommandPalette onShortcuts={() => setSheetOpened(true)} onTour={startTour} />}
@@ -85,6 +86,20 @@ function Frame({ canSignOut }: { canSignOut: boolean }) {
       />
     </>
   );
+}
+
+/** Pages that need no role in a project. */
+const OWN_PAGES = /^\/(settings|device)(\/|$)/;
+
+/** The page of the address, or why a person without a role does not see it. */
+function Pages({ hasAccounts }: { hasAccounts: boolean }) {
+  const { pathname } = useLocation();
+  const [hadRole, setHadRole] = useState(false);
+  const account = useQuery({ ...accountQuery, enabled: hasAccounts });
+  const hasRole = account.data?.has_role ?? true;
+  if (hasAccounts && account.isPending) return null;
+  if (account.data?.has_role && !hadRole) setHadRole(true);
+  return hasRole || OWN_PAGES.test(pathname) ? <Outlet /> : <NoRolePage hadRole={hadRole} />;
 }
 
 function usePageShortcuts(openSheet: () => void): Shortcut[] {

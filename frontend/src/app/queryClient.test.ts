@@ -1,7 +1,7 @@
 import { describe, expect, it, vi } from "vitest";
 import { ApiError, UnreachableError } from "@/api/problem";
 import { runKeys } from "@/api/runs";
-import { sessionKey } from "@/api/session";
+import { accountQuery, sessionKey } from "@/api/session";
 import { createQueryClient, shouldRetry } from "./queryClient";
 
 const answered = (status: number) => new ApiError(status, {});
@@ -33,4 +33,36 @@ it("refetches the session when the server requires a token", async () => {
     .fetchQuery({ queryKey: runKeys.detail(1), queryFn: () => Promise.reject(answered(404)) })
     .catch(() => undefined);
   expect(asked).not.toHaveBeenCalled();
+});
+
+it("reads the roles again when something is refused or missing, unless they are new", async () => {
+  vi.useFakeTimers();
+  const client = createQueryClient();
+  const account = {
+    person: null,
+    is_administrator: false,
+    can_create_first: false,
+    session_id: 1,
+    has_role: true,
+    administrators: [],
+  };
+  client.setQueryData(accountQuery.queryKey, account);
+  const asked = vi.spyOn(client, "invalidateQueries");
+  const fail = (status: number) =>
+    client
+      .fetchQuery({ queryKey: ["x", status, Date.now()], queryFn: () => Promise.reject(answered(status)) })
+      .catch(() => undefined);
+  await fail(403);
+  expect(asked).not.toHaveBeenCalled();
+  for (const [status, times] of [
+    [409, 0],
+    [403, 1],
+    [404, 2],
+  ] as const) {
+    vi.advanceTimersByTime(6_000);
+    await fail(status);
+    expect(asked).toHaveBeenCalledTimes(times);
+  }
+  expect(asked).toHaveBeenCalledWith({ queryKey: accountQuery.queryKey });
+  vi.useRealTimers();
 });

@@ -6,7 +6,7 @@ import { EmptyState } from "./EmptyState";
 export function NoProject({ name }: { name: string }) {
   return (
     <EmptyState alone title={`There is no project “${name}”`}>
-      It may have been renamed, merged or deleted.{" "}
+      It may have been renamed, merged or deleted, or you have no role in it.{" "}
       <Anchor component={Link} to="/projects" inherit>
         Show all projects
       </Anchor>

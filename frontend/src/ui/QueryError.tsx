@@ -24,6 +24,7 @@ function Missing({ error }: { error: Error }) {
   return (
     <Alert color="gray" variant="light" icon={<IconZoomQuestion aria-hidden />} title="Not found">
       <Text size="sm">{error.message}</Text>
+      <Text size="sm">It may have been deleted, or you have no access to its project.</Text>
     </Alert>
   );
 }

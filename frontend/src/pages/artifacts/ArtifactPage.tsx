@@ -34,7 +34,7 @@ export default function ArtifactPage() {
   if (!Number.isInteger(number) || isNotFound(artifact.error)) {
     return (
       <EmptyState title={`There is no artifact ${id}`} alone>
-        It may have been deleted.{" "}
+        It may have been deleted, or you have no access to its project.{" "}
         <Anchor component={Link} to="/artifacts">
           See all artifacts
         </Anchor>
@@ -210,6 +210,7 @@ function Lineage({ version }: { version: ArtifactVersionDetails }) {
         <dt>Made by</dt>
         <dd>
           {isMakerDeleted && <Text size="sm">{run_name ?? `run ${run_id}`}, which was deleted</Text>}
+          {run_id === null && made_by.length === 0 && <Text size="sm">a run of another project</Text>}
           <Runs runs={made_by} />
         </dd>
         <dt>Used by</dt>

@@ -34,7 +34,10 @@ export function MoreSeedsButton({ group, like, launching, onLaunch }: MoreSeedsB
 
 /** Return why a fork's checkpoint is not available any more, or null. */
 function useLostCheckpoint(parent: ComparedRun["parent"]): string | null {
-  const { data, error } = useQuery({ ...checkpointsQuery(parent?.run_id ?? 0), enabled: parent?.run_id != null });
+  const { data, error } = useQuery({
+    ...checkpointsQuery(parent?.run_id ?? 0),
+    enabled: parent?.run_id != null,
+  });
   if (parent === null) return null;
   if (parent.run_id === null) return "These runs were forked from a run to which you have no access.";
   const begun = `These runs were forked from run ${parent.run_id}`;

@@ -23,6 +23,8 @@ const account: Account = {
   fresh_until: null,
   proofs: ["password"],
   max_token_days: 365,
+  has_role: true,
+  administrators: [],
   session_id: 1,
 };
 const login = {

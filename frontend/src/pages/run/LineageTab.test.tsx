@@ -32,7 +32,7 @@ describe("the lineage of a run", () => {
     open({ ancestor_deleted: true, ancestors: [aLineageRun(4, "Parent", { step: 2000 })] });
     const origin = within(await screen.findByRole("region", { name: "Origin" }));
     expect(origin.getAllByRole("listitem").map(({ textContent }) => textContent)).toEqual([
-      "a run that was deleted",
+      "a run that was deleted, or to which you have no access",
       "Parent (run 4) at 2 k steps",
       expect.stringContaining("continued from there"),
     ]);

@@ -87,7 +87,9 @@ function LoadRun({ id, tab }: { id: string; tab: string | undefined }) {
   if (isGone) {
     return (
       <EmptyState title={`There is no run ${id}`} alone>
-        It may have been purged, or you have no access to its project.{" "}
+        {run.data
+          ? "It was purged, or your role in its project has ended."
+          : "It may have been purged, or you have no access to its project."}{" "}
         <Anchor component={Link} to="/">
           See all runs
         </Anchor>

@@ -1,30 +1,48 @@
-import { Button, Group, NativeSelect, Skeleton, Stack, Text, Title } from "@mantine/core";
-import { IconDownload } from "@tabler/icons-react";
-import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
-import { useState } from "react";
-import { auditExportAddress, type AuditFilters, auditQuery, peopleQuery } from "@/api/people";
-import type { Account, AuditEntry } from "@/api/types";
+import {
+  Anchor,
+  Button,
+  Group,
+  NativeSelect,
+  Skeleton,
+  Spoiler,
+  Text,
+  TextInput,
+  Title,
+} from "@mantine/core";
+import { IconDownload, IconX } from "@tabler/icons-react";
+import { keepPreviousData, useInfiniteQuery, useQuery } from "@tanstack/react-query";
+import { Link, useSearchParams } from "react-router";
+import { auditExportAddress, auditFacetsQuery, type AuditFilters, auditQuery } from "@/api/people";
+import type { Account, AuditEntry, AuditFacets } from "@/api/types";
 import { type Column, DataTable } from "@/ui/DataTable";
 import { capitalize } from "@/ui/format";
 import { TimeAgo } from "@/ui/Quantity";
 import { QueryError } from "@/ui/QueryError";
-import { describeChange } from "./words";
+import { changesOf, nameOfPerson, nameOfProject, pageOf } from "./words";
 import classes from "./settings.module.css";
 
-const KINDS = [
-  ..."run,study,report,project,board,view,alias,artifact,job,replay".split(","),
-  ..."person,group,role,token,alert rule,alert channel".split(","),
-];
-const ACTIONS = [
-  ..."create,change,change settings,stop,pause,resume,archive,restore,move,delete".split(","),
-  ..."sign in,sign out,refuse sign-in,revoke,disable".split(","),
-];
+const FILTERS = ["project_id", "person_id", "kind", "action", "since", "until"] as const;
+const NO_FACETS: AuditFacets = { kinds: [], actions: [], people: [], projects: [] };
 
-/** The audit log with its filters and its export. */
+/** The audit log with its filters, which are in the URL, and its export. */
 export function AuditTab({ account }: { account: Account }) {
-  const [filters, setFilters] = useState<AuditFilters>({ person_id: null, kind: "", action: "" });
-  const people = useQuery({ ...peopleQuery, enabled: account.is_administrator }).data ?? [];
-  const log = useInfiniteQuery(auditQuery(filters));
+  const [search, setSearch] = useSearchParams();
+  const filters: AuditFilters = {};
+  for (const name of FILTERS) filters[name] = search.get(name) ?? "";
+  const isFiltered = FILTERS.some((name) => filters[name]);
+  const choose = (changes: AuditFilters) =>
+    setSearch(
+      (before) => {
+        for (const [name, value] of Object.entries(changes))
+          if (value) before.set(name, value);
+          else before.delete(name);
+        return before;
+      },
+      { replace: true },
+    );
+  const clear = () => choose(Object.fromEntries(FILTERS.map((name) => [name, ""])));
+  const facets = useQuery(auditFacetsQuery).data ?? NO_FACETS;
+  const log = useInfiniteQuery({ ...auditQuery(filters), placeholderData: keepPreviousData });
   const entries = log.data?.pages.flatMap(({ items }) => items) ?? [];
   return (
     <section className={classes.card} aria-label="Audit log">
@@ -41,50 +59,84 @@ export function AuditTab({ account }: { account: Account }) {
           Export as JSON Lines
         </Button>
       </Group>
-      {!account.is_administrator && (
-        <Text size="sm" c="dimmed" mt={4}>
-          Entries of the projects that you administer.
-        </Text>
-      )}
-      <Group gap="xs" my="sm">
-        {people.length > 0 && (
-          <NativeSelect
-            aria-label="Person"
-            value={filters.person_id ?? ""}
-            onChange={({ currentTarget: { value } }) =>
-              setFilters({ ...filters, person_id: value ? Number(value) : null })
-            }
-            data={[
-              { value: "", label: "Everyone" },
-              ...people.map(({ id, name }) => ({ value: String(id), label: name })),
-            ]}
-          />
-        )}
+      <Text size="sm" c="dimmed" mt={4}>
+        {account.is_administrator ? "Who changed what." : "Entries of the projects that you administer."}{" "}
+        {isFiltered && "The export has what the filters show."}
+      </Text>
+      <div className={classes.filters} role="search" aria-label="Filters of the audit log">
         <NativeSelect
-          aria-label="Action"
-          value={filters.action}
-          onChange={(event) => setFilters({ ...filters, action: event.currentTarget.value })}
-          data={choices("All actions", ACTIONS)}
+          label="Project"
+          value={filters.project_id}
+          onChange={(event) => choose({ project_id: event.currentTarget.value })}
+          data={choices(
+            "All projects",
+            facets.projects.map(({ id }) => [String(id), nameOfProject(id, facets)]),
+            filters.project_id,
+          )}
         />
         <NativeSelect
-          aria-label="Kind of object"
+          label="Person"
+          value={filters.person_id}
+          onChange={(event) => choose({ person_id: event.currentTarget.value })}
+          data={choices(
+            "Everyone",
+            facets.people.map(({ id }) => [String(id), nameOfPerson(id, facets)]),
+            filters.person_id,
+          )}
+        />
+        <NativeSelect
+          label="Object"
           value={filters.kind}
-          onChange={(event) => setFilters({ ...filters, kind: event.currentTarget.value })}
-          data={choices("All objects", KINDS)}
+          onChange={(event) => choose({ kind: event.currentTarget.value })}
+          data={choices("All objects", words(facets.kinds), filters.kind)}
         />
-      </Group>
+        <NativeSelect
+          label="Action"
+          value={filters.action}
+          onChange={(event) => choose({ action: event.currentTarget.value })}
+          data={choices("All actions", words(facets.actions), filters.action)}
+        />
+        <TextInput
+          type="date"
+          label="From"
+          value={filters.since}
+          max={filters.until || undefined}
+          onChange={(event) => choose({ since: event.currentTarget.value })}
+        />
+        <TextInput
+          type="date"
+          label="To"
+          value={filters.until}
+          min={filters.since || undefined}
+          onChange={(event) => choose({ until: event.currentTarget.value })}
+        />
+        <Button
+          variant="default"
+          leftSection={<IconX size={16} />}
+          disabled={!isFiltered}
+          className={classes.clear ?? ""}
+          onClick={clear}
+        >
+          Clear filters
+        </Button>
+      </div>
       {log.isError && <QueryError error={log.error} retry={() => void log.refetch()} />}
       {log.isPending && <Skeleton height={240} role="status" aria-label="Loading the audit log…" />}
       {log.data && (
         <DataTable
           label="Audit log"
-          verticalSpacing={6}
+          verticalSpacing={8}
           horizontalSpacing="sm"
+          className={classes.log ?? ""}
           rows={entries}
           rowKey={({ id }) => id}
-          columns={COLUMNS}
+          columns={columns(facets)}
           empty={
-            <Text size="sm">Nothing matches. Actions appear here as soon as somebody does something.</Text>
+            <Text size="sm">
+              {isFiltered
+                ? "No entry matches the filters."
+                : "Changes appear here as soon as somebody makes one."}
+            </Text>
           }
         />
       )}
@@ -103,38 +155,90 @@ export function AuditTab({ account }: { account: Account }) {
   );
 }
 
-const choices = (all: string, words: readonly string[]) => [
-  { value: "", label: all },
-  ...words.map((value) => ({ value, label: capitalize(value) })),
-];
+const words = (values: readonly string[]): [string, string][] =>
+  values.map((each) => [each, capitalize(each)]);
 
-const COLUMNS: Column<AuditEntry>[] = [
+/** Return the options of a filter. A value of the URL that no entry has stays visible. */
+function choices(all: string, known: readonly [string, string][], current: string | undefined) {
+  const isKnown = !current || known.some(([value]) => value === current);
+  return [["", all] as const, ...known, ...(isKnown ? [] : [[current, current] as const])].map(
+    ([value, label]) => ({ value, label }),
+  );
+}
+
+const columns = (facets: AuditFacets): Column<AuditEntry>[] => [
   { title: "When", className: classes.time, cell: ({ at }) => <TimeAgo time={at} /> },
-  {
-    title: "Who",
-    cell: ({ name, address, token_id }) => (
-      <>
-        {name || "–"}
-        <div className={classes.change}>
-          {token_id === null ? "" : "by a token, "}
-          {address}
-        </div>
-      </>
-    ),
-  },
+  { title: "Who", visibleFrom: "sm", cell: (entry) => <Who entry={entry} facets={facets} /> },
   {
     title: "What",
     cell: (entry) => (
-      <Stack gap={0} className={classes.words ?? ""}>
-        <span>
-          {capitalize(entry.action)} {entry.kind} {entry.object_name || entry.object_id}
-        </span>
-        {describeChange(entry).map((line) => (
-          <span key={line} className={classes.change}>
-            {line}
-          </span>
-        ))}
-      </Stack>
+      <div className={classes.words}>
+        <What entry={entry} />
+        <Changes entry={entry} facets={facets} />
+        <div className={classes.who}>
+          by <Who entry={entry} facets={facets} />
+          <span className={classes.change}>{nameOfProject(entry.project_id, facets)}</span>
+        </div>
+      </div>
     ),
   },
+  {
+    title: "Project",
+    visibleFrom: "sm",
+    className: classes.place,
+    cell: ({ project_id }) => nameOfProject(project_id, facets),
+  },
 ];
+
+function Who({ entry, facets }: { entry: AuditEntry; facets: AuditFacets }) {
+  const { name, person_id, token_id, address } = entry;
+  const known = nameOfPerson(person_id, facets);
+  return (
+    <>
+      {name || "Nobody"}
+      <div className={classes.change}>
+        {/* Several people may have the same name, or somebody had another one then. */}
+        {[known !== name && known, token_id !== null && "by a token", address].filter(Boolean).join(", ")}
+      </div>
+    </>
+  );
+}
+
+function What({ entry }: { entry: AuditEntry }) {
+  const page = pageOf(entry);
+  const name = entry.object_name || entry.object_id;
+  return (
+    <div>
+      {capitalize(entry.action)} {entry.kind}{" "}
+      {page ? (
+        <Anchor component={Link} to={page} inherit>
+          {name}
+        </Anchor>
+      ) : (
+        name
+      )}
+    </div>
+  );
+}
+
+/** The changed settings with their old and new values. */
+function Changes({ entry, facets }: { entry: AuditEntry; facets: AuditFacets }) {
+  const changes = changesOf(entry, facets);
+  if (changes.length === 0) return null;
+  return (
+    <Spoiler maxHeight={104} showLabel="Show all" hideLabel="Show less">
+      <dl className={classes.changes}>
+        {changes.map(({ label, before, after }) => (
+          <div key={label}>
+            <dt>{label}</dt>
+            <dd>
+              {before !== null && <del>{before}</del>}
+              {before !== null && after !== null && <span aria-hidden> → </span>}
+              {after !== null && <ins>{after}</ins>}
+            </dd>
+          </div>
+        ))}
+      </dl>
+    </Spoiler>
+  );
+}

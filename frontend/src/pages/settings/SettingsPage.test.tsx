@@ -1,4 +1,4 @@
-import { screen, within } from "@testing-library/react";
+import { fireEvent, screen, waitFor, within } from "@testing-library/react";
 import userEvent from "@testing-library/user-event";
 import { expect, it } from "vitest";
 import type { Account, Person } from "@/api/types";
@@ -29,6 +29,8 @@ const accountOf = (person: Person | null): Account => ({
   person,
   is_administrator: person?.is_administrator ?? true,
   can_create_first: person === null,
+  has_role: true,
+  administrators: [],
   session_id: 1,
   fresh_until: null,
   proofs: ["password"],
@@ -125,34 +127,69 @@ it("offers no password to people who sign in without one", async () => {
   expect(await screen.findByText(/You sign in without a password/)).toBeTruthy();
   expect(screen.queryByLabelText(/New password/)).toBeNull();
 });
+const entry = {
+  id: 5,
+  at: "2026-01-01T10:00:00Z",
+  person_id: 2,
+  name: "Bea",
+  token_id: null,
+  address: "10.0.0.7",
+  action: "stop",
+  kind: "run",
+  object_id: "3",
+  object_name: "Pong",
+  project_id: 7,
+  before: { desired: "run", name: "Pong" },
+  after: { desired: "stop", name: "Pong 2" },
+};
+const facets = {
+  kinds: ["group", "run"],
+  actions: ["start", "stop"],
+  people: [
+    { id: 1, name: "Ana", email: "ana@example.org" },
+    { id: 2, name: "Bea", email: "bea@example.org" },
+  ],
+  projects: [{ id: 7, name: "Maze" }],
+};
+const log = { "GET /audit/facets": facets, "GET /audit": { items: [entry], next_before: null } };
 
 it("filters the audit log, and exports what it shows", async () => {
-  const entry = {
-    id: 5,
-    at: "2026-01-01T10:00:00Z",
-    person_id: 2,
-    name: "Bea",
-    token_id: null,
-    address: "10.0.0.7",
-    action: "stop",
+  const server = open(ana, log, "/settings/audit");
+  const row = within(await screen.findByRole("row", { name: /Bea.*Stop run Pong/ }));
+  expect(row.getByRole("link", { name: "Pong" }).getAttribute("href")).toBe("/runs/3");
+  expect(row.getByText("Pong", { selector: "del" })).toBeTruthy();
+  expect(row.getByText("Pong 2", { selector: "ins" })).toBeTruthy();
+  const choose = (name: string, option: string) =>
+    userEvent.selectOptions(screen.getByRole("combobox", { name }), option);
+  const options = within(screen.getByRole("combobox", { name: "Action" })).getAllByRole("option");
+  expect(options.map((option) => option.textContent)).toEqual(["All actions", "Start", "Stop"]);
+  await choose("Person", "Bea");
+  await choose("Project", "Maze");
+  await choose("Action", "Stop");
+  await choose("Object", "Run");
+  fireEvent.change(screen.getByLabelText("From"), { target: { value: "2026-01-01" } });
+  fireEvent.change(screen.getByLabelText("To"), { target: { value: "2026-01-31" } });
+  const expected = {
+    project_id: "7",
+    person_id: "2",
     kind: "run",
-    object_id: "3",
-    object_name: "Pong",
-    project_id: 1,
-    before: { desired: "run" },
-    after: { desired: "stop" },
+    action: "stop",
+    since: new Date(2026, 0, 1).toISOString(),
+    until: new Date(2026, 1, 1).toISOString(),
   };
-  const server = open(
-    ana,
-    { "GET /people": [ana, bea], "GET /audit": { items: [entry], next_before: null } },
-    "/settings/audit",
+  await waitFor(() =>
+    expect(Object.fromEntries(server.of("GET /audit").at(-1)?.query ?? [])).toEqual(expected),
   );
-  expect(await screen.findByText("Stop run Pong")).toBeTruthy();
-  await userEvent.selectOptions(await screen.findByRole("combobox", { name: "Person" }), "Bea");
-  await userEvent.selectOptions(screen.getByRole("combobox", { name: "Action" }), "Stop");
-  await screen.findByText("Stop run Pong");
-  const { query } = server.of("GET /audit").at(-1) ?? {};
-  expect([query?.get("person_id"), query?.get("action")]).toEqual(["2", "stop"]);
   const link = screen.getByRole("link", { name: "Export as JSON Lines" });
-  expect(link.getAttribute("href")).toBe("/api/v1/audit/export?person_id=2&action=stop");
+  expect(link.getAttribute("href")).toBe(`/api/v1/audit/export?${new URLSearchParams(expected)}`);
+  await userEvent.click(screen.getByRole("button", { name: "Clear filters" }));
+  await waitFor(() => expect(Object.fromEntries(server.of("GET /audit").at(-1)?.query ?? [])).toEqual({}));
+});
+
+it("reads the filters of the audit log from the URL", async () => {
+  const server = open(ana, log, "/settings/audit?kind=run&action=invented&person_id=x&since=never");
+  await screen.findByRole("row", { name: /Stop run Pong/ });
+  const { query } = server.of("GET /audit").at(-1) ?? {};
+  expect(Object.fromEntries(query ?? [])).toEqual({ kind: "run", action: "invented" });
+  expect(screen.getByRole<HTMLSelectElement>("combobox", { name: "Action" }).value).toBe("invented");
 });

@@ -1,29 +1,66 @@
 import { expect, it } from "vitest";
-import { browserName, describeChange } from "./words";
+import type { AuditFacets } from "@/api/types";
+import { browserName, changesOf, nameOfPerson, nameOfProject, pageOf } from "./words";
+
+const facets: AuditFacets = {
+  kinds: [],
+  actions: [],
+  people: [
+    { id: 1, name: "Ana", email: "ana@example.org" },
+    { id: 2, name: "Ana", email: null },
+    { id: 3, name: "Bo", email: null },
+  ],
+  projects: [
+    { id: 1, name: "Main" },
+    { id: 2, name: "" },
+  ],
+};
+const changes = (before: Record<string, unknown> | null, after: Record<string, unknown> | null) =>
+  changesOf({ before, after }, facets).map(({ label, before: old, after: fresh }) => [label, old, fresh]);
 
 it("shows the old and the new value of each changed setting", () => {
-  const changed = {
-    before: { name: "A", pinned_report_id: null },
-    after: { name: "B", pinned_report_id: 3 },
-  };
-  expect(describeChange(changed)).toEqual(["name: A → B", "pinned report id: none → 3"]);
+  expect(changes({ name: "A", pinned_report_id: null }, { name: "B", pinned_report_id: 3 })).toEqual([
+    ["name", "A", "B"],
+    ["pinned report", "none", "3"],
+  ]);
+  expect(changes({ project_id: 1, enabled: true }, { project_id: 7, enabled: false })).toEqual([
+    ["project", "Main", "Project 7"],
+    ["enabled", "yes", "no"],
+  ]);
 });
 
 it("shows only the values of what was created or deleted", () => {
-  expect(describeChange({ before: null, after: { scopes: ["read"] } })).toEqual(["scopes: read"]);
-  expect(describeChange({ before: { name: "Maze" }, after: null })).toEqual(["name: Maze"]);
-  expect(describeChange({ before: null, after: null })).toEqual([]);
+  expect(changes(null, { scopes: ["read", "log"] })).toEqual([["scopes", null, "read, log"]]);
+  expect(changes({ name: "Maze" }, null)).toEqual([["name", "Maze", null]]);
+  expect(changes(null, null)).toEqual([]);
+});
+
+it("shows only what differs inside of settings", () => {
+  const before = { settings: { cores: 2, memory: "8G" } };
+  expect(changes(before, { settings: { cores: 4, memory: "8G" } })).toEqual([["settings: cores", "2", "4"]]);
 });
 
 it("leaves out what the action says, and shows times as local times", () => {
-  expect(describeChange({ before: { desired: "run" }, after: { desired: "stop" } })).toEqual([]);
-  const [line] = describeChange({ before: null, after: { expires_at: "2027-02-28T08:11:23.053+00:00" } });
-  expect(line).toMatch(/^expires at: Feb 2[78], 2027/);
+  expect(changes({ desired: "run" }, { desired: "stop" })).toEqual([]);
+  const [[label, , time] = []] = changes(null, { expires_at: "2027-02-28T08:11:23.053+00:00" });
+  expect([label, time]).toEqual(["expires at", expect.stringMatching(/^Feb 2[78], 2027/)]);
 });
 
-it("shortens long texts", () => {
-  const [line] = describeChange({ before: null, after: { notes: "a".repeat(200) } });
-  expect(line).toBe(`notes: ${"a".repeat(80)}…`);
+it("tells people with the same name apart, and names deleted projects", () => {
+  expect([1, 2, 3, 9, null].map((id) => nameOfPerson(id, facets))).toEqual([
+    "Ana (ana@example.org)",
+    "Ana (person 2)",
+    "Bo",
+    "",
+    "",
+  ]);
+  expect([1, 2, null].map((id) => nameOfProject(id, facets))).toEqual(["Main", "Project 2", "Installation"]);
+});
+
+it("links to objects that have a page", () => {
+  expect(pageOf({ kind: "run", action: "stop", object_id: "3" })).toBe("/runs/3");
+  expect(pageOf({ kind: "run", action: "delete", object_id: "3" })).toBeNull();
+  expect(pageOf({ kind: "token", action: "create", object_id: "3" })).toBeNull();
 });
 
 it.each([

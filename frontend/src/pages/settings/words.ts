@@ -1,32 +1,91 @@
 /** Words about audit entries and sessions. */
 
-import type { AuditEntry } from "@/api/types";
+import type { AuditEntry, AuditFacets } from "@/api/types";
 import { exactTime } from "@/ui/format";
 
-const MAX_LENGTH = 80;
 /** Settings whose changes the action names. */
 const IN_ACTION = ["desired", "archived_at", "revoked_at", "disabled_at"];
 const TIME = /^\d{4}-\d\d-\d\dT/;
+/** Objects that have a page. */
+const PAGES: Record<string, string> = {
+  run: "runs",
+  study: "studies",
+  report: "reports",
+  artifact: "artifacts",
+};
 
-/** Return a line for each changed setting of an entry: "name: A → B". */
-export function describeChange({ before, after }: Pick<AuditEntry, "before" | "after">): string[] {
-  const names = [...new Set([...Object.keys(before ?? {}), ...Object.keys(after ?? {})])];
-  return names
-    .filter((name) => !IN_ACTION.includes(name))
-    .map((name) => {
-      const [old, fresh] = [before?.[name], after?.[name]];
-      const label = name.replaceAll("_", " ");
-      if (before === null) return `${label}: ${words(fresh)}`;
-      return after === null ? `${label}: ${words(old)}` : `${label}: ${words(old)} → ${words(fresh)}`;
-    });
+type Values = Record<string, unknown>;
+
+export interface Change {
+  label: string;
+  /** Null if the setting has no such value, as before an object was created. */
+  before: string | null;
+  after: string | null;
 }
 
-function words(value: unknown): string {
+/** Return the changed settings of an entry with their old and new values in words. */
+export function changesOf(
+  { before, after }: Pick<AuditEntry, "before" | "after">,
+  facets: AuditFacets,
+): Change[] {
+  const [old, fresh] = [flat(before ?? {}), flat(after ?? {})];
+  const both = before !== null && after !== null;
+  return [...new Set([...Object.keys(old), ...Object.keys(fresh)])]
+    .filter(
+      (name) => !IN_ACTION.includes(name) && !(both && isSame(old[name], fresh[name]) && isNested(name)),
+    )
+    .map((name) => ({
+      label: name.replace(/_id$/, "").replaceAll("_", " "),
+      before: before === null ? null : inWords(name, old[name], facets),
+      after: after === null ? null : inWords(name, fresh[name], facets),
+    }));
+}
+
+/** Return values with those of inner objects, such as "settings: cores". */
+const flat = (values: Values): Values =>
+  Object.fromEntries(
+    Object.entries(values).flatMap(([name, value]) =>
+      typeof value === "object" && value !== null && !Array.isArray(value)
+        ? Object.entries(value).map(([inner, one]) => [`${name}: ${inner}`, one as unknown])
+        : [[name, value]],
+    ),
+  );
+const isNested = (name: string) => name.includes(": ");
+const isSame = (one: unknown, other: unknown) => JSON.stringify(one) === JSON.stringify(other);
+
+function inWords(name: string, value: unknown, facets: AuditFacets): string {
   if (value === null || value === undefined || value === "") return "none";
-  if (typeof value === "string" && TIME.test(value)) return exactTime(value);
-  if (Array.isArray(value)) return value.join(", ") || "none";
-  const text = typeof value === "string" ? value : JSON.stringify(value);
-  return text.length > MAX_LENGTH ? `${text.slice(0, MAX_LENGTH)}…` : text;
+  if (typeof value === "boolean") return value ? "yes" : "no";
+  if ((name === "project_id" || name === "into") && typeof value === "number")
+    return nameOfProject(value, facets);
+  if (typeof value === "string") return TIME.test(value) ? exactTime(value) : value;
+  if (Array.isArray(value) && value.every((each) => typeof each !== "object"))
+    return value.join(", ") || "none";
+  return JSON.stringify(value);
+}
+
+/** Return the name of a project, also of one that was deleted or is hidden. */
+export function nameOfProject(id: number | null, { projects }: AuditFacets): string {
+  if (id === null) return "Installation";
+  return projects.find((each) => each.id === id)?.name || `Project ${id}`;
+}
+
+/** Return the name of a person, with what tells several people of that name apart. */
+export function nameOfPerson(id: number | null, { people }: AuditFacets): string {
+  const person = people.find((each) => each.id === id);
+  if (!person) return "";
+  if (people.filter(({ name }) => name === person.name).length === 1) return person.name;
+  return `${person.name} (${person.email ?? `person ${person.id}`})`;
+}
+
+/** Return the address of the page of an entry's object, or null if it has none. */
+export function pageOf({
+  kind,
+  action,
+  object_id,
+}: Pick<AuditEntry, "kind" | "action" | "object_id">): string | null {
+  const page = PAGES[kind];
+  return page && action !== "delete" ? `/${page}/${object_id}` : null;
 }
 
 const BROWSERS = [
