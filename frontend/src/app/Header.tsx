@@ -7,6 +7,7 @@ import { ConnectionStatus } from "./ConnectionStatus";
 import { ProjectSwitcher } from "./ProjectSwitcher";
 import classes from "./Shell.module.css";
 import { ThemeSwitch } from "./ThemeSwitch";
+import { useMayWrite } from "@/api/projects";
 
 /** The pages in the header. */
 export const PAGES = [
@@ -27,6 +28,7 @@ interface HeaderProps {
 }
 
 export function Header({ canSignOut, onShortcuts }: HeaderProps) {
+  const mayWrite = useMayWrite();
   return (
     <div className={classes.header}>
       <PagesMenu canSignOut={canSignOut} />
@@ -51,18 +53,20 @@ export function Header({ canSignOut, onShortcuts }: HeaderProps) {
       </Tooltip>
       <ThemeSwitch hasSettings={!canSignOut} />
       {canSignOut && <AccountMenu />}
-      <Button
-        component={Link}
-        to="/launch"
-        leftSection={<IconPlus size={16} />}
-        ml={4}
-        h={32}
-        px="sm"
-        className={classes.launch}
-        aria-label="Launch run"
-      >
-        <span className={classes.wide}>Launch run</span>
-      </Button>
+      {mayWrite && (
+        <Button
+          component={Link}
+          to="/launch"
+          leftSection={<IconPlus size={16} />}
+          ml={4}
+          h={32}
+          px="sm"
+          className={classes.launch}
+          aria-label="Launch run"
+        >
+          <span className={classes.wide}>Launch run</span>
+        </Button>
+      )}
     </div>
   );
 }
