@@ -12,10 +12,10 @@ from sqlalchemy.orm import Session
 
 from arcadia_backend.database.engine import Db
 from arcadia_backend.database.scope import current
-from arcadia_backend.database.tables import AliasChange, Checkpoint, Run
+from arcadia_backend.database.tables import AliasChange, Checkpoint, Run, is_editable
 from arcadia_backend.errors import Conflict, FieldError, Invalid, NotFound, with_rule
 from arcadia_backend.files.service import announce_files
-from arcadia_backend.projects.service import require_editor
+from arcadia_backend.projects.service import MayEdit, require_editor
 from arcadia_backend.web.lookup import find_run
 from arcadia_workers.contract.values import STORABLE, Id
 
@@ -75,6 +75,7 @@ class Alias(AliasEntry):
     """An alias with its latest change."""
 
     available: bool = Field(description="Whether the checkpoint still has its file.")
+    may_edit: MayEdit
 
 
 MAX_HISTORY = 1_000
@@ -97,12 +98,15 @@ def load_aliases(session: Session) -> list[Alias]:
     kept = select(Checkpoint.run_id, Checkpoint.id).where(
         Checkpoint.id.in_([change.checkpoint_id for change in changes]), Checkpoint.file_id.is_not(None)
     )
+    of_runs = select(Run.id, Run.project_id).where(Run.id.in_([change.run_id for change in changes]))
+    projects: dict[int | None, int] = dict(session.execute(of_runs).all())
     # With the run, because a database may use the id of a deleted checkpoint again.
     available = {(run_id, checkpoint_id) for run_id, checkpoint_id in session.execute(kept)}
     return [
         Alias(
             **AliasEntry.model_validate(change).model_dump(),
             available=(change.run_id, change.checkpoint_id) in available,
+            may_edit=is_editable(projects.get(change.run_id)),
         )
         for change in changes
     ]

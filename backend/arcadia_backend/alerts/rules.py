@@ -10,6 +10,7 @@ from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
 from arcadia_backend.database import tables
+from arcadia_backend.database.scope import current
 from arcadia_backend.database.tables import AlertKind, AlertRuleKind, ChannelKind, DeliveryState
 from arcadia_backend.errors import Conflict, FieldError, Invalid, NotFound
 from arcadia_backend.projects.service import MayEdit, ProjectName, in_projects, resolve
@@ -66,6 +67,7 @@ class AlertRule(BaseModel):
     enabled: bool
     threshold: float | None
     unit: str | None = Field(description="Unit of the threshold; null if the kind has none.")
+    may_edit: MayEdit
     rings: bool = Field(
         description="Whether its alerts are unread at first, so that the bell counts them. Channels get them anyway."
     )
@@ -199,6 +201,7 @@ DEFAULTS: dict[AlertKind, DefaultRule] = {
 
 def read_rules(session: Session) -> dict[AlertKind, AlertRule]:
     """Return the rule of every kind, with the changes of users."""
+    scope = current()
     changed = {row.kind: row for row in session.scalars(select(tables.AlertRule))}
     rules: dict[AlertKind, AlertRule] = {}
     for kind, default in DEFAULTS.items():
@@ -210,6 +213,7 @@ def read_rules(session: Session) -> dict[AlertKind, AlertRule]:
             threshold=row.threshold if row and row.threshold is not None else default.threshold,
             unit=default.unit,
             rings=row.rings if row and row.rings is not None else default.rings,
+            may_edit=scope.everything and "write" in scope.scopes,
         )
     return rules
 

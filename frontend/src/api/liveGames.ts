@@ -75,10 +75,14 @@ export function useWatchLive(run: number) {
 
 /** Start a live game that people play. */
 export function usePlayGame(slug: string) {
-  return useApiMutation(() => call("post", "/api/v1/games/{slug}/play", { params: { path: { slug } } }), {
-    ownErrors: true,
-    onDone: (client, game) => client.setQueryData(liveGameKeys.played(slug, game.id), game),
-  });
+  return useApiMutation(
+    (project: string) =>
+      call("post", "/api/v1/games/{slug}/play", { params: { path: { slug }, query: { project } } }),
+    {
+      ownErrors: true,
+      onDone: (client, game) => client.setQueryData(liveGameKeys.played(slug, game.id), game),
+    },
+  );
 }
 
 /** Start a live game in which a person continues a replay from a decision. */

@@ -1,3 +1,4 @@
+import { useQuery } from "@tanstack/react-query";
 import { boardKeys } from "./boards";
 import { call } from "./client";
 import { apiQuery, useApiMutation } from "./requests";
@@ -48,6 +49,12 @@ export const projectQuery = (id: number) =>
 /** Return true if two names are of the same project. The server ignores case too. */
 export const isSameProject = (one: string, other: string): boolean =>
   one.trim().toLowerCase() === other.trim().toLowerCase();
+
+/** Return false if the caller may change nothing in any project. */
+export function useMayWrite(): boolean {
+  const { data } = useQuery(projectsQuery);
+  return data === undefined || data.some(({ may_edit }) => may_edit);
+}
 
 export function useCreateProject() {
   return useApiMutation((body: { name: string }) => call("post", "/api/v1/projects", { body }), {

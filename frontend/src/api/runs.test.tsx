@@ -4,6 +4,7 @@ import type { ReactNode } from "react";
 import { describe, expect, it } from "vitest";
 import { aRun } from "@/testing/runs";
 import { type Asked, listOf, refusal, serve } from "@/testing/server";
+import { bulkServer, idsOf } from "@/testing/bulk";
 import { useBulkAction } from "./runActions";
 import { runKeys, runQuery, useEditRun, useRunAction } from "./runs";
 
@@ -15,49 +16,46 @@ function hooked<Result>(hook: () => Result) {
   return { client, ...renderHook(hook, { wrapper }) };
 }
 
-const idsOf = (body: unknown) => (body as { ids: number[] }).ids;
-
 describe("an action on many runs", () => {
-  it("is split into several calls, whose results are merged", async () => {
-    const server = serve({
-      "POST /runs/bulk": ({ body }: Asked) => {
-        const [first = 0, ...done] = idsOf(body);
-        return { done, skipped: [{ id: first, reason: `Run ${first} has finished.` }] };
-      },
-    });
+  it("waits for its end, and returns the skipped runs", async () => {
+    const server = serve(bulkServer(([first = 0]) => [{ id: first, reason: `Run ${first} has finished.` }]));
     const { result } = hooked(useBulkAction);
-    const ids = Array.from({ length: 2300 }, (_, at) => at + 1);
+    const ids = Array.from({ length: 12_300 }, (_, at) => at + 1);
     const { done, skipped } = await result.current.mutateAsync({ action: "archive", ids });
-    expect(server.asked.map(({ body }) => idsOf(body).length)).toEqual([1000, 1000, 300]);
-    expect(done).toHaveLength(2297);
-    expect(skipped.map(({ id }) => id)).toEqual([1, 1001, 2001]);
+    const sent = server.of("POST /bulk-actions");
+    expect(sent.map(({ body }) => idsOf(body).length)).toEqual([10_000, 2300]);
+    expect(server.of("GET /bulk-actions/1")[0]?.query.get("wait")).toBe("finished");
+    expect(done).toHaveLength(12_298);
+    expect(skipped.map(({ id }) => id)).toEqual([1, 10_001]);
   });
 
-  it("stops at the first call that the server refuses", async () => {
-    let calls = 0;
-    const server = serve({
-      "POST /runs/bulk": () => (calls++ === 0 ? { done: [], skipped: [] } : refusal(500, "Away.")),
+  it("fails with the reason why the server ended it", async () => {
+    const message = "The account of Ana was disabled.";
+    serve({
+      ...bulkServer(),
+      "GET /bulk-actions/1": { id: 1, state: "cancelled", message, done: 0, skipped: 0 },
     });
     const { result } = hooked(useBulkAction);
-    const ids = Array.from({ length: 3000 }, (_, at) => at);
-    await expect(result.current.mutateAsync({ action: "stop", ids })).rejects.toThrow("Away.");
-    expect(server.asked).toHaveLength(2);
+    await expect(result.current.mutateAsync({ action: "stop", ids: [1] })).rejects.toThrow(message);
   });
 });
 
 it("continues a retried bulk action after the last successful call", async () => {
-  let calls = 0;
+  let isAway = true;
+  const working = bulkServer();
   const server = serve({
-    "POST /runs/bulk": ({ body }: Asked) =>
-      ++calls === 2 ? refusal(500, "Away.") : { done: idsOf(body), skipped: [] },
+    ...working,
+    "GET /bulk-actions/1": (asked: Asked) =>
+      isAway ? refusal(500, "Away.") : (working["GET /bulk-actions/1"] as (asked: Asked) => object)(asked),
   });
   const { result } = hooked(useBulkAction);
-  const ids = Array.from({ length: 1500 }, (_, at) => at + 1);
+  const ids = [1, 2, 3];
   const again = { action: "stop" as const, ids, result: { done: [], skipped: [] } };
   await expect(result.current.mutateAsync(again)).rejects.toThrow("Away.");
+  isAway = false;
   const { done } = await result.current.mutateAsync(again);
   expect(done).toEqual(ids);
-  expect(server.asked.map(({ body }) => idsOf(body).length)).toEqual([1000, 500, 500]);
+  expect(server.of("POST /bulk-actions")).toHaveLength(1);
 });
 
 it("shows the result of an action without a request, and marks lists as outdated", async () => {

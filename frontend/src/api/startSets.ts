@@ -19,8 +19,8 @@ export const startSetsQuery = (env: string) =>
 /** Store a start set under a name. */
 export function useImportStartSet() {
   return useApiMutation(
-    ({ name, points }: { name: string; points: StartSetFile }) =>
-      call("post", "/api/v1/start-sets", { params: { query: { name } }, body: points }),
+    ({ points, ...query }: { name: string; project: string; points: StartSetFile }) =>
+      call("post", "/api/v1/start-sets", { params: { query }, body: points }),
     { ownErrors: true, refetch: [startSetKeys.all] },
   );
 }

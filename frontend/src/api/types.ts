@@ -48,10 +48,10 @@ export type LaunchRequest = Schema["CreateRun"];
 export type ParsedConfig = Schema["ParsedText"];
 export type RunForecast = Schema["RunForecast"];
 export type RunEdit = Schema["EditRun"];
-export type BulkRequest = Schema["BulkRequest"];
+export type BulkRequest = Schema["StartBulkAction"];
 /** An action that changes the state of runs. */
-export type BulkAction = Exclude<BulkRequest["action"], "tag" | "untag">;
-export type BulkResult = Schema["BulkResult"];
+export type BulkAction = Exclude<BulkRequest["action"], "tag" | "untag" | "move">;
+export type SkippedRun = Schema["Skipped"];
 
 export type SavedView = Schema["SavedView"];
 

@@ -9,6 +9,7 @@ import { ConnectionStatus } from "./ConnectionStatus";
 import { ProjectSwitcher } from "./ProjectSwitcher";
 import classes from "./Shell.module.css";
 import { ThemeSwitch } from "./ThemeSwitch";
+import { useMayWrite } from "@/api/projects";
 
 /** The pages in the header. */
 export const PAGES = [
@@ -29,7 +30,7 @@ interface HeaderProps {
 }
 
 export function Header({ canSignOut, onShortcuts }: HeaderProps) {
-  const account = useQuery({ ...accountQuery, enabled: canSignOut }).data;
+  const mayWrite = useMayWrite();
   return (
     <div className={classes.header}>
       <PagesMenu canSignOut={canSignOut} />
@@ -54,7 +55,7 @@ export function Header({ canSignOut, onShortcuts }: HeaderProps) {
       </Tooltip>
       <ThemeSwitch hasSettings={!canSignOut} />
       {canSignOut && <AccountMenu />}
-      {account?.has_role !== false && (
+      {mayWrite && (
         <Button
           component={Link}
           to="/launch"

@@ -3,8 +3,8 @@ import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { reportsQuery, useAddBlock, useCreateReport } from "@/api/reports";
 import type { ReportBlock } from "@/api/types";
-import { useCurrentProject } from "@/ui/currentProject";
 import { notifyDone } from "@/ui/notify";
+import { useUsualProject } from "@/ui/useUsualProject";
 import { QueryError } from "@/ui/QueryError";
 
 const NEW = "new";
@@ -31,18 +31,19 @@ export function AddToReport({ block, opened, onClose }: AddToReportProps) {
 
 function Choice({ block, onClose }: Omit<AddToReportProps, "opened">) {
   const reports = useQuery(reportsQuery());
+  const editable = reports.data?.filter(({ may_edit }) => may_edit) ?? [];
   const [chosen, setChosen] = useState<string | null>(null);
-  const project = useCurrentProject();
+  const project = useUsualProject();
   const add = useAddBlock();
   const create = useCreateReport();
-  const target = chosen ?? String(reports.data?.[0]?.id ?? NEW);
+  const target = chosen ?? String(editable[0]?.id ?? NEW);
   const onSuccess = ({ title }: { title: string }) => {
     notifyDone(`Added to the end of the report “${title}”.`);
     onClose();
   };
   const put = () =>
     target === NEW
-      ? create.mutate({ title: "New report", blocks: [block], ...(project && { project }) }, { onSuccess })
+      ? create.mutate({ title: "New report", blocks: [block], project }, { onSuccess })
       : add.mutate({ id: Number(target), block }, { onSuccess });
   if (reports.isError && !reports.data)
     return <QueryError error={reports.error} retry={() => void reports.refetch()} />;
@@ -53,7 +54,7 @@ function Choice({ block, onClose }: Omit<AddToReportProps, "opened">) {
         allowDeselect={false}
         data={[
           { value: NEW, label: "A new report" },
-          ...(reports.data ?? []).map(({ id, title }) => ({ value: String(id), label: `${title} (${id})` })),
+          ...editable.map(({ id, title }) => ({ value: String(id), label: `${title} (${id})` })),
         ]}
         value={target}
         onChange={setChosen}

@@ -3,6 +3,7 @@ import { IconDots } from "@tabler/icons-react";
 import { useMutation } from "@tanstack/react-query";
 import type { Legend, PlotlyHTMLElement } from "plotly.js";
 import { useState } from "react";
+import { useMayWrite } from "@/api/projects";
 import type { Figure } from "@/api/types";
 import { MenuAction } from "@/ui/MenuAction";
 import { notifyDone } from "@/ui/notify";
@@ -35,6 +36,7 @@ interface FigureMenuProps {
 
 /** Menu of a chart: save its image, its points or the figure. */
 export function FigureMenu({ title, file, points, figure, address, embed, drawn, library }: FigureMenuProps) {
+  const mayWrite = useMayWrite();
   const picture = useMutation({
     mutationFn: async (format: "png" | "svg") => {
       if (!drawn || !library) return;
@@ -76,9 +78,11 @@ export function FigureMenu({ title, file, points, figure, address, embed, drawn,
             disabled={!figure}
             onClick={() => figure && saveFigure(figure)}
           />
-          {address && <Menu.Item onClick={() => void copyForNotebook()}>Copy for a notebook</Menu.Item>}
-          {address && <Menu.Item onClick={() => void copyEmbed()}>Copy embed code</Menu.Item>}
-          {address && <Menu.Item onClick={() => setAdding(true)}>Add to report…</Menu.Item>}
+          {address && mayWrite && (
+            <Menu.Item onClick={() => void copyForNotebook()}>Copy for a notebook</Menu.Item>
+          )}
+          {address && mayWrite && <Menu.Item onClick={() => void copyEmbed()}>Copy embed code</Menu.Item>}
+          {address && mayWrite && <Menu.Item onClick={() => setAdding(true)}>Add to report…</Menu.Item>}
           {failed && <Menu.Label>Saving failed. Try again.</Menu.Label>}
         </Menu.Dropdown>
       </Menu>

@@ -4,11 +4,13 @@ import { IconTrash } from "@tabler/icons-react";
 import { useState } from "react";
 import { useDeleteRecording, recordingsQuery } from "@/api/recordings";
 import { ConfirmModal } from "@/ui/ConfirmModal";
+import { useMayEdit } from "@/ui/mayEdit";
 import { notifyDone } from "@/ui/notify";
 
 /** Button that deletes a requested replay. Replays of the training are deleted with their checkpoints. */
 export function DeleteRecording({ run, replay }: { run: number; replay: number }) {
   const { data } = useQuery(recordingsQuery(run));
+  const mayEdit = useMayEdit();
   const remove = useDeleteRecording(run);
   // Keep the recording of the dialog, because another replay may be shown when the user confirms.
   const [chosen, setChosen] = useState<number | null>(null);
@@ -18,7 +20,7 @@ export function DeleteRecording({ run, replay }: { run: number; replay: number }
     remove.mutate(id, { onSuccess: () => notifyDone("Recording deleted."), onSettled: close });
   return (
     <>
-      {recording && (
+      {recording && mayEdit && (
         <Button
           size="xs"
           variant="default"

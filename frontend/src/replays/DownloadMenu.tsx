@@ -2,6 +2,7 @@ import { Button, Code, Menu, Text } from "@mantine/core";
 import { IconDownload } from "@tabler/icons-react";
 import { useState } from "react";
 import { fileAddress } from "@/api/client";
+import { useMayWrite } from "@/api/projects";
 import { AddToReport } from "@/charts/AddToReport";
 import type { PlayableReplay } from "./places";
 
@@ -13,6 +14,7 @@ export function DownloadMenu({ replay }: { replay: PlayableReplay }) {
     ["Track (.npz)", replay.track_file_id],
   ];
   const [adding, setAdding] = useState(false);
+  const mayWrite = useMayWrite();
   return (
     <>
       <Menu>
@@ -29,7 +31,7 @@ export function DownloadMenu({ replay }: { replay: PlayableReplay }) {
               </Menu.Item>
             ),
           )}
-          <Menu.Item onClick={() => setAdding(true)}>Add to report…</Menu.Item>
+          {mayWrite && <Menu.Item onClick={() => setAdding(true)}>Add to report…</Menu.Item>}
           {replay.track_file_id !== null && (
             <Text size="xs" c="dimmed" px="sm" py={4} maw={300} component="div" role="presentation">
               In a notebook: <Code>numpy.load("track.npz")["value"]</Code>

@@ -30,6 +30,7 @@ import { Transport } from "./Transport";
 import { decisionAt, type Thoughts } from "./track";
 import { useMoment } from "./useMoment";
 import { usePlayback } from "./usePlayback";
+import { MayEdit } from "@/ui/mayEdit";
 import { useShape } from "@/ui/useShape";
 import { useReplayKeys } from "./useReplayKeys";
 import { useSteps } from "./useSteps";
@@ -126,124 +127,126 @@ export function Microscope({ replays, env, search, hold, release, under }: Micro
   const besides = seen === "beside" && replays.some(({ seen_file_id }) => seen_file_id !== null);
 
   return (
-    <div
-      className={classes.microscope}
-      data-panels={replays.length}
-      style={
-        { "--panels": replays.length, "--stage-shape": shape.shape + (besides ? 1 : 0) } as CSSProperties
-      }
-    >
-      <Panels
-        replays={replays}
-        playback={playback}
-        shape={shape}
-        pixelated={family?.is_pixel_art ?? false}
-        seen={seen}
-        opacity={opacity}
-        saliency={saliency}
-        caption={(each, place) => (
-          <>
-            {several ? (
-              <button
-                type="button"
-                className={classes.choose}
-                aria-pressed={place === panel}
-                title="Show this replay's values and probabilities"
-                onClick={() => setChosen(place)}
-              >
-                <ReplayFacts replay={each} />
-                <BriefThought replay={each} head={ensemble.heads[place] ?? head} />
-              </button>
-            ) : (
-              <ReplayFacts replay={each} />
-            )}
-            {under(place)}
-          </>
-        )}
-      />
-      <Stack gap="xs" className={classes.controls}>
-        <Transport replays={replays} playback={playback} playKey="space" />
-        {query.data && review.reviewed.length > 0 && (
-          <EvaluationBar thoughts={query.data} head={head} reviewed={review.reviewed} playing={playing} />
-        )}
-        <Group gap="8px 24px">
-          <StepButtons thoughts={query.data} why={whyNot(query, replay)} head={head} steps={steps} />
-          <SeenSwitch
-            place={seen}
-            setPlace={setSeen}
-            opacity={opacity}
-            setOpacity={setOpacity}
-            blocked={whyNothingSeen(replay)}
-          />
-          <SaliencySwitch
-            replay={replay}
-            shown={saliency}
-            setShown={setSaliency}
-            blocked={whyNothingSeen(replay)}
-          />
-          <WhatIfButton
-            opened={whatIf && query.data !== undefined}
-            blocked={query.data ? whyNoFutures : whyNot(query, replay)}
-            onToggle={() => (whatIf ? setWhatIf(false) : openWhatIf())}
-          />
-          <ReviewButton
-            opened={isReviewing && query.data !== undefined}
-            blocked={query.data ? review.why : whyNot(query, replay)}
-            onToggle={() => setReviewing(!isReviewing)}
-          />
-          <PlayFromHere
-            replay={replay.id}
-            blocked={query.data ? replay.actions.play : whyNot(query, replay)}
-            now={() => momentNow(query.data, head)}
-          />
-          {family?.openings.includes("starts") && (
-            <SaveStartPoints
-              key={replay.id}
-              blocked={query.data ? replay.actions.start_points : whyNot(query, replay)}
-              pause={() => {
-                setPlaying(false);
-                const { decision } = momentNow(query.data, head);
-                return { replay: replay.id, decision, decisions: query.data?.picture.length ?? 0 };
-              }}
-            />
-          )}
-          <Group gap="xs" className={classes.keep}>
-            <CopyMoment address={address} />
-            <PinReplay replay={replay} />
-            <DeleteRecording run={replay.run_id} replay={replay.id} />
-            <ClipButton
-              key={replay.id}
-              replay={replay}
-              rate={query.data?.head.pictures_per_second ?? USUAL_RATE}
-              now={() => ensemble.clock.seconds}
-            />
-            <DownloadMenu replay={replay} />
-          </Group>
-        </Group>
-      </Stack>
-      <ThoughtPanel query={query} replay={replay} head={head} onPicture={steps.toPicture} />
-      {isReviewing && query.data && (
-        <ReviewPanel
-          key={`review ${replay.id}`}
-          replay={replay}
-          thoughts={query.data}
-          head={head}
-          steps={steps}
-          onClose={() => setReviewing(false)}
-        />
-      )}
-      {whatIf && query.data && (
-        <WhatIf
-          key={replay.id}
-          replay={replay}
-          env={env}
-          thoughts={query.data}
-          head={head}
+    <MayEdit value={replay.actions.edit === null}>
+      <div
+        className={classes.microscope}
+        data-panels={replays.length}
+        style={
+          { "--panels": replays.length, "--stage-shape": shape.shape + (besides ? 1 : 0) } as CSSProperties
+        }
+      >
+        <Panels
+          replays={replays}
           playback={playback}
-          steps={steps}
-          onClose={() => setWhatIf(false)}
+          shape={shape}
+          pixelated={family?.is_pixel_art ?? false}
+          seen={seen}
+          opacity={opacity}
+          saliency={saliency}
+          caption={(each, place) => (
+            <>
+              {several ? (
+                <button
+                  type="button"
+                  className={classes.choose}
+                  aria-pressed={place === panel}
+                  title="Show this replay's values and probabilities"
+                  onClick={() => setChosen(place)}
+                >
+                  <ReplayFacts replay={each} />
+                  <BriefThought replay={each} head={ensemble.heads[place] ?? head} />
+                </button>
+              ) : (
+                <ReplayFacts replay={each} />
+              )}
+              {under(place)}
+            </>
+          )}
         />
-      )}
-    </div>
+        <Stack gap="xs" className={classes.controls}>
+          <Transport replays={replays} playback={playback} playKey="space" />
+          {query.data && review.reviewed.length > 0 && (
+            <EvaluationBar thoughts={query.data} head={head} reviewed={review.reviewed} playing={playing} />
+          )}
+          <Group gap="8px 24px">
+            <StepButtons thoughts={query.data} why={whyNot(query, replay)} head={head} steps={steps} />
+            <SeenSwitch
+              place={seen}
+              setPlace={setSeen}
+              opacity={opacity}
+              setOpacity={setOpacity}
+              blocked={whyNothingSeen(replay)}
+            />
+            <SaliencySwitch
+              replay={replay}
+              shown={saliency}
+              setShown={setSaliency}
+              blocked={whyNothingSeen(replay)}
+            />
+            <WhatIfButton
+              opened={whatIf && query.data !== undefined}
+              blocked={query.data ? whyNoFutures : whyNot(query, replay)}
+              onToggle={() => (whatIf ? setWhatIf(false) : openWhatIf())}
+            />
+            <ReviewButton
+              opened={isReviewing && query.data !== undefined}
+              blocked={query.data ? review.why : whyNot(query, replay)}
+              onToggle={() => setReviewing(!isReviewing)}
+            />
+            <PlayFromHere
+              replay={replay.id}
+              blocked={query.data ? replay.actions.play : whyNot(query, replay)}
+              now={() => momentNow(query.data, head)}
+            />
+            {family?.openings.includes("starts") && (
+              <SaveStartPoints
+                key={replay.id}
+                blocked={query.data ? replay.actions.start_points : whyNot(query, replay)}
+                pause={() => {
+                  setPlaying(false);
+                  const { decision } = momentNow(query.data, head);
+                  return { replay: replay.id, decision, decisions: query.data?.picture.length ?? 0 };
+                }}
+              />
+            )}
+            <Group gap="xs" className={classes.keep}>
+              <CopyMoment address={address} />
+              <PinReplay replay={replay} />
+              <DeleteRecording run={replay.run_id} replay={replay.id} />
+              <ClipButton
+                key={replay.id}
+                replay={replay}
+                rate={query.data?.head.pictures_per_second ?? USUAL_RATE}
+                now={() => ensemble.clock.seconds}
+              />
+              <DownloadMenu replay={replay} />
+            </Group>
+          </Group>
+        </Stack>
+        <ThoughtPanel query={query} replay={replay} head={head} onPicture={steps.toPicture} />
+        {isReviewing && query.data && (
+          <ReviewPanel
+            key={`review ${replay.id}`}
+            replay={replay}
+            thoughts={query.data}
+            head={head}
+            steps={steps}
+            onClose={() => setReviewing(false)}
+          />
+        )}
+        {whatIf && query.data && (
+          <WhatIf
+            key={replay.id}
+            replay={replay}
+            env={env}
+            thoughts={query.data}
+            head={head}
+            playback={playback}
+            steps={steps}
+            onClose={() => setWhatIf(false)}
+          />
+        )}
+      </div>
+    </MayEdit>
   );
 }

@@ -7,6 +7,7 @@ import type { PlayableReplay } from "./places";
 export function PinReplay({ replay }: { replay: PlayableReplay }) {
   const pin = usePinReplay(replay.run_id);
   const { pinned } = replay;
+  if (replay.actions.edit !== null) return null;
   return (
     <Tooltip
       label={

@@ -1,5 +1,6 @@
 import { Button, Text } from "@mantine/core";
 import type { Saliency } from "@/api/types";
+import { ForEditors } from "@/ui/mayEdit";
 import { TextWithCode } from "@/ui/TextWithCode";
 
 interface UnfinishedJobProps {
@@ -25,16 +26,18 @@ export function UnfinishedJob(props: UnfinishedJobProps) {
           <TextWithCode>{job.reason ?? "Waiting for a worker"}</TextWithCode>
         )}
       </Text>
-      <Button
-        size={`compact-${size}`}
-        variant="default"
-        aria-label={cancelLabel}
-        loading={isCancelling}
-        onClick={onCancel}
-        style={{ flex: "none" }}
-      >
-        Cancel
-      </Button>
+      <ForEditors>
+        <Button
+          size={`compact-${size}`}
+          variant="default"
+          aria-label={cancelLabel}
+          loading={isCancelling}
+          onClick={onCancel}
+          style={{ flex: "none" }}
+        >
+          Cancel
+        </Button>
+      </ForEditors>
     </>
   );
 }

@@ -5,13 +5,14 @@ import { useCloneRun } from "@/api/runs";
 import type { Run } from "@/api/types";
 import { useSettingTitles } from "@/config-form/useSettingTitles";
 import { notifyDone } from "@/ui/notify";
+import { unsupportedReason } from "@/ui/states";
 import { findFix, fixHint, fixLabel, type Fix } from "./fixes";
 
 /** Button that launches a failed run again with changed settings. Empty if it cannot start, or no setting helps. */
 export function FixButton({ run }: { run: Run }) {
   const titles = useSettingTitles();
   const fix = run.failure && findFix(run.failure.message, run.config);
-  if (!fix || run.unsupported_because !== null) return null;
+  if (!fix || unsupportedReason(run) !== null) return null;
   if (fix.changes) return <LaunchWithChanges run={run} fix={fix} />;
   return (
     <Button size="xs" component={Link} to={`/launch?like=${run.id}`} title={fixHint(fix, titles, run.config)}>

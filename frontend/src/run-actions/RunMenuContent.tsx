@@ -22,7 +22,7 @@ import { type RunAction, useCloneRun, usePurgeRun } from "@/api/runs";
 import type { BulkAction, ListedRun, Run } from "@/api/types";
 import { MenuAction } from "@/ui/MenuAction";
 import { notifyDone } from "@/ui/notify";
-import { hasAgent, isReported } from "@/ui/states";
+import { hasAgent, isReported, unsupportedReason } from "@/ui/states";
 import { MoveModal } from "./MoveModal";
 import { ChangeSettingsModal } from "./changes/ChangeSettingsModal";
 import { PurgeModal } from "./PurgeModal";
@@ -61,7 +61,7 @@ export function RunMenuContent({ run, onLaunched, onPurged, children }: RunMenuP
     onPurged?.();
   });
 
-  const isUnsupported = run.unsupported_because !== null;
+  const isUnsupported = unsupportedReason(run) !== null;
   // The note above the items has the reason that all of them share.
   const reasonBelowNote = (reason: string | null) => (isUnsupported ? null : reason);
   const item = (action: RunAction) => (
@@ -117,14 +117,19 @@ export function RunMenuContent({ run, onLaunched, onPurged, children }: RunMenuP
           </>
         )}
         <MenuAction Icon={IconGitCompare} label="Compare with others…" to={`/compare?runs=${run.id}`} />
-        <MenuAction Icon={IconFolderShare} label="Move to project…" onClick={moveDialog.open} />
+        <MenuAction
+          Icon={IconFolderShare}
+          label="Move to project…"
+          blocked={run.actions.edit}
+          onClick={moveDialog.open}
+        />
         <Menu.Divider />
         {hasAgent(run) && (
           <ExportItem
             href={agentAddress(run.id)}
             label="Download agent"
-            disabled={isUnsupported}
-            blocked={reasonBelowNote(run.actions.play)}
+            disabled={run.unsupported_because !== null}
+            blocked={reasonBelowNote(run.actions.download)}
           />
         )}
         <ExportItem href={archiveAddress({ runs: [run.id] })} label="Export run (archive file)" />

@@ -90,7 +90,7 @@ const HOUR_MS = 3_600_000;
 function reload(ago: number, answer: () => object | Promise<object>, stored: Partial<StoredAction> = {}) {
   const server = serve({
     "POST /runs/1347/stop": answer,
-    "POST /runs/bulk": answer,
+    "POST /bulk-actions": answer,
     "GET /session": { required: false },
   });
   store({
@@ -152,7 +152,7 @@ it("purges runs after a reload only on a click", async () => {
   const server = reload(1000, fail, { request, failure: "Run 1347 was NOT purged" });
   await screen.findByText("Run 1347 was NOT purged.");
   act(() => void window.dispatchEvent(new Event("online")));
-  expect(server.of("POST /runs/bulk")).toEqual([]);
+  expect(server.of("POST /bulk-actions")).toEqual([]);
 });
 
 it("drops an action that another tab has sent", async () => {

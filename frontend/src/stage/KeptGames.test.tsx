@@ -8,6 +8,8 @@ import { KeptGames } from "./KeptGames";
 
 const kept = (changes: Partial<KeptGame> = {}): KeptGame => ({
   id: 3,
+  project: "Main",
+  may_edit: true,
   env: "ALE/Pong-v5",
   score: 21,
   frames: 3600,

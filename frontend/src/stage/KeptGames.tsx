@@ -9,6 +9,7 @@ import type { KeptGame } from "@/api/types";
 import { BlockableButton } from "@/ui/BlockableButton";
 import { ConfirmModal } from "@/ui/ConfirmModal";
 import { duration, exact, percent, plural } from "@/ui/format";
+import { MayEdit } from "@/ui/mayEdit";
 import { notifyDone } from "@/ui/notify";
 import { TimeAgo } from "@/ui/Quantity";
 import { Reason } from "@/ui/Reason";
@@ -28,13 +29,13 @@ type KeptReview = ComponentType<{ kept: KeptGame; show: (share: number) => void 
 /** Kept games of one environment. Renders nothing if there are none. */
 export function KeptGames({ env, Review }: { env: string; Review: KeptReview }) {
   const { data = [] } = useQuery(keptGamesQuery(env));
-  return <KeptCard title="Your kept games" games={data} Review={Review} />;
+  return <KeptCard title="Kept games" games={data} Review={Review} />;
 }
 
 /** Kept games that continue a replay. Renders nothing if there are none. */
 export function KeptGamesOfReplay({ replay }: { replay: number }) {
   const { data = [] } = useQuery(keptGamesOfReplayQuery(replay));
-  return <KeptCard title="Your kept games from this replay" games={data} />;
+  return <KeptCard title="Kept games from this replay" games={data} />;
 }
 
 interface KeptListProps {
@@ -135,7 +136,7 @@ function Kept({ kept, Review, onRemove }: KeptProps) {
               Review
             </Button>
           )}
-          {!kept.continued && (
+          {!kept.continued && kept.may_edit && (
             <BlockableButton
               size="compact-sm"
               variant="default"
@@ -146,9 +147,11 @@ function Kept({ kept, Review, onRemove }: KeptProps) {
               Keep as start points
             </BlockableButton>
           )}
-          <ActionIcon aria-label={`Remove ${name}`} onClick={() => onRemove(kept)}>
-            <IconTrash size={16} />
-          </ActionIcon>
+          {kept.may_edit && (
+            <ActionIcon aria-label={`Remove ${name}`} onClick={() => onRemove(kept)}>
+              <IconTrash size={16} />
+            </ActionIcon>
+          )}
         </Group>
       </Group>
       {kept.film !== "done" && (
@@ -171,7 +174,11 @@ function Kept({ kept, Review, onRemove }: KeptProps) {
           muted
         />
       )}
-      {reviewed && Review && <Review kept={kept} show={showMoment} />}
+      {reviewed && Review && (
+        <MayEdit value={kept.may_edit}>
+          <Review kept={kept} show={showMoment} />
+        </MayEdit>
+      )}
     </li>
   );
 }

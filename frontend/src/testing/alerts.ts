@@ -29,10 +29,19 @@ export function alertPage(items: Alert[], changes: Partial<AlertPage> = {}): Ale
 }
 
 export const RULES: AlertRule[] = [
-  { kind: "run_finished", title: "Run finished", enabled: true, threshold: null, unit: null, rings: false },
+  {
+    kind: "run_finished",
+    title: "Run finished",
+    enabled: true,
+    threshold: null,
+    unit: null,
+    rings: false,
+    may_edit: true,
+  },
   {
     kind: "run_stalled",
     title: "Run stalled",
+    may_edit: true,
     enabled: true,
     threshold: 10,
     unit: "minutes without a new point",

@@ -22,6 +22,7 @@ export const aVersion = (changes: Partial<ArtifactVersion> = {}): ArtifactVersio
   created_at: "2026-01-01T10:30:00Z",
   run_id: 1,
   run_name: "My run",
+  may_edit: true,
   ...changes,
 });
 

@@ -78,6 +78,8 @@ export function evaluationPage(
 export function aStartSet(id: number, changes: Partial<StartSet> = {}): StartSet {
   return {
     id,
+    project: "Main",
+    may_edit: true,
     env: "ALE/Pong-v5",
     name: "Ana's games",
     player: "human",

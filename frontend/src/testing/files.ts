@@ -38,7 +38,7 @@ export function aReplay(id: number, step: number, changes: Partial<Replay> = {})
     track_file_id: null,
     pinned: false,
     saliency_asked: false,
-    actions: { simulate: null, play: null, saliency: null, start_points: null },
+    actions: { simulate: null, play: null, saliency: null, start_points: null, edit: null },
     length: 600,
     seconds: 20,
     ...changes,

@@ -11,6 +11,8 @@ export function aProjectSummary(name: string, changes: Partial<ProjectSummary> =
     studies: 0,
     artifacts: 0,
     reports: 0,
+    may_edit: true,
+    may_administer: true,
     created_at: "2026-05-01T10:00:00Z",
     last_activity: "2026-05-01T10:00:00Z",
     ...changes,

@@ -9,6 +9,7 @@ export function aReport(changes: Partial<Report> = {}): Report {
     blocks: [{ kind: "text", markdown: "# Why\nBecause" }],
     version: 1,
     share_token: null,
+    may_edit: true,
     created_at: "2026-05-01T10:00:00Z",
     updated_at: "2026-05-01T10:00:00Z",
     ...changes,
@@ -16,6 +17,6 @@ export function aReport(changes: Partial<Report> = {}): Report {
 }
 
 export function aReportSummary(changes: Partial<ReportSummary> = {}): ReportSummary {
-  const { id, title, project, created_at, updated_at } = aReport();
-  return { id, title, project, blocks: 1, shared: false, created_at, updated_at, ...changes };
+  const { id, title, project, may_edit, created_at, updated_at } = aReport();
+  return { id, title, project, may_edit, blocks: 1, shared: false, created_at, updated_at, ...changes };
 }

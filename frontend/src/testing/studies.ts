@@ -47,6 +47,7 @@ export function aStudy(changes: Partial<Study> = {}): Study {
       removed: 0,
     },
     points: table.length,
+    may_edit: true,
     best: 21,
     actions: {
       pause: null,

@@ -9,10 +9,12 @@ interface ProjectSelectProps extends Omit<SelectProps, "data" | "value" | "onCha
   without?: string | null;
 }
 
-/** Field for an existing project. */
+/** Field for an existing project that the caller may edit. */
 export function ProjectSelect({ value, onChange, without = null, ...props }: ProjectSelectProps) {
   const { data: projects } = useQuery(projectsQuery);
-  const names = (projects ?? []).map(({ name }) => name).filter((name) => name !== without);
+  const names = (projects ?? [])
+    .filter(({ name, may_edit }) => may_edit && name !== without)
+    .map(({ name }) => name);
   // The projects may not be loaded yet.
   const offered = value === null || names.includes(value) ? names : [value, ...names];
   return (

@@ -36,8 +36,11 @@ export function hasAgent(run: Pick<Run, "origin">): boolean {
 }
 
 /** Return why this server cannot start, evaluate or play a run, as a sentence. Null if it can. */
-export function unsupportedReason({ unsupported_because: clause }: Pick<Run, "unsupported_because">) {
-  return clause && toSentence(clause);
+export function unsupportedReason({
+  actions,
+  unsupported_because: clause,
+}: Pick<Run, "actions" | "unsupported_because">) {
+  return actions.edit ?? (clause && toSentence(clause));
 }
 
 /** Return what logged or imported a run, for example "Python" or "TensorBoard". */

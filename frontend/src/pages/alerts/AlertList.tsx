@@ -13,6 +13,7 @@ import { IconAlertCircle, IconAlertTriangle, IconBell, IconCheck, IconInfoCircle
 import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
 import { Link, useSearchParams } from "react-router";
 import { alertRulesQuery, alertsQuery, useMarkRead } from "@/api/alerts";
+import { useMayWrite } from "@/api/projects";
 import type { Alert } from "@/api/types";
 import { pageOfAlert } from "@/ui/browserNotifications";
 import { EmptyState } from "@/ui/EmptyState";
@@ -98,7 +99,8 @@ function NoAlerts({ filtered }: { filtered: boolean }) {
 
 function MarkAllRead({ newest, unread }: { newest: Alert | undefined; unread: number }) {
   const mark = useMarkRead();
-  if (!newest || unread === 0) return null;
+  const mayWrite = useMayWrite();
+  if (!newest || unread === 0 || !mayWrite) return null;
   return (
     <Button
       variant="default"

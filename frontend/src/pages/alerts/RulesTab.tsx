@@ -15,9 +15,12 @@ import { IconTrash } from "@tabler/icons-react";
 import { useQuery } from "@tanstack/react-query";
 import { type FormEvent, useState } from "react";
 import { alertRulesQuery, scoreRulesQuery, useAddScore, useEditRule, useRemoveScore } from "@/api/alerts";
+import { useMayWrite } from "@/api/projects";
 import type { AlertRule, ScoreRule } from "@/api/types";
 import { score } from "@/ui/format";
+import { ProjectSelect } from "@/ui/ProjectSelect";
 import { QueryError } from "@/ui/QueryError";
+import { useUsualProject } from "@/ui/useUsualProject";
 import classes from "./alerts.module.css";
 
 /** Which alerts are raised. */
@@ -46,6 +49,7 @@ function Rule({ rule }: { rule: AlertRule }) {
       <Switch
         label={rule.title}
         flex="1 1 160px"
+        disabled={!rule.may_edit}
         checked={edit.isPending ? (edit.variables.enabled ?? rule.enabled) : rule.enabled}
         onChange={(event) => edit.mutate({ kind: rule.kind, enabled: event.currentTarget.checked })}
       />
@@ -55,13 +59,14 @@ function Rule({ rule }: { rule: AlertRule }) {
           title={rule.title}
           value={rule.threshold}
           unit={rule.unit}
+          readOnly={!rule.may_edit}
           onChange={(threshold) => edit.mutate({ kind: rule.kind, threshold })}
         />
       )}
       <Checkbox
         label="Rings the bell"
         aria-label={`${rule.title} rings the bell`}
-        disabled={!rule.enabled}
+        disabled={!rule.enabled || !rule.may_edit}
         checked={edit.isPending ? (edit.variables.rings ?? rule.rings) : rule.rings}
         onChange={(event) => edit.mutate({ kind: rule.kind, rings: event.currentTarget.checked })}
       />
@@ -73,11 +78,12 @@ interface ThresholdProps {
   title: string;
   value: number;
   unit: string;
+  readOnly: boolean;
   onChange: (value: number) => void;
 }
 
 /** A number that is saved when the field is left. */
-function Threshold({ title, value, unit, onChange }: ThresholdProps) {
+function Threshold({ title, value, unit, readOnly, onChange }: ThresholdProps) {
   const [typed, setTyped] = useState<number | string>(value);
   function save() {
     const threshold = Number(typed);
@@ -92,6 +98,7 @@ function Threshold({ title, value, unit, onChange }: ThresholdProps) {
         min={0.1}
         max={1e6}
         hideControls
+        readOnly={readOnly}
         value={typed}
         onChange={setTyped}
         onBlur={save}
@@ -105,33 +112,36 @@ function Threshold({ title, value, unit, onChange }: ThresholdProps) {
 /** Scores that raise an alert when a run passes them. */
 function Scores() {
   const scores = useQuery(scoreRulesQuery);
+  const mayWrite = useMayWrite();
   return (
     <section className={classes.card} aria-label="Scores">
       <Title order={2}>Scores</Title>
       <Text size="sm" c="dimmed" mt={4} mb="xs">
-        A run raises an alert when its mean return over 100 episodes passes a score.
+        A run raises an alert when its mean return over 100 episodes passes a score of its project.
       </Text>
       {scores.data?.map((rule) => (
         <Score key={rule.id} rule={rule} />
       ))}
-      <AddScore />
+      {mayWrite && <AddScore />}
     </section>
   );
 }
 
 function Score({ rule }: { rule: ScoreRule }) {
   const remove = useRemoveScore();
-  const name = `${score(rule.score)} in ${rule.env ?? "all environments"}`;
+  const name = `${score(rule.score)} in ${rule.env ?? "all environments"} of ${rule.project}`;
   return (
     <div className={classes.rule}>
       <Text size="sm">{name}</Text>
-      <ActionIcon
-        aria-label={`Remove ${name}`}
-        loading={remove.isPending}
-        onClick={() => remove.mutate(rule.id)}
-      >
-        <IconTrash size={16} />
-      </ActionIcon>
+      {rule.may_edit && (
+        <ActionIcon
+          aria-label={`Remove ${name}`}
+          loading={remove.isPending}
+          onClick={() => remove.mutate(rule.id)}
+        >
+          <IconTrash size={16} />
+        </ActionIcon>
+      )}
     </div>
   );
 }
@@ -140,6 +150,9 @@ function AddScore() {
   const add = useAddScore();
   const [value, setValue] = useState<number | string>("");
   const [env, setEnv] = useState("");
+  const [chosen, setProject] = useState<string | null>(null);
+  const usual = useUsualProject();
+  const project = chosen ?? usual;
   function submit(event: FormEvent) {
     event.preventDefault();
     if (value === "") return;
@@ -147,7 +160,7 @@ function AddScore() {
       setValue("");
       setEnv("");
     };
-    add.mutate({ score: Number(value), env: env.trim() || null }, { onSuccess });
+    add.mutate({ score: Number(value), env: env.trim() || null, project }, { onSuccess });
   }
   return (
     <form onSubmit={submit}>
@@ -162,6 +175,7 @@ function AddScore() {
           value={env}
           onChange={(event) => setEnv(event.currentTarget.value)}
         />
+        <ProjectSelect label="Project" w={160} value={project} onChange={setProject} />
         <Button type="submit" variant="default" h={36} disabled={value === ""} loading={add.isPending}>
           Add score
         </Button>

@@ -17,7 +17,12 @@ const anEntry = (changes: Partial<AliasEntry> = {}): AliasEntry => ({
   changed_at: "2026-01-01T10:30:00Z",
   ...changes,
 });
-const anAlias = (changes: Partial<Alias> = {}): Alias => ({ ...anEntry(), available: true, ...changes });
+const anAlias = (changes: Partial<Alias> = {}): Alias => ({
+  ...anEntry(),
+  available: true,
+  may_edit: true,
+  ...changes,
+});
 
 describe("the aliases", () => {
   it("lists aliases with their runs, and removes one", async () => {

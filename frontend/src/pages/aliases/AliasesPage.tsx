@@ -68,16 +68,17 @@ function AliasTable({ aliases }: { aliases: readonly Alias[] }) {
         {
           title: "Actions",
           isTitleHidden: true,
-          cell: ({ name }) => (
-            <ActionIcon
-              size={32}
-              variant="subtle"
-              aria-label={`Remove ${name}`}
-              onClick={() => remove.mutate(name, { onSuccess: () => notifyDone(`${name} was removed.`) })}
-            >
-              <IconTrash size={16} aria-hidden />
-            </ActionIcon>
-          ),
+          cell: ({ name, may_edit }) =>
+            may_edit && (
+              <ActionIcon
+                size={32}
+                variant="subtle"
+                aria-label={`Remove ${name}`}
+                onClick={() => remove.mutate(name, { onSuccess: () => notifyDone(`${name} was removed.`) })}
+              >
+                <IconTrash size={16} aria-hidden />
+              </ActionIcon>
+            ),
           cellProps: () => ({ ta: "right" }),
         },
       ]}

@@ -77,8 +77,10 @@ export function VersionActions({ version, details, aliases, onDeleted }: Version
               notifyDone("Copied.");
             }}
           />
-          <MenuAction Icon={IconTag} label="Set alias…" onClick={() => setDialog("alias")} />
-          {named.map((alias) => (
+          {version.may_edit && (
+            <MenuAction Icon={IconTag} label="Set alias…" onClick={() => setDialog("alias")} />
+          )}
+          {(version.may_edit ? named : []).map((alias) => (
             <MenuAction
               key={alias}
               Icon={IconTagOff}
@@ -90,7 +92,9 @@ export function VersionActions({ version, details, aliases, onDeleted }: Version
               }
             />
           ))}
-          <MenuAction Icon={IconTrash} label="Delete version…" onClick={() => setDialog("delete")} />
+          {version.may_edit && (
+            <MenuAction Icon={IconTrash} label="Delete version…" onClick={() => setDialog("delete")} />
+          )}
         </Menu.Dropdown>
       </Menu>
       {dialog === "alias" && <AliasModal version={version} aliases={aliases} onClose={close} />}

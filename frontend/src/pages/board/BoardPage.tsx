@@ -81,38 +81,42 @@ function Panels({ board }: { board: Board }) {
     <>
       <Group justify="space-between" align="center">
         <Title order={1}>Board</Title>
-        <Group gap="xs">
-          {panels.length > 0 && (
-            <Button variant="default" h={32} px="sm" onClick={() => setEditing(!editing)}>
-              {editing ? "Done" : "Edit board"}
+        {board.may_edit && (
+          <Group gap="xs">
+            {panels.length > 0 && (
+              <Button variant="default" h={32} px="sm" onClick={() => setEditing(!editing)}>
+                {editing ? "Done" : "Edit board"}
+              </Button>
+            )}
+            <Button
+              leftSection={<IconPlus size={16} aria-hidden />}
+              h={32}
+              px="sm"
+              disabled={panels.length >= MAX_PANELS}
+              title={panels.length >= MAX_PANELS ? `A board has at most ${MAX_PANELS} charts` : undefined}
+              onClick={add}
+            >
+              Add chart
             </Button>
-          )}
-          <Button
-            leftSection={<IconPlus size={16} aria-hidden />}
-            h={32}
-            px="sm"
-            disabled={panels.length >= MAX_PANELS}
-            title={panels.length >= MAX_PANELS ? `A board has at most ${MAX_PANELS} charts` : undefined}
-            onClick={add}
-          >
-            Add chart
-          </Button>
-        </Group>
+          </Group>
+        )}
       </Group>
       {panels.length === 0 && (
         <EmptyState icon={IconLayoutDashboard} title="This board has no charts yet">
           <Stack gap="md" align="center">
             <Text>
               A board shows the charts that matter for {board.project} on one page, and follows its runs while
-              they train. Press “Add chart”, or begin with charts of the newest runs.
+              they train.{board.may_edit && " Press “Add chart”, or begin with charts of the newest runs."}
             </Text>
-            <Button
-              variant="default"
-              loading={save.isPending || facets.isPending}
-              onClick={() => save.mutate(suggestedPanels(environments, kinds))}
-            >
-              Begin with suggested charts
-            </Button>
+            {board.may_edit && (
+              <Button
+                variant="default"
+                loading={save.isPending || facets.isPending}
+                onClick={() => save.mutate(suggestedPanels(environments, kinds))}
+              >
+                Begin with suggested charts
+              </Button>
+            )}
           </Stack>
         </EmptyState>
       )}

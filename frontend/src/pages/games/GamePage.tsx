@@ -5,6 +5,7 @@ import { useState } from "react";
 import { Link, useParams } from "react-router";
 import { gameQuery } from "@/api/games";
 import { byProject } from "@/api/projectFilter";
+import { useMayWrite } from "@/api/projects";
 import type { Game } from "@/api/types";
 import { KeptGameReview } from "@/replays/review/KeptGameReview";
 import { KeptGames } from "@/stage/KeptGames";
@@ -90,6 +91,7 @@ function GameSheet({ game }: { game: Game }) {
 
 function GameHeader({ game }: { game: Game }) {
   const project = useCurrentProject();
+  const mayWrite = useMayWrite();
   const [playing, setPlaying] = useState(false);
   return (
     <header className={classes.header}>
@@ -120,22 +122,26 @@ function GameHeader({ game }: { game: Game }) {
           </Text>
         )}
         <Group gap="xs" mt={8}>
-          <Button
-            component={Link}
-            to={`/launch?env=${encodeURIComponent(game.env)}`}
-            leftSection={<IconPlus size={16} />}
-            size="xs"
-          >
-            Launch a run of {game.name}
-          </Button>
-          <Button
-            component={Link}
-            to={`/games/${game.slug}/play`}
-            leftSection={<IconDeviceGamepad2 size={16} />}
-            size="xs"
-          >
-            Play
-          </Button>
+          {mayWrite && (
+            <>
+              <Button
+                component={Link}
+                to={`/launch?env=${encodeURIComponent(game.env)}`}
+                leftSection={<IconPlus size={16} />}
+                size="xs"
+              >
+                Launch a run of {game.name}
+              </Button>
+              <Button
+                component={Link}
+                to={`/games/${game.slug}/play`}
+                leftSection={<IconDeviceGamepad2 size={16} />}
+                size="xs"
+              >
+                Play
+              </Button>
+            </>
+          )}
           {game.tables.length > 0 && (
             <DownloadCsv from={`/export/games/${game.slug}.csv`} query={byProject(project)} />
           )}

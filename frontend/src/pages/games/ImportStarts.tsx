@@ -6,6 +6,8 @@ import { placeErrors } from "@/config-form/serverErrors";
 import { plural } from "@/ui/format";
 import { notifyDone } from "@/ui/notify";
 import { FormErrors } from "@/ui/FormErrors";
+import { ProjectSelect } from "@/ui/ProjectSelect";
+import { useUsualProject } from "@/ui/useUsualProject";
 
 interface ImportStartsProps {
   game: Game;
@@ -19,6 +21,9 @@ export function ImportStarts({ game, onClose }: ImportStartsProps) {
   const [problems, setProblems] = useState<{ file?: string; name?: string }>({});
   const [refusals, setRefusals] = useState<string[]>([]);
   const store = useImportStartSet();
+  const usual = useUsualProject();
+  const [chosen, setProject] = useState<string | null>(null);
+  const project = chosen ?? usual;
 
   function choose(chosen: File | null) {
     setFile(chosen);
@@ -36,7 +41,7 @@ export function ImportStarts({ game, onClose }: ImportStartsProps) {
     setProblems({ ...(problem && { file: problem }), ...(unnamed && { name: unnamed }) });
     if (!("points" in read) || unnamed) return;
     try {
-      const stored = await store.mutateAsync({ name: name.trim(), points: read.points });
+      const stored = await store.mutateAsync({ name: name.trim(), project, points: read.points });
       notifyDone(`Stored ${plural(stored.points, "start point")} as ${stored.name}.`);
       onClose();
     } catch (error) {
@@ -75,6 +80,12 @@ export function ImportStarts({ game, onClose }: ImportStartsProps) {
               setName(event.currentTarget.value);
               setProblems({});
             }}
+          />
+          <ProjectSelect
+            label="Project"
+            comboboxProps={{ withinPortal: true }}
+            value={project}
+            onChange={setProject}
           />
           <FormErrors messages={refusals} />
           <Group justify="flex-end" gap="xs">

@@ -4,6 +4,7 @@ import { IconDownload, IconTrash, IconUpload } from "@tabler/icons-react";
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { address } from "@/api/client";
+import { useMayWrite } from "@/api/projects";
 import { useDeleteStartSet, startSetsQuery } from "@/api/startSets";
 import type { Game, StartSet } from "@/api/types";
 import { ConfirmModal } from "@/ui/ConfirmModal";
@@ -23,15 +24,18 @@ const HOW_TO_MAKE =
 /** Start points of the protocols human-starts and agent-starts. */
 export function StartSets({ game }: { game: Game }) {
   const sets = useQuery(startSetsQuery(game.env));
+  const mayWrite = useMayWrite();
   const [importing, asks] = useDisclosure(false);
   const [leaving, setLeaving] = useState<StartSet>();
   return (
     <section className={classes.card} aria-label="Start points">
       <Group justify="space-between" gap="xs">
         <Title order={2}>Start points</Title>
-        <Button size="xs" variant="default" leftSection={<IconUpload size={16} />} onClick={asks.open}>
-          Import start set
-        </Button>
+        {mayWrite && (
+          <Button size="xs" variant="default" leftSection={<IconUpload size={16} />} onClick={asks.open}>
+            Import start set
+          </Button>
+        )}
       </Group>
       <Text size="sm" c="dimmed" mt={4} maw={860}>
         The protocols human-starts and agent-starts start episodes at stored points of play, so that an agent
@@ -72,7 +76,7 @@ function SetTable({ sets, onRemove }: SetTableProps) {
             <>
               {set.name} <span className={classes.protocol}>{set.protocol}</span>
               <div className={classes.dim}>
-                {WHOSE[set.player]}: {set.source} · <TimeAgo time={set.created_at} />
+                {WHOSE[set.player]}: {set.source} · project {set.project} · <TimeAgo time={set.created_at} />
               </div>
             </>
           ),
@@ -91,9 +95,11 @@ function SetTable({ sets, onRemove }: SetTableProps) {
               >
                 <IconDownload size={16} />
               </ActionIcon>
-              <ActionIcon aria-label={`Remove ${set.name}`} onClick={() => onRemove(set)}>
-                <IconTrash size={16} />
-              </ActionIcon>
+              {set.may_edit && (
+                <ActionIcon aria-label={`Remove ${set.name}`} onClick={() => onRemove(set)}>
+                  <IconTrash size={16} />
+                </ActionIcon>
+              )}
             </Group>
           ),
         },

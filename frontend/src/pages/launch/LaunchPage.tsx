@@ -2,13 +2,11 @@ import { Alert, Anchor, Stack, Text, Title } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { Link, useSearchParams } from "react-router";
 import { environmentsQuery, presetsQuery } from "@/api/configuration";
-import { MAIN_PROJECT } from "@/api/projects";
 import { runQuery } from "@/api/runs";
 import { studyQuery } from "@/api/studies";
 import type { ExecutorName } from "@/api/types";
 import type { StartingPoint } from "@/config-form/reference";
 import { usePageTitle } from "@/ui/usePageTitle";
-import { useCurrentProject } from "@/ui/currentProject";
 import { QueryError } from "@/ui/QueryError";
 import { browserStorage } from "@/ui/pageStorage";
 import { LAST_LAUNCH_KEY, type LastLaunch } from "./lastLaunch";
@@ -17,6 +15,7 @@ import { LaunchForm, type LaunchFormProps } from "./LaunchForm";
 import { inEnvironment, startingPoint, startingPointIn } from "./startingPoint";
 import { studyStart } from "./study";
 import { useVariants } from "@/config-form/useVariants";
+import { useUsualProject } from "@/ui/useUsualProject";
 
 /**
  * Page of the launch form. The URL names its starting point:
@@ -34,7 +33,7 @@ export default function LaunchPage() {
   const isStudy = search.has("study");
   const studyId = Number(search.get("study")) || null;
   const env = search.get("env");
-  const current = useCurrentProject();
+  const usual = useUsualProject();
   const title = isStudy ? "New study" : "Launch a run";
   usePageTitle(title);
   const { schema, variants } = useVariants();
@@ -110,7 +109,7 @@ export default function LaunchPage() {
           environments={environments.data ?? []}
           {...startOfForm()}
           isStudy={isStudy}
-          project={like.data?.project ?? study.data?.project ?? current ?? MAIN_PROJECT}
+          project={like.data?.project ?? study.data?.project ?? usual}
           executor={(like.data?.executor as ExecutorName) ?? study.data?.specification.executor ?? null}
           onPreset={(preset, env) => {
             const own = presets.data?.find(({ name }) => name === preset)?.config["env"];

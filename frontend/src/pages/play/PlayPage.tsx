@@ -3,9 +3,11 @@ import { useQuery } from "@tanstack/react-query";
 import { Link, useParams } from "react-router";
 import { usePlayGame, playQuery } from "@/api/liveGames";
 import { gameQuery } from "@/api/games";
+import { projectsQuery } from "@/api/projects";
 import { KeptGameReview } from "@/replays/review/KeptGameReview";
 import { KeptGames } from "@/stage/KeptGames";
 import sheet from "@/ui/sheet.module.css";
+import { useUsualProject } from "@/ui/useUsualProject";
 import { usePageTitle } from "@/ui/usePageTitle";
 import { LoadedGame } from "./LoadedGame";
 import { PlayStage } from "./PlayStage";
@@ -32,7 +34,11 @@ export default function PlayPage() {
 
 function NewGame({ slug }: { slug: string }) {
   const { mutateAsync } = usePlayGame(slug);
-  return <StartGame start={() => mutateAsync()} addressOf={(id) => `/games/${slug}/play/${id}`} />;
+  // The choice depends on the roles of the caller.
+  const isLoaded = useQuery(projectsQuery).isFetched;
+  const project = useUsualProject();
+  if (!isLoaded) return null;
+  return <StartGame start={() => mutateAsync(project)} addressOf={(id) => `/games/${slug}/play/${id}`} />;
 }
 
 function LiveGame({ slug, id }: { slug: string; id: number }) {

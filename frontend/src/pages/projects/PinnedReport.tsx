@@ -24,7 +24,13 @@ export function PinnedReport({ project }: { project: Project }) {
             {pinned.title}
           </Anchor>
         )}
-        {offered.length === 0 ? (
+        {!project.may_administer ? (
+          !pinned && (
+            <Text size="sm" c="dimmed">
+              No report is pinned.
+            </Text>
+          )
+        ) : offered.length === 0 ? (
           <Text size="sm" c="dimmed">
             This project has no report yet. Create one on the page of{" "}
             <Anchor component={Link} to={inProject("/reports", project.name)} inherit>

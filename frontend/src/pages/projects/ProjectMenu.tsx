@@ -31,6 +31,7 @@ export function ProjectMenu({ project, onGone }: ProjectMenuProps) {
     forget(project.name, replacement);
     onGone?.(replacement);
   }
+  if (!project.may_administer) return null;
   const shared = { project, onClose: close, onDone: finish };
   return (
     <>

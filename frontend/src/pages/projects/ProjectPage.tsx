@@ -74,7 +74,7 @@ function Sheet({ project }: { project: Project }) {
       </Group>
       <Counts project={project} />
       <ProjectText project={project} />
-      {isEmpty ? (
+      {isEmpty && project.may_edit ? (
         <FirstSteps project={project} />
       ) : (
         <>
@@ -82,7 +82,7 @@ function Sheet({ project }: { project: Project }) {
           <PinnedReport project={project} />
         </>
       )}
-      <TrainOn project={project} />
+      {project.may_administer && <TrainOn project={project} />}
       <Members project={project.id} />
     </>
   );

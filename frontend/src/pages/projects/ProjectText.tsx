@@ -30,7 +30,7 @@ export function ProjectText({ project }: { project: Project }) {
       <Stack gap="xs">
         <Group justify="space-between">
           <Title order={2}>About</Title>
-          {draft === null && (
+          {draft === null && project.may_administer && (
             <Button variant="default" size="xs" onClick={() => setDraft(project.text)}>
               {project.text ? "Edit text" : "Add text"}
             </Button>
@@ -67,7 +67,9 @@ export function ProjectText({ project }: { project: Project }) {
           <Markdown>{project.text}</Markdown>
         ) : (
           <Text size="sm" c="dimmed">
-            No text yet. Write down what this project is about: the question, the plan, the results.
+            No text yet.
+            {project.may_administer &&
+              " Write down what this project is about: the question, the plan, the results."}
           </Text>
         )}
       </Stack>

@@ -4,6 +4,7 @@ import { IconPlus } from "@tabler/icons-react";
 import { useQuery } from "@tanstack/react-query";
 import { Link, useNavigate } from "react-router";
 import { projectsQuery } from "@/api/projects";
+import { accountQuery } from "@/api/session";
 import type { ProjectSummary } from "@/api/types";
 import { NewProjectModal } from "@/run-actions/NewProjectModal";
 import { inProject, projectAddress } from "@/ui/currentProject";
@@ -18,6 +19,7 @@ import classes from "./projects.module.css";
 /** List of projects. */
 export default function ProjectsPage() {
   usePageTitle("Projects");
+  const mayCreate = useQuery(accountQuery).data?.is_administrator ?? true;
   const projects = useQuery(projectsQuery);
   const navigate = useNavigate();
   const [isNewOpen, newDialog] = useDisclosure(false);
@@ -30,9 +32,11 @@ export default function ProjectsPage() {
             Every run, study and report belongs to one project. New ones go to Main by default.
           </Text>
         </Stack>
-        <Button leftSection={<IconPlus size={16} />} h={32} px="sm" onClick={newDialog.open}>
-          New project
-        </Button>
+        {mayCreate && (
+          <Button leftSection={<IconPlus size={16} />} h={32} px="sm" onClick={newDialog.open}>
+            New project
+          </Button>
+        )}
       </Group>
       {projects.isError && !projects.data && (
         <QueryError error={projects.error} retry={() => void projects.refetch()} />

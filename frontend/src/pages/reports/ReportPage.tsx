@@ -49,7 +49,7 @@ export default function ReportPage() {
 function ReportSheet({ report, refetch }: { report: Report; refetch: () => Promise<unknown> }) {
   const [params, setParams] = useSearchParams();
   const [begun, setBegun] = useState(0);
-  const editing = params.get("edit") === "1";
+  const editing = report.may_edit && params.get("edit") === "1";
   const saving = useIsSaving(report.id);
   // A draft lives as long as the page. It starts when pending saves of a previous page are done.
   const [writing, setWriting] = useState(false);
@@ -63,14 +63,16 @@ function ReportSheet({ report, refetch }: { report: Report; refetch: () => Promi
   return (
     <>
       <Group gap="xs">
-        <Button
-          ref={toggle}
-          h={32}
-          px="sm"
-          onClick={() => (editing ? setParams({}, { replace: true }) : edit())}
-        >
-          {editing ? "Read" : "Edit"}
-        </Button>
+        {report.may_edit && (
+          <Button
+            ref={toggle}
+            h={32}
+            px="sm"
+            onClick={() => (editing ? setParams({}, { replace: true }) : edit())}
+          >
+            {editing ? "Read" : "Edit"}
+          </Button>
+        )}
         <Button
           component="a"
           href={address(`/reports/${report.id}/export`)}
@@ -92,9 +94,13 @@ function ReportSheet({ report, refetch }: { report: Report; refetch: () => Promi
         >
           Export archive
         </Button>
-        <MoveReport report={report} />
-        <DeleteReport report={report} />
-        <SharePanel report={report} />
+        {report.may_edit && (
+          <>
+            <MoveReport report={report} />
+            <DeleteReport report={report} />
+            <SharePanel report={report} />
+          </>
+        )}
       </Group>
       {writing ? (
         <Drafted key={begun} report={report} editing={editing} edit={edit} discard={discard} />
@@ -143,7 +149,7 @@ function Reading({ report }: { report: Report }) {
       </Title>
       {report.blocks.length === 0 && (
         <Text size="sm" c="dimmed">
-          This report is empty. Press “Edit” to add text, charts, tables and replays.
+          This report is empty.{report.may_edit && " Press “Edit” to add text, charts, tables and replays."}
         </Text>
       )}
       {report.blocks.map((block, place) =>

@@ -3,6 +3,7 @@ import { IconPlus, IconReportAnalytics } from "@tabler/icons-react";
 import { useQuery } from "@tanstack/react-query";
 import { Link, useNavigate } from "react-router";
 import { isSubmitted } from "@/api/mutationState";
+import { useMayWrite } from "@/api/projects";
 import { reportsQuery, useCreateReport } from "@/api/reports";
 import type { ReportSummary } from "@/api/types";
 import { OpenExamples } from "@/run-actions/OpenExamples";
@@ -12,6 +13,7 @@ import { EmptyState } from "@/ui/EmptyState";
 import { TimeAgo } from "@/ui/Quantity";
 import { QueryError } from "@/ui/QueryError";
 import { usePageTitle } from "@/ui/usePageTitle";
+import { useUsualProject } from "@/ui/useUsualProject";
 import classes from "./reports.module.css";
 
 /** List of reports. */
@@ -21,9 +23,11 @@ export default function ReportsPage() {
   const reports = useQuery(reportsQuery(project));
   const navigate = useNavigate();
   const create = useCreateReport();
+  const mayWrite = useMayWrite();
+  const usual = useUsualProject();
   const begin = () =>
     create.mutate(
-      { title: "New report", blocks: [], ...(project && { project }) },
+      { title: "New report", blocks: [], project: usual },
       { onSuccess: ({ id }) => void navigate(`/reports/${id}?edit=1`) },
     );
   return (
@@ -35,15 +39,17 @@ export default function ReportsPage() {
             Pages of text and of live charts, tables and replays.
           </Text>
         </Stack>
-        <Button
-          leftSection={<IconPlus size={16} />}
-          h={32}
-          px="sm"
-          loading={isSubmitted(create)}
-          onClick={begin}
-        >
-          New report
-        </Button>
+        {mayWrite && (
+          <Button
+            leftSection={<IconPlus size={16} />}
+            h={32}
+            px="sm"
+            loading={isSubmitted(create)}
+            onClick={begin}
+          >
+            New report
+          </Button>
+        )}
       </Group>
       {reports.isError && !reports.data && (
         <QueryError error={reports.error} retry={() => void reports.refetch()} />

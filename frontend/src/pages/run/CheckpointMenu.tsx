@@ -16,6 +16,7 @@ import { fileAddress } from "@/api/client";
 import type { Checkpoint, Run } from "@/api/types";
 import { UnsupportedNote } from "@/run-actions/UnsupportedNote";
 import { MenuAction } from "@/ui/MenuAction";
+import { unsupportedReason } from "@/ui/states";
 
 interface CheckpointMenuProps {
   run: Run;
@@ -41,7 +42,7 @@ export function CheckpointMenu({
   onPin,
   onSetAlias,
 }: CheckpointMenuProps) {
-  const isUnsupported = run.unsupported_because !== null;
+  const isUnsupported = unsupportedReason(run) !== null;
   return (
     <Menu width={220} position="bottom-end" keepMounted={false}>
       <Menu.Target>
@@ -63,15 +64,21 @@ export function CheckpointMenu({
         <MenuAction
           Icon={checkpoint.pinned ? IconPinnedOff : IconPin}
           label={checkpoint.pinned ? "Unpin" : "Pin"}
+          disabled={run.actions.edit !== null}
           onClick={onPin}
         />
-        <MenuAction Icon={IconTag} label="Set alias…" onClick={onSetAlias} />
+        <MenuAction
+          Icon={IconTag}
+          label="Set alias…"
+          disabled={run.actions.edit !== null}
+          onClick={onSetAlias}
+        />
         <Menu.Divider />
         <MenuAction Icon={IconDownload} label="Download checkpoint" href={fileAddress(fileId)} />
         <MenuAction
           Icon={IconRobot}
           label="Download agent"
-          disabled={isUnsupported}
+          disabled={run.unsupported_because !== null}
           href={agentAddress(run.id, checkpoint.id)}
         />
       </Menu.Dropdown>

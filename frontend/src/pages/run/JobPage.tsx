@@ -10,6 +10,7 @@ import type { Evaluation, Run } from "@/api/types";
 import { ConfirmModal } from "@/ui/ConfirmModal";
 import { EmptyState } from "@/ui/EmptyState";
 import { duration } from "@/ui/format";
+import { ForEditors, useMayEdit } from "@/ui/mayEdit";
 import { MenuAction } from "@/ui/MenuAction";
 import { TimeAgo } from "@/ui/Quantity";
 import { QueryError } from "@/ui/QueryError";
@@ -78,9 +79,10 @@ interface JobActionsProps {
 /** Actions for an evaluation or a calibration: cancel, export and remove. */
 export function JobActions({ job, noun, name, cancel, remove, results, children }: JobActionsProps) {
   const [isConfirmOpen, confirmDialog] = useDisclosure(false);
+  const mayEdit = useMayEdit();
   return (
     <Group gap={4} justify="flex-end" wrap="nowrap">
-      {isUnfinished(job) && (
+      {isUnfinished(job) && mayEdit && (
         <Button
           size="compact-sm"
           variant="default"
@@ -104,13 +106,15 @@ export function JobActions({ job, noun, name, cancel, remove, results, children 
             href={address(results.path)}
             blocked={job.state === "done" ? null : "Available when the job is done."}
           />
-          <Menu.Item
-            color="var(--mantine-color-error)"
-            leftSection={<IconTrash size={16} />}
-            onClick={confirmDialog.open}
-          >
-            Remove {noun}…
-          </Menu.Item>
+          <ForEditors>
+            <Menu.Item
+              color="var(--mantine-color-error)"
+              leftSection={<IconTrash size={16} />}
+              onClick={confirmDialog.open}
+            >
+              Remove {noun}…
+            </Menu.Item>
+          </ForEditors>
         </Menu.Dropdown>
       </Menu>
       <ConfirmModal

@@ -2,12 +2,14 @@ import { Stack, TagsInput, Textarea, Title } from "@mantine/core";
 import { useEffect, useRef, useState } from "react";
 import { useEditRun } from "@/api/runs";
 import type { Run } from "@/api/types";
+import { useMayEdit } from "@/ui/mayEdit";
 import { tabStorage } from "@/ui/pageStorage";
 import { normalizeTags } from "@/ui/tags";
 import classes from "./run.module.css";
 
 /** Tags and notes, saved on blur. The browser stores unsaved notes. */
 export function NotesCard({ run }: { run: Run }) {
+  const mayEdit = useMayEdit();
   const storageKey = `arcadia-notes-${run.id}`;
   // The unsaved text. Without one, show the run's notes, which another tab may change.
   const [draft, setDraft] = useState(() => tabStorage.read<string>(storageKey));
@@ -49,13 +51,15 @@ export function NotesCard({ run }: { run: Run }) {
         <Title order={2}>Tags and notes</Title>
         <TagsInput
           aria-label="Tags"
-          placeholder={tags.length === 0 ? "Add tag" : undefined}
+          placeholder={tags.length > 0 ? undefined : mayEdit ? "Add tag" : "No tags"}
+          readOnly={!mayEdit}
           value={tags}
           onChange={(chosen) => editTags.mutate({ tags: normalizeTags(chosen) })}
         />
         <Textarea
           aria-label="Notes"
-          placeholder="Add notes"
+          placeholder={mayEdit ? "Add notes" : "No notes"}
+          readOnly={!mayEdit}
           autosize
           minRows={2}
           maxRows={16}

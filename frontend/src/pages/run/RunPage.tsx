@@ -10,6 +10,7 @@ import type { Run } from "@/api/types";
 import { usePageTitle } from "@/ui/usePageTitle";
 import { EmptyState } from "@/ui/EmptyState";
 import { lazyPart } from "@/ui/lazyPart";
+import { MayEdit } from "@/ui/mayEdit";
 import { QueryError } from "@/ui/QueryError";
 import { hasAgent, isReported } from "@/ui/states";
 import { useIsMounted } from "@/ui/useIsMounted";
@@ -146,26 +147,28 @@ function LoadedRun({ run, tab, onPurged }: LoadedRunProps) {
     selectedTab?.scrollIntoView({ block: "nearest", inline: "nearest" });
   }, [current]);
   return (
-    <Stack gap="md" className={classes.sheet}>
-      <RunHeader
-        run={run}
-        isFailureBelow={run.failure !== null && current === "overview"}
-        onPurged={onPurged}
-      />
-      <Tabs value={current} onChange={open} keepMounted={false}>
-        <Tabs.List ref={list} style={{ flexWrap: "nowrap", overflowX: "auto", overflowY: "hidden" }}>
-          {tabs.map(({ value, label }) => (
-            <Tabs.Tab key={value} value={value}>
-              {label}
-            </Tabs.Tab>
+    <MayEdit value={run.actions.edit === null}>
+      <Stack gap="md" className={classes.sheet}>
+        <RunHeader
+          run={run}
+          isFailureBelow={run.failure !== null && current === "overview"}
+          onPurged={onPurged}
+        />
+        <Tabs value={current} onChange={open} keepMounted={false}>
+          <Tabs.List ref={list} style={{ flexWrap: "nowrap", overflowX: "auto", overflowY: "hidden" }}>
+            {tabs.map(({ value, label }) => (
+              <Tabs.Tab key={value} value={value}>
+                {label}
+              </Tabs.Tab>
+            ))}
+          </Tabs.List>
+          {tabs.map(({ value, Content }) => (
+            <Tabs.Panel key={value} value={value} pt="md">
+              <Content run={run} />
+            </Tabs.Panel>
           ))}
-        </Tabs.List>
-        {tabs.map(({ value, Content }) => (
-          <Tabs.Panel key={value} value={value} pt="md">
-            <Content run={run} />
-          </Tabs.Panel>
-        ))}
-      </Tabs>
-    </Stack>
+        </Tabs>
+      </Stack>
+    </MayEdit>
   );
 }

@@ -3,6 +3,7 @@ import { IconPencil } from "@tabler/icons-react";
 import { type FormEvent, useState } from "react";
 import { useEditRun } from "@/api/runs";
 import type { Run } from "@/api/types";
+import { ForEditors } from "@/ui/mayEdit";
 import { useCatchFocus } from "@/ui/useCatchFocus";
 
 /** Name of a run, editable in place. Enter saves, Escape cancels. */
@@ -15,11 +16,13 @@ export function RunTitle({ run }: { run: Run }) {
     return (
       <>
         <Title order={1}>{run.name}</Title>
-        <Tooltip label="Rename">
-          <ActionIcon ref={editButton} size="sm" aria-label="Rename run" onClick={() => setDraft(run.name)}>
-            <IconPencil size={16} />
-          </ActionIcon>
-        </Tooltip>
+        <ForEditors>
+          <Tooltip label="Rename">
+            <ActionIcon ref={editButton} size="sm" aria-label="Rename run" onClick={() => setDraft(run.name)}>
+              <IconPencil size={16} />
+            </ActionIcon>
+          </Tooltip>
+        </ForEditors>
       </>
     );
   }

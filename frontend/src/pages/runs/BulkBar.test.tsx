@@ -3,6 +3,7 @@ import userEvent from "@testing-library/user-event";
 import { useState } from "react";
 import { beforeEach, describe, expect, it, vi } from "vitest";
 import type { Run } from "@/api/types";
+import { bulkServer, idsOf } from "@/testing/bulk";
 import { renderPage } from "@/testing/render";
 import { aFinishedRun, aRun } from "@/testing/runs";
 import { type Asked, serve } from "@/testing/server";
@@ -31,7 +32,15 @@ function show(runs: Run[], archived = false) {
   );
 }
 
-const respondWith = (body: object) => serve({ "POST /runs/bulk": body });
+/** Serve actions on runs, of which some are skipped. */
+const respond = (skipped: { id: number; reason: string }[] = []) => serve(bulkServer(() => skipped));
+
+/** Return the actions that were requested. */
+const requests = (server: ReturnType<typeof serve>) =>
+  server.of("POST /bulk-actions").map(({ body }) => {
+    const { action, ids } = body as { action: string; ids: number[] };
+    return { action, ids };
+  });
 
 describe("the bulk action bar", () => {
   it("says how many runs each action affects and disables the others", () => {
@@ -54,19 +63,19 @@ describe("the bulk action bar", () => {
   });
 
   it("confirms a stop, lists the skipped runs, and sends only the others", async () => {
-    const server = respondWith({ done: [1, 2], skipped: [] });
+    const server = respond();
     show(RUNS);
     await userEvent.click(screen.getByRole("button", { name: "Stop 2" }));
     const dialog = await screen.findByRole("dialog", { name: "Stop 2 runs?" });
     expect(within(dialog).getByText("done #3: Run 3 has finished and cannot be stopped.")).toBeTruthy();
-    expect(server.asked).toEqual([]);
+    expect(requests(server)).toEqual([]);
     await userEvent.click(within(dialog).getByRole("button", { name: "Stop 2 runs" }));
     await screen.findByText("2 runs stopping.");
-    expect(server.asked.map(({ body }) => body)).toEqual([{ action: "stop", ids: [1, 2] }]);
+    expect(requests(server)).toEqual([{ action: "stop", ids: [1, 2] }]);
   });
 
   it("acts on the confirmed runs even if the list changes while the dialog is open", async () => {
-    const server = respondWith({ done: [1, 2], skipped: [] });
+    const server = respond();
     let changeRuns: (runs: Run[]) => void = () => undefined;
     function ChangingList() {
       const [runs, setRuns] = useState(RUNS.slice(0, 2));
@@ -87,21 +96,19 @@ describe("the bulk action bar", () => {
     const dialog = await screen.findByRole("dialog", { name: "Stop 2 runs?" });
     act(() => changeRuns([2, 8, 9].map((id) => aRun({ id }))));
     await userEvent.click(within(dialog).getByRole("button", { name: "Stop 2 runs" }));
-    await waitFor(() =>
-      expect(server.asked.map(({ body }) => body)).toEqual([{ action: "stop", ids: [1, 2] }]),
-    );
+    await waitFor(() => expect(requests(server)).toEqual([{ action: "stop", ids: [1, 2] }]));
   });
 
   it("acts without confirmation if nothing is skipped or lost", async () => {
-    const server = respondWith({ done: [1, 2], skipped: [] });
+    const server = respond();
     show(RUNS.slice(0, 2));
     await userEvent.click(screen.getByRole("button", { name: "Pause 2" }));
-    await waitFor(() => expect(server.asked).toHaveLength(1));
+    await waitFor(() => expect(requests(server)).toHaveLength(1));
     expect(screen.queryByRole("dialog")).toBeNull();
   });
 
   it("lists the runs that the server skipped", async () => {
-    respondWith({ done: [1], skipped: [{ id: 2, reason: "Run 2 has finished already." }] });
+    respond([{ id: 2, reason: "Run 2 has finished already." }]);
     show(RUNS.slice(0, 2));
     await userEvent.click(screen.getByRole("button", { name: "Pause 2" }));
     expect(await screen.findByText("Run 2 has finished already.")).toBeTruthy();
@@ -115,7 +122,7 @@ describe("the bulk action bar", () => {
   });
 
   it("confirms a purge of one run, and does nothing if canceled", async () => {
-    const server = respondWith({ done: [4], skipped: [] });
+    const server = respond();
     const archived = { archived_at: "2026-01-02T00:00:00Z" };
     show([aFinishedRun({ ...archived, id: 4 })], true);
     await userEvent.click(screen.getByText("Purge 1"));
@@ -124,11 +131,11 @@ describe("the bulk action bar", () => {
     expect(purge.disabled).toBe(true);
     await userEvent.click(screen.getByText("Cancel"));
     await waitFor(() => expect(screen.queryByRole("dialog")).toBeNull());
-    expect(server.asked).toEqual([]);
+    expect(requests(server)).toEqual([]);
   });
 
   it("requires the number of runs before it purges several", async () => {
-    const server = respondWith({ done: [4, 5], skipped: [] });
+    const server = respond();
     const archived = { archived_at: "2026-01-02T00:00:00Z" };
     show(
       [aFinishedRun({ ...archived, id: 4, name: "a" }), aFinishedRun({ ...archived, id: 5, name: "b" })],
@@ -139,24 +146,27 @@ describe("the bulk action bar", () => {
     expect(within(dialog).getByText(/^#4 a, #5 b: this permanently deletes/)).toBeTruthy();
     await userEvent.type(within(dialog).getByLabelText("Type 2 to confirm"), "2{Enter}");
     await screen.findByText("2 runs purged.");
-    expect(server.asked.map(({ body }) => body)).toEqual([{ action: "purge", ids: [4, 5] }]);
+    expect(requests(server)).toEqual([{ action: "purge", ids: [4, 5] }]);
   });
 
   it("can undo archiving", async () => {
-    const server = respondWith({ done: [3], skipped: [] });
+    const server = respond();
     show([aFinishedRun({ id: 3 })]);
     await userEvent.click(screen.getByRole("button", { name: "Archive 1" }));
     await screen.findByText("Run 3 archived.");
     await userEvent.click(screen.getByRole("button", { name: "Undo" }));
-    await waitFor(() => expect(server.asked).toHaveLength(2));
-    expect(server.asked[1]?.body).toEqual({ action: "restore", ids: [3] });
+    await waitFor(() => expect(requests(server)).toHaveLength(2));
+    expect(requests(server)[1]).toEqual({ action: "restore", ids: [3] });
   });
 
   it("names the runs that were not stopped, and can retry", async () => {
     let isOffline = true;
+    const working = bulkServer();
+    const start = working["POST /bulk-actions"] as (asked: Asked) => object;
     const server = serve({
-      "POST /runs/bulk": () =>
-        isOffline ? Promise.reject(new TypeError("Failed to fetch")) : { done: [1, 2], skipped: [] },
+      ...working,
+      "POST /bulk-actions": (asked: Asked) =>
+        isOffline ? Promise.reject(new TypeError("Failed to fetch")) : start(asked),
     });
     renderPage(
       <>
@@ -179,7 +189,7 @@ describe("the bulk action bar", () => {
     await userEvent.click(screen.getByRole("button", { name: "Try again" }));
     await screen.findByText("2 runs stopping.");
     expect(screen.queryByText(/NOT stopped/)).toBeNull();
-    expect(server.asked.at(-1)?.body).toEqual({ action: "stop", ids: [1, 2] });
+    expect(requests(server).at(-1)).toEqual({ action: "stop", ids: [1, 2] });
   });
 
   it("compares hundreds of runs, and still more in groups", () => {
@@ -216,10 +226,11 @@ describe("the bulk action bar", () => {
         tag: [{ value: "good", runs: 2 }],
         origin: [],
       },
-      "POST /runs/bulk": ({ body }: Asked) => {
-        const { ids } = body as { ids: number[] };
-        return { done: ids.slice(1), skipped: [{ id: ids[0], reason: `Run ${ids[0]} has too many tags.` }] };
-      },
+      ...bulkServer((ids) =>
+        [ids[0], ids[1000]].flatMap((id) =>
+          id === undefined ? [] : [{ id, reason: `Run ${id} has too many tags.` }],
+        ),
+      ),
     });
     show(Array.from({ length: 1002 }, (_, at) => aRun({ id: at + 1 })));
     await userEvent.click(screen.getByRole("button", { name: "Tag 1\u202f002" }));
@@ -230,15 +241,15 @@ describe("the bulk action bar", () => {
     await userEvent.click(dialog.getByRole("button", { name: "Add tags" }));
     expect(await screen.findByText("Run 1001 has too many tags.")).toBeTruthy();
     expect(screen.getByText("The server skipped 2 runs:")).toBeTruthy();
-    const sent = server.of("POST /runs/bulk").map(({ body }) => body as { ids: number[]; tags: string[] });
-    expect(sent.map(({ ids }) => ids.length)).toEqual([1000, 2]);
-    expect(sent[1]).toEqual({ action: "tag", ids: [1001, 1002], tags: ["night"] });
+    const [sent] = server.of("POST /bulk-actions");
+    expect(idsOf(sent?.body)).toHaveLength(1002);
+    expect(sent?.body).toMatchObject({ action: "tag", tags: ["night"] });
   });
 
   it("offers the tags of the selected runs for removal", async () => {
     const server = serve({
       "GET /run-facets": { state: [], algorithm: [], env: [], tag: [], origin: [] },
-      "POST /runs/bulk": { done: [1], skipped: [] },
+      ...bulkServer(),
     });
     show([aRun({ id: 1, tags: ["good"] })]);
     await userEvent.click(screen.getByRole("button", { name: "Tag 1" }));
@@ -247,7 +258,11 @@ describe("the bulk action bar", () => {
     await userEvent.type(dialog.getByRole("combobox", { name: "Tags" }), "good{Enter}");
     await userEvent.click(dialog.getByRole("button", { name: "Remove tags" }));
     await waitFor(() =>
-      expect(server.of("POST /runs/bulk")[0]?.body).toEqual({ action: "untag", ids: [1], tags: ["good"] }),
+      expect(server.of("POST /bulk-actions")[0]?.body).toMatchObject({
+        action: "untag",
+        ids: [1],
+        tags: ["good"],
+      }),
     );
   });
 

@@ -2,10 +2,10 @@ import { Button, Group, List, ScrollArea, Stack, Text } from "@mantine/core";
 import { useState } from "react";
 import { archiveAddress } from "@/api/archives";
 import { MAX_RUNS } from "@/api/comparisons";
-import { useBulkAction } from "@/api/runActions";
+import { type BulkResult, useBulkAction } from "@/api/runActions";
 import { writeRunNumbers } from "@/api/runNumbers";
 import type { FailuresQuery } from "@/api/runs";
-import type { BulkAction, BulkResult, ListedRun } from "@/api/types";
+import type { BulkAction, ListedRun } from "@/api/types";
 import { ConfirmModal } from "@/ui/ConfirmModal";
 import { exact, plural } from "@/ui/format";
 import { notifyDone, notifyUndoable } from "@/ui/notify";
@@ -108,6 +108,7 @@ export function RunsBar({ runs, archived, total, groupsAddress, onSelectAll, onC
   }
 
   const ids = runs.map(({ id }) => id);
+  const editable = runs.filter(({ actions }) => actions.edit === null);
   const items: ToolbarItem[] = [
     ...actionsOf(archived).map((action) => {
       const { eligible } = splitByEligibility(runs, action);
@@ -119,8 +120,16 @@ export function RunsBar({ runs, archived, total, groupsAddress, onSelectAll, onC
         onClick: () => choose(action),
       };
     }),
-    { label: `Tag ${exact(runs.length)}`, onClick: () => setTagged(runs) },
-    { label: `Move ${exact(runs.length)}`, onClick: () => setMoved(runs) },
+    {
+      label: `Tag ${exact(editable.length)}`,
+      disabled: editable.length === 0,
+      onClick: () => setTagged(editable),
+    },
+    {
+      label: `Move ${exact(editable.length)}`,
+      disabled: editable.length === 0,
+      onClick: () => setMoved(editable),
+    },
     runs.length > MAX_RUNS
       ? compareGroups(groupsAddress)
       : { label: `Compare ${runs.length}`, to: `/compare?runs=${writeRunNumbers(ids)}` },

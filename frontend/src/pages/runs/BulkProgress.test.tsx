@@ -13,7 +13,14 @@ beforeEach(() => {
 
 const anAction = (fields: object) => ({
   ...{ id: 3, action: "archive", tags: [], project: null, state: "running", total: 10_000, done: 3200 },
-  ...{ skipped: 0, created_at: "2026-01-02T00:00:00Z", finished_at: null, ...fields },
+  ...{
+    skipped: 0,
+    may_edit: true,
+    message: null,
+    created_at: "2026-01-02T00:00:00Z",
+    finished_at: null,
+    ...fields,
+  },
 });
 const ENDED = { state: "done", done: 9_900, skipped: 100, finished_at: "2026-01-02T00:01:00Z" };
 

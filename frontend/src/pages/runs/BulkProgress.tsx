@@ -22,16 +22,19 @@ export const useSeenActions = () =>
     getInitialValueInEffect: false,
   });
 
+/** Actions on fewer runs end at once. The toolbar that starts one shows its result. */
+const SHOWN_FROM = 500;
+
 /** Progress of the actions on all matching runs, and their results until they are dismissed. */
 export function BulkProgress() {
   const { data: actions = [] } = useQuery(bulkActionsQuery);
   const [seen, setSeen] = useSeenActions();
-  const running = actions.filter(({ state }) => state === "running");
+  const running = actions.filter(({ state, total }) => state === "running" && total >= SHOWN_FROM);
   const unseen = running.filter(({ id }) => !seen.includes(id)).map(({ id }) => id);
   useEffect(() => {
     if (unseen.length > 0) setSeen([...seen, ...unseen]);
   });
-  const shown = actions.filter(({ id, state }) => state === "running" || seen.includes(id));
+  const shown = actions.filter((action) => running.includes(action) || seen.includes(action.id));
   if (shown.length === 0) return null;
   return (
     <div className={classes.progress} role="region" aria-label="Actions on many runs">
@@ -84,15 +87,17 @@ function Running({ action }: { action: BulkActionProgress }) {
         <Text size="sm">
           <strong>{subject}</strong>: {exact(handled)} done
         </Text>
-        <Button
-          size="xs"
-          variant="default"
-          loading={cancel.isPending}
-          aria-label={`Cancel: ${subject}`}
-          onClick={() => cancel.mutate(action.id)}
-        >
-          Cancel
-        </Button>
+        {action.may_edit && (
+          <Button
+            size="xs"
+            variant="default"
+            loading={cancel.isPending}
+            aria-label={`Cancel: ${subject}`}
+            onClick={() => cancel.mutate(action.id)}
+          >
+            Cancel
+          </Button>
+        )}
       </Group>
       <Progress mt={8} value={(100 * handled) / Math.max(1, action.total)} aria-label={subject} />
     </Paper>
@@ -102,19 +107,19 @@ function Running({ action }: { action: BulkActionProgress }) {
 function Ended({ action, onDismiss }: { action: BulkActionProgress; onDismiss: () => void }) {
   const [isOpen, setOpen] = useState(false);
   const undo = useUndoBulkAction();
-  const { id, done, skipped, state, total } = action;
-  const canUndo = (action.action === "archive" || action.action === "restore") && done > 0;
+  const { id, done, skipped, state, total, message } = action;
+  const canUndo = action.may_edit && (action.action === "archive" || action.action === "restore") && done > 0;
   const left = total - done - skipped;
   const parts = [
     `${plural(done, "run")} ${RESULTS[action.action]}${target(action)}`,
     ...(skipped > 0 ? [`${exact(skipped)} skipped`] : []),
-    ...(state === "cancelled" ? [`canceled before the other ${exact(left)}`] : []),
+    ...(state === "cancelled" ? [`${message ? "ended" : "canceled"} before the other ${exact(left)}`] : []),
   ];
   return (
     <Paper className={classes.progressItem} shadow="md" withBorder>
       <Group justify="space-between" wrap="nowrap" gap="xs">
         <Text size="sm" role="status">
-          {parts.join(", ")}.
+          {parts.join(", ")}.{message && ` ${message}`}
         </Text>
         <Group gap={4} wrap="nowrap">
           {skipped > 0 && (

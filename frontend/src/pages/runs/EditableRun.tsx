@@ -26,16 +26,18 @@ export function EditableRun({ run, field, onEdit, children }: EditableRunProps) 
   return (
     <div ref={cell} className={classes.cell}>
       {children}
-      <button
-        type="button"
-        className={classes.edit}
-        aria-label={`Edit ${run.name}`}
-        title="Edit name, tags and notes (F2)"
-        onClick={() => onEdit("name")}
-      >
-        <IconPencil size={14} aria-hidden />
-      </button>
-      {field !== null && (
+      {run.actions.edit === null && (
+        <button
+          type="button"
+          className={classes.edit}
+          aria-label={`Edit ${run.name}`}
+          title="Edit name, tags and notes (F2)"
+          onClick={() => onEdit("name")}
+        >
+          <IconPencil size={14} aria-hidden />
+        </button>
+      )}
+      {field !== null && run.actions.edit === null && (
         <Popover
           opened
           trapFocus

@@ -1,6 +1,7 @@
 import { Button, FileButton } from "@mantine/core";
 import { IconFileUpload } from "@tabler/icons-react";
 import { useRef } from "react";
+import { useMayWrite } from "@/api/projects";
 import { lazyPart } from "@/ui/lazyPart";
 import type { Imports } from "./useImports";
 
@@ -10,12 +11,14 @@ const ImportAgentModal = lazyPart(() =>
 
 /** Button that imports runs from archive files, and agents. They can also be dropped on the page. */
 export function ImportButton({ imports }: { imports: Imports }) {
+  const mayWrite = useMayWrite();
   const reset = useRef<() => void>(null);
   function choose(files: File[]) {
     imports.add(files);
     // Otherwise the same file could not be chosen again.
     reset.current?.();
   }
+  if (!mayWrite) return null;
   return (
     <>
       {imports.agent && (

@@ -77,6 +77,7 @@ export function MatchesBar({ matches, excluded, count, archived, groupsAddress, 
     onClear();
   }
 
+  const editable = countOf("edit", counts, excluded).allowed;
   const items: ToolbarItem[] = [
     ...actionsOf(archived).map((action) => {
       const { allowed } = countOf(action, counts, excluded);
@@ -88,8 +89,8 @@ export function MatchesBar({ matches, excluded, count, archived, groupsAddress, 
         onClick: ask(action),
       };
     }),
-    { label: `Tag ${exact(count)}`, disabled: !counts, onClick: ask("tag") },
-    { label: `Move ${exact(count)}`, disabled: !counts, onClick: ask("move") },
+    { label: `Tag ${exact(editable)}`, disabled: editable === 0, onClick: ask("tag") },
+    { label: `Move ${exact(editable)}`, disabled: editable === 0, onClick: ask("move") },
     compareGroups(groupsAddress),
     { label: `Export ${exact(count)}`, disabled: !counts, onClick: ask("export") },
   ];
@@ -138,7 +139,11 @@ export function MatchesBar({ matches, excluded, count, archived, groupsAddress, 
 }
 
 /** Return how many of the matching runs allow an action without the excluded ones, and why the others do not. */
-function countOf(action: BulkAction, counts: ActionCounts | undefined, excluded: readonly ListedRun[]) {
+function countOf(
+  action: BulkAction | "edit",
+  counts: ActionCounts | undefined,
+  excluded: readonly ListedRun[],
+) {
   const { allowed = 0, refused = [] } = counts?.actions[action] ?? {};
   const left = (reason: string | null, runs: number) =>
     Math.max(0, runs - excluded.filter((run) => run.actions[action] === reason).length);

@@ -2,6 +2,7 @@ import { act, fireEvent, screen, waitFor, within } from "@testing-library/react"
 import userEvent from "@testing-library/user-event";
 import { describe, expect, it, vi } from "vitest";
 import { runKeys } from "@/api/runs";
+import { bulkServer } from "@/testing/bulk";
 import { renderPage } from "@/testing/render";
 import { openRuns } from "@/testing/runList";
 import { aFinishedRun, aRun, runListOf } from "@/testing/runs";
@@ -13,13 +14,14 @@ const show = () => renderPage(<RunsPage />);
 
 describe("a selection of runs", () => {
   it("pauses the selected runs, and deselects runs that are no longer listed", async () => {
-    const answers = { "POST /runs/bulk": { done: [1], skipped: [] } };
-    const server = openRuns({ runs: TWO }, answers);
+    const server = openRuns({ runs: TWO }, bulkServer());
     const { client } = show();
     await userEvent.click(await screen.findByLabelText("Select one"));
     await userEvent.click(await screen.findByText("Pause 1"));
     await screen.findByText("Run 1 pausing.");
-    expect(server.of("POST /runs/bulk").map(({ body }) => body)).toEqual([{ action: "pause", ids: [1] }]);
+    expect(server.of("POST /bulk-actions").map(({ body }) => body)).toEqual([
+      { action: "pause", ids: [1], tags: [], exclude: [] },
+    ]);
     vi.mocked(globalThis.fetch).mockImplementation(() =>
       Promise.resolve(Response.json(runListOf(TWO.slice(1)))),
     );
@@ -50,6 +52,7 @@ describe("a selection of runs", () => {
                 { allowed: 0, refused: [] },
               ]),
             ),
+            edit: { allowed: 250, refused: [] },
             archive: { allowed: 230, refused: [{ reason: "This run is still running.", runs: 20 }] },
           },
         },

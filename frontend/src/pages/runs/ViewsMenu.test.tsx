@@ -15,6 +15,7 @@ const BEST: SavedView = {
   query: "charts=&columns=name%2Cbest_return&env=Pong",
   created_at: "2026-01-01T00:00:00Z",
   updated_at: "2026-01-01T00:00:00Z",
+  may_edit: true,
 };
 
 function open(at: string, more: Record<string, object> = {}) {

@@ -8,7 +8,7 @@ import {
   IconTrash,
 } from "@tabler/icons-react";
 import { useState } from "react";
-import { MAIN_PROJECT } from "@/api/projects";
+import { MAIN_PROJECT, useMayWrite } from "@/api/projects";
 import { useDeleteView, useEditView } from "@/api/views";
 import { ConfirmModal } from "@/ui/ConfirmModal";
 import { MenuAction } from "@/ui/MenuAction";
@@ -28,6 +28,7 @@ export function ViewsMenuContent({ saved, project }: ViewsMenuProps) {
   const edit = useEditView();
   const remove = useDeleteView();
   const close = () => setDialog(null);
+  const mayWrite = useMayWrite();
 
   function update() {
     if (!opened) return;
@@ -67,29 +68,37 @@ export function ViewsMenuContent({ saved, project }: ViewsMenuProps) {
           ))}
         </ScrollArea.Autosize>
         <Menu.Divider />
-        <Menu.Item leftSection={<IconPlus size={16} />} onClick={() => setDialog("save")}>
-          Save as…
-        </Menu.Item>
+        {mayWrite && (
+          <Menu.Item leftSection={<IconPlus size={16} />} onClick={() => setDialog("save")}>
+            Save as…
+          </Menu.Item>
+        )}
         {opened && (
           <>
-            <MenuAction
-              Icon={IconDeviceFloppy}
-              label={`Update “${opened.name}”`}
-              disabled={!isChanged}
-              onClick={update}
-            />
+            {opened.may_edit && (
+              <MenuAction
+                Icon={IconDeviceFloppy}
+                label={`Update “${opened.name}”`}
+                disabled={!isChanged}
+                onClick={update}
+              />
+            )}
             <MenuAction
               Icon={IconRestore}
               label="Discard changes"
               disabled={!isChanged}
               onClick={() => saved.open(opened)}
             />
-            <Menu.Item leftSection={<IconPencil size={16} />} onClick={() => setDialog("rename")}>
-              Rename…
-            </Menu.Item>
-            <Menu.Item leftSection={<IconTrash size={16} />} onClick={() => setDialog("delete")}>
-              Delete…
-            </Menu.Item>
+            {opened.may_edit && (
+              <>
+                <Menu.Item leftSection={<IconPencil size={16} />} onClick={() => setDialog("rename")}>
+                  Rename…
+                </Menu.Item>
+                <Menu.Item leftSection={<IconTrash size={16} />} onClick={() => setDialog("delete")}>
+                  Delete…
+                </Menu.Item>
+              </>
+            )}
           </>
         )}
       </Menu.Dropdown>

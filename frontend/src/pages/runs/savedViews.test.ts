@@ -9,6 +9,7 @@ const aView = (id: number, name: string, query = ""): SavedView => ({
   project: "Main",
   created_at: "2026-01-01T00:00:00Z",
   updated_at: "2026-01-01T00:00:00Z",
+  may_edit: true,
 });
 
 describe("a saved view", () => {

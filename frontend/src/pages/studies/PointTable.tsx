@@ -66,7 +66,7 @@ export function PointTable({ study }: { study: Study }) {
           {
             title: "Actions",
             isTitleHidden: true,
-            cell: (point) => <NewSeeds study={study} point={point} />,
+            cell: (point) => study.may_edit && <NewSeeds study={study} point={point} />,
             cellProps: () => ({ className: classes.actions }),
           },
         ]}

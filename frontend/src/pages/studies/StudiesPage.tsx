@@ -2,6 +2,7 @@ import { Anchor, Button, Group, Skeleton, Stack, Text, Title } from "@mantine/co
 import { IconAdjustments, IconPlus } from "@tabler/icons-react";
 import { useInfiniteQuery } from "@tanstack/react-query";
 import { Link } from "react-router";
+import { useMayWrite } from "@/api/projects";
 import { studiesQuery } from "@/api/studies";
 import type { StudySummary } from "@/api/types";
 import { useCurrentProject } from "@/ui/currentProject";
@@ -18,6 +19,7 @@ import { StudyProgress, StudyState } from "./StudyState";
 export default function StudiesPage() {
   usePageTitle("Studies");
   const project = useCurrentProject();
+  const mayWrite = useMayWrite();
   const studies = useInfiniteQuery(studiesQuery(project));
   const items = studies.data?.pages.flatMap((page) => page.items);
   return (
@@ -29,9 +31,11 @@ export default function StudiesPage() {
             A study launches many runs to answer one question. Single runs start first.
           </Text>
         </Stack>
-        <Button component={Link} to="/launch?study=new" leftSection={<IconPlus size={16} />} h={32} px="sm">
-          New study
-        </Button>
+        {mayWrite && (
+          <Button component={Link} to="/launch?study=new" leftSection={<IconPlus size={16} />} h={32} px="sm">
+            New study
+          </Button>
+        )}
       </Group>
       {studies.isError && !items && <QueryError error={studies.error} retry={() => void studies.refetch()} />}
       {studies.isPending && <Skeleton height={160} radius="sm" role="status" aria-label="Loading studies…" />}
@@ -42,9 +46,11 @@ export default function StudiesPage() {
               Choose the settings to vary, such as the learning rate, and several seeds. Arcadia launches the
               runs and shows the mean return of each setting with its confidence interval.
             </span>
-            <Button component={Link} to="/launch?study=new">
-              Start study
-            </Button>
+            {mayWrite && (
+              <Button component={Link} to="/launch?study=new">
+                Start study
+              </Button>
+            )}
           </Stack>
         </EmptyState>
       )}

@@ -46,13 +46,17 @@ export function StudyActions({ study }: { study: Study }) {
           Stop study
         </Button>
       )}
-      <MoreSeeds study={study} />
-      <Button size="xs" variant="default" component={Link} to={`/launch?study=${study.id}`}>
-        Clone
-      </Button>
-      <Button size="xs" variant="default" onClick={() => setOpenedDialog("move")}>
-        Move to project…
-      </Button>
+      {study.may_edit && (
+        <>
+          <MoreSeeds study={study} />
+          <Button size="xs" variant="default" component={Link} to={`/launch?study=${study.id}`}>
+            Clone
+          </Button>
+          <Button size="xs" variant="default" onClick={() => setOpenedDialog("move")}>
+            Move to project…
+          </Button>
+        </>
+      )}
       <Button
         size="xs"
         variant="default"

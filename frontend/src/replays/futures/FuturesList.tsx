@@ -5,6 +5,7 @@ import { useDeleteFutures } from "@/api/futures";
 import type { FuturesSummary } from "@/api/types";
 import { ConfirmModal } from "@/ui/ConfirmModal";
 import { capitalize, score } from "@/ui/format";
+import { ForEditors } from "@/ui/mayEdit";
 import { notifyDone } from "@/ui/notify";
 import type { PlayableReplay } from "../places";
 import classes from "./futures.module.css";
@@ -53,15 +54,17 @@ export function FuturesList({ replay, list, chosen, onChoose }: FuturesListProps
                 {isByAnother(futures, replay) && `, ${describeAgent(futures)}`}
               </Text>
             </button>
-            <ActionIcon
-              variant="subtle"
-              color="gray"
-              size={32}
-              aria-label={`Delete the simulation from ${nameDecision(futures.decision)}`}
-              onClick={() => setDeleting(futures.id)}
-            >
-              <IconTrash size={16} aria-hidden />
-            </ActionIcon>
+            <ForEditors>
+              <ActionIcon
+                variant="subtle"
+                color="gray"
+                size={32}
+                aria-label={`Delete the simulation from ${nameDecision(futures.decision)}`}
+                onClick={() => setDeleting(futures.id)}
+              >
+                <IconTrash size={16} aria-hidden />
+              </ActionIcon>
+            </ForEditors>
           </li>
         ))}
       </ul>

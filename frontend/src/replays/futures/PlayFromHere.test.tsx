@@ -17,7 +17,9 @@ describe("playing from here", () => {
 
   it("is not possible if the server says why", async () => {
     const reason = "A person cannot play Walker2d, because its actions are numbers.";
-    openReplay({ replay: { actions: { simulate: null, play: reason, saliency: null, start_points: null } } });
+    openReplay({
+      replay: { actions: { simulate: null, play: reason, saliency: null, start_points: null, edit: null } },
+    });
     await screen.findByRole("slider", { name: "Moment of the replay" });
     const opener = await button("Play from here");
     expect(opener.getAttribute("aria-disabled")).toBe("true");

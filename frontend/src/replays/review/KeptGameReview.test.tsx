@@ -9,6 +9,8 @@ import { KeptGameReview } from "./KeptGameReview";
 
 const KEPT: KeptGame = {
   id: 3,
+  project: "Main",
+  may_edit: true,
   env: "ALE/Pong-v5",
   score: -2,
   frames: 1200,

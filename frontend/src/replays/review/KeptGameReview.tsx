@@ -7,6 +7,7 @@ import { keptGameReviewsQuery, useDeleteReview, useReviewKeptGame } from "@/api/
 import type { KeptGame, Review, ReviewDocument } from "@/api/types";
 import { RunsField } from "@/charts/fields/RunsField";
 import { capitalize, duration, exact, plural } from "@/ui/format";
+import { useMayEdit } from "@/ui/mayEdit";
 import { QueryError } from "@/ui/QueryError";
 import { nameDecision } from "../futures/words";
 import classes from "./review.module.css";
@@ -29,11 +30,13 @@ interface KeptGameReviewProps {
 export function KeptGameReview({ kept, show }: KeptGameReviewProps) {
   const query = useQuery(keptGameReviewsQuery(kept.id));
   const request = useReviewKeptGame(kept.id);
+  const mayEdit = useMayEdit();
   const review = query.data?.[0];
   return (
     <Stack gap="xs" mt="xs" role="region" aria-label="Review">
       {query.isError && !query.data && <QueryError error={query.error} retry={() => void query.refetch()} />}
-      {query.data && !review && <Start kept={kept} request={request} />}
+      {query.data && !review && mayEdit && <Start kept={kept} request={request} />}
+      {query.data && !review && !mayEdit && <Text size="sm">Nobody has reviewed this game.</Text>}
       {review && (
         <>
           <ReviewStatus review={review} game={{ kept: kept.id }} />
@@ -41,7 +44,7 @@ export function KeptGameReview({ kept, show }: KeptGameReviewProps) {
             By the agent of run {review.run_id} at {exact(review.step, "steps")}
           </Text>
           {review.document && <Found kept={kept} document={review.document} show={show} />}
-          {!isUnfinished(review) && <Continue review={review} kept={kept} request={request} />}
+          {!isUnfinished(review) && mayEdit && <Continue review={review} kept={kept} request={request} />}
         </>
       )}
     </Stack>

@@ -13,6 +13,7 @@ import {
 } from "@/api/practices";
 import type { Practice, PracticeOptions, PracticePreview, Review } from "@/api/types";
 import { JobState } from "@/ui/JobState";
+import { useMayEdit } from "@/ui/mayEdit";
 import { QueryError } from "@/ui/QueryError";
 import { bytes, duration, exact, plural, short } from "@/ui/format";
 import classes from "./practice.module.css";
@@ -24,8 +25,10 @@ const USUAL_SHARE = 50;
 export function PracticeSection({ review }: { review: Review }) {
   const query = useQuery(practicesQuery(review));
   const practice = query.data?.[0];
+  const mayEdit = useMayEdit();
   if (!query.data)
     return query.isError ? <QueryError error={query.error} retry={() => void query.refetch()} /> : null;
+  if (!practice && !mayEdit) return null;
   return (
     <section className={classes.section} aria-label="Practice">
       <Title order={3} size="sm">
@@ -123,6 +126,7 @@ function StartForm({ review }: { review: Review }) {
 }
 
 function Shown({ review, practice }: { review: Review; practice: Practice }) {
+  const mayEdit = useMayEdit();
   const stop = useStopPractice(review);
   const start = useStartPractice(review);
   const remove = useDeletePractice(review);
@@ -132,7 +136,7 @@ function Shown({ review, practice }: { review: Review; practice: Practice }) {
       {practice.state !== "done" && (
         <Group gap="xs">
           <JobState job={practice} kind={practice.stage} />
-          {isUnfinished(practice) ? (
+          {!mayEdit ? null : isUnfinished(practice) ? (
             <Button
               size="compact-sm"
               variant="default"
@@ -169,7 +173,7 @@ function Shown({ review, practice }: { review: Review; practice: Practice }) {
         </>
       )}
       <Runs practice={practice} />
-      {!isUnfinished(practice) && (
+      {!isUnfinished(practice) && mayEdit && (
         <Group>
           <Button
             size="xs"

@@ -63,11 +63,15 @@ export function ReviewPanel({ replay, thoughts, head, steps, onClose }: ReviewPa
             suspicious decisions, which takes some minutes. Few of the mistakes that it shows are false: 5 %
             at most on average.
           </Text>
-          <Group>
-            <Button size="sm" loading={request.isPending} onClick={() => start(DECISIONS)}>
-              Review {Math.min(DECISIONS, decisions)} decisions
-            </Button>
-          </Group>
+          {replay.actions.edit ? (
+            <Text size="sm">{replay.actions.edit}</Text>
+          ) : (
+            <Group>
+              <Button size="sm" loading={request.isPending} onClick={() => start(DECISIONS)}>
+                Review {Math.min(DECISIONS, decisions)} decisions
+              </Button>
+            </Group>
+          )}
         </>
       )}
       {review && (
@@ -84,7 +88,7 @@ export function ReviewPanel({ replay, thoughts, head, steps, onClose }: ReviewPa
             />
           )}
           {review.document && !isUnfinished(review) && <PracticeSection review={review} />}
-          {!isUnfinished(review) && (
+          {!isUnfinished(review) && replay.actions.edit === null && (
             <Group gap="xs">
               {reviewed.length < decisions && (
                 <Button

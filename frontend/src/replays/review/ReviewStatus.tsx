@@ -3,15 +3,17 @@ import { isUnfinished } from "@/api/jobs";
 import { useStopReview, type ReviewedGame } from "@/api/reviews";
 import type { Review } from "@/api/types";
 import { JobState } from "@/ui/JobState";
+import { useMayEdit } from "@/ui/mayEdit";
 
 /** Progress of a review, or why it ended, with a button that stops it. Renders nothing once it is done. */
 export function ReviewStatus({ review, game }: { review: Review; game: ReviewedGame }) {
   const stop = useStopReview(game);
+  const mayEdit = useMayEdit();
   if (review.state === "done") return null;
   return (
     <Group gap="xs">
       <JobState job={review} kind="review" />
-      {isUnfinished(review) && (
+      {isUnfinished(review) && mayEdit && (
         <Button
           size="compact-sm"
           variant="default"

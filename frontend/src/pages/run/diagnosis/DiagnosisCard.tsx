@@ -58,7 +58,7 @@ function FindingView({ run, finding }: { run: Run; finding: Finding }) {
           {test.verdict ? `: ${test.verdict}` : ` is ${test.state}.`}
         </Text>
       ))}
-      {finding.test && (
+      {finding.test && run.actions.edit === null && (
         <Button size="xs" variant="default" mt="xs" onClick={dialog.open}>
           Test this fix
         </Button>

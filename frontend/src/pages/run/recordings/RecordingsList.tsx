@@ -4,6 +4,7 @@ import { isUnfinished } from "@/api/jobs";
 import { useCancelRecording, useDeleteRecording, recordingsQuery } from "@/api/recordings";
 import type { Recording, Run } from "@/api/types";
 import { capitalize, short } from "@/ui/format";
+import { useMayEdit } from "@/ui/mayEdit";
 import { notifyDone } from "@/ui/notify";
 import { TextWithCode } from "@/ui/TextWithCode";
 import runClasses from "../run.module.css";
@@ -31,6 +32,7 @@ export function RecordingsList({ run }: { run: Run }) {
 }
 
 function RecordingRow({ recording }: { recording: Recording }) {
+  const mayEdit = useMayEdit();
   const cancel = useCancelRecording(recording.run_id);
   const remove = useDeleteRecording(recording.run_id);
   const { id, state, step, seed, episode, reason } = recording;
@@ -47,7 +49,7 @@ function RecordingRow({ recording }: { recording: Recording }) {
           </Text>
         )}
       </div>
-      {isUnfinished(recording) ? (
+      {!mayEdit ? null : isUnfinished(recording) ? (
         <Button
           size="compact-sm"
           variant="default"
