@@ -1,8 +1,6 @@
 import { ActionIcon, Burger, Button, Menu, Tooltip } from "@mantine/core";
 import { IconKeyboard, IconPlus } from "@tabler/icons-react";
-import { useQuery } from "@tanstack/react-query";
 import { Link, NavLink } from "react-router";
-import { accountQuery } from "@/api/session";
 import { AccountItems, AccountMenu } from "./AccountMenu";
 import { AlertBell } from "./AlertBell";
 import { ConnectionStatus } from "./ConnectionStatus";

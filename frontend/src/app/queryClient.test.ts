@@ -45,6 +45,9 @@ it("reads the roles again when something is refused or missing, unless they are 
     session_id: 1,
     has_role: true,
     administrators: [],
+    fresh_until: null,
+    proofs: [],
+    max_token_days: null,
   };
   client.setQueryData(accountQuery.queryKey, account);
   const asked = vi.spyOn(client, "invalidateQueries");
