@@ -18,7 +18,7 @@ from sqlalchemy import ColumnElement, Select, delete, func, insert, literal, sel
 from sqlalchemy.exc import DBAPIError
 from sqlalchemy.orm import Session
 
-from arcadia_backend.accounts.audit import record_in
+from arcadia_backend.accounts.audit import record_bulk
 from arcadia_backend.database import tables
 from arcadia_backend.database.columns import utc_now
 from arcadia_backend.database.engine import Database, Db, after_commit
@@ -154,9 +154,7 @@ def start(session: Session, filters: Filters, request: StartBulkAction) -> table
     """List the matching runs for an action. Raise Conflict if too many actions are in progress."""
     if request.project is not None:
         projects.resolve(session, request.project)
-    wanted = select(Run.id).where(*filter_conditions(session, filters), may_edit(Run))
-    if request.exclude:
-        wanted = wanted.where(Run.id.not_in(request.exclude))
+    wanted = select(Run.id).where(*filter_conditions(session, filters), may_edit(Run), Run.id.not_in(request.exclude))
     if request.up_to is not None:
         wanted = wanted.where(Run.id <= request.up_to)
     return _add(session, request.action, wanted, tags=request.tags, project=request.project)
@@ -178,14 +176,12 @@ def _add(session: Session, action: str, wanted: Select[int], **columns: Any) -> 
     unfinished = session.scalar(select(func.count()).select_from(table).where(table.state == "running")) or 0
     if unfinished >= MAX_UNFINISHED:
         raise Conflict(f"{unfinished} bulk actions are in progress. Wait until one has ended, or cancel one.")
-    bulk = table(**{"action": action, "tags": [], "total": 0, **columns})
-    session.add(bulk)
+    session.add(bulk := table(**{"action": action, "tags": [], "total": 0, **columns}))
     session.flush()
     listed = wanted.add_columns(literal(bulk.id))
     session.execute(insert(BulkActionRun).from_select(["run_id", "bulk_action_id"], listed))
-    counted = select(func.count()).select_from(BulkActionRun).where(BulkActionRun.bulk_action_id == bulk.id)
-    bulk.total = session.scalar(counted) or 0
-    _record(session, bulk, "start")
+    bulk.total = session.scalar(select(func.count()).where(BulkActionRun.bulk_action_id == bulk.id)) or 0
+    record_bulk(session, bulk, "start")
     if bulk.total == 0:
         _end(bulk, "done")
     _announce(session, bulk)
@@ -198,7 +194,7 @@ def cancel(session: Session, bulk: tables.BulkAction) -> None:
         return
     if bulk.state != "running":
         raise Conflict(f"The bulk action {bulk.id} has already ended.")
-    _record(session, bulk, "cancel")
+    record_bulk(session, bulk, "cancel")
     _end(bulk, "cancelled")
     later = BulkActionRun.run_id > bulk.last_run_id
     session.execute(delete(BulkActionRun).where(BulkActionRun.bulk_action_id == bulk.id, later))
@@ -220,14 +216,6 @@ def _handled(bulk: tables.BulkAction, *, skipped: bool) -> list[ColumnElement[bo
 
 def _end(bulk: tables.BulkAction, state: BulkState) -> None:
     bulk.state, bulk.finished_at = state, utc_now()
-
-
-def _record(session: Session, bulk: tables.BulkAction, action: str) -> None:
-    """Record an action in the projects of the runs. Each run that changes later has its own entry."""
-    listed = select(BulkActionRun.run_id).where(BulkActionRun.bulk_action_id == bulk.id)
-    affected = session.scalars(select(Run.project_id).where(Run.id.in_(listed)).distinct())
-    values = {"runs": bulk.total, **({"tags": bulk.tags} if bulk.tags else {})}
-    record_in(session, affected, action, "bulk action", bulk.id, bulk.action, values)
 
 
 def _announce(session: Session, bulk: tables.BulkAction) -> None:
