@@ -145,6 +145,99 @@ def create_first(api: Api) -> None:
         api.user.cookies.clear()
 
 
+def administer(api: Api) -> None:
+    """Sign the API client in as the first administrator, who is created if there is none."""
+    if api.user.get("/api/v1/session").json()["required"]:
+        body = {"email": "ana@example.org", "password": PASSWORD}
+        api.user.post("/api/v1/session", json=body).raise_for_status()
+    else:
+        first = {"name": "Ana", "email": "ana@example.org", "password": PASSWORD}
+        api.user.post("/api/v1/people/first", json=first).raise_for_status()
+
+
+def test_a_person_without_a_role_learns_who_can_give_one(page: Page, api: Api) -> None:
+    administer(api)
+    body = {"people": [{"name": "Cy", "email": "cy@example.org"}]}
+    [invited] = api.user.post("/api/v1/people", json=body).raise_for_status().json()
+    page.goto(invited["path"])
+    page.get_by_role("textbox", name="Password").fill(PASSWORD)
+    page.get_by_role("button", name="Save password and sign in").click()
+    nothing = page.get_by_role("heading", name="You have no role yet")
+    expect(nothing).to_be_visible()
+    for path in ("/", "/launch", "/runs/1", "/workers", "/games", "/reports"):
+        page.goto(path)
+        expect(nothing).to_be_visible()
+        expect(page.get_by_role("list", name="Administrators")).to_have_text("Ana")
+        expect(page.get_by_role("link", name="Launch run")).to_have_count(0)
+        expect(page.get_by_role("button", name=re.compile("Start"))).to_have_count(0)
+    page.get_by_role("link", name="Open your account").click()
+    expect(page.get_by_role("heading", name="Cy")).to_be_visible()
+
+    # With a role, the pages open without a reload.
+    api.user.post("/api/v1/projects", json={"name": "Chess"}).raise_for_status()
+    run = api.launch(name="run of Chess", project="Chess")["id"]
+    [chess] = [each["id"] for each in api.user.get("/api/v1/projects").json() if each["name"] == "Chess"]
+    page.goto(f"/runs/{run}")
+    expect(nothing).to_be_visible()
+    member = {"email": "cy@example.org", "role": "viewer"}
+    members = api.user.post(f"/api/v1/projects/{chess}/members", json=member).raise_for_status().json()
+    expect(page.get_by_role("heading", name="run of Chess")).to_be_visible()
+
+    # The page of a person whose role ends says so.
+    [role] = [each["id"] for each in members["items"] if each["person"]["name"] == "Cy"]
+    api.user.delete(f"/api/v1/projects/{chess}/members/{role}").raise_for_status()
+    page.get_by_role("tab", name="Log").click()
+    page.goto("/studies")
+    expect(nothing).to_be_visible()
+
+
+def test_a_run_that_is_hidden_now_says_why(page: Page, api: Api) -> None:
+    administer(api)
+    for name in ("Go", "Shogi"):
+        api.user.post("/api/v1/projects", json={"name": name}).raise_for_status()
+    run = api.launch(name="run of Go", project="Go")["id"]
+    body = {"people": [{"name": "Di", "email": "di@example.org"}], "project": "Go", "role": "editor"}
+    [invited] = api.user.post("/api/v1/people", json=body).raise_for_status().json()
+    [shogi] = [each["id"] for each in api.user.get("/api/v1/projects").json() if each["name"] == "Shogi"]
+    api.user.post(f"/api/v1/projects/{shogi}/members", json={"email": "di@example.org", "role": "viewer"})
+    page.goto(invited["path"])
+    page.get_by_role("textbox", name="Password").fill(PASSWORD)
+    page.get_by_role("button", name="Save password and sign in").click()
+    expect(page.get_by_role("link", name="run of Go")).to_be_visible()
+    page.goto(f"/runs/{run + 999}")
+    expect(page.get_by_text("It may have been purged, or you have no access to its project.")).to_be_visible()
+    page.goto(f"/runs/{run}")
+    expect(page.get_by_role("heading", name="run of Go")).to_be_visible()
+    api.user.patch(f"/api/v1/runs/{run}", json={"project": "Main"}).raise_for_status()
+    page.get_by_role("button", name="Stop run").click()
+    expect(page.get_by_text("your role in its project has ended")).to_be_visible()
+
+
+def test_the_audit_log_is_filtered_by_its_url(page: Page, api: Api) -> None:
+    administer(api)
+    api.user.post("/api/v1/projects", json={"name": "Draughts"}).raise_for_status()
+    run = api.launch(name="a run", project="Draughts")["id"]
+    changes = {"name": "a better run", "tags": ["first"]}
+    api.user.patch(f"/api/v1/runs/{run}", json=changes).raise_for_status()
+    page.goto("/settings/audit?action=change&kind=run")
+    sign_in(page, "ana@example.org")
+    row = page.get_by_role("row", name=re.compile("Ana.*Change run a better run.*Draughts"))
+    expect(row.locator("del")).to_have_text(["a run", "none"])
+    expect(row.locator("ins")).to_have_text(["a better run", "first"])
+    expect(page.get_by_role("combobox", name="Action")).to_have_value("change")
+    page.get_by_role("combobox", name="Project", exact=True).select_option("Draughts")
+    expect(page.get_by_role("row")).to_have_count(2)
+    assert "project_id=" in page.url
+    page.reload()
+    expect(page.get_by_role("row")).to_have_count(2)
+    with page.expect_download() as download:
+        page.get_by_role("link", name="Export as JSON Lines").click()
+    assert len(download.value.path().read_text().splitlines()) == 1
+    page.get_by_role("button", name="Clear filters").click()
+    expect(page.get_by_role("row", name=re.compile("Create project Draughts"))).to_be_visible()
+    assert "kind=" not in page.url
+
+
 def run_arcadia(url: str, folder: Path, *arguments: str) -> subprocess.Popen[str]:
     """Start the command line of a user without settings and without a browser."""
     variables = {

@@ -151,6 +151,15 @@ def record_in(
         _insert(session, [_entry(*named, project, None, after) for project in projects])
 
 
+def record_bulk(session: Session, bulk: tables.BulkAction, action: str) -> None:
+    """Record that a bulk action starts or is cancelled, in the projects of its runs. Each changed run has its own."""
+    run, listed = tables.Run, tables.BulkActionRun
+    query = select(run.project_id, func.count()).join(listed, listed.run_id == run.id)
+    for project, runs in session.execute(query.where(listed.bulk_action_id == bulk.id).group_by(run.project_id)).all():
+        values = {"runs": runs, **({"tags": bulk.tags} if bulk.tags else {})}
+        record_in(session, [project], action, "bulk action", bulk.id, bulk.action, values)
+
+
 def record_refused(session: Session, person: Person | None, email: str, address: str) -> None:
     """Record a refused sign-in. Skip it beyond the limits of an hour, so that nobody can fill the disk."""
     kind, object_id, name = ("person", str(person.id), person.name) if person else ("unknown account", "", email)
@@ -160,7 +169,10 @@ def record_refused(session: Session, person: Person | None, email: str, address:
     of_address = session.scalar(recent.where(entry.address == address[:100])) or 0
     if of_address < MAX_REFUSED_FROM_ADDRESS and (session.scalar(recent) or 0) < MAX_REFUSED:
         # Somebody may have typed a password into the wrong field.
-        record(session, "refuse sign-in", kind, object_id, name if person or "@" in name else "", address=address)
+        shown = name if person or "@" in name else ""
+        # Nobody is named as who tried, even if the browser has a session.
+        tried = Scope(everything=False, address=address)
+        _insert(session, [_entry(tried, "refuse sign-in", kind, object_id, shown, None, None, None)])
 
 
 def _entry(

@@ -115,14 +115,14 @@ def add(session: Session, name: str, email: str | None, *, is_administrator: boo
     return person
 
 
-def add_first(session: Session, name: str, email: str, password: str) -> Person:
+def add_first(session: Session, name: str, email: str, password: str, *, address: str | None = None) -> Person:
     """Add the first administrator with a password. Raise Conflict if there is an account already."""
     _lock_accounts(session)
     if sign_in.has_accounts(session):
         raise Conflict("There is an account already. Sign in, or ask an administrator for an invitation.")
     person = add(session, name, email)
     set_password(session, person, password)
-    audit.record(session, "create first account", "person", person.id, person.name, by=person)
+    audit.record(session, "create first account", "person", person.id, person.name, by=person, address=address)
     return person
 
 

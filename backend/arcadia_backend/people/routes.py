@@ -18,6 +18,7 @@ from arcadia_backend.people import schemas
 from arcadia_backend.projects.service import resolve
 from arcadia_backend.web.idempotency import Idempotent
 from arcadia_backend.web.lookup import PathId
+from arcadia_backend.web.security import address_of
 from arcadia_backend.web.sign_in import sign_in_person
 
 router = APIRouter(tags=["people"])
@@ -101,7 +102,7 @@ def invite_people(db: Db, new: schemas.InvitePeople) -> list[schemas.Invitation]
 def create_first_person(db: Db, request: Request, response: Response, new: schemas.FirstAccount) -> schemas.Person:
     """Create the first administrator, and sign them in. From then on everyone signs in."""
     with db.write() as session:
-        person = people.add_first(session, new.name, new.email, new.password)
+        person = people.add_first(session, new.name, new.email, new.password, address=address_of(request))
         sign_in_person(session, request, response, person)
         return to_person(session, person)
 

@@ -19,7 +19,7 @@ from sqlalchemy.exc import DBAPIError
 from sqlalchemy.orm import Session
 
 from arcadia_backend.accounts import sign_in
-from arcadia_backend.accounts.audit import record_in
+from arcadia_backend.accounts.audit import record_bulk
 from arcadia_backend.accounts.roles import is_valid, scope_of
 from arcadia_backend.database import tables
 from arcadia_backend.database.columns import utc_now
@@ -218,7 +218,7 @@ def _add(session: Session, action: str, wanted: Select[int] | Sequence[int], **c
             session.execute(insert(BulkActionRun), rows)
         counted = select(func.count()).select_from(BulkActionRun).where(BulkActionRun.bulk_action_id == bulk.id)
         bulk.total = session.scalar(counted) or 0
-    _record(session, bulk, "start")
+    record_bulk(session, bulk, "start")
     if bulk.total == 0:
         _end(bulk, "done")
     _announce(session, bulk)
@@ -232,7 +232,7 @@ def cancel(session: Session, bulk: tables.BulkAction) -> None:
         return
     if bulk.state != "running":
         raise Conflict(f"The bulk action {bulk.id} has already ended.")
-    _record(session, bulk, "cancel")
+    record_bulk(session, bulk, "cancel")
     _cancel(session, bulk)
 
 
@@ -284,14 +284,6 @@ def _handled(bulk: tables.BulkAction, *, skipped: bool) -> list[ColumnElement[bo
 
 def _end(bulk: tables.BulkAction, state: BulkState) -> None:
     bulk.state, bulk.finished_at = state, utc_now()
-
-
-def _record(session: Session, bulk: tables.BulkAction, action: str) -> None:
-    """Record an action in the projects of the runs. Each run that changes later has its own entry."""
-    listed = select(BulkActionRun.run_id).where(BulkActionRun.bulk_action_id == bulk.id)
-    affected = session.scalars(select(Run.project_id).where(Run.id.in_(listed)).distinct())
-    values = {"runs": bulk.total, **({"tags": bulk.tags} if bulk.tags else {})}
-    record_in(session, affected, action, "bulk action", bulk.id, bulk.action, values)
 
 
 def _announce(session: Session, bulk: tables.BulkAction) -> None:

@@ -35,7 +35,7 @@ export function NoRolePage({ hadRole }: { hadRole: boolean }) {
             ))}
           </List>
         )}
-        <Text size="sm">This page opens by itself then.</Text>
+        <Text size="sm">This page opens automatically then.</Text>
         <Button component={Link} to="/settings" variant="default">
           Open your account
         </Button>

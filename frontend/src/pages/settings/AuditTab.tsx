@@ -1,14 +1,4 @@
-import {
-  Anchor,
-  Button,
-  Group,
-  NativeSelect,
-  Skeleton,
-  Spoiler,
-  Text,
-  TextInput,
-  Title,
-} from "@mantine/core";
+import { Anchor, Button, Group, NativeSelect, Skeleton, Text, TextInput, Title } from "@mantine/core";
 import { IconDownload, IconX } from "@tabler/icons-react";
 import { keepPreviousData, useInfiniteQuery, useQuery } from "@tanstack/react-query";
 import { Link, useSearchParams } from "react-router";
@@ -168,7 +158,21 @@ function choices(all: string, known: readonly [string, string][], current: strin
 
 const columns = (facets: AuditFacets): Column<AuditEntry>[] => [
   { title: "When", className: classes.time, cell: ({ at }) => <TimeAgo time={at} /> },
-  { title: "Who", visibleFrom: "sm", cell: (entry) => <Who entry={entry} facets={facets} /> },
+  {
+    title: "Who",
+    visibleFrom: "sm",
+    className: classes.person,
+    cell: (entry) => (
+      <>
+        {entry.name || "Nobody"}
+        {placesOf(entry, facets).map((place) => (
+          <div key={place} className={classes.change}>
+            {place}
+          </div>
+        ))}
+      </>
+    ),
+  },
   {
     title: "What",
     cell: (entry) => (
@@ -176,8 +180,10 @@ const columns = (facets: AuditFacets): Column<AuditEntry>[] => [
         <What entry={entry} />
         <Changes entry={entry} facets={facets} />
         <div className={classes.who}>
-          by <Who entry={entry} facets={facets} />
-          <span className={classes.change}>{nameOfProject(entry.project_id, facets)}</span>
+          by{" "}
+          {[entry.name || "nobody", ...placesOf(entry, facets), nameOfProject(entry.project_id, facets)].join(
+            " · ",
+          )}
         </div>
       </div>
     ),
@@ -190,18 +196,10 @@ const columns = (facets: AuditFacets): Column<AuditEntry>[] => [
   },
 ];
 
-function Who({ entry, facets }: { entry: AuditEntry; facets: AuditFacets }) {
-  const { name, person_id, token_id, address } = entry;
+/** Return what tells people of the same name apart, and from where somebody acted. */
+function placesOf({ name, person_id, token_id, address }: AuditEntry, facets: AuditFacets): string[] {
   const known = nameOfPerson(person_id, facets);
-  return (
-    <>
-      {name || "Nobody"}
-      <div className={classes.change}>
-        {/* Several people may have the same name, or somebody had another one then. */}
-        {[known !== name && known, token_id !== null && "by a token", address].filter(Boolean).join(", ")}
-      </div>
-    </>
-  );
+  return [known === name ? "" : known, token_id === null ? "" : "by a token", address].filter(Boolean);
 }
 
 function What({ entry }: { entry: AuditEntry }) {
@@ -209,7 +207,7 @@ function What({ entry }: { entry: AuditEntry }) {
   const name = entry.object_name || entry.object_id;
   return (
     <div>
-      {capitalize(entry.action)} {entry.kind}{" "}
+      <b>{capitalize(entry.action)}</b> {entry.kind}{" "}
       {page ? (
         <Anchor component={Link} to={page} inherit>
           {name}
@@ -221,24 +219,35 @@ function What({ entry }: { entry: AuditEntry }) {
   );
 }
 
+const MAX_LENGTH = 120;
+
+/** Return a value. A long text is shown when it is opened. */
+const shortened = (text: string) =>
+  text.length <= MAX_LENGTH ? (
+    text
+  ) : (
+    <details>
+      <summary>{text.slice(0, MAX_LENGTH)}…</summary>
+      {text}
+    </details>
+  );
+
 /** The changed settings with their old and new values. */
 function Changes({ entry, facets }: { entry: AuditEntry; facets: AuditFacets }) {
   const changes = changesOf(entry, facets);
   if (changes.length === 0) return null;
   return (
-    <Spoiler maxHeight={104} showLabel="Show all" hideLabel="Show less">
-      <dl className={classes.changes}>
-        {changes.map(({ label, before, after }) => (
-          <div key={label}>
-            <dt>{label}</dt>
-            <dd>
-              {before !== null && <del>{before}</del>}
-              {before !== null && after !== null && <span aria-hidden> → </span>}
-              {after !== null && <ins>{after}</ins>}
-            </dd>
-          </div>
-        ))}
-      </dl>
-    </Spoiler>
+    <dl className={classes.changes}>
+      {changes.map(({ label, before, after }) => (
+        <div key={label}>
+          <dt>{label}</dt>
+          <dd>
+            {before !== null && <del>{shortened(before)}</del>}
+            {before !== null && after !== null && <span aria-hidden> → </span>}
+            {after !== null && <ins>{shortened(after)}</ins>}
+          </dd>
+        </div>
+      ))}
+    </dl>
   );
 }

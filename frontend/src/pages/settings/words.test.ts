@@ -32,6 +32,7 @@ it("shows the old and the new value of each changed setting", () => {
 it("shows only the values of what was created or deleted", () => {
   expect(changes(null, { scopes: ["read", "log"] })).toEqual([["scopes", null, "read, log"]]);
   expect(changes({ name: "Maze" }, null)).toEqual([["name", "Maze", null]]);
+  expect(changes(null, { settings: { cores: 2, memory: "" } })).toEqual([["settings: cores", null, "2"]]);
   expect(changes(null, null)).toEqual([]);
 });
 

@@ -5,6 +5,7 @@ import { exactTime } from "@/ui/format";
 
 /** Settings whose changes the action names. */
 const IN_ACTION = ["desired", "archived_at", "revoked_at", "disabled_at"];
+const NONE = "none";
 const TIME = /^\d{4}-\d\d-\d\dT/;
 /** Objects that have a page. */
 const PAGES: Record<string, string> = {
@@ -38,7 +39,8 @@ export function changesOf(
       label: name.replace(/_id$/, "").replaceAll("_", " "),
       before: before === null ? null : inWords(name, old[name], facets),
       after: after === null ? null : inWords(name, fresh[name], facets),
-    }));
+    }))
+    .filter((change) => both || (change.before ?? change.after) !== NONE);
 }
 
 /** Return values with those of inner objects, such as "settings: cores". */
@@ -54,13 +56,13 @@ const isNested = (name: string) => name.includes(": ");
 const isSame = (one: unknown, other: unknown) => JSON.stringify(one) === JSON.stringify(other);
 
 function inWords(name: string, value: unknown, facets: AuditFacets): string {
-  if (value === null || value === undefined || value === "") return "none";
+  if (value === null || value === undefined || value === "") return NONE;
   if (typeof value === "boolean") return value ? "yes" : "no";
   if ((name === "project_id" || name === "into") && typeof value === "number")
     return nameOfProject(value, facets);
   if (typeof value === "string") return TIME.test(value) ? exactTime(value) : value;
   if (Array.isArray(value) && value.every((each) => typeof each !== "object"))
-    return value.join(", ") || "none";
+    return value.join(", ") || NONE;
   return JSON.stringify(value);
 }
 
