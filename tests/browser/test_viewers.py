@@ -1,7 +1,6 @@
 """A viewer in the browser: pages offer nothing that the server refuses. An editor sees the same controls."""
 
 import contextlib
-import re
 from collections.abc import Iterator, Sequence
 
 import httpx
@@ -48,6 +47,8 @@ def shown(installation: Installation, tmp_path_factory: pytest.TempPathFactory) 
 
 
 def _fill_project(api: Api) -> None:
+    for project in api.user.get(f"{API}/projects").json()[1:]:
+        assert api.user.post(f"{API}/projects/{project['id']}/merge", json={"into": "Main"}).is_success
     study = {"name": "Rates", "config": CARTPOLE | {"total_steps": 100}, "seeds": [1, 2], "confirm_steps": 200}
     assert api.user.post(f"{API}/studies", json=study).is_success
     blocks = [{"kind": "text", "markdown": "Shown."}]
