@@ -57,7 +57,7 @@ if TYPE_CHECKING:
     from arcadia.records.artifact import Alias
     from arcadia.records.job import StartSet
     from arcadia.records.review import PracticePreview
-    from arcadia.records.run import Change, Finding, LogLine, RunForecast
+    from arcadia.records.run import BulkAction, Change, Finding, LogLine, RunForecast
     from arcadia.records.server import (
         Alert,
         AlertDelivery,
@@ -106,6 +106,7 @@ __all__ = [
     "AsyncSignInSession",
     "AsyncStudy",
     "AuditEntry",
+    "BulkAction",
     "Calibration",
     "Change",
     "Checkpoint",
@@ -186,7 +187,7 @@ _NAMES_OF_MODULES = {
     "arcadia.records.server": "Alert AlertDelivery ExecutorChoice Health MovedItems Preset SavedView Worker",
     "arcadia.records.account": "AuditEntry PersonGroup ProjectMember",
     "arcadia.records.artifact": "Alias",
-    "arcadia.records.run": "Change Finding LogLine RunForecast",
+    "arcadia.records.run": "BulkAction Change Finding LogLine RunForecast",
     "arcadia.records.job": "StartSet",
     "arcadia.records.review": "PracticePreview",
     "arcadia.records.study": "StudyPoint StudyPreview",

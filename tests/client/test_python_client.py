@@ -104,6 +104,14 @@ def test_runs_are_grouped(client: Client, finished: Run) -> None:
     assert [run.id for run in client.runs(filter=group.filter)] == [finished.id]
 
 
+def test_an_action_on_many_runs_skips_those_that_do_not_allow_it(client: Client, finished: Run, queued: Run) -> None:
+    paused = client.act("pause", queued.id, finished.id)
+    assert (paused.state, paused.total, paused.done) == ("done", 2, 1)
+    assert paused.skipped == {finished.id: f"Run {finished.id} has already finished."}
+    assert queued.refresh().state == "paused"
+    assert client.act("resume", queued.id, wait=False).total == 1
+
+
 def test_a_queued_run_is_controlled_and_edited(client: Client, queued: Run) -> None:
     with pytest.raises(WaitTimeoutError, match="still queued"):
         queued.wait(timeout=0.2)

@@ -6,14 +6,14 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from arcadia._async.artifacts import AsyncCheckpoint
-from arcadia._async.jobs import AsyncFutures, AsyncReplay, AsyncReview
+from arcadia._async.jobs import WAIT_SECONDS, AsyncFutures, AsyncReplay, AsyncReview
 from arcadia._async.references import find_alias, find_figure, find_run, find_run_ids, find_runs
 from arcadia._async.runs import AsyncRun
 from arcadia._async.transport import AsyncRequests
 from arcadia.errors import NotFoundError
 from arcadia.figures import Figure
 from arcadia.names import RunReference, RunReferences, joined_ids, read_run_page
-from arcadia.records.run import RunForecast, RunGroup
+from arcadia.records.run import BulkAction, RunForecast, RunGroup
 from arcadia.settings import resolve_project
 from arcadia.tables import Comparison
 
@@ -146,6 +146,31 @@ class AsyncRunRequests(AsyncRequests):
             limit=limit,
         )
         return [RunGroup(data) for data in groups["items"]]
+
+    async def act(
+        self,
+        action: str,
+        *runs: RunReferences,
+        tags: Sequence[str] = (),
+        project: str | None = None,
+        wait: bool = True,
+    ) -> BulkAction:
+        """Stop, pause, resume, archive, restore, purge, tag, untag or move many runs.
+
+        Runs that do not allow it, or that you may not change, are skipped. With `wait=False`, return at once, while the
+        server continues.
+        """
+        ids = await find_run_ids(self.transport, runs)
+        body = {"action": action, "ids": ids, "tags": list(tags), "project": project}
+        data = await self.transport.post("/bulk-actions", body)
+        path = f"/bulk-actions/{data['id']}"
+        while wait and data["state"] == "running":
+            data = await self.transport.get(path, wait="finished", timeout=WAIT_SECONDS)
+        skipped: dict[int, str] = {}
+        while len(skipped) < data["skipped"]:
+            page = await self.transport.get(f"{path}/skipped", after=max(skipped, default=0), limit=1_000)
+            skipped |= {each["id"]: each["reason"] for each in page["items"]}
+        return BulkAction({**data, "skipped": skipped})
 
     async def compare(
         self,

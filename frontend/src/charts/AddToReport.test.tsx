@@ -43,6 +43,10 @@ describe("Add to report", () => {
     );
     await userEvent.click(screen.getByRole("button", { name: "Add" }));
     await waitFor(() => expect(onClose).toHaveBeenCalled());
-    expect(server.of("POST /reports")[0]?.body).toEqual({ title: "New report", blocks: [CHART] });
+    expect(server.of("POST /reports")[0]?.body).toEqual({
+      title: "New report",
+      blocks: [CHART],
+      project: "Main",
+    });
   });
 });

@@ -104,16 +104,18 @@ describe("the rules", () => {
   });
 
   it("watch scores of an environment", async () => {
-    const rule = { id: 4, env: "ALE/Pong-v5", score: 18, created_at: TIME };
+    const rule = { id: 4, project: "Main", env: "ALE/Pong-v5", score: 18, created_at: TIME, may_edit: true };
     const { server } = open(
       { "GET /score-rules": [rule], "POST /score-rules": rule, "DELETE /score-rules/4": done },
       "/alerts/rules",
     );
-    await userEvent.click(await screen.findByRole("button", { name: "Remove 18 in ALE/Pong-v5" }));
+    await userEvent.click(await screen.findByRole("button", { name: "Remove 18 in ALE/Pong-v5 of Main" }));
     await userEvent.type(screen.getByLabelText("Score"), "20");
     await userEvent.click(screen.getByRole("button", { name: "Add score" }));
     await waitFor(() =>
-      expect(server.of("POST /score-rules").map(({ body }) => body)).toEqual([{ score: 20, env: null }]),
+      expect(server.of("POST /score-rules").map(({ body }) => body)).toEqual([
+        { score: 20, env: null, project: "Main" },
+      ]),
     );
     expect(server.of("DELETE /score-rules/4")).toHaveLength(1);
   });

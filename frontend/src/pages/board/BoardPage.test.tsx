@@ -16,7 +16,14 @@ function open(
   save?: (asked: Asked) => unknown,
   env: { value: string; runs: number }[] = [],
 ) {
-  let board = { project_id: 2, project: "Maze", panels, version: 3, updated_at: null as string | null };
+  let board = {
+    project_id: 2,
+    project: "Maze",
+    panels,
+    version: 3,
+    updated_at: null as string | null,
+    may_edit: true,
+  };
   const server = serve({
     "GET /projects": [aProjectSummary("Maze")],
     "GET /projects/2/board": () => board,
@@ -73,7 +80,7 @@ it("moves, copies, resizes and removes a chart, each based on the version before
     const { panels, version } = body as { panels: BoardPanel[]; version: number };
     versions.push(version);
     sent = panels;
-    return { project_id: 2, project: "Maze", panels, version: version + 1, updated_at: null };
+    return { project_id: 2, project: "Maze", panels, version: version + 1, updated_at: null, may_edit: true };
   });
   await userEvent.click(await screen.findByRole("button", { name: "Edit board" }));
   const act = async (chart: string, action: string) => {

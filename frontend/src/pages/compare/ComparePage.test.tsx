@@ -105,6 +105,7 @@ describe("the compared runs", () => {
       "/compare/verdict",
       "/figures/calibrations",
       "/metric-catalog",
+      "/projects",
     ]);
   });
 
