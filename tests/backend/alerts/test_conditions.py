@@ -9,6 +9,7 @@ import pytest
 
 from arcadia_backend.alerts.service import ConditionChecker
 from arcadia_backend.database.engine import Database
+from arcadia_backend.database.scope import BACKEND, switch_to
 from arcadia_backend.database.tables import Run
 from tests.backend.alerts.conftest import Alerts
 from tests.backend.archives.conftest import Archives
@@ -176,6 +177,7 @@ def test_two_backends_raise_one_alert(api: Api, alerts: Alerts, database: Databa
 
     def check() -> None:
         both.wait()
+        switch_to(BACKEND)
         ConditionChecker(database, alerts.settings).check()
 
     threads = [threading.Thread(target=check) for _ in range(2)]

@@ -8,6 +8,7 @@ from sqlalchemy import select, text
 from sqlalchemy.exc import DBAPIError
 
 from arcadia_backend.database.engine import Database, after_commit
+from arcadia_backend.database.scope import BACKEND, switch_to
 from arcadia_backend.database.tables import LogLine, Run
 
 
@@ -55,6 +56,7 @@ def test_callbacks_run_once_the_rows_can_be_read(database: Database) -> None:
 
 def test_many_threads_can_write_at_once(database: Database) -> None:
     def write(number: int) -> None:
+        switch_to(BACKEND)
         for _ in range(10):
             with database.write() as session:
                 session.add(a_run(f"thread {number}"))

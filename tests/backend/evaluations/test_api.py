@@ -8,6 +8,7 @@ from sqlalchemy import delete
 from sqlalchemy.orm import Session
 
 from arcadia_backend import jobs
+from arcadia_backend.accounts.audit import AUDITED
 from arcadia_backend.database.tables import Job, Run
 from arcadia_backend.evaluations import service
 from arcadia_backend.web.lookup import find_run
@@ -264,7 +265,7 @@ def test_an_evaluation_removed_by_a_concurrent_request_is_not_found(
     asked = api.evaluate(trained(api))["id"]
 
     def lock_late(session: Session, run_id: int, *, lock: bool = False) -> Run:
-        session.execute(delete(Job).execution_options(synchronize_session=False))
+        session.execute(delete(Job).execution_options(synchronize_session=False, **AUDITED))
         return find_run(session, run_id, lock=lock)
 
     monkeypatch.setattr(jobs, "find_run", lock_late)

@@ -8,6 +8,7 @@ import pytest
 from fastapi import FastAPI
 from fastapi.testclient import TestClient
 
+from arcadia_backend.database.scope import BACKEND, switch_to
 from arcadia_backend.studies import planning, service
 from arcadia_backend.studies.figures import omega_squared
 from tests.backend.studies.conftest import RATES, Studies
@@ -85,7 +86,7 @@ def test_runs_are_created_once_despite_backend_restarts(app: FastAPI) -> None:
                 scheduler.run_once()
             if studies.read(study_id)["state"] == "finished":
                 break
-            with ThreadPoolExecutor(3) as pool:
+            with ThreadPoolExecutor(3, initializer=switch_to, initargs=(BACKEND,)) as pool:
                 list(pool.map(lambda _: scheduler.run_once(), range(3)))  # noqa: B023 - it ends before the next round
     wanted = {(method, rate, seed) for method in ("paac", "a3c", "ga3c") for rate in RATES for seed in range(1, 4)}
     assert (len(trained), set(trained)) == (27, wanted)
@@ -95,7 +96,7 @@ def test_concurrent_schedulers_create_each_run_once(studies: Studies) -> None:
     study = studies.start(max_concurrent_runs=1)
     for _ in range(6):
         studies.train()
-        with ThreadPoolExecutor(4) as pool:
+        with ThreadPoolExecutor(4, initializer=switch_to, initargs=(BACKEND,)) as pool:
             list(pool.map(lambda _: studies.schedule(), range(4)))
         counted = states_of(studies.read(study["id"]))
         assert counted.get("queued", 0) <= 1

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from arcadia_backend.database.scope import BACKEND, switch_to
 from arcadia_backend.studies import service
 from tests.backend.studies.conftest import Studies
 from tests.backend.studies.test_verdicts import alerts_of
@@ -106,7 +107,7 @@ def test_seeds_without_a_score_count_towards_the_limit(studies: Studies) -> None
 def test_seeds_are_added_once_by_concurrent_schedulers(studies: Studies) -> None:
     study = studies.start(**{**UNTIL, "max_concurrent_runs": 1})
     while studies.train(by_rate):
-        with ThreadPoolExecutor(4) as pool:
+        with ThreadPoolExecutor(4, initializer=switch_to, initargs=(BACKEND,)) as pool:
             list(pool.map(lambda _: studies.schedule(), range(4)))
     assert decisions_of(studies.read(study["id"])) == [("decided", 1, 5), ("decided", None, 5)]
     assert studies.api.user.get("/api/v1/runs", params={"study": study["id"]}).json()["total"] == 10
