@@ -104,6 +104,37 @@ def test_the_settings_of_earlier_runs_are_copied(empty: Settings) -> None:
     database.close()
 
 
+def test_earlier_rows_get_an_owner(empty: Settings) -> None:
+    engine = migration_engine(empty.resolved_database_url)
+    time = "2026-01-02 00:00:00+00:00"
+    rows = (
+        f"INSERT INTO projects (id, name, name_key, text, created_at) VALUES (7, 'Maze', 'maze', '', '{time}')",  # noqa: S608
+        f"INSERT INTO score_rules (id, env, score, created_at) VALUES (4, 'ALE/Pong-v5', 18, '{time}')",  # noqa: S608
+    )
+    sets = {1: "paac of run 3 at step 1,000, decision 2 of replay 5 by episodes", 2: "Ana, three games"}
+    with engine.begin() as connection:
+        config = alembic_config()
+        config.attributes["connection"] = connection
+        command.upgrade(config, "0048")
+        for statement in rows:
+            connection.execute(text(statement))
+        run = {"id": 3, "name": "a", "algorithm": "paac", "env": "ALE/Pong-v5", "config": {}, "project_id": 7}
+        connection.execute(insert(Run), [run])
+        for number, source in sets.items():
+            columns = "id, env, name, player, source, emulator, points, sha256, bytes, content, created_at"
+            values = f":id, 'ALE/Pong-v5', :name, 'agent', :source, 'x', 1, :name, 1, '', '{time}'"
+            stored = {"id": number, "name": str(number), "source": source}
+            connection.execute(text(f"INSERT INTO start_sets ({columns}) VALUES ({values})"), stored)  # noqa: S608
+    engine.dispose()
+    migrate(empty)
+    with engine.begin() as connection:
+        owners = connection.execute(text("SELECT id, project_id FROM start_sets ORDER BY id")).all()
+        assert [tuple(row) for row in owners] == [(1, 7), (2, 1)]
+        rules = connection.execute(text("SELECT project_id, score FROM score_rules ORDER BY project_id")).all()
+        assert [tuple(row) for row in rules] == [(1, 18.0), (7, 18.0)]
+    engine.dispose()
+
+
 def test_migrations_can_be_undone(empty: Settings) -> None:
     migrate(empty)
     engine = migration_engine(empty.resolved_database_url)
