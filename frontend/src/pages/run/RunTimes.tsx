@@ -70,14 +70,14 @@ export function RunTimes({ run }: { run: Run }) {
           <>
             <dt>Started from</dt>
             <dd>
-              {run.parent?.run_id ? (
+              {!run.parent && "scratch"}
+              {run.parent?.run_id === null && `a run of another project${startStep(run.parent)}`}
+              {run.parent?.run_id && (
                 <Anchor component={Link} to={`/runs/${run.parent.run_id}`} size="sm">
                   run {run.parent.run_id}
+                  {startStep(run.parent)}
                 </Anchor>
-              ) : (
-                (run.parent && "a run of another project") || "scratch"
               )}
-              {run.parent?.step != null && ` at ${short(run.parent.step, "steps")}`}
             </dd>
           </>
         )}
@@ -100,3 +100,6 @@ function ReportedFacts({ run }: { run: Run }) {
     </>
   );
 }
+
+const startStep = ({ step }: NonNullable<Run["parent"]>) =>
+  step === null ? "" : ` at ${short(step, "steps")}`;
