@@ -24,7 +24,13 @@ _IDS_OF = {"runs": "run", "studies": "study", "reports": "report"}
 
 RunIds = Annotated[
     str,
-    Query(alias="runs", description="Run ids and ranges, separated by commas, such as 1,2,7-12.", max_length=10_000),
+    Query(
+        alias="runs",
+        description="Run ids and ranges, separated by commas, such as 1,2,7-12.",
+        max_length=10_000,
+        # Described only, because the parser has a better message.
+        json_schema_extra={"pattern": "^[0-9, -]*$"},
+    ),
 ]
 
 GroupBy = Annotated[
