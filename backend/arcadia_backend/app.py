@@ -68,8 +68,8 @@ from arcadia_backend.reported.routes import router as reported
 from arcadia_backend.reports.routes import router as reports
 from arcadia_backend.reports.routes import shared_router as shared
 from arcadia_backend.reviews import router as reviews
-from arcadia_backend.runs.bulk import BulkActionThread
 from arcadia_backend.runs.bulk import router as bulk_actions
+from arcadia_backend.runs.bulk_thread import BulkActionThread
 from arcadia_backend.runs.routes import router as runs
 from arcadia_backend.runs.table_export import router as run_table
 from arcadia_backend.saliency import router as saliency

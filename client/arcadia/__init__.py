@@ -55,9 +55,9 @@ if TYPE_CHECKING:
     from arcadia.figures import Figure
     from arcadia.records.account import AuditEntry, PersonGroup, ProjectMember
     from arcadia.records.artifact import Alias
-    from arcadia.records.job import StartSet
+    from arcadia.records.job import BulkAction, StartSet
     from arcadia.records.review import PracticePreview
-    from arcadia.records.run import BulkAction, Change, Finding, LogLine, RunForecast
+    from arcadia.records.run import Change, Finding, LogLine, RunForecast
     from arcadia.records.server import (
         Alert,
         AlertDelivery,
@@ -187,8 +187,8 @@ _NAMES_OF_MODULES = {
     "arcadia.records.server": "Alert AlertDelivery ExecutorChoice Health MovedItems Preset SavedView Worker",
     "arcadia.records.account": "AuditEntry PersonGroup ProjectMember",
     "arcadia.records.artifact": "Alias",
-    "arcadia.records.run": "BulkAction Change Finding LogLine RunForecast",
-    "arcadia.records.job": "StartSet",
+    "arcadia.records.run": "Change Finding LogLine RunForecast",
+    "arcadia.records.job": "BulkAction StartSet",
     "arcadia.records.review": "PracticePreview",
     "arcadia.records.study": "StudyPoint StudyPreview",
     "arcadia.reporting.initialization": "init",

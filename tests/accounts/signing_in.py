@@ -20,7 +20,7 @@ def stranger(client: TestClient) -> TestClient:
 def create_first(client: TestClient, name: str = "Ana") -> dict[str, Any]:
     """Create the first account, with which the client signs in."""
     # Tests share the application, and send tokens that have ended.
-    client.app.state.user_token_limit._times.clear()  # type: ignore[attr-defined]
+    client.app.state.credentials.limit._times.clear()  # type: ignore[attr-defined]
     body = {"name": name, "email": address(name), "password": PASSWORD}
     person: dict[str, Any] = read(client.post(f"{API}/people/first", json=body), 201)
     return person

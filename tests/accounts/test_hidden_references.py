@@ -97,7 +97,7 @@ def test_a_deleted_parent_keeps_its_number(crossed: Lab) -> None:
     assert run["parent"]["run_id"] == HIDDEN
 
 
-@pytest.mark.parametrize("path", ["workers", "executors", "alert-rules", "score-rules"])
+@pytest.mark.parametrize("path", ["workers", "executors", "alert-rules"])
 def test_the_installation_is_hidden_from_people_without_a_role(crossed: Lab, path: str) -> None:
     refused = read(crossed.client("stranger").get(f"{API}/{path}"), 403)["detail"]
     assert refused == "You need the role viewer in a project for this. Who can give it to you: Root."

@@ -99,8 +99,9 @@ def test_a_page_gives_no_orders_after_its_role_has_become_viewer(lab: Lab) -> No
         await asyncio.sleep(0)
         await run_in_threadpool(set_role, lab, "editor", Role.VIEWER)
         async with asyncio.timeout(PATIENCE_SECONDS):
-            while rights.may_order:
+            while rights.may_order and not task.done():
                 await asyncio.sleep(0.01)
+        assert not task.done(), task.exception()
         task.cancel()
 
     lab.portal.call(until_ended)

@@ -101,6 +101,8 @@ def _texts(session: Any, model: Any) -> Iterator[str]:
 
 def walk(lab: Lab, callers: Sequence[str], *methods: str) -> Iterator[Step]:
     """Send the request of each route as each caller, and undo its changes."""
+    # Only requests must change rows.
+    lab.app.state.bulk_action_thread.stop()
     rows = Rows(lab)
     before = rows.all()
     listed = [door for door in doors(lab, *methods) if door.method not in ("SOCKET", "ANY", "HEAD")]

@@ -64,7 +64,7 @@ def person(request: pytest.FixtureRequest, browser: Browser, installation: Insta
     """Yield a role and the page of a person who has it and has signed in."""
     request.getfixturevalue("shown")
     with open_page(browser, installation.port) as page:
-        page.set_default_timeout(6_000)
+        page.set_default_timeout(30_000)
         page.goto("/")
         page.get_by_role("textbox", name="E-mail address").fill(f"{request.param}@example.org")
         page.get_by_role("textbox", name="Password").fill(PASSWORD)
@@ -106,7 +106,7 @@ def test_a_run_and_what_belongs_to_it(person: tuple[str, Page], shown: Showcase)
     offers(person, "Change settings", "Run this again", "Launch again", "Move to project")
     expect(page.get_by_role("menuitem", name="Export run")).to_be_enabled()
     page.goto(f"/runs/{shown.finished}/checkpoints")
-    expect(page.get_by_role("table", name="Table of checkpoints")).to_be_visible()
+    expect(page.get_by_role("group", name="Table of checkpoints")).to_be_visible()
     offers(person, "Fork from")
     open_menu(page, "Actions for the checkpoint")
     offers(person, "Evaluate", "Calibrate", "Record replay", "Pin|Unpin", "Set alias")
@@ -133,7 +133,7 @@ def test_the_run_table_with_a_selection(person: tuple[str, Page]) -> None:
     offers(person, r"Archive [1-9]", r"Tag [1-9]", r"Move [1-9]")
     page.get_by_role("button", name="Views").click()
     page.get_by_role("menuitem", name="Best").click()
-    page.get_by_role("button", name="Best").click()
+    page.get_by_role("button", name="View: Best").click()
     offers(person, "Save as", "Rename", "Delete")
 
 

@@ -13,7 +13,8 @@ from arcadia._async.transport import AsyncRequests
 from arcadia.errors import NotFoundError
 from arcadia.figures import Figure
 from arcadia.names import RunReference, RunReferences, joined_ids, read_run_page
-from arcadia.records.run import BulkAction, RunForecast, RunGroup
+from arcadia.records.job import BulkAction
+from arcadia.records.run import RunForecast, RunGroup
 from arcadia.settings import resolve_project
 from arcadia.tables import Comparison
 

@@ -309,3 +309,31 @@ class StartSet(Record):
 
     def __repr__(self) -> str:
         return f"<StartSet {self.id} {self.name!r} of {self.env}: {self.points} points>"
+
+
+class BulkAction(Record):
+    """An action on many runs."""
+
+    id: int
+    """Its id."""
+
+    action: str
+    """The action, such as stop."""
+
+    state: str
+    """running, done or cancelled."""
+
+    total: int
+    """Number of runs."""
+
+    done: int
+    """Number of changed runs."""
+
+    skipped: dict[int, str]
+    """Why runs were skipped, by their ids."""
+
+    message: str | None
+    """Why the server ended it early."""
+
+    def __repr__(self) -> str:
+        return f"<BulkAction {self.id} {self.action}: {self.done} of {self.total} done, {len(self.skipped)} skipped>"
