@@ -332,11 +332,11 @@ def announce(session: Session, job: Job, state: JobState | Literal["removed"] | 
     notice = {
         "id": job.id,
         "run_id": job.run_id,
-        "project_id": job.project_id,
         "kind": job.kind,
         "state": state or job.state,
         "done": job.done,
         "total": job.total,
+        **({} if job.project_id is None else {"project_id": job.project_id}),
     }
     after_commit(session, lambda: publish("job.changed", notice))
     if job.run_id is None or job.kind == "play":

@@ -7,6 +7,7 @@ from sqlalchemy import delete, func, update
 from sqlalchemy.orm import Session
 
 from arcadia_backend import recordings
+from arcadia_backend.accounts.audit import AUDITED
 from arcadia_backend.config import Settings
 from arcadia_backend.database.engine import Database
 from arcadia_backend.database.tables import Job, Replay, Run
@@ -152,7 +153,7 @@ def test_a_recording_removed_by_a_concurrent_request_is_not_found(
     asked = ask(api, run)["id"]
 
     def lock_late(session: Session, run_id: int, *, lock: bool = False) -> Run:
-        session.execute(delete(Job).execution_options(synchronize_session=False))
+        session.execute(delete(Job).execution_options(synchronize_session=False, **AUDITED))
         return find_run(session, run_id, lock=lock)
 
     monkeypatch.setattr(lookup, "find_run", lock_late)

@@ -39,7 +39,8 @@ def shown(installation: Installation, tmp_path_factory: pytest.TempPathFactory) 
         assert api.user.post(f"{API}/people/first", json=first).is_success
         for role in ("editor", "viewer"):
             invited = {"name": role, "email": f"{role}@example.org", "project": "Main", "role": role}
-            secret = api.user.post(f"{API}/people", json=invited).json()["path"].partition("#")[2]
+            [link] = api.user.post(f"{API}/people", json=invited).raise_for_status().json()
+            secret = link["path"].partition("#")[2]
             with httpx.Client(base_url=f"http://127.0.0.1:{installation.port}", trust_env=False) as client:
                 chosen = {"secret": secret, "password": PASSWORD}
                 assert client.post(f"{API}/session/password", json=chosen).is_success

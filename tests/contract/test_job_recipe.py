@@ -46,7 +46,7 @@ class GreetingEvent(_Event):
     ("workers/arcadia_workers/trainer/job.py", '    "recording": record_episode', '    "greeting": greet,\n'),
     (
         "backend/arcadia_backend/database/tables/jobs.py",
-        "class StartSet(Base)",
+        "class StartSet(InProject, Base)",
         'class Greeting(JobResult):\n    """A greeting."""\n\n    __tablename__ = "greetings"\n\n\n',
     ),
     ("backend/arcadia_backend/__init__.py", "    calibrations, changes", "    greetings\n"),

@@ -224,7 +224,7 @@ def _name_authors(session: Session, _context: UOWTransaction, _instances: object
         column = _AUTHORS.get(type(row))
         if column is not None and row.person_id is None:
             row.person_id = scope.person_id
-            setattr(row, column, scope.name[:100])
+            setattr(row, column, scope.name[:100] or None)
 
 
 @event.listens_for(Session, "after_flush")

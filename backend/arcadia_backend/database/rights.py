@@ -284,9 +284,9 @@ def check_changes(session: Session, _context: UOWTransaction, _instances: object
         changed = [*session.new, *session.deleted, *(each for each in session.dirty if session.is_modified(each))]
         rows = [(item, *_row_of(item)) for item in changed]
     # A new part of another new row gets its key within the flush.
-    late = [item for item, table, values in rows if item in session.new and _may_get_key(table, values)]
-    session.info[_UNDECIDED] = late
-    _check_rows(session, [(table, values) for item, table, values in rows if item not in late])
+    late = {id(item): item for item, table, values in rows if item in session.new and _may_get_key(table, values)}
+    session.info[_UNDECIDED] = [*late.values()]
+    _check_rows(session, [(table, values) for item, table, values in rows if id(item) not in late])
 
 
 @event.listens_for(Session, "after_flush")

@@ -232,7 +232,7 @@ def act(session: Session, study: Study, action: SteerAction) -> Sequence[Run]:
         _set_running(study)
         if (scope := current()).person_id is not None:
             # Its next runs are launched with the rights of this person.
-            study.person_id, study.started_by = scope.person_id, scope.name[:100]
+            study.person_id, study.started_by = scope.person_id, scope.name[:100] or None
     else:
         study.state = "paused" if action == "pause" else "stopped"
         study.finished_at = utc_now() if action == "stop" else None

@@ -111,7 +111,7 @@ def check_installation(request: HTTPConnection) -> None:
 def describe_access(document: dict[str, Any]) -> dict[str, Any]:
     """Add the credentials that each operation needs to an OpenAPI document, from the list of doors."""
     document["components"]["securitySchemes"] = {
-        "token": {"type": "http", "scheme": "bearer", "description": "A token of a person, or ARCADIA_TOKEN."},
+        "user": {"type": "http", "scheme": "bearer", "description": "A token of a person, or ARCADIA_TOKEN."},
         "session": {"type": "apiKey", "in": "cookie", "name": COOKIE, "description": "Set by POST /session."},
         "worker": {
             "type": "http",
@@ -120,7 +120,7 @@ def describe_access(document: dict[str, Any]) -> dict[str, Any]:
         },
     }
     # The empty entry is for the owner of a server without accounts.
-    users: list[dict[str, list[str]]] = [{"token": []}, {"session": []}, {}]
+    users: list[dict[str, list[str]]] = [{"user": []}, {"session": []}, {}]
     needed: dict[Right, list[dict[str, list[str]]]] = {
         Right.PUBLIC: [],
         Right.WORKER: [{"worker": []}],

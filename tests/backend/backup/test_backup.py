@@ -204,7 +204,7 @@ def test_restoring_never_overwrites_reports_or_start_sets(saved: Path, app: Fast
     with started(app, elsewhere) as other:
         other.import_starts(start_set("human", 100), "Mine")
         other.user.post("/api/v1/reports", json={"title": "Mine"}).raise_for_status()
-    with pytest.raises(RefusedError, match=r"The database already has 1 start sets, 1 reports, and .* has 0 files"):
+    with pytest.raises(RefusedError, match=r"The database already has 1 reports, 1 start sets, and .* has 0 files"):
         restore(elsewhere, saved)
     with started(app, elsewhere) as other:
         assert [each["name"] for each in other.user.get("/api/v1/start-sets").json()] == ["Mine"]

@@ -95,6 +95,7 @@ def visitor(client: TestClient, stack: ExitStack) -> Visitor:
 def guarded(app: FastAPI, settings: Settings, client: TestClient) -> TestClient:
     """Return a client of the same application, which now requires a token."""
     app.state.settings = settings.model_copy(update={"token": SecretStr(TOKEN)})
+    app.state.credentials._token = TOKEN
     return client
 
 

@@ -224,6 +224,7 @@ def test_link_works_without_signing_in(api: Api, client: TestClient) -> None:
     # From now on, the API requires a token from users, and this client does not have it.
     settings = client.app.state.settings  # type: ignore[attr-defined]
     client.app.state.settings = settings.model_validate({**settings.model_dump(), "token": "user-secret"})  # type: ignore[attr-defined]
+    client.app.state.credentials._token = "user-secret"  # type: ignore[attr-defined]
     for place in ("", "/blocks/0", "/blocks/1", f"/files/{replay['file_id']}"):
         assert client.get(f"/api/v1/shared/{token}{place}").status_code == 200, place
     assert client.get(f"/api/v1/shared/{token}/blocks/0").json()["figure"]["data"]

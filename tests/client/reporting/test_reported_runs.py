@@ -126,7 +126,8 @@ def test_a_script_without_a_role_stops_uploading_and_says_why(backend: Backend, 
     with httpx.Client(base_url=f"{backend.url}/api/v1") as ana, httpx.Client(base_url=f"{backend.url}/api/v1") as bo:
         first = {"name": "Ana", "email": "ana@example.org", "password": secret}
         ana.post("/people/first", json=first).raise_for_status()
-        invited = ana.post("/people", json={"name": "Bo", "email": "bo@example.org"}).raise_for_status().json()
+        body = {"people": [{"name": "Bo", "email": "bo@example.org"}]}
+        [invited] = ana.post("/people", json=body).raise_for_status().json()
         link = {"secret": invited["path"].partition("#")[2], "password": secret}
         bo.post("/session/password", json=link).raise_for_status()
         token = bo.post("/tokens", json={"name": "script", "scopes": ["log"]}).raise_for_status().json()["secret"]
