@@ -157,7 +157,7 @@ def administer(api: Api) -> None:
 
 def test_a_person_without_a_role_learns_who_can_give_one(page: Page, api: Api) -> None:
     administer(api)
-    body = {"people": [{"name": "Cy", "email": "cy@example.org"}]}
+    body = {"people": [{"name": "Flo", "email": "flo@example.org"}]}
     [invited] = api.user.post("/api/v1/people", json=body).raise_for_status().json()
     page.goto(invited["path"])
     page.get_by_role("textbox", name="Password").fill(PASSWORD)
@@ -171,7 +171,7 @@ def test_a_person_without_a_role_learns_who_can_give_one(page: Page, api: Api) -
         expect(page.get_by_role("link", name="Launch run")).to_have_count(0)
         expect(page.get_by_role("button", name=re.compile("Start"))).to_have_count(0)
     page.get_by_role("link", name="Open your account").click()
-    expect(page.get_by_role("heading", name="Cy")).to_be_visible()
+    expect(page.get_by_role("heading", name="Flo")).to_be_visible()
 
     # With a role, the pages open without a reload.
     api.user.post("/api/v1/projects", json={"name": "Chess"}).raise_for_status()
@@ -179,12 +179,12 @@ def test_a_person_without_a_role_learns_who_can_give_one(page: Page, api: Api) -
     [chess] = [each["id"] for each in api.user.get("/api/v1/projects").json() if each["name"] == "Chess"]
     page.goto(f"/runs/{run}")
     expect(nothing).to_be_visible()
-    member = {"email": "cy@example.org", "role": "viewer"}
+    member = {"email": "flo@example.org", "role": "viewer"}
     members = api.user.post(f"/api/v1/projects/{chess}/members", json=member).raise_for_status().json()
     expect(page.get_by_role("heading", name="run of Chess")).to_be_visible()
 
     # The page of a person whose role ends says so.
-    [role] = [each["id"] for each in members["items"] if each["person"]["name"] == "Cy"]
+    [role] = [each["id"] for each in members["items"] if each["person"]["name"] == "Flo"]
     api.user.delete(f"/api/v1/projects/{chess}/members/{role}").raise_for_status()
     page.get_by_role("tab", name="Log").click()
     page.goto("/studies")
