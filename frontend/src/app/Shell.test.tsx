@@ -258,12 +258,12 @@ describe("a person without a role", () => {
   const session = { "GET /session": { required: true, signed_in: true } };
 
   it("sees who can give one on every page, and no button that is refused", async () => {
-    open({ ...session, "GET /account": none }, "/workers");
+    open({ ...session, "GET /account": none, "GET /projects": [] }, "/workers");
     expect(await screen.findByRole("heading", { name: "You have no role yet" })).toBeTruthy();
     const names = screen.getByRole("list", { name: "Administrators" });
     expect(names.textContent).toBe("AnaCy");
     expect(screen.queryByText("All workers")).toBeNull();
-    expect(screen.queryByRole("link", { name: "Launch run" })).toBeNull();
+    await waitFor(() => expect(screen.queryByRole("link", { name: "Launch run" })).toBeNull());
   });
 
   it("learns that the last role has ended, and gets the pages back with a new one", async () => {
