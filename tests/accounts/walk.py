@@ -104,6 +104,7 @@ def walk(lab: Lab, callers: Sequence[str], *methods: str) -> Iterator[Step]:
     """Send the request of each route as each caller, and undo its changes."""
     # Only requests must change rows.
     lab.app.state.bulk_action_thread.stop()
+    lab.app.state.study_scheduler.stop()
     rows = Rows(lab)
     before = rows.all()
     listed = [door for door in doors(lab, *methods) if door.method not in ("SOCKET", "ANY", "HEAD")]
@@ -135,8 +136,10 @@ def _step(lab: Lab, rows: Rows, before: list[dict[str, list[str]]], door: Door, 
             problems.append(f"shows {side.secret}")
     if rows.version() != version:
         parts = ("the own project", "the other project", "the installation")
-        is_own_account = door.path.startswith((f"{API}/account", f"{API}/session"))
-        may_write = (own or 0) >= Role.EDITOR, (other or 0) >= Role.EDITOR, caller in ADMINISTRATORS or is_own_account
+        # People change their own account. Administrators of a project add the people whom they invite.
+        adds_people = door.path.endswith("/invitations") and own == Role.ADMINISTRATOR
+        may_change_people = adds_people or door.path.startswith((f"{API}/account", f"{API}/session"))
+        may_write = (own or 0) >= Role.EDITOR, (other or 0) >= Role.EDITOR, caller in ADMINISTRATORS or may_change_people
         for part, allowed, old, new in zip(parts, may_write, prepared_rows, rows.all(), strict=True):
             if changed := [] if allowed else [name for name in old if old[name] != new[name]]:
                 problems.append(f"changes {', '.join(changed)} of {part}")

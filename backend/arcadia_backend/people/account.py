@@ -87,7 +87,7 @@ def _proofs(session: Session, person: tables.Person, settings: Settings) -> list
 
 @router.patch("/account")
 def edit_account(db: Db, settings: CurrentSettings, changes: schemas.EditAccount) -> schemas.Account:
-    """Change your name. Nobody else may have it, or one that looks like it."""
+    """Change your name. Names that look alike are refused."""
     with db.write() as session:
         people.change(session, own_account(session), name=changes.name)
     return read_account(db, settings)

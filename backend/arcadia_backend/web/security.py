@@ -70,7 +70,7 @@ class OtherInstallation(Problem):
 
 # As arcadia.version.user_agent writes it.
 _CLIENT = re.compile(r"arcadia-client/\S{1,50} \((CLI|Python client|MCP)(?:; ([\w.?@-]{1,81}))?\)", re.ASCII)
-# The key of the ASGI scope with the actor of a request, also of one that this process makes for a caller.
+# Key of the ASGI scope with the actor, also in requests that this process makes for a caller.
 ACTING = "arcadia.acting"
 
 
