@@ -138,8 +138,8 @@ def _step(lab: Lab, rows: Rows, before: list[dict[str, list[str]]], door: Door, 
         parts = ("the own project", "the other project", "the installation")
         # People change their own account. Administrators of a project add the people whom they invite.
         adds_people = door.path.endswith("/invitations") and own == Role.ADMINISTRATOR
-        may_change_people = adds_people or door.path.startswith((f"{API}/account", f"{API}/session"))
-        may_write = (own or 0) >= Role.EDITOR, (other or 0) >= Role.EDITOR, caller in ADMINISTRATORS or may_change_people
+        people = adds_people or door.path.startswith((f"{API}/account", f"{API}/session"))
+        may_write = (own or 0) >= Role.EDITOR, (other or 0) >= Role.EDITOR, caller in ADMINISTRATORS or people
         for part, allowed, old, new in zip(parts, may_write, prepared_rows, rows.all(), strict=True):
             if changed := [] if allowed else [name for name in old if old[name] != new[name]]:
                 problems.append(f"changes {', '.join(changed)} of {part}")
