@@ -4,7 +4,7 @@ import { useState } from "react";
 import { reportsQuery, useAddBlock, useCreateReport } from "@/api/reports";
 import type { ReportBlock } from "@/api/types";
 import { notifyDone } from "@/ui/notify";
-import { useUsualProject } from "@/ui/useUsualProject";
+import { useUsualProject } from "@/ui/currentProject";
 import { QueryError } from "@/ui/QueryError";
 
 const NEW = "new";

@@ -1,7 +1,8 @@
 import { readLocalStorageValue, useLocalStorage } from "@mantine/hooks";
+import { useQuery } from "@tanstack/react-query";
 import { useEffect } from "react";
 import { matchPath, useLocation, useNavigate, useSearchParams } from "react-router";
-import { isSameProject } from "@/api/projects";
+import { isSameProject, MAIN_PROJECT, projectsQuery } from "@/api/projects";
 
 /** URL parameter with the name of the current project. It is empty for all projects. */
 export const PROJECT_PARAM = "project";
@@ -50,6 +51,16 @@ export function useCurrentProject(): string | null {
   const [params] = useSearchParams();
   const [remembered] = useRememberedProject();
   return (projectOfPage(pathname) ?? params.get(PROJECT_PARAM) ?? remembered) || null;
+}
+
+/** Return the project for new things: the current one, Main, or the first that the caller may edit. */
+export function useUsualProject(): string {
+  const current = useCurrentProject();
+  const { data = [] } = useQuery(projectsQuery);
+  const offered = data.filter(({ may_edit }) => may_edit).map(({ name }) => name);
+  const wanted = [current ?? MAIN_PROJECT, MAIN_PROJECT];
+  const found = wanted.map((name) => offered.find((each) => isSameProject(each, name)));
+  return found.find((name) => name !== undefined) ?? offered[0] ?? current ?? MAIN_PROJECT;
 }
 
 /** Return a function that chooses the current project. It opens the runs if the page does not show projects. */

@@ -20,7 +20,7 @@ import type { AlertRule, ScoreRule } from "@/api/types";
 import { score } from "@/ui/format";
 import { ProjectSelect } from "@/ui/ProjectSelect";
 import { QueryError } from "@/ui/QueryError";
-import { useUsualProject } from "@/ui/useUsualProject";
+import { useUsualProject } from "@/ui/currentProject";
 import classes from "./alerts.module.css";
 
 /** Which alerts are raised. */

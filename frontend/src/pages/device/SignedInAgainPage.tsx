@@ -6,7 +6,7 @@ export default function SignedInAgainPage() {
   usePageTitle("Signed in again");
   return (
     <EmptyState title="You have signed in again" alone>
-      Close this tab, and return to the one that you came from. What you did there continues.
+      Close this tab. Your action continues in the first tab.
     </EmptyState>
   );
 }

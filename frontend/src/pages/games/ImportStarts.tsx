@@ -7,7 +7,7 @@ import { plural } from "@/ui/format";
 import { notifyDone } from "@/ui/notify";
 import { FormErrors } from "@/ui/FormErrors";
 import { ProjectSelect } from "@/ui/ProjectSelect";
-import { useUsualProject } from "@/ui/useUsualProject";
+import { useUsualProject } from "@/ui/currentProject";
 
 interface ImportStartsProps {
   game: Game;

@@ -15,7 +15,7 @@ import { LaunchForm, type LaunchFormProps } from "./LaunchForm";
 import { inEnvironment, startingPoint, startingPointIn } from "./startingPoint";
 import { studyStart } from "./study";
 import { useVariants } from "@/config-form/useVariants";
-import { useUsualProject } from "@/ui/useUsualProject";
+import { useUsualProject } from "@/ui/currentProject";
 
 /**
  * Page of the launch form. The URL names its starting point:

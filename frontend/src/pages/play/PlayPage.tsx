@@ -7,7 +7,7 @@ import { projectsQuery } from "@/api/projects";
 import { KeptGameReview } from "@/replays/review/KeptGameReview";
 import { KeptGames } from "@/stage/KeptGames";
 import sheet from "@/ui/sheet.module.css";
-import { useUsualProject } from "@/ui/useUsualProject";
+import { useUsualProject } from "@/ui/currentProject";
 import { usePageTitle } from "@/ui/usePageTitle";
 import { LoadedGame } from "./LoadedGame";
 import { PlayStage } from "./PlayStage";

@@ -7,13 +7,12 @@ import { useMayWrite } from "@/api/projects";
 import { reportsQuery, useCreateReport } from "@/api/reports";
 import type { ReportSummary } from "@/api/types";
 import { OpenExamples } from "@/run-actions/OpenExamples";
-import { useCurrentProject } from "@/ui/currentProject";
+import { useCurrentProject, useUsualProject } from "@/ui/currentProject";
 import { DataTable } from "@/ui/DataTable";
 import { EmptyState } from "@/ui/EmptyState";
 import { TimeAgo } from "@/ui/Quantity";
 import { QueryError } from "@/ui/QueryError";
 import { usePageTitle } from "@/ui/usePageTitle";
-import { useUsualProject } from "@/ui/useUsualProject";
 import classes from "./reports.module.css";
 
 /** List of reports. */

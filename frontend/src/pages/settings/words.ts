@@ -66,7 +66,7 @@ function inWords(name: string, value: unknown, facets: AuditFacets): string {
   return JSON.stringify(value);
 }
 
-/** Return the name of a project, also of one that was deleted or is hidden. */
+/** Return the name of a project, even if it is deleted or hidden. */
 export function nameOfProject(id: number | null, { projects }: AuditFacets): string {
   if (id === null) return "Installation";
   return projects.find((each) => each.id === id)?.name || `Project ${id}`;
