@@ -60,7 +60,7 @@ def is_name_taken(session: Session, name: str, but: int | None = None) -> bool:
 
 def _check_name(session: Session, name: str, but: int | None = None) -> None:
     if is_name_taken(session, name, but):
-        message = f"somebody has the name {name!r} already, or one that looks like it. Add a last name or a team"
+        message = f"the name {name!r} is taken, or looks like a taken name. Add a last name or a team"
         raise Invalid(FieldError(field="name", message=message))
 
 

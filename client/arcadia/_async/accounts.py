@@ -88,7 +88,7 @@ class AsyncAccountRequests(AsyncRequests):
         return [AsyncAccessToken(self.transport, data) for data in listed]
 
     async def revoke_all_tokens(self) -> None:
-        """Revoke all of your tokens, also the one that this client sends. They stop working within seconds."""
+        """Revoke all of your tokens, including the token of this client. This takes effect within seconds."""
         await self.transport.delete("/tokens")
 
     async def sessions(self, *, everyone: bool = False) -> list[AsyncSignInSession]:
