@@ -6,7 +6,6 @@ such as a sign-in, and of statements that change many rows. Such a statement on 
 AUDITED, or it is refused.
 """
 
-import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -15,15 +14,16 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from sqlalchemy import Connection, Engine, delete, event, func, insert, inspect, select
-from sqlalchemy.orm import ORMExecuteState, Session, UOWTransaction
+from sqlalchemy.orm import Session, UOWTransaction
 from sqlalchemy.orm.util import identity_key
 
 from arcadia_backend.accounts.roles import ROLE_NAMES, backend_rights
 from arcadia_backend.database import tables
 from arcadia_backend.database.columns import utc_now
+from arcadia_backend.database.limits import changed_tables
 from arcadia_backend.database.ownership import PROJECT_OF, AnyOf, Own, Through
 from arcadia_backend.database.rights import projects_of
-from arcadia_backend.database.scope import Scope, current
+from arcadia_backend.database.scope import Scope, current, is_flushing
 from arcadia_backend.database.tables import AuditEntry, Person
 
 # Longer values are shortened.
@@ -91,7 +91,6 @@ _VERBS: Mapping[tuple[type, str], Callable[[Any], str]] = {
 }
 # Columns with the name of who launched it. They also have a column with the person.
 _AUDITED_TABLES: set[str] = {inspect(model).local_table.name for model in OBJECTS}
-_CHANGED = re.compile(r'\b(?:INSERT\s+INTO|UPDATE|DELETE\s+FROM)\s+"?(\w+)', re.IGNORECASE)
 _AUTHORS = {tables.Run: "launched_by", tables.Study: "started_by", tables.BulkAction: "requested_by"}
 # Their values grant access. An entry says only that they are set.
 _SECRET_FIELDS = ("share_token", "secret")
@@ -252,28 +251,16 @@ def _record_changes(session: Session, _context: UOWTransaction) -> None:
     _insert(session, entries)
 
 
-@event.listens_for(Session, "do_orm_execute")
-def _refuse_unrecorded_rows(state: ORMExecuteState) -> None:
-    # SQLAlchemy sends a list of rows as it sends those of a flush, which the other listener lets through.
-    if state.is_orm_statement and isinstance(state.parameters, list):
-        _refuse_unrecorded(f"UPDATE {getattr(state.statement, 'table', '')}", state.execution_options)
-
-
 @event.listens_for(Engine, "before_cursor_execute")
-def _refuse_unrecorded_statement(
+def _refuse_unrecorded(
     _connection: Connection, _cursor: Any, statement: str, _parameters: Any, context: Any, _executemany: bool
 ) -> None:
-    compiled, options = context.compiled, context.execution_options
+    compiled = context.compiled
     is_read = compiled is not None and compiled.statement.is_select and not compiled.ctes
-    # Statements of a flush have the cache of their mapper.
-    if not is_read and options.get("compiled_cache") is None:
-        _refuse_unrecorded(statement, options)
-
-
-def _refuse_unrecorded(statement: str, options: Mapping[str, Any]) -> None:
-    if options.get("audited") or not _is_recorded(current()):
+    # The other listeners record what a flush changes.
+    if is_read or is_flushing() or context.execution_options.get("audited") or not _is_recorded(current()):
         return
-    if wrong := {*_CHANGED.findall(statement)} & _AUDITED_TABLES:
+    if wrong := changed_tables(statement) & _AUDITED_TABLES:
         raise UnrecordedChangeError(
             f"A statement changes {', '.join(sorted(wrong))} without an entry in the audit log. Add the entry, and run "
             f"the statement with the option AUDITED: {statement[:500]}"

@@ -49,6 +49,11 @@ class Gate:
 _gates: WeakKeyDictionary[Any, Gate] = WeakKeyDictionary()
 
 
+def changed_tables(statement: str) -> set[str]:
+    """Return all tables that a statement changes."""
+    return {*_ADDED.findall(statement), *_CHANGED.findall(statement)}
+
+
 def unlimited_tables(statement: str) -> set[str]:
     """Return the tables that a statement reads more often than it has conditions for."""
     read = Counter(

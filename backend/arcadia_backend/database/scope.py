@@ -66,6 +66,10 @@ class Scope:
             return Role.ADMINISTRATOR
         return None if project is None else self.projects.get(project)
 
+    def can_edit(self, project: int | None) -> bool:
+        """Return True if the actor may change the content of a project."""
+        return "write" in self.scopes and (self.role(project) or 0) >= Role.EDITOR
+
     def projects_as(self, role: Role) -> frozenset[int]:
         """Return the projects in which a limited scope has at least a role."""
         return frozenset(project for project, held in self.projects.items() if held >= role)

@@ -14,7 +14,7 @@ from arcadia_backend.accounts import audit
 from arcadia_backend.accounts.roles import present_scope
 from arcadia_backend.checkpoints.availability import find_chosen
 from arcadia_backend.database import tables
-from arcadia_backend.database.scope import Role, acting_as, current
+from arcadia_backend.database.scope import acting_as, current
 from arcadia_backend.database.tables import Job, Replay, Run
 from arcadia_backend.errors import Conflict, FieldError, Invalid, Problem
 from arcadia_backend.jobs import JobType, row_of_job
@@ -139,7 +139,7 @@ def continue_due(session: Session, practice_id: int) -> Sequence[Run | Job]:
     if job.state != "done" or practice.document is not None or not has_finished(arms, runs_of(session, arms)):
         return []
     scope, run = present_scope(session, practice.person_id), find_run(session, job.require_run_id())
-    if (scope.role(run.project_id) or Role.VIEWER) < Role.EDITOR:
+    if not scope.can_edit(run.project_id):
         reason = "Who started it may no longer launch runs here. An editor can continue the practice."
         jobs.set_state(session, job, "failed", reason)
         after = {"state": "failed", "reason": reason}

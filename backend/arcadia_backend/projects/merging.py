@@ -2,7 +2,8 @@
 
 import secrets
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Callable, Container, Mapping
+from itertools import chain, count
 from typing import Any, cast
 
 from sqlalchemy import CursorResult, select, update
@@ -112,12 +113,19 @@ def _redirect_embeds(session: Session, source: Project, target: Project, keys: M
     )
 
 
+def _free_name(
+    name: str, taken: Container[str], separator: str = " ", key: Callable[[str], str] = lambda name: name
+) -> str:
+    """Return a name, with a number if it is taken."""
+    numbered = (f"{name[:MAX_NUMBERED_NAME]}{separator}{number}" for number in count(2))
+    return next(each for each in chain([name], numbered) if key(each) not in taken)
+
+
 def _move_views(session: Session, source: Project, target: Project) -> None:
     """Move the views. If the target has the name of one, the moved one gets a number."""
     taken = set(session.scalars(select(SavedView.name_key).where(SavedView.project_id == target.id)))
     for view in session.scalars(select(SavedView).where(SavedView.project_id == source.id).order_by(SavedView.id)):
-        names = [view.name, *(f"{view.name[:MAX_NUMBERED_NAME]} {number}" for number in range(2, len(taken) + 3))]
-        view.name = next(name for name in names if name_key(name) not in taken)
+        view.name = _free_name(view.name, taken, key=name_key)
         view.name_key, view.project_id = name_key(view.name), target.id
         taken.add(view.name_key)
     session.flush()
@@ -128,11 +136,7 @@ def _move_artifacts(session: Session, source: Project, target: Project) -> None:
     taken = set(session.scalars(select(Artifact.name).where(Artifact.project_id == target.id)))
     query = select(Artifact).where(Artifact.project_id == source.id).order_by(Artifact.id)
     for artifact in session.scalars(query.with_for_update()).all():
-        names = [
-            artifact.name,
-            *(f"{artifact.name[:MAX_NUMBERED_NAME]}-{number}" for number in range(2, len(taken) + 3)),
-        ]
-        artifact.name = next(name for name in names if name not in taken)
+        artifact.name = _free_name(artifact.name, taken, "-")
         artifact.project_id = target.id
         taken.add(artifact.name)
     session.flush()
@@ -143,8 +147,7 @@ def _move_start_sets(session: Session, source: Project, target: Project) -> None
     query = select(StartSet.env, StartSet.name).where(StartSet.project_id == target.id)
     taken = {(env, name) for env, name in session.execute(query)}
     for stored in session.scalars(select(StartSet).where(StartSet.project_id == source.id).order_by(StartSet.id)).all():
-        names = [stored.name, *(f"{stored.name[:MAX_NUMBERED_NAME]} {number}" for number in range(2, len(taken) + 3))]
-        stored.name = next(name for name in names if (stored.env, name) not in taken)
+        stored.name = _free_name(stored.name, {name for env, name in taken if env == stored.env})
         stored.project_id = target.id
         taken.add((stored.env, stored.name))
     session.flush()

@@ -161,7 +161,7 @@ def start(session: Session, filters: Filters, request: StartBulkAction) -> table
         return _add(session, request.action, request.ids, **columns)
     wanted = select(Run.id).where(*filter_conditions(session, filters))
     if not current().everything:
-        # An INSERT from a SELECT is not limited.
+        # Runs that the caller only sees are listed too, and skipped with the reason.
         wanted = wanted.where(Run.project_id.in_(current().projects))
     if request.exclude:
         wanted = wanted.where(Run.id.not_in(request.exclude))

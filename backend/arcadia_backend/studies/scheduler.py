@@ -13,7 +13,7 @@ from arcadia_backend.accounts.roles import present_scope
 from arcadia_backend.config import Settings
 from arcadia_backend.database.columns import utc_now
 from arcadia_backend.database.engine import Database
-from arcadia_backend.database.scope import BACKEND, Role, acting_as, current
+from arcadia_backend.database.scope import BACKEND, acting_as, current
 from arcadia_backend.database.tables import Attempt, Measurement, Run, Study
 from arcadia_backend.doorbell import Doorbell
 from arcadia_backend.errors import NotFound
@@ -165,7 +165,7 @@ class StudyScheduler:
 
     def _schedule(self, study: Study) -> None:
         """Schedule a study with the present rights of the person who runs it. Pause it once these are gone."""
-        if (current().role(study.project_id) or Role.VIEWER) < Role.EDITOR:
+        if not current().can_edit(study.project_id):
             with acting_as(BACKEND), self._database.write() as session, suppress(NotFound):
                 service.pause_without_right(session, find_study(session, study.id, lock=True))
             return

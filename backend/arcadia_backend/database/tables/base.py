@@ -7,7 +7,7 @@ from sqlalchemy import BigInteger, Index, Integer, MetaData, String, text
 from sqlalchemy.orm import DeclarativeBase, Mapped
 
 from arcadia_backend.database.columns import Json, Number, Numbers, UtcDateTime
-from arcadia_backend.database.scope import Role, current
+from arcadia_backend.database.scope import current
 from arcadia_workers.contract.events import FileKind, LogLevel
 from arcadia_workers.contract.protocols.protocol import StartPlayer
 from arcadia_workers.contract.worker_api import (
@@ -60,8 +60,7 @@ SubmissionState = Literal["submitting", "waiting", "running", "cancelling", "end
 
 def is_editable(project_id: int | None) -> bool:
     """Return True if the caller may change the content of a project."""
-    role = current().role(project_id)
-    return "write" in current().scopes and role is not None and role >= Role.EDITOR
+    return current().can_edit(project_id)
 
 
 class InProject:
