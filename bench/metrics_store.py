@@ -23,6 +23,7 @@ from fastapi.testclient import TestClient
 from arcadia_backend.app import create_app
 from arcadia_backend.config import Settings
 from arcadia_backend.database.engine import Database
+from arcadia_backend.database.scope import BACKEND, acting_as
 from arcadia_backend.database.tables import Run
 from arcadia_backend.metrics import service
 from arcadia_workers.contract.events import Metrics
@@ -190,4 +191,5 @@ def fill(database: Database, runs: list[int], points: int, names: list[str] = NA
 
 
 if __name__ == "__main__":
-    main()
+    with acting_as(BACKEND):
+        main()

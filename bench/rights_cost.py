@@ -18,7 +18,7 @@ from arcadia_backend.accounts import people, sign_in
 from arcadia_backend.app import create_app
 from arcadia_backend.config import COOKIE, Settings
 from arcadia_backend.database.engine import Database
-from arcadia_backend.database.scope import Role
+from arcadia_backend.database.scope import BACKEND, Role, acting_as
 from arcadia_backend.database.tables import MAIN_ID, ProjectRole
 from bench.raw_values import add_csv_option, write_rows
 from bench.run_table import DIFFERENT_RUNS, fill
@@ -79,4 +79,5 @@ def measure(client: TestClient, cookies: tuple[str, str], query: dict[str, Any],
 
 
 if __name__ == "__main__":
-    main()
+    with acting_as(BACKEND):
+        main()

@@ -23,6 +23,7 @@ from arcadia_backend.app import create_app
 from arcadia_backend.config import Settings
 from arcadia_backend.database.columns import utc_now
 from arcadia_backend.database.engine import Database
+from arcadia_backend.database.scope import BACKEND, acting_as
 from arcadia_backend.database.tables import Run, RunSetting, RunTag, setting_rows
 from arcadia_backend.metrics.points import MetricClock, MetricSeries
 from arcadia_workers.contract.presets import PRESETS
@@ -202,4 +203,5 @@ def run_row(made: random.Random, run_id: int) -> dict[str, Any]:
 
 
 if __name__ == "__main__":
-    main()
+    with acting_as(BACKEND):
+        main()

@@ -16,6 +16,7 @@ from playwright.sync_api import Page
 from arcadia_backend.config import Settings
 from arcadia_backend.database.engine import open_database
 from arcadia_backend.database.migrations import migrate
+from arcadia_backend.database.scope import BACKEND, acting_as
 from bench.pages import served
 from bench.peers.browser import POLL_MILLISECONDS, SETTLE_MILLISECONDS, new_context
 from bench.raw_values import add_csv_option, joined, write_rows
@@ -203,4 +204,5 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    with acting_as(BACKEND):
+        main()
