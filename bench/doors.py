@@ -11,23 +11,25 @@ import time
 from collections import Counter
 from pathlib import Path
 
+from bench.raw_values import add_csv_option, write_rows
 from tests.accounts.lab import open_lab
 from tests.accounts.walk import Step, walk
 
-OUTCOMES = ("done", "sign in", "no right", "hidden", "other")
+OUTCOMES = ("done", "sign_in", "no_right", "hidden", "other")
 
 
 def outcome_of(step: Step) -> str:
     """Return how the server answered."""
     if step.status < 400:
         return "done"
-    return {401: "sign in", 403: "no right", 404: "hidden"}.get(step.status, "other")
+    return {401: "sign_in", 403: "no_right", 404: "hidden"}.get(step.status, "other")
 
 
 def main() -> None:
     """Walk, and print a table or JSON."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--json", action="store_true", help="print JSON")
+    add_csv_option(parser)
     options = parser.parse_args()
     began = time.monotonic()
     counts: dict[str, Counter[str]] = {}
@@ -38,6 +40,9 @@ def main() -> None:
             unexpected += [step] if step.problems else []
     for step in unexpected:
         print(f"{step.door} as {step.caller} ({step.status}): {'; '.join(step.problems)}", file=sys.stderr)
+    write_rows(
+        options.csv, [{"caller": name, **{each: found[each] for each in OUTCOMES}} for name, found in counts.items()]
+    )
     total = sum(sum(each.values()) for each in counts.values())
     if options.json:
         numbers = {"requests": total, "unexpected": len(unexpected), "seconds": round(time.monotonic() - began)}

@@ -391,6 +391,13 @@ def suite_repeats(rows: Rows) -> Lines:
     return listing(rows, {**columns, "beside": "{beside}"})
 
 
+@table("doors.csv")
+def doors(rows: Rows) -> Lines:
+    """Show the answers to requests of all routes by caller."""
+    names = {"done": "done", "sign_in": "sign in", "no_right": "no right", "hidden": "hidden", "other": "other"}
+    return listing(rows, {"caller": "{caller}", **{title: f"{{{field}}}" for field, title in names.items()}})
+
+
 @table("rights-cost.csv")
 def rights_cost(rows: Rows) -> Lines:
     """Show the processor times of a page of runs for an administrator and for a person with a role."""
