@@ -30,6 +30,7 @@ from arcadia_backend.diagnosis import router as diagnosis
 from arcadia_backend.doorbell import Doorbell
 from arcadia_backend.evaluations.routes import router as evaluations
 from arcadia_backend.examples import router as examples
+from arcadia_backend.executors import EXECUTORS
 from arcadia_backend.executors.routes import router as executors
 from arcadia_backend.executors.service import SubmissionThread
 from arcadia_backend.figures.routes import router as figures
@@ -174,7 +175,7 @@ async def lifespan(app: FastAPI) -> AsyncIterator[None]:
     app.state.study_scheduler = scheduler = StudyScheduler(app.state.database, settings, app.state.doorbell)
     deliverer = AlertDeliverer(app.state.database, settings)
     app.state.bulk_action_thread = bulk = BulkActionThread(app.state.database, app.state.doorbell)
-    submissions = SubmissionThread(app.state.database, settings)
+    submissions = [SubmissionThread(app.state.database, settings, name) for name in EXECUTORS]
     app.state.mcp = McpEndpoint(app)
     app.state.recent_documents = RecentDocuments()
     async with notices.running(settings.broker_url.get_secret_value()) as app.state.hub, app.state.mcp.running():
@@ -183,7 +184,8 @@ async def lifespan(app: FastAPI) -> AsyncIterator[None]:
         scheduler.start()
         deliverer.start()
         bulk.start()
-        submissions.start()
+        for submission in submissions:
+            submission.start()
         try:
             async with (
                 cancel_unwatched_games(app.state.database, app.state.stages),
@@ -192,7 +194,8 @@ async def lifespan(app: FastAPI) -> AsyncIterator[None]:
             ):
                 yield
         finally:
-            submissions.stop()
+            for submission in submissions:
+                submission.stop()
             bulk.stop()
             deliverer.stop()
             scheduler.stop()

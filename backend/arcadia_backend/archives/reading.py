@@ -126,7 +126,7 @@ def _relocate(study: Study, runs: Mapping[int, int]) -> None:
     """Refer to the imported run whose fix the study tests, if the archive has it. Further runs train on workers."""
     diagnosed = read_specification(study).diagnosis
     if study.specification.get("executor") not in (None, WORKERS):
-        study.specification = {**study.specification, "executor": WORKERS}
+        study.specification = {**study.specification, "executor": WORKERS, "job_options": []}
     if diagnosed is None:
         return
     run_id = runs.get(diagnosed.run_id)

@@ -15,9 +15,16 @@ JobPhase = Literal["waiting", "running", "ended"]
 # How a job ended. Schedulers give up on some jobs before they start.
 JobOutcome = Literal["completed", "cancelled", "failed", "not started"]
 
+# Schedulers write the output of a job before its first command, and end the job if they cannot.
+NO_OUTPUT = "It left no output that this server can read: the folder for output must exist on the node."
+
 
 class ExecutorError(Exception):
     """The scheduler does not answer, or refuses a command. The message is a sentence for users."""
+
+
+class TooManyJobsError(ExecutorError):
+    """The scheduler accepts fewer jobs at once, or none until others have ended. No job was submitted."""
 
 
 @dataclass(frozen=True)
@@ -31,6 +38,8 @@ class JobOrder:
     needs_gpu: bool = False
     # The time limit, if not that of the settings. Such a job is not started again.
     minutes: int | None = None
+    # Options of the scheduler that replace those of the settings.
+    options: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -55,6 +64,15 @@ class SchedulerJob:
     started_at: datetime | None = None
     ended_at: datetime | None = None
     exit_code: int | None = None
+    # The number of the signal that ended it.
+    signal: int | None = None
+
+    @property
+    def status(self) -> str | None:
+        """Return how its program failed, or None if it did not."""
+        if self.signal:
+            return f"was ended by signal {self.signal}"
+        return f"exited with status {self.exit_code}" if self.exit_code else None
 
 
 Line = Annotated[str, StringConstraints(max_length=1_000, pattern=r"^[^\r\n]*$"), STORABLE]

@@ -12,7 +12,7 @@ from arcadia_backend.config import CurrentSettings, Settings
 from arcadia_backend.database.engine import Database, Db
 from arcadia_backend.database.tables import ExecutorSettings, Installation, RunSubmission
 from arcadia_backend.executors import EXECUTORS
-from arcadia_backend.executors.executor import Executor, ExecutorError, JobOrder, JobSettings
+from arcadia_backend.executors.executor import NO_OUTPUT, Executor, ExecutorError, JobOrder, JobSettings
 from arcadia_backend.executors.ray import RaySettings
 from arcadia_backend.executors.slurm import SlurmSettings
 from arcadia_backend.executors.submitting import token_of_job
@@ -177,8 +177,9 @@ def _watch_check(executor: Executor, handle: str) -> ExecutorCheck:
         time.sleep(CHECK_INTERVAL)
     where, output = f"Job {handle} on {job.host or 'no node'}", executor.tail(handle)
     if job.outcome != "completed":
-        message = f"{where} ended as {job.scheduler_state} with status {job.exit_code}. Read its output."
-        return ExecutorCheck(ok=False, message=message, output=output)
+        how = f" and {job.status}" if job.status else ""
+        hint = "Read its output." if output else NO_OUTPUT
+        return ExecutorCheck(ok=False, message=f"{where} ended as {job.scheduler_state}{how}. {hint}", output=output)
     if not output:
         message = f"{where} connected to this server. Its output cannot be read here, so pages will not show output."
         return ExecutorCheck(ok=True, message=message, output="")

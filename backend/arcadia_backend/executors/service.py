@@ -17,7 +17,7 @@ from arcadia_backend.database.columns import utc_now
 from arcadia_backend.database.engine import Database
 from arcadia_backend.database.tables import Attempt, ExecutorSettings, Run, RunSubmission
 from arcadia_backend.executors import EXECUTORS
-from arcadia_backend.executors.executor import Executor, ExecutorError, SchedulerJob
+from arcadia_backend.executors.executor import NO_OUTPUT, Executor, ExecutorError, SchedulerJob
 from arcadia_backend.executors.submitting import (
     Submitter,
     announcing,
@@ -50,19 +50,19 @@ SHOWN_OUTPUT = 500
 
 
 class SubmissionThread:
-    """Background thread that submits runs to schedulers, and follows their jobs.
+    """Background thread that submits runs to one scheduler, and follows their jobs.
 
-    Several backends may each run one, because every change is checked again under a row lock.
+    Each scheduler has its own, so that one that hangs does not delay the others. Several backends may each run them,
+    because every change is checked again under a row lock.
     """
 
-    def __init__(self, database: Database, settings: Settings) -> None:
-        self._database, self._settings = database, settings
-        self._thread = BackgroundThread("submissions", SWEEP_SHARE * settings.sweep_seconds, self.run_once)
+    def __init__(self, database: Database, settings: Settings, name: str) -> None:
+        self._database, self._settings, self._name = database, settings, name
+        self._thread = BackgroundThread(f"submissions-{name}", SWEEP_SHARE * settings.sweep_seconds, self.run_once)
         self._failures = FailureLog(log)
-        self._executors: dict[str, tuple[dict[str, object], Executor]] = {}
-        self._polled_at: dict[str, float] = {}
-        self._due_at: dict[str, float] = {}
-        self._submitter = Submitter(database, settings)
+        self._opened: tuple[dict[str, object], Executor] | None = None
+        self._polled_at: float | None = None
+        self._submitter = Submitter(database, settings, name)
         # When a run was first seen to have ended before its running job, by submission.
         self._ending: dict[int, float] = {}
 
@@ -75,54 +75,53 @@ class SubmissionThread:
         self._thread.stop()
 
     def run_once(self) -> float:
-        """Serve each scheduler that is set up. Return the seconds until the next round."""
-        with self._failures.guard("Reading the schedulers"):
-            for name, executor in self._open_executors().items():
-                with self._failures.guard(f"Submitting runs to {EXECUTOR_TITLES[name]}"):
-                    self._serve(name, executor)
-        if self._failures.has_failures:
-            return self._settings.scheduler_seconds
-        return min((at - time.monotonic() for at in self._due_at.values()), default=math.inf)
+        """Serve the scheduler if it is set up. Return the seconds until the next round."""
+        due_at = math.inf
+        with self._failures.guard(f"Submitting runs to {EXECUTOR_TITLES[self._name]}"):
+            executor = self._open()
+            due_at = math.inf if executor is None else self._serve(executor)
+        return self._settings.scheduler_seconds if self._failures.has_failures else due_at - time.monotonic()
 
-    def _open_executors(self) -> dict[str, Executor]:
-        """Return the schedulers that are set up. One whose settings changed is opened again."""
+    def _open(self) -> Executor | None:
+        """Return the scheduler if it is set up. Open it again if its settings changed."""
         with self._database.read() as session:
-            stored = {row.executor: row.settings for row in session.scalars(select(ExecutorSettings))}
-        interval = self._settings.scheduler_seconds / 2
-        for name, settings in stored.items():
-            if name in EXECUTORS and (name not in self._executors or self._executors[name][0] != settings):
-                kind = EXECUTORS[name]
-                opened = kind.open(kind.settings.model_validate(settings), self._settings, interval)
-                self._executors[name] = (settings, opened)
-        return {name: self._executors[name][1] for name in stored if name in self._executors}
+            stored = session.get(ExecutorSettings, self._name)
+        if stored is None:
+            return None
+        if self._opened is None or self._opened[0] != stored.settings:
+            kind, interval = EXECUTORS[self._name], self._settings.scheduler_seconds / 2
+            opened = kind.open(kind.settings.model_validate(stored.settings), self._settings, interval)
+            self._opened = (stored.settings, opened)
+        return self._opened[1]
 
-    def _serve(self, name: str, executor: Executor) -> None:
-        self._submitter.refused.discard(name)
+    def _serve(self, executor: Executor) -> float:
+        """Follow the jobs, and submit waiting runs. Return the time of the next round."""
+        self._submitter.is_refused = False
         with self._database.read() as session:
-            queries = (open_submissions(name), waiting_runs(name))
+            queries = (open_submissions(self._name), waiting_runs(self._name))
             is_idle = all(session.scalar(query.limit(1)) is None for query in queries)
-        polled_at, interval = self._polled_at.get(name), self._settings.scheduler_seconds
-        is_idle = is_idle and polled_at is not None
-        if not is_idle and (polled_at is None or time.monotonic() - polled_at >= interval):
-            polled_at = self._polled_at[name] = time.monotonic()
-            self._poll(name, executor)
-        self._due_at[name] = math.inf if is_idle or polled_at is None else polled_at + interval
-        if name not in self._submitter.refused:
-            self._submitter.submit_waiting(name, executor)
+        interval = self._settings.scheduler_seconds
+        is_idle = is_idle and self._polled_at is not None
+        if not is_idle and (self._polled_at is None or time.monotonic() - self._polled_at >= interval):
+            self._polled_at = time.monotonic()
+            self._poll(executor)
+        if not self._submitter.is_refused and not self._submitter.is_full:
+            self._submitter.submit_waiting(executor)
+        return math.inf if is_idle or self._polled_at is None else self._polled_at + interval
 
-    def _poll(self, name: str, executor: Executor) -> None:
+    def _poll(self, executor: Executor) -> None:
         """Compare the submissions with the jobs that the scheduler lists."""
         with self._database.read() as session:
             prefix = mark_prefix(read_installation_id(session))
-            handles = {row.handle for row in session.scalars(open_submissions(name)) if row.handle}
+            handles = {row.handle for row in session.scalars(open_submissions(self._name)) if row.handle}
         try:
             found, listed = executor.find(prefix), executor.poll(handles)
         except ExecutorError as error:
-            self._mark_unknown(name, str(error))
+            self._mark_unknown(str(error))
             return
         # Read after the listing, so that each listed job has its row.
         with self._database.read() as session:
-            rows = [*session.scalars(open_submissions(name))]
+            rows = [*session.scalars(open_submissions(self._name))]
         by_mark = {(row.array_mark or mark_of(prefix, row), row.task): row for row in rows}
         known = {row.handle for row in rows}
         adopted: dict[int, SchedulerJob] = {}
@@ -137,7 +136,8 @@ class SubmissionThread:
         self._follow(executor, rows, listed)
         unknown = [job for job in found if job.phase != "ended" and job.handle not in known]
         if unknown:
-            log.warning("Cancelling jobs of %s that belong to no run: %s", name, ", ".join(job.mark for job in unknown))
+            marks = ", ".join(job.mark for job in unknown)
+            log.warning("Cancelling jobs of %s that belong to no run: %s", self._name, marks)
             self._request_end(executor, [job.handle for job in unknown])
 
     def _follow(self, executor: Executor, rows: Sequence[RunSubmission], listed: Mapping[str, SchedulerJob]) -> None:
@@ -145,6 +145,7 @@ class SubmissionThread:
         with self._database.read() as session:
             states = select(Run.id, Run.state, Run.archived_at).where(Run.id.in_({row.run_id for row in rows}))
             needed = {run.id for run in session.execute(states) if needs_job(run.state, run.archived_at)}
+        self._submitter.is_full = self._submitter.is_full and any(row.handle is None for row in rows)
         changed: dict[int, SchedulerJob] = {}
         unneeded: dict[int, str] = {}
         missing: list[RunSubmission] = []
@@ -164,10 +165,10 @@ class SubmissionThread:
         if missing:
             self._submitter.submit_again(executor, missing)
 
-    def _mark_unknown(self, name: str, reason: str) -> None:
+    def _mark_unknown(self, reason: str) -> None:
         """Store that the scheduler does not answer. The states of the jobs stay."""
         with self._database.read() as session:
-            rows = [*session.scalars(open_submissions(name))]
+            rows = [*session.scalars(open_submissions(self._name))]
         ids = [row.id for row in rows if row.unknown_since is None or row.reason != reason]
         for batch in batches_of(ids):
             with self._database.write() as session, announcing(session, len(ids)):
@@ -232,7 +233,7 @@ class SubmissionThread:
         """
         if row.handle is None:
             is_late = utc_now() - row.submitted_at >= RESUBMIT_AFTER
-            return [row] if is_late and row.executor not in self._submitter.refused else []
+            return [row] if is_late and not self._submitter.is_refused else []
         if row.unknown_since is None:
             with self._database.write() as session:
                 for run, locked in lock_submissions(session, [row.id]):
@@ -249,7 +250,7 @@ class SubmissionThread:
 
     def _end(self, executor: Executor, row: RunSubmission, job: SchedulerJob) -> None:
         """Store that a job has ended, and continue or end its run."""
-        output = executor.tail(job.handle) if job.exit_code else ""
+        output = executor.tail(job.handle) if job.status else ""
         with self._database.write() as session:
             for run, ended in lock_submissions(session, [row.id]):
                 was_cancelled_here = ended.state == "cancelling"
@@ -302,9 +303,9 @@ def settle(session: Session, settings: Settings, run: Run, row: RunSubmission, j
     elif job.outcome == "not started":
         queue_again(run, ended)
         note(session, run, ended, "warning")
-    elif job.exit_code and not was_claimed:
-        last = f" Its output ends with: {output.strip()[-SHOWN_OUTPUT:]}" if output.strip() else ""
-        _fail(session, run, f"{ended} Its worker did not start, and it exited with status {job.exit_code}.{last}")
+    elif job.status and not was_claimed:
+        last = f"Its output ends with: {output.strip()[-SHOWN_OUTPUT:]}" if output.strip() else NO_OUTPUT
+        _fail(session, run, f"{ended} Its worker did not start, and it {job.status}. {last}")
     elif was_claimed and session.get_one(Attempt, (run.id, run.attempt)).outcome == "lost":
         return  # it was counted when its worker fell silent
     else:

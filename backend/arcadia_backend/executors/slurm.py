@@ -1,28 +1,27 @@
 """Slurm, by its commands sbatch, squeue, scancel and sinfo."""
 
-import json
+import contextlib
 import os
 import re
 import shlex
 import subprocess
 import time
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
-from datetime import UTC, datetime
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
-from pydantic import Field, StringConstraints
+from pydantic import AfterValidator, Field, StringConstraints
 
 from arcadia_backend.executors.executor import (
     ExecutorError,
     JobOrder,
-    JobOutcome,
-    JobPhase,
     JobSettings,
     SchedulerJob,
+    TooManyJobsError,
     worker_script,
 )
+from arcadia_backend.executors.slurm_listings import SACCT_COLUMNS, Listing, read_accounting, read_jobs
+from arcadia_backend.runs.job_options import check_options, read_options
 from arcadia_backend.startup.parts import die_with_parent
 from arcadia_workers.contract.values import NO_BOOLEAN, STORABLE
 
@@ -31,10 +30,12 @@ COMMAND_SECONDS = 60.0
 # The tokens of the tasks of an array are one variable, which Linux limits to 128 KiB.
 MAX_TASKS = 1_000
 TAIL_BYTES = 8_000
-# Slurm keeps the other states of a job only while it is in the queue.
-_WAITING = {"PENDING", "CONFIGURING", "REQUEUED", "REQUEUE_HOLD", "REQUEUE_FED", "RESV_DEL_HOLD", "SPECIAL_EXIT"}
-_OUTCOMES: Mapping[str, JobOutcome] = {"COMPLETED": "completed", "CANCELLED": "cancelled"}
-_RUNNING = {"RUNNING", "COMPLETING", "SUSPENDED", "STOPPED", "SIGNALING", "STAGE_OUT", "RESIZING"}
+# Limit of the jobs and arrays that are asked for by their numbers in one listing.
+MAX_ASKED = 20
+# Arcadia's own settings are not for jobs. The others would change what commands do.
+OTHER_VARIABLES = ("ARCADIA_", "SBATCH_", "SQUEUE_", "SINFO_", "SCANCEL_", "SCONTROL_", "SACCT_")
+# What sbatch says if an array has more tasks than the site accepts.
+_TOO_MANY = re.compile(r"MaxSubmit|MaxJobCount|submit limit|Invalid job array specification", re.IGNORECASE)
 _HANDLE = re.compile(r"\d+(_\d+)?")
 
 Word = Annotated[
@@ -55,6 +56,14 @@ class SlurmSettings(JobSettings):
         Field(
             default="", title="Time limit", description="Such as 1-12:00:00. A run continues in another job afterwards."
         )
+    )
+    gpu_type: Annotated[str, StringConstraints(max_length=100, pattern=r"^[A-Za-z0-9_.-]*$"), STORABLE] = Field(
+        default="", title="Kind of GPU", description="Such as a100, as the site names it."
+    )
+    options: Annotated[str, Field(max_length=20_000), STORABLE, AfterValidator(check_options)] = Field(
+        default="",
+        title="Other options of sbatch",
+        description="One on each line, such as --qos=long, --constraint=avx512 or --reservation=course.",
     )
     array_limit: Annotated[int, NO_BOOLEAN] = Field(
         default=0,
@@ -99,6 +108,7 @@ class Slurm:
         """Submit a job or an array of jobs, and return their numbers."""
         given, first, is_array = self._settings, orders[0], len(orders) > 1
         limits = [each for each in (limit, given.array_limit) if each]
+        kind = f"{given.gpu_type}:" if given.gpu_type else ""
         options = {
             "--job-name": first.mark,
             "--comment": first.mark,
@@ -110,27 +120,37 @@ class Slurm:
             "--account": given.account,
             "--time": given.time_limit if first.minutes is None else str(first.minutes),
             "--mem": given.memory,
-            "--gres": f"gpu:{given.gpus}" if first.needs_gpu and given.gpus else "",
+            "--gres": f"gpu:{kind}{given.gpus}" if first.needs_gpu and given.gpus else "",
             # The token is neither in the script nor in the arguments, which other people can read.
             "--export": "ARCADIA_WORKER_TOKEN",
         }
         command = ["sbatch", "--parsable", "--nodes=1", "--ntasks=1", "--open-mode=append"]
         command.append("--requeue" if first.minutes is None else "--no-requeue")
         command += [f"{name}={value}" for name, value in options.items() if value]
+        # Options of the run come last, so that they replace those of the site.
+        command += [*read_options(given.options), *first.options]
         tokens = " ".join(order.token for order in orders)
-        answer = _command(command, self._script(orders), {"ARCADIA_WORKER_TOKEN": tokens})
+        try:
+            answer = _command(command, self._script(orders), {"ARCADIA_WORKER_TOKEN": tokens})
+        except ExecutorError as error:
+            if _TOO_MANY.search(str(error)):
+                raise TooManyJobsError(str(error)) from error
+            raise
         handle = answer.stdout.strip().partition(";")[0]
         if not handle.isdecimal():
             raise ExecutorError(f"sbatch did not return the number of a job: {handle[:200]}")
         return [f"{handle}_{task}" for task in range(len(orders))] if is_array else [handle]
 
     def _script(self, orders: Sequence[JobOrder]) -> str:
-        first, shell = orders[0], "#!/bin/bash -l"
+        first = orders[0]
+        # sbatch reads these lines only above the first command.
+        lines = [line for line in self._settings.prepare.splitlines() if line.startswith("#SBATCH")]
+        head = ["#!/bin/bash -l", *lines]
         if len(orders) == 1:
-            return worker_script(self._settings, first, "slurm", shell)
+            return worker_script(self._settings, first, "slurm", "\n".join(head))
         # Each task has the arguments and the token at its number. It does not get the tokens of the others.
         choice = [
-            shell,
+            *head,
             f"tasks=({' '.join(shlex.quote(shlex.join(order.worker)) for order in orders)})",
             "tokens=($ARCADIA_WORKER_TOKEN)",
             'export ARCADIA_WORKER_TOKEN="${tokens[SLURM_ARRAY_TASK_ID]}"',
@@ -140,15 +160,17 @@ class Slurm:
         return worker_script(self._settings, first, "slurm", "\n".join(choice), arguments, name)
 
     def poll(self, handles: Collection[str]) -> dict[str, SchedulerJob]:
-        """Return the listed jobs of these."""
+        """Return the listed jobs of these. Ask for the others by their numbers."""
         listing = self._list()
-        listed = {job.handle: job for job in listing.jobs if job.handle in handles}
-        for handle in handles:
+        found = {job.handle: job for job in listing.jobs if job.handle in handles}
+        if missing := sorted({*handles} - {*found}):
+            found |= {job.handle: job for job in _ask(missing) if job.handle in missing}
+        for handle in missing:
             array, _, task = handle.partition("_")
-            if task and handle not in listed and array in listing.arrays:
+            if task and handle not in found and array in listing.arrays:
                 # Slurm forgets a task that is cancelled while it waits, but it lists the others of the array.
-                listed[handle] = SchedulerJob(handle, "", "ended", "CANCELLED", int(task), "cancelled")
-        return listed
+                found[handle] = SchedulerJob(handle, "", "ended", "CANCELLED", int(task), "cancelled")
+        return found
 
     def cancel(self, handles: Sequence[str]) -> None:
         """Cancel jobs. Slurm sends CONT and TERM, and after its KillWait KILL."""
@@ -173,19 +195,34 @@ class Slurm:
     def _list(self) -> "Listing":
         """Return all jobs of the cluster. A recent listing is used again, so that squeue is called rarely."""
         if time.monotonic() - self._listed_at >= self._listing_seconds:
-            answer = _command(["squeue", "--json"])
+            # Slurm 24.05.1 and later list only unfinished jobs by default.
+            answer = _command(["squeue", "--json", "--all", "--states=all"])
             self._listing, self._listed_at = read_jobs(answer.stdout), time.monotonic()
         return self._listing
+
+
+def _ask(handles: Sequence[str]) -> list[SchedulerJob]:
+    """Return the jobs of these that the controller or the accounting know, although squeue does not list them."""
+    jobs: list[SchedulerJob] = []
+    for number in sorted({handle.partition("_")[0] for handle in handles})[:MAX_ASKED]:
+        with contextlib.suppress(ExecutorError):  # the controller has forgotten it
+            jobs += read_jobs(_command(["scontrol", "--json", "show", "job", number]).stdout).jobs
+    if unknown := {*handles} - {job.handle for job in jobs}:
+        columns, chosen = f"--format={SACCT_COLUMNS}", f"--jobs={','.join(sorted(unknown))}"
+        with contextlib.suppress(ExecutorError):  # the site has no accounting
+            jobs += read_accounting(
+                _command(["sacct", "--noheader", "--parsable2", "--allocations", columns, chosen]).stdout
+            )
+    return jobs
 
 
 def _command(
     command: Sequence[str], script: str | None = None, environment: Mapping[str, str] | None = None
 ) -> "subprocess.CompletedProcess[str]":
     """Run a command of Slurm. Raise ExecutorError if it fails, and kill it if this process dies."""
-    # Arcadia's own settings are not for jobs, and those of sbatch would change them.
-    given = {name: value for name, value in os.environ.items() if not name.startswith(("ARCADIA_", "SBATCH_"))}
+    given = {name: value for name, value in os.environ.items() if not name.startswith(OTHER_VARIABLES)}
     # Otherwise squeue shortens the numbers of waiting tasks.
-    given["SLURM_BITSTR_LEN"] = "0"
+    given |= {"SLURM_BITSTR_LEN": "0", "SLURM_TIME_FORMAT": "%s"}
     try:
         answer = subprocess.run(
             command,
@@ -206,105 +243,3 @@ def _command(
         said = " ".join(answer.stderr.split())[-500:] or f"it exited with status {answer.returncode}"
         raise ExecutorError(said)
     return answer
-
-
-@dataclass(frozen=True)
-class Listing:
-    """The jobs that squeue lists, and the numbers of their arrays."""
-
-    jobs: Sequence[SchedulerJob]
-    arrays: frozenset[str]
-
-
-def read_jobs(document: str) -> Listing:
-    """Read the output of `squeue --json` of Slurm 22.05 or later."""
-    try:
-        listed = json.loads(document)
-        errors, jobs = listed.get("errors") or [], listed["jobs"]
-        # Without a controller, squeue 22.05 exits with status 0 and lists no jobs.
-        if errors:
-            said = "; ".join(str(each.get("error") or each.get("description") or each) for each in errors)
-            raise ExecutorError(f"squeue: {said[:500]}")
-        places = _places(jobs)
-        arrays = frozenset(str(array) for job in jobs if (array := _number(job.get("array_job_id"))))
-        return Listing([each for job in jobs for each in _read_record(job, places)], arrays)
-    except (ValueError, KeyError, TypeError, AttributeError) as error:
-        raise ExecutorError(f"squeue answered something else than a list of jobs: {error!r}") from None
-
-
-def _read_record(job: Mapping[str, Any], places: Mapping[int, int]) -> list[SchedulerJob]:
-    """Return the jobs of a record. The waiting tasks of an array are one record."""
-    array, task = _number(job.get("array_job_id")), _number(job.get("array_task_id"))
-    if not array:
-        return [_read_job(job, places, str(job["job_id"]), None)]
-    tasks = [task] if task is not None else _read_tasks(job.get("array_task_string") or "")
-    return [_read_job(job, places, f"{array}_{each}", each) for each in tasks]
-
-
-def _read_tasks(text: str) -> list[int]:
-    """Read numbers of tasks such as `1,4-6,10-20:2%3`."""
-    tasks: list[int] = []
-    for part in filter(None, text.partition("%")[0].split(",")):
-        bounds, _, step = part.partition(":")
-        low, _, high = bounds.partition("-")
-        tasks += range(int(low), int(high or low) + 1, int(step or 1))
-    return tasks
-
-
-def _read_job(job: Mapping[str, Any], places: Mapping[int, int], handle: str, task: int | None) -> SchedulerJob:
-    state = _state(job)
-    phase: JobPhase = "waiting" if state in _WAITING else "running" if state in _RUNNING else "ended"
-    details = [job.get("state_reason") or "", job.get("state_description") or ""]
-    reason = ": ".join(each for each in details if each and each != "None")
-    gpus = re.search(r"gres/gpu=(\d+)", job.get("tres_alloc_str") or "")
-    return SchedulerJob(
-        handle=handle,
-        mark=job.get("comment") or job.get("name") or "",
-        phase=phase,
-        scheduler_state=state,
-        task=task,
-        outcome=_OUTCOMES.get(state, "failed") if phase == "ended" else None,
-        reason=reason if phase == "waiting" and reason else None,
-        host=job.get("nodes") or None,
-        place=places.get(job["job_id"]) if phase == "waiting" else None,
-        cores=_number(job.get("cpus")),
-        gpus=int(gpus[1]) if gpus else 0,
-        started_at=_time(job.get("start_time")) if phase != "waiting" else None,
-        ended_at=_time(job.get("end_time")) if phase == "ended" else None,
-        exit_code=_exit_code(job.get("exit_code")),
-    )
-
-
-def _places(jobs: Sequence[Mapping[str, Any]]) -> dict[int, int]:
-    """Return the place of each pending job among those of its partition. Slurm may start a later one that fits."""
-    waiting: dict[str, list[tuple[int, int]]] = {}
-    for job in jobs:
-        if _state(job) == "PENDING":
-            waiting.setdefault(job.get("partition") or "", []).append((-(_number(job["priority"]) or 0), job["job_id"]))
-    return {job_id: place for ids in waiting.values() for place, (_, job_id) in enumerate(sorted(ids), 1)}
-
-
-def _state(job: Mapping[str, Any]) -> str:
-    """Return the state. Later versions list it with flags."""
-    state = job["job_state"]
-    return re.sub(r"\W.*", "", str(state[0] if isinstance(state, list) else state)).upper()
-
-
-def _number(value: Any) -> int | None:
-    """Return a number. Later versions write an object, which says whether it is set."""
-    if isinstance(value, dict):
-        value = value.get("number") if value.get("set") else None
-    return value if isinstance(value, int) else None
-
-
-def _exit_code(value: Any) -> int | None:
-    if isinstance(value, dict) and "return_code" in value:
-        return _number(value["return_code"])
-    status = _number(value)
-    # Slurm 22.05 has the status of waitpid.
-    return status >> 8 if status is not None and status > 255 else status
-
-
-def _time(value: Any) -> datetime | None:
-    seconds = _number(value)
-    return datetime.fromtimestamp(seconds, UTC) if seconds else None

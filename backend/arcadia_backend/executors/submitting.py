@@ -10,14 +10,14 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime
 
-from sqlalchemy import Select, func, select
+from sqlalchemy import Select, delete, func, select
 from sqlalchemy.orm import Session
 
 from arcadia_backend.config import Settings
 from arcadia_backend.database.columns import utc_now
 from arcadia_backend.database.engine import Database, after_commit
 from arcadia_backend.database.tables import Run, RunSubmission, Study, StudyRun
-from arcadia_backend.executors.executor import Executor, ExecutorError, JobOrder
+from arcadia_backend.executors.executor import Executor, ExecutorError, JobOrder, TooManyJobsError
 from arcadia_backend.live.notices import publish
 from arcadia_backend.logs import note
 from arcadia_backend.runs.states import announce_run, announcing_together
@@ -62,14 +62,14 @@ class RunBatch:
 
 def waiting_batches(session: Session, name: str, max_orders: int) -> list[RunBatch]:
     """Return the runs to submit, in the order of the queue. The runs of a study are submitted together."""
-    groups: dict[tuple[int | None, str | None], list[int]] = {}
-    waiting = waiting_runs(name).add_columns(Run.queue, StudyRun.study_id)
-    for run_id, queue, study_id in session.execute(waiting.outerjoin(StudyRun, StudyRun.run_id == Run.id)):
-        groups.setdefault((study_id, queue), []).append(run_id)
-    studies = {study_id for study_id, _ in groups if study_id is not None}
+    groups: dict[tuple[int | None, str | None, tuple[str, ...]], list[int]] = {}
+    waiting = waiting_runs(name).add_columns(Run.queue, Run.job_options, StudyRun.study_id)
+    for run_id, queue, options, study_id in session.execute(waiting.outerjoin(StudyRun, StudyRun.run_id == Run.id)):
+        groups.setdefault((study_id, queue, tuple(options)), []).append(run_id)
+    studies = {study_id for study_id, *_ in groups if study_id is not None}
     (limits, growing), open_jobs = _read_studies(session, studies), _count_open(session, studies)
     batches: list[RunBatch] = []
-    for (study_id, _), ids in groups.items():
+    for (study_id, *_), ids in groups.items():
         if study_id in growing:
             continue
         limit = None if study_id is None else limits[study_id]
@@ -105,35 +105,41 @@ def _count_open(session: Session, study_ids: Collection[int]) -> Counter[int]:
 
 
 class Submitter:
-    """What submits runs and stores the handles of their jobs."""
+    """Submits runs to one scheduler, and stores the handles of their jobs."""
 
-    def __init__(self, database: Database, settings: Settings) -> None:
-        self._database, self._settings = database, settings
-        # Schedulers that refused a job in this round.
-        self.refused: set[str] = set()
+    def __init__(self, database: Database, settings: Settings, name: str) -> None:
+        self._database, self._settings, self._name = database, settings, name
+        # Whether the scheduler refused a job in this round that has no options of its run.
+        self.is_refused = False
+        # Whether the scheduler accepts no job until others have ended.
+        self.is_full = False
+        # The largest number of jobs that the scheduler may accept at once. Null if it has accepted each number.
+        self._accepted: int | None = None
 
-    def submit_waiting(self, name: str, executor: Executor) -> None:
-        """Submit the waiting runs of a scheduler, until it refuses one."""
+    def submit_waiting(self, executor: Executor) -> None:
+        """Submit the waiting runs, until the scheduler refuses one. Submit fewer at once if there are too many."""
         with self._database.read() as session:
-            if session.scalar(waiting_runs(name).limit(1)) is None:
+            if session.scalar(waiting_runs(self._name).limit(1)) is None:
                 return
         try:
             max_orders = executor.max_orders
         except ExecutorError:
             max_orders = 1  # the submission stores its message
         with self._database.read() as session:
-            batches = waiting_batches(session, name, max_orders)
+            batches = waiting_batches(session, self._name, min(max_orders, self._accepted or max_orders))
         for batch in batches:
-            if name in self.refused:
-                break
-            self._submit(name, executor, batch)
+            if not self._submit(executor, batch):
+                self.submit_waiting(executor)
+                return
+            if self.is_refused or self.is_full:
+                return
 
-    def _submit(self, name: str, executor: Executor, batch: RunBatch) -> None:
-        """Store the submissions of waiting runs, and submit them."""
+    def _submit(self, executor: Executor, batch: RunBatch) -> bool:
+        """Store the submissions of waiting runs, and submit them. Return False if these are too many at once."""
         with self._database.write() as session:
             locked = select(Run).where(Run.id.in_(batch.run_ids)).order_by(Run.id).with_for_update()
             runs = {run.id: run for run in session.scalars(locked)}
-            still = session.scalars(waiting_runs(name).where(Run.id.in_(batch.run_ids))).all()
+            still = session.scalars(waiting_runs(self._name).where(Run.id.in_(batch.run_ids))).all()
             last = select(RunSubmission.run_id, func.max(RunSubmission.attempt)).where(RunSubmission.run_id.in_(still))
             submitted = dict(session.execute(last.group_by(RunSubmission.run_id)).all())
             rows = [
@@ -141,11 +147,11 @@ class Submitter:
                 for run_id in still
             ]
             for row in rows:
-                row.executor = name
+                row.executor = self._name
             session.add_all(rows)
             _number_tasks(session, rows)
             session.flush()
-        self._send(executor, rows, batch.limit)
+        return self._send(executor, rows, batch.limit)
 
     def submit_again(self, executor: Executor, missing: Sequence[RunSubmission]) -> None:
         """Submit jobs that the scheduler does not list. Only one backend does so."""
@@ -171,22 +177,37 @@ class Submitter:
                 limit = None if study_id is None else _read_studies(session, [study_id])[0].get(study_id)
             if again:
                 self._send(executor, again, limit)
+            if self.is_refused or self.is_full:
+                return
 
-    def _send(self, executor: Executor, rows: Sequence[RunSubmission], limit: int | None) -> None:
-        """Submit the job of one row, or the array of several. All have the same needs."""
+    def _send(self, executor: Executor, rows: Sequence[RunSubmission], limit: int | None) -> bool:
+        """Submit the job of one row, or the array of several. All have the same needs.
+
+        Return False if the scheduler accepts fewer at once. Their runs wait again then.
+        """
         if not rows:
-            return
+            return True
         with self._database.read() as session:
             prefix = mark_prefix(read_installation_id(session))
-            queue = session.scalar(select(Run.queue).where(Run.id == rows[0].run_id)) or "cpu"
+            first = session.get(Run, rows[0].run_id)
+            queue, options = (first.queue or "cpu", first.job_options) if first is not None else ("cpu", [])
         handles: list[str] = []
         problem = None
         try:
-            orders = [self._order(prefix, row, queue) for row in rows]
+            orders = [self._order(prefix, row, queue, options) for row in rows]
             handles = executor.submit(orders, limit)
+            self._accepted, self.is_full = self._accepted and 2 * self._accepted, False
+        except TooManyJobsError as error:
+            if len(rows) > 1:
+                self._accepted = len(rows) // 2
+                with self._database.write() as session:
+                    session.execute(delete(RunSubmission).where(RunSubmission.id.in_([row.id for row in rows])))
+                return False
+            problem, self.is_full = str(error), True
         except ExecutorError as error:
             problem = str(error)
-            self.refused.add(rows[0].executor)
+            # A wrong option of one run does not delay the others.
+            self.is_refused = self.is_refused or not options
         handle_of = dict(zip((row.id for row in rows), handles, strict=False))
         for ids in batches_of([row.id for row in rows]):
             # If a run was deleted, its job is cancelled once it is listed.
@@ -199,11 +220,12 @@ class Submitter:
                         sent.handle, sent.state = handle_of[sent.id], "waiting"
                         sent.reason = sent.unknown_since = None
                         say(session, run, f"Submitted to {EXECUTOR_TITLES[sent.executor]} as job {sent.handle}.")
+        return True
 
-    def _order(self, prefix: str, row: RunSubmission, queue: str) -> JobOrder:
+    def _order(self, prefix: str, row: RunSubmission, queue: str, options: Sequence[str]) -> JobOrder:
         worker = ("--run", str(row.run_id), "--attempt", str(row.attempt), "--once", "--queue", queue)
         token = token_of_job(self._settings, row.run_id, row.attempt)
-        return JobOrder(mark_of(prefix, row), worker, token, needs_gpu=queue == "gpu")
+        return JobOrder(mark_of(prefix, row), worker, token, needs_gpu=queue == "gpu", options=tuple(options))
 
 
 def _number_tasks(session: Session, rows: Sequence[RunSubmission]) -> None:

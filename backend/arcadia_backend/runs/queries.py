@@ -230,6 +230,15 @@ def _has_all_steps(run: tables.Run) -> bool:
     return run.total_steps is not None and run.step >= run.total_steps
 
 
+# What a job does in states in which its worker neither starts nor trains.
+UNUSUAL_STATES = {
+    "SUSPENDED": "is suspended: an administrator or a more urgent job has stopped it",
+    "STOPPED": "is suspended: an administrator or a more urgent job has stopped it",
+    "COMPLETING": "is ending",
+    "STAGE_OUT": "is ending",
+}
+
+
 def _job_reason(run: tables.Run, job: tables.RunSubmission | None) -> str | None:
     """Return what the job of a run does that does not train, in the scheduler's own words."""
     scheduler = EXECUTOR_TITLES.get(run.executor, run.executor)
@@ -245,7 +254,12 @@ def _job_reason(run: tables.Run, job: tables.RunSubmission | None) -> str | None
     if job.unknown_since is not None:
         return f"The state of {name} is unknown since {job.unknown_since:%Y-%m-%d %H:%M} UTC: {job.reason}"
     if job.state == "running":
-        return f"{name} runs on {job.host or 'a node'}. Its worker is starting."
+        host, state = job.host or "a node", job.scheduler_state
+        if state in UNUSUAL_STATES:
+            return f"{name} on {host} {UNUSUAL_STATES[state]}."
+        if run.attempt >= job.attempt:
+            return f"{name} runs on {host}, but its worker is not heard from. The run continues when it answers."
+        return f"{name} runs on {host}. Its worker is starting."
     place = f", place {job.place}" if job.place else ""
     return f"{name} waits: {job.reason or job.scheduler_state or 'no reason given yet'}{place}."
 
@@ -328,6 +342,7 @@ def _to_schema(
         start_steps=[],
         warnings=[],
         executor=run.executor,
+        job_options=run.job_options,
         core_hours=run.core_hours,
         gpu_hours=run.gpu_hours,
         submission=None,

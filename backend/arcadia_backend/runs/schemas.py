@@ -8,6 +8,7 @@ from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 from arcadia_backend.checkpoints.availability import CheckpointChoice
 from arcadia_backend.database.tables import RunOrigin, SubmissionState
 from arcadia_backend.projects.service import ProjectName
+from arcadia_backend.runs.job_options import JobOptions
 from arcadia_backend.web.formats import JsonNumber
 from arcadia_workers.contract.events import RolePlace
 from arcadia_workers.contract.values import NO_BOOLEAN, STORABLE
@@ -145,6 +146,7 @@ class Run(BaseModel):
     env: str = Field(description="Of a reported run any text, also an empty one.")
     queue: QueueName | None = Field(description="Null for reported runs.")
     executor: str = Field(description="Where it trains: `workers`, or a scheduler.")
+    job_options: list[str] = Field(description="Options of its job on Slurm, beside those of the settings.")
     core_hours: float | None = Field(description="Used by its jobs on schedulers, as far as they have ended.")
     gpu_hours: float | None = Field(description="Used by its jobs on schedulers, as far as they have ended.")
     submission: SubmissionOfRun | None = Field(description="Its latest job on a scheduler. Null in comparisons.")
@@ -273,6 +275,7 @@ class CreateRun(_Request):
     executor: ExecutorName | None = Field(
         default=None, description="Where it trains. A scheduler must be set up. Default: that of the project."
     )
+    job_options: JobOptions = []
     queue: QueueName | None = Field(default=None, description="Default: gpu if the device is cuda, otherwise cpu.")
     project: ProjectName | None = Field(default=None, description="Name of an existing project. Default: Main.")
 

@@ -14,7 +14,7 @@ from arcadia_backend.database.columns import utc_now
 from arcadia_backend.database.rights import backend_rights
 from arcadia_backend.database.scope import current
 from arcadia_backend.database.tables import Checkpoint, Job, Run, RunTag
-from arcadia_backend.errors import Conflict
+from arcadia_backend.errors import Conflict, FieldError, Invalid
 from arcadia_backend.files.service import delete_run_files
 from arcadia_backend.logs import note
 from arcadia_backend.projects.service import (
@@ -44,14 +44,17 @@ def create(session: Session, new: CreateRun) -> Run:
     config = configuration.build_config(new.config, new.preset, new.overrides or {})
     project_id = resolve(session, new.project)
     columns: dict[str, Any] = {"priority": new.priority, "notes": new.notes, "project_id": project_id}
-    columns["executor"] = choose_executor(session, new.executor, project_id)
+    columns["executor"] = choose_executor(session, new.executor, project_id, new.job_options)
+    columns["job_options"] = new.job_options
     return add_to_queue(session, config, name=new.name, queue=new.queue, tags=new.tags, **columns)
 
 
-def choose_executor(session: Session, name: str | None, project_id: int) -> str:
+def choose_executor(session: Session, name: str | None, project_id: int, job_options: Sequence[str]) -> str:
     """Return where a run trains: the chosen executor, or the default of its project or of the installation."""
     chosen = name or default_executor(session, project_id)
     require_set_up(session, chosen)
+    if job_options and chosen != "slurm":
+        raise Invalid(FieldError(field="job_options", message="Only jobs of Slurm have options. Train on Slurm."))
     return chosen
 
 
@@ -216,10 +219,11 @@ def _jobs_of_others(session: Session, run: Run) -> Sequence[Job]:
 
 
 def _for_copy(session: Session, run: Run, config: RunConfig, project: str | None) -> dict[str, Any]:
-    """Return the queue, the executor, the tags and the project of a copy."""
+    """Return the queue, the executor with its options, the tags and the project of a copy."""
     return {
         "queue": _queue_for_copy(run, config),
         "executor": run.executor,
+        "job_options": run.job_options,
         "tags": [tag.tag for tag in run.tags],
         "project_id": project_of(session, run) if project is None else resolve(session, project),
     }

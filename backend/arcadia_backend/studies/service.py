@@ -148,7 +148,7 @@ def _create_runs(session: Session, study: Study, limit: int) -> list[Run]:
         varied = ["seed", *(field for axis in spec.axes for field in axis.fields)]
         name = name_from_fields(configuration.to_document(config), varied)
         by: dict[str, Any] = {"person_id": study.person_id, "launched_by": study.started_by}
-        by["executor"] = spec.executor or WORKERS
+        by |= {"executor": spec.executor or WORKERS, "job_options": spec.job_options}
         run = add_to_queue(session, config, name=name, priority=spec.priority, project_id=study.project_id, **by)
         planned.run_id = run.id
         created.append(run)
@@ -213,7 +213,7 @@ def start(session: Session, spec: Specification, draws: Sequence[Draw], project:
     """Store a study with these points. The caller queues its first runs."""
     project_id = resolve(session, project)
     document = spec.model_dump(mode="json", exclude={"name", "question"})
-    document["executor"] = choose_executor(session, spec.executor, project_id)
+    document["executor"] = choose_executor(session, spec.executor, project_id, spec.job_options)
     columns = {"name": spec.name, "question": spec.question, "project_id": project_id}
     study = Study(**columns, specification=document, state="running")
     session.add(study)

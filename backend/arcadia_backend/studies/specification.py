@@ -8,6 +8,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, JsonValue, StringConstraints
 
 from arcadia_backend.marks.signals import RuleName
+from arcadia_backend.runs.job_options import JobOptions
 from arcadia_backend.runs.names import field_titles, format_field, format_value
 from arcadia_workers.contract.values import NO_BOOLEAN, STORABLE, Id
 from arcadia_workers.contract.worker_api import ExecutorName
@@ -161,6 +162,7 @@ class Specification(_Strict):
         default=None,
         description="Where the runs train. Default: that of the project. A scheduler gets all planned runs at once.",
     )
+    job_options: JobOptions = []
     diagnosis: DiagnosedRun | None = Field(default=None, description="Finding of a run whose fix the study tests.")
 
     @property
