@@ -1,4 +1,4 @@
-"""Options of a run's job on a scheduler
+"""Options of a run's job on a scheduler, and full disks of workers
 
 Revision ID: 0053
 Revises: 0052
@@ -16,10 +16,12 @@ depends_on = None
 
 
 def upgrade() -> None:
-    """Add the column."""
+    """Add the columns."""
     op.add_column("runs", sa.Column("job_options", Json, nullable=False, server_default="[]"))
+    op.add_column("workers", sa.Column("low_disk_megabytes", sa.Integer(), nullable=True))
 
 
 def downgrade() -> None:
     """Undo the migration."""
+    op.drop_column("workers", "low_disk_megabytes")
     op.drop_column("runs", "job_options")

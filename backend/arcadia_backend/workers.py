@@ -41,6 +41,9 @@ class Worker(BaseModel):
     device: str
     cores: int
     memory_bytes: int
+    low_disk_megabytes: int | None = Field(
+        description="Free space of its disk if that is almost full, and 0 if nothing can be written there."
+    )
     pid: int
     plugins: list[WorkerPlugin]
 
@@ -66,6 +69,29 @@ def missing_reason(workers: Collection[tables.Worker], needed: str, kind: str) -
         f"No {kind} has {joined(needed.split(','))}. Install what is missing on the host of a worker, allow it with "
         "ARCADIA_PLUGINS and start the worker again."
     )
+
+
+MEGABYTE = 10**6
+# Less than this is too little for a few checkpoints.
+LOW_DISK_MEGABYTES = 100
+
+
+def low_disk_megabytes(free_bytes: int | None) -> int | None:
+    """Return the free megabytes of a disk that is almost full, or None if it has space or nothing is known."""
+    if free_bytes is None or free_bytes >= LOW_DISK_MEGABYTES * MEGABYTE:
+        return None
+    # Only 0 means that nothing can be written.
+    return max(1, free_bytes // MEGABYTE) if free_bytes else 0
+
+
+def disk_warning(worker: tables.Worker) -> str | None:
+    """Return what a full disk of a worker means for its run, or None if the disk has space."""
+    free = worker.low_disk_megabytes
+    if free is None:
+        return None
+    if free == 0:
+        return f"The disk of worker {worker.name} is full. Training waits, and continues when there is space."
+    return f"The disk of worker {worker.name} is almost full: {free} MB are free. Training waits while it is full."
 
 
 # An idle worker sends a heartbeat every five seconds. It counts as gone after this time without one.

@@ -73,17 +73,35 @@ def test_a_run_continues_and_saves_again_when_the_disk_has_room(
     installation.assert_points_kept(run, whole={1})
 
 
+FULL = "The disk of worker one is full. Training waits, and continues when there is space."
+
+
+@pytest.mark.parametrize("is_job", [False, True], ids=["worker", "job"])
 @pytest.mark.nightly
-def test_a_run_that_cannot_write_anything_fails_with_the_reason(installation: Installation, small_disk: Path) -> None:
-    installation.worker("one")
+def test_a_run_waits_for_space_and_a_stop_loses_nothing(
+    installation: Installation, small_disk: Path, is_job: bool
+) -> None:
     run = installation.launch(**LARGE)
+    if is_job:
+        installation.job("one", run)
+    else:
+        installation.worker("one")
     installation.wait_for_checkpoint(run)
-    installation.trainer("one").suspend()
+    ballast = fill(small_disk, free=0)
+    installation.wait_until(lambda: FULL in (installation.run(run)["state_reason"] or ""))
+    waiting = installation.run(run)
+    assert waiting["state"] == "running"
+    (worker,) = (each for each in installation.read("workers") if each["run_id"] == run)
+    assert worker["low_disk_megabytes"] == 0
+    ballast.unlink()
+    installation.wait_until(lambda: installation.run(run)["step"] > waiting["step"])
+    installation.wait_until(lambda: FULL not in (installation.run(run)["state_reason"] or ""))
     fill(small_disk, free=0)
-    installation.trainer("one").resume()
+    installation.wait_until(lambda: FULL in (installation.run(run)["state_reason"] or ""))
     installation.post(f"runs/{run}/stop")
-    failed = installation.wait_for_state(run, "failed")
-    assert "No space left on device" in failed["failure"]["message"]
+    stopped = installation.wait_for_state(run, "stopped")
+    saved = [row["step"] for row in installation.read(f"runs/{run}/checkpoints")]
+    assert (max(saved), stopped["attempt"]) == (stopped["step"], 1)
     installation.assert_points_kept(run, whole={1})
 
 

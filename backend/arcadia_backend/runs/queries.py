@@ -24,7 +24,7 @@ from arcadia_backend.runs.expressions.sql import Translator
 from arcadia_backend.runs.schemas import RunStartStep
 from arcadia_backend.runs.states import to_actions
 from arcadia_backend.web.lookup import hidden_runs
-from arcadia_backend.workers import connected_workers, has_plugins, missing_reason
+from arcadia_backend.workers import connected_workers, disk_warning, has_plugins, missing_reason
 from arcadia_workers.contract.config.problems import title_of
 from arcadia_workers.contract.events import RolePlace
 from arcadia_workers.contract.plugins.loading import missing_plugins
@@ -189,7 +189,20 @@ def state_reasons(session: Session, runs: Sequence[tables.Run]) -> dict[int, str
     workers = connected_workers(session, utc_now()) if queues else []
     ahead = _queue_positions(session, queues)
     jobs = find_submissions(session, [run.id for run in runs if run.executor != WORKERS])
-    return {run.id: _state_reason(run, workers, ahead.get(run.id, 0), jobs.get(run.id)) for run in runs}
+    reasons = {run.id: _state_reason(run, workers, ahead.get(run.id, 0), jobs.get(run.id)) for run in runs}
+    for run_id, warning in _disk_warnings(session, [run for run in runs if run.state in ACTIVE]).items():
+        reasons[run_id] = " ".join(filter(None, (warning, reasons[run_id])))
+    return reasons
+
+
+def _disk_warnings(session: Session, active: Sequence[tables.Run]) -> dict[int, str]:
+    """Return the warning for each run whose worker's disk is almost full."""
+    if not active:
+        return {}
+    low = tables.Worker.low_disk_megabytes.is_not(None)
+    query = select(tables.Worker).where(low, tables.Worker.name.in_([run.worker for run in active if run.worker]))
+    warnings = {worker.name: disk_warning(worker) for worker in session.scalars(query)}
+    return {run.id: warning for run in active if (warning := warnings.get(run.worker or ""))}
 
 
 def find_submissions(session: Session, run_ids: Sequence[int]) -> dict[int, tables.RunSubmission]:

@@ -18,11 +18,12 @@ from arcadia_backend.database.rights import MissingRight
 from arcadia_backend.database.scope import current
 from arcadia_backend.database.tables import Job, Run, Worker
 from arcadia_backend.errors import NotFound, Problem
+from arcadia_backend.runs.states import announce_run
 from arcadia_backend.web.lookup import hidden_runs
 from arcadia_backend.worker_api.attempts import CHECKED_RUN, StaleAttempt, is_worker_of
 from arcadia_backend.worker_api.jobs import JOBS
 from arcadia_backend.worker_api.runs import RUNS
-from arcadia_backend.workers import announce_worker, is_connected
+from arcadia_backend.workers import announce_worker, is_connected, low_disk_megabytes
 from arcadia_workers.contract import worker_api
 from arcadia_workers.contract.build import build, differ
 from arcadia_workers.contract.events import RequestedChange
@@ -147,6 +148,7 @@ def list_workers(session: Session) -> list[workers.Worker]:
             device=worker.device,
             cores=worker.cores,
             memory_bytes=worker.memory_bytes,
+            low_disk_megabytes=worker.low_disk_megabytes if is_connected(worker, now) else None,
             pid=worker.pid,
             plugins=[workers.WorkerPlugin(**plugin, differs=_differs(plugin)) for plugin in worker.plugins],
         )
@@ -176,6 +178,12 @@ def _store(session: Session, report: worker_api.Heartbeat, run_id: int | None) -
     if worker is None:
         worker = Worker(name=report.name)
         session.add(worker)
+    low_disk = low_disk_megabytes(report.free_disk_bytes)
+    if worker.low_disk_megabytes != low_disk:
+        worker.low_disk_megabytes = low_disk
+        changed = True
+        if run_id is not None:
+            announce_run(session, run_id, "run.changed")
     now = utc_now()
     if changed or abs(now - worker.last_seen_at) > _MIN_TIME_CHANGE:
         worker.last_seen_at = now

@@ -14,6 +14,7 @@ export function aWorker(name: string, changes: Partial<Worker> = {}): Worker {
     device: "cpu",
     cores: 8,
     memory_bytes: 16 * 2 ** 30,
+    low_disk_megabytes: null,
     run_id: null,
     job_slots: 1,
     last_seen_at: "2026-01-01T10:00:00Z",

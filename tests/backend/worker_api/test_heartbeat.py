@@ -100,3 +100,24 @@ def test_a_worker_of_another_build_is_marked_and_logged_once(
     assert [record.message for record in caplog.records if "build" in record.message] == [
         "Worker old runs build 0.1.0+bbbbbbbbbbbb, this server build 0.1.0+aaaaaaaaaaaa. Update one."
     ]
+
+
+def test_a_run_says_that_the_disk_of_its_worker_is_full(api: Api) -> None:
+    run = api.launch()["id"]
+    api.beat("w1")
+    attempt = api.claim("w1")["attempt"]
+    held = {"id": run, "attempt": attempt}
+
+    def reason(free: int | None) -> str:
+        api.beat("w1", run=held, free_disk_bytes=free)
+        return api.run(run)["state_reason"] or ""
+
+    full = "The disk of worker w1 is full. Training waits, and continues when there is space."
+    assert full in reason(0)
+    assert api.user.get("/api/v1/workers").json()[0]["low_disk_megabytes"] == 0
+    low = "The disk of worker w1 is almost full: 50 MB are free. Training waits while it is full."
+    assert low in reason(50_700_000)
+    assert "disk" not in reason(10**12)
+    assert full in reason(0)
+    # An older worker reports nothing.
+    assert "disk" not in reason(None)

@@ -1,5 +1,7 @@
 """Tests that heartbeats continue after one fails."""
 
+import errno
+import os
 from pathlib import Path
 
 import pytest
@@ -7,7 +9,7 @@ import pytest
 from arcadia_workers.worker.assignment import Assignment, Lease
 from arcadia_workers.worker.backend_client import BackendClient
 from arcadia_workers.worker.heartbeat import HeartbeatThread
-from arcadia_workers.worker.machine import machine_facts
+from arcadia_workers.worker.machine import free_disk_bytes, machine_facts
 from tests.workers.conftest import Slot
 from tests.workers.waiting import wait_until
 from tests.workers.worker_api import WorkerApi
@@ -54,3 +56,20 @@ def test_heartbeats_continue_without_an_alive_file(
     heartbeat._beat(())
     assert len(api.heartbeats) == 2
     assert caplog.text.count("ARCADIA_WORKER_ALIVE_FILE") == 1
+
+
+def test_a_disk_without_space_is_seen_by_writing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    free = free_disk_bytes(tmp_path)
+    assert free is not None
+    assert free > 0
+    assert not [*tmp_path.iterdir()]
+
+    def refuse(*_: object) -> None:
+        raise OSError(errno.EDQUOT, os.strerror(errno.EDQUOT))
+
+    # The file system has space, but the quota of the user is used up.
+    monkeypatch.setattr(Path, "write_bytes", refuse)
+    assert free_disk_bytes(tmp_path) == 0
+    assert free_disk_bytes(tmp_path / "none") == 0
+    monkeypatch.undo()
+    assert free_disk_bytes(tmp_path / "none") is None

@@ -88,6 +88,7 @@ def attempt(launch: Launch, journal: Journal, stop: StopRequest) -> int:
     except KeyboardInterrupt:
         journal.emit(events.Stopped, step=step, frames=frames, reason=f"{stop.reason} before training began")
         return 0
+    journal.wait_for_space(stop.requested)
     return session.train(launch, journal, stop)
 
 

@@ -181,7 +181,7 @@ def serve(options: argparse.Namespace, settings: WorkerSettings) -> int:
         print(f"arcadia worker: {describe_wrong_token(settings.backend_url, directory)}", file=sys.stderr)
         return os.EX_NOPERM
     client = client_named(name, lambda: stop_worker(describe_wrong_token(settings.backend_url, directory)))
-    heartbeat = HeartbeatThread(client, facts, settings.jobs, settings.worker_alive_file)
+    heartbeat = HeartbeatThread(client, facts, settings.jobs, settings.worker_alive_file, directory)
     training, jobs = make_supervisors(client, heartbeat, settings, place, warm_trainer)
     queues = [options.queue, private_queue(name), *([JOBS_QUEUE] if settings.jobs else [])]
     app = make_app(settings.broker_url.get_secret_value(), queues)

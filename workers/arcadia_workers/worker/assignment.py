@@ -101,6 +101,13 @@ def ending_of_full_disk(worker: str) -> Ending:
     return Ending("drained", f"The disk of worker {worker} is full. The work is retried when there is space.")
 
 
+def ending_of_stop_on_full_disk(reason: StopReason, worker: str) -> Ending:
+    """Return the ending of a run that was stopped while the disk was full."""
+    return Ending(
+        reason, f"The disk of worker {worker} is full. Steps after the run's last stored checkpoint are lost."
+    )
+
+
 def ending_of_trainer(
     returncode: int,
     last_event: dict[str, Any] | None,

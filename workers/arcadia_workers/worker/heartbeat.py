@@ -2,14 +2,17 @@
 
 import logging
 import threading
+import time
 from pathlib import Path
 
 from arcadia_workers.contract.worker_api import JobDesired, MachineFacts
 from arcadia_workers.worker.answers import BackendError, StaleAttemptError, WrongTokenError
 from arcadia_workers.worker.assignment import Lease
 from arcadia_workers.worker.backend_client import BackendClient
+from arcadia_workers.worker.machine import free_disk_bytes
 
 IDLE_SECONDS = 5.0
+DISK_SECONDS = 5.0
 HELD_SECONDS = 0.5  # a stop request must reach the trainer within two seconds
 
 log = logging.getLogger(__name__)
@@ -19,10 +22,16 @@ class HeartbeatThread(threading.Thread):
     """Thread that sends heartbeats until it is closed."""
 
     def __init__(
-        self, client: BackendClient, facts: MachineFacts, job_slots: int = 0, alive_file: Path | None = None
+        self,
+        client: BackendClient,
+        facts: MachineFacts,
+        job_slots: int = 0,
+        alive_file: Path | None = None,
+        directory: Path | None = None,
     ) -> None:
         super().__init__(name="heartbeat", daemon=True)
-        self._alive_file = alive_file
+        self._alive_file, self._directory = alive_file, directory
+        self._disk_at = float("-inf")
         self._client, self._facts, self._job_slots = client, facts, job_slots
         self._held: tuple[Lease, ...] = ()
         self._lock = threading.Lock()
@@ -53,8 +62,15 @@ class HeartbeatThread(threading.Thread):
         while not self._closed and self._client.wrong_token is None:
             self._wake.clear()
             held = self._held
+            self._look_at_disk()
             self._beat(held)
             self._wake.wait(HELD_SECONDS if held else IDLE_SECONDS)
+
+    def _look_at_disk(self) -> None:
+        if self._directory is not None and time.monotonic() - self._disk_at >= DISK_SECONDS:
+            self._disk_at = time.monotonic()
+            free = free_disk_bytes(self._directory)
+            self._facts = self._facts.model_copy(update={"free_disk_bytes": free})
 
     def _beat(self, held: tuple[Lease, ...]) -> None:
         """Send one heartbeat per installation of the held assignments, or an empty one."""

@@ -1,5 +1,7 @@
 """The machine of a worker: name, directory, and facts about the host."""
 
+import contextlib
+import errno
 import fcntl
 import logging
 import os
@@ -59,6 +61,27 @@ def machine_facts(replaces: int | None = None) -> MachineFacts:
         ],
         replaces=replaces,
     )
+
+
+# More than an event or a request needs.
+PROBE_BYTES = 65_536
+
+
+def free_disk_bytes(directory: Path) -> int | None:
+    """Return the free space of a directory's disk, 0 if nothing can be written, or None if it is not known.
+
+    A file is written, because a file system does not report the quota of a user.
+    """
+    probe = directory / f".space-{os.getpid()}"
+    try:
+        probe.write_bytes(bytes(PROBE_BYTES))
+        state = os.statvfs(directory)
+    except OSError as error:
+        return 0 if error.errno in (errno.ENOSPC, errno.EDQUOT) else None
+    finally:
+        with contextlib.suppress(OSError):
+            probe.unlink(missing_ok=True)
+    return state.f_bavail * state.f_frsize
 
 
 CHECK_SECONDS = 120

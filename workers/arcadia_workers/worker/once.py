@@ -103,7 +103,7 @@ def train_once(settings: WorkerSettings, queue: QueueName, name: str | None, exe
         return os.EX_NOPERM
     # SIGTERM lets the trainer save.
     client = client_named(taken, lambda: os.kill(os.getpid(), signal.SIGTERM))
-    heartbeat = HeartbeatThread(client, facts, 0, settings.worker_alive_file)
+    heartbeat = HeartbeatThread(client, facts, 0, settings.worker_alive_file, place.directory)
     work = OneRun(client, CheckpointStore(client, place.directory / "checkpoints"), wanted)
     launcher = LocalLauncher([place.descriptor])
     supervisor = Supervisor(client, heartbeat, place.directory, settings.stop_grace_seconds, work, 1, launcher)

@@ -24,6 +24,7 @@ from arcadia_workers.worker.assignment import (
     StopReason,
     ending_of_full_disk,
     ending_of_leftover,
+    ending_of_stop_on_full_disk,
     ending_of_trainer,
     is_disk_full,
     leftovers,
@@ -259,6 +260,8 @@ class Supervisor:
             log.warning("%s %s", ending.message, process.stderr_tail())
         # A failed run reports what is lost, and the user decides. A job can be repeated.
         full = is_disk_full(ending.message) or is_disk_full(process.stderr_tail())
+        if full and stop_reason and self._work.noun == "runs":
+            return ending_of_stop_on_full_disk(stop_reason, self._client.name)
         if full and ending.outcome == "failed" and self._work.noun == "jobs":
             return self._wait_for_space()
         self._disk_backoff.reset()

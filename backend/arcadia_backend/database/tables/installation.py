@@ -52,6 +52,8 @@ class Worker(Base):
     # The scheduler whose job it is. Such a worker trains only one run.
     executor: Mapped[str] = mapped_column(String(16), default=WORKERS, server_default=WORKERS)
     job_slots: Mapped[int] = mapped_column(default=0, server_default="0")
+    # The free megabytes of its disk if that is almost full.
+    low_disk_megabytes: Mapped[int | None]
     last_seen_at: Mapped[datetime] = mapped_column(default=utc_now)
     # As worker_api.ReportedPlugin.
     plugins: Mapped[list[dict[str, Any]]] = mapped_column(default=list, server_default="[]")

@@ -47,6 +47,18 @@ describe("the workers", () => {
     ).toHaveLength(1);
   });
 
+  it("are marked if their disk is full", async () => {
+    open([
+      aWorker("cpu-1", { low_disk_megabytes: 0 }),
+      aWorker("cpu-2", { low_disk_megabytes: 12 }),
+      aWorker("cpu-3"),
+    ]);
+    expect(
+      await screen.findByText("The worker's disk is full. Its work waits until there is space."),
+    ).toBeTruthy();
+    expect(screen.getAllByText(/disk is/)).toHaveLength(2);
+  });
+
   it("list their plug-ins with the problems of each", async () => {
     open(
       [

@@ -137,11 +137,19 @@ function WorkerName({ worker }: { worker: Worker }) {
           The worker's build differs from the server's. Update one of them.
         </div>
       )}
+      {worker.low_disk_megabytes !== null && (
+        <div className={classes.warning}>{describeDisk(worker.low_disk_megabytes)}</div>
+      )}
       {worker.plugins.map((plugin) => (
         <PluginLine key={plugin.name} plugin={plugin} isGone={worker.state === "gone"} />
       ))}
     </>
   );
+}
+
+function describeDisk(free: number): string {
+  if (free === 0) return "The worker's disk is full. Its work waits until there is space.";
+  return `The worker's disk is almost full: ${free} MB are free.`;
 }
 
 /** A plug-in of a worker with its problems. */

@@ -1,18 +1,21 @@
 """Tests that the event file stays intact over crashes, resumes and full disks."""
 
+import errno
 import json
 import math
 import os
 import subprocess
 import sys
+import threading
 from pathlib import Path
 
 import pytest
 
 from arcadia_workers.contract import events
+from arcadia_workers.trainer.run import journal as journals
 from arcadia_workers.trainer.run.journal import DirectoryBusyError, Journal
 from tests.workers.trainer.trainers import assert_unbroken, read_events
-from tests.workers.waiting import PATIENCE_SECONDS
+from tests.workers.waiting import PATIENCE_SECONDS, wait_until
 
 
 def test_seq_starts_at_one_and_increases_by_one(tmp_path: Path) -> None:
@@ -98,6 +101,52 @@ def test_events_of_a_full_disk_are_written_completely_once_there_is_space(tmp_pa
     assert whole_lines == "True"
     assert [event.step for event in read_events(tmp_path)] == list(range(10))
     assert_unbroken(tmp_path)
+
+
+class Disk:
+    """A disk on which the user's share is full until `has_space` is set, or until the reserve is released."""
+
+    def __init__(self, directory: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.has_space, self.refusals, self._write = False, 0, os.write
+        self._reserve = directory / ".reserve"
+        monkeypatch.setattr(os, "write", self.write)
+        monkeypatch.setattr(journals, "SPACE_SECONDS", 0.01)
+
+    def write(self, file: int, line: bytes) -> int:
+        if self.has_space or not self._reserve.exists():
+            return self._write(file, line)
+        self.refusals += 1
+        raise OSError(errno.EDQUOT, os.strerror(errno.EDQUOT))
+
+
+def test_a_run_waits_on_a_full_disk_and_continues_when_there_is_space(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with Journal(tmp_path) as journal:
+        journal.wait_for_space(lambda: False)
+        disk = Disk(tmp_path, monkeypatch)
+        log = threading.Thread(target=lambda: journal.emit(events.Log, step=1, frames=1, message="waits"))
+        log.start()
+        wait_until(lambda: disk.refusals > 3)
+        assert log.is_alive()
+        disk.has_space = True
+        log.join(PATIENCE_SECONDS)
+        assert [event.step for event in read_events(tmp_path)] == [1]
+    assert not (tmp_path / ".reserve").exists()
+
+
+def test_a_stop_on_a_full_disk_uses_the_reserve(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    stop = threading.Event()
+    with Journal(tmp_path) as journal:
+        journal.wait_for_space(stop.is_set)
+        assert (tmp_path / ".reserve").stat().st_blocks * 512 >= 1_000_000
+        disk = Disk(tmp_path, monkeypatch)
+        log = threading.Thread(target=lambda: journal.emit(events.Log, step=1, frames=1, message="waits"))
+        log.start()
+        wait_until(lambda: disk.refusals > 3)
+        stop.set()
+        log.join(PATIENCE_SECONDS)
+        assert [event.step for event in read_events(tmp_path)] == [1]
 
 
 def test_a_line_is_written_completely_by_partial_writes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -25,6 +25,10 @@ from arcadia_workers.trainer.run.run import TrainingState
 class CheckpointError(TrainerError):
     """A checkpoint could not be written, or none could be read."""
 
+    def __init__(self, message: str, *, is_disk_full: bool = False) -> None:
+        super().__init__(message)
+        self.is_disk_full = is_disk_full
+
 
 @dataclass(frozen=True)
 class LoadedCheckpoint:
@@ -67,7 +71,8 @@ def write(directory: Path, state: TrainingState, config: TrainingConfig, version
     except OSError as error:
         raise CheckpointError(
             f"the checkpoint of step {state.step:,} could not be written ({error.strerror}): "
-            f"free some space under {directory}; earlier checkpoints are intact"
+            f"free some space under {directory}; earlier checkpoints are intact",
+            is_disk_full=durable_files.is_disk_full(error),
         ) from error
     return manifest
 

@@ -1,6 +1,7 @@
 """Run in a directory, with its events, checkpoints and replays."""
 
 import math
+import sys
 import time
 from collections import deque
 from collections.abc import Callable, Collection, Mapping, Sequence
@@ -159,6 +160,8 @@ class DirectoryRun:
         if copy.step == self._saved_step:
             return
         self._flush_episodes()
+        if self.should_stop() or copy.step >= self._config.total_steps:
+            self._journal.reserve.release()  # this checkpoint is the last one
         name = layout.checkpoint_file(copy.step)
         retention = self._retention.after(name, list(self._returns))
         facts = RunFacts(returns=tuple(self._returns), retention=retention)
@@ -197,9 +200,12 @@ class DirectoryRun:
         self._flush_episodes()
         self._provenance.report(self.step, self.frames, LAST_SECONDS)
         self._collect_checkpoint(wait=True)
-        if self._write_error:
+        is_stopped = self.step < self._config.total_steps
+        if self._write_error and not (is_stopped and self._write_error.is_disk_full):
             raise self._write_error
-        if self.step < self._config.total_steps:
+        if self._write_error:
+            print(self._write_error, file=sys.stderr, flush=True)  # the worker reports what is lost
+        if is_stopped:
             self._emit(events.Stopped, reason=reason)
             return
         self._start_replays()
@@ -327,6 +333,8 @@ class DirectoryRun:
             return
         self._write_error = None
         self._saved_step = file.step
+        if not self.should_stop():
+            self._journal.reserve.hold(file.bytes)
         self._retention = written.retention
         self._kept = self._kept_after(file.step)
         self._journal.emit(

@@ -5,6 +5,7 @@ import json
 import os
 import time
 from collections import deque
+from collections.abc import Callable
 from pathlib import Path
 from types import TracebackType
 from typing import Self, TypeVar
@@ -13,11 +14,14 @@ from pydantic import BaseModel
 
 from arcadia_workers.contract import events, layout
 from arcadia_workers.trainer.errors import TrainerError
+from arcadia_workers.trainer.run.durable_files import Reserve, is_disk_full
 
 # Limit for events that wait in memory while the disk is full.
 BACKLOG_LIMIT = 10_000
 # Longer than any line, so that the tail of the file contains the last complete one.
 TAIL_BYTES = 4_000_000
+# Interval of looking for space while a run waits.
+SPACE_SECONDS = 0.5
 
 AnyEvent = TypeVar("AnyEvent", bound=BaseModel)
 
@@ -39,23 +43,36 @@ class Journal:
             raise DirectoryBusyError(f"another trainer is at work in {directory}; stop it or choose another") from None
         self._size, self._seq = _cut_torn_line(self._file)
         self._backlog: deque[bytes] = deque()
+        self._should_stop: Callable[[], bool] | None = None
+        self.reserve = Reserve(directory)
         self._began, self._began_monotonic = time.time(), time.monotonic()
 
+    def wait_for_space(self, should_stop: Callable[[], bool]) -> None:
+        """From now on, an event waits for space on a full disk, unless a stop is requested. So training waits too."""
+        self._should_stop = should_stop
+        self.reserve.hold()
+
     def emit(self, kind: type[AnyEvent], *, step: int, frames: int, **fields: object) -> AnyEvent:
-        """Append one event. While the disk is full, events wait for the next call."""
+        """Append one event. While the disk is full, it waits for the next call, or for space."""
         now = self._training_time() if kind is events.Metrics else time.time()
         event = kind.model_validate({"seq": self._seq + 1, "time": now, "step": step, "frames": frames, **fields})
         self._seq += 1
         self._backlog.append(_line(event))
-        try:
-            self._write_backlog()
-        except OSError:
-            if len(self._backlog) > BACKLOG_LIMIT:
-                raise
+        problem = self._try_to_write()
+        while problem is not None and is_disk_full(problem) and self._should_stop is not None:
+            if self._should_stop():
+                self.reserve.release()
+                problem = self._try_to_write()
+                break
+            time.sleep(SPACE_SECONDS)
+            problem = self._try_to_write()
+        if problem is not None and len(self._backlog) > BACKLOG_LIMIT:
+            raise problem
         return event
 
     def close(self) -> None:
         """Write waiting events, sync the file and close it."""
+        self.reserve.release()
         try:
             self._write_backlog()
             os.fsync(self._file)
@@ -73,6 +90,14 @@ class Journal:
     def _training_time(self) -> float:
         """Return the start time plus the elapsed time, which ignores clock changes and suspension."""
         return self._began + time.monotonic() - self._began_monotonic
+
+    def _try_to_write(self) -> OSError | None:
+        """Write waiting events. Return the error if some still wait."""
+        try:
+            self._write_backlog()
+        except OSError as error:
+            return error
+        return None
 
     def _write_backlog(self) -> None:
         while self._backlog:
