@@ -34,13 +34,15 @@ class AsyncRunRequests(AsyncRequests):
         priority: int = 0,
         queue: str | None = None,
         executor: str | None = None,
+        job_options: Sequence[str] = (),
         project: str | None = None,
         **changes: Any,
     ) -> AsyncRun:
         """Queue a run of a preset with some fields changed, or of a complete configuration.
 
         The default project is ARCADIA_PROJECT, or Main. Without an executor, such as workers, slurm or ray, the
-        default of the project decides where it trains.
+        default of the project decides where it trains. A job of Slurm may have options of sbatch, such as
+        `["--qos=long"]`.
         """
         body = {
             **_configuration(preset, seed, config, changes),
@@ -51,6 +53,7 @@ class AsyncRunRequests(AsyncRequests):
             "queue": queue,
             "project": resolve_project(project),
             **_chosen(executor),
+            **({"job_options": list(job_options)} if job_options else {}),
         }
         return AsyncRun(self.transport, await self.transport.post("/runs", body))
 

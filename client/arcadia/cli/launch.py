@@ -15,6 +15,7 @@ from arcadia.cli.control import finish_new_runs
 from arcadia.cli.options import (
     Changes,
     Executor,
+    JobOptions,
     Json,
     NewProject,
     Quiet,
@@ -101,6 +102,7 @@ def launch(
     notes: Annotated[str, typer.Option(help="Notes, as Markdown.")] = "",
     queue: Annotated[str | None, typer.Option(help="cpu or gpu. Default: according to the configured device.")] = None,
     executor: Executor = None,
+    job_option: JobOptions = [],  # noqa: B006
     priority: Annotated[int, typer.Option(help="Runs with a higher priority start first.")] = 0,
     project: NewProject = None,
     forecast: Annotated[
@@ -123,7 +125,7 @@ def launch(
         print_forecast(expected, len(seeds), as_json=as_json)
         return
     where = {"queue": queue, "executor": executor, "priority": priority, "project": project}
-    shared: dict[str, Any] = {"config": base, "tags": tag, "notes": notes, **where}
+    shared: dict[str, Any] = {"config": base, "tags": tag, "notes": notes, "job_options": job_option, **where}
     runs = [client.launch(preset or None, **{**shared, **fields, **own}) for own in per_seed(name, seeds)]
     finish_new_runs(runs, wait=wait, quiet=quiet, as_json=as_json)
 

@@ -212,7 +212,7 @@ def _fetch(ctx: typer.Context, path: str, **params: Any) -> Any:
 MAX_NUMBERS = 1_000
 # Parameters of Client.launch, Run.clone and Run.fork, which take fields of a configuration besides.
 NOT_FIELDS = frozenset(
-    "self preset config checkpoint name tags notes priority queue executor project more_steps".split()
+    "self preset config checkpoint name tags notes priority queue executor job_options project more_steps".split()
 )
 RUN_HELP = "Run: its number, its name, or @last."
 RUNS_HELP = "Runs: numbers, names, ranges such as 7-12, or @last."
@@ -222,6 +222,14 @@ RunReference = Annotated[
 ]
 Executor = Annotated[
     str | None, typer.Option("--executor", help="workers, or a scheduler such as slurm. Default: that of the project.")
+]
+JobOptions = Annotated[
+    list[str],
+    typer.Option(
+        "--job-option",
+        metavar="OPTION",
+        help="Option of sbatch, such as --qos=long. Repeat it for several.",
+    ),
 ]
 RunReferences = Annotated[list[str], typer.Argument(metavar="RUNS...", help=RUNS_HELP, autocompletion=complete_run)]
 StudyId = Annotated[int, typer.Argument(metavar="STUDY", help="Number of the study.", autocompletion=complete_study)]

@@ -17,6 +17,7 @@ from arcadia._sync.client import Client
 from arcadia._sync.studies import Study
 from arcadia.cli.options import (
     Executor,
+    JobOptions,
     Json,
     NewProject,
     ProjectFilter,
@@ -163,10 +164,17 @@ def preview(
     max_seeds: MaxSeeds = None,
     name: Name = None,
     executor: Executor = None,
+    job_option: JobOptions = [],  # noqa: B006 - Typer copies it
     as_json: Json = False,
 ) -> None:
     """Show the size and cost of a study without starting it."""
-    options = {"until": until, "max_seeds": max_seeds, "name": name, "executor": executor}
+    options = {
+        "until": until,
+        "max_seeds": max_seeds,
+        "name": name,
+        "executor": executor,
+        "job_options": job_option or None,
+    }
     body = build_request(file=file, preset=preset, axes=axes, points=points, seeds=seeds, options=options)
     preview_study(open_client(ctx), body, as_json=as_json)
 
@@ -183,6 +191,7 @@ def start(
     max_seeds: MaxSeeds = None,
     name: Name = None,
     executor: Executor = None,
+    job_option: JobOptions = [],  # noqa: B006 - Typer copies it
     confirm_steps: ConfirmSteps = None,
     project: NewProject = None,
     wait: Wait = False,
@@ -190,7 +199,13 @@ def start(
 ) -> None:
     """Start a study from a file, or from a preset and axes."""
     client = open_client(ctx)
-    options = {"until": until, "max_seeds": max_seeds, "name": name, "executor": executor}
+    options = {
+        "until": until,
+        "max_seeds": max_seeds,
+        "name": name,
+        "executor": executor,
+        "job_options": job_option or None,
+    }
     body = build_request(file=file, preset=preset, axes=axes, points=points, seeds=seeds, options=options)
     start_study(client, body, confirm_steps=confirm_steps, project=project, wait=wait, as_json=as_json)
 

@@ -64,6 +64,7 @@ export function aRun({ actions, ...changes }: Changes = {}): Run {
     roles: [],
     start_steps: [],
     executor: "workers",
+    job_options: [],
     core_hours: null,
     gpu_hours: null,
     submission: null,

@@ -83,6 +83,7 @@ def test_it_says_that_there_is_nothing_to_do(api: WorkerApi, tmp_path: Path) -> 
     with once(api.url, tmp_path) as worker:
         assert worker.wait() == 0
     assert "There is nothing to do: run 7 is stopped." in worker.output.read_text()
+    assert not (tmp_path / "worker").exists()
     assert not api.releases
 
 
@@ -118,6 +119,7 @@ def test_an_attempt_that_lost_its_run_stops_without_a_release(api: WorkerApi, tm
         api.stale = True
         assert worker.wait() == 0
     assert not api.releases
+    assert not (tmp_path / "worker").exists()
 
 
 def test_a_private_authority_signs_the_backend(tmp_path: Path) -> None:

@@ -1,6 +1,7 @@
 """Tests that no two live workers share a directory or a name."""
 
 import os
+import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -8,7 +9,8 @@ import pytest
 
 from arcadia_workers.worker import machine
 from arcadia_workers.worker.answers import NameTakenError, UnreachableError
-from arcadia_workers.worker.machine import lock_directory, take_name
+from arcadia_workers.worker.machine import lock_directory, take_name, try_lock
+from arcadia_workers.worker.once import ABANDONED_SECONDS, remove_abandoned
 
 
 @pytest.fixture(autouse=True)
@@ -68,3 +70,34 @@ def test_a_worker_starts_while_the_backend_is_down() -> None:
         raise UnreachableError("away")
 
     assert take_name("big-1", "moon", introduce) == "big-1"
+
+
+def test_a_job_deletes_only_folders_that_no_worker_uses_anymore(tmp_path: Path) -> None:
+    old = time.time() - ABANDONED_SECONDS - 60
+    names = {
+        "abandoned": "arcadia-a99a8d25-run-7-1",
+        "of an array": "arcadia-a99a8d25-run-7-1-12",
+        "new": "arcadia-a99a8d25-run-8-1",
+        "locked": "arcadia-a99a8d25-run-9-1",
+        "with new events": "arcadia-a99a8d25-run-10-1",
+        "of another program": "arcadia-a99a8d25-runs-of-ana",
+    }
+    folders = {key: tmp_path / name for key, name in names.items()}
+    for folder in folders.values():
+        attempt = folder / "runs" / "7" / "attempt-1"
+        attempt.mkdir(parents=True)
+        for file in (folder / "lock", attempt / "events.jsonl"):
+            file.touch()
+            os.utime(file, (old, old))
+        os.utime(folder, (old, old))
+    (folders["new"] / "lock").touch()
+    (folders["with new events"] / "runs" / "7" / "attempt-1" / "events.jsonl").touch()
+    held = try_lock(folders["locked"])
+    os.utime(folders["locked"] / "lock", (old, old))
+    (tmp_path / "arcadia-a99a8d25-run-11-1").symlink_to(folders["of another program"])
+    remove_abandoned(tmp_path)
+    assert held is not None
+    os.close(held.descriptor)
+    left = {key for key, folder in folders.items() if folder.exists()}
+    assert left == {"new", "locked", "with new events", "of another program"}
+    assert (folders["of another program"] / "runs").exists()

@@ -137,16 +137,17 @@ class WorkerDirectory:
 def lock_directory(directory: Path, *, shared: bool) -> WorkerDirectory:
     """Lock the directory for this process and its trainers, or a free subfolder if it is shared."""
     deadline = time.monotonic() + LOCK_SECONDS
-    while (place := _try_lock(directory)) is None:
+    while (place := try_lock(directory)) is None:
         if time.monotonic() > deadline:
             if not shared:
                 sys.exit(f"arcadia worker: another worker uses {directory}. Choose another --worker-dir.")
-            return next(place for number in count(2) if (place := _try_lock(directory / f"worker-{number}")))
+            return next(place for number in count(2) if (place := try_lock(directory / f"worker-{number}")))
         time.sleep(0.1)
     return place
 
 
-def _try_lock(directory: Path) -> WorkerDirectory | None:
+def try_lock(directory: Path) -> WorkerDirectory | None:
+    """Lock a directory. Return None if another process has locked it."""
     directory.mkdir(parents=True, exist_ok=True)
     descriptor = os.open(directory / "lock", os.O_RDWR | os.O_CREAT, 0o600)
     try:

@@ -3,9 +3,11 @@
 import contextlib
 import logging
 import os
+import re
 import shutil
 import signal
 import socket
+import stat
 import sys
 import time
 from collections.abc import Callable
@@ -19,13 +21,16 @@ from arcadia_workers.worker.assignment import leftovers
 from arcadia_workers.worker.attempt_directory import CheckpointStore
 from arcadia_workers.worker.backend_client import BackendClient
 from arcadia_workers.worker.heartbeat import HeartbeatThread
-from arcadia_workers.worker.machine import lock_directory, machine_facts, take_name
+from arcadia_workers.worker.machine import lock_directory, machine_facts, take_name, try_lock
 from arcadia_workers.worker.supervisor import Supervisor
 from arcadia_workers.worker.trainer_process import LocalLauncher
 from arcadia_workers.worker.work import Claimed, Training
 
 # How long the first claim is retried while the backend is away.
 CLAIM_SECONDS = 600.0
+# The folder of a job. One that nobody has used for this long will not be needed again.
+JOB_FOLDER = re.compile(r"arcadia-[0-9a-z]+-run-\d+-\d+(-\d+)?")
+ABANDONED_SECONDS = 86_400.0
 
 log = logging.getLogger("workers")
 
@@ -90,6 +95,7 @@ def train_once(settings: WorkerSettings, queue: QueueName, name: str | None, exe
     base = name or f"{socket.gethostname()}.run-{wanted.run_id}"
     # Its spool is here, so that a job which is started again on this host delivers what the last one left.
     place = lock_directory(settings.directory(base), shared=True)
+    remove_abandoned(place.directory.parent)
     facts = machine_facts(place.predecessor)
 
     def client_named(name: str, on_wrong_token: Callable[[], None] = lambda: None) -> BackendClient:
@@ -127,14 +133,39 @@ def _leave(client: BackendClient, work: OneRun, directory: Path) -> int:
         client.goodbye()
     except BackendError as error:
         log.warning("Could not sign off from the backend: %s", error)
+    left = leftovers(directory, work.noun)
+    if not left:
+        _tidy(directory)
     if work.problem is not None:
         log.error("%s", work.problem)
         return os.EX_UNAVAILABLE
-    if left := leftovers(directory, work.noun):
+    if left:
         log.error("Events of %s stay in %s.", left[0][0], directory)
         return os.EX_TEMPFAIL
-    _tidy(directory)
     return 0
+
+
+def remove_abandoned(temporary: Path) -> None:
+    """Delete the folders of jobs that were killed on this host long ago, of this user and without a worker."""
+    for folder in temporary.glob("arcadia-*-run-*"):
+        if not JOB_FOLDER.fullmatch(folder.name) or not _is_abandoned(folder):
+            continue
+        if (place := try_lock(folder)) is not None:
+            log.info("Deleting %s, which an earlier job left.", folder)
+            shutil.rmtree(folder, ignore_errors=True)
+            os.close(place.descriptor)
+
+
+def _is_abandoned(folder: Path) -> bool:
+    try:
+        state = folder.lstat()
+        if not stat.S_ISDIR(state.st_mode) or state.st_uid != os.getuid():
+            return False
+        files = [folder / "lock", *folder.glob("**/events.jsonl")]
+        used_at = max(path.stat().st_mtime for path in [folder, *files] if path.exists())
+    except OSError:  # its own worker is deleting it
+        return False
+    return time.time() - used_at > ABANDONED_SECONDS
 
 
 def _tidy(directory: Path) -> None:

@@ -30,10 +30,14 @@ interface DetailsFieldsProps {
   /** Where the runs train. Null is the default of the project. */
   executor: ExecutorName | null;
   onExecutor: (name: ExecutorName | null) => void;
+  /** Options of the jobs on Slurm, one on each line. */
+  jobOptions: string;
+  onJobOptions: (text: string) => void;
 }
 
 export function DetailsFields(props: DetailsFieldsProps) {
   const { details, errors, isStudy, project, onChange, onProject, executor, onExecutor } = props;
+  const { jobOptions, onJobOptions } = props;
   return (
     <div className={classes.fields}>
       <TextInput
@@ -62,6 +66,19 @@ export function DetailsFields(props: DetailsFieldsProps) {
         error={errors["executor"]}
         onChange={onExecutor}
       />
+      {executor === "slurm" && (
+        <Textarea
+          id={inputId("job_options")}
+          label="Options of sbatch"
+          description="One on each line, such as --qos=long or --gres=gpu:a100:1. They replace the site's."
+          autosize
+          minRows={1}
+          maxRows={8}
+          value={jobOptions}
+          error={errors["job_options"]}
+          onChange={(event) => onJobOptions(event.currentTarget.value)}
+        />
+      )}
       {!isStudy && (
         <TagsInput
           id={inputId("tags")}

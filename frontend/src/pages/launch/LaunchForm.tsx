@@ -51,9 +51,10 @@ export interface LaunchFormProps {
   clonedStudy: { details: Partial<Details>; options: StudyOptions } | null;
   /** The project that the form starts with. */
   project: string;
-  /** Where the run of the form trains at first. */
   /** Where the runs train. Null is the default of the project. */
   executor: ExecutorName | null;
+  /** Options of their jobs on Slurm. */
+  jobOptions: readonly string[];
   onPreset: (name: string, env: string) => void;
   /** Called when another method or environment is chosen, with its starting point. */
   onMethod: (reference: Reference, env: string) => void;
@@ -75,7 +76,8 @@ export function LaunchForm(props: LaunchFormProps) {
   const [chosenProject, setChosenProject] = useState<string | null>(null);
   const project = chosenProject ?? props.project;
   const [executor, setExecutor] = useState(props.executor);
-  const where = executor === null ? {} : { executor };
+  const [jobOptions, setJobOptions] = useState(props.jobOptions.join("\n"));
+  const where = placeOf(executor, jobOptions);
   const [detailErrors, setDetailErrors] = useState<FieldErrors>({});
   const [isTextOpen, textDialog] = useDisclosure(false);
   const [problems, setProblems] = useState<string[]>([]);
@@ -239,6 +241,8 @@ export function LaunchForm(props: LaunchFormProps) {
           onProject={setChosenProject}
           executor={executor}
           onExecutor={setExecutor}
+          jobOptions={jobOptions}
+          onJobOptions={setJobOptions}
         />
       </Stack>
       <LaunchSummary
@@ -257,7 +261,17 @@ export function LaunchForm(props: LaunchFormProps) {
 }
 
 /** Names of inputs that are not configuration fields. */
-const OTHER_INPUTS = [...DETAIL_NAMES, ...OPTION_NAMES, "axes", "project", "executor"];
+const OTHER_INPUTS = [...DETAIL_NAMES, ...OPTION_NAMES, "axes", "project", "executor", "job_options"];
+
+/** Return the fields of a request that say where its runs train. */
+function placeOf(executor: ExecutorName | null, jobOptions: string) {
+  const options = jobOptions.split("\n").map((line) => line.trim());
+  const given = options.filter((line) => line !== "");
+  return {
+    ...(executor !== null && { executor }),
+    ...(executor === "slurm" && given.length > 0 && { job_options: given }),
+  };
+}
 
 function requestOf(config: ConfigDraft, details: Details): LaunchRequest {
   const { name, tags, notes, priority } = details;

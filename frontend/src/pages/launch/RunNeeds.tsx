@@ -1,10 +1,11 @@
 import { Stack, Text } from "@mantine/core";
 import { useDebouncedValue } from "@mantine/hooks";
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
+import { executorsQuery, schedulerTitle } from "@/api/executors";
 import { MAIN_PROJECT } from "@/api/projects";
 import { runForecastQuery } from "@/api/runs";
 import type { ExecutorName, LaunchRequest, RunConfig, RunForecast } from "@/api/types";
-import { DataTable } from "@/ui/DataTable";
+import { type Column, DataTable } from "@/ui/DataTable";
 import { bytes, duration, plural, short } from "@/ui/format";
 import { useNow } from "@/ui/useNow";
 import { startText } from "./startText";
@@ -37,6 +38,8 @@ export function RunNeeds({ values, priority, executor, project, isStudy, isInval
     enabled: !isInvalid,
     placeholderData: keepPreviousData,
   });
+  const { data: executors = [] } = useQuery(executorsQuery);
+  const schedulers = executors.filter(({ name }) => name !== "workers").map(({ title }) => title);
   const now = useNow();
   return (
     <Stack component="section" gap={4} aria-label="Requirements" aria-busy={isFetching}>
@@ -45,7 +48,7 @@ export function RunNeeds({ values, priority, executor, project, isStudy, isInval
       {!isInvalid && !error && !data && <Note>Estimating requirements…</Note>}
       {!isInvalid && !error && data && (
         <>
-          <NeedsTable forecast={data} device={String(values["device"])} />
+          <NeedsTable forecast={chosenPlace(data, executor)} device={String(values["device"])} />
           {/* The cost of a study says that its duration is unknown. */}
           {!(isStudy && data.seconds === null) && <Text size="sm">{durationText(data, isStudy)}</Text>}
           {data.steps_per_second !== null && (
@@ -54,11 +57,17 @@ export function RunNeeds({ values, priority, executor, project, isStudy, isInval
               {data.measured_on}.
             </Note>
           )}
-          <Text size="sm">{startText(data, now)}</Text>
+          <Text size="sm">{startText(chosenPlace(data, executor), now, schedulers)}</Text>
         </>
       )}
     </Stack>
   );
+}
+
+/** Return a forecast for the chosen scheduler, also while the server is still asked about it. */
+function chosenPlace(forecast: RunForecast, executor: ExecutorName | null): RunForecast {
+  if (executor === null || executor === "workers" || forecast.executor === executor) return forecast;
+  return { ...forecast, executor, start_unknown: `${schedulerTitle(executor)} decides when it starts.` };
 }
 
 function Note({ children }: { children: React.ReactNode }) {
@@ -81,6 +90,13 @@ function NeedsTable({ forecast, device }: { forecast: RunForecast; device: strin
     ["Cores", cores === null ? UNMEASURED : cores.toFixed(1), String(capacity.cores ?? "–"), false],
     ["GPU", gpu, gpus.join(", ") || "none", device === "cuda" && gpus.length === 0],
   ];
+  const has: Column<(typeof rows)[number]> = {
+    title: "Workers have",
+    numeric: true,
+    cell: ([, , present, short]) =>
+      `${capacity.workers === 0 ? "no worker" : present}${short ? " (too little)" : ""}`,
+    cellProps: ([, , , short]) => ({ c: short ? "var(--mantine-color-error)" : undefined }),
+  };
   return (
     <DataTable
       fz="xs"
@@ -91,13 +107,7 @@ function NeedsTable({ forecast, device }: { forecast: RunForecast; device: strin
       columns={[
         { title: "Resource", isRowHeader: true, cell: ([title]) => title },
         { title: "Needed", numeric: true, cell: ([, needed]) => needed },
-        {
-          title: "Workers have",
-          numeric: true,
-          cell: ([, , present, short]) =>
-            `${capacity.workers === 0 ? "no worker" : present}${short ? " (too little)" : ""}`,
-          cellProps: ([, , , short]) => ({ c: short ? "var(--mantine-color-error)" : undefined }),
-        },
+        ...(forecast.executor === "workers" ? [has] : []),
       ]}
     />
   );

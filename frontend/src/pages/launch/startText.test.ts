@@ -18,6 +18,13 @@ it("says that no worker is connected", () => {
   );
 });
 
+it("names the schedulers if no worker is connected", () => {
+  const none = { workers: 0, idle: 0, cores: null, memory_bytes: null, devices: [] };
+  expect(startText(aForecast({ capacity: none, starts_in_seconds: null }), NOON, ["Slurm"])).toBe(
+    "No CPU worker is connected. Start one to train, or train on Slurm.",
+  );
+});
+
 it("shows the position in the queue and the expected start", () => {
   expect(text({ capacity: busy, starts_in_seconds: 90 })).toMatch(
     /^Next in the queue: the CPU worker is busy\. Expected start: in 1 min 30 s, at .*12:01/,
