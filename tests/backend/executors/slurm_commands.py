@@ -16,14 +16,17 @@ ACTIVE = {"PENDING", "RUNNING", "SUSPENDED", "COMPLETING"}
 
 def record(job: dict[str, Any], *, is_new: bool) -> dict[str, Any]:
     """Return a job as `--json` writes it: in Slurm 22.05, or with the objects of 24.05."""
-    number = (lambda value: {"set": value is not None, "infinite": False, "number": value or 0}) if is_new else int
+
+    def number(value: int | None) -> Any:
+        return {"set": value is not None, "infinite": False, "number": value or 0} if is_new else value
+
     code, signal = job["exit_code"], job["signal"]
     status: Any = (code << 8) + signal
     if is_new:
         status = {"status": [], "return_code": number(code), "signal": {"id": number(signal or None), "name": ""}}
     return {
         "array_job_id": number(job["array"] or 0),
-        "array_task_id": number(job["task"]) if job["task"] is not None else number(None) if is_new else None,
+        "array_task_id": number(job["task"]),
         "array_task_string": "",
         "comment": job["mark"],
         "cpus": number(1),
