@@ -72,16 +72,11 @@ def missing_reason(workers: Collection[tables.Worker], needed: str, kind: str) -
 
 
 MEGABYTE = 10**6
-# Less than this is too little for a few checkpoints.
-LOW_DISK_MEGABYTES = 100
 
 
-def low_disk_megabytes(free_bytes: int | None) -> int | None:
-    """Return the free megabytes of a disk that is almost full, or None if it has space or nothing is known."""
-    if free_bytes is None or free_bytes >= LOW_DISK_MEGABYTES * MEGABYTE:
-        return None
-    # Only 0 means that nothing can be written.
-    return max(1, free_bytes // MEGABYTE) if free_bytes else 0
+def to_megabytes(free_bytes: int | None) -> int | None:
+    """Return the free megabytes of a disk that is almost full. Only 0 means that nothing can be written."""
+    return max(1, free_bytes // MEGABYTE) if free_bytes else free_bytes
 
 
 def disk_warning(worker: tables.Worker) -> str | None:

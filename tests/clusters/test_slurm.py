@@ -187,3 +187,39 @@ def test_a_worker_that_does_not_start_fails_its_run_with_the_output(
     assert checked["ok"], checked
     assert "accepts the token" in checked["output"]
     installation.http.put("executors/slurm", json=right).raise_for_status()
+
+
+@pytest.mark.nightly
+def test_a_missing_folder_for_output_is_named(installation: Installation, slurm: SlurmCluster) -> None:
+    address = f"http://127.0.0.1:{installation.port}"
+    wanted = slurm.settings(address, directory=str(slurm.directory / "missing"))
+    checked = installation.http.post("executors/slurm/check?run_job=true", json=wanted).json()
+    assert not checked["ok"]
+    assert "ended as FAILED" in checked["message"]
+    assert "the folder for output must exist on the node" in checked["message"]
+
+
+@pytest.mark.nightly
+def test_options_of_sbatch_reach_slurm(installation: Installation, slurm: SlurmCluster) -> None:
+    address = f"http://127.0.0.1:{installation.port}"
+    prepare = f"{slurm.settings(address)['prepare']}\n#SBATCH --nice=7"
+    wanted = slurm.settings(address, prepare=prepare, options="--exclude=n2\n--constraint=none", time_limit="30")
+    installation.http.put("executors/slurm", json=wanted).raise_for_status()
+    # The nodes have no features, so that only the option of the run lets it start.
+    body = {"config": SHORT, "executor": "slurm", "job_options": ["--constraint=", "--time=20", "--exclude=n1"]}
+    refused = installation.http.post("runs", json=body)
+    assert (refused.status_code, "Write one long option on each line" in refused.text) == (422, True)
+    single = int(installation.post("runs", {**body, "job_options": ["--time=20", "--exclude=n1"]})["id"])
+    installation.wait_until(lambda: "feature" in (installation.run(single)["state_reason"] or ""))
+    installation.post(f"runs/{single}/stop")
+    wait_for_job(installation, single, state="ended")
+    installation.http.put("executors/slurm", json={**wanted, "options": "--exclude=n2"}).raise_for_status()
+    study = start_study(installation, seeds=2, max_concurrent_runs=2, job_options=["--time=20", "--exclude=n1"])
+    runs = wait_for_runs(installation, study, 2)
+    for run in runs:
+        job = wait_for_job(installation, run, state="ended")
+        assert (job["host"], job["scheduler_state"]) == ("n2", "COMPLETED")
+    array = int(job["handle"].partition("_")[0])
+    listed = [each for each in slurm.jobs() if each["array_job_id"] == array]
+    assert {(each["time_limit"], each["nice"]) for each in listed} == {(20, 7)}
+    installation.http.put("executors/slurm", json=slurm.settings(address)).raise_for_status()

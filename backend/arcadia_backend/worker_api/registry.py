@@ -23,7 +23,7 @@ from arcadia_backend.web.lookup import hidden_runs
 from arcadia_backend.worker_api.attempts import CHECKED_RUN, StaleAttempt, is_worker_of
 from arcadia_backend.worker_api.jobs import JOBS
 from arcadia_backend.worker_api.runs import RUNS
-from arcadia_backend.workers import announce_worker, is_connected, low_disk_megabytes
+from arcadia_backend.workers import announce_worker, is_connected, to_megabytes
 from arcadia_workers.contract import worker_api
 from arcadia_workers.contract.build import build, differ
 from arcadia_workers.contract.events import RequestedChange
@@ -178,7 +178,7 @@ def _store(session: Session, report: worker_api.Heartbeat, run_id: int | None) -
     if worker is None:
         worker = Worker(name=report.name)
         session.add(worker)
-    low_disk = low_disk_megabytes(report.free_disk_bytes)
+    low_disk = to_megabytes(report.low_disk_bytes)
     if worker.low_disk_megabytes != low_disk:
         worker.low_disk_megabytes = low_disk
         changed = True

@@ -145,7 +145,7 @@ def test_an_array_whose_tasks_were_all_cancelled_is_still_listed() -> None:
 
 
 def test_a_shortened_list_of_tasks_is_an_error() -> None:
-    with pytest.raises(ExecutorError, match="something else than a list of jobs"):
+    with pytest.raises(ExecutorError, match="did not return a list of jobs"):
         read_jobs(json.dumps({"jobs": [{**WAITING, "array_task_string": "4-6,..."}]}))
 
 

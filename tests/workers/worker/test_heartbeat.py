@@ -6,10 +6,11 @@ from pathlib import Path
 
 import pytest
 
+from arcadia_workers.worker import machine
 from arcadia_workers.worker.assignment import Assignment, Lease
 from arcadia_workers.worker.backend_client import BackendClient
 from arcadia_workers.worker.heartbeat import HeartbeatThread
-from arcadia_workers.worker.machine import free_disk_bytes, machine_facts
+from arcadia_workers.worker.machine import low_disk_bytes, machine_facts
 from tests.workers.conftest import Slot
 from tests.workers.waiting import wait_until
 from tests.workers.worker_api import WorkerApi
@@ -59,9 +60,10 @@ def test_heartbeats_continue_without_an_alive_file(
 
 
 def test_a_disk_without_space_is_seen_by_writing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    free = free_disk_bytes(tmp_path)
-    assert free is not None
-    assert free > 0
+    with monkeypatch.context() as low:
+        low.setattr(machine, "LOW_DISK_BYTES", 2**62)
+        assert (low_disk_bytes(tmp_path) or 0) > 0
+    assert low_disk_bytes(tmp_path) is None
     assert not [*tmp_path.iterdir()]
 
     def refuse(*_: object) -> None:
@@ -69,7 +71,13 @@ def test_a_disk_without_space_is_seen_by_writing(tmp_path: Path, monkeypatch: py
 
     # The file system has space, but the quota of the user is used up.
     monkeypatch.setattr(Path, "write_bytes", refuse)
-    assert free_disk_bytes(tmp_path) == 0
-    assert free_disk_bytes(tmp_path / "none") == 0
+    assert low_disk_bytes(tmp_path) == 0
     monkeypatch.undo()
-    assert free_disk_bytes(tmp_path / "none") is None
+    assert low_disk_bytes(tmp_path / "none") is None
+
+
+def test_a_heartbeat_names_the_disk_only_if_it_is_almost_full() -> None:
+    # Servers of earlier versions refuse fields that they do not know.
+    facts = machine_facts()
+    assert "low_disk_bytes" not in facts.model_dump()
+    assert facts.model_copy(update={"low_disk_bytes": 0}).model_dump()["low_disk_bytes"] == 0

@@ -124,8 +124,11 @@ class MachineFacts(_Request):
     cores: Annotated[int, Field(ge=0, le=1_000_000), NO_BOOLEAN]
     memory_bytes: Annotated[int, Field(ge=0, le=2**53), NO_BOOLEAN]
     plugins: Annotated[list[ReportedPlugin], Field(max_length=MOST_PLUGINS)] = []
-    # The free space of the disk with its directory, 0 if nothing can be written there. Null if it is not known.
-    free_disk_bytes: Annotated[int, Field(ge=0, le=2**63 - 1), NO_BOOLEAN] | None = None
+    # The free space of the disk with its directory if that is almost full, and 0 if nothing can be written there.
+    # Otherwise it is left out, as by earlier workers.
+    low_disk_bytes: Annotated[int, Field(ge=0, le=2**53), NO_BOOLEAN] | None = Field(
+        default=None, exclude_if=lambda free: free is None
+    )
     # The ended process on this host that used the worker's directory before. It may have had the same worker name.
     replaces: SmallCount | None = None
 

@@ -9,7 +9,7 @@ from arcadia_workers.contract.worker_api import JobDesired, MachineFacts
 from arcadia_workers.worker.answers import BackendError, StaleAttemptError, WrongTokenError
 from arcadia_workers.worker.assignment import Lease
 from arcadia_workers.worker.backend_client import BackendClient
-from arcadia_workers.worker.machine import free_disk_bytes
+from arcadia_workers.worker.machine import low_disk_bytes
 
 IDLE_SECONDS = 5.0
 DISK_SECONDS = 5.0
@@ -69,8 +69,8 @@ class HeartbeatThread(threading.Thread):
     def _look_at_disk(self) -> None:
         if self._directory is not None and time.monotonic() - self._disk_at >= DISK_SECONDS:
             self._disk_at = time.monotonic()
-            free = free_disk_bytes(self._directory)
-            self._facts = self._facts.model_copy(update={"free_disk_bytes": free})
+            free = low_disk_bytes(self._directory)
+            self._facts = self._facts.model_copy(update={"low_disk_bytes": free})
 
     def _beat(self, held: tuple[Lease, ...]) -> None:
         """Send one heartbeat per installation of the held assignments, or an empty one."""

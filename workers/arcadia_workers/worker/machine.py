@@ -63,12 +63,14 @@ def machine_facts(replaces: int | None = None) -> MachineFacts:
     )
 
 
+# Less than this is too little for a few checkpoints.
+LOW_DISK_BYTES = 100_000_000
 # More than an event or a request needs.
 PROBE_BYTES = 65_536
 
 
-def free_disk_bytes(directory: Path) -> int | None:
-    """Return the free space of a directory's disk, 0 if nothing can be written, or None if it is not known.
+def low_disk_bytes(directory: Path) -> int | None:
+    """Return the free space of a directory's disk if that is almost full, and 0 if nothing can be written.
 
     A file is written, because a file system does not report the quota of a user.
     """
@@ -81,7 +83,8 @@ def free_disk_bytes(directory: Path) -> int | None:
     finally:
         with contextlib.suppress(OSError):
             probe.unlink(missing_ok=True)
-    return state.f_bavail * state.f_frsize
+    free = state.f_bavail * state.f_frsize
+    return max(1, free) if free < LOW_DISK_BYTES else None
 
 
 CHECK_SECONDS = 120
