@@ -65,6 +65,32 @@ it("shows a server error next to its field", async () => {
   expect(screen.queryByText("Too far-sighted.")).toBeNull();
 });
 
+it("launches on Slurm with options, and says there what the server refuses", async () => {
+  const errors = [{ field: "job_options.1", message: "A run may not set --wrap=id" }];
+  server = serveLaunching({
+    "GET /executors": [
+      { name: "workers", title: "Workers", is_default: true },
+      { name: "slurm", title: "Slurm", is_default: false },
+    ],
+    "POST /runs/preview": aForecast({
+      capacity: { workers: 0, idle: 0, cores: null, memory_bytes: null, devices: [] },
+      starts_in_seconds: null,
+    }),
+    "POST /runs": refusal(422, "Wrong.", errors),
+  });
+  await open("/");
+  await screen.findByText("No CPU worker is connected. Start one to train, or train on Slurm.");
+  expect(screen.queryByLabelText(/Options of sbatch/)).toBeNull();
+  await userEvent.click(await screen.findByRole("combobox", { name: "Train on" }));
+  await userEvent.click(await screen.findByRole("option", { name: "Slurm", hidden: true }));
+  await screen.findByText("Slurm decides when it starts.");
+  expect(screen.queryByText(/no worker/)).toBeNull();
+  await type(/Options of sbatch/, "--qos=long\n\n --wrap=id");
+  await launch();
+  await screen.findByText("A run may not set --wrap=id.");
+  expect(posted()).toMatchObject([{ executor: "slurm", job_options: ["--qos=long", "--wrap=id"] }]);
+});
+
 it("starts from another run's configuration and shows changes from it", async () => {
   await open("/?like=12");
   expect(screen.getByLabelText(/Total steps total_steps/)).toHaveProperty("value", "5000");

@@ -55,6 +55,7 @@ describe("the card of a run's job", () => {
   it("shows the task of an array, and its core time with that of earlier jobs", () => {
     const run = aRun({ id: 7, state: "finished", executor: "slurm", core_hours: 3 });
     serve({ "GET /runs/7/job-output": { output: "" } });
+    expect(screen.queryByText("Options")).toBeNull();
     const used = {
       started_at: "2026-01-01T10:00:00Z",
       ended_at: "2026-01-01T11:00:00Z",

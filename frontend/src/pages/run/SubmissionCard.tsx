@@ -21,6 +21,7 @@ export function SubmissionCard({ run, job }: { run: Run; job: SubmissionOfRun })
     ["Job", jobText(job)],
     ["State", stateText(job)],
     ["Reason", job.reason],
+    ["Options", run.job_options.join(" ") || null],
     ["Place", job.place],
     ["Node", job.host],
     ["Submitted", <TimeAgo key="time" time={job.submitted_at} />],
