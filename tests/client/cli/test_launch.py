@@ -53,6 +53,20 @@ def test_launch_takes_a_configuration_file(arcadia: Arcadia, tmp_path: Path) -> 
     assert arcadia("launch", "paac-cartpole", "--config", file).status == 2
 
 
+def test_runs_and_studies_on_slurm_have_options(arcadia: Arcadia, api: Api) -> None:
+    slurm = {"backend_url": "http://127.0.0.1:8000", "directory": "/shared/output"}
+    api.user.put("/api/v1/executors/slurm", json=slurm).raise_for_status()
+    where = ["--executor", "slurm", "--job-option=--qos=long", "--job-option=--gres=gpu:a100:1"]
+    (made,) = json.loads(arcadia("launch", "paac-cartpole", *QUICK, *where, "--json").out)
+    assert made["job_options"] == ["--qos=long", "--gres=gpu:a100:1"]
+    refused = arcadia("launch", "paac-cartpole", *QUICK, "--executor", "slurm", "--job-option=--wrap=id")
+    assert "A run may not set --wrap=id" in refused.err
+    shown = json.loads(arcadia("study", "preview", "--preset", "paac-cartpole", "--seeds", "2", *where, "--json").out)
+    confirmed = ["--confirm-steps", str(shown["steps"])]
+    study = arcadia("study", "start", "--preset", "paac-cartpole", "--seeds", "2", *where, *confirmed, "--json")
+    assert json.loads(study.out)["specification"]["job_options"] == ["--qos=long", "--gres=gpu:a100:1"]
+
+
 def test_errors_of_fields_are_shown(arcadia: Arcadia) -> None:
     wrong = arcadia("launch", "paac-cartpole", "--set", "gamma=2")
     assert (wrong.status, wrong.out) == (1, "")
