@@ -83,6 +83,7 @@ def import_logs(
     connection = Connection(*resolve_connection(ctx))
     problems: list[str] = []
     omissions: list[str] = []
+    without_settings: list[str] = []
     runs = [run for path in paths for run in find_runs(source, path, step, problems)]
     if not (runs or problems):
         raise ArcadiaError(f"There are no {FILES[source]} in {', '.join(map(str, paths))}.")
@@ -100,8 +101,16 @@ def import_logs(
         show(f"{run.name} is at {connection.url}{imported.path}, with {plural(imported.sent, 'new event')}")
         if imported.conflicts:
             say(describe_conflicts(run.name, imported.conflicts))
+        if source is Source.tensorboard and not imported.has_settings:
+            without_settings.append(run.name)
         omissions += imported.omissions
         problems += imported.problems
+    if without_settings:
+        say(
+            f"{plural(len(without_settings), 'run')} without settings and environment, because the event files have "
+            "none. Stable-Baselines3 never writes them. To record them, train with: arcadia run -- python SCRIPT"
+        )
+        say_first(without_settings)
     if omissions:
         say(f"{plural(len(omissions), 'part')} of the files left out, because they cannot be stored:")
         say_first(omissions)
