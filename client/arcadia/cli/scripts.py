@@ -105,6 +105,13 @@ def import_logs(
             without_settings.append(run.name)
         omissions += imported.omissions
         problems += imported.problems
+    say_left_out(without_settings, omissions, problems)
+    if problems:
+        raise typer.Exit(1)
+
+
+def say_left_out(without_settings: list[str], omissions: list[str], problems: list[str]) -> None:
+    """Print the names of runs without settings, and what was not imported."""
     if without_settings:
         say(
             f"{plural(len(without_settings), 'run')} without settings and environment, because the event files have "
@@ -117,7 +124,6 @@ def import_logs(
     if problems:
         say(f"{len(problems)} not imported completely. Repair the files, then run the command again.")
         say_first(problems)
-        raise typer.Exit(1)
 
 
 def describe_conflicts(name: str, conflicts: int) -> str:
