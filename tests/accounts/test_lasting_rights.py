@@ -8,23 +8,27 @@ from typing import Any
 
 import pytest
 from fastapi.concurrency import run_in_threadpool
-from sqlalchemy import select, update
+from sqlalchemy import null, select, update
 from starlette.testclient import WebSocketTestSession
 from starlette.types import Message
 from starlette.websockets import WebSocketDisconnect
 
 from arcadia_backend.accounts import people
 from arcadia_backend.accounts.roles import forget_credentials, forget_now
-from arcadia_backend.config import API, COOKIE
+from arcadia_backend.config import API, COOKIE, Settings
 from arcadia_backend.database.scope import Role
-from arcadia_backend.database.tables import Attempt, AuditEntry, File, Person, ProjectRole, Run, Study
+from arcadia_backend.database.tables import Attempt, AuditEntry, File, Job, Person, Practice, ProjectRole, Run, Study
+from arcadia_backend.doorbell import Doorbell
+from arcadia_backend.live.background import IDLE_SECONDS
 from arcadia_backend.live.notices import REFETCH, publish
 from arcadia_backend.live.watches import Credentials
 from arcadia_backend.live_games import routes
+from arcadia_backend.studies.scheduler import StudyScheduler
 from arcadia_workers.contract.live import NO_SUCH_GAME
+from arcadia_workers.contract.worker_api import JobState, RunState
 from tests.accounts.lab import Lab
 from tests.factories import CARTPOLE, sha256
-from tests.workers.waiting import PATIENCE_SECONDS
+from tests.workers.waiting import PATIENCE_SECONDS, wait_until
 
 
 @pytest.fixture(autouse=True)
@@ -81,6 +85,8 @@ def test_a_live_game_ends_for_a_person_who_may_no_longer_watch(lab: Lab, how: st
         assert json.loads(socket.receive_text())
         end_rights(lab, "viewer", how=how)
         assert receive_until_closed(socket).code == NO_SUCH_GAME
+    [(action, reason)] = entries(lab, "live game")
+    assert (action, "role or the session has ended" in reason) == ("end watching", True)
     with lab.client("administrator").websocket_connect(path) as socket:
         assert json.loads(socket.receive_text())
 
@@ -158,6 +164,59 @@ def entries(lab: Lab, kind: str) -> list[tuple[str, str]]:
     with lab.database.read() as session:
         found = session.scalars(select(AuditEntry).where(AuditEntry.kind == kind).order_by(AuditEntry.id))
         return [(entry.action, (entry.after or {}).get("reason", "")) for entry in found]
+
+
+def practice_of(lab: Lab, job_state: JobState, run_state: RunState) -> Job:
+    """Let the editor have started the practice of the lab's own project. Return its job."""
+    with lab.database.write() as session:
+        practice = session.get_one(Practice, lab.own.ids["practices"])
+        practice.person_id, practice.document = person_of(lab, "editor"), null()
+        practice.arms = [{"name": "practice", "pair": 1, "run_id": lab.own.ids["runs"], "seed": 1}]
+        session.get_one(Run, lab.own.ids["runs"]).state = run_state
+        job = session.get_one(Job, practice.job_id)
+        job.state = job_state
+        return job
+
+
+@WAYS
+@pytest.mark.parametrize(
+    ("job_state", "run_state"), [("queued", "finished"), ("running", "finished"), ("done", "running")]
+)
+def test_a_practice_in_progress_ends_within_seconds_after_its_right(
+    lab: Lab, how: str, job_state: JobState, run_state: RunState
+) -> None:
+    job = practice_of(lab, job_state, run_state)
+    scheduler = scheduler_of(lab)
+    scheduler.start()
+    try:
+        end_rights(lab, "editor", how=how)
+        # Without the notice of a change it takes 30 seconds. It takes 2 on a quiet machine.
+        wait_until(lambda: state_of(lab, job) == "failed", seconds=IDLE_SECONDS / 2)
+    finally:
+        scheduler.stop()
+    [(action, reason)] = entries(lab, "practice")
+    assert (action, "may no longer launch runs" in reason) == ("stop", True)
+    with lab.database.read() as session:
+        desired = session.get_one(Run, lab.own.ids["runs"]).desired
+    assert desired == ("pause" if run_state == "running" else "run")
+
+
+def scheduler_of(lab: Lab) -> StudyScheduler:
+    """Return a scheduler that is as fast as that of an installation, which the lab's own is not."""
+    settings = Settings.model_validate({**lab.app.state.settings.model_dump(), "sweep_seconds": 5})
+    return StudyScheduler(lab.database, settings, Doorbell(""))
+
+
+def state_of(lab: Lab, job: Job) -> str:
+    with lab.database.read() as session:
+        return session.get_one(Job, job.id).state
+
+
+def test_a_practice_continues_while_its_person_may_launch_runs(lab: Lab) -> None:
+    job = practice_of(lab, "running", "finished")
+    scheduler_of(lab).run_once()
+    assert state_of(lab, job) == "running"
+    assert entries(lab, "practice") == []
 
 
 @WAYS

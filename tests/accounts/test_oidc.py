@@ -9,9 +9,10 @@ import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from http.cookies import SimpleCookie
 from threading import Barrier
 from typing import Any
-from urllib.parse import parse_qs, urlsplit
+from urllib.parse import parse_qs, unquote, urlsplit
 
 import httpx
 import httpx2
@@ -444,6 +445,47 @@ def test_nobody_signs_in_before_the_first_account(client: TestClient, issuer: st
     use(client, issuer)
     assert "first" in come_back(client, approve(start(client))).json()["detail"]
     assert read(client.get(f"{API}/session")) == {"required": False, "signed_in": True}
+
+
+BROWSER = {"accept": "text/html,application/xhtml+xml"}
+
+
+def failure_of(answer: Response) -> str:
+    """Return the reason that a browser keeps for the page to which it is sent."""
+    cookie = SimpleCookie(answer.headers["set-cookie"])[oidc.FAILURE_COOKIE]
+    assert (cookie["path"], cookie["samesite"], cookie["httponly"]) == ("/", "strict", "")
+    return unquote(cookie.value)
+
+
+@pytest.mark.parametrize(
+    ("query", "reason"),
+    [
+        ({"error": "access_denied"}, "it did not allow it, or you cancelled it"),
+        ({"error": "server_error"}, "it answered 'server_error'"),
+        ({"state": "x", "code": "y"}, "it was started in another browser"),
+    ],
+)
+def test_a_browser_gets_the_page_that_it_wanted_with_the_reason(
+    browser: TestClient, query: dict[str, str], reason: str
+) -> None:
+    start(browser, "/runs/7")
+    answer = browser.get(CALLBACK, params=query, headers=BROWSER, follow_redirects=False)
+    assert (answer.status_code, answer.headers["location"]) == (303, "/runs/7")
+    assert failure_of(answer) == f"The sign-in at the provider failed: {reason}. Try again."
+
+
+def test_a_browser_that_began_no_sign_in_gets_the_first_page(browser: TestClient) -> None:
+    answer = browser.get(CALLBACK, params={"code": "x"}, headers=BROWSER, follow_redirects=False)
+    assert (answer.status_code, answer.headers["location"]) == (303, "/")
+    assert "this browser has not started one" in failure_of(answer)
+
+
+def test_a_browser_learns_that_the_provider_does_not_respond(browser: TestClient) -> None:
+    use(browser, "http://127.0.0.1:9")
+    for then, page in (("/runs/7", "/runs/7"), ("//evil.example", "/")):
+        answer = browser.get(f"{API}/session/oidc?then={then}", headers=BROWSER, follow_redirects=False)
+        assert (answer.status_code, answer.headers["location"]) == (303, page)
+        assert failure_of(answer) == "The OpenID provider does not respond. Try again later."
 
 
 @pytest.mark.parametrize("then", ["//evil.example", "https://evil.example", "/\\evil.example", "evil", "/\n/evil"])

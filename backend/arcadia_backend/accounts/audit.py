@@ -17,7 +17,7 @@ from sqlalchemy import Connection, Engine, delete, event, func, insert, inspect,
 from sqlalchemy.orm import Session, UOWTransaction
 from sqlalchemy.orm.util import identity_key
 
-from arcadia_backend.accounts.roles import ROLE_NAMES, backend_rights
+from arcadia_backend.accounts.roles import ROLE_NAMES, access_to_accounts
 from arcadia_backend.database import tables
 from arcadia_backend.database.columns import utc_now
 from arcadia_backend.database.limits import changed_tables
@@ -203,7 +203,7 @@ def _entry(
 
 def _insert(session: Session, entries: list[dict[str, Any]]) -> None:
     if entries:
-        with backend_rights():
+        with access_to_accounts():
             session.connection().execute(insert(AuditEntry), entries)
 
 
@@ -295,7 +295,7 @@ def _of_settings(session: Session, scope: Scope, change: tables.RunChange) -> di
 def _name_of(session: Session, row: Any) -> str:
     """Return a name for rows without one, such as: ana@example.org, editor."""
     if isinstance(row, tables.ProjectRole | tables.GroupMember):
-        with backend_rights():
+        with access_to_accounts():
             person = session.get(Person, row.person_id) if row.person_id else None
             group = session.get(tables.PersonGroup, row.group_id) if row.group_id else None
         names = [each.name for each in (group, person) if each is not None]

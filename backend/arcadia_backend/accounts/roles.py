@@ -24,7 +24,7 @@ def roles_of(session: Session, person_id: int) -> dict[int, Role]:
     """Return the effective role of a person in each project."""
     groups = select(GroupMember.group_id).where(GroupMember.person_id == person_id)
     held = or_(ProjectRole.person_id == person_id, ProjectRole.group_id.in_(groups))
-    with backend_rights():
+    with access_to_accounts():
         rows = [*session.execute(select(ProjectRole.project_id, ProjectRole.role).where(held))]
         rows += session.execute(select(Project.id, Project.open_role).where(Project.open_role.is_not(None)))
     roles: dict[int, Role] = {}
@@ -61,8 +61,8 @@ def scope_of(
 
 
 @contextmanager
-def backend_rights() -> Iterator[None]:
-    """Read or change accounts for the caller, who stays named. The code inside checks what they may do."""
+def access_to_accounts() -> Iterator[None]:
+    """Read or change accounts and roles of anyone inside the block, which checks what the caller may do."""
     with acting_as(replace(current(), everything=True)):
         yield
 

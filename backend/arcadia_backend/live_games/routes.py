@@ -10,10 +10,11 @@ from fastapi import APIRouter, Query, WebSocket, WebSocketDisconnect
 from fastapi.concurrency import run_in_threadpool
 
 from arcadia_backend import jobs
+from arcadia_backend.accounts import audit
 from arcadia_backend.accounts.roles import RIGHTS_CHANGED
 from arcadia_backend.config import CurrentSettings
 from arcadia_backend.database.engine import Database, Db
-from arcadia_backend.database.rights import may_change
+from arcadia_backend.database.rights import may_change, projects_of
 from arcadia_backend.database.scope import acting_as
 from arcadia_backend.doorbell import Bell
 from arcadia_backend.errors import NotFound, Problem
@@ -31,6 +32,7 @@ from arcadia_backend.projects.service import ProjectName
 from arcadia_backend.web.credentials import CallerCredentials
 from arcadia_backend.web.idempotency import Idempotent
 from arcadia_backend.web.lookup import PathId, PathRun, find_run
+from arcadia_backend.web.security import Unauthorized
 from arcadia_backend.worker_api.attempts import StaleAttempt, offer
 from arcadia_backend.worker_api.jobs import JOBS
 from arcadia_workers.contract.events import CheckpointFile
@@ -158,8 +160,20 @@ async def _check_rights(socket: WebSocket, live_id: int, rights: WatchRights) ->
         while True:
             # A notice may be lost, and a token may expire.
             await waiter.next(RIGHTS_SECONDS)
-            with acting_as(await credentials.present(socket.app, page)):
-                rights.may_order = await run_in_threadpool(_may_order, socket.app.state.database, live_id)
+            try:
+                with acting_as(await credentials.present(socket.app, page)):
+                    rights.may_order = await run_in_threadpool(_may_order, socket.app.state.database, live_id)
+            except (Unauthorized, NotFound):
+                await run_in_threadpool(_record_end, socket.app.state.database, live_id)
+                raise
+
+
+def _record_end(db: Database, live_id: int) -> None:
+    """Record that a connection ends because its person may no longer watch, unless the game was deleted."""
+    after = {"reason": "The role or the session has ended, or the account is disabled."}
+    with db.write() as session:
+        for project_id in projects_of(session, "jobs", [live_id]):
+            audit.record(session, "end watching", "live game", live_id, project_id=project_id, after=after)
 
 
 async def _receive_pictures(socket: WebSocket, stage: Stage) -> None:

@@ -9,7 +9,7 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from arcadia_backend.accounts import people, sign_in, tokens
-from arcadia_backend.accounts.roles import backend_rights
+from arcadia_backend.accounts.roles import access_to_accounts
 from arcadia_backend.accounts.tokens import TokenScope
 from arcadia_backend.config import CurrentSettings, Settings
 from arcadia_backend.database import tables
@@ -142,7 +142,7 @@ def end_session(db: Db, session_id: PathId) -> Response:
 
 def to_token(session: Session, token: tables.AccessToken, person: schemas.PersonRef | None) -> schemas.AccessToken:
     """Return a token as the API shows it."""
-    with backend_rights():
+    with access_to_accounts():
         project = session.get(tables.Project, token.project_id) if token.project_id else None
     return schemas.AccessToken(
         id=token.id,

@@ -5,7 +5,7 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from arcadia_backend.accounts import people
-from arcadia_backend.accounts.roles import ROLE_NAMES, ROLES, RoleName, backend_rights, forget_credentials
+from arcadia_backend.accounts.roles import ROLE_NAMES, ROLES, RoleName, access_to_accounts, forget_credentials
 from arcadia_backend.database import tables
 from arcadia_backend.database.engine import Db
 from arcadia_backend.database.scope import current
@@ -27,7 +27,7 @@ def _to_members(session: Session, project: tables.Project) -> schemas.ProjectMem
         .where(role.project_id == project.id)
         .order_by(role.role.desc(), role.id)
     )
-    with backend_rights():
+    with access_to_accounts():
         rows = session.execute(query).all()
     yours = current().role(project.id)
     return schemas.ProjectMembers(

@@ -8,7 +8,7 @@ from sqlalchemy.orm import Session
 
 from arcadia_backend.accounts import people, sign_in, tokens
 from arcadia_backend.accounts.commands import LINK_PATH
-from arcadia_backend.accounts.roles import ROLE_NAMES, ROLES, backend_rights, forget_credentials
+from arcadia_backend.accounts.roles import ROLE_NAMES, ROLES, access_to_accounts, forget_credentials
 from arcadia_backend.database import tables
 from arcadia_backend.database.columns import utc_now
 from arcadia_backend.database.engine import Db
@@ -66,7 +66,7 @@ def _roles_of(session: Session, ids: Iterable[int]) -> dict[int, list[schemas.He
         .where(member.person_id.in_(ids))
     )
     roles: dict[int, list[schemas.HeldRole]] = {}
-    with backend_rights():
+    with access_to_accounts():
         rows = [*session.execute(own), *session.execute(of_groups)]
     for person_id, project_id, name, held, *groups in rows:
         entry = schemas.HeldRole(

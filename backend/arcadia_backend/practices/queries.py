@@ -142,6 +142,23 @@ def find_due(session: Session) -> list[int]:
     return [practice_id for practice_id, arms in of_practices if has_finished(arms, runs_of(session, arms))]
 
 
+def find_in_progress(session: Session) -> list[tuple[tables.Practice, int]]:
+    """Return the practices in progress that a person has started, with their projects."""
+    query = (
+        select(tables.Practice, Job, Run.project_id)
+        .join(Job, Job.id == tables.Practice.job_id)
+        .join(Run, Run.id == Job.run_id)
+        .where(tables.Practice.document.is_(None), tables.Practice.person_id.is_not(None))
+        .where(Job.state.in_((*jobs.UNFINISHED, "done")))
+    )
+    found = []
+    for practice, job, project_id in session.execute(query):
+        arms = arms_of(practice)
+        if state_of(practice, job, arms, runs_of(session, arms))[0] in jobs.UNFINISHED:
+            found.append((practice, project_id))
+    return found
+
+
 def has_finished(arms: Sequence[TrainedArm], trained: Mapping[int, Run]) -> bool:
     """Return True if all runs are measured or finished, or if there are none yet."""
     states = [run.state for arm in arms if not arm.measured and (run := trained.get(arm.run_id or 0))]

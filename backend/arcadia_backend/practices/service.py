@@ -23,6 +23,7 @@ from arcadia_backend.practices.queries import (
     arms_of,
     before_of,
     find,
+    find_in_progress,
     has_finished,
     plan_of,
     reviews_of_agent,
@@ -138,12 +139,9 @@ def continue_due(session: Session, practice_id: int) -> Sequence[Run | Job]:
     arms = arms_of(practice)
     if job.state != "done" or practice.document is not None or not has_finished(arms, runs_of(session, arms)):
         return []
-    scope, run = present_scope(session, practice.person_id), find_run(session, job.require_run_id())
-    if not scope.can_edit(run.project_id):
-        reason = "Who started it may no longer launch runs here. An editor can continue the practice."
-        jobs.set_state(session, job, "failed", reason)
-        after = {"state": "failed", "reason": reason}
-        audit.record(session, "stop", "practice", practice.id, project_id=run.project_id, after=after)
+    scope = present_scope(session, practice.person_id)
+    if not scope.can_edit(find_run(session, job.require_run_id()).project_id):
+        _end_without_right(session, practice, job)
         return []
     try:
         with acting_as(scope):
@@ -153,6 +151,30 @@ def continue_due(session: Session, practice_id: int) -> Sequence[Run | Job]:
     except Problem as problem:
         jobs.set_state(session, job, "failed", problem.detail)
         return []
+
+
+def find_without_right(session: Session) -> list[int]:
+    """Return the ids of the practices in progress whose person may no longer launch runs in their project."""
+    found = find_in_progress(session)
+    scopes = {person_id: present_scope(session, person_id) for person_id in {each.person_id for each, _ in found}}
+    return [practice.id for practice, project_id in found if not scopes[practice.person_id].can_edit(project_id)]
+
+
+def end_if_without_right(session: Session, practice_id: int) -> None:
+    """End a practice in progress. Check again under the lock of its run that its person may not continue it."""
+    practice, job = find(session, practice_id, lock=True)
+    if practice_id in find_without_right(session):
+        _end_without_right(session, practice, job)
+
+
+def _end_without_right(session: Session, practice: tables.Practice, job: Job) -> None:
+    """End a practice whose person may no longer launch runs. Pause its runs, and record why."""
+    reason = "Who started it may no longer launch runs here. An editor can continue the practice."
+    jobs.set_state(session, job, "failed", reason)
+    _act(session, practice, "pause")
+    project_id = find_run(session, job.require_run_id()).project_id
+    after = {"state": "failed", "reason": reason}
+    audit.record(session, "stop", "practice", practice.id, project_id=project_id, after=after)
 
 
 def _start_runs(session: Session, practice: tables.Practice, job: Job) -> list[Run]:

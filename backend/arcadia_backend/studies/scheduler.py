@@ -21,7 +21,7 @@ from arcadia_backend.failure_log import FailureLog
 from arcadia_backend.live.background import BackgroundThread
 from arcadia_backend.metrics.points import training_seconds
 from arcadia_backend.practices.queries import find_due
-from arcadia_backend.practices.service import continue_due
+from arcadia_backend.practices.service import continue_due, end_if_without_right, find_without_right
 from arcadia_backend.runs import service as runs
 from arcadia_backend.runs.forecast import kind_label, measure
 from arcadia_backend.studies import planning, service
@@ -132,7 +132,10 @@ class StudyScheduler:
 
     def _continue_practices(self) -> None:
         with self._database.read() as session:
-            due = find_due(session)
+            due, without_right = find_due(session), find_without_right(session)
+        for practice_id in without_right:
+            with self._failures.guard(f"Ending practice {practice_id}"):
+                self._end_practice(practice_id)
         for practice_id in due:
             with self._failures.guard(f"Continuing practice {practice_id}"):
                 self._continue_practice(practice_id)
@@ -141,6 +144,10 @@ class StudyScheduler:
         with self._database.write() as session, suppress(NotFound):
             for queued in continue_due(session, practice_id):
                 self._doorbell.ring_after_commit(session, queued)
+
+    def _end_practice(self, practice_id: int) -> None:
+        with self._database.write() as session, suppress(NotFound):
+            end_if_without_right(session, practice_id)
 
     def _end_measurements(self) -> None:
         with self._database.read() as session:

@@ -11,16 +11,19 @@ import json
 import secrets
 import threading
 import time
+from collections.abc import Callable, Coroutine
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Annotated, Any
+from urllib.parse import quote
 
 import httpx
 from authlib.integrations.base_client import OAuthError
 from authlib.integrations.httpx_client import OAuth2Client
 from fastapi import APIRouter, Depends, Query, Request
-from fastapi.responses import RedirectResponse
+from fastapi.responses import RedirectResponse, Response
+from fastapi.routing import APIRoute
 from joserfc import jwt
 from joserfc.errors import JoseError
 from joserfc.jwk import KeySet
@@ -40,9 +43,9 @@ from arcadia_backend.web.security import Unauthorized
 from arcadia_backend.web.sign_in import sign_in_person
 from arcadia_workers.contract.values import STORABLE
 
-router = APIRouter(tags=["session"])
-
 COOKIE = "arcadia_oidc"
+# Cookie with the reason of a failed sign-in, which the next page shows once. A link cannot set it.
+FAILURE_COOKIE, FAILURE_SECONDS = "arcadia_sign_in_failure", 60
 CALLBACK = f"{API}/session/oidc/callback"
 # How long a person may take at the provider.
 FLOW_SECONDS = 600
@@ -80,7 +83,7 @@ class ProviderRefused(Problem):
     title = "Sign-in failed"
 
     def __init__(self, reason: str) -> None:
-        super().__init__(f"The sign-in at the provider failed: {reason}. Start again at the sign-in page.")
+        super().__init__(f"The sign-in at the provider failed: {reason}. Try again.")
 
 
 @dataclass(frozen=True)
@@ -148,7 +151,7 @@ class OpenIdProvider:
 
     def finish(self, cookie: str, state: str, code: str, redirect: str) -> tuple[Claims, Flow]:
         """Return the claims of the person, and the flow. Raise ProviderRefused if anything is wrong."""
-        flow = self._verify(cookie)
+        flow = self.verify(cookie)
         if not hmac.compare_digest(flow.state.encode(), state.encode("utf-8", "surrogateescape")):
             raise ProviderRefused("it was started in another browser")
         metadata, _keys = self._read()
@@ -156,7 +159,7 @@ class OpenIdProvider:
             with self._client(redirect) as client:
                 token = client.fetch_token(metadata["token_endpoint"], code=code, code_verifier=flow.verifier)
         except OAuthError as error:
-            raise ProviderRefused(f"the provider answered {str(error.error)[:100]}") from error
+            raise ProviderRefused(_explain(str(error.error))) from error
         except BAD_ANSWERS as error:
             raise Unavailable("The OpenID provider does not respond. Try again later.") from error
         claims = self._claims(str(token.get("id_token", "")), flow.nonce)
@@ -242,7 +245,8 @@ class OpenIdProvider:
         content = base64.urlsafe_b64encode(json.dumps(flow.__dict__).encode()).decode()
         return f"{content}.{hmac.digest(self._key, content.encode(), 'sha256').hex()}"
 
-    def _verify(self, cookie: str) -> Flow:
+    def verify(self, cookie: str) -> Flow:
+        """Return the flow of a cookie. Raise ProviderRefused if this server did not begin it, or it took too long."""
         content, _, signature = cookie.partition(".")
         expected = hmac.digest(self._key, content.encode("utf-8", "surrogateescape"), "sha256").hex()
         if not hmac.compare_digest(signature.encode("utf-8", "surrogateescape"), expected.encode()):
@@ -251,6 +255,11 @@ class OpenIdProvider:
         if time.time() > flow.ends:
             raise ProviderRefused("it took too long")
         return flow
+
+
+def _explain(error: str) -> str:
+    """Return an error code of the provider in words."""
+    return "it did not allow it, or you cancelled it" if error == "access_denied" else f"it answered {error[:100]!r}"
 
 
 def _get_json(url: str) -> dict[str, Any]:
@@ -281,6 +290,41 @@ def page_of(path: str) -> str:
 
 def _redirect_address(request: Request, settings: Settings) -> str:
     return f"{settings.public_url.rstrip('/') or origin_of(request)}{CALLBACK}"
+
+
+class BrowserRoute(APIRoute):
+    """Route that a browser opens as a page. Its problem is shown by the page to which the person wanted to go."""
+
+    def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
+        """Return the handler. It redirects a browser after a problem. Programs get the problem itself."""
+        handle = super().get_route_handler()
+
+        async def answer(request: Request) -> Response:
+            try:
+                return await handle(request)
+            except Problem as problem:
+                if "text/html" not in request.headers.get("accept", ""):
+                    raise
+                response = RedirectResponse(_page_after(request), 303)
+                reason = quote(problem.detail)
+                response.set_cookie(FAILURE_COOKIE, reason, max_age=FAILURE_SECONDS, samesite="strict")
+                return response
+
+        return answer
+
+
+def _page_after(request: Request) -> str:
+    """Return the page that a sign-in opens at its end, or the first page if it was not begun here."""
+    provider: OpenIdProvider | None = getattr(request.app.state, "openid_provider", None)
+    if request.url.path != CALLBACK:
+        return page_of(request.query_params.get("then", "/"))
+    try:
+        return provider.verify(request.cookies.get(COOKIE, "")).then if provider else "/"
+    except ProviderRefused:
+        return "/"
+
+
+router = APIRouter(tags=["session"], route_class=BrowserRoute)
 
 
 @router.get("/session/oidc", response_class=RedirectResponse, status_code=303)
@@ -319,7 +363,7 @@ def return_from_provider(
 ) -> RedirectResponse:
     """Sign in the person whom the provider has sent back."""
     if error or not code:
-        raise ProviderRefused(f"the provider answered {error[:100]!r}" if error else "the provider sent no code")
+        raise ProviderRefused(_explain(error) if error else "the provider sent no code")
     redirect = _redirect_address(request, settings)
     claims, flow = provider.finish(request.cookies.get(COOKIE, ""), state, code, redirect)
     response = RedirectResponse(flow.then, 303)

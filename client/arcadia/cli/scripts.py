@@ -83,6 +83,7 @@ def import_logs(
     connection = Connection(*resolve_connection(ctx))
     problems: list[str] = []
     omissions: list[str] = []
+    without_settings: list[str] = []
     runs = [run for path in paths for run in find_runs(source, path, step, problems)]
     if not (runs or problems):
         raise ArcadiaError(f"There are no {FILES[source]} in {', '.join(map(str, paths))}.")
@@ -100,15 +101,29 @@ def import_logs(
         show(f"{run.name} is at {connection.url}{imported.path}, with {plural(imported.sent, 'new event')}")
         if imported.conflicts:
             say(describe_conflicts(run.name, imported.conflicts))
+        if source is Source.tensorboard and not imported.has_settings:
+            without_settings.append(run.name)
         omissions += imported.omissions
         problems += imported.problems
+    say_left_out(without_settings, omissions, problems)
+    if problems:
+        raise typer.Exit(1)
+
+
+def say_left_out(without_settings: list[str], omissions: list[str], problems: list[str]) -> None:
+    """Print the names of runs without settings, and what was not imported."""
+    if without_settings:
+        say(
+            f"{plural(len(without_settings), 'run')} without settings and environment, because the event files have "
+            "none. Stable-Baselines3 never writes them. To record them, train with: arcadia run -- python SCRIPT"
+        )
+        say_first(without_settings)
     if omissions:
         say(f"{plural(len(omissions), 'part')} of the files left out, because they cannot be stored:")
         say_first(omissions)
     if problems:
         say(f"{len(problems)} not imported completely. Repair the files, then run the command again.")
         say_first(problems)
-        raise typer.Exit(1)
 
 
 def describe_conflicts(name: str, conflicts: int) -> str:

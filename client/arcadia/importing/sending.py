@@ -151,6 +151,7 @@ class FileUpload:
         self._batch: list[tuple[int, bytes]] = []
         # A sentence for each part of the file that was left out.
         self.omissions: list[str] = []
+        self.has_settings = False
         self._start_over(self._acknowledged)
 
     def send(self) -> int:
@@ -185,6 +186,7 @@ class FileUpload:
                 self._read += 1
                 if event.pop("omits", False):
                     self.omissions.append(event["message"])
+                self.has_settings |= event["kind"] == "config"
                 if self._read <= self._skipped:
                     continue
                 line = _to_line(self._with_file(event), self._read)
@@ -279,6 +281,11 @@ class RunUpload:
         return [omitted for file in self._files.values() for omitted in file.omissions]
 
     @property
+    def has_settings(self) -> bool:
+        """True if a file has settings."""
+        return any(file.has_settings for file in self._files.values())
+
+    @property
     def conflicts(self) -> int:
         """Events that differ from those that were uploaded before from files with the same names."""
         return sum(file.conflicts for file in self._files.values())
@@ -329,6 +336,8 @@ class ImportedRun:
     problems: Sequence[str] = ()
     # Events that differ from those of an earlier import of files with the same names.
     conflicts: int = 0
+    # False if the files were read and have no settings.
+    has_settings: bool = True
 
 
 def import_run(connection: Connection, run: SourceRun, project: str | None = None) -> ImportedRun:
@@ -342,7 +351,9 @@ def import_run(connection: Connection, run: SourceRun, project: str | None = Non
         return ImportedRun(upload.path)
     problems = [problem for file in run.files if (problem := _send_file(upload, file))]
     upload.end(problems)
-    return ImportedRun(upload.path, upload.sent, upload.omissions, problems, upload.conflicts)
+    return ImportedRun(
+        upload.path, upload.sent, upload.omissions, problems, upload.conflicts, has_settings=upload.has_settings
+    )
 
 
 def _send_file(upload: RunUpload, file: SourceFile) -> str | None:

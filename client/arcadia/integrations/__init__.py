@@ -19,19 +19,19 @@ def _record_tensorboard(module: ModuleType) -> None:
 
 
 def _record_gymnasium_videos(module: ModuleType) -> None:
-    from arcadia.integrations.sb3 import record_gymnasium
+    from arcadia.integrations.training import record_gymnasium
 
     record_gymnasium(module.RecordVideo)
 
 
 def _record_sb3_videos(module: ModuleType) -> None:
-    from arcadia.integrations.sb3 import record_sb3
+    from arcadia.integrations.training import record_sb3
 
     record_sb3(module.VecVideoRecorder)
 
 
 def _record_sb3_training(module: ModuleType) -> None:
-    from arcadia.integrations.sb3 import record_training
+    from arcadia.integrations.training import record_training
 
     record_training(module.BaseAlgorithm)
 

@@ -1,11 +1,10 @@
-"""Callback of Stable-Baselines3 that logs a training as a reported run, and its videos.
+"""Callback of Stable-Baselines3 that logs a training as a reported run.
 
 model.learn(100_000, callback=ArcadiaCallback(project="cartpole"))
 """
 
 from __future__ import annotations
 
-import functools
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +13,6 @@ from stable_baselines3.common.logger import KVWriter, TensorBoardOutputFormat
 
 from arcadia.reporting.attached import attached_run, not_stopping, warn_once
 from arcadia.reporting.initialization import start_run
-from arcadia.reporting.media import Video
 from arcadia.reporting.run import ReportedRun
 from arcadia.reporting.run_options import RunOptions
 
@@ -113,18 +111,12 @@ class WandbCallback(ArcadiaCallback):
             self.run.log_artifact(self._folder / "model.zip", "model", kind="model", metadata=steps)
 
 
-def record_training(kind: Any) -> None:
-    """Patch SB3's models so that they log to the run of `arcadia run`, unless a callback of the script does."""
-    original = kind._init_callback
-
-    @functools.wraps(original)
-    def init_callback(self: Any, callback: Any, *arguments: Any, **named: Any) -> Any:
-        if attached_run() is not None and not _logs_to_arcadia(callback):
-            given = callback if isinstance(callback, list | BaseCallback) else ConvertCallback(callback)
-            callback = [*(given if isinstance(given, list) else [given]), ArcadiaCallback()]
-        return original(self, callback, *arguments, **named)
-
-    kind._init_callback = init_callback
+def with_callback(callback: Any) -> Any:
+    """Return the callbacks of a training with an `ArcadiaCallback`, unless there is one."""
+    if _logs_to_arcadia(callback):
+        return callback
+    given = callback if isinstance(callback, list | BaseCallback) else ConvertCallback(callback)
+    return [*(given if isinstance(given, list) else [given]), ArcadiaCallback()]
 
 
 def _logs_to_arcadia(callback: Any) -> bool:
@@ -179,40 +171,3 @@ def _env_name(model: Any) -> str:
 def _is_number(value: Any) -> bool:
     is_array = hasattr(value, "item") and getattr(value, "size", 1) == 1
     return isinstance(value, int | float) or is_array
-
-
-def record_gymnasium(kind: Any) -> None:
-    """Patch gymnasium's RecordVideo so that it also logs its videos."""
-    original = kind.stop_recording
-
-    @functools.wraps(original)
-    def stop_recording(self: Any, *arguments: Any, **named: Any) -> Any:
-        name = self._video_name
-        result = original(self, *arguments, **named)
-        with not_stopping("A video of RecordVideo"):
-            log_video(Path(self.video_folder) / f"{name}.mp4", getattr(self, "step_id", 0))
-        return result
-
-    kind.stop_recording = stop_recording
-
-
-def record_sb3(kind: Any) -> None:
-    """Patch Stable-Baselines3's VecVideoRecorder so that it also logs its videos."""
-    original = kind._stop_recording
-
-    @functools.wraps(original)
-    def stop_recording(self: Any, *arguments: Any, **named: Any) -> Any:
-        result = original(self, *arguments, **named)
-        with not_stopping("A video of VecVideoRecorder"):
-            log_video(Path(self.video_path), getattr(self, "step_id", 0))
-        return result
-
-    kind._stop_recording = stop_recording
-
-
-def log_video(file: Path, step: int) -> None:
-    """Log a video at the run's step. `step`, which counts one environment's steps, is for a run without any."""
-    run = attached_run()
-    if run is not None and file.is_file():
-        step = run.step if run.step >= 0 else step
-        run.log({f"video/{file.parent.name}": Video(file, caption=file.name)}, step=step)

@@ -95,3 +95,35 @@ def test_videos_of_gymnasium_are_recorded(tmp_path: Path) -> None:
     (file,) = videos.glob("*.mp4")
     assert (scripts.directory(journals) / "files" / video["sha256"]).read_bytes() == file.read_bytes()
     assert video["caption"] == file.name
+
+
+def test_gymnasium_is_hooked_without_stable_baselines3(tmp_path: Path) -> None:
+    pytest.importorskip("gymnasium")
+    program = """
+import sys
+sys.modules["stable_baselines3"] = None  # not installed
+from gymnasium.wrappers import RecordVideo
+assert RecordVideo.stop_recording.__wrapped__
+"""
+    done = commands.run_program(program, tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert done.stderr == ""
+
+
+def test_hooks_import_no_library_that_a_script_may_be_importing(tmp_path: Path) -> None:
+    program = """
+import sys
+import arcadia.integrations as integrations
+from types import SimpleNamespace
+methods = {"add_scalar": lambda self, tag, value: None}
+for name in ("_init_callback", "stop_recording", "_stop_recording"):
+    methods[name] = lambda self: None
+kind = type("Library", (), methods)
+module = SimpleNamespace(SummaryWriter=kind, RecordVideo=kind, VecVideoRecorder=kind, BaseAlgorithm=kind)
+for hook in integrations.HOOKS.values():
+    hook(module)
+print(sorted({name.partition(".")[0] for name in [*integrations.HOOKS]} & set(sys.modules)))
+"""
+    done = commands.run_program(program, tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout == "[]\n"

@@ -99,3 +99,29 @@ def test_an_unchanged_script_is_logged_once_below_arcadia_run(tmp_path: Path) ->
     assert ends == sorted(set(ends))
     settings = [each["values"] for each in scripts.of_kind("config", scripts.events(journals))]
     assert {(each["env"], each["algorithm"], each["seed"]) for each in settings} == {("CartPole-v1", "A2C", 1)}
+
+
+# Each import order initializes the modules of Stable-Baselines3 and gymnasium in another order.
+FIRST_IMPORTS = [
+    "from stable_baselines3 import PPO",
+    "from stable_baselines3.common.vec_env import VecVideoRecorder",
+    "import gymnasium",
+    "from arcadia.integrations.sb3 import ArcadiaCallback",
+    "import wandb; from wandb.integration.sb3 import WandbCallback",
+]
+IS_HOOKED = """
+from gymnasium.wrappers import RecordVideo
+from stable_baselines3.common.base_class import BaseAlgorithm
+from stable_baselines3.common.vec_env import VecVideoRecorder
+
+for method in (BaseAlgorithm._init_callback, RecordVideo.stop_recording, VecVideoRecorder._stop_recording):
+    assert method.__wrapped__, method
+    assert not hasattr(method.__wrapped__, "__wrapped__"), method
+"""
+
+
+@pytest.mark.parametrize("first", FIRST_IMPORTS)
+def test_the_libraries_are_hooked_whatever_is_imported_first(first: str, tmp_path: Path) -> None:
+    done = commands.run_program(first + IS_HOOKED, tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert "was not recorded" not in done.stderr

@@ -88,6 +88,22 @@ describe("a server that requires a token", () => {
     });
   });
 
+  it("says once why the sign-in at the provider failed", async () => {
+    const reason = "The sign-in at the provider failed: your account is disabled. Try again.";
+    document.cookie = `arcadia_sign_in_failure=${encodeURIComponent(reason)}; Path=/`;
+    const answers = {
+      "GET /session": { required: true, signed_in: false },
+      "GET /session/methods": { password: true, token: false, openid: true },
+    };
+    const { unmount } = open(answers);
+    expect((await screen.findByRole("alert")).textContent).toContain(reason);
+    expect(screen.getByRole("link", { name: "Sign in at your provider" })).toBeTruthy();
+    unmount();
+    open(answers);
+    await screen.findByRole("link", { name: "Sign in at your provider" });
+    expect(screen.queryByRole("alert")).toBeNull();
+  });
+
   it("says where the first account comes from if there is no other way in", async () => {
     open({
       "GET /session": { required: true, signed_in: false },

@@ -1,19 +1,26 @@
-import { Button, Center, Paper, PasswordInput, Stack, Text, TextInput, Title } from "@mantine/core";
+import { Alert, Button, Center, Paper, PasswordInput, Stack, Text, TextInput, Title } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { useState, type FormEvent } from "react";
 import { providerAddress, signInMethodsQuery, useSignIn } from "@/api/session";
 import { usePageTitle } from "@/ui/usePageTitle";
+import { useSignInFailure } from "@/ui/useSignInFailure";
 import { Connecting } from "./Connecting";
 
 /** Form for e-mail address and password, or before the first account for the access token of the server. */
 export function SignInPage() {
   usePageTitle("Sign in");
+  const failure = useSignInFailure();
   const methods = useQuery(signInMethodsQuery);
   if (methods.isPending) return <Connecting />;
   const { password = false, token = true, openid = false } = methods.data ?? {};
   return (
     <Center mih="100vh" p="md" component="main">
       <Paper withBorder p="lg" w={400} maw="100%">
+        {failure && (
+          <Alert color="red" title="You are not signed in" mb="md" role="alert">
+            {failure}
+          </Alert>
+        )}
         {password ? <PasswordForm openid={openid} /> : token ? <TokenForm /> : <NoAccount />}
       </Paper>
     </Center>

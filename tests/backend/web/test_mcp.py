@@ -20,7 +20,7 @@ from arcadia_backend.database.tables import Job
 from tests.backend.calibrations.test_api import judge
 from tests.backend.calibrations.test_api import request as request_calibration
 from tests.backend.test_saliency import replay
-from tests.factories import Api, metrics
+from tests.factories import PONG, Api, metrics
 
 READ_TOOLS = {
     "list_runs",
@@ -214,6 +214,25 @@ def test_futures_are_simulated_from_a_decision(api: Api, call: Call, monkeypatch
     refused = call("simulate_futures", replay=replay_id, decision=3)
     assert refused.is_error
     assert "choose 0 to 2" in refused.content[0].text
+
+
+@pytest.mark.parametrize("mcp_write", [True])
+def test_the_agent_of_another_run_acts_in_futures(api: Api, call: Call, monkeypatch: pytest.MonkeyPatch) -> None:
+    _, replay_id = replay(api)
+    other, attempt = api.running(config=PONG, name="the other agent")
+    api.save(other, attempt, 2, 100, return_mean=1.0, best=True)
+    acting: list[int | None] = []
+    enqueue = jobs.enqueue
+
+    def done(*arguments: Any) -> Job:
+        job = enqueue(*arguments)
+        job.state = "done"
+        acting.append(job.run_id)
+        return job
+
+    monkeypatch.setattr(jobs, "enqueue", done)
+    call("simulate_futures", replay=replay_id, decision=1, agent_run="the other agent")
+    assert acting == [other]
 
 
 def test_a_comparison_has_a_verdict_and_the_differences(api: Api, call: Call) -> None:

@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import pytest
+from tensorboardX import SummaryWriter
 
 from tests.client.cli.conftest import Arcadia
 from tests.factories import Api
@@ -92,3 +93,15 @@ def test_a_wrong_token_is_the_only_problem(arcadia: Arcadia, tmp_path: Path, mon
 
 def test_a_folder_without_files_names_them(arcadia: Arcadia, tmp_path: Path) -> None:
     assert f"There are no CSV files in {tmp_path}." in arcadia(*CSV, tmp_path).err
+
+
+def test_runs_without_settings_are_listed_with_a_remedy(arcadia: Arcadia, tmp_path: Path) -> None:
+    with SummaryWriter(str(tmp_path / "PPO_1")) as writer:
+        writer.add_scalar("rollout/ep_rew_mean", 36.5, 10)
+    with SummaryWriter(str(tmp_path / "cleanrl")) as writer:
+        writer.add_text("hyperparameters", "|param|value|\n|-|-|\n|env_id|CartPole-v1|")
+    outcome = arcadia("import-logs", "--from", "tensorboard", tmp_path)
+    assert outcome.status == 0
+    assert "1 run without settings and environment" in outcome.err
+    assert "arcadia run -- python SCRIPT" in outcome.err
+    assert outcome.err.endswith("\n  PPO_1\n")

@@ -5,6 +5,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from tests.backend.test_saliency import made_track, replay
 from tests.client.cli.conftest import Arcadia, finish
 from tests.factories import Api, evaluation, event, started
 
@@ -159,6 +160,17 @@ def test_checkpoints_and_replays_are_downloaded(arcadia: Arcadia, trained: int, 
     (video,) = json.loads(arcadia("download", "replays", trained, "--out", tmp_path, "--json").out)
     assert Path(video).read_bytes() == b"a video"
     assert "400" in arcadia("download", "replays", trained, "--list").out
+
+
+def test_tracks_are_downloaded_on_request(arcadia: Arcadia, api: Api, tmp_path: Path) -> None:
+    track = made_track()
+    run, replay_id = replay(api, track=track)
+    name = f"run-{run}-step-100-replay-{replay_id}"
+    assert json.loads(arcadia("download", "replays", run, "--out", tmp_path, "--json").out) == [
+        str(tmp_path / f"{name}.mp4")
+    ]
+    arcadia("download", "replays", run, "--tracks", "--out", tmp_path)
+    assert (tmp_path / f"{name}.npz").read_bytes() == track
 
 
 def test_a_logged_run_has_no_checkpoints_to_wait_for(arcadia: Arcadia, api: Api) -> None:

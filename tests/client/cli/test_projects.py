@@ -56,6 +56,14 @@ def test_runs_are_launched_moved_and_merged(arcadia: Arcadia, api: Api) -> None:
     assert "Name runs" in arcadia("move", "Sea").err
 
 
+def test_moved_runs_are_printed_as_json(arcadia: Arcadia, api: Api) -> None:
+    arcadia("projects", "create", "Creek")
+    run = api.launch()["id"]
+    moved = arcadia("move", str(run), "Creek", "--json")
+    assert json.loads(moved.out)["runs"] == [run], moved.err
+    assert api.run(run)["project"] == "Creek"
+
+
 def test_the_environment_names_the_project(
     arcadia: Arcadia, api: Api, client: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -96,6 +96,16 @@ def test_a_rollout_needs_the_memory_of_its_tensors() -> None:
     assert total(config) == 16 * 5 * 4 * (4 * 84 * 84 + 2 * outputs)
 
 
+def test_a_gpu_holds_the_outputs_and_converts_the_bytes_of_screens_itself() -> None:
+    config = PaacConfig(num_envs=16, t_max=5, precision="float32", network="nips")
+    assert total(config, torch.device("cuda")) == 16 * 5 * 4 * 84 * 84
+
+
+def test_vectors_need_the_outputs_of_the_hidden_layers() -> None:
+    config = PaacConfig(env="CartPole-v1", num_envs=16, t_max=5, hidden_layers=2, hidden_units=64)
+    assert total(config) == 16 * 5 * 4 * (32 + 2 * 2 * 64)
+
+
 def test_more_trainers_of_ga3c_need_memory_only_for_their_batches() -> None:
     config = Ga3cConfig(network="large-stride-1", min_training_batch=128, t_max=5, precision="float32")
     one, four = (total(config.model_copy(update={"num_trainers": trainers})) for trainers in (1, 4))
