@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 
 from arcadia_backend.colors import PALETTE
-from arcadia_backend.comparisons.verdict import common_step, format_count, format_difference
+from arcadia_backend.comparisons.scores import common_step
+from arcadia_backend.comparisons.verdict import format_count, format_difference
 from arcadia_workers.contract.inference.means import MIN_RUNS, t_interval, welch
 from tests.backend.studies.conftest import Studies
 from tests.backend.studies.conftest import schedule as schedule

@@ -143,9 +143,7 @@ class MeanError(NamedTuple):
     interval: tuple[float, float] | None
 
 
-def clustered_mean_error(
-    values: Sequence[float], clusters: Sequence[Hashable]
-) -> MeanError | None:
+def clustered_mean_error(values: Sequence[float], clusters: Sequence[Hashable]) -> MeanError | None:
     """Return the error of a mean whose values are equal or related inside clusters.
 
     None for a single cluster, and if all values are equal.
