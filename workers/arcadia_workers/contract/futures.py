@@ -242,7 +242,7 @@ class LossBounds(ResultPart):
 class Regret(LossBounds):
     """Mean bounds over all moments, and a 95 % interval of the regret that contains both errors."""
 
-    interval: Interval | None = Field(description="None for a single episode, and if most losses are equal.")
+    interval: Interval | None = Field(description="None for a single episode, and if no losses differ.")
 
 
 def _without_biased_regret(regret: Any) -> Any:

@@ -137,10 +137,16 @@ def share_interval(count: int, of: int) -> tuple[float, float]:
 
 
 class MeanError(NamedTuple):
-    """The standard error of a mean, and its 95 % interval. None if most values are equal, and few differ."""
+    """The standard error of a mean, and the ends of its 95 % interval."""
 
     standard_error: float
-    interval: tuple[float, float] | None
+    ends: tuple[float, float]
+    differs_enough: bool
+
+    @property
+    def interval(self) -> tuple[float, float] | None:
+        """Return the interval that is shown. None if most values are equal, and too few differ from them."""
+        return self.ends if self.differs_enough else None
 
 
 def clustered_mean_error(values: Sequence[float], clusters: Sequence[Hashable]) -> MeanError | None:
@@ -162,7 +168,7 @@ def clustered_mean_error(values: Sequence[float], clusters: Sequence[Hashable]) 
     sums = np.bincount([places[cluster] for cluster in clusters], of - mean, len(names))
     error = math.sqrt(len(names) / (len(names) - 1) * float((sums**2).sum())) / len(of)
     half = student_quantile(HIGH, len(names) - 1) * error
-    return MeanError(error, (mean - half, mean + half) if differ_enough(of) else None)
+    return MeanError(error, (mean - half, mean + half), bool(differ_enough(of)))
 
 
 def jackknife_interval(
