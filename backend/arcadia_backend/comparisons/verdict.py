@@ -41,6 +41,10 @@ from arcadia_workers.contract.inference.means import (
 from arcadia_workers.contract.inference.samples import MIN_IMPROVEMENT_RUNS, interval, probability_of_improvement
 
 
+# The ends of its interval vary by about 0.6 % of the width between seeds.
+IMPROVEMENT_DRAWS = 10_000
+
+
 def judge(session: Session, runs: Sequence[Run], at: int | None, by: Sequence[str] = ()) -> Verdict:
     """Return the verdict on runs of one environment."""
     if len({run.env for run in runs}) > 1:
@@ -241,7 +245,7 @@ def _probability(one: Floats, other: Floats) -> Estimate:
     value = probability_of_improvement(one, other)
     if min(len(one), len(other)) < MIN_IMPROVEMENT_RUNS:
         return _estimate(value, None, None)
-    ends = interval(probability_of_improvement, one, other)
+    ends = interval(probability_of_improvement, one, other, draws=IMPROVEMENT_DRAWS)
     return _estimate(value, *ends) if ends.low < ends.high else _estimate(value, None, None)
 
 
