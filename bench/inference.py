@@ -200,6 +200,8 @@ def _over_games(
     draw: Draw, statistic: Callable[[Tasks], Floats], truth: float, size: int, random: np.random.Generator
 ) -> tuple[Ends, float]:
     tasks = [scale * finished(draw(random, (size,)))[:, np.newaxis] for scale in SCALES]
+    if min(map(len, tasks)) < MIN_RUNS:
+        return None, truth
     return _to_ends(over_tasks(tasks, statistic, draws=1_000)[1]), truth
 
 
