@@ -37,7 +37,7 @@ class LookRow(NamedTuple):
     @property
     def is_broken(self) -> bool:
         """Return True if more than 5 % are false, by more than three standard errors of the simulation."""
-        return self.false > 0.05 + 3 * (0.05 * 0.95 / self.pages) ** 0.5
+        return bool(self.false > 0.05 + 3 * (0.05 * 0.95 / self.pages) ** 0.5)
 
 
 def judge(scored: ScoredGroups) -> Verdict:

@@ -59,7 +59,8 @@ def covered_row(
 ) -> Row:
     """Return the row of an interval, with an attempt for each size."""
     found = {size: coverage(trials, SEED, attempt) for size, attempt in attempts.items()}
-    shares, shown = ({size: each[place] for size, each in found.items()} for place in (0, 1))
+    shares = {size: each.covered for size, each in found.items()}
+    shown = {size: each.shown for size, each in found.items()}
     return Row(question, scores, shares, promised=promised, min_coverage=min_coverage, shown=shown)
 
 
