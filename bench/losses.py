@@ -16,7 +16,7 @@ from arcadia_workers.contract.inference.losses import (
     select_losses,
 )
 from arcadia_workers.contract.inference.means import Floats
-from bench.simulations import SEED, Ends, Row, covered
+from bench.simulations import SEED, Ends, Row, covered_row
 from bench.solved import AGENTS, WORLDS, KnownAgent
 
 
@@ -25,8 +25,8 @@ def rows_of_losses(trials: int) -> list[Row]:
     found = []
     for agent in ("perfect", "equal actions", "random", "good"):
         for futures in (16, 64):
-            shares = {futures: covered(trials, SEED, partial(_regret, agent, futures))}
-            found.append(Row("regret of 40 decisions, by futures", agent, shares))
+            attempts = {futures: partial(_regret, agent, futures)}
+            found.append(covered_row("regret of 40 decisions, by futures", agent, trials, attempts))
     random = np.random.default_rng(SEED)
     wrong = float(np.mean([_false_discoveries(random) for _ in range(trials)]))
     found.append(Row("share of false losses among those selected", "−1, 0 or 1", {256: wrong}, wrong=True))
@@ -89,18 +89,16 @@ def rows_of_known_agents(trials: int) -> list[Row]:
         for name, policy in AGENTS.items():
             agent = KnownAgent(solved, policy(solved))
             scores = f"{world}: {name} agent, {actions} actions"
-            share = covered(trials, SEED, partial(_known_regret, agent))
+            attempts = {USUAL_CALIBRATION_FUTURES: partial(_known_regret, agent)}
             wrong = float(np.mean([_falsely_better(agent, seed) for seed in range(trials)]))
-            found.append(
-                Row("regret in a solved environment", scores, {USUAL_CALIBRATION_FUTURES: share}, min_coverage=0.93)
-            )
+            found.append(covered_row("regret in a solved environment", scores, trials, attempts, min_coverage=0.93))
             found.append(Row("an action is better, in a solved environment", scores, {SCREEN: wrong}, wrong=True))
     return found
 
 
 def _known_regret(agent: KnownAgent, random: np.random.Generator) -> tuple[Ends, float]:
     regret = agent.regret(int(random.integers(2**32)), USUAL_CALIBRATION_FUTURES)
-    # Sums of rewards are rounded. Where no future differs, the interval is a point.
+    # Sums of rewards are rounded.
     return regret.interval if regret else None, round(agent.true_regret, 12)
 
 

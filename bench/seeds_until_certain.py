@@ -72,9 +72,14 @@ def _count_false_by_welch(studies: int) -> int:
     return sum(any(_excludes_zero(*pair[:, :seeds]) for seeds in range(3, 21)) for pair in pairs)
 
 
+def _is_better(better: Floats, worse: Floats) -> bool:
+    difference = welch(better, worse)
+    return difference is not None and difference.low > 0
+
+
 def _excludes_zero(one: Floats, other: Floats) -> bool:
     difference = welch(one, other)
-    return difference.low > 0 or difference.high < 0
+    return difference is not None and (difference.low > 0 or difference.high < 0)
 
 
 def _saved_row(limit: int, difference: float, studies: int) -> Row:
@@ -111,7 +116,7 @@ def _fixed_seeds(difference: float, power: float, studies: int) -> int:
 def _welch_power(difference: float, seeds: int, studies: int) -> float:
     random = np.random.default_rng(SEED)
     pairs = (_draw_pair(random, difference, seeds) for _ in range(studies))
-    return float(np.mean([welch(better, worse).low > 0 for worse, better in pairs]))
+    return float(np.mean([_is_better(better, worse) for worse, better in pairs]))
 
 
 if __name__ == "__main__":

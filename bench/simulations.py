@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 import numpy as np
 
@@ -22,23 +23,55 @@ class Row:
     # Whether the product promises these: at least this share covered, or at most 5 % wrong.
     promised: bool = field(default=True)
     min_coverage: float = 0.9
+    # Shares of the samples for which something is shown. Without one, that is all.
+    shown: Mapping[int, float] = field(default_factory=dict)
+
+    def wrong_share(self, size: int) -> float:
+        """Return the share of all samples for which something wrong is shown."""
+        share = self.shares[size]
+        if share is None:
+            return 0.0
+        return self.shown.get(size, 1.0) * (share if self.wrong else 1 - share)
 
 
-def covered(trials: int, seed: int, attempt: Callable[[np.random.Generator], tuple[Ends, float]]) -> float | None:
-    """Return how often an interval covers the truth, or None if most trials show no interval."""
+class Coverage(NamedTuple):
+    """The share of intervals that cover the truth, among those shown, and the share of samples that show one."""
+
+    covered: float | None
+    shown: float
+
+
+def coverage(trials: int, seed: int, attempt: Callable[[np.random.Generator], tuple[Ends, float]]) -> Coverage:
+    """Return how often an interval is shown, and how often it then covers the truth."""
     random = np.random.default_rng(seed)
     shown = [(ends, truth) for ends, truth in (attempt(random) for _ in range(trials)) if ends is not None]
-    if len(shown) < trials / 4:
-        return None
-    return float(np.mean([low <= truth <= high for (low, high), truth in shown]))
+    right = [low <= truth <= high for (low, high), truth in shown]
+    return Coverage(float(np.mean(right)) if right else None, len(shown) / trials)
+
+
+def covered_row(
+    question: str,
+    scores: str,
+    trials: int,
+    attempts: Mapping[int, Callable[[np.random.Generator], tuple[Ends, float]]],
+    promised: bool = True,
+    min_coverage: float = 0.9,
+) -> Row:
+    """Return the row of an interval, with an attempt for each size."""
+    found = {size: coverage(trials, SEED, attempt) for size, attempt in attempts.items()}
+    shares = {size: each.covered for size, each in found.items()}
+    shown = {size: each.shown for size, each in found.items()}
+    return Row(question, scores, shares, promised=promised, min_coverage=min_coverage, shown=shown)
 
 
 def broken(row: Row, trials: int) -> bool:
-    """Return True if a promise is broken by more than three standard errors of the simulation."""
-    limit = 0.05 if row.wrong else row.min_coverage
+    """Return True if a promise is broken by more than three standard errors of the simulation.
+
+    An interval that is promised to cover 90 % is shown and wrong in at most 10 % of all samples.
+    """
+    limit = 0.05 if row.wrong else 1 - row.min_coverage
     slack = 3 * (limit * (1 - limit) / trials) ** 0.5
-    known = [share for share in row.shares.values() if share is not None]
-    return row.promised and any(share > limit + slack if row.wrong else share < limit - slack for share in known)
+    return row.promised and any(row.wrong_share(size) > limit + slack for size in row.shares)
 
 
 def table(rows: Iterable[Row]) -> Iterator[str]:

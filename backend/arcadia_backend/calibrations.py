@@ -95,7 +95,14 @@ def moment_lines(calibration: CalibrationWithDocument) -> Iterator[str]:
         raise Conflict("The calibration is not done, so it has no judged decisions yet.")
     rows = (
         (
-            *(each.episode, each.decision, each.value, each.mean, *each.interval, each.standard_error),
+            *(
+                each.episode,
+                each.decision,
+                each.value,
+                each.mean,
+                *(each.interval or (None, None)),
+                each.standard_error,
+            ),
             *_bounds(each.regret),
             each.bootstrap_weight,
         )

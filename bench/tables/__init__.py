@@ -7,5 +7,6 @@ experiments  tables of experiments with agents
 product      tables of times and counts
 browser      tables of pages in the browser
 peers        tables that compare trackers
+inference    tables of docs/inference.md
 pages        pages with tables: their check and their update
 """

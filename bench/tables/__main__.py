@@ -3,11 +3,11 @@
 import argparse
 import sys
 
-from bench.tables import browser, experiments, learning, peers, product
-from bench.tables.pages import pages, problems, updated
+from bench.tables import browser, experiments, inference, learning, peers, product
+from bench.tables.pages import data_link, pages, problems, updated
 
 # The modules that register tables.
-PARTS = (browser, experiments, learning, peers, product)
+PARTS = (browser, experiments, inference, learning, peers, product)
 
 
 def main() -> None:
@@ -18,7 +18,7 @@ def main() -> None:
     mode.add_argument("--write", action="store_true", help="write the computed tables into the pages")
     if parser.parse_args().write:
         for page in pages():
-            page.write_text(updated(page.read_text()))
+            page.write_text(updated(page.read_text(), link=data_link(page)))
     found = [problem for page in pages() for problem in problems(page)]
     print(*found, sep="\n")
     sys.exit(1 if found else 0)

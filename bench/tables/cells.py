@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 
-from arcadia_workers.contract.inference.means import t_interval
+from arcadia_workers.contract.inference.means import UNBOUNDED, Bounds, t_interval
 from bench.tables.data import Cell, Lines, Row, Rows
 
 NONE = "–"
@@ -43,13 +43,20 @@ def show(value: float | None, digits: int = 0, unit: str = "") -> str:
     return signed(f"{round(value, digits) + 0.0:,.{digits}f}{unit}")
 
 
-def mean_interval(scores: Sequence[float], digits: int = 1) -> str:
-    """Return a mean with the half width of its 95 % t-interval, or the mean alone of fewer than three runs."""
+def mean_interval(scores: Sequence[float], digits: int = 1, bounds: Bounds = UNBOUNDED) -> str:
+    """Return a mean with the half width of its 95 % t-interval, or the mean alone if it has none.
+
+    An interval that ends at a bound of the score has its ends instead of the half width.
+    """
     if not scores:
         return NONE
     mean = show(statistics.fmean(scores), digits)
-    ends = t_interval(scores)
-    return mean if ends is None else f"{mean} ± {show((ends[1] - ends[0]) / 2, digits)}"
+    ends = t_interval(scores, bounds)
+    if ends is None:
+        return mean
+    if set(ends) & set(bounds):
+        return f"{mean} ({show(ends[0], digits)} to {show(ends[1], digits)})"
+    return f"{mean} ± {show((ends[1] - ends[0]) / 2, digits)}"
 
 
 def with_error(mean: Cell, error: Cell, digits: int = 1) -> str:

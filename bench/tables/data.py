@@ -71,14 +71,14 @@ def read_index(folder: Path = DATA) -> Mapping[str, Mapping[str, str]]:
     return tomllib.loads((folder / INDEX).read_text())
 
 
-def origin(files: Sequence[str], folder: Path = DATA) -> str:
-    """Return the line that names the files of a table and their origin."""
-    return "Data: " + "; ".join(_origin(file, folder) for file in files) + "."
+def origin(files: Sequence[str], folder: Path = DATA, link: str = "data") -> str:
+    """Return the line that names the files of a table and their origin. `link` is the way to their folder."""
+    return "Data: " + "; ".join(_origin(file, folder, link) for file in files) + "."
 
 
-def _origin(file: str, folder: Path) -> str:
+def _origin(file: str, folder: Path, link: str) -> str:
     entry, rows = read_index(folder)[file], read_rows(folder / file)
-    parts = [f"[{file}](data/{file})", f"{len(rows)} {entry['unit']}"]
+    parts = [f"[{file}]({link}/{file})", f"{len(rows)} {entry['unit']}"]
     if len(rows) == 1:
         parts[1] = parts[1].removesuffix("s")
     if "status" in rows[0]:

@@ -71,6 +71,8 @@ def labyrinth_evaluations(rows: Rows) -> Lines:
 def _difference(rows: Rows, name: str) -> str:
     memory, other = (np.array(numbers([row for row in rows if row["agent"] == agent], name)) for agent in AGENTS)
     found = welch(memory, other)
+    if found is None:
+        return NONE
     return f"{show(found.mean, 1)} ({show(found.low, 1)} to {show(found.high, 1)})"
 
 

@@ -6,7 +6,8 @@ from typing import Any
 import numpy as np
 
 from arcadia_backend.suites.aggregates import estimated_median, optimality_gap
-from arcadia_workers.contract.inference.means import clustered_mean_error
+from arcadia_workers.contract.games import score_bounds
+from arcadia_workers.contract.inference.means import UNBOUNDED, Bounds, clustered_mean_error
 from arcadia_workers.contract.inference.samples import interquartile_of_all, mean_of_means, median_of_means
 from arcadia_workers.contract.published import atari_5_weights, scores
 from bench.tables.cells import (
@@ -47,7 +48,7 @@ def each(rows: Rows, field: str, digits: int = 0) -> str:
     return "; ".join(NONE if row[field] is None else show(number(row[field]), digits) for row in rows)
 
 
-def method_table(rows: Rows, threshold: float, digits: int = 1) -> Lines:
+def method_table(rows: Rows, threshold: float, digits: int = 1, bounds: Bounds = UNBOUNDED) -> Lines:
     lines = [
         [
             "preset",
@@ -67,7 +68,7 @@ def method_table(rows: Rows, threshold: float, digits: int = 1) -> Lines:
             [
                 f"`{preset}`",
                 *counts,
-                mean_interval(final, digits),
+                mean_interval(final, digits, bounds),
                 show(min(final, default=None), digits),
                 each(runs, "passed_at"),
                 show(max(numbers(ended, "steps"), default=None)),
@@ -79,7 +80,7 @@ def method_table(rows: Rows, threshold: float, digits: int = 1) -> Lines:
 
 @table("cartpole.csv")
 def cartpole(rows: Rows) -> Lines:
-    return method_table(rows, 475)
+    return method_table(rows, 475, bounds=score_bounds("CartPole-v1"))
 
 
 @table("cartpole-recorded.csv")
@@ -103,7 +104,7 @@ def minigrid(rows: Rows) -> Lines:
 
 @table("gorila-cartpole.csv")
 def gorila_cartpole(rows: Rows) -> Lines:
-    return method_table(rows, 475)
+    return method_table(rows, 475, bounds=score_bounds("CartPole-v1"))
 
 
 @table("mujoco-a3c.csv")

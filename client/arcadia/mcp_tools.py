@@ -161,7 +161,8 @@ class ReadingTools(Tools):
             compared = await api.get("/compare", runs=ids, group_by=group_by)
         differing = [each for each in compared["differences"] if not each["same"]]
         return {
-            "verdict": [pair["text"] for pair in verdict["pairs"]] or [verdict["message"]],
+            "verdict": [f"{pair['text']} {pair['warning']}".strip() for pair in verdict["pairs"]]
+            or [verdict["message"]],
             "quantity": verdict["quantity"],
             "groups": verdict["standings"],
             "differences": {each["field"]: each["values"] for each in differing},

@@ -193,7 +193,7 @@ class Comparison:
 
     @property
     def verdict(self) -> str:
-        """The conclusion in sentences: which group is best, or why that is undecided."""
+        """The conclusion in sentences: which group is best, why that is undecided, or when a verdict follows."""
         sentences = [f"{pair['text']} {pair.get('warning', '')}".strip() for pair in self.verdict_data["pairs"]]
         return "\n".join(sentences) or str(self.verdict_data["message"])
 
@@ -210,13 +210,15 @@ class Comparison:
 
     @property
     def table(self) -> list[dict[str, Any]]:
-        """A row for each group, the best first: group, runs, n, mean, low, high."""
+        """A row for each group, the best first: group, runs, n, failed, mean, low, high, no_interval."""
         return [
             {
                 "group": standing["name"],
                 "runs": standing["run_ids"],
                 "n": standing["n"],
+                "failed": standing["failed"],
                 **{part: parse_number((standing["mean"] or {}).get(key)) for part, key in _ESTIMATE},
+                "no_interval": standing.get("no_interval", ""),
             }
             for standing in self.verdict_data["standings"]
         ]
@@ -246,7 +248,7 @@ class Comparison:
 
     def _repr_html_(self) -> str:
         """Return the table and the verdict for a notebook."""
-        columns = ("group", "n", "mean", "low", "high")
+        columns = ("group", "n", "failed", "mean", "low", "high", "no_interval")
         head = "".join(f"<th>{column}</th>" for column in columns)
         body = "".join(
             f"<tr>{''.join(f'<td>{_cell(row[column])}</td>' for column in columns)}</tr>" for row in self.table
@@ -259,9 +261,11 @@ _COLUMNS: dict[str, Kind] = {
     "group": "text",
     "runs": "integers",
     "n": "integer",
+    "failed": "integer",
     "mean": "float",
     "low": "float",
     "high": "float",
+    "no_interval": "text",
 }
 _ESTIMATE = (("mean", "value"), ("low", "low"), ("high", "high"))
 

@@ -20,8 +20,8 @@ DATA: dict[str, Any] = {
     "missing": [],
 }
 STANDINGS = [
-    {"name": "a <b>", "run_ids": [1, 2, 3], "n": 3, "mean": {"value": 5.0, "low": 4.0, "high": 6.0}},
-    {"name": "b", "run_ids": [4], "n": 0, "mean": None},
+    {"name": "a <b>", "run_ids": [1, 2, 3], "n": 3, "failed": 1, "mean": {"value": 5.0, "low": 4.0, "high": 6.0}},
+    {"name": "b", "run_ids": [4], "n": 0, "failed": 0, "mean": None},
 ]
 VERDICT: dict[str, Any] = {
     "standings": STANDINGS,
@@ -78,7 +78,8 @@ def test_a_comparison_has_a_verdict_and_a_table() -> None:
     compared = Comparison(COMPARED, VERDICT)
     assert compared.verdict == "a <b> is better."
     assert compared.is_significant
-    assert compared.table[0] == {"group": "a <b>", "runs": [1, 2, 3], "n": 3, "mean": 5.0, "low": 4.0, "high": 6.0}
+    numbers = {"n": 3, "failed": 1, "mean": 5.0, "low": 4.0, "high": 6.0}
+    assert compared.table[0] == {"group": "a <b>", "runs": [1, 2, 3], **numbers, "no_interval": ""}
     assert compared.table[1]["mean"] is None
     assert compared.differences == {"seed": {1: 1, 4: 2}}
 

@@ -7,7 +7,7 @@ import pytest
 
 from bench.tables.__main__ import PARTS
 from bench.tables.cells import mean_interval, percentile
-from bench.tables.data import DATA, INDEX, RESULTS, TABLES, read_index, read_rows
+from bench.tables.data import DATA, INDEX, TABLES, read_index, read_rows
 from bench.tables.pages import markdown, pages, problems, updated
 
 MAX_BYTES = 300_000
@@ -58,7 +58,7 @@ def test_the_data_is_small() -> None:
 
 
 def test_every_table_is_on_one_page() -> None:
-    text = "".join(page.read_text() for page in RESULTS.glob("*.md"))
+    text = "".join(page.read_text() for page in pages())
     shown = {name: text.count(f"<!-- table {name} -->") for name in TABLES}
     assert {name: count for name, count in shown.items() if count != 1} == {}
 

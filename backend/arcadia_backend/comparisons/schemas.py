@@ -69,7 +69,7 @@ class Estimate(BaseModel):
     """A value with its 95 % interval."""
 
     value: float
-    low: float | None = Field(description="Null if there are too few runs for an interval.")
+    low: float | None = Field(description="Null if there is no interval.")
     high: float | None
 
 
@@ -80,7 +80,15 @@ class GroupStanding(BaseModel):
     run_ids: list[int] = Field(description="All runs of the group, including those that have not reached the step.")
     n: int = Field(description="Number of runs that have reached the step.")
     failed: int = Field(description="Number of failed runs that have not reached the step. The mean leaves them out.")
-    mean: Estimate | None = Field(description="With Student's t-interval.")
+    stopped: int = Field(description="Number of stopped runs that have not reached the step. The mean leaves them out.")
+    scores: list[float] = Field(description="The scores of the n runs.")
+    mean: Estimate | None = Field(
+        description="With Student's t-interval, which assumes scores without rare failures and without a long tail."
+    )
+    no_interval: str = Field(
+        description="Why the mean has no interval, as a sentence: too few runs, equal runs, or runs near a bound of "
+        "the score. Empty otherwise."
+    )
     seeds_missing: int = Field(description="Number of additional seeds that a verdict requires.")
     color: str = Field(description="The group's color in figures of the same runs.")
     dash: Dash
@@ -93,13 +101,14 @@ class PairVerdict(BaseModel):
     other: int = Field(description="Index of the other group in `standings`.")
     text: str = Field(description="The verdict as a sentence.")
     warning: str = Field(
-        description="Why the chance of a false verdict is above 5 %: seeds were added after a verdict was possible, "
-        "and a test that allows for repeated looks does not confirm the difference. Empty otherwise."
+        description="Why the chance of a false verdict is above 5 %: the compared step is not the one that was first "
+        "planned, or seeds were added after a verdict was possible, and a test that allows for repeated looks does "
+        "not confirm the difference. Empty otherwise."
     )
     significant: bool = Field(description="True if the interval of the difference excludes zero.")
     difference: Estimate | None = Field(
-        description="Difference of the means, with Welch's interval. The intervals of all pairs of groups are right "
-        "together with 95 %."
+        description="Difference of the means, with Welch's interval, or that of the pooled variance if it is wider. "
+        "The intervals of all pairs of groups are right together with 95 %. Null if there is none."
     )
     probability: Estimate | None = Field(
         description="Probability that a run of the best group scores more than one of the other. A tie counts half. "
@@ -108,13 +117,16 @@ class PairVerdict(BaseModel):
 
 
 class Verdict(BaseModel):
-    """Groups of runs ranked by mean return at a step, and the best compared with each other group."""
+    """Groups of runs ranked by mean return at a step, and the best compared with each other group.
+
+    While runs train, there are standings but no pairs, and the message says when the verdict follows.
+    """
 
     at: int | None = Field(description="The step; null if there is nothing to compare.")
     standings: list[GroupStanding] = Field(description="The best group first, groups without a score last.")
     pairs: list[PairVerdict]
     quantity: str = Field(description="The compared quantity as a sentence; empty if there is nothing to compare.")
-    message: str = Field(description="Why there is nothing to compare; empty otherwise.")
+    message: str = Field(description="Why there is no verdict, or none yet; empty otherwise.")
     missing: MissingRuns = []
 
 

@@ -34,8 +34,10 @@ from arcadia_backend.figures.drawing import Figure, Look, faint, format_value, t
 from arcadia_backend.metrics.points import Floats, Ints, MetricSeries
 from arcadia_backend.metrics.queries import UNFINISHED, UnknownMetric, Window
 from arcadia_backend.metrics.reading import Curve, bins_over, find_shared_series
+from arcadia_workers.contract.games import score_bounds
+from arcadia_workers.contract.inference.means import UNBOUNDED, Bounds
 from arcadia_workers.contract.inference.samples import Center, center_curve, sorted_means
-from arcadia_workers.contract.metrics import named
+from arcadia_workers.contract.metrics import EPISODE_RETURN, named
 
 # More lines are drawn as their distribution.
 MAX_LINES = 100
@@ -55,6 +57,8 @@ class Grouping:
     by: Sequence[str] = ()
     # Draw each run too, as a thin line.
     seeds: bool = False
+    # Bounds of the metric, which the ends of an interval cannot pass.
+    bounds: Bounds = UNBOUNDED
 
 
 @dataclass(frozen=True)
@@ -132,7 +136,7 @@ def middle_curve(lines: Sequence[SmoothedLine], grouping: Grouping, window: Wind
     count = np.isfinite(scores).sum(axis=0)
     with np.errstate(invalid="ignore", divide="ignore", over="ignore"):
         middle, low, high = (
-            _interquartile(scores, grouping.band) if grouping.center == "iqm" else _mean(scores, count, grouping.band)
+            _interquartile(scores, grouping) if grouping.center == "iqm" else _mean(scores, count, grouping)
         )
     low, high = (np.where((count > 1) & np.isfinite(end), end, middle) for end in (low, high))
     return Curve(False, int(count.sum()), x, middle, low, high, middle, count)
@@ -171,23 +175,23 @@ def widen(window: Window) -> Window:
     return replace(window, low=window.low - edge, high=window.high + edge)
 
 
-def _mean(scores: Floats, count: Ints, band: Band) -> tuple[Floats, Floats, Floats]:
+def _mean(scores: Floats, count: Ints, grouping: Grouping) -> tuple[Floats, Floats, Floats]:
     """Return the mean at each place, and the lower and upper ends of its band."""
     mean = np.where(count > 0, np.nansum(scores, axis=0) / count, np.nan)
-    if band == "range":
+    if grouping.band == "range":
         return mean, *_range(scores)
-    if band == "standard-error":
+    if grouping.band == "standard-error":
         error = np.sqrt(np.nansum((scores - mean) ** 2, axis=0) / (count - 1) / count)
         return mean, mean - error, mean + error
-    return mean, *center_curve(scores, "mean").interval
+    return mean, *center_curve(scores, "mean", bounds=grouping.bounds).interval
 
 
-def _interquartile(scores: Floats, band: Band) -> tuple[Floats, Floats, Floats]:
+def _interquartile(scores: Floats, grouping: Grouping) -> tuple[Floats, Floats, Floats]:
     """Return the same for the interquartile mean. Its standard error comes from the bootstrap; there is no formula."""
-    curve = center_curve(scores, "iqm")
-    if band == "range":
+    curve = center_curve(scores, "iqm", bounds=grouping.bounds)
+    if grouping.band == "range":
         return curve.center, *_range(scores)
-    if band == "standard-error":
+    if grouping.band == "standard-error":
         return curve.center, curve.center - curve.error, curve.center + curve.error
     return curve.center, *curve.interval
 
@@ -232,7 +236,7 @@ def _hover(curve: Curve, samples: int, unit: str) -> list[str]:
     """Return tooltips: the mean, its band, and n where some samples are missing."""
     texts = []
     for y, low, high, n in zip(curve.mean, curve.min, curve.max, curve.count, strict=True):
-        around = f" [{format_value(low, unit)}, {format_value(high, unit)}]" if n > 1 else ""
+        around = f" [{format_value(low, unit)}, {format_value(high, unit)}]" if low < high else ""
         texts.append(format_value(y, unit) + around + (f", n = {n} here" if n < samples else ""))
     return texts
 
@@ -328,6 +332,9 @@ def draw_curves(
         return percentiles_figure([RunGroup(name, [[run] for run in drawn.values()])], metric, look, window)
     if grouping is None:
         return curves_figure(list(drawn.values()), metric, look)
+    envs = {run.env for run in runs}
+    if metric == EPISODE_RETURN and len(envs) == 1:
+        grouping = replace(grouping, bounds=score_bounds(envs.pop()))
     return grouped_figure(groups, metric, look, grouping, window)
 
 

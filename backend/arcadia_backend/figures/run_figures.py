@@ -23,7 +23,7 @@ from arcadia_backend.comparisons.groups import (
     group_runs_over_games,
     strokes_by_run,
 )
-from arcadia_backend.comparisons.verdict import STEP_TOLERANCE, EpisodeReturns, common_step, load_episode_returns
+from arcadia_backend.comparisons.scores import STEP_TOLERANCE, EpisodeReturns, common_step, load_episode_returns
 from arcadia_backend.database.tables import File, Replay, Run
 from arcadia_backend.figures.drawing import (
     MAX_NAMED_LINES,

@@ -10,7 +10,7 @@ from sqlalchemy.orm import Session
 
 from arcadia_backend.colors import Stroke, color_of
 from arcadia_backend.comparisons.groups import group_labels, group_runs, group_samples, strokes_by_run
-from arcadia_backend.comparisons.verdict import GroupScores, load_episode_returns, load_group_scores
+from arcadia_backend.comparisons.scores import GroupScores, load_episode_returns, load_group_scores
 from arcadia_backend.database.tables import Run
 from arcadia_backend.evaluations.service import find_evaluation, list_episodes
 from arcadia_backend.figures.drawing import (
@@ -211,7 +211,7 @@ MARGIN = 0.05
 
 def draw_profile(session: Session, runs: Sequence[Run], at: int | None, by: Sequence[str] = ()) -> Figure:
     """Return the performance profile of groups of runs at a step."""
-    _, groups = load_group_scores(session, runs, at, by)
+    groups = load_group_scores(session, runs, at, by).groups
     return profile_figure(groups, strokes_by_run(group_runs(runs, by)))
 
 

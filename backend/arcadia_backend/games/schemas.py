@@ -73,7 +73,8 @@ class MethodScore(_Schema):
     failed: int = Field(description="Number of failed runs without a score. The mean leaves them out.")
     mean: JsonNumber
     interval: tuple[JsonNumber, JsonNumber] | None = Field(
-        description="95 % t-interval of the mean over runs. Null below three runs."
+        description="95 % t-interval of the mean over runs. Null below three runs, and where runs are equal or near a "
+        "bound of the score."
     )
     steps: tuple[int, int] = Field(description="Fewest and most steps of the checkpoints.")
     human_normalized: JsonNumber | None

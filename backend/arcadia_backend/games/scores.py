@@ -22,6 +22,7 @@ from arcadia_workers.contract import published
 from arcadia_workers.contract.config import CONFIGURATIONS
 from arcadia_workers.contract.config.problems import title_of
 from arcadia_workers.contract.environment_families import ATARI
+from arcadia_workers.contract.games import score_bounds
 from arcadia_workers.contract.inference.means import t_interval
 from arcadia_workers.contract.protocols import PROTOCOLS, fitting_protocols
 from arcadia_workers.contract.protocols.document import Acting, NormalizedBy
@@ -151,7 +152,7 @@ def _to_method(
         runs=len(scores),
         failed=failed,
         mean=mean,
-        interval=t_interval(scores),
+        interval=t_interval(scores, score_bounds(env)),
         steps=(min(steps), max(steps)),
         human_normalized=normalized(mean, reference(env, key.protocol)),
     )

@@ -12,10 +12,9 @@ from sqlalchemy.orm import Session
 
 from arcadia_backend.database.tables import Run, Study, StudyPoint, StudyRun
 from arcadia_backend.studies.specification import Specification
-from arcadia_workers.contract.games import env_title
+from arcadia_workers.contract.games import env_title, score_bounds
 from arcadia_workers.contract.inference.elimination import PointEvidence, eliminate
-from arcadia_workers.contract.inference.means import Floats
-from arcadia_workers.contract.inference.samples import center_curve
+from arcadia_workers.contract.inference.means import Floats, t_interval
 from arcadia_workers.contract.worker_api import ENDED, State
 
 # Excludes infinities and NaN, which PostgreSQL treats as larger than all numbers.
@@ -64,16 +63,14 @@ def load_points(session: Session, study: Study) -> list[Point]:
     query = select(StudyPoint.number, StudyPoint.draw).where(StudyPoint.study_id == study.id)
     rows = session.execute(query.order_by(StudyPoint.number)).all()
     runs = [runs_by_point.get(row.number, []) for row in rows]
-    # One column per point.
-    scores = np.full((max(map(len, runs), default=0), len(rows)), np.nan)
-    for place, each in enumerate(runs):
-        point_scores = [run.score for run in each if run.is_scored]
-        scores[: len(point_scores), place] = point_scores
-    curve = center_curve(scores, "mean")
-    return [
-        Point(row.number, row.draw, each, int(n), _finite(center), *map(_finite, ends))
-        for row, each, n, center, *ends in zip(rows, runs, curve.runs, curve.center, *curve.interval, strict=True)
-    ]
+    return [_to_point(row.number, row.draw, each) for row, each in zip(rows, runs, strict=True)]
+
+
+def _to_point(number: int, draw: Sequence[float], runs: Sequence[PlannedRun]) -> Point:
+    scores = [run.score for run in runs if run.is_scored and run.score is not None]
+    mean = _finite(float(np.mean(scores))) if scores else None
+    low, high = t_interval(scores, score_bounds(_env(runs) or "")) or (None, None)
+    return Point(number, draw, runs, len(scores), mean, _finite(low), _finite(high))
 
 
 def best_points(session: Session, study: Study, count: int) -> list[int]:

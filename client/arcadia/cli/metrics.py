@@ -236,19 +236,21 @@ def _distinct(values: dict[str, Any]) -> str:
 
 def _print_verdict(comparison: Comparison) -> None:
     verdict = comparison.verdict_data
-    if verdict["message"]:
+    if not verdict["standings"]:
         say(verdict["message"])
         return
     rows = [
         [
             group["name"],
             str(group["n"]),
+            str(group["failed"]),
             number(group["mean"]["value"]) if group["mean"] else MISSING,
             interval(group["mean"]["low"], group["mean"]["high"]) if group["mean"] else "",
+            group.get("no_interval", ""),
         ]
         for group in verdict["standings"]
     ]
-    print_table(["GROUP*", "N>", "MEAN>", "95 %"], rows, empty="There are no groups.")
+    print_table(["GROUP*", "N>", "FAILED>", "MEAN>", "95 %", "NO INTERVAL"], rows, empty="There are no groups.")
     show(comparison.verdict)
 
 

@@ -9,22 +9,31 @@ import numpy as np
 import pytest
 
 from arcadia_backend.colors import PALETTE
-from arcadia_backend.comparisons.verdict import common_step, format_count, format_difference
+from arcadia_backend.comparisons.scores import common_step
+from arcadia_backend.comparisons.verdict import format_count, format_difference
 from arcadia_workers.contract.inference.means import MIN_RUNS, t_interval, welch
 from tests.backend.studies.conftest import Studies
 from tests.backend.studies.conftest import schedule as schedule
 from tests.backend.studies.conftest import studies as studies
-from tests.factories import CARTPOLE, Api, metrics
+from tests.factories import CARTPOLE, Api, event, metrics
 
 RATES = (0.001, 0.01)
 
 
-def trained(api: Api, rate: float, seed: int, returns: Sequence[float], *, env: str = "CartPole-v1") -> int:
-    """Create a run with episodes that end at steps 100, 200, … Return its id."""
-    run_id, attempt = api.running(config=CARTPOLE | {"env": env, "learning_rate": rate, "seed": seed})
+def training(
+    api: Api, rate: float, seed: int, returns: Sequence[float], *, env: str = "CartPole-v1", steps: int = 1_000
+) -> tuple[int, int]:
+    """Create a run with episodes that end at steps 100, 200, … Return its id and attempt."""
+    config = CARTPOLE | {"env": env, "learning_rate": rate, "seed": seed, "total_steps": steps}
+    run_id, attempt = api.running(config=config)
     reported = [metrics(1 + n, 100 * n, returns=[each]) for n, each in enumerate(returns, 1)]
     assert api.send(run_id, attempt, *reported).is_success
-    return run_id
+    return run_id, attempt
+
+
+def trained(api: Api, rate: float, seed: int, returns: Sequence[float], *, env: str = "CartPole-v1") -> int:
+    """Create a run that has reached its planned end. Return its id."""
+    return training(api, rate, seed, returns, env=env, steps=100 * len(returns))[0]
 
 
 def verdict(api: Api, runs: Sequence[int], **query: Any) -> dict[str, Any]:
@@ -76,7 +85,8 @@ def test_the_best_of_many_equal_groups_beats_none() -> None:
     for _ in range(300):
         scores = random.normal(0, 1, (10, 5))
         best, *others = scores[np.argsort(-scores.mean(axis=1))]
-        alarms += [any(welch(best, each, pairs).low > 0 for each in others) for pairs in (1, math.comb(10, 2))]
+        intervals = [[welch(best, each, pairs) for each in others] for pairs in (1, math.comb(10, 2))]
+        alarms += [any(each is not None and each.low > 0 for each in found) for found in intervals]
     assert alarms[0] / 300 > 0.4
     assert alarms[1] / 300 <= 0.05
 
@@ -92,7 +102,8 @@ def test_the_intervals_of_all_pairs_are_right_together(api: Api) -> None:
 
 def test_failed_runs_are_named(api: Api) -> None:
     runs = [trained(api, rate, seed, [score + 10 * rate]) for rate in RATES for seed, score in enumerate((1, 5, 9), 1)]
-    failed, attempt = api.running(config=CARTPOLE | {"learning_rate": 0.01, "seed": 4})
+    config = CARTPOLE | {"learning_rate": 0.01, "seed": 4, "total_steps": 100}
+    failed, attempt = api.running(config=config)
     assert api.release(failed, attempt, "failed").is_success
     reported = verdict(api, [*runs, failed])
     assert {each["name"]: (each["n"], each["failed"]) for each in reported["standings"]} == {
@@ -103,7 +114,7 @@ def test_failed_runs_are_named(api: Api) -> None:
 
 
 def test_verdict_requires_three_seeds(api: Api) -> None:
-    runs = [trained(api, 0.001, seed, [seed]) for seed in range(1, 4)] + [trained(api, 0.01, 1, [50.0])]
+    runs = [trained(api, 0.001, seed, [100 * seed]) for seed in range(1, 4)] + [trained(api, 0.01, 1, [350.0])]
     reported = verdict(api, runs)
     assert [(each["n"], each["seeds_missing"], each["mean"]["low"] is None) for each in reported["standings"]] == [
         (1, 2, True),
@@ -119,7 +130,10 @@ def test_verdict_requires_three_seeds(api: Api) -> None:
 
 def test_runs_that_ended_before_the_step_are_ignored(api: Api) -> None:
     long = [trained(api, 0.001, seed, [1.0] * 10) for seed in range(1, 4)]
-    short = [trained(api, 0.01, seed, [2.0] * count) for seed, count in ((1, 10), (2, 10), (3, 4))]
+    short = [trained(api, 0.01, seed, [2.0] * 10) for seed in (1, 2)]
+    failed, attempt = training(api, 0.01, 3, [2.0] * 4)
+    assert api.release(failed, attempt, "failed").is_success
+    short.append(failed)
     assert verdict(api, long + short)["at"] == 400
     reported = verdict(api, long + short, at=1_000)
     assert {each["name"]: (each["n"], each["seeds_missing"]) for each in reported["standings"]} == {
@@ -134,7 +148,10 @@ def test_seeds_without_episodes_are_ignored(api: Api) -> None:
     configs = [CARTPOLE | {"learning_rate": 0.01, "seed": seed} for seed in (3, 4, 5)]
     new = [*(api.running(config=config)[0] for config in configs[:2]), api.launch(config=configs[2])["id"]]
     reported = verdict(api, old + new)
-    assert (reported["at"], reported["message"]) == (1_000, "")
+    assert reported["at"] == 1_000
+    assert reported["message"].startswith(
+        "No verdict yet: 3 of 7 runs have not reached 1 k steps (2 running, 1 queued)."
+    )
     assert [(each["n"], each["seeds_missing"], each["mean"]["value"]) for each in reported["standings"]] == [
         (2, 1, 2.0),
         (2, 1, 1.0),
@@ -256,3 +273,70 @@ def test_finished_runs_have_the_scores_of_their_study(studies: Studies) -> None:
 def test_unfinished_runs_are_compared_by_their_last_tenth(api: Api) -> None:
     runs = [trained(api, rate, seed, [1.0] * 10) for rate in RATES for seed in (1, 2, 3)]
     assert verdict(api, runs)["quantity"] == "Mean return over the last tenth of the first 1 k steps."
+
+
+def test_no_verdict_while_runs_train(api: Api) -> None:
+    """A difference that would be significant is no verdict until every run has reached its planned end."""
+    scores = {0.001: [10.0, 14.0, 12.0], 0.01: [31.0, 35.0, 30.0]}
+    runs = [training(api, rate, seed, [score] * 4) for rate in RATES for seed, score in enumerate(scores[rate], 1)]
+    ids = [run_id for run_id, _ in runs]
+    reported = verdict(api, ids)
+    assert (reported["at"], reported["pairs"]) == (400, [])
+    assert [each["mean"]["value"] for each in reported["standings"]] == [32.0, 12.0]
+    assert reported["message"] == (
+        "No verdict yet: 6 of 6 runs have not reached 1 k steps (6 running). The slowest is at 400 steps. The verdict "
+        "follows when all have reached 1 k steps or ended, because one that is read off growing curves is often false."
+    )
+    for (run_id, attempt), score in zip(runs, [*scores[0.001], *scores[0.01]], strict=True):
+        later = [metrics(1 + n, 100 * n, returns=[score]) for n in range(5, 11)]
+        assert api.send(run_id, attempt, *later).is_success
+    (pair,) = verdict(api, ids)["pairs"]
+    assert (pair["significant"], pair["warning"]) == (True, "")
+
+
+def test_a_step_that_all_runs_have_passed_can_be_chosen_with_a_warning(api: Api) -> None:
+    scores = {0.001: [10.0, 14.0, 12.0], 0.01: [31.0, 35.0, 30.0]}
+    runs = [training(api, rate, seed, [score] * 4)[0] for rate in RATES for seed, score in enumerate(scores[rate], 1)]
+    (pair,) = verdict(api, runs, at=300)["pairs"]
+    assert pair["significant"]
+    assert pair["warning"] == (
+        "These runs were first planned to be compared at 1 k steps, not at 300. Each end that is looked at raises the "
+        "5 % chance of a false verdict."
+    )
+    assert verdict(api, runs, at=500)["message"].startswith("No verdict yet: 6 of 6 runs have not reached 500 steps")
+
+
+@pytest.mark.parametrize("end", ["stopped", "changed"])
+def test_an_end_that_was_chosen_during_training_causes_a_warning(api: Api, end: str) -> None:
+    scores = {0.001: [10.0, 14.0, 12.0], 0.01: [31.0, 35.0, 30.0]}
+    runs = [training(api, rate, seed, [score] * 4) for rate in RATES for seed, score in enumerate(scores[rate], 1)]
+    for run_id, attempt in runs:
+        if end == "stopped":
+            api.act(run_id, "stop")
+            assert api.release(run_id, attempt, "stopped").is_success
+        else:
+            fields, previous = {"total_steps": 400}, {"total_steps": 1_000}
+            changed = event(6, "changed", 400, number=1, fields=fields, previous=previous)
+            assert api.send(run_id, attempt, changed).is_success
+    (pair,) = verdict(api, [run_id for run_id, _ in runs])["pairs"]
+    assert pair["significant"]
+    assert pair["warning"].startswith("These runs were first planned to be compared at 1 k steps, not at 400.")
+
+
+def test_runs_at_the_highest_score_have_no_interval(api: Api) -> None:
+    scores = {0.001: [10.0, 14.0, 12.0], 0.01: [500.0, 500.0, 500.0], 0.1: [314.0, 250.0, 410.0]}
+    runs = [trained(api, rate, seed, [score]) for rate in scores for seed, score in enumerate(scores[rate], 1)]
+    reported = verdict(api, runs)
+    best, second, _ = reported["standings"]
+    assert best["mean"] == {"value": 500.0, "low": None, "high": None}
+    assert (best["no_interval"], best["scores"]) == ("All 3 runs score 500, the highest possible score.", [500.0] * 3)
+    assert second["no_interval"] == ""
+    assert 0 <= second["mean"]["low"] < second["mean"]["high"] <= 500
+    assert all(pair["difference"]["high"] <= 500 for pair in reported["pairs"])
+
+
+def test_groups_of_equal_runs_have_no_verdict(api: Api) -> None:
+    runs = [trained(api, rate, seed, [1_000 * rate]) for rate in RATES for seed in (1, 2, 3)]
+    (pair,) = verdict(api, runs)["pairs"]
+    assert (pair["significant"], pair["difference"]) == (False, None)
+    assert pair["text"].endswith("n = 3 and 3, and the runs of each are equal, so their spread is unknown.")

@@ -53,7 +53,9 @@ class MeanReturn(ResultPart):
 
     count: Count
     mean: float | None = Field(description="None if there are no futures.")
-    interval: Interval | None = Field(description="None for fewer than two futures.")
+    interval: Interval | None = Field(
+        description="None for fewer than three futures, and if most have the same return."
+    )
 
 
 class ActionFutures(MeanReturn):
@@ -240,7 +242,7 @@ class LossBounds(ResultPart):
 class Regret(LossBounds):
     """Mean bounds over all moments, and a 95 % interval of the regret that contains both errors."""
 
-    interval: Interval | None = Field(description="None for a single episode.")
+    interval: Interval | None = Field(description="None for a single episode, and if no losses differ.")
 
 
 def _without_biased_regret(regret: Any) -> Any:
@@ -258,7 +260,7 @@ class JudgedMoment(ResultPart):
     decision: Count
     value: float
     mean: float
-    interval: Interval
+    interval: Interval | None = Field(description="None if most futures have the same return.")
     standard_error: float = Field(description="Standard error of the mean.")
     regret: Annotated[LossBounds | None, UNBIASED] = Field(
         description="None for continuous actions, or if it was not measured."
@@ -278,7 +280,7 @@ class CalibrationBin(ResultPart):
 
 
 class CalibrationErrors(ResultPart):
-    """Errors of a checkpoint's values. All intervals are clustered by episode, and None for a single one."""
+    """Errors of a checkpoint's values. All intervals are clustered by episode. None for a single one."""
 
     bias: float = Field(description="Mean of value − mean return; positive if the critic overestimates.")
     bias_interval: Interval | None = Field(description="95 % t-interval.")

@@ -9,6 +9,7 @@ from pydantic import AfterValidator
 
 from arcadia_workers.contract import environment_families as families
 from arcadia_workers.contract.environment_families import EnvironmentFamily
+from arcadia_workers.contract.inference.means import UNBOUNDED, Bounds
 
 # vector: readings of sensors. pixels: stacked gray frames.
 ObservationKind = Literal["vector", "pixels"]
@@ -31,6 +32,8 @@ class Environment:
     heading: str | None = None
     # The mean return of 100 episodes that solves the environment, or None if no source states one.
     solved_at: float | None = None
+    # The lowest and the highest possible return of an episode. Unknown ones are infinite.
+    bounds: Bounds = UNBOUNDED
     # Names of the actions by index, or of the numbers of a continuous action. Empty: numbered names.
     action_names: tuple[str, ...] = ()
     # The module of a plug-in that registers the id with gymnasium. Only the trainer imports it.
@@ -157,8 +160,28 @@ SOLVED_AT = {
     "ALE/Pong-v5": 18.0,
 }
 
+# The lowest and the highest possible return of an episode, where the rules of the environment fix them.
+BOUNDS = {
+    "Arcadia/Identity-v0": Bounds(-10, 10),
+    "Arcadia/Catch-v0": Bounds(-1, 1),
+    "Arcadia/Recall-v0": Bounds(-1, 1),
+    "Arcadia/Target-v0": Bounds(high=0),
+    "CartPole-v1": Bounds(0, 500),
+    "Acrobot-v1": Bounds(-500, 0),
+    "MountainCar-v0": Bounds(-200, 0),
+    "MountainCarContinuous-v0": Bounds(high=100),
+    "Pendulum-v1": Bounds(high=0),
+    "InvertedPendulum-v5": Bounds(0, 1000),
+    "Arcadia/InvertedPendulumPixels-v0": Bounds(0, 1000),
+    "ALE/Boxing-v5": Bounds(-100, 100),
+    "ALE/Breakout-v5": Bounds(0, 864),
+    "ALE/Pong-v5": Bounds(-21, 21),
+}
+
 ENVIRONMENTS: dict[str, Environment] = {
-    environment.id: replace(environment, solved_at=SOLVED_AT.get(environment.id))
+    environment.id: replace(
+        environment, solved_at=SOLVED_AT.get(environment.id), bounds=BOUNDS.get(environment.id, UNBOUNDED)
+    )
     for environment in (
         *FIRST_STEPS,
         *CLASSIC_CONTROL,
@@ -186,6 +209,12 @@ def env_title(env: str) -> str:
     """Return the title of an environment, or its id if it is unknown."""
     environment = ENVIRONMENTS.get(env)
     return environment.title if environment else env
+
+
+def score_bounds(env: str) -> Bounds:
+    """Return the lowest and the highest possible return of an environment, as far as they are known."""
+    environment = ENVIRONMENTS.get(env)
+    return environment.bounds if environment else UNBOUNDED
 
 
 def id_of(name: str) -> str:

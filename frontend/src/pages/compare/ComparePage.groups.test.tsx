@@ -278,6 +278,29 @@ describe("the verdict", () => {
     });
   });
 
+  it("says when the verdict follows while runs train", async () => {
+    const message = "No verdict yet: 4 of 6 runs have not reached 1 M steps (4 running).";
+    open("/?runs=1,2", { "GET /compare/verdict": { ...VERDICT, pairs: [], message } });
+    const card = await verdict();
+    expect(await card.findByText(message)).toBeTruthy();
+    expect(card.queryByText(/beats/)).toBeNull();
+    expect(card.getAllByRole("row")).toHaveLength(3);
+    expect(card.queryByRole("columnheader", { name: /Probability/ })).toBeNull();
+  });
+
+  it("shows the scores of runs at the maximum instead of an interval", async () => {
+    const [best, other] = VERDICT.standings;
+    const no_interval = "All 3 runs score 500, the highest possible score.";
+    const equal = {
+      ...best,
+      scores: [500, 500, 500],
+      mean: { value: 500, low: null, high: null },
+      no_interval,
+    };
+    open("/?runs=1,2", { "GET /compare/verdict": { ...VERDICT, standings: [equal, other] } });
+    expect(await (await verdict()).findByText(`${no_interval} Scores: 500, 500, 500`)).toBeTruthy();
+  });
+
   it("warns that repeated looks have used up the chance of a false verdict", async () => {
     const warning = "3 of these runs were launched after a first verdict was possible.";
     const [pair] = VERDICT.pairs;

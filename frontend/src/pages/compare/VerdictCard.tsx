@@ -18,6 +18,8 @@ import { membersOf, type Standing, useMoreSeeds } from "./useMoreSeeds";
 /** Sentences and rows that are shown at first. */
 const FIRST_PAIRS = 5;
 const FIRST_GROUPS = 12;
+/** Scores of a group without an interval that are listed. */
+const MOST_SCORES = 10;
 
 interface VerdictCardProps {
   runs: readonly number[];
@@ -56,6 +58,7 @@ export function VerdictCard(props: VerdictCardProps) {
         <Text c="var(--arcadia-dim)">{verdict.message}</Text>
       ) : (
         <>
+          {verdict.message !== "" && <Text size="sm">{verdict.message}</Text>}
           <List size="sm" spacing={4} listStyleType="none">
             {pairs.map(({ text, warning, significant, other }) => (
               <List.Item key={other}>
@@ -86,8 +89,9 @@ export function VerdictCard(props: VerdictCardProps) {
             {props.by.length > 0
               ? "Runs with the same values of the chosen settings"
               : "Runs that differ only in their seed"}{" "}
-            form one group. n is the number of runs that got this far. Intervals are 95 % intervals; those in
-            the sentences hold for all pairs of groups together.
+            form one group. n is the number of runs that got this far. Intervals are 95 % intervals for scores
+            without rare failures or a long tail, which few runs cannot show. Those in the sentences hold for
+            all pairs of groups together.
           </Text>
         </>
       )}
@@ -104,6 +108,13 @@ interface StandingsProps {
 
 function Standings({ verdict, known, launching, onSeeds }: StandingsProps) {
   const [best] = verdict.standings;
+  const probabilityColumn = {
+    title: "Probability that the best beats it",
+    help: best && `Probability that a run of ${best.name} scores higher`,
+    numeric: true,
+    headProps: { maw: 180 },
+    cell: (_: Standing, place: number) => probability(verdict, place),
+  };
   const [standings, moreStandings] = useFirst(verdict.standings, FIRST_GROUPS, "groups");
   return (
     <>
@@ -122,22 +133,17 @@ function Standings({ verdict, known, launching, onSeeds }: StandingsProps) {
           {
             title: "n",
             numeric: true,
-            cell: ({ n, failed }) => `${n}${failed > 0 ? ` (${exact(failed)} failed)` : ""}`,
+            cell: ({ n, failed, stopped }) =>
+              `${n}${leftOut(failed, "failed")}${leftOut(stopped, "stopped")}`,
           },
           { title: "Mean return", numeric: true, cell: ({ mean }) => (mean ? score(mean.value) : "–") },
           {
             title: "Interval",
             numeric: true,
             className: classes.together,
-            cell: ({ mean }) => interval(mean),
+            cell: (group) => <StandingInterval group={group} />,
           },
-          {
-            title: "Probability that the best beats it",
-            help: best && `Probability that a run of ${best.name} scores higher`,
-            numeric: true,
-            headProps: { maw: 180 },
-            cell: (_, place) => probability(verdict, place),
-          },
+          ...(verdict.pairs.length > 0 ? [probabilityColumn] : []),
           {
             title: "More seeds",
             isTitleHidden: true,
@@ -158,15 +164,16 @@ function Standings({ verdict, known, launching, onSeeds }: StandingsProps) {
   );
 }
 
-const STANDING_HEADER = ["settings", "runs", "n", "failed", "step", "mean", "low", "high"];
+const STANDING_HEADER = ["settings", "runs", "n", "failed", "stopped", "step", "mean", "low", "high"];
 
 /** Return the groups for a CSV file. */
 function standingCells({ standings, at }: Verdict): Cell[][] {
-  return standings.map(({ name, run_ids, n, failed, mean }) => [
+  return standings.map(({ name, run_ids, n, failed, stopped, mean }) => [
     name,
     run_ids.join(" "),
     n,
     failed,
+    stopped,
     at,
     mean?.value,
     mean?.low,
@@ -174,9 +181,18 @@ function standingCells({ standings, at }: Verdict): Cell[][] {
   ]);
 }
 
-function interval(estimate: Standing["mean"]): string {
-  if (!estimate || estimate.low === null || estimate.high === null) return "–";
-  return formatInterval([estimate.low, estimate.high]);
+const leftOut = (count: number, how: string) => (count > 0 ? ` (${exact(count)} ${how})` : "");
+
+/** The interval of a group's mean, or the scores of its runs and why there is no interval. */
+function StandingInterval({ group: { mean, scores, no_interval } }: { group: Standing }) {
+  if (!mean) return "–";
+  if (mean.low !== null && mean.high !== null) return formatInterval([mean.low, mean.high]);
+  return (
+    <Text size="xs" c="var(--arcadia-dim)" className={classes.reason}>
+      {no_interval} {scores.length > 1 && `Scores: ${scores.slice(0, MOST_SCORES).map(score).join(", ")}`}
+      {scores.length > MOST_SCORES && "…"}
+    </Text>
+  );
 }
 
 function probability({ pairs }: Verdict, place: number): string {

@@ -18,7 +18,7 @@ const widthOf = ([low, high]: readonly [number, number]) => high - low;
 
 type Estimate = Pick<FuturesDocument, "mean" | "interval">;
 
-/** Format a mean with its interval: "0.61 (95 % 0.55 to 0.67)". Equal values have none. */
+/** Format a mean with its interval: "0.61 (95 % 0.55 to 0.67)". */
 export function formatEstimate({ mean, interval }: Estimate): string {
   if (!interval) return score(mean);
   if (widthOf(interval) === 0) return `${score(mean)} (all equal)`;
@@ -37,7 +37,7 @@ export const formatActions = (names: readonly string[]) =>
  */
 export function conclude(document: FuturesDocument): string {
   const { value, first, temperature, count, bootstrapped } = document;
-  if (!document.interval) return "Too few futures for an interval.";
+  if (!document.interval) return "Too few futures differ for an interval.";
   const [low, high] = document.interval;
   if (low === high) return "All futures have the same return, so they have no interval.";
   const altered = first.length > 0 || temperature !== 1;

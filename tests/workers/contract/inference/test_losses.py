@@ -100,7 +100,7 @@ def test_a_cautious_interval_is_narrower_than_one_without_assumptions() -> None:
     assert mirrored == pytest.approx((-high, -low))
 
 
-def regret(agent: str, spread: float, random: np.random.Generator) -> tuple[tuple[float, float], float]:
+def regret(agent: str, spread: float, random: np.random.Generator) -> tuple[tuple[float, float] | None, float]:
     """Return the interval of the regret of 40 decisions of 10 episodes, and the true mean regret."""
     bounds: list[Bounds] = []
     lost = []
@@ -109,9 +109,7 @@ def regret(agent: str, spread: float, random: np.random.Generator) -> tuple[tupl
         chosen = int(values.argmax()) if agent == "perfect" else int(random.integers(6))
         bounds.append(bound_loss(values[:, np.newaxis] + random.normal(0, 1, (6, 16)), chosen))
         lost.append(float(values.max() - values[chosen]))
-    interval = loss_interval(bounds, [number % 10 for number in range(40)])
-    assert interval is not None
-    return interval, float(np.mean(lost))
+    return loss_interval(bounds, [number % 10 for number in range(40)]), float(np.mean(lost))
 
 
 @pytest.mark.parametrize("agent", ["perfect", "random"])
@@ -119,7 +117,9 @@ def regret(agent: str, spread: float, random: np.random.Generator) -> tuple[tupl
 def test_the_regret_lies_in_its_interval(agent: str, spread: float) -> None:
     random = np.random.default_rng(0)
     trials = [regret(agent, spread, random) for _ in range(150)]
-    assert np.mean([low <= truth <= high for (low, high), truth in trials]) >= 0.93
+    shown = [(ends, truth) for ends, truth in trials if ends]
+    assert len(shown) >= 20, "it is hidden if all losses are 0"
+    assert np.mean([low <= truth <= high for (low, high), truth in shown]) >= 0.93
 
 
 def test_more_futures_narrow_the_regret() -> None:

@@ -6,7 +6,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from arcadia_workers.contract.games import score_bounds
 from arcadia_workers.contract.inference.means import (
+    UNBOUNDED,
+    Bounds,
     best_against_others,
     clustered_mean_error,
     jackknife_interval,
@@ -15,9 +18,12 @@ from arcadia_workers.contract.inference.means import (
     student_quantile,
     t_interval,
     welch,
+    why_no_interval,
 )
 
 REFERENCE = json.loads((Path(__file__).parents[3] / "fixtures" / "rliable.json").read_text())
+
+CARTPOLE, PONG = score_bounds("CartPole-v1"), score_bounds("ALE/Pong-v5")
 
 
 @pytest.mark.parametrize(("probability", "freedom", "expected"), REFERENCE["student"])
@@ -28,7 +34,7 @@ def test_students_quantile_equals_that_of_scipy(probability: float, freedom: flo
 def test_the_interval_of_a_mean() -> None:
     # scipy.stats.t.interval(0.95, 3, loc=2.5, scale=scipy.stats.sem([1, 2, 3, 4]))
     assert t_interval([1, 2, 3, 4]) == pytest.approx((0.4457397, 4.5542603))
-    assert t_interval([2, 2, 2]) == (2, 2)
+    assert t_interval([2, 2, 2]) is None
     assert t_interval([2, 2]) is None
     assert t_interval([2]) is None
 
@@ -90,3 +96,51 @@ def test_the_best_group_is_compared_with_each_other_one() -> None:
     alone = welch(groups[1], groups[2])
     assert found[1].low < alone.low, "three comparisons widen the interval"
     assert best_against_others(groups[:1]) == []
+
+
+@pytest.mark.parametrize(
+    ("values", "bounds", "reason"),
+    [
+        ([500.0, 500.0, 500.0], CARTPOLE, "All 3 runs score 500, the highest possible score."),
+        ([500.0, 500.0, 490.0], CARTPOLE, "2 of 3 runs score 500, the highest possible score."),
+        ([470.0, 490.0, 440.0], CARTPOLE, "1 of 3 runs is near the highest possible score, 500."),
+        ([-20.5, -20.4, -20.6], PONG, "3 of 3 runs are near the lowest possible score, -21."),
+        ([0.0, 0.0, 0.0], UNBOUNDED, "All 3 runs score 0."),
+        ([7.0] * 9 + [1.0], UNBOUNDED, "9 of 10 runs score 7."),
+        ([1.0, 2.0], UNBOUNDED, "An interval needs 3 runs."),
+    ],
+)
+def test_no_interval_where_it_would_be_wrong(values: list[float], bounds: Bounds, reason: str) -> None:
+    assert t_interval(values, bounds) is None
+    assert why_no_interval(values, bounds) == reason
+
+
+def test_no_end_of_an_interval_is_beyond_a_bound() -> None:
+    assert t_interval([314.0, 110.0, 420.0], CARTPOLE) == (0, 500)
+    low, high = t_interval([10.0, 12.0, 17.5], PONG) or (0.0, 0.0)
+    assert (low, high) == (pytest.approx(3.519, abs=0.001), 21)
+    # 600 is impossible, so the environment is another one.
+    assert t_interval([450.0, 520.0, 600.0], CARTPOLE) == t_interval([450.0, 520.0, 600.0])
+    # A tight group near a bound has no skew.
+    assert t_interval([10.0, 10.1, 9.9], CARTPOLE) is not None
+    assert why_no_interval([1.0, 2.0, 3.0]) == ""
+
+
+def test_equal_values_have_no_standard_error() -> None:
+    assert clustered_mean_error([2.0] * 30, range(30)) is None
+    found = clustered_mean_error([500.0] * 28 + [400.0, 450.0], range(30))
+    assert found is not None
+    assert found.standard_error > 0
+    assert found.interval is None
+
+
+def test_the_variance_of_all_groups_counts() -> None:
+    """Two groups of three without variance look certain, unless other groups show that runs fail."""
+    lucky, unlucky = np.array([99.0, 100, 101]), np.array([-1.0, 0, 1])
+    mixed = [np.array([0.0, 100, 100]), np.array([100.0, 0, 1])]
+    (alone,) = best_against_others([lucky, unlucky])
+    assert alone is not None
+    assert alone.low > 90
+    together = best_against_others([lucky, unlucky, *mixed])
+    assert together[0] is not None
+    assert together[0].low < 0

@@ -135,12 +135,12 @@ def bound_loss(outcomes: Floats, chosen: int) -> EstimatedBounds:
 
 
 def loss_interval(bounds: Sequence[Bounds], clusters: Sequence[Hashable]) -> tuple[float, float] | None:
-    """Return a 95 % interval of the mean loss, or None for a single cluster: below both estimates, and above both.
+    """Return a 95 % interval of the mean loss: below both estimates, and above both.
 
-    A loss against the best action is never negative.
+    None for a single cluster, and if all high estimates are equal. A loss against the best action is never negative.
     """
     low = clustered_mean_error([each.at_least for each in bounds], clusters)
     high = clustered_mean_error([each.at_most for each in bounds], clusters)
-    if low is None or high is None:
+    if high is None:
         return None
-    return max(0.0, low.interval[0]), max(0.0, high.interval[1])
+    return max(0.0, low.ends[0]) if low else 0.0, max(0.0, high.ends[1])

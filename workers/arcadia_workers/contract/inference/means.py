@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
+Flags = npt.NDArray[np.bool_]
 
 HIGH = 0.975
 # A mean of fewer runs has no interval, because it would cover less than 90 % if returns are not normal.
@@ -27,13 +28,93 @@ def student_quantile(probability: float, degrees: float) -> float:
     return float(math.sqrt(degrees) * np.tan(angle))
 
 
-def t_interval(values: Sequence[float]) -> tuple[float, float] | None:
-    """Return the 95 % t-interval of a mean, or None for too few values (Student 1908)."""
-    if len(values) < MIN_RUNS:
+class Bounds(NamedTuple):
+    """The lowest and the highest possible value. An unknown one is infinite."""
+
+    low: float = -math.inf
+    high: float = math.inf
+
+    def fit(self, values: Floats) -> "Bounds":
+        """Return these bounds, or none if a value is outside of them, because the environment is then another one."""
+        slack = 1e-6 * (self.high - self.low) if math.isfinite(self.high - self.low) else 1e-6
+        inside = np.all((values >= self.low - slack) & (values <= self.high + slack))
+        return self if inside else UNBOUNDED
+
+    def clip(self, low: float, high: float) -> tuple[float, float]:
+        """Return the ends of an interval without the impossible part."""
+        return max(low, self.low), min(high, self.high)
+
+
+UNBOUNDED = Bounds()
+# If most values are equal, an interval needs this many others. With fewer, it covers less than 90 %.
+MIN_OTHERS = 5
+# A few scores near a bound are skewed: within this share of the range and this many standard deviations.
+NEAR_BOUND, NEAR_DEVIATIONS = 0.05, 5
+# From this many values on, a mean near a bound is normal enough.
+MANY = 30
+
+
+def has_t_interval(values: Floats, bounds: Bounds = UNBOUNDED) -> Flags:
+    """Return whether a t-interval of the values on the first axis is shown, for each place on the other axes.
+
+    Simulations choose the rule. See docs/inference.md.
+    """
+    count = len(values)
+    if count < MIN_RUNS:
+        return np.zeros(values.shape[1:], dtype=bool)
+    near = np.any([_near(values, bound, bounds) for bound in bounds], axis=(0, 1))
+    return np.asarray(differ_enough(values) & ~near)
+
+
+def differ_enough(values: Floats) -> Flags:
+    """Return False where most values on the first axis are equal, and too few differ from them."""
+    others = len(values) - _count_equal(values)
+    return np.asarray((others >= MIN_OTHERS) | (2 * others >= len(values)))
+
+
+def _count_equal(values: Floats) -> Ints:
+    """Return how many values equal the middle one. If most values are equal, it is one of them."""
+    return np.asarray((values == np.sort(values, axis=0)[len(values) // 2]).sum(axis=0))
+
+
+def _near(values: Floats, bound: float, bounds: Bounds) -> Flags:
+    """Return which of a few values are near one of the bounds, if their mean is too."""
+    width = bounds.high - bounds.low
+    margin = NEAR_BOUND * width if math.isfinite(width) else 0.0
+    if len(values) >= MANY or not math.isfinite(bound):
+        return np.zeros(values.shape, dtype=bool)
+    is_close = np.abs(values.mean(axis=0) - bound) <= NEAR_DEVIATIONS * values.std(axis=0, ddof=1)
+    return np.asarray((np.abs(values - bound) <= margin) & is_close)
+
+
+def why_no_interval(values: Sequence[float], bounds: Bounds = UNBOUNDED) -> str:
+    """Return why the mean of the scores of runs has no t-interval, as a sentence. Empty if it has one."""
+    scores = np.asarray(values, dtype=np.float64)
+    bounds = bounds.fit(scores)
+    count = len(scores)
+    if has_t_interval(scores, bounds):
+        return ""
+    if count < MIN_RUNS:
+        return f"An interval needs {MIN_RUNS} runs."
+    named = {bounds.low: "the lowest possible score", bounds.high: "the highest possible score"}
+    equal, middle = int(_count_equal(scores)), float(np.sort(scores)[count // 2])
+    if not differ_enough(scores):
+        how_many = f"All {count}" if equal == count else f"{equal} of {count}"
+        extreme = f", {named[middle]}" if middle in named else ""
+        return f"{how_many} runs score {middle:,.6g}{extreme}."
+    near, bound = max((int(_near(scores, bound, bounds).sum()), bound) for bound in bounds)
+    return f"{near} of {count} runs {'is' if near == 1 else 'are'} near {named[bound]}, {bound:,.6g}."
+
+
+def t_interval(values: Sequence[float], bounds: Bounds = UNBOUNDED) -> tuple[float, float] | None:
+    """Return the 95 % t-interval of a mean (Student 1908), or None where `has_t_interval` shows none."""
+    scores = np.asarray(values, dtype=np.float64)
+    bounds = bounds.fit(scores)
+    if not has_t_interval(scores, bounds):
         return None
-    mean = float(np.mean(values))
-    half = student_quantile(HIGH, len(values) - 1) * float(np.std(values, ddof=1)) / math.sqrt(len(values))
-    return mean - half, mean + half
+    mean = float(scores.mean())
+    half = student_quantile(HIGH, len(scores) - 1) * float(scores.std(ddof=1)) / math.sqrt(len(scores))
+    return bounds.clip(mean - half, mean + half)
 
 
 @cache
@@ -56,14 +137,22 @@ def share_interval(count: int, of: int) -> tuple[float, float]:
 
 
 class MeanError(NamedTuple):
-    """The standard error of a mean, and its 95 % interval."""
+    """The standard error of a mean, and the ends of its 95 % interval."""
 
     standard_error: float
-    interval: tuple[float, float]
+    ends: tuple[float, float]
+    differs_enough: bool
+
+    @property
+    def interval(self) -> tuple[float, float] | None:
+        """Return the interval that is shown. None if most values are equal, and too few differ from them."""
+        return self.ends if self.differs_enough else None
 
 
 def clustered_mean_error(values: Sequence[float], clusters: Sequence[Hashable]) -> MeanError | None:
-    """Return the error of a mean whose values are equal or related inside clusters, or None for a single cluster.
+    """Return the error of a mean whose values are equal or related inside clusters.
+
+    None for a single cluster, and if all values are equal.
 
     The variance is that of the sums of clusters around the mean (Cameron, Miller 2015, section II), with Student's t
     for the number of clusters. If each value is a cluster, this is the usual interval.
@@ -72,12 +161,14 @@ def clustered_mean_error(values: Sequence[float], clusters: Sequence[Hashable]) 
     if len(names) < 2:
         return None
     of = np.asarray(values, dtype=np.float64)
+    if not np.ptp(of):
+        return None
     mean = float(of.mean())
     places = {name: place for place, name in enumerate(names)}
     sums = np.bincount([places[cluster] for cluster in clusters], of - mean, len(names))
     error = math.sqrt(len(names) / (len(names) - 1) * float((sums**2).sum())) / len(of)
     half = student_quantile(HIGH, len(names) - 1) * error
-    return MeanError(error, (mean - half, mean + half))
+    return MeanError(error, (mean - half, mean + half), bool(differ_enough(of)))
 
 
 def jackknife_interval(
@@ -98,6 +189,8 @@ def jackknife_interval(
     if value is None or len(known) < len(names):
         return None
     half = student_quantile(HIGH, len(names) - 1) * math.sqrt((len(names) - 1) * float(np.var(known)))
+    if not half:
+        return None
     return value - half, value + half
 
 
@@ -116,33 +209,51 @@ class MeanDifference(NamedTuple):
     high: float
 
 
-def welch(one: Floats, other: Floats, comparisons: int = 1) -> MeanDifference:
+def welch(one: Floats, other: Floats, comparisons: int = 1) -> MeanDifference | None:
     """Return the difference of two means with Welch's t-interval, which allows unequal variances (Welch 1947).
 
-    Colas et al. 2019 (arXiv:1904.06979) recommend it for few seeds, where a bootstrap interval is too narrow. With
-    several comparisons, all of their intervals together are right with 95 % (Bonferroni).
+    None if the scores of both are equal, because then they do not show how much scores vary. Colas et al. 2019
+    (arXiv:1904.06979) recommend it for few seeds, where a bootstrap interval is too narrow. With several comparisons,
+    all of their intervals together are right with 95 % (Bonferroni).
     """
-    difference = float(one.mean() - other.mean())
     errors = [float(scores.var(ddof=1)) / len(scores) for scores in (one, other)]
     if not sum(errors):
-        return MeanDifference(difference, difference, difference)
+        return None
     # Welch-Satterthwaite equation. Use shares of the sum, because the square of a large variance can overflow.
     shares = [error / sum(errors) for error in errors]
     degrees = 1 / sum(share**2 / (len(scores) - 1) for share, scores in zip(shares, (one, other), strict=True))
     half = student_quantile(1 - (1 - HIGH) / comparisons, degrees) * math.sqrt(sum(errors))
+    difference = float(one.mean() - other.mean())
     return MeanDifference(difference, difference - half, difference + half)
 
 
-def best_against_others(groups: Sequence[Floats]) -> list[MeanDifference]:
+def best_against_others(groups: Sequence[Floats]) -> list[MeanDifference | None]:
     """Return the difference of the best mean to each other one, in their order. Each group has two scores or more.
 
     The best group is found by comparing all groups with each other, so the intervals of all pairs are right together.
+    Each is Welch's, or the one with the pooled variance of all groups if that is wider. Otherwise, if some runs fail
+    silently, a group of three in which all succeed and one in which all fail would look certain, although the other
+    groups show how much runs vary.
     """
     best = max(groups, key=lambda scores: float(scores.mean()))
-    return [welch(best, other, math.comb(len(groups), 2)) for other in groups if other is not best]
+    pairs = math.comb(len(groups), 2)
+    degrees = sum(len(scores) - 1 for scores in groups)
+    variance = sum(float(scores.var()) * len(scores) for scores in groups) / degrees
+    quantile = student_quantile(1 - (1 - HIGH) / pairs, degrees) if pairs else math.nan
+    found: list[MeanDifference | None] = []
+    for other in groups:
+        if other is best:
+            continue
+        by_welch = welch(best, other, pairs)
+        half = quantile * math.sqrt(variance * (1 / len(best) + 1 / len(other)))
+        if by_welch is None and not half:
+            found.append(None)
+            continue
+        mean = float(best.mean() - other.mean())
+        half = max(half, by_welch.high - mean if by_welch else 0.0)
+        found.append(MeanDifference(mean, mean - half, mean + half))
+    return found
 
-
-Flags = npt.NDArray[np.bool_]
 
 ALPHA = 0.05
 # A better run beats a worse one with probability 3/4 or 8/9. The first detects small differences, the second decides

@@ -14,7 +14,16 @@ from typing import Literal, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from arcadia_workers.contract.inference.means import HIGH, MIN_RUNS, Floats, student_quantile
+from arcadia_workers.contract.inference.means import (
+    HIGH,
+    MIN_RUNS,
+    UNBOUNDED,
+    Bounds,
+    Floats,
+    differ_enough,
+    has_t_interval,
+    student_quantile,
+)
 
 Center = Literal["mean", "iqm"]
 
@@ -121,11 +130,14 @@ class CenterCurve(NamedTuple):
     error: Floats
 
 
-def center_curve(scores: Floats, center: Center, draws: int = DRAWS, seed: int = SEED) -> CenterCurve:
+def center_curve(
+    scores: Floats, center: Center, draws: int = DRAWS, seed: int = SEED, bounds: Bounds = UNBOUNDED
+) -> CenterCurve:
     """Summarize the scores of a task, with one row per run and one column per position in training.
 
     A mean of three runs or more has Student's t-interval, and an interquartile mean of five or more a widened
-    bootstrap. For fewer, the ends are NaN. A score is NaN where a run has none.
+    bootstrap. For fewer, the ends are NaN, and where runs are equal or near a bound. A score is NaN where a run has
+    none.
 
     The weights of a draw depend on ranks, not on scores. So all positions with the same number of runs share their
     draws, and one matrix product evaluates them. With few runs, every possible draw counts with its probability
@@ -134,6 +146,7 @@ def center_curve(scores: Floats, center: Center, draws: int = DRAWS, seed: int =
     ordered = np.sort(scores, axis=0)  # NaN comes last
     count = np.isfinite(scores).sum(axis=0)
     middle, low, high, error = (np.full(scores.shape[1], np.nan) for _ in range(4))
+    bounds = bounds.fit(scores[np.isfinite(scores)])
     for runs in np.unique(count[count > 0]).tolist():
         here = count == runs
         ranked = ordered[:runs, here]
@@ -150,7 +163,8 @@ def center_curve(scores: Floats, center: Center, draws: int = DRAWS, seed: int =
             ends, error[here] = _sampled_interval(_draw_weights(runs, center, limited, seed), ranked)
         if center == "iqm":
             ends = widen(middle[here], ends, [runs])
-        low[here], high[here] = ends
+        shown = has_t_interval(ranked, bounds)
+        low[here], high[here] = (np.where(shown, np.clip(end, *bounds), np.nan) for end in ends)
     return CenterCurve(count, middle, Interval(low, high), error)
 
 
@@ -240,7 +254,7 @@ def efficiency(tasks: Tasks, center: Center, draws: int = DRAWS, seed: int = SEE
 def over_tasks(
     tasks: Tasks, statistic: Callable[[Tasks], Floats], draws: int = DRAWS, seed: int = SEED
 ) -> tuple[Floats, Interval]:
-    """Return a statistic of tasks with its t-interval, or NaN if a task has fewer than three runs.
+    """Return a statistic of tasks with its t-interval, or NaN if a task has fewer than three runs or most are equal.
 
     The interquartile mean is not smooth enough for a jackknife. It has a widened bootstrap.
 
@@ -259,7 +273,13 @@ def over_tasks(
     # Rounded, so that the many places of a curve share quantiles.
     degrees = np.floor(10 / np.where(inverse > 0, inverse, 1.0)) / 10
     half = np.array([student_quantile(HIGH, max(1.0, each)) for each in degrees.tolist()]) * np.sqrt(variance)
+    half = np.where(_differ_enough(tasks) & (half > 0), half, np.nan)
     return value, Interval(value - half, value + half)
+
+
+def _differ_enough(tasks: Tasks) -> npt.NDArray[np.bool_]:
+    """Return False where the runs of most tasks do not differ enough to show how much scores vary."""
+    return np.asarray(2 * np.sum([differ_enough(task) for task in tasks], axis=0) >= len(tasks))
 
 
 def _jackknife_variance(tasks: Tasks, place: int, statistic: Callable[[Tasks], Floats]) -> Floats:
@@ -285,7 +305,9 @@ def _interquartile_over_tasks(tasks: Tasks, draws: int, seed: int) -> tuple[Floa
         interquartile_of_all([task[random.integers(len(task), size=(chunk, len(task)))] for task in tasks])
         for chunk in draw_chunks(draws, sum(task.size for task in tasks))
     ]
-    return value, widen(value, Interval(*np.percentile(np.concatenate(drawn), PERCENTILES, axis=0)), runs)
+    low, high = widen(value, Interval(*np.percentile(np.concatenate(drawn), PERCENTILES, axis=0)), runs)
+    shown = _differ_enough(tasks) & (high > low)
+    return value, Interval(np.where(shown, low, np.nan), np.where(shown, high, np.nan))
 
 
 def mean_of_means(tasks: Tasks) -> Floats:

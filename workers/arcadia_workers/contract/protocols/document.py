@@ -103,10 +103,11 @@ class EvaluationDocument(_Part):
         description="Number of episodes that do not repeat another. None in evaluations of earlier versions.",
     )
     standard_error: float | None = Field(
-        description="Standard error of the mean, for which repeated episodes are one; None for a single episode."
+        description="Standard error of the mean, for which repeated episodes are one. None if all scores are equal."
     )
     interval: tuple[float, float] | None = Field(
-        description="95 % t-interval of the mean, for which repeated episodes are one; None for a single episode."
+        description="95 % t-interval of the mean, for which repeated episodes are one. None for a single episode, and "
+        "if most scores are equal."
     )
     human_normalized: float | None = Field(description="100 · (mean − random) / (human − random).")
     normalized_by: NormalizedBy | None = None

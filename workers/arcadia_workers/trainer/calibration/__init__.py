@@ -55,7 +55,7 @@ def _regret(regret: Regret | None) -> str:
     if regret is None:
         return "not measured"
     low, high = regret.interval or (regret.at_least, regret.at_most)
-    return f"between {low:.3f} and {high:.3f}" + ("  (95 %)" if regret.interval else ", by one episode")
+    return f"between {low:.3f} and {high:.3f}" + ("  (95 %)" if regret.interval else ", without an interval")
 
 
 def _bins(document: CalibrationDocument) -> list[str]:

@@ -68,7 +68,7 @@ def judged(
         decision=moment.decision,
         value=float(moment.output.values[0]),
         mean=mean,
-        interval=t_interval(discounted) or (mean, mean),
+        interval=t_interval(discounted),
         standard_error=float(np.std(discounted, ddof=1) / len(discounted) ** 0.5),
         regret=regret,
         bootstrap_weight=float(np.mean(weights)),

@@ -9,6 +9,7 @@ import numpy as np
 from pydantic import ValidationError
 
 from arcadia_workers.contract.config import RunConfig
+from arcadia_workers.contract.games import score_bounds
 from arcadia_workers.contract.inference.means import clustered_mean_error
 from arcadia_workers.contract.protocols import PROTOCOLS, EvaluationProtocol
 from arcadia_workers.contract.protocols.document import EvaluationDocument, NormalizedBy, PlayedEpisode, StartsUsed
@@ -131,7 +132,7 @@ def document(
         median=float(np.median(scores)),
         distinct=len({*plays}),
         standard_error=error and error.standard_error,
-        interval=error and error.interval,
+        interval=score_bounds(subject.env).clip(*error.interval) if error and error.interval else None,
         human_normalized=normalized(mean, by) if isinstance(by, NormalizedBy) else None,
         normalized_by=by if isinstance(by, NormalizedBy) else None,
         not_normalized_because=by if isinstance(by, str) else None,

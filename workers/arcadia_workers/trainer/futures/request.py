@@ -83,7 +83,7 @@ def verdict(document: FuturesDocument) -> str:
     Futures that end in the critic's own estimate show an error only if that estimate is right.
     """
     if document.interval is None:
-        return "unknown"
+        return "unknown: too few futures differ for an interval"
     low, high = document.interval
     is_altered = bool(document.first) or document.temperature != 1
     if low == high:

@@ -105,7 +105,7 @@ function CalibrationPlot({ calibration: { id, run_id }, document }: PlotProps) {
     Promise.resolve({
       header: HEADER,
       rows: document.moments.map(({ episode, decision, value, mean, interval, regret }) => [
-        ...[episode, decision, value, mean, ...interval, regret?.at_least, regret?.at_most],
+        ...[episode, decision, value, mean, interval?.[0], interval?.[1], regret?.at_least, regret?.at_most],
       ]),
     });
   return (

@@ -54,7 +54,7 @@ export function WorstMoments({ run, calibration, moments }: WorstMomentsProps) {
               <>
                 {formatMeasure(mean, interval)}
                 <Text size="xs" c="dimmed">
-                  {formatInterval(interval)}
+                  {interval ? formatInterval(interval) : "most are equal"}
                 </Text>
               </>
             ),

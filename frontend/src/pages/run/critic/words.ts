@@ -67,7 +67,7 @@ export function describeRegret({ regret }: CalibrationErrors): string {
   if (regret === null) return "The regret was not measured.";
   const { at_least, at_most, interval } = regret;
   if (interval === null)
-    return `By one episode, the chosen action loses ${formatInterval([at_least, at_most])} on average against the best. More episodes give an interval.`;
+    return `The chosen action loses about ${formatInterval([at_least, at_most])} on average against the best. For an interval, too few episodes were played, or all losses are equal.`;
   if (interval[0] <= 0)
     return `No loss by the chosen action is shown: it is at most ${formatDecimals(interval[1], decimalsFor(interval[1]))} on average against the best (95 %). More futures lower this bound.`;
   return `The chosen action loses ${formatInterval(interval)} on average against the best (95 %).`;

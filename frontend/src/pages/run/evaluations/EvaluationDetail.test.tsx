@@ -81,7 +81,9 @@ describe("the evaluation page", () => {
     const single = { interval: null, standard_error: null, human_normalized: null, normalized_by: null };
     open(found({ ...single, not_normalized_because: "the papers publish none" }));
     const text = (await screen.findByRole("region", { name: "Statistics" })).textContent;
-    expect(text).toContain("95 % interval–Not available for a single distinct episode.");
+    expect(text).toContain(
+      "95 % interval–Not available: there is a single distinct episode, or most scores are equal.",
+    );
     expect(text).toContain("Human-normalized–The papers publish none.");
   });
 

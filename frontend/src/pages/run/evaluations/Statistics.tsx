@@ -6,7 +6,7 @@ import { Score } from "@/ui/Quantity";
 import runClasses from "../run.module.css";
 import classes from "./evaluations.module.css";
 
-const NOT_FOR_ONE_EPISODE = "Not available for a single distinct episode.";
+const TOO_ALIKE = "Not available: there is a single distinct episode, or most scores are equal.";
 
 /** Statistics of the scores, with explanations. */
 export function Statistics({ evaluation }: { evaluation: EvaluationWithEpisodes }) {
@@ -28,12 +28,12 @@ export function Statistics({ evaluation }: { evaluation: EvaluationWithEpisodes 
         </Statistic>
         <Statistic name="Standard error" value={score(standard_error)}>
           {standard_error === null
-            ? NOT_FOR_ONE_EPISODE
+            ? TOO_ALIKE
             : `Standard error of the mean${repeats ? ", for which repeated episodes are one" : ""}.`}
         </Statistic>
         <Statistic name="95 % interval" value={interval ? formatInterval(interval) : "–"}>
           {interval === null
-            ? NOT_FOR_ONE_EPISODE
+            ? TOO_ALIKE
             : distinct === null
               ? "Bootstrap interval of the mean, by an earlier version. It counts repeated episodes."
               : `Interval of the mean by Student's t${repeats ? ", for which repeated episodes are one" : ""}.`}
