@@ -210,12 +210,13 @@ class Comparison:
 
     @property
     def table(self) -> list[dict[str, Any]]:
-        """A row for each group, the best first: group, runs, n, mean, low, high."""
+        """A row for each group, the best first: group, runs, n, failed, mean, low, high."""
         return [
             {
                 "group": standing["name"],
                 "runs": standing["run_ids"],
                 "n": standing["n"],
+                "failed": standing["failed"],
                 **{part: parse_number((standing["mean"] or {}).get(key)) for part, key in _ESTIMATE},
             }
             for standing in self.verdict_data["standings"]
@@ -246,7 +247,7 @@ class Comparison:
 
     def _repr_html_(self) -> str:
         """Return the table and the verdict for a notebook."""
-        columns = ("group", "n", "mean", "low", "high")
+        columns = ("group", "n", "failed", "mean", "low", "high")
         head = "".join(f"<th>{column}</th>" for column in columns)
         body = "".join(
             f"<tr>{''.join(f'<td>{_cell(row[column])}</td>' for column in columns)}</tr>" for row in self.table
@@ -259,6 +260,7 @@ _COLUMNS: dict[str, Kind] = {
     "group": "text",
     "runs": "integers",
     "n": "integer",
+    "failed": "integer",
     "mean": "float",
     "low": "float",
     "high": "float",

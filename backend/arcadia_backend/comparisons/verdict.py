@@ -70,11 +70,11 @@ def load_group_scores(
     reached = {
         run_id: read_extent(session, series, views[run_id], "step").high for run_id, series in all_series.items()
     }
-    step = at or common_step([[reached.get(run.id, 0.0) for run in group] for group in groups])
+    step = at or common_step([[reached.get(run.id, 0.0) for run in _without_failed(group)] for group in groups])
     if step < 1:
         return 0, []
     named = [*zip(group_names(groups, by), groups, strict=True)]
-    if at is None and _all_finished_at(step, [run for run in runs if run.id in all_series], reached):
+    if at is None and _all_finished_at(step, [run for run in _without_failed(runs) if run.id in all_series], reached):
         return step, [GroupScores(name, group, _final_scores(group), final=True) for name, group in named]
     return step, [
         GroupScores(
@@ -86,8 +86,13 @@ def load_group_scores(
     ]
 
 
+def _without_failed(runs: Sequence[Run]) -> Sequence[Run]:
+    """Return the runs that have not failed, or all if each has. A failure must not move the step before itself."""
+    return [run for run in runs if run.state != "failed"] or runs
+
+
 def _all_finished_at(step: int, runs: Sequence[Run], reached: Mapping[int, float]) -> bool:
-    """Return True if all runs have finished at about this step."""
+    """Return True if all these runs have finished at about this step."""
     near = all(abs(reached[run.id] - step) <= STEP_TOLERANCE * step for run in runs)
     return near and all(run.state == "finished" and run.last_return is not None for run in runs)
 
@@ -257,7 +262,7 @@ def _compare_pair(
         )
     significant = difference.low > 0
     names = (
-        f"{best.name} beats {other.name}"
+        f"{'Among finished runs, ' if best.failed else ''}{best.name} beats {other.name}"
         if significant
         else f"No difference between {best.name} and {other.name} is shown"
     )

@@ -243,12 +243,13 @@ def _print_verdict(comparison: Comparison) -> None:
         [
             group["name"],
             str(group["n"]),
+            str(group["failed"]),
             number(group["mean"]["value"]) if group["mean"] else MISSING,
             interval(group["mean"]["low"], group["mean"]["high"]) if group["mean"] else "",
         ]
         for group in verdict["standings"]
     ]
-    print_table(["GROUP*", "N>", "MEAN>", "95 %"], rows, empty="There are no groups.")
+    print_table(["GROUP*", "N>", "FAILED>", "MEAN>", "95 %"], rows, empty="There are no groups.")
     show(comparison.verdict)
 
 
