@@ -288,7 +288,8 @@ class CreatingTools(Tools):
     ) -> dict[str, Any]:
         """Train an agent from the mistakes of a review, and compare it with training on without them.
 
-        It may take hours. Call it again without `start` to read the verdict.
+        It may take hours. Call it again without `start` to read the verdict. With one pair, the verdict is about its
+        two agents. With three or more, it is about practice of this agent.
         """
         body = {"share": share, "steps": steps, "pairs": pairs}
         async with self._api(context) as api:

@@ -48,7 +48,11 @@ export function PointTable({ study }: { study: Study }) {
             numeric: true,
             cell: ({ low, high }) => (low === null || high === null ? "–" : formatInterval([low, high])),
           },
-          { title: "n", numeric: true, cell: ({ n, failed }) => (failed > 0 ? `${n} (${exact(failed)} failed)` : n) },
+          {
+            title: "n",
+            numeric: true,
+            cell: ({ n, failed }) => (failed > 0 ? `${n} (${exact(failed)} failed)` : n),
+          },
           study.verdict !== null && {
             title: "Decision",
             cell: (point) => <DecisionText study={study} point={point} />,
