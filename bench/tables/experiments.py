@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from arcadia_workers.contract.inference.means import welch
-from bench.tables.cells import NONE, group, listing, mean_interval, number, numbers, show, values, with_error
+from bench.tables.cells import NONE, group, listing, mean_interval, number, numbers, show, values, with_interval
 from bench.tables.data import Compute, Lines, Row, Rows, table
 
 
@@ -63,7 +63,7 @@ def labyrinth_training(rows: Rows) -> Lines:
 def labyrinth_evaluations(rows: Rows) -> Lines:
     lines = [["agent", "seed 1", "seed 2", "seed 3", "mean of the runs, 95 %"]]
     for (agent,), runs in group(rows, "agent").items():
-        shown = [with_error(run["evaluation"], run["evaluation_error"]) for run in runs]
+        shown = [with_interval(run["evaluation"], run["evaluation_error"], 100) for run in runs]
         lines.append([str(agent), *shown, mean_interval(numbers(runs, "evaluation"))])
     return [*lines, ["difference, 95 %", "", "", "", _difference(rows, "evaluation")]]
 
