@@ -195,7 +195,7 @@ def rows_of_verdicts(trials: int) -> list[Row]:
 def rows_of_episodes(trials: int) -> list[Row]:
     """Simulate evaluations with repeated episodes, and calibrations whose decisions are related inside an episode."""
     found = [Row("mean of 30 episodes of which many repeat", "normal", {30: covered(trials, SEED, _repeated)})]
-    for measure in ("bias", "rmse", "correlation", "skill"):
+    for measure in ("bias", "correlation", "skill"):
         attempts = {size: partial(_calibration, measure, size) for size in SIZES if size > 2}
         shares: dict[int, float | None] = {size: covered(trials, SEED, each) for size, each in attempts.items()}
         found.append(Row(f"{measure} of a critic, by episodes", "normal", shares))
@@ -226,7 +226,6 @@ def _calibration(measure: str, episodes: int, random: np.random.Generator) -> tu
     squared = BIAS**2 + ERROR**2
     truth = {
         "bias": BIAS,
-        "rmse": squared**0.5,
         "correlation": SPREAD**2 / ((SPREAD**2 + ERROR**2) * (SPREAD**2 + NOISE**2 / 16)) ** 0.5,
         "skill": 1 - squared / SPREAD**2,
     }
