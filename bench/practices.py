@@ -16,8 +16,8 @@ from arcadia_workers.contract.inference.means import Flags, Floats
 from arcadia_workers.contract.practice import FUTURES, Difference
 from arcadia_workers.contract.protocols.document import PlayedEpisode
 from arcadia_workers.trainer.practice.measuring import difference_at_moments, difference_of_scores
-from bench.reviews import first_rewards
 from bench.raw_values import add_csv_option, write_rows
+from bench.reviews import first_rewards
 from bench.simulations import SEED
 from bench.solved import END, GAMMA, KnownAgent, World, catch
 

@@ -4,6 +4,7 @@ from typing import Any
 
 import numpy as np
 
+from arcadia_workers.contract.inference.losses import MARGIN
 from arcadia_workers.contract.inference.means import welch
 from bench.tables.cells import NONE, group, listing, mean_interval, number, numbers, show, values, with_interval
 from bench.tables.data import Compute, Lines, Row, Rows, table
@@ -244,12 +245,12 @@ def _covered(row: Row) -> str:
 
 @table("confirmed-mistakes.csv")
 def confirmed_mistakes(rows: Rows) -> Lines:
-    """Show how many decisions of a kind have a loss in fresh futures, and how large it is."""
-    lines = [["decisions", "number", "with a loss", "surely with a loss", "mean loss", "smallest loss"]]
+    """Show how many decisions of a kind lose more than the margin in fresh futures, and how large the loss is."""
+    lines = [["decisions", "number", "above the margin", "surely above the margin", "mean loss", "smallest loss"]]
     for (kind,), found in group(rows, "kind").items():
         losses = [number(row["loss"]) for row in found]
-        sure = sum(number(row["loss"]) > number(row["half_width"]) for row in found)
-        counts = [str(len(found)), str(sum(loss > 0 for loss in losses)), str(sure)]
+        sure = sum(number(row["loss"]) - number(row["half_width"]) > MARGIN for row in found)
+        counts = [str(len(found)), str(sum(loss > MARGIN for loss in losses)), str(sure)]
         lines.append([str(kind), *counts, show(sum(losses) / len(losses), 2), show(min(losses), 2)])
     return lines
 

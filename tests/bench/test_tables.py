@@ -8,6 +8,7 @@ import pytest
 from bench.tables.__main__ import PARTS
 from bench.tables.cells import mean_interval, percentile, with_interval
 from bench.tables.data import DATA, INDEX, RESULTS, TABLES, read_index, read_rows
+from bench.tables.experiments import confirmed_mistakes
 from bench.tables.learning import greedy_error
 from bench.tables.pages import markdown, pages, problems, updated
 
@@ -136,6 +137,12 @@ def test_episodes_have_half_of_the_interval_of_their_mean() -> None:
 
 def test_the_mean_of_greedy_episodes_has_an_error() -> None:
     assert greedy_error(read_rows(DATA / "breakout-greedy.csv")) == pytest.approx(2.35, abs=0.01)
+
+
+def test_a_mistake_is_confirmed_above_the_margin() -> None:
+    rows = [{"kind": "own", "loss": loss, "half_width": 0.05} for loss in (0.06, 0.08)]
+    # Both intervals are above 0, and one of them is above the margin of 0.02.
+    assert confirmed_mistakes(rows)[1][:4] == ["own", "2", "2", "1"]
 
 
 def test_percentiles_are_interpolated() -> None:
