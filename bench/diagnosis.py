@@ -30,6 +30,7 @@ from arcadia_workers.contract.layout import CONFIG, EVENTS
 from arcadia_workers.contract.metrics import STEPS_PER_SECOND
 from bench.healthy import FAULTS, KINDS, simulate
 from bench.learning_curve import read_events
+from bench.raw_values import add_csv_option, write_rows
 
 SEED = 20_261_129
 RUNS, QUICK_RUNS = 400, 40
@@ -205,6 +206,16 @@ def table(rows: Iterable[Row]) -> Iterator[str]:
         yield f"| `{row.rule}` | {mean:.1%} | {most} | {len(row.recorded)} of {row.recorded_runs} | {found:.0%} |"
 
 
+def raw_rows(rows: Iterable[Row], runs: int) -> Iterator[dict[str, object]]:
+    """Yield the number of findings of each rule in the runs of each kind."""
+    for row in rows:
+        for truth, shares in (("healthy", row.alarms), ("fault", row.found)):
+            for kind, share in shares.items():
+                yield {"rule": row.rule, "truth": truth, "kind": kind, "runs": runs, "found": round(share * runs)}
+        recorded = {"kind": "recorded", "runs": row.recorded_runs, "found": len(row.recorded)}
+        yield {"rule": row.rule, "truth": "recorded", **recorded}
+
+
 def main() -> int:
     """Print the table as Markdown, or as JSON. Return 1 if a rule breaks its promise."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -212,6 +223,7 @@ def main() -> int:
     parser.add_argument("--json", action="store_true", help="print one JSON document")
     parser.add_argument("--recorded", type=Path, metavar="FOLDER", help="run directories that are healthy")
     parser.add_argument("--train", type=int, default=0, metavar="SEEDS", help="train presets below the folder first")
+    add_csv_option(parser)
     options = parser.parse_args()
     if options.train and not options.recorded:
         parser.error("--train needs --recorded FOLDER, where the runs are kept")
@@ -220,6 +232,7 @@ def main() -> int:
         train(options.recorded, range(1, options.train + 1))
         recorded |= read_runs(options.recorded)
     rows = measure(runs, recorded)
+    write_rows(options.csv, [*raw_rows(rows, runs)])
     if options.json:
         print(json.dumps({"runs": runs, "rows": [vars(row) for row in rows]}))
     else:

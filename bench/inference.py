@@ -244,7 +244,7 @@ def rows_of_episodes(trials: int) -> list[Row]:
         attempts = {size: partial(_bounded_episodes, share, size) for size in (10, 30, 100)}
         scores = f"{share * 100:.0f} % at the maximum"
         found.append(covered_row("mean of the episodes of an evaluation", scores, trials, attempts))
-    for measure in ("bias", "rmse", "correlation", "skill"):
+    for measure in ("bias", "correlation", "skill"):
         attempts = {size: partial(_calibration, measure, size) for size in SIZES if size > 2}
         found.append(covered_row(f"{measure} of a critic, by episodes", "normal", trials, attempts))
     return found
@@ -279,7 +279,6 @@ def _calibration(measure: str, episodes: int, random: np.random.Generator) -> tu
     squared = BIAS**2 + ERROR**2
     truth = {
         "bias": BIAS,
-        "rmse": squared**0.5,
         "correlation": SPREAD**2 / ((SPREAD**2 + ERROR**2) * (SPREAD**2 + NOISE**2 / 16)) ** 0.5,
         "skill": 1 - squared / SPREAD**2,
     }

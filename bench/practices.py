@@ -1,4 +1,4 @@
-"""Verdicts on practice between agents whose difference is known: `python -m bench.practices [--trials N]`.
+"""Verdicts on practice between agents whose difference is known: `python -m bench.practices [--trials N] [--csv FILE]`.
 
 Two agents with known policies play on from the mistakes of a third one, in an environment that is solved
 (bench/solved.py), and are evaluated. "Equal" agents differ in many states, but not on average. The table shows how
@@ -16,12 +16,13 @@ from arcadia_workers.contract.inference.means import Flags, Floats
 from arcadia_workers.contract.practice import FUTURES, Difference
 from arcadia_workers.contract.protocols.document import PlayedEpisode
 from arcadia_workers.trainer.practice.measuring import difference_at_moments, difference_of_scores
+from bench.raw_values import add_csv_option, write_rows
 from bench.reviews import first_rewards
 from bench.simulations import SEED
 from bench.solved import END, GAMMA, KnownAgent, World, catch
 
 TRIALS = 1_000
-MOMENTS, EPISODES, PAIRS = (5, 10, 20, 40), (10, 30, 100), (3, 5, 10)
+MOMENTS, EPISODES, PAIRS = (7, 10, 20, 40), (10, 30, 100), (3, 5, 10)
 
 Draw = Callable[[np.random.Generator, int], Difference]
 
@@ -233,16 +234,23 @@ def main() -> None:
     """Print the table."""
     parser = argparse.ArgumentParser(prog="python -m bench.practices", description=__doc__)
     parser.add_argument("--trials", type=int, default=TRIALS, metavar="N", help=f"verdicts (default: {TRIALS:,})")
-    trials = parser.parse_args().trials
+    add_csv_option(parser)
+    options = parser.parse_args()
+    trials, written = options.trials, list[dict[str, object]]()
     print("| question | agents | true difference | improved / harmed by number |")
     print("| --- | --- | --- | --- |")
     worst: dict[str, float] = {}
     for row in rows(trials):
         worst[row.question] = max(worst.get(row.question, 0.0), row.false)
+        for number, (improved, harmed) in row.shares.items():
+            counts = {"improved": round(improved * trials), "harmed": round(harmed * trials)}
+            of = {"question": row.question, "agents": row.agents, "difference": f"{row.truth:.3f}", "number": number}
+            written.append({**of, "trials": trials, **counts})
         shares = ", ".join(
             f"{number}: {improved:.1%} / {harmed:.1%}" for number, (improved, harmed) in row.shares.items()
         )
         print(f"| {row.question} | {row.agents} | {row.truth:+.3f} | {shares} |", flush=True)
+    write_rows(options.csv, written)
     for question, share in worst.items():
         print(f"{question}: at most {share:.1%} of the verdicts are false")
 

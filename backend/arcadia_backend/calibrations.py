@@ -82,7 +82,7 @@ MOMENT_COLUMNS = (
 CALIBRATION_COLUMNS = (
     *("calibration", "state", "superseded", "step", "frames", "protocol", "seed"),
     *("episodes", "every", "futures", "horizon", "moments"),
-    *("bias", "bias_low", "bias_high", "bootstrap_weight", "rmse", "rmse_low", "rmse_high"),
+    *("bias", "bias_low", "bias_high", "bootstrap_weight", "rmse"),
     *("correlation", "correlation_low", "correlation_high", "skill", "skill_low", "skill_high"),
     *("regret_at_least", "regret_at_most", "regret_low", "regret_high"),
     *("checkpoint_sha256", "finished_at"),
@@ -127,10 +127,10 @@ def calibration_lines(calibrations: Iterable[RunCalibration]) -> Iterator[str]:
 
 def _errors(calibration: RunCalibration) -> tuple[float | None, ...]:
     if (errors := calibration.errors) is None:
-        return (None,) * 17
+        return (None,) * 15
     return (
         *(errors.bias, *_ends(errors.bias_interval), errors.bootstrap_weight),
-        *(errors.rmse, *_ends(errors.rmse_interval)),
+        errors.rmse,
         *(errors.correlation, *_ends(errors.correlation_interval)),
         *(errors.skill, *_ends(errors.skill_interval)),
         *(*_bounds(errors.regret), *_ends(errors.regret.interval if errors.regret else None)),

@@ -4,7 +4,7 @@
 
 The JSON file of `python -m bench.pong_review` has the emulator's seed, the no-ops, the actions of all decisions, and
 the decisions to confirm, with the action taken and a better one. Each is simulated in pairs of futures with the same
-random numbers for the agent's later actions.
+random numbers for the agent's later actions. A loss is confirmed if its interval is above the margin of a review.
 """
 
 import argparse
@@ -29,6 +29,8 @@ from torch import Tensor
 
 SIDE, STACK, FRAMES = 84, 4, 4
 GAMMA, HORIZON = 0.99, 200
+# A mistake loses more than this share of the largest outcome, which is 1 with clipped rewards.
+MARGIN = 0.02
 
 Screen = NDArray[np.uint8]
 
@@ -180,7 +182,7 @@ def main() -> None:
         half = 1.96 * losses.std(ddof=1) / math.sqrt(len(losses))
         row = {"decision": decision, "kind": each["kind"], "loss": f"{losses.mean():.4f}", "half_width": f"{half:.4f}"}
         rows.append({**row, "pairs": len(losses)})
-        print(rows[-1], flush=True)
+        print(rows[-1], "confirmed" if losses.mean() - half > MARGIN else "not confirmed", flush=True)
     with options.csv.open("w", newline="") as file:
         writer = csv.DictWriter(file, ["decision", "kind", "loss", "half_width", "pairs"], lineterminator="\n")
         writer.writeheader()

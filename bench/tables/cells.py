@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 
-from arcadia_workers.contract.inference.means import UNBOUNDED, Bounds, t_interval
+from arcadia_workers.contract.inference.means import HIGH, UNBOUNDED, Bounds, student_quantile, t_interval
 from bench.tables.data import Cell, Lines, Row, Rows
 
 NONE = "–"
@@ -59,12 +59,20 @@ def mean_interval(scores: Sequence[float], digits: int = 1, bounds: Bounds = UNB
     return f"{mean} ± {show((ends[1] - ends[0]) / 2, digits)}"
 
 
-def with_error(mean: Cell, error: Cell, digits: int = 1) -> str:
-    """Return a mean with its standard error, as far as they are known."""
+def with_interval(mean: Cell, error: Cell, count: int, digits: int = 1) -> str:
+    """Return the mean of some episodes with half of its 95 % t-interval, from its standard error if that is known.
+
+    Equal scores have no interval.
+    """
     if mean is None:
         return NONE
     shown = show(number(mean), digits)
-    return shown if error is None else f"{shown} ± {show(number(error), digits)}"
+    return f"{shown} ± {show(student_quantile(HIGH, count - 1) * number(error), digits)}" if error else shown
+
+
+def with_deviation(mean: Cell, deviation: Cell, digits: int = 0) -> str:
+    """Return a mean with the standard deviation of what it is over."""
+    return f"{show(number(mean), digits)} (SD {show(number(deviation), digits)})"
 
 
 def percentile(sample: Sequence[float], share: float) -> float:

@@ -4,8 +4,9 @@ from typing import Any
 
 import numpy as np
 
+from arcadia_workers.contract.inference.losses import MARGIN
 from arcadia_workers.contract.inference.means import welch
-from bench.tables.cells import NONE, group, listing, mean_interval, number, numbers, show, values, with_error
+from bench.tables.cells import NONE, group, listing, mean_interval, number, numbers, show, values, with_interval
 from bench.tables.data import Compute, Lines, Row, Rows, table
 
 
@@ -25,7 +26,8 @@ def critic_table(rows: Rows, game: str, digits: int = 1) -> Lines:
                 NONE if row["mean_return"] is None else show(number(row["mean_return"]), digits)
             ),
             "bias, 95 %": bias,
-            "RMSE": "{rmse:.2f}",
+            # The RMSE of that version subtracted noise from the bias too, so it could be smaller.
+            "RMSE": lambda row: show(max(number(row["rmse"]), abs(number(row["bias"]))), 2),
             "correlation": "{correlation:.2f}",
         },
     )
@@ -63,7 +65,7 @@ def labyrinth_training(rows: Rows) -> Lines:
 def labyrinth_evaluations(rows: Rows) -> Lines:
     lines = [["agent", "seed 1", "seed 2", "seed 3", "mean of the runs, 95 %"]]
     for (agent,), runs in group(rows, "agent").items():
-        shown = [with_error(run["evaluation"], run["evaluation_error"]) for run in runs]
+        shown = [with_interval(run["evaluation"], run["evaluation_error"], 100) for run in runs]
         lines.append([str(agent), *shown, mean_interval(numbers(runs, "evaluation"))])
     return [*lines, ["difference, 95 %", "", "", "", _difference(rows, "evaluation")]]
 
@@ -245,12 +247,12 @@ def _covered(row: Row) -> str:
 
 @table("confirmed-mistakes.csv")
 def confirmed_mistakes(rows: Rows) -> Lines:
-    """Show how many decisions of a kind have a loss in fresh futures, and how large it is."""
-    lines = [["decisions", "number", "with a loss", "surely with a loss", "mean loss", "smallest loss"]]
+    """Show how many decisions of a kind lose more than the margin in fresh futures, and how large the loss is."""
+    lines = [["decisions", "number", "above the margin", "surely above the margin", "mean loss", "smallest loss"]]
     for (kind,), found in group(rows, "kind").items():
         losses = [number(row["loss"]) for row in found]
-        sure = sum(number(row["loss"]) > number(row["half_width"]) for row in found)
-        counts = [str(len(found)), str(sum(loss > 0 for loss in losses)), str(sure)]
+        sure = sum(number(row["loss"]) - number(row["half_width"]) > MARGIN for row in found)
+        counts = [str(len(found)), str(sum(loss > MARGIN for loss in losses)), str(sure)]
         lines.append([str(kind), *counts, show(sum(losses) / len(losses), 2), show(min(losses), 2)])
     return lines
 

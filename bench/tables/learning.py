@@ -1,5 +1,6 @@
 """Tables of agents: their training and their evaluations."""
 
+import math
 import statistics
 from typing import Any
 
@@ -19,7 +20,8 @@ from bench.tables.cells import (
     numbers,
     show,
     signed,
-    with_error,
+    with_deviation,
+    with_interval,
 )
 from bench.tables.data import FAILED, Lines, Row, Rows, table
 
@@ -117,8 +119,8 @@ def mujoco_a3c(rows: Rows) -> Lines:
             "steps": "{steps:,}",
             "best mean of 100": "{best_mean:,}",
             "at the end": "{final_mean:,}",
-            "30 episodes: mean ± standard error": lambda row: with_error(
-                row["evaluation"], row["evaluation_error"], 1 if row["task"] == "Reacher" else 0
+            "mean of 30 episodes, 95 %": lambda row: with_interval(
+                row["evaluation"], row["evaluation_error"], 30, 1 if row["task"] == "Reacher" else 0
             ),
             "median": "{evaluation_median:,}",
         },
@@ -158,8 +160,8 @@ def atari_5(rows: Rows) -> Lines:
             "game": "{game}",
             "steps/s": "{steps_per_second:,}",
             "mean of the last 100": "{final_mean:,}",
-            "evaluation, mean ± standard error": lambda row: with_error(
-                row["evaluation"], row["evaluation_error"], 2 if row["game"] == "Double Dunk" else 0
+            "evaluation, mean, 95 %": lambda row: with_interval(
+                row["evaluation"], row["evaluation_error"], 100, 2 if row["game"] == "Double Dunk" else 0
             ),
             "human-normalized": lambda row: show(normalized(row), 1, " %"),
         },
@@ -209,14 +211,21 @@ def milestones(rows: Rows) -> Lines:
     )
 
 
-@table("breakout-evaluations.csv")
-def breakout_evaluations(rows: Rows) -> Lines:
+def greedy_error(outcomes: Rows, count: int = 30) -> float:
+    """Return the standard error of the mean of greedy episodes, whose outcomes are equally probable by their no-ops."""
+    return statistics.pstdev(numbers(outcomes, "score")) / math.sqrt(count)
+
+
+@table("breakout-evaluations.csv", "breakout-greedy.csv")
+def breakout_evaluations(rows: Rows, outcomes: Rows) -> Lines:
     lines = listing(
         rows,
         {
             "agent": "{agent}",
             "acting": "{acting}",
-            "mean": lambda row: with_error(row["mean"], row["standard_error"]),
+            "mean of 30 episodes, 95 %": lambda row: with_interval(
+                row["mean"], row["standard_error"] or greedy_error(outcomes), 30
+            ),
             "median": "{median}",
             "distinct episodes": "{distinct_episodes}",
         },
@@ -231,7 +240,8 @@ def breakout_evaluations(rows: Rows) -> Lines:
 
 @table("breakout-greedy.csv")
 def breakout_greedy(rows: Rows) -> Lines:
-    return listing(rows, {"distinct episode": "{episode}", "score": "{score}"})
+    lines = listing(rows, {"distinct episode": "{episode}", "score": "{score}"})
+    return [*lines, ["standard error of a mean of 30 episodes", show(greedy_error(rows), 2)]]
 
 
 @table("pong-runs.csv")
@@ -278,9 +288,7 @@ def pong_evaluations(rows: Rows) -> Lines:
             "preset": "`{preset}`",
             "seed": "{seed}",
             "acting": "{acting}",
-            "mean of 30 episodes ± standard error": lambda row: with_error(
-                row["mean"], None if row["acting"] == "greedy" else row["standard_error"], 2
-            ),
+            "mean of 30 episodes, 95 %": lambda row: with_interval(row["mean"], row["standard_error"], 30, 2),
             "median": "{median}",
         },
     )
@@ -303,8 +311,8 @@ def ppo_pong(rows: Rows) -> Lines:
             "passes 18": "{passes_18:,}",
             "stopped at": "{steps:,}",
             "mean of the last 100": "{final_mean:.2f}",
-            "sampled": lambda row: with_error(row["sampled_mean"], row["sampled_error"], 2),
-            "greedy": lambda row: with_error(row["greedy_mean"], None, 2),
+            "sampled, 95 %": lambda row: with_interval(row["sampled_mean"], row["sampled_error"], 30, 2),
+            "greedy, 95 %": lambda row: with_interval(row["greedy_mean"], row["greedy_error"], 30, 2),
         },
     )
     passed = [mean_interval(numbers(rows, f"passes_{level}"), 0) for level in (0, 10, 18)]
@@ -321,7 +329,7 @@ def ppo_mujoco_one_run(rows: Rows) -> Lines:
             "failed": lambda _: "0",
             "mean of the last 100": "{final_mean:,}",
             "best mean of 100": "{best_mean:,}",
-            "30 episodes, mean ± standard error": lambda row: with_error(row["evaluation"], row["evaluation_error"], 0),
+            "mean of 30 episodes, 95 %": lambda row: with_interval(row["evaluation"], row["evaluation_error"], 30, 0),
         },
     )
 
@@ -334,7 +342,7 @@ def ppo_mujoco(rows: Rows, published: Rows) -> Lines:
         name = str(task).partition("-v")[0]
         others = {row["source"]: row for row in published if str(row["task"]).partition("-v")[0] == name}
         shown = [
-            with_error(others[source]["mean"], others[source]["deviation"], 0) if source in others else NONE
+            with_deviation(others[source]["mean"], others[source]["deviation"]) if source in others else NONE
             for source in ("CleanRL", "SB3")
         ]
         lines.append([str(task), *counts, mean_interval(numbers(ended, "final_return"), 0), *shown])

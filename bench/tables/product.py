@@ -348,6 +348,29 @@ def seeds_saved(rows: Rows) -> Lines:
     return lines
 
 
+@table("study-failures.csv")
+def study_failures(rows: Rows) -> Lines:
+    """Show how often a study says that the method that fails is the better one."""
+
+    def share(field: str) -> Callable[[Row], str]:
+        return lambda row: show(100 * number(row[field]) / number(row["studies"]), 1, " %")
+
+    return listing(
+        rows,
+        {
+            "fails": lambda row: show(100 * number(row["fails"]), 0, " %"),
+            "better otherwise": "{better} σ",
+            "wins": lambda row: show(100 * number(row["wins"]), 1, " %"),
+            "ranks highest if failures are left out": share("left_out"),
+            "ranks highest": share("highest"),
+            "the other ranks highest": share("other_highest"),
+            "10 seeds: “among finished runs … beats”": share("among_10"),
+            "10 seeds: “beats”": share("beats_10"),
+            "5 seeds: “beats”": share("beats_5"),
+        },
+    )
+
+
 @table("storm.csv")
 def storm(rows: Rows) -> Lines:
     lines = listing(

@@ -221,9 +221,9 @@ class ReadingTools(Tools):
         return _pick(version, VERSION_FIELDS) | {"metadata": version["metadata"], **runs, "files": files}
 
     async def show_study(self, context: Context[Any], study: int) -> dict[str, Any]:
-        """Return a study with the mean return of each point over its seeds."""
+        """Return a study with the mean return of each point over its finished runs, and the number of failed ones."""
         details = await self._get(context, f"/studies/{study}")
-        return _pick(details, "id name question state state_reason runs runs_remaining table")
+        return _pick(details, "id name question state state_reason runs runs_remaining verdict table")
 
     async def list_presets(self, context: Context[Any]) -> list[dict[str, Any]]:
         """List the presets that runs and studies start from."""
@@ -289,7 +289,8 @@ class CreatingTools(Tools):
     ) -> dict[str, Any]:
         """Train an agent from the mistakes of a review, and compare it with training on without them.
 
-        It may take hours. Call it again without `start` to read the verdict.
+        It may take hours. Call it again without `start` to read the verdict. With one pair, the verdict is about its
+        two agents. With three or more, it is about practice of this agent.
         """
         body = {"share": share, "steps": steps, "pairs": pairs}
         async with self._api(context) as api:

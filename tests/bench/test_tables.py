@@ -6,8 +6,10 @@ from pathlib import Path
 import pytest
 
 from bench.tables.__main__ import PARTS
-from bench.tables.cells import mean_interval, percentile
-from bench.tables.data import DATA, INDEX, TABLES, read_index, read_rows
+from bench.tables.cells import mean_interval, percentile, with_interval
+from bench.tables.data import DATA, INDEX, RESULTS, TABLES, read_index, read_rows
+from bench.tables.experiments import confirmed_mistakes
+from bench.tables.learning import greedy_error
 from bench.tables.pages import markdown, pages, problems, updated
 
 MAX_BYTES = 300_000
@@ -112,7 +114,7 @@ def test_failed_runs_of_ppo_are_counted_beside_the_mean_of_the_others(folder: Pa
     cells = [[cell.strip() for cell in line.split("|")[1:-1]] for line in shown.split("\n") if "-v5" in line]
     # The deviation is 200, and the quantile of Student's t with two degrees of freedom 4.303.
     assert cells == [
-        ["Hopper-v5", "4", "1", "2,200 ± 497", "2,383 ± 272", "2,410 ± 10"],
+        ["Hopper-v5", "4", "1", "2,200 ± 497", "2,383 (SD 272)", "2,410 (SD 10)"],
         ["Reacher-v5", "1", "0", "−5", "–", "–"],
     ]
     assert "seeds 1 to 4, 1 failed" in " ".join(shown.split())
@@ -124,6 +126,23 @@ def test_means_of_fewer_than_three_runs_have_no_interval() -> None:
     assert mean_interval([1.0, 2.0]) == "1.5"
     assert mean_interval([1.0, 2.0, 3.0]) == "2.0 ± 2.5"
     assert mean_interval([]) == "–"
+
+
+def test_episodes_have_half_of_the_interval_of_their_mean() -> None:
+    # The quantile of Student's t with 29 degrees of freedom is 2.045.
+    assert with_interval(20.27, 0.2, 30, 2) == "20.27 ± 0.41"
+    assert [with_interval(21.0, error, 30, 2) for error in (0, None)] == ["21.00", "21.00"]
+    assert with_interval(None, None, 30) == "–"
+
+
+def test_the_mean_of_greedy_episodes_has_an_error() -> None:
+    assert greedy_error(read_rows(DATA / "breakout-greedy.csv")) == pytest.approx(2.35, abs=0.01)
+
+
+def test_a_mistake_is_confirmed_above_the_margin() -> None:
+    rows = [{"kind": "own", "loss": loss, "half_width": 0.05} for loss in (0.06, 0.08)]
+    # Both intervals are above 0, and one of them is above the margin of 0.02.
+    assert confirmed_mistakes(rows)[1][:4] == ["own", "2", "2", "1"]
 
 
 def test_percentiles_are_interpolated() -> None:

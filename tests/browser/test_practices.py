@@ -102,10 +102,12 @@ def check_sizes(page: Page, shown: Locator) -> None:
 def test_a_practice_is_started_stopped_and_continued_up_to_its_verdict(page: Page, installation: Installation) -> None:
     page.add_init_script(path=AXE)
     panel = page.get_by_role("region", name="Practice", exact=True)
-    cost = "1 mistake of 2 reviews would be practiced, and 1 kept to measure."
-    check_sizes(page, panel.get_by_text(cost))
+    check_sizes(page, panel.get_by_text("1 mistake would be kept to measure, and one pair needs at least 7"))
+    expect(panel.get_by_role("button", name="Start practice")).to_be_disabled()
+    panel.get_by_label("Pairs").fill("3")
+    expect(panel.get_by_text("1 mistake of 2 reviews would be practiced, and 1 kept to measure.")).to_be_visible()
     panel.get_by_label("Steps of each run").fill("50")
-    expect(panel.get_by_text("2 runs train 50 steps each")).to_be_visible()
+    expect(panel.get_by_text("6 runs train 50 steps each")).to_be_visible()
     with open_api(installation) as api:
         panel.get_by_role("button", name="Start practice").click()
         expect(panel.get_by_text("Waiting")).to_be_visible()
@@ -125,7 +127,7 @@ def test_a_practice_is_started_stopped_and_continued_up_to_its_verdict(page: Pag
         installation.wait_until(lambda: installation.read("practices/1")["state"] == "queued")
         measure_next(api, -0.31, is_last=True)
     rarer = panel.get_by_role("region", name="Did these mistakes become rarer?")
-    expect(rarer).to_contain_text("Fewer mistakes")
+    expect(rarer).to_contain_text("This agent makes fewer of these mistakes than its control")
     expect(rarer).to_contain_text("+0.86 (95 % 0.41 to 1.22, 12 kept mistakes)")
     expect(panel.get_by_role("region", name="Did the score rise?")).to_contain_text("No improvement shown")
 

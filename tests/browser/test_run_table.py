@@ -73,7 +73,7 @@ def test_runs_are_grouped_by_a_setting_and_expanded(page: Page) -> None:
     page.get_by_role("option", name="Learning rate").click()
     page.keyboard.press("Escape")
     group = page.get_by_label("Groups of runs").get_by_role("row").filter(has_text="0.001")
-    expect(group).to_contain_text("15 ± 7.07")
+    expect(group).to_contain_text("15 (SD 7.07)")
     group.get_by_role("button", name=re.compile("^Open")).click()
     expect(page.get_by_role("link", name="rate 0.001 seed 2")).to_be_visible()
     expect(page).to_have_url(re.compile("by=learning_rate"))

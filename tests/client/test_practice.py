@@ -8,6 +8,8 @@ from tests.installation import Installation
 from tests.workers.waiting import wait_until
 
 EPISODES = 4
+# One pair would need more mistakes.
+OPTIONS = {"steps": 20_000, "pairs": 3, "evaluations": 4}
 CATCH = {
     "algorithm": "paac",
     "env": "Arcadia/Catch-v0",
@@ -31,12 +33,12 @@ def review(installation: Installation, client: Client) -> Review:
 def test_a_practice_continues_after_its_worker_was_killed(
     installation: Installation, client: Client, review: Review
 ) -> None:
-    cost = review.preview_practice(steps=20_000, evaluations=4)
-    assert (cost.rejection, cost.reviews, cost.training_steps) == (None, EPISODES, 40_000)
+    cost = review.preview_practice(**OPTIONS)
+    assert (cost.rejection, cost.reviews, cost.training_steps) == (None, EPISODES, 120_000)
     assert cost.training_seconds is not None
     assert cost.held_out >= 1
     assert review.practices() == []
-    practice = review.practice(steps=20_000, evaluations=4)
+    practice = review.practice(**OPTIONS)
 
     def has_trained() -> bool:
         practice.refresh()
@@ -48,13 +50,14 @@ def test_a_practice_continues_after_its_worker_was_killed(
     assert practice.wait(WAIT_SECONDS, progress=False).state == "done"
     assert (practice.fewer_mistakes, practice.better_score) != (None, None)
     assert (practice.practiced, practice.held_out) == (cost.practiced, cost.held_out)
-    ours, control = (client.run(arm["run_id"]) for arm in practice.arms)
-    assert {ours.step, control.step} == {20_400}
+    runs = [client.run(arm["run_id"]) for arm in practice.arms]
+    ours, control, *_ = runs
+    assert {run.step for run in runs} == {20_400}
     assert (ours.config["practice"]["share"], control.config["practice"]["share"]) == (0.5, 0.0)
-    assert max(ours.attempt, control.attempt) == 2, "the killed one was resumed"
+    assert max(run.attempt for run in runs) == 2, "the killed one was resumed"
     assert repr(practice).endswith(f"mistakes: {practice.fewer_mistakes}, score: {practice.better_score}>")
     with pytest.raises(ConflictError, match="already has practice"):
-        review.practice(steps=20_000, evaluations=4)
+        review.practice(**OPTIONS)
     practice.delete()
     assert client.run(ours.id).state == "finished"
     assert isinstance(practice, Practice)

@@ -184,7 +184,10 @@ def test_runs_are_compared(client: Client, finished: Run, queued: Run) -> None:
     assert early.verdict == "At least one group has no run with a finished episode yet."
     assert early.differences["total_steps"] == {run.id: run.config["total_steps"] for run in (finished, queued)}
     scored = client.compare([finished, queued], group_by="total_steps", at=1_000)
-    assert [(row["runs"], row["n"]) for row in scored.table] == [([finished.id], 1), ([queued.id], 0)]
+    assert [(row["runs"], row["n"], row["failed"]) for row in scored.table] == [
+        ([finished.id], 1, 0),
+        ([queued.id], 0, 0),
+    ]
     assert scored.table[0]["mean"] > 0
     queued.stop()
 
@@ -215,7 +218,7 @@ def test_a_study_until_certain_has_decisions(client: Client) -> None:
     assert client.preview_study("rates", preset="paac-cartpole", axes=axes, seeds=1, **until).runs == 10
     study = client.launch_study("rates", preset="paac-cartpole", axes=axes, seeds=1, confirm=True, **until).pause()
     assert study.verdict == "Undecided: Learning rate 0.001 and Learning rate 0.002."
-    assert [(point.decision, point.beaten_by) for point in study.points()] == [("undecided", None)] * 2
+    assert [(point.decision, point.beaten_by, point.failed) for point in study.points()] == [("undecided", None, 0)] * 2
     study.stop().delete()
 
 

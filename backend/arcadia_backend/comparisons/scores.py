@@ -86,12 +86,13 @@ def load_group_scores(session: Session, runs: Sequence[Run], at: int | None, by:
     }
     planned = at or planned_step(groups)
     step = at or min(
-        common_step([[reached.get(run.id, 0.0) for run in group] for group in groups]), planned or math.inf
+        common_step([[reached.get(run.id, 0.0) for run in _without_failed(group)] for group in groups]),
+        planned or math.inf
     )
     if step < 1:
         return ScoredGroups(0, [], reached, planned)
     named = [*zip(group_names(groups, by), groups, strict=True)]
-    if at is None and _all_finished_at(step, [run for run in runs if run.id in all_series], reached):
+    if at is None and _all_finished_at(step, [run for run in _without_failed(runs) if run.id in all_series], reached):
         scored = [GroupScores(name, group, _final_scores(group), final=True) for name, group in named]
     else:
         scored = [
@@ -115,8 +116,13 @@ def planned_step(groups: Sequence[Sequence[Run]], plans: Mapping[int, int] = {})
     return common_step([[plans.get(run.id, run.total_steps or 0) for run in group] for group in groups]) or None
 
 
+def _without_failed(runs: Sequence[Run]) -> Sequence[Run]:
+    """Return the runs that have not failed, or all if each has. A failure must not move the step before itself."""
+    return [run for run in runs if run.state != "failed"] or runs
+
+
 def _all_finished_at(step: float, runs: Sequence[Run], reached: Mapping[int, float]) -> bool:
-    """Return True if all runs have finished at about this step."""
+    """Return True if all these runs have finished at about this step."""
     near = all(abs(reached[run.id] - step) <= STEP_TOLERANCE * step for run in runs)
     return near and all(run.state == "finished" and run.last_return is not None for run in runs)
 

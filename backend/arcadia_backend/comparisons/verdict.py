@@ -222,7 +222,7 @@ def _compare_pair(
         )
     significant = difference.low > 0
     names = (
-        f"{best.name} beats {other.name}"
+        f"{'Among finished runs, ' if best.failed else ''}{best.name} beats {other.name}"
         if significant
         else f"No difference between {best.name} and {other.name} is shown"
     )

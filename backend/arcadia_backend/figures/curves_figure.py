@@ -329,19 +329,19 @@ def _identity(run: RunCurve, part: str) -> dict[str, Any]:
 
 
 def _hover(curve: Curve) -> dict[str, Any]:
-    """Return the tooltip: the value, and half the height of the band around it."""
+    """Return the tooltip: the value, and the range of the values that it stands for. One run has no interval."""
     if not (curve.max > curve.min).any():
         return {"hovertemplate": "%{y:.5~g}"}
-    half = (curve.max - curve.min) / 2
-    return {"hovertemplate": "%{y:.5~g} ± %{customdata:.3~g}", "customdata": half}
+    ends = np.column_stack([curve.min, curve.max])
+    return {"hovertemplate": "%{y:.5~g}, range %{customdata[0]:.5~g} to %{customdata[1]:.5~g}", "customdata": ends}
 
 
 def _hover_sizes(curve: Curve, heights: Floats, unit: str) -> dict[str, Any]:
     """Return the same tooltip for sizes, which Plotly cannot format."""
     texts = [format_size(height, unit) for height in heights]
     if (curve.max > curve.min).any():
-        halves = (curve.max - curve.min) / 2
-        texts = [f"{text} ± {format_size(half, unit)}" for text, half in zip(texts, halves, strict=True)]
+        ends = zip(*([format_size(each, unit) for each in end] for end in (curve.min, curve.max)), strict=True)
+        texts = [f"{text}, range {low} to {high}" for text, (low, high) in zip(texts, ends, strict=True)]
     return {"hovertemplate": "%{text}", "text": texts}
 
 

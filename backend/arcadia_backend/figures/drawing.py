@@ -259,7 +259,7 @@ def format_interval(low: float, high: float) -> str:
 def significant(values: Floats) -> Floats:
     """Round values to six significant digits, more than a screen can show."""
     finite = np.isfinite(values) & (values != 0)
-    exponent = np.zeros(len(values))
+    exponent = np.zeros(values.shape)
     exponent[finite] = np.floor(np.log10(np.abs(values[finite])))
     places = SIGNIFICANT_DIGITS - 1 - exponent
     up, down = 10.0 ** np.maximum(places, 0), 10.0 ** np.maximum(-places, 0)

@@ -194,6 +194,8 @@ def _calibrations_ends(errors: CalibrationErrors, measure: Measure) -> tuple[flo
 def _measured(errors: CalibrationErrors, measure: Measure) -> tuple[float | None, Interval | None]:
     if measure == "regret":
         return _middle(errors.regret)
+    if measure == "rmse":
+        return errors.rmse, None
     return getattr(errors, measure), getattr(errors, f"{measure}_interval")
 
 

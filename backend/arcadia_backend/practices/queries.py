@@ -27,6 +27,7 @@ from arcadia_workers.contract.practice import (
     TooFewMistakesError,
     TrainedArm,
     mistakes_of,
+    smallest_improvement,
     split,
 )
 from arcadia_workers.contract.review import ReviewDocument
@@ -87,9 +88,12 @@ def preview(session: Session, review_id: int, options: PracticeOptions) -> Pract
     clause = why_not_trained(run)
     refused = f"Arcadia cannot practice with run {run.id}, because {clause}." if clause else None
     practiced = held_out = 0
+    smallest = None
     try:
-        chosen = split([mistakes_of(each.review) for each in reviewed])
+        chosen = split([mistakes_of(each.review) for each in reviewed], options.pairs)
         practiced, held_out = (sum(len(mistakes) for _, mistakes in part) for part in chosen)
+        scales = [each.scale for _, mistakes in chosen[1] for each in mistakes]
+        smallest = smallest_improvement(scales, options.pairs)
     except TooFewMistakesError as error:
         refused = to_sentence(error)
     checkpoint = find_player(session, run, read_track(session, replay))
@@ -103,6 +107,7 @@ def preview(session: Session, review_id: int, options: PracticeOptions) -> Pract
         reviews=len(reviewed),
         practiced=practiced,
         held_out=held_out,
+        smallest_improvement=smallest,
         steps=steps,
         runs=count,
         training_steps=count * steps,

@@ -17,6 +17,10 @@ class PracticeCostPreview(BaseModel):
     reviews: int = Field(description="Finished reviews of this checkpoint that are used.")
     practiced: int = Field(description="Mistakes from which the agent would practice.")
     held_out: int = Field(description="Mistakes that would be kept to measure.")
+    smallest_improvement: float | None = Field(
+        description="Smallest mean rise of the outcome at the kept mistakes that one pair can show; null with several "
+        "pairs, whose interval has no such limit, and if the practice is refused."
+    )
     steps: int = Field(description="Steps of each run.")
     runs: int
     training_steps: int = Field(description="Steps of all runs together.")

@@ -85,7 +85,7 @@ def _plan(session: Session, practice: tables.Practice, replay: Replay, options: 
     jobs.check_room(session, run, "practice", MAX_WAITING_JOBS, "practices")
     reviewed = reviews_of_agent(session, replay)
     try:
-        split([mistakes_of(each.review) for each in reviewed])
+        split([mistakes_of(each.review) for each in reviewed], options.pairs)
     except TooFewMistakesError as error:
         raise Conflict(to_sentence(error)) from error
     checkpoint = find_player(session, run, read_track(session, replay))

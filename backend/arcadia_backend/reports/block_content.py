@@ -50,7 +50,7 @@ TITLES = {
     "steps_per_second": "Steps/s",
 }
 EVALUATION_HEADER = ["Run", "Step", "Protocol", "Episodes", "Mean", "95 % from", "95 % to", "Human-normalized %"]
-POINT_HEADER = ["Point", "Finished runs", "Mean return", "95 % from", "95 % to"]
+POINT_HEADER = ["Point", "Finished runs", "Failed runs", "Mean return", "95 % from", "95 % to"]
 CONFIG_PREFIX = "config."
 
 Cell = str | int | float | None
@@ -60,7 +60,7 @@ def build_table(session: Session, block: TableBlock) -> tuple[ReportTable, str |
     """Return the current table, and a sentence about its deleted runs."""
     if block.of == "study":
         points = to_schema(session, find_study(session, block.numbers[0])).table
-        rows: list[list[Cell]] = [[each.label, each.n, each.mean, each.low, each.high] for each in points]
+        rows: list[list[Cell]] = [[each.label, each.n, each.failed, each.mean, each.low, each.high] for each in points]
         return ReportTable(header=POINT_HEADER, rows=rows), None
     numbers = list(dict.fromkeys(block.numbers))
     runs_by_id = {run.id: run for run in session.scalars(select(Run).where(Run.id.in_(numbers)))}

@@ -26,7 +26,7 @@ from arcadia_backend.reports.schemas import (
 )
 from arcadia_backend.web.formats import spelled
 from arcadia_workers.contract.layout import OutsideFolderError, path_inside
-from arcadia_workers.contract.practice import ArmName
+from arcadia_workers.contract.practice import ArmName, describe_verdict
 from arcadia_workers.contract.review import ReviewedDecision
 
 # A larger video is replaced by its thumbnail.
@@ -200,7 +200,7 @@ def _render_practice(practice: PracticeContent) -> str:
         return sum(values) / len(values)
 
     verdicts = "".join(
-        f"<p><strong>{question}</strong> {escape(difference.verdict.capitalize())} "
+        f"<p><strong>{question}</strong> {escape(describe_verdict(difference).capitalize())} "
         f"({difference.count:,} {UNITS[difference.unit]}).</p>"
         for name, question in QUESTIONS.items()
         for difference in [getattr(found, name)]

@@ -104,6 +104,7 @@ def _to_point(spec: Specification, point: Point, decision: results.Decision | No
         values=values,
         runs=[_to_run(run) for run in point.runs],
         n=point.n,
+        failed=point.failed,
         mean=point.mean,
         low=point.low,
         high=point.high,
@@ -160,13 +161,16 @@ def announce_verdicts(database: Database) -> None:
 
 def read_verdict(session: Session, study: Study) -> StudyVerdict:
     """Return the verdict on a study: its best points, or all points if it runs until certain."""
-    if read_specification(study).until is not None:
+    spec = read_specification(study)
+    if spec.until is not None:
         details = to_schema(session, study)
         is_decided = any(point.decision and point.decision.beaten_by is not None for point in details.table)
         return StudyVerdict(details.verdict or "", is_decided)
-    points = best_points(session, study, MAX_POINTS)
+    points = best_points(session, study, spec, MAX_POINTS)
     ids = select(StudyRun.run_id).where(StudyRun.study_id == study.id, StudyRun.point.in_(points))
-    runs = session.scalars(select(Run).where(Run.id.in_(ids), Run.state == "finished").order_by(Run.id)).all()
+    # The verdict counts failed runs. Runs that were stopped, such as pruned ones, say nothing about the score.
+    query = select(Run).where(Run.id.in_(ids), Run.state.in_(("finished", "failed"))).order_by(Run.id)
+    runs = session.scalars(query).all()
     if not runs:
         return StudyVerdict("None of its runs has finished with a score.", is_decided=False)
     verdict = judge(session, runs, None)

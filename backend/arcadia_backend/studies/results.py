@@ -19,6 +19,8 @@ from arcadia_workers.contract.worker_api import ENDED, State
 
 # Excludes infinities and NaN, which PostgreSQL treats as larger than all numbers.
 LARGEST_FLOAT = sys.float_info.max
+# Rank of a failed run: below all finite returns.
+LOWEST = -LARGEST_FLOAT
 
 
 @dataclass(frozen=True)
@@ -52,6 +54,8 @@ class Point:
     draw: Sequence[float]
     runs: Sequence[PlannedRun]
     n: int
+    # Failed runs, which the mean leaves out.
+    failed: int
     mean: float | None
     low: float | None
     high: float | None
@@ -70,12 +74,15 @@ def _to_point(number: int, draw: Sequence[float], runs: Sequence[PlannedRun]) ->
     scores = [run.score for run in runs if run.is_scored and run.score is not None]
     mean = _finite(float(np.mean(scores))) if scores else None
     low, high = t_interval(scores, score_bounds(_env(runs) or "")) or (None, None)
-    return Point(number, draw, runs, len(scores), mean, _finite(low), _finite(high))
+    return Point(number, draw, runs, len(scores), count_failed(runs), mean, _finite(low), _finite(high))
 
 
-def best_points(session: Session, study: Study, count: int) -> list[int]:
-    """Return the numbers of the points with the largest means."""
-    scored = [point for point in load_points(session, study) if point.mean is not None]
+def best_points(session: Session, study: Study, spec: Specification, count: int) -> list[int]:
+    """Return the numbers of the points with the largest means. Points that are decided to rank lower do not count."""
+    points = load_points(session, study)
+    decisions = decide(spec, {point.number: point.runs for point in points}) if spec.until else {}
+    beaten = {number for number, each in decisions.items() if each.beaten_by is not None}
+    scored = [point for point in points if point.mean is not None and point.number not in beaten]
     return [point.number for point in sorted(scored, key=lambda point: -(point.mean or 0))[:count]]
 
 
@@ -115,6 +122,11 @@ def load_planned_runs(session: Session, study: Study) -> dict[int, list[PlannedR
     return runs_by_point
 
 
+def count_failed(runs: Sequence[PlannedRun]) -> int:
+    """Return how many runs have failed."""
+    return sum(run.state == "failed" for run in runs)
+
+
 def _finite(value: float | None) -> float | None:
     return float(value) if value is not None and math.isfinite(value) else None
 
@@ -138,14 +150,14 @@ class Decision:
     evidence: PointEvidence
     # Mean score of its finished runs, or None.
     mean: float | None
+    failed: int
 
 
 def decide(spec: Specification, runs_by_point: RunsByPoint) -> dict[int, Decision]:
     """Return the decision on each point. Only points of the same environment compete."""
     numbers = [*runs_by_point]
     envs = [_env(runs_by_point[number]) for number in numbers]
-    scores = _scores([*runs_by_point.values()])
-    evidence = eliminate(scores, envs)
+    evidence = eliminate(_ranked_scores([*runs_by_point.values()]), envs)
     undecided = {index for index, each in enumerate(evidence) if each.beaten_by is None}
     decisions = {}
     for index, (number, each) in enumerate(zip(numbers, evidence, strict=True)):
@@ -154,7 +166,8 @@ def decide(spec: Specification, runs_by_point: RunsByPoint) -> dict[int, Decisio
         is_full = len(runs_by_point[number]) >= spec.seed_limit
         state: DecisionState = "decided" if is_decided else "limit_reached" if is_full else "undecided"
         beaten_by = None if each.beaten_by is None else numbers[each.beaten_by]
-        decisions[number] = Decision(state, envs[index], beaten_by, each, _mean(scores[index]))
+        runs = runs_by_point[number]
+        decisions[number] = Decision(state, envs[index], beaten_by, each, _mean(runs), count_failed(runs))
     return decisions
 
 
@@ -175,35 +188,52 @@ def describe(spec: Specification, decisions: Mapping[int, Decision], labels: Map
 
 
 def _describe_environment(spec: Specification, decisions: Mapping[int, Decision], labels: Mapping[int, str]) -> str:
-    left = [number for number, each in decisions.items() if each.beaten_by is None]
     if len(decisions) == 1:
         return "There is nothing to compare."
+    left = [number for number, each in decisions.items() if each.beaten_by is None]
     if len(left) == 1:
-        return f"{labels[left[0]]} ranks highest: the runs of every other point tend to score lower." + _describe_means(
-            decisions, left[0], labels
-        )
-    names = [labels[number] for number in left[:MAX_NAMES]]
-    *first, last = [*names, f"{len(left) - MAX_NAMES} more"] if len(left) > MAX_NAMES else names
-    is_full = all(decisions[number].state == "limit_reached" for number in left)
-    limit = f" at the limit of {spec.seed_limit} seeds" if is_full else ""
-    return f"Undecided{limit}: {', '.join(first)} and {last}."
+        verdict = f"{labels[left[0]]} ranks highest: the runs of every other point tend to score lower."
+    else:
+        is_full = all(decisions[number].state == "limit_reached" for number in left)
+        limit = f" at the limit of {spec.seed_limit} seeds" if is_full else ""
+        verdict = f"Undecided{limit}: {_join([labels[number] for number in left])}."
+    return verdict + _describe_failures(decisions, labels) + _describe_means(decisions, labels)
 
 
-def _describe_means(decisions: Mapping[int, Decision], highest: int, labels: Mapping[int, str]) -> str:
-    """Return a warning if a point has a higher mean than the one that ranks highest, or an empty text."""
+def _describe_failures(decisions: Mapping[int, Decision], labels: Mapping[int, str]) -> str:
+    """Return a sentence about failed runs, or an empty text."""
+    failed = [f"{each.failed} of {labels[number]}" for number, each in decisions.items() if each.failed]
+    return f" Failed runs rank lowest, and means leave them out: {_join(failed)}." if failed else ""
+
+
+def _describe_means(decisions: Mapping[int, Decision], labels: Mapping[int, str]) -> str:
+    """Return a warning if a point that ranks lower has a higher mean than the point that beats it, or an empty text."""
     means = {number: each.mean for number, each in decisions.items() if each.mean is not None}
-    other = max(means, key=lambda number: means[number])
-    if other == highest or means[other] <= means.get(highest, -np.inf):
+    pairs = [
+        (number, each.beaten_by)
+        for number, each in decisions.items()
+        if each.beaten_by in means and number in means and means[number] > means[each.beaten_by]
+    ]
+    if not pairs:
         return ""
+    lower, higher = max(pairs, key=lambda pair: means[pair[0]])
     return (
-        f" The means disagree: {labels[other]} has a mean of {means[other]:.4g}, and {labels[highest]} one of "
-        f"{means[highest]:.4g}. Ranks do not count how large a score is."
+        f" The means disagree: {labels[lower]} has a mean of {means[lower]:.4g}, and {labels[higher]}, which ranks "
+        f"higher, one of {means[higher]:.4g}. Ranks do not count how large a score is."
     )
 
 
-def _mean(scores: Floats) -> float | None:
-    known = scores[np.isfinite(scores)]
-    return float(known.mean()) if len(known) else None
+def _join(names: Sequence[str]) -> str:
+    """Return the first names of a list as text."""
+    if len(names) == 1:
+        return names[0]
+    *first, last = [*names[:MAX_NAMES], f"{len(names) - MAX_NAMES} more"] if len(names) > MAX_NAMES else names
+    return f"{', '.join(first)} and {last}"
+
+
+def _mean(runs: Sequence[PlannedRun]) -> float | None:
+    scores = [run.score for run in runs if run.is_scored and run.score is not None]
+    return float(np.mean(scores)) if scores else None
 
 
 def _env(runs: Sequence[PlannedRun]) -> str | None:
@@ -211,8 +241,15 @@ def _env(runs: Sequence[PlannedRun]) -> str | None:
     return next((run.env for run in runs if run.env is not None), None)
 
 
-def _scores(runs: Sequence[Sequence[PlannedRun]]) -> Floats:
-    scores_by_point = [[run.score for run in each if run.is_scored] for each in runs]
+def _ranked_scores(runs: Sequence[Sequence[PlannedRun]]) -> Floats:
+    """Return the scores of each point for a test of ranks. A failed run ranks lowest.
+
+    Without it, a method that often fails and is a little better otherwise would rank highest.
+    """
+    scores_by_point = [
+        [LOWEST if run.state == "failed" else run.score for run in each if run.is_scored or run.state == "failed"]
+        for each in runs
+    ]
     scores = np.full((len(scores_by_point), max(map(len, scores_by_point), default=0)), np.nan)
     for row, each in zip(scores, scores_by_point, strict=True):
         row[: len(each)] = each

@@ -57,7 +57,14 @@ class ExtendStudy(_Request):
         | None
     ) = None
     best: (
-        Annotated[Count, Field(description="Add seeds only to this many points with the best mean return.")] | None
+        Annotated[
+            Count,
+            Field(
+                description="Add seeds only to this many points with the best mean return. Points that a study until "
+                "certain ranks lower do not count."
+            ),
+        ]
+        | None
     ) = None
     of: (
         Annotated[
@@ -120,7 +127,7 @@ class StudySummary(BaseModel):
     finished_at: datetime | None
     runs: RunCounts
     points: int
-    best: float | None = Field(description="Best mean return of a point.")
+    best: float | None = Field(description="Best mean return of a point, over its finished runs.")
     actions: StudyActions
     may_edit: MayEdit
 
@@ -158,6 +165,7 @@ class StudyPoint(BaseModel):
     values: dict[str, Any]
     runs: list[StudyRun]
     n: int = Field(description="Number of finished runs, which the mean is over.")
+    failed: int = Field(description="Number of failed runs. The mean leaves them out.")
     mean: float | None
     low: float | None = Field(description="Lower end of the 95 % t-interval of the mean over seeds.")
     high: float | None

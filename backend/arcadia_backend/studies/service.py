@@ -318,7 +318,7 @@ def _points_to_extend(session: Session, study: Study, extension: ExtendStudy) ->
         return [*dict.fromkeys(extension.of)]
     if extension.best is None:
         return existing
-    best = best_points(session, study, extension.best)
+    best = best_points(session, study, read_specification(study), extension.best)
     if not best:
         raise Conflict(f"No run of study {study.id} has finished yet, so the best points are unknown.")
     return best

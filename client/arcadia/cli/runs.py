@@ -122,7 +122,7 @@ def print_groups(
 def _spread(statistic: Mapping[str, Any]) -> str:
     if statistic["mean"] is None:
         return MISSING
-    spread = "" if statistic["std"] is None else f" ± {number(statistic['std'])}"
+    spread = "" if statistic["std"] is None else f" (SD {number(statistic['std'])})"
     return f"{number(statistic['mean'])}{spread}"
 
 

@@ -57,7 +57,7 @@ else:
     import tomli as tomllib
 
 FINISHED = "finished"
-COLUMNS = ["POINT>", "VALUES*", "MEAN>", "95 %", "N>"]
+COLUMNS = ["POINT>", "VALUES*", "MEAN>", "95 %", "N>", "FAILED>"]
 _RANGE = re.compile(r"(log|uniform)\(\s*([^,()]+?)\s*,\s*([^,()]+?)\s*\)")
 
 
@@ -371,7 +371,7 @@ def point_rows(study: Study) -> list[list[str]]:
     rows = []
     for point in sorted(study.data["table"], key=lambda point: (point["mean"] is None, -(point["mean"] or 0))):
         mean, bounds = number(point["mean"]), interval(point["low"], point["high"])
-        rows.append([str(point["number"]), point["label"], mean, bounds, str(point["n"])])
+        rows.append([str(point["number"]), point["label"], mean, bounds, str(point["n"]), str(point["failed"])])
     return rows
 
 

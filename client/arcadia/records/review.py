@@ -62,6 +62,9 @@ class PracticePreview(Record):
     held_out: int
     """Mistakes that would be kept to measure."""
 
+    smallest_improvement: float | None
+    """Smallest mean rise of the outcome at these that one pair can show. None with several pairs."""
+
     steps: int
     """Steps of each run."""
 
@@ -116,7 +119,10 @@ class PracticeRecord(JobRecord):
 
     @property
     def fewer_mistakes(self) -> str | None:
-        """Whether the mistakes became rarer: improved, no improvement shown, or harmed. None until that is known."""
+        """Whether the mistakes became rarer: improved, no improvement shown, or harmed. None until that is known.
+
+        One pair compares only its two agents. Three pairs or more speak about practice.
+        """
         return self._verdict("mistakes")
 
     @property

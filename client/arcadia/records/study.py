@@ -29,6 +29,9 @@ class StudyPoint(Record):
     n: int
     """Number of finished runs, which the mean is over."""
 
+    failed: int
+    """Number of failed runs, which the mean leaves out."""
+
     mean: float | None
     """Mean return of the finished runs."""
 
@@ -52,7 +55,8 @@ class StudyPoint(Record):
 
     def __repr__(self) -> str:
         mean = "none" if self.mean is None else f"{self.mean:.4g}"
-        return f"<StudyPoint {self.number} {self.data['label']!r}: mean {mean} of {self.n}>"
+        failed = f", {self.failed} failed" if self.failed else ""
+        return f"<StudyPoint {self.number} {self.data['label']!r}: mean {mean} of {self.n}{failed}>"
 
 
 class StudyPreview(Record):
@@ -119,7 +123,7 @@ class StudyRecord(Record):
 
     @property
     def best_mean(self) -> float | None:
-        """Best mean return of a point."""
+        """Best mean return of a point, over its finished runs."""
         return self._number("best")
 
     created_at: datetime

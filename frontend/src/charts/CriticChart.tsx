@@ -18,7 +18,7 @@ const MEASURES: Record<CriticMeasure, { label: string; title: string; hint: stri
   rmse: {
     label: "RMSE",
     title: "RMSE of the critic",
-    hint: "Root mean square of value − mean return of the futures, with its 95 % interval",
+    hint: "Root mean square of value − mean return of the futures. At least the size of the bias.",
   },
   correlation: {
     label: "Correlation",

@@ -18,7 +18,7 @@ interface ActionBarsProps {
 const TITLES = {
   policy: "Probability of each action",
   values: "Q-value of each action",
-  gaussian: "Each action's mean ± σ",
+  gaussian: "Each action's mean and σ",
 };
 
 /** The agent's probability or value of each action at a decision, and the action it took. */
@@ -96,7 +96,7 @@ function Spread({ thoughts, decision, domain, name, action }: RowProps) {
   const [mean, sigma] = [row[action] ?? NaN, sigmaOf(row, thoughts.head.action_names.length, action)];
   const taken = [thoughts.action[decision] ?? NaN].flat()[action] ?? NaN;
   return (
-    <Line name={name} number={`${score(mean)} ± ${score(sigma)}, took ${score(taken)}`}>
+    <Line name={name} number={`${score(mean)}, σ ${score(sigma)}, took ${score(taken)}`}>
       <Bar from={placeOn(domain, mean - sigma)} to={placeOn(domain, mean + sigma)} />
       <span className={classes.mean} style={{ left: `${placeOn(domain, mean) * 100}%` }} />
       <span className={classes.dot} style={{ left: `${placeOn(domain, taken) * 100}%` }} />

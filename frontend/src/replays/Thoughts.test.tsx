@@ -87,11 +87,11 @@ describe("the values and probabilities of the agent", () => {
       }),
     );
     await chart();
-    const bars = screen.getByRole("region", { name: "Each action's mean ± σ" });
+    const bars = screen.getByRole("region", { name: "Each action's mean and σ" });
     const rows = within(bars).getAllByRole("listitem");
     expect(rows.map((row) => row.textContent)).toEqual([
-      "hip0.5 ± 0.5, took 0.75",
-      "knee−0.5 ± 0.5, took −1",
+      "hip0.5, σ 0.5, took 0.75",
+      "knee−0.5, σ 0.5, took −1",
     ]);
   });
 
@@ -105,10 +105,13 @@ describe("the values and probabilities of the agent", () => {
       }),
     );
     await chart();
-    const rows = within(screen.getByRole("region", { name: "Each action's mean ± σ" })).getAllByRole(
+    const rows = within(screen.getByRole("region", { name: "Each action's mean and σ" })).getAllByRole(
       "listitem",
     );
-    expect(rows.map((row) => row.textContent)).toEqual(["hip0.5 ± 0.5, took 0.75", "knee−0.5 ± 1, took −1"]);
+    expect(rows.map((row) => row.textContent)).toEqual([
+      "hip0.5, σ 0.5, took 0.75",
+      "knee−0.5, σ 1, took −1",
+    ]);
   });
 
   it("omit lives if the game has none", async () => {

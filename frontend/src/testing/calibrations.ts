@@ -6,7 +6,6 @@ export const ERRORS = {
   bias_interval: [0.1, 0.32],
   bootstrap_weight: 0.13,
   rmse: 0.4,
-  rmse_interval: [0.3, 0.5],
   correlation: 0.83,
   correlation_interval: [0.7, 0.95],
   skill: 0.6,

@@ -4,6 +4,7 @@ export const aPreview = (changes: Partial<PracticePreview> = {}): PracticePrevie
   reviews: 3,
   practiced: 12,
   held_out: 9,
+  smallest_improvement: 1.11,
   steps: 50_000,
   runs: 2,
   training_steps: 100_000,

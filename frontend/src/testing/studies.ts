@@ -13,6 +13,7 @@ export function aPoint(number: number, changes: Partial<StudyPoint> = {}): Study
       { ...run, seed: 2, run_id: null, state: "planned", step: 0, score: null },
     ],
     n: 1,
+    failed: 0,
     mean: 20 + number,
     low: null,
     high: null,

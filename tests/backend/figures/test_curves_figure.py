@@ -54,7 +54,10 @@ def test_sizes_use_units_of_1024(y_log: bool) -> None:
     figure = curves_figure([run(curve([620 * mib, 680 * mib], spread=20 * mib))], "system/rss_bytes", Look(y_log=y_log))
     assert figure.layout["yaxis"]["title"]["text"] == "Memory", "the values include the unit"
     assert figure.layout["yaxis"]["ticktext"] == [f"{size} MiB" for size in range(608, 701, 16)]
-    assert figure.data[-1]["text"] == ["620 MiB ± 20 MiB", "680 MiB ± 20 MiB"]
+    assert figure.data[-1]["text"] == [
+        "620 MiB, range 600 MiB to 640 MiB",
+        "680 MiB, range 660 MiB to 700 MiB",
+    ]
     assert figure.data[-1]["hovertemplate"] == "%{text}"
     steady = curves_figure([run(curve([512 * mib, 512 * mib]))], "system/rss_bytes", Look())
     assert steady.layout["yaxis"]["ticktext"][:3] == ["0 GiB", "0.125 GiB", "0.25 GiB"]
@@ -82,7 +85,8 @@ def test_a_smoothed_line_is_drawn_over_the_raw_one_in_its_band() -> None:
     assert raw["y"] == [1, 3, 2]
     assert raw["opacity"] < 1
     assert line["y"][0] == 1
-    assert (line["customdata"], line["hovertemplate"]) == ([0.5] * 3, "%{y:.5~g} ± %{customdata:.3~g}")
+    assert line["customdata"] == [[0.5, 1.5], [2.5, 3.5], [1.5, 2.5]]
+    assert line["hovertemplate"] == "%{y:.5~g}, range %{customdata[0]:.5~g} to %{customdata[1]:.5~g}"
     assert line["line"]["dash"] == raw["line"]["dash"] == "dash"
     assert [trace["showlegend"] for trace in (low, high, raw)] == [False] * 3
     assert {trace["legendgroup"] for trace in figure.data} == {"7"}

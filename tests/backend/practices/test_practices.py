@@ -25,10 +25,10 @@ from arcadia_workers.contract.practice import (
     PracticePlan,
 )
 from arcadia_workers.contract.protocols.document import SAMPLED, PlayedEpisode
-from tests.backend.test_reviews import claim, review
+from tests.backend.test_reviews import claim, request, review
 from tests.backend.test_reviews import document as review_document
-from tests.backend.test_saliency import WEIGHTS
-from tests.factories import Api, checkpoint, checkpoint_path, event, sha256, started
+from tests.backend.test_saliency import WEIGHTS, made_track, replay
+from tests.factories import Api, checkpoint, checkpoint_path, event, sha256, started, video
 
 STEPS = 50
 OPTIONS = {"steps": STEPS, "evaluations": 2}
@@ -112,15 +112,29 @@ def verdict(arms: list[dict[str, Any]]) -> dict[str, Any]:
 
 
 @pytest.fixture(autouse=True)
-def groups_are_near(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let the mistakes of the short replay be of different groups."""
-    monkeypatch.setattr("arcadia_workers.contract.practice.APART", 2)
+def one_mistake_is_enough(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let one kept mistake be enough to measure."""
+    monkeypatch.setattr("arcadia_workers.contract.practice.MIN_MOMENTS", 1)
 
 
-def reviewed(api: Api) -> tuple[int, int]:
-    """Return the ids of a run and of its review with two mistakes."""
-    run_id, replay_id = review(api, "mistake", "no challenger", "mistake")
-    return run_id, api.user.get(f"/api/v1/replays/{replay_id}/reviews").json()[0]["id"]
+def reviewed(api: Api, kept: int = 1) -> tuple[int, int]:
+    """Return the ids of a run and of the review of its first episode. It has a mistake, and the second one `kept`."""
+    run_id, first = replay(api)
+    assert api.user.patch(f"/api/v1/replays/{first}", json={"pinned": True}).is_success
+    named = {"file": "replays/other.mp4", "poster": "replays/other.png", "track": "replays/other.npz"}
+    for path, kind in zip(named.values(), ("video", "poster", "track"), strict=True):
+        api.upload(run_id, 1, path, made_track() if kind == "track" else kind.encode(), kind)
+    assert api.send(run_id, 1, video(4, 180, 100, **named)).is_success
+    assert api.user.patch(f"/api/v1/replays/{first}", json={"pinned": False}).is_success
+    [second] = {each["id"] for each in api.user.get(f"/api/v1/runs/{run_id}/replays").json()} - {first}
+    for number, (replay_id, mistakes) in enumerate(((first, 1), (second, kept))):
+        request(api, replay_id)
+        _, held = claim(api)
+        found = review_document(*["mistake"] * mistakes) | {"episode": 2 + number}
+        assert api.send_of_job(*held, started(1), event(2, "review", document=found), event(3, "finished")).is_success
+        assert api.release_job(*held, "finished").is_success
+    assert api.release(run_id, 1, "finished").is_success
+    return run_id, api.user.get(f"/api/v1/replays/{first}/reviews").json()[0]["id"]
 
 
 def start(api: Api, review_id: int, status: int = 201, **more: Any) -> dict[str, Any]:
@@ -182,7 +196,7 @@ def test_two_runs_continue_from_the_checkpoint_and_differ_only_in_the_share(api:
     )
     parameters = make_plan(api)
     assert parameters["plan"] is None
-    [recorded] = parameters["reviews"]
+    recorded, _ = parameters["reviews"]
     assert (recorded["review"]["reviewed"][0]["finding"], recorded["actions"]) == ("mistake", [1, 0, 1])
     go_on()
     training = read(api, practice["id"])
@@ -383,7 +397,7 @@ def test_too_few_mistakes_are_refused_with_the_reason(api: Api) -> None:
     _, replay_id = review(api, "mistake", "no challenger")
     [found] = api.user.get(f"/api/v1/replays/{replay_id}/reviews").json()
     refused = start(api, found["id"], 409)["detail"]
-    assert refused.startswith("The mistakes that the reviews show are all close together")
+    assert refused.startswith("The reviews show mistakes in a single episode")
     preview = api.user.post(f"/api/v1/reviews/{found['id']}/practices/preview", json={}).json()
     assert (preview["refused"], preview["practiced"]) == (refused, 0)
 
@@ -391,7 +405,8 @@ def test_too_few_mistakes_are_refused_with_the_reason(api: Api) -> None:
 def test_a_preview_has_the_cost(api: Api) -> None:
     _, review_id = reviewed(api)
     preview = api.user.post(f"/api/v1/reviews/{review_id}/practices/preview", json={"pairs": 3}).json()
-    assert (preview["reviews"], preview["practiced"], preview["held_out"]) == (1, 1, 1)
+    assert (preview["reviews"], preview["practiced"], preview["held_out"]) == (2, 1, 1)
+    assert preview["smallest_improvement"] is None
     assert (preview["steps"], preview["runs"], preview["training_steps"]) == (10_000, 6, 60_000)
     simulations, seconds = review_document()["simulations"], review_document()["seconds"]
     assert preview["measuring_seconds"] == pytest.approx(7 * 64 * seconds / simulations)
@@ -399,6 +414,25 @@ def test_a_preview_has_the_cost(api: Api) -> None:
     assert (preview["training_seconds"], preview["refused"]) == (None, None)
     wrong = api.user.post(f"/api/v1/reviews/{review_id}/practices/preview", json={"share": 0})
     assert "give a share above 0" in wrong.text
+
+
+def test_one_pair_needs_seven_kept_mistakes(api: Api, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.undo()
+    _, review_id = reviewed(api)
+    refused = start(api, review_id, 409)["detail"]
+    assert refused.startswith("1 mistake would be kept to measure, and one pair needs at least 7")
+    address = f"/api/v1/reviews/{review_id}/practices/preview"
+    assert api.user.post(address, json={}).json()["refused"] == refused
+    assert api.user.post(address, json={"pairs": 3}).json()["refused"] is None
+
+
+def test_the_smallest_improvement_is_shown_before_the_start(api: Api, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.undo()
+    monkeypatch.setattr("arcadia_workers.contract.practice.APART", 1)
+    _, review_id = reviewed(api, kept=9)
+    preview = api.user.post(f"/api/v1/reviews/{review_id}/practices/preview", json={}).json()
+    assert (preview["held_out"], preview["refused"]) == (9, None)
+    assert preview["smallest_improvement"] == pytest.approx(1.110, abs=0.001)
 
 
 def test_deleting_a_review_deletes_its_practice_and_keeps_the_runs(api: Api, go_on: Continue) -> None:
@@ -433,23 +467,26 @@ def test_an_archive_brings_a_practice_without_its_runs(api: Api, go_on: Continue
     [imported] = api.user.post("/api/v1/archives", content=archive).json()["runs"]
     go_on()
     assert len(api.user.get("/api/v1/runs").json()["items"]) == runs + 1, "an import starts nothing"
-    [replay] = api.user.get(f"/api/v1/runs/{imported}/replays").json()
-    [found] = api.user.get(f"/api/v1/replays/{replay['id']}/reviews").json()
-    [after] = api.user.get(f"/api/v1/reviews/{found['id']}/practices").json()
+    replays = api.user.get(f"/api/v1/runs/{imported}/replays").json()
+    reviews = [api.user.get(f"/api/v1/replays/{replay['id']}/reviews").json()[0]["id"] for replay in replays]
+    practices = [(found, api.user.get(f"/api/v1/reviews/{found}/practices").json()) for found in reviews]
+    [(review_id, [after])] = [(found, known) for found, known in practices if known]
     if is_finished:
         assert (after["state"], after["document"]["score"]) == ("done", before["document"]["score"])
         assert [arm["run_id"] for arm in after["arms"] + after["document"]["arms"]] == [None] * 4
     else:
         assert (after["state"], after["practiced"]) == ("cancelled", 1)
-        start(api, found["id"])
+        start(api, review_id)
 
 
 def test_a_report_shows_the_verdict_and_an_archive_brings_it(api: Api, go_on: Continue) -> None:
     practice = finished(api, go_on)
     blocks = [{"kind": "practice", "replay": practice["replay_id"], "caption": "What practice changed"}]
     report = api.user.post("/api/v1/reports", json={"title": "Practice", "blocks": blocks}).json()
-    [kept] = api.user.get(f"/api/v1/runs/{practice['run_id']}/replays").json()
-    assert kept["pinned"]
+    pinned = {
+        each["id"] for each in api.user.get(f"/api/v1/runs/{practice['run_id']}/replays").json() if each["pinned"]
+    }
+    assert practice["replay_id"] in pinned
     shown = api.user.post("/api/v1/reports/preview", json={"block": blocks[0]}).json()["practice"]
     assert (shown["run_id"], shown["document"]) == (practice["run_id"], practice["document"])
     page = api.user.get(f"/api/v1/reports/{report['id']}/export").text

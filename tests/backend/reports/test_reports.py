@@ -171,7 +171,8 @@ def test_table_has_points_of_a_study(api: Api) -> None:
     study = api.user.post("/api/v1/studies", json=asked)
     assert study.status_code == 201, study.text
     table = preview(api, {"kind": "table", "of": "study", "numbers": [study.json()["id"]]})["table"]
-    assert [row[1:] for row in table["rows"]] == [[0, None, None, None]] * 2
+    assert [row[1:] for row in table["rows"]] == [[0, 0, None, None, None]] * 2
+    assert table["header"][1:3] == ["Finished runs", "Failed runs"]
     assert "0.003" in table["rows"][1][0]
     assert preview(api, {"kind": "table", "of": "study", "numbers": [99]})["problem"] == "There is no study 99."
 

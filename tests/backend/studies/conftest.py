@@ -22,6 +22,7 @@ STUDY: dict[str, Any] = {
 }
 
 Score = Callable[[dict[str, Any]], float]
+Outcome = str | Callable[[dict[str, Any]], str]
 
 
 @dataclass
@@ -62,23 +63,27 @@ class Studies:
         assert response.status_code == 422, response.text
         return {error["field"]: error["message"] for error in response.json()["errors"]}
 
-    def train(self, score: Score | None = None, outcome: str = "finished") -> dict[str, Any] | None:
-        """Train the next queued run to its end, or return None if the queue is empty."""
+    def train(self, score: Score | None = None, outcome: Outcome = "finished") -> dict[str, Any] | None:
+        """Train the next queued run to its end, or return None if the queue is empty. A failed one fails half-way."""
         response = self.api.worker.post("/api/v1/worker/claim", json={"name": "w1", "queue": "cpu"})
         if response.status_code == 204:
             return None
         run: dict[str, Any] = response.json()
         returns = [score(run["config"])] if score else []
-        total = run["config"]["total_steps"]
-        reported = {"message": "no memory", "traceback": ""} if outcome == "failed" else {}
-        held = run["run_id"], run["attempt"]
-        measured = [metrics(2, total // 2), metrics(3, total, returns=returns)]
-        events = [started(), *measured, event(4, outcome, total, **reported)]
+        if callable(outcome):
+            outcome = outcome(run["config"])
+        total, held = run["config"]["total_steps"], (run["run_id"], run["attempt"])
+        if outcome == "failed":
+            half = total // 2
+            ending = [metrics(2, half, returns=returns), event(3, "failed", half, message="no memory", traceback="")]
+        else:
+            ending = [metrics(2, total // 2), metrics(3, total, returns=returns), event(4, outcome, total)]
+        events = [started(), *ending]
         assert self.api.send(*held, *events).status_code == 200
         assert self.api.release(*held, outcome).status_code == 200
         return run
 
-    def train_all(self, score: Score | None = None, outcome: str = "finished") -> list[dict[str, Any]]:
+    def train_all(self, score: Score | None = None, outcome: Outcome = "finished") -> list[dict[str, Any]]:
         """Train queued runs, and the runs scheduled after them, until none are left."""
         trained: list[dict[str, Any]] = []
         while run := self.train(score, outcome):

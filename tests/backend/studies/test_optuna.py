@@ -44,7 +44,7 @@ def test_tpe_gets_the_mean_of_finished_runs() -> None:
         return PlannedRun(seed=1, run_id=1, state=state, step=9, total_steps=9, score=score)
 
     def value(*runs: PlannedRun) -> float | None:
-        return trial_outcome(Point(0, [0.5], runs, n=0, mean=None, low=None, high=None)).get("value")
+        return trial_outcome(Point(0, [0.5], runs, n=0, failed=0, mean=None, low=None, high=None)).get("value")
 
     assert value(planned_run("finished", 500.0), planned_run("stopped", 20.0)) == 500.0
     assert value(planned_run("finished", 500.0), planned_run("finished", 300.0)) == 400.0

@@ -20,7 +20,7 @@ from arcadia_backend.studies.specification import Axis, Specification
 def test_best_point_is_in_the_best_fifth(count: int, names: list[str]) -> None:
     axis = Axis(field="learning_rate", values=[rate / 1_000 for rate in range(1, count + 1)])
     asked = Specification(name="Which rate?", preset="paac-cartpole", axes=[axis])
-    points = [Point(place, [place], [], 1, float(place), None, None) for place in range(count)]
+    points = [Point(place, [place], [], 1, 0, float(place), None, None) for place in range(count)]
     drawn = parallel_figure(asked, points).data
     assert [trace["name"] for trace in drawn] == [f"{name} fifth" for name in names]
     assert f": {count - 1} (n = 1)" in str(drawn[-1]["hovertext"])

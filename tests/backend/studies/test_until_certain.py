@@ -62,6 +62,49 @@ def test_a_higher_mean_of_a_point_that_ranks_lower_is_named(studies: Studies) ->
     assert "The means disagree: Learning rate 0.0001 has a mean of" in verdict
 
 
+def fails_often(config: dict[str, Any]) -> str:
+    """Return the outcome of a run: of the larger learning rate, two of five seeds fail."""
+    return "failed" if config["learning_rate"] > 1e-4 and config["seed"] % 5 < 2 else "finished"
+
+
+def test_a_point_whose_runs_often_fail_does_not_rank_highest(studies: Studies) -> None:
+    study = studies.start(**{**UNTIL, "max_seeds": 8})
+    studies.train_all(by_rate, fails_often)
+    study = studies.read(study["id"])
+    # All finished runs of the larger rate score higher. With its failures, the order is open.
+    assert decisions_of(study) == [("limit_reached", None, 8)] * 2
+    assert [(point["n"], point["failed"]) for point in study["table"]] == [(8, 0), (5, 3)]
+    assert study["verdict"].endswith("Failed runs rank lowest, and means leave them out: 3 of Learning rate 0.001.")
+
+
+def test_the_best_points_are_not_among_those_that_rank_lower(studies: Studies) -> None:
+    def lucky(config: dict[str, Any]) -> float:
+        return float(config["seed"]) + (100 if config["learning_rate"] > 1e-4 else 10_000.0 * (config["seed"] == 1))
+
+    study = studies.start(**UNTIL)
+    studies.train_all(lucky)
+    before = studies.read(study["id"])
+    assert before["table"][0]["mean"] > before["table"][1]["mean"]
+    assert before["table"][0]["decision"]["beaten_by"] == 1
+    extended = studies.act(study["id"], "extend", seeds=1, best=1)
+    assert [
+        len(point["runs"]) - len(old["runs"]) for point, old in zip(extended["table"], before["table"], strict=True)
+    ] == [0, 1]
+
+
+def test_disagreeing_means_are_named_while_points_are_undecided(studies: Studies) -> None:
+    def skewed(config: dict[str, Any]) -> float:
+        is_low = config["learning_rate"] == 1e-4
+        return float(config["seed"]) + (10_000.0 * (config["seed"] == 1) if is_low else 100)
+
+    axes = [{"field": "learning_rate", "values": [1e-4, 1e-3, 2e-3]}]
+    study = studies.start(**{**UNTIL, "axes": axes, "max_seeds": 9})
+    studies.train_all(skewed)
+    verdict = studies.read(study["id"])["verdict"]
+    assert verdict.startswith("Undecided at the limit of 9 seeds: Learning rate 0.001 and Learning rate 0.002.")
+    assert "The means disagree: Learning rate 0.0001 has a mean of" in verdict
+
+
 @pytest.mark.nightly
 def test_equal_points_reach_the_limit_of_seeds(studies: Studies, schedule: Callable[[], None]) -> None:
     study = studies.start(**UNTIL)

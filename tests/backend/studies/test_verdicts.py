@@ -56,3 +56,17 @@ def test_a_disabled_rule_raises_no_alert(studies: Studies, schedule: Callable[[]
     studies.train_all(lambda config: config["learning_rate"])
     schedule()
     assert alerts_of(studies, study["id"]) == []
+
+
+def test_failed_runs_are_named_and_do_not_move_the_step(studies: Studies, schedule: Callable[[], None]) -> None:
+    study = studies.start(axes=[{"field": "learning_rate", "values": [1e-4, 1e-3]}], seeds="1-5")
+    studies.train_all(
+        lambda config: config["learning_rate"] * 100_000 + config["seed"],
+        lambda config: "failed" if config["learning_rate"] > 1e-4 and config["seed"] in (1, 3) else "finished",
+    )
+    schedule()
+    ((_, text),) = alerts_of(studies, study["id"])
+    assert text.startswith(
+        "Among finished runs, PAAC · CartPole · lr 0.001 beats PAAC · CartPole · lr 0.0001 at 1 k steps"
+    )
+    assert text.endswith("Failed runs are left out: 2 of PAAC · CartPole · lr 0.001.")

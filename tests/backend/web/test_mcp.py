@@ -296,7 +296,12 @@ def test_a_study_is_previewed_started_and_stopped(call: Call) -> None:
     preview = parsed(call("preview_study", specification=spec))
     assert preview["runs"] == 6
     study = parsed(call("start_study", specification=spec, confirm_steps=preview["steps"]))
-    assert parsed(call("show_study", study=study["id"]))["name"] == "Learning rates"
+    shown = parsed(call("show_study", study=study["id"]))
+    assert (shown["name"], shown["verdict"], {point["failed"] for point in shown["table"]}) == (
+        "Learning rates",
+        None,
+        {0},
+    )
     assert parsed(call("list_studies"))["id"] == study["id"]
     assert parsed(call("stop_study", study=study["id"]))["state"] == "stopped"
 

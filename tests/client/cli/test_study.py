@@ -23,9 +23,11 @@ def test_the_example_is_started_shown_controlled_and_extended(arcadia: Arcadia, 
     assert "9 points, 45 runs, 4,500,000 steps" in started.err
     number = started.out.split()[1]
     assert f"{url}/studies/{number}" in started.out
-    shown = json.loads(arcadia("study", "show", number, "--json").out)
-    assert (shown["runs"]["queued"], shown["runs"]["planned"], len(shown["table"])) == (4, 41, 9)
-    assert "Learning rate 0.003" in arcadia("study", "show", number).out
+    study = json.loads(arcadia("study", "show", number, "--json").out)
+    assert (study["runs"]["queued"], study["runs"]["planned"], len(study["table"])) == (4, 41, 9)
+    shown = arcadia("study", "show", number).out
+    assert "Learning rate 0.003" in shown
+    assert "FAILED" in shown
     assert "is paused" in arcadia("study", "pause", number).out
     assert "59 planned" in arcadia("study", "extend", number, "--seeds", "2").out
     assert "paused" in next(line for line in arcadia("study", "list").out.splitlines() if "Which" in line)

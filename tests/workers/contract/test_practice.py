@@ -7,7 +7,19 @@ from pydantic import ValidationError
 
 from arcadia_workers.contract.config import A3cConfig, PaacConfig, config_adapter
 from arcadia_workers.contract.events import changed
-from arcadia_workers.contract.practice import PracticeConfig, compared, listed, verdict_of
+from arcadia_workers.contract.inference.losses import cautious_interval
+from arcadia_workers.contract.practice import (
+    MIN_MOMENTS,
+    Difference,
+    PracticeConfig,
+    Unit,
+    Verdict,
+    compared,
+    describe_verdict,
+    listed,
+    smallest_improvement,
+    verdict_of,
+)
 
 EPISODE: dict[str, Any] = {"seed": 3, "actions": "012", "mistakes": [1, 3], "seen": 0.5, "score": 1.0}
 PRACTICE: dict[str, Any] = {"share": 0.25, "before": 2, "episodes": [EPISODE]}
@@ -68,6 +80,34 @@ def test_comparisons_tell_different_starts_apart() -> None:
 
     assert fields().keys() == {"practice.share", "practice.starts"}
     assert fields()["practice.starts"] == fields(share=0.0)["practice.starts"] != fields(before=3)["practice.starts"]
+
+
+def test_one_pair_needs_as_many_kept_mistakes_as_can_show_an_improvement() -> None:
+    assert cautious_interval([2.0] * (MIN_MOMENTS - 1), 2.0)[0] < 0 < cautious_interval([2.0] * MIN_MOMENTS, 2.0)[0]
+    assert smallest_improvement([1.0] * (MIN_MOMENTS - 1), 1) is None
+    assert smallest_improvement([1.0] * 20, 3) is None
+
+
+@pytest.mark.parametrize("count", [MIN_MOMENTS, 12, 40])
+def test_the_smallest_improvement_is_where_the_interval_leaves_zero(count: int) -> None:
+    smallest = smallest_improvement([0.5, *[1.0] * (count - 1)], 1)
+    assert smallest is not None
+    assert cautious_interval([smallest * 1.001] * count, 2.0)[0] > 0
+    assert cautious_interval([smallest * 0.999] * count, 2.0)[0] < 0
+
+
+@pytest.mark.parametrize(
+    ("unit", "verdict", "words"),
+    [
+        ("pair", "improved", "improved"),
+        ("moment", "improved", "improved, for this pair of agents"),
+        ("episode", "harmed", "harmed, for this pair of agents"),
+        ("episode", "no improvement shown", "no improvement shown"),
+    ],
+)
+def test_a_verdict_on_one_pair_says_so(unit: Unit, verdict: Verdict, words: str) -> None:
+    difference = Difference(mean=0.5, interval=(0.1, 0.9), unit=unit, count=9, verdict=verdict)
+    assert describe_verdict(difference) == words
 
 
 @pytest.mark.parametrize(

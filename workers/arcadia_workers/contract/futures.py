@@ -290,9 +290,9 @@ class CalibrationErrors(ResultPart):
         "shows as a bias that is smaller by this share.",
     )
     rmse: float = Field(
-        description="Root mean square of value − mean return, corrected for the noise of the mean returns."
+        description="Root mean square of value − mean return, corrected for the noise of the mean returns. At least "
+        "the magnitude of the bias. It has no interval, because a few episodes may lack the rare large errors."
     )
-    rmse_interval: Interval | None = Field(default=None, description="95 % interval by the jackknife.")
     correlation: float | None = Field(
         description="Correlation of values and mean returns; None if one of them is constant."
     )
@@ -306,6 +306,21 @@ class CalibrationErrors(ResultPart):
     regret: Annotated[Regret | None, UNBIASED] = Field(
         description="None for continuous actions, or if it was not measured."
     )
+
+    @model_validator(mode="before")
+    @classmethod
+    def read_earlier_errors(cls, errors: Any) -> Any:
+        """Leave out the interval of the RMSE of earlier versions, which was too narrow."""
+        if not isinstance(errors, dict):
+            return errors
+        return {name: value for name, value in errors.items() if name != "rmse_interval"}
+
+    @model_validator(mode="after")
+    def rmse_contains_the_bias(self) -> Self:
+        """Correct an RMSE of earlier versions, which could be below the bias."""
+        if self.rmse < abs(self.bias):
+            self.rmse = abs(self.bias)
+        return self
 
 
 class CalibrationDocument(CalibrationErrors):

@@ -15,6 +15,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 
 from arcadia_workers.contract.futures import Interval, ResultPart
+from arcadia_workers.contract.inference.losses import smallest_shown
 from arcadia_workers.contract.protocols.document import Acting, PlayedEpisode
 from arcadia_workers.contract.protocols.starts import SEEDS
 from arcadia_workers.contract.review import ReviewDocument, ReviewedDecision
@@ -28,6 +29,8 @@ DIGEST_BYTES = 4
 MAX_PAIRS, MAX_EVALUATIONS, MAX_STEPS = 100, 10_000, 10_000_000_000
 # An interval over pairs needs this many.
 MIN_PAIRS = 3
+# One pair can show an improvement only if this many mistakes are kept: with fewer, even the largest one is not shown.
+MIN_MOMENTS = 7
 # Mistakes of an episode that are nearer belong to one group, of which only the first is measured.
 APART = 60
 # By default, an arm trains this share of the steps of the checkpoint.
@@ -166,28 +169,42 @@ def groups(mistakes: Sequence[ReviewedDecision]) -> list[list[ReviewedDecision]]
     return grouped
 
 
-def split(episodes: Sequence[Sequence[ReviewedDecision]]) -> tuple[Mistakes, Mistakes]:
+def split(episodes: Sequence[Sequence[ReviewedDecision]], pairs: int) -> tuple[Mistakes, Mistakes]:
     """Return the mistakes to practice, and the first of each group to keep from practice.
 
-    Every other episode with mistakes is practiced. In a single one, it is every other group.
+    Every other episode with mistakes is practiced. No episode is split, because an episode that begins at a practiced
+    mistake plays on through all later decisions, so it could reach a kept one.
     """
     failed = [(number, mistakes) for number, mistakes in enumerate(episodes) if mistakes]
     if not failed:
         raise TooFewMistakesError(
             "the reviews show no mistake, so there is nothing to practice: review more episodes or more decisions"
         )
-    if len(failed) > 1:
-        practiced = [(number, list(mistakes)) for number, mistakes in failed[::2]]
-        return practiced, [(number, [first for first, *_ in groups(mistakes)]) for number, mistakes in failed[1::2]]
-    [(number, mistakes)] = failed
-    grouped = groups(mistakes)
-    if len(grouped) < 2:
+    practiced = [(number, list(mistakes)) for number, mistakes in failed[::2]]
+    kept = [(number, [first for first, *_ in groups(mistakes)]) for number, mistakes in failed[1::2]]
+    count = sum(len(mistakes) for _, mistakes in kept)
+    if not count:
         raise TooFewMistakesError(
-            "the mistakes that the reviews show are all close together, and none would be left to measure what "
-            "practice changes: review more episodes or more decisions"
+            "the reviews show mistakes in a single episode, and none would be left to measure what practice changes: "
+            "review more episodes"
         )
-    practiced = [(number, [each for group in grouped[::2] for each in group])]
-    return practiced, [(number, [first for first, *_ in grouped[1::2]])]
+    if pairs < MIN_PAIRS and count < MIN_MOMENTS:
+        raise TooFewMistakesError(
+            f"{count} {'mistake' if count == 1 else 'mistakes'} would be kept to measure, and one pair needs at least "
+            f"{MIN_MOMENTS} to show any improvement: review more episodes or more decisions, or train {MIN_PAIRS} "
+            "pairs or more"
+        )
+    return practiced, kept
+
+
+def smallest_improvement(scales: Sequence[float], pairs: int) -> float | None:
+    """Return the smallest mean rise of the outcome that can be shown at kept mistakes with these scales.
+
+    None if the interval is over pairs, or if nothing can be shown.
+    """
+    if pairs >= MIN_PAIRS or not scales:
+        return None
+    return smallest_shown(len(scales), 2 * max(scales))
 
 
 # improved, harmed: the interval excludes 0. Otherwise nothing is shown, which does not mean that nothing changed.
@@ -216,6 +233,13 @@ class Difference(ResultPart):
     )
     count: Count = Field(description="Number of units.")
     verdict: Verdict
+
+
+def describe_verdict(difference: Difference) -> str:
+    """Return a verdict in words. One pair shows something about its two agents, and nothing about practice."""
+    if difference.unit == "pair" or difference.verdict == "no improvement shown":
+        return difference.verdict
+    return f"{difference.verdict}, for this pair of agents"
 
 
 class ConfirmedMistake(ResultPart):

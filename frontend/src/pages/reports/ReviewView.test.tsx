@@ -66,7 +66,7 @@ describe("a practice in a report", () => {
     const block = within(await screen.findByRole("region", { name: "What practice changed" }));
     expect(
       (await block.findByRole("region", { name: "Did these mistakes become rarer?" })).textContent,
-    ).toContain("Fewer mistakes");
+    ).toContain("This agent makes fewer of these mistakes than its control");
     expect(block.getByRole("link", { name: "Rally #1 at 2 k steps" }).getAttribute("href")).toBe(
       "/runs/1/replays?replays=7&review=1",
     );

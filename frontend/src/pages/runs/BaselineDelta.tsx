@@ -45,4 +45,4 @@ export function DeltaText({ delta, to = "the baseline" }: { delta: Delta; to?: s
   );
 }
 
-const signOf = (value: number) => (value > 0 ? "+" : value < 0 ? "−" : "±");
+const signOf = (value: number) => (value > 0 ? "+" : value < 0 ? "−" : "");

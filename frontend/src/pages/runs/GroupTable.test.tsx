@@ -44,7 +44,7 @@ it("opens each group into the groups of the next field, and then into its runs",
       onSort={vi.fn()}
     />,
   );
-  expect(await screen.findByText("18.2 ± 1.1")).toBeTruthy();
+  expect(await screen.findByText("18.2 (SD 1.1)")).toBeTruthy();
   expect(screen.getByRole("link", { name: "5 runs" }).title).toBe("4 finished, 1 running");
   await userEvent.click(screen.getByRole("button", { name: "Open A3C" }));
   await userEvent.click(await screen.findByRole("button", { name: "Open lr 7e-4" }));

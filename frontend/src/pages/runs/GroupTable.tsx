@@ -370,11 +370,11 @@ function Wide({ children }: { children: ReactNode }) {
   );
 }
 
-/** Return "18.2 ± 1.1", or only the mean of a single run. */
+/** Return the mean and the standard deviation over runs, "18.2 (SD 1.1)", or only the mean of a single run. */
 function meanText({ statistics }: ListedGroup, value: GroupValue): string {
   const found = statistics[value];
   if (found?.mean == null) return "–";
-  return found.std == null ? score(found.mean) : `${score(found.mean)} ± ${score(found.std)}`;
+  return found.std == null ? score(found.mean) : `${score(found.mean)} (SD ${score(found.std)})`;
 }
 
 function statesText({ states }: ListedGroup): string {

@@ -48,7 +48,11 @@ export function PointTable({ study }: { study: Study }) {
             numeric: true,
             cell: ({ low, high }) => (low === null || high === null ? "–" : formatInterval([low, high])),
           },
-          { title: "n", numeric: true, cell: ({ n, runs }) => `${n}${failedText(runs)}` },
+          {
+            title: "n",
+            numeric: true,
+            cell: ({ n, failed }) => (failed > 0 ? `${n} (${exact(failed)} failed)` : n),
+          },
           study.verdict !== null && {
             title: "Decision",
             cell: (point) => <DecisionText study={study} point={point} />,
@@ -88,11 +92,6 @@ function PointLink({ point }: { point: StudyPoint }) {
       {point.label}
     </Anchor>
   );
-}
-
-function failedText(runs: readonly StudyRun[]): string {
-  const failed = runs.filter(({ state }) => state === "failed").length;
-  return failed > 0 ? ` (${exact(failed)} failed)` : "";
 }
 
 /** Decision of a study until certain about a point, with the evidence in the tooltip. */

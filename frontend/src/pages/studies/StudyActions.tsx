@@ -3,7 +3,7 @@ import { useState } from "react";
 import { Link, useNavigate } from "react-router";
 import { archiveAddress } from "@/api/archives";
 import { type StudyAction, useDeleteStudy, useExtendStudy, useStudyAction } from "@/api/studies";
-import type { Study } from "@/api/types";
+import type { Study, StudyPoint } from "@/api/types";
 import { MoveModal } from "@/run-actions/MoveModal";
 import { sendWithRetries, useUnsentActions } from "@/run-actions/retriedActions";
 import { ACTION_PARTICIPLES } from "@/run-actions/words";
@@ -114,12 +114,17 @@ function DeleteModal({ study, opened, onClose }: { study: Study; opened: boolean
   );
 }
 
+/** Return false if another point is decided to rank higher, so that the point gets no more seeds. */
+function isOpen(decision: StudyPoint["decision"]): boolean {
+  return decision === null || decision.beaten_by === null;
+}
+
 function MoreSeeds({ study }: { study: Study }) {
   const extend = useExtendStudy(study.id);
   const [opened, setOpened] = useState(false);
   const [seeds, setSeeds] = useState<number | string>(3);
   const [wanted, setWanted] = useState<number | string>(2);
-  const scored = study.table.filter(({ mean }) => mean !== null).length;
+  const scored = study.table.filter(({ mean, decision }) => mean !== null && isOpen(decision)).length;
   const best = typeof wanted === "number" ? Math.min(wanted, scored) : wanted;
   const ready = typeof seeds === "number" && typeof best === "number";
   const start = () => {
@@ -146,7 +151,7 @@ function MoreSeeds({ study }: { study: Study }) {
           <NumberInput
             size="xs"
             label="Number of best points"
-            description={`${plural(scored, "point")} with a finished run`}
+            description={`${plural(scored, "point")} with a finished run${study.verdict === null ? "" : ", not ranked below another"}`}
             min={1}
             max={scored}
             allowDecimal={false}

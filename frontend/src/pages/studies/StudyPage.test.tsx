@@ -113,6 +113,21 @@ describe("the page of a study", () => {
     expect(screen.getByText("1 point with a finished run")).toBeTruthy();
   });
 
+  it("adds no seeds to a point that ranks lower", async () => {
+    const beaten = { state: "decided" as const, beaten_by: 1, e_value: 46, threshold: 40 };
+    const best = { ...beaten, beaten_by: null };
+    const table = [aPoint(0, { decision: beaten }), aPoint(1, { decision: best })];
+    open(aStudy({ table, verdict: "Learning rate 0.001 ranks highest." }));
+    await userEvent.click(await screen.findByRole("button", { name: "Add seeds to best" }));
+    expect(await screen.findByText("1 point with a finished run, not ranked below another")).toBeTruthy();
+  });
+
+  it("counts failed runs beside the mean", async () => {
+    open(aStudy({ table: [aPoint(0, { failed: 2 }), aPoint(1)] }));
+    const [, second] = (await rows()) as [HTMLElement, HTMLElement];
+    expect(within(second).getByText("1 (2 failed)")).toBeTruthy();
+  });
+
   it("asks before new seeds resume a stopped study", async () => {
     const server = open(aStudy({ state: "stopped", runs_remaining: 41 }));
     const [best] = (await rows()) as [HTMLElement];

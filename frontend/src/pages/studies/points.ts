@@ -46,6 +46,8 @@ export const POINT_HEADER = [
   "run",
   "state",
   "score",
+  "finished",
+  "failed",
   "mean",
   "low",
   "high",
@@ -55,7 +57,7 @@ export const POINT_HEADER = [
 /** Return all runs of all points for a CSV file. */
 export function pointCells(study: Study): Cell[][] {
   return study.table.flatMap((point) => {
-    const { number, label, runs, mean, low, high } = point;
+    const { number, label, runs, n, failed, mean, low, high } = point;
     return runs.map(({ seed, run_id, state, score }) => [
       number,
       label,
@@ -63,6 +65,8 @@ export function pointCells(study: Study): Cell[][] {
       run_id,
       state,
       score,
+      n,
+      failed,
       mean,
       low,
       high,

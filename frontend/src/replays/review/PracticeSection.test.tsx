@@ -32,7 +32,8 @@ describe("the practice of a review", () => {
     expect(
       await section.findByText(
         "12 mistakes of 3 reviews would be practiced, and 9 kept to measure. 2 runs train 50 000 steps each, " +
-          "together for about 1 h 30 min. Measuring takes about 2 min, and the checkpoints at most 134 MiB.",
+          "together for about 1 h 30 min. Measuring takes about 2 min, and the checkpoints at most 134 MiB. " +
+          "The mean outcome at the kept mistakes must rise by at least 1.11, or no improvement is shown.",
       ),
     ).toBeTruthy();
     await userEvent.clear(section.getByLabelText("Share, %"));
@@ -78,12 +79,20 @@ describe("the practice of a review", () => {
   it("answers both questions in plain words", async () => {
     await open([aPractice({ state: "done", stage: "measuring", document: aVerdict() })]);
     expect(await text("Did these mistakes become rarer?")).toContain(
-      "Fewer mistakesBefore−0.8Control−0.2Practice0.2Practice minus control: +0.40 (95 % 0.10 to 0.70, 9 kept mistakes)",
+      "This agent makes fewer of these mistakes than its controlBefore−0.8Control−0.2Practice0.2Practice minus control: +0.40 (95 % 0.10 to 0.70, 9 kept mistakes)",
     );
     expect(await text("Did the score rise?")).toContain(
       "No improvement shownControl4Practice3Practice minus control: −1.0 (95 % −3 to 1, 30 evaluation episodes)",
     );
     expect(screen.getByText(/60 % before, 50 % in the control, and 10 % after practice/)).toBeTruthy();
+  });
+
+  it("speaks about practice if there are several pairs", async () => {
+    const of = { unit: "pair", count: 3 } as const;
+    const document = aVerdict(of, { ...of, verdict: "harmed" });
+    await open([aPractice({ state: "done", stage: "measuring", document: { ...document, pairs: 3 } })]);
+    expect(await text("Did these mistakes become rarer?")).toContain("Practice makes these mistakes rarer");
+    expect(await text("Did the score rise?")).toContain("Practice lowers the score");
   });
 
   it("says when practice harmed", async () => {
@@ -92,7 +101,9 @@ describe("the practice of a review", () => {
       { count: 1, interval: null },
     );
     await open([aPractice({ state: "done", stage: "measuring", document })]);
-    expect(await text("Did these mistakes become rarer?")).toContain("Practice harmed");
+    expect(await text("Did these mistakes become rarer?")).toContain(
+      "This agent makes more of these mistakes than its control",
+    );
     expect(await text("Did the score rise?")).toContain("−1 (1 evaluation episode, too few for an interval)");
   });
 });

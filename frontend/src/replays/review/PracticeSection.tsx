@@ -15,7 +15,7 @@ import type { Practice, PracticeOptions, PracticePreview, Review } from "@/api/t
 import { JobState } from "@/ui/JobState";
 import { useMayEdit } from "@/ui/mayEdit";
 import { QueryError } from "@/ui/QueryError";
-import { bytes, duration, exact, plural, short } from "@/ui/format";
+import { bytes, duration, exact, plural, score, short } from "@/ui/format";
 import classes from "./practice.module.css";
 import { MeasuredSoFar, PracticeVerdict } from "./PracticeVerdict";
 
@@ -43,6 +43,11 @@ export function PracticeSection({ review }: { review: Review }) {
 export function describeCost(preview: PracticePreview): string {
   const { practiced, held_out, runs, steps, training_seconds, measuring_seconds, disk_bytes, reviews } =
     preview;
+  const { smallest_improvement } = preview;
+  const power =
+    smallest_improvement === null
+      ? ""
+      : ` The mean outcome at the kept mistakes must rise by at least ${score(smallest_improvement)}, or no improvement is shown.`;
   const training =
     training_seconds === null
       ? "for an unknown time, because no run like this has trained here"
@@ -50,7 +55,7 @@ export function describeCost(preview: PracticePreview): string {
   return (
     `${plural(practiced, "mistake")} of ${plural(reviews, "review")} would be practiced, and ${held_out} kept to ` +
     `measure. ${plural(runs, "run")} train ${exact(steps)} steps each, together ${training}. Measuring takes ` +
-    `about ${duration(measuring_seconds)}, and the checkpoints at most ${bytes(disk_bytes)}.`
+    `about ${duration(measuring_seconds)}, and the checkpoints at most ${bytes(disk_bytes)}.${power}`
   );
 }
 

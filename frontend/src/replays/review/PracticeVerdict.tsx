@@ -12,15 +12,42 @@ import {
 import classes from "./practice.module.css";
 
 type Difference = PracticeDocument["mistakes"];
-type Verdict = Difference["verdict"];
 
 const UNITS = { moment: "kept mistake", episode: "evaluation episode", pair: "pair" } as const;
 const NONE = "No improvement shown";
-const HARMED = "Practice harmed";
+
+/** What each verdict says. One pair shows something about its two agents, and several show it about practice. */
+const WORDS = {
+  mistakes: {
+    practice: {
+      improved: "Practice makes these mistakes rarer",
+      harmed: "Practice makes these mistakes more frequent",
+    },
+    agents: {
+      improved: "This agent makes fewer of these mistakes than its control",
+      harmed: "This agent makes more of these mistakes than its control",
+    },
+  },
+  score: {
+    practice: { improved: "Practice raises the score", harmed: "Practice lowers the score" },
+    agents: {
+      improved: "This agent scores higher than its control",
+      harmed: "This agent scores lower than its control",
+    },
+  },
+} as const;
 
 /** Return a verdict in plain words. */
-export const describeVerdict = (verdict: Verdict, improved: string): string =>
-  verdict === "improved" ? improved : verdict === "harmed" ? HARMED : NONE;
+export function describeVerdict(question: keyof typeof WORDS, { verdict, unit }: Difference): string {
+  if (verdict === "no improvement shown") return NONE;
+  return WORDS[question][unit === "pair" ? "practice" : "agents"][verdict];
+}
+
+const REPEATED = {
+  improved: "shown to be rarer",
+  harmed: "shown to be more frequent",
+  "no improvement shown": "no improvement shown",
+} as const;
 
 /** Return a difference with its interval: "+0.31 (95 % 0.08 to 0.52, 14 kept mistakes)". */
 export function describeDifference({ mean, interval, unit, count }: Difference): string {
@@ -76,19 +103,18 @@ function Bars({ label, bars }: BarsProps) {
 
 interface QuestionProps extends BarsProps {
   question: string;
-  verdict: Verdict;
-  improved: string;
+  about: keyof typeof WORDS;
   difference: Difference;
 }
 
-function Question({ question, verdict, improved, difference, label, bars }: QuestionProps) {
+function Question({ question, about, difference, label, bars }: QuestionProps) {
   return (
     <section className={classes.question} aria-label={question}>
       <Text size="xs" c="dimmed">
         {question}
       </Text>
-      <Text fw={600} className={classes.verdict} data-verdict={verdict}>
-        {describeVerdict(verdict, improved)}
+      <Text fw={600} className={classes.verdict} data-verdict={difference.verdict}>
+        {describeVerdict(about, difference)}
       </Text>
       <Bars label={label} bars={bars} />
       <Text size="xs" c="dimmed">
@@ -123,8 +149,7 @@ export function PracticeVerdict({ document }: { document: PracticeDocument }) {
       <div className={classes.questions}>
         <Question
           question="Did these mistakes become rarer?"
-          verdict={mistakes.verdict}
-          improved="Fewer mistakes"
+          about="mistakes"
           difference={mistakes}
           label="Mean outcome at the kept mistakes"
           bars={[
@@ -135,8 +160,7 @@ export function PracticeVerdict({ document }: { document: PracticeDocument }) {
         />
         <Question
           question="Did the score rise?"
-          verdict={scores.verdict}
-          improved="Higher score"
+          about="score"
           difference={scores}
           label="Mean score of the evaluation episodes"
           bars={[
@@ -148,8 +172,7 @@ export function PracticeVerdict({ document }: { document: PracticeDocument }) {
       <Text size="sm">
         The agent repeats the kept mistakes with a probability of {nearestPercent(before("probability"))}{" "}
         before, {nearestPercent(probability.control)} in the control, and{" "}
-        {nearestPercent(probability.practice)} after practice (
-        {describeVerdict(repeated.verdict, "shown to be rarer").toLowerCase()}).
+        {nearestPercent(probability.practice)} after practice ({REPEATED[repeated.verdict]}).
       </Text>
       <Text size="xs" c="dimmed" maw={640}>
         {plural(document.practiced.length, "mistake")} practiced, {held_out.length} kept to measure
@@ -157,7 +180,7 @@ export function PracticeVerdict({ document }: { document: PracticeDocument }) {
         agents trained {exact(document.steps)} more steps, with the same seed.{" "}
         {pairs > 1
           ? "The intervals are over pairs, and speak about practice of this agent at these mistakes."
-          : "The intervals speak about these two trained agents. Three pairs or more speak about practice."}{" "}
+          : "One pair compares these two agents. Whether practice helps needs three pairs or more."}{" "}
         “{NONE}” does not mean that nothing changed.
       </Text>
     </>

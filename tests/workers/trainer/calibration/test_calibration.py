@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from arcadia_workers.contract.config import A3cConfig, PaacConfig
-from arcadia_workers.contract.futures import CalibrationDocument, FuturesDocument, JudgedMoment
+from arcadia_workers.contract.futures import CalibrationDocument, CalibrationErrors, FuturesDocument, JudgedMoment
 from arcadia_workers.contract.protocols import PROTOCOLS
 from arcadia_workers.contract.protocols.document import EPSILON_GREEDY, SAMPLED
 from arcadia_workers.trainer.calibration import calibrating
@@ -47,7 +47,6 @@ def test_intervals_are_clustered_by_episode() -> None:
     found = calibrating.errors(judged)
     for value, interval in (
         (found.bias, found.bias_interval),
-        (found.rmse, found.rmse_interval),
         (found.correlation, found.correlation_interval),
         (found.skill, found.skill_interval),
     ):
@@ -55,13 +54,21 @@ def test_intervals_are_clustered_by_episode() -> None:
         assert interval is not None
         assert interval[0] < value < interval[1]
     alone = calibrating.errors(moments(0.5, 0.1, 80))
-    assert (alone.bias_interval, alone.rmse_interval, alone.skill_interval) == (None, None, None)
+    assert (alone.bias_interval, alone.skill_interval) == (None, None)
 
 
-def test_an_error_below_its_noise_has_no_interval() -> None:
-    exact = [each.model_copy(update={"episode": each.decision % 4}) for each in moments(0.0, 0.0, 40)]
-    found = calibrating.errors([each.model_copy(update={"standard_error": 1.0}) for each in exact])
-    assert (found.rmse, found.rmse_interval) == (0, None)
+def test_an_error_below_its_noise_is_the_bias() -> None:
+    exact = [each.model_copy(update={"standard_error": 1.0}) for each in moments(0.0, 0.0, 40)]
+    assert calibrating.errors(exact).rmse == pytest.approx(0, abs=1e-12)
+    shifted = [each.model_copy(update={"value": each.value + 0.25}) for each in exact]
+    found = calibrating.errors(shifted)
+    assert found.rmse == pytest.approx(found.bias) == pytest.approx(0.25)
+
+
+def test_errors_of_earlier_versions_are_read() -> None:
+    stored = calibrating.errors(moments(0.5, 0.1, 80)).model_dump() | {"bias": -0.4, "rmse": 0.3}
+    found = CalibrationErrors.model_validate(stored | {"rmse_interval": (0.2, 0.35)})
+    assert (found.bias, found.rmse) == (-0.4, 0.4)
 
 
 def test_the_skill_is_0_for_a_constant_and_1_for_right_values() -> None:

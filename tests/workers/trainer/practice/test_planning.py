@@ -43,36 +43,42 @@ def decisions(chosen: Sequence[tuple[Traced, Sequence[ReviewedDecision]]]) -> li
 
 def test_every_other_episode_with_mistakes_is_practiced() -> None:
     episodes = [traced(0, 5, 9), traced(1), traced(2, 3), traced(3, 100, 110, 400), traced(4, 8)]
-    practiced, held_out = split(episodes)
+    practiced, held_out = split(episodes, 3)
     assert decisions(practiced) == [(0, [5, 9]), (3, [100, 110, 400])]
     assert decisions(held_out) == [(2, [3]), (4, [8])]
 
 
 def test_only_the_first_mistake_of_a_group_is_measured() -> None:
-    practiced, held_out = split([traced(0, 5), traced(1, 100, 100 + APART - 1, 100 + 2 * APART - 2, 100 + 3 * APART)])
+    practiced, held_out = split(
+        [traced(0, 5), traced(1, 100, 100 + APART - 1, 100 + 2 * APART - 2, 100 + 3 * APART)], 3
+    )
     assert decisions(practiced) == [(0, [5])]
     assert decisions(held_out) == [(1, [100, 100 + 3 * APART])]
 
 
-def test_a_single_episode_is_split_by_groups() -> None:
-    practiced, held_out = split([traced(0, 10, 20, 200, 210, 400, 600)])
-    assert decisions(practiced) == [(0, [10, 20, 400])]
-    assert decisions(held_out) == [(0, [200, 600])]
-
-
 def test_an_episode_that_repeats_another_one_counts_once() -> None:
-    practiced, held_out = split([traced(0, 5, play=b"same"), traced(1, 5, play=b"same"), traced(2, 7)])
+    practiced, held_out = split([traced(0, 5, play=b"same"), traced(1, 5, play=b"same"), traced(2, 7)], 3)
     assert decisions(practiced) == [(0, [5])]
     assert decisions(held_out) == [(2, [7])]
 
 
+FEW = [traced(0, 5), traced(1, *range(100, 700, 100))]
+
+
 @pytest.mark.parametrize(
-    ("episodes", "message"),
+    ("episodes", "pairs", "message"),
     [
-        ([traced(0), traced(1)], "the reviews show no mistake"),
-        ([traced(0, 10, 20)], "are all close together"),
+        ([traced(0), traced(1)], 3, "the reviews show no mistake"),
+        # Practice from 190 could play on to 265, so no episode has both practiced and kept mistakes.
+        ([traced(0, 200, 265, 400, 600)], 3, "in a single episode"),
+        (FEW, 1, "6 mistakes would be kept to measure, and one pair needs at least 7"),
     ],
 )
-def test_too_few_mistakes_are_an_error(episodes: list[Traced], message: str) -> None:
+def test_too_few_mistakes_are_an_error(episodes: list[Traced], pairs: int, message: str) -> None:
     with pytest.raises(NothingToPracticeError, match=message):
-        split(episodes)
+        split(episodes, pairs)
+
+
+def test_three_pairs_or_seven_kept_mistakes_are_enough() -> None:
+    assert decisions(split(FEW, 3)[1]) == [(1, [*range(100, 700, 100)])]
+    assert decisions(split([traced(0, 5), traced(1, *range(100, 800, 100))], 1)[1]) == [(1, [*range(100, 800, 100)])]

@@ -13,7 +13,7 @@ import pytest
 import torch
 from pydantic import ValidationError
 
-from arcadia_workers.contract import events, layout
+from arcadia_workers.contract import events, layout, practice
 from arcadia_workers.contract.config import A3cConfig, RunConfig, config_adapter
 from arcadia_workers.contract.practice import PracticeDocument, PracticeOptions
 from arcadia_workers.contract.protocols.document import EPSILON_GREEDY, GREEDY, SAMPLED, PlayedEpisode
@@ -102,7 +102,9 @@ def test_practice_repairs_a_weakness(
     monkeypatch.setattr(measuring, "play_on", None)
     assert printed([*arguments, "--evaluations", "60"], capsys) == found
     assert main([*arguments, "--evaluations", "60"]) == 0
-    assert "did these mistakes become rarer?  improved" in capsys.readouterr().out
+    shown = capsys.readouterr()
+    assert "did these mistakes become rarer?  improved, for this pair of agents" in shown.out
+    assert "The smallest mean rise of the outcome at the kept mistakes that can be shown is 0." in shown.err
 
 
 @pytest.mark.usefixtures("in_process")
@@ -126,8 +128,9 @@ def test_pairs_are_the_unit_if_there_are_several(tmp_path: Path, capsys: pytest.
 
 @pytest.mark.nightly
 def test_the_arms_train_in_processes_and_continue_after_a_stop(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(practice, "MIN_MOMENTS", 1)
     arguments = written(tmp_path, [0, 1, 2], 0)
     arguments += ["--episodes", "4", "--decisions", "5", "--evaluations", "4"]
     # The reviews are made here, and the first arm is stopped while it trains.
@@ -181,7 +184,7 @@ def test_wrong_options_are_refused(
 
 @pytest.mark.usefixtures("in_process")
 def test_a_folder_belongs_to_one_practice(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    arguments = [*written(tmp_path, [0], 4), "--steps", "200", "--evaluations", "2"]
+    arguments = [*written(tmp_path, [0], 14), "--steps", "200", "--evaluations", "2"]
     assert main(arguments) == 0
     assert main([*arguments, "--before", "1"]) == 2
     assert "holds the practice of another agent or with other options" in capsys.readouterr().err
@@ -197,6 +200,12 @@ def test_reviews_of_another_agent_are_refused(tmp_path: Path, capsys: pytest.Cap
     made_checkpoint.write(tmp_path / "other", weak_agent.CONFIG, step=weak_agent.STEP)
     assert main([*arguments, "--run-dir", str(tmp_path / "other")]) == 2
     assert "review it again on this machine" in capsys.readouterr().err
+
+
+def test_too_few_mistakes_are_refused_before_training(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(written(tmp_path, [0], 4)) == 1
+    assert "2 mistakes would be kept to measure, and one pair needs at least 7" in capsys.readouterr().err
+    assert not (tmp_path / "out").exists()
 
 
 def test_reviews_without_mistakes_are_not_practiced(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -272,7 +281,7 @@ def test_killed_attempts_count_as_training(tmp_path: Path) -> None:
 @pytest.mark.nightly
 @pytest.mark.skipif(sys.platform != "linux", reason="other systems have no /proc")
 def test_killing_the_command_ends_its_trainer(tmp_path: Path) -> None:
-    arguments = written(tmp_path, [0], 4)
+    arguments = written(tmp_path, [0], 14)
     arguments[arguments.index("--steps") + 1] = "100000000"
     command = [sys.executable, "-m", "arcadia_workers.trainer.job", "practice", *arguments]
     practicing_now = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)

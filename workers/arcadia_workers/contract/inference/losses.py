@@ -88,6 +88,20 @@ def cautious_interval(values: Sequence[float], largest: float) -> tuple[float, f
     return max(mean - half, -largest), min(mean + half, largest)
 
 
+def smallest_shown(count: int, largest: float) -> float | None:
+    """Return the smallest mean that a cautious interval of so many values can show to be above 0, or None.
+
+    That is the mean of equal values. Different ones have a wider interval.
+    """
+    # The values d have the mean n·d/(n + 4) after the padding, and the variance (4·n·d²/(n + 4) + 4·largest²)/(n + 3).
+    padded, quantile = count + 2 * ADDED, student_quantile(HIGH, count + 2 * ADDED - 1)
+    margin = count**2 * (padded - 1) - 2 * ADDED * count * quantile**2
+    if margin <= 0:
+        return None
+    smallest = largest * quantile * math.sqrt(2 * ADDED * padded / margin)
+    return smallest if smallest < largest else None
+
+
 def select_losses(evidence: Sequence[float]) -> list[int]:
     """Return the indices of shown losses, of which at most 5 % are false on average.
 

@@ -42,7 +42,7 @@ def _errors(document: CalibrationDocument) -> list[str]:
 
     return [
         f"bias         {with_interval(document.bias, document.bias_interval)}",
-        f"rmse         {with_interval(document.rmse, document.rmse_interval)}",
+        f"rmse         {with_interval(document.rmse, None)}",
         f"correlation  {described(document.correlation, document.correlation_interval)}",
         f"skill        {described(document.skill, document.skill_interval)}",
         f"regret       {_regret(document.regret)}",

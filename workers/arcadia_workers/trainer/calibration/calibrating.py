@@ -154,15 +154,13 @@ def errors(judged: Sequence[JudgedMoment]) -> CalibrationErrors:
     def around(statistic: Callable[[Sequence[JudgedMoment]], float | None], least: float, most: float) -> Statistic:
         return _with_interval(statistic, judged, episodes, least, most)
 
-    squared, squared_interval = around(squared_error, 0.0, math.inf)
     related, related_interval = around(correlation, -1.0, 1.0)
     skilled, skilled_interval = around(skill, -math.inf, 1.0)
     return CalibrationErrors(
         bias=float(np.mean(biases)),
         bias_interval=error and error.interval,
         bootstrap_weight=float(np.mean([moment.bootstrap_weight for moment in judged])),
-        rmse=math.sqrt(max(0.0, squared or 0.0)),
-        rmse_interval=squared_interval and (math.sqrt(squared_interval[0]), math.sqrt(squared_interval[1])),
+        rmse=math.sqrt(squared_error(judged)),
         correlation=related,
         correlation_interval=related_interval,
         skill=skilled,
@@ -192,11 +190,14 @@ def _with_interval(
 
 
 def squared_error(judged: Sequence[JudgedMoment]) -> float:
-    """Return the mean square error of the values.
+    """Return the mean square error of the values: the squared bias, and the variance of the errors around it.
 
-    The squared error against a mean of few futures contains the variance of that mean, which is subtracted.
+    The variance of errors against means of few futures contains the variance of these means, which is subtracted. The
+    rest is never below zero, so the error is never smaller than the bias.
     """
-    return float(np.mean([(moment.value - moment.mean) ** 2 - moment.standard_error**2 for moment in judged]))
+    differences = np.array([moment.value - moment.mean for moment in judged])
+    noise = np.mean([moment.standard_error**2 for moment in judged])
+    return float(differences.mean() ** 2 + max(0.0, differences.var() - noise * (1 - 1 / len(judged))))
 
 
 def correlation(judged: Sequence[JudgedMoment]) -> float | None:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from arcadia_workers.contract.games import ENVIRONMENTS
-from arcadia_workers.contract.practice import Difference, PracticeDocument, PracticeOptions
+from arcadia_workers.contract.practice import Difference, PracticeDocument, PracticeOptions, describe_verdict
 from arcadia_workers.contract.review import ReviewOptions
 
 
@@ -58,8 +58,8 @@ def table(document: PracticeDocument) -> str:
         ),
         _row("score", None, document, "score", document.score),
         "",
-        f"did these mistakes become rarer?  {document.mistakes.verdict}",
-        f"did the score rise?               {document.score.verdict}",
+        f"did these mistakes become rarer?  {describe_verdict(document.mistakes)}",
+        f"did the score rise?               {describe_verdict(document.score)}",
         "",
         *_scope(document),
     ]

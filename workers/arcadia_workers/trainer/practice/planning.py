@@ -1,6 +1,6 @@
 """The plan of a practice: which mistakes are practiced, and which are kept to measure what practice changes.
 
-The mistakes are split before practice, by episode. Those of a single episode are split by group.
+The mistakes are split before practice, by episode.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -124,14 +124,14 @@ Chosen = list[tuple[Traced, list[ReviewedDecision]]]
 """Some mistakes of some episodes."""
 
 
-def split(episodes: Sequence[Traced]) -> tuple[Chosen, Chosen]:
+def split(episodes: Sequence[Traced], pairs: int) -> tuple[Chosen, Chosen]:
     """Return the mistakes to practice, and those to keep from it. An episode that repeats another one counts once."""
     distinct: dict[bytes, Traced] = {}
     for each in episodes:
         distinct.setdefault(each.play, each)
     traced = [*distinct.values()]
     try:
-        practiced, held_out = contract.split([each.mistakes for each in traced])
+        practiced, held_out = contract.split([each.mistakes for each in traced], pairs)
     except contract.TooFewMistakesError as error:
         raise NothingToPracticeError(str(error)) from error
     return [(traced[at], mistakes) for at, mistakes in practiced], [(traced[at], mistakes) for at, mistakes in held_out]
@@ -139,7 +139,7 @@ def split(episodes: Sequence[Traced]) -> tuple[Chosen, Chosen]:
 
 def make_plan(player: Player, options: PracticeOptions, episodes: Sequence[Traced]) -> PracticePlan:
     """Split the mistakes, and decide everything else that practice needs."""
-    practiced, held_out = split(episodes)
+    practiced, held_out = split(episodes, options.pairs)
     trained = player.checkpoint.file.step
     practice = PracticeConfig(
         share=options.share,

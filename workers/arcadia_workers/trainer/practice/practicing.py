@@ -19,6 +19,7 @@ from arcadia_workers.contract.practice import (
     PracticeDocument,
     PracticePlan,
     TrainedArm,
+    smallest_improvement,
 )
 from arcadia_workers.contract.review import ReviewDocument
 from arcadia_workers.trainer.errors import TrainerError
@@ -72,6 +73,8 @@ def practice(request: PracticeRequest, stop: Stop, show: Show) -> PracticeDocume
         f"{len(arms)} arms of {plan.steps:,} steps, then {FUTURES} futures at each kept mistake by {len(arms) + 1} "
         f"agents, and {plan.options.evaluations} evaluation episodes per arm"
     )
+    if smallest := smallest_improvement([each.scale for each in plan.held_out], plan.options.pairs):
+        show(f"The smallest mean rise of the outcome at the kept mistakes that can be shown is {smallest:.2f}")
     trained: list[TrainedArm] = []
     for number, (name, pair) in enumerate(arms):
 

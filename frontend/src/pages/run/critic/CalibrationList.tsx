@@ -104,7 +104,7 @@ function CalibrationRow({ run, calibration }: { run: Run; calibration: Calibrati
         <Measured value={errors?.bias} interval={errors?.bias_interval} />
       </Table.Td>
       <Table.Td ta="right" visibleFrom="sm">
-        <Measured value={errors?.rmse} interval={errors?.rmse_interval} />
+        <Measured value={errors?.rmse} interval={null} />
       </Table.Td>
       <Table.Td ta="right" visibleFrom="sm">
         <Measured value={errors?.correlation} interval={errors?.correlation_interval} />

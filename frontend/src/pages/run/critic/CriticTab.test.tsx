@@ -44,7 +44,7 @@ describe("the list of calibrations", () => {
     });
     const [newest, waiting] = (await screen.findAllByRole("row")).slice(1).map((row) => within(row));
     expect(newest?.getByRole("link", { name: "250 k steps" }).getAttribute("href")).toBe("/runs/1/critic/2");
-    for (const words of ["0.21", "0.10 to 0.32", "0.40", "0.83", "0.020 to 0.080", "Done"])
+    for (const words of ["0.21", "0.10 to 0.32", "0.4", "0.83", "0.020 to 0.080", "Done"])
       expect(newest?.getByText(words)).toBeTruthy();
     expect(waiting?.getByText("Waiting")).toBeTruthy();
     expect(screen.getByText("A worker is about to take it.")).toBeTruthy();
@@ -92,7 +92,7 @@ describe("the page of a calibration", () => {
     for (const words of [
       "The critic is 0.21 too high on average (95 % 0.10 to 0.32).",
       "If all values are wrong by the same amount, it is 0.24.",
-      "A single value is off by 0.40 (RMSE, 95 % 0.30 to 0.50).",
+      "A single value is off by 0.4 (RMSE).",
       "The correlation of values and returns is 0.83 (95 % 0.70 to 0.95).",
       "Skill against always predicting the mean return: 0.60 (95 % 0.40 to 0.80)",
       "The chosen action loses 0.020 to 0.080 on average against the best (95 %).",

@@ -42,18 +42,17 @@ export function describeOwnValues({ bias, bootstrap_weight: weight = 0 }: Calibr
 
 const SMALL_WEIGHT = 0.05;
 
-/** Return how well values follow returns: "A single value is off by 0.4 (RMSE, 95 % 0.3 to 0.5)…" */
+/** Return how well values follow returns: "A single value is off by 0.4 (RMSE)…" */
 export function describeErrors(errors: CalibrationErrors): string {
-  const { rmse, correlation, rmse_interval, correlation_interval = null } = errors;
+  const { bias, rmse, correlation, correlation_interval = null } = errors;
   const { skill = null, skill_interval = null } = errors;
-  const size = rmse_interval ? `RMSE, 95 % ${formatInterval(rmse_interval)}` : "RMSE";
   const relation =
     correlation === null
       ? "There is no correlation, because the values or the returns are all equal."
       : `The correlation of values and returns is ${formatMeasure(correlation, correlation_interval)}${within(correlation_interval)}.`;
-  if (rmse === 0 && rmse_interval === null)
-    return `The error of a single value is smaller than the noise of the futures. More futures can measure it. ${relation}${describeSkill(skill, skill_interval)}`;
-  return `A single value is off by ${formatMeasure(rmse, rmse_interval ?? null)} (${size}). ${relation}${describeSkill(skill, skill_interval)}`;
+  if (Number(rmse) <= Math.abs(Number(bias)))
+    return `The errors of single values differ by less than the noise of the futures. More futures can measure that. ${relation}${describeSkill(skill, skill_interval)}`;
+  return `A single value is off by ${score(rmse)} (RMSE). ${relation}${describeSkill(skill, skill_interval)}`;
 }
 
 function describeSkill(skill: number | null, interval: Interval | null): string {

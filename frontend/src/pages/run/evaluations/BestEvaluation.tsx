@@ -19,7 +19,7 @@ export function BestEvaluation({ run }: { run: Run }) {
           component={Link}
           to={`/runs/${run.id}/evaluations/${best.id}`}
           inherit
-          title={`${formatMean(best)}, standard error of the mean`}
+          title={formatMean(best)}
         >
           {score(best.mean)}
         </Anchor>

@@ -5,7 +5,7 @@ import { Link } from "react-router";
 import { evaluationsQuery } from "@/api/evaluations";
 import type { Evaluation, Run } from "@/api/types";
 import { DownloadCsv } from "@/ui/DownloadCsv";
-import { exact, formatInterval, humanPercent, plural, short } from "@/ui/format";
+import { exact, formatInterval, humanPercent, plural, score, short } from "@/ui/format";
 import { JobState } from "@/ui/JobState";
 import { JobList, JobRow, RequestedCell, SupersededBadge } from "../JobList";
 import jobClasses from "../jobs.module.css";
@@ -13,14 +13,14 @@ import runClasses from "../run.module.css";
 import { EvaluateModal } from "./EvaluateModal";
 import { EvaluationActions } from "./EvaluationActions";
 import { EvaluationsChart } from "./EvaluationsChart";
-import { describePlayed, formatActing, formatMean } from "./words";
+import { describePlayed, formatActing } from "./words";
 
 const COLUMNS = [
   { name: "Checkpoint" },
   { name: "Protocol", wide: true },
   {
     name: "Score",
-    hint: "Mean ± standard error of the mean, and the 95 % interval of the mean",
+    hint: "Mean, and its 95 % interval",
     right: true,
   },
   { name: "Human-normalized", hint: "0 % is random play, 100 % is a human", right: true, wide: true },
@@ -124,7 +124,7 @@ function EvaluationRow({ run, evaluation, best }: RowProps) {
         </Text>
       </Table.Td>
       <Table.Td ta="right">
-        {evaluation.mean === null ? "–" : <span className={jobClasses.mean}>{formatMean(evaluation)}</span>}
+        {evaluation.mean === null ? "–" : <span className={jobClasses.mean}>{score(evaluation.mean)}</span>}
         {evaluation.interval && (
           <Text size="xs" c="dimmed" title="95 % interval of the mean">
             {formatInterval(evaluation.interval)}

@@ -1,7 +1,7 @@
 /** Texts that describe evaluations. */
 
 import type { Acting, Evaluation } from "@/api/types";
-import { plural, score } from "@/ui/format";
+import { formatInterval, plural, score } from "@/ui/format";
 
 /** Return the name of a way of acting: "sampled", "ε-greedy (0.05)". */
 export function formatActing({ name, epsilon }: Acting): string {
@@ -27,7 +27,7 @@ export function describePlayed({
   return protocol === "episodes" ? played : `${protocol}, ${played}`;
 }
 
-/** Format the mean and its standard error: "19.8 ± 0.6". */
-export function formatMean({ mean, standard_error }: Pick<Evaluation, "mean" | "standard_error">): string {
-  return standard_error === null ? score(mean) : `${score(mean)} ± ${score(standard_error)}`;
+/** Format the mean and its interval: "19.8 (95 % 19.3 to 20.3)". */
+export function formatMean({ mean, interval }: Pick<Evaluation, "mean" | "interval">): string {
+  return interval === null ? score(mean) : `${score(mean)} (95 % ${formatInterval(interval)})`;
 }
