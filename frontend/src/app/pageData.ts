@@ -6,6 +6,7 @@ import { figureKindsQuery } from "@/api/figures";
 import { metricCatalogQuery } from "@/api/metrics";
 import { runPageQuery, runQuery, runSettingsQuery } from "@/api/runs";
 import { sessionQuery } from "@/api/session";
+import { workersQuery } from "@/api/workers";
 import { curvesQuery } from "@/charts/curvesQuery";
 import { readView, readZoom } from "@/charts/curveView";
 import { chartOf } from "@/charts/metrics";
@@ -38,6 +39,8 @@ export function prefetchPage(
 function prefetchRunList(client: QueryClient, search: URLSearchParams) {
   const view = parseView(search);
   const project = projectOfRunList(search);
+  // The list waits for the notices.
+  void client.prefetchQuery(workersQuery);
   if (view.by.length > 0) return;
   void client.prefetchQuery(runPageQuery(toListQuery(view, project, NO_VALUES), 0));
   // The columns of settings depend on it.
