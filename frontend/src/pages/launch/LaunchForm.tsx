@@ -324,7 +324,7 @@ function addressOf(study: Study, isStudy: boolean): string {
   if (isStudy || study.verdict !== null) return `/studies/${study.id}`;
   const ids = study.table.flatMap(({ runs }) => runs.map(({ run_id }) => run_id));
   return ids.length <= MAX_RUNS && ids.every((id) => id !== null)
-    ? `/compare?runs=${ids.join(",")}`
+    ? `/compare?runs=${ids.join(",")}&study=${study.id}`
     : `/studies/${study.id}`;
 }
 

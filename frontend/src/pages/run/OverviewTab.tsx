@@ -47,7 +47,7 @@ export function OverviewTab({ run }: { run: Run }) {
     useQuery(checkpointsQuery(run.id)),
     useQuery(environmentsQuery),
   ];
-  if (needed.some(({ isPending }) => isPending))
+  if (needed.some(({ isLoading }) => isLoading))
     return (
       <Text c="dimmed" role="status">
         Loading the overview…
