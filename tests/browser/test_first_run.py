@@ -34,7 +34,7 @@ def test_a_start_is_shown_and_leads_to_the_run_without_a_table(page: Page) -> No
     other.goto("/")
     expect(other.get_by_role("heading", name="Start your first run")).to_be_visible()
     held: list[Route] = []
-    page.route("**/api/v1/runs", held.append)
+    page.route("**/api/v1/runs", lambda route: held.append(route))
     start = page.get_by_role("button", name=re.compile("^Start this run")).first
     start.click()
     expect(start).to_have_attribute("data-loading", "true")

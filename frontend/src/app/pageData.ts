@@ -2,6 +2,7 @@
 
 import type { QueryClient } from "@tanstack/react-query";
 import { comparisonQuery } from "@/api/comparisons";
+import { environmentsQuery } from "@/api/configuration";
 import { figureKindsQuery } from "@/api/figures";
 import { metricCatalogQuery } from "@/api/metrics";
 import { runPageQuery, runQuery, runSettingsQuery } from "@/api/runs";
@@ -26,7 +27,10 @@ export function prefetchPage(
   // Titles and zooms of charts depend on it.
   void client.prefetchQuery(figureKindsQuery);
   const run = RUN.exec(pathname)?.[1];
-  if (run !== undefined) void client.prefetchQuery(runQuery(Number(run)));
+  if (run !== undefined) {
+    void client.prefetchQuery(runQuery(Number(run)));
+    void client.prefetchQuery(environmentsQuery);
+  }
   if (pathname === "/") prefetchRunList(client, new URLSearchParams(search));
   const isComparison = pathname === "/compare";
   if (isComparison) prefetchComparison(client, new URLSearchParams(search));

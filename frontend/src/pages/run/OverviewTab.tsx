@@ -2,7 +2,6 @@ import { Anchor, Stack, Text, Title } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "react-router";
 import { checkpointsQuery } from "@/api/checkpoints";
-import { environmentsQuery } from "@/api/configuration";
 import { diagnosisQuery } from "@/api/diagnosis";
 import { metricNamesQuery } from "@/api/metrics";
 import { replaysQuery } from "@/api/replays";
@@ -45,7 +44,6 @@ export function OverviewTab({ run }: { run: Run }) {
     useQuery(diagnosisQuery(run.id)),
     useQuery(replaysQuery(run.id)),
     useQuery(checkpointsQuery(run.id)),
-    useQuery(environmentsQuery),
   ];
   if (needed.some(({ isLoading }) => isLoading))
     return (
