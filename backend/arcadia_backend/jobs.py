@@ -1,7 +1,7 @@
 """Jobs: short tasks that a worker does beside its training, such as the evaluation of a checkpoint."""
 
 import json
-from collections.abc import Callable, Container, Iterable
+from collections.abc import Callable, Container, Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any, Literal, TypeVar
@@ -28,23 +28,33 @@ from arcadia_backend.web.lookup import (
     job_in_progress,
     wait_while,
 )
-from arcadia_backend.workers import connected_workers, count_free_job_slots, missing_reason
+from arcadia_backend.workers import connected_workers, free_job_slots, missing_reason, running_jobs
 from arcadia_workers.contract import events as ev
 from arcadia_workers.contract.plugins.loading import needed_plugins
 from arcadia_workers.contract.values import MAX_ID
-from arcadia_workers.contract.worker_api import JobKind, JobState
+from arcadia_workers.contract.worker_api import INTERACTIVE_JOBS, JobKind, JobState
 
 # A free worker that has not claimed a job after this time is probably slowed down by other work.
 EXPECTED_CLAIM_TIME = timedelta(seconds=15)
 LIVE_GAMES: tuple[JobKind, ...] = ("live", "play")
-# A person waits for live games, futures and start points, so they go first. Calibrations, reviews and practices take
-# minutes, so they go last.
+# Calibrations, reviews and practices take minutes, so they go last.
 _PRIORITY = case(
-    (Job.kind.in_([*LIVE_GAMES, "futures", "start_points"]), 0),
+    (Job.kind.in_(INTERACTIVE_JOBS), 0),
     (Job.kind.in_(["calibration", "review", "practice"]), 2),
     else_=1,
 )
 ORDER = (_PRIORITY, Job.created_at, Job.id)
+# The kinds of jobs in sentences, where they differ from "a" and the kind.
+_NAMES: dict[JobKind, str] = {
+    "evaluation": "an evaluation",
+    "saliency": "saliency",
+    "futures": "futures",
+    "live": "a live game",
+    "play": "a game",
+    "film": "the video of a game",
+    "start_points": "start points",
+}
+MAX_NAMED_JOBS = 3
 
 
 Row = TypeVar("Row", bound=JobResult)
@@ -67,30 +77,45 @@ class JobFields(BaseModel):
 
 @dataclass(frozen=True)
 class JobQueue:
-    """The ids of the waiting jobs in order, the number of free job slots, and the workers that take jobs.
+    """The waiting jobs in order, the running jobs with their workers, and the workers that take jobs."""
 
-    The number is None if no worker takes jobs.
-    """
-
-    free_slots: int | None
-    waiting: tuple[int, ...]
-    workers: tuple[Worker, ...] = ()
+    waiting: Sequence[tuple[int, JobKind]]
+    running: Sequence[tuple[str, JobKind]]
+    workers: Sequence[Worker]
 
     def wait_reason(self, job: Job) -> str:
         """Return a sentence that says what a job waits for."""
-        if self.free_slots is None:
+        if not self.workers:
             return "No worker that takes jobs is connected: start one with `arcadia worker --jobs 1`."
         if missing := missing_reason(self.workers, job.needed_plugins, "worker that takes jobs"):
             return missing
-        ahead = self.waiting.index(job.id) if job.id in self.waiting else 0
-        if ahead < self.free_slots and utc_now() - job.created_at < EXPECTED_CLAIM_TIME:
+        free = sum(free_job_slots(worker, self.running, job.kind) for worker in self.workers)
+        rivals = [number for number, kind in self.waiting if _may_take_slot_of(kind, job.kind)]
+        ahead = rivals.index(job.id) if job.id in rivals else 0
+        if ahead < free and utc_now() - job.created_at < EXPECTED_CLAIM_TIME:
             return "A worker is about to take it."
-        if ahead < self.free_slots:
+        if ahead < free:
             return "Next in the queue. A free worker has not taken it yet. A busy host may need minutes."
+        reason = self._blocking_reason(job)
         if not ahead:
-            return "All workers are busy with other jobs. It starts when one of them is done."
+            return reason
         others = "1 other job is" if ahead == 1 else f"{ahead} other jobs are"
-        return f"All workers are busy with other jobs, and {others} ahead of it in the queue."
+        return f"{reason} {others} ahead of it in the queue.".lstrip()
+
+    def _blocking_reason(self, job: Job) -> str:
+        """Return a sentence that names the running jobs for whose slots a job waits, or "" if none runs."""
+        takers = {worker.name for worker in self.workers}
+        running = [(worker, kind) for worker, kind in self.running if worker in takers]
+        blocking = [each for each in running if _may_take_slot_of(each[1], job.kind)] or running
+        if len(blocking) > MAX_NAMED_JOBS:
+            return f"Waits for one of {len(blocking)} running jobs to end."
+        named = [f"{_NAMES.get(kind, f'a {kind}')} on worker {worker}" for worker, kind in blocking]
+        return f"Waits for {' or '.join(named)}." if named else ""
+
+
+def _may_take_slot_of(kind: JobKind, other: JobKind) -> bool:
+    """Return True if a job of a kind may use the slot that another kind waits for."""
+    return other in INTERACTIVE_JOBS or kind not in INTERACTIVE_JOBS
 
 
 def read_queue(session: Session, jobs: Iterable[Job]) -> JobQueue | None:
@@ -98,10 +123,9 @@ def read_queue(session: Session, jobs: Iterable[Job]) -> JobQueue | None:
     if not any(job.state == "queued" for job in jobs):
         return None
     with backend_rights(session):
-        waiting = session.scalars(select(Job.id).where(Job.state == "queued").order_by(*ORDER)).all()
-        workers = connected_workers(session, utc_now())
-        takers = tuple(worker for worker in workers if worker.job_slots)
-        return JobQueue(count_free_job_slots(session, takers), tuple(waiting), takers)
+        rows = session.execute(select(Job.id, Job.kind).where(Job.state == "queued").order_by(*ORDER))
+        takers = [worker for worker in connected_workers(session, utc_now()) if worker.job_slots]
+        return JobQueue([(number, kind) for number, kind in rows], running_jobs(session), takers)
 
 
 class CheckpointJobFields(JobFields):

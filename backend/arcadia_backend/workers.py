@@ -5,7 +5,7 @@ from datetime import datetime, timedelta
 from typing import Literal
 
 from pydantic import BaseModel, Field
-from sqlalchemy import ColumnElement, func, select
+from sqlalchemy import ColumnElement, func, select, true
 from sqlalchemy.orm import Session
 
 from arcadia_backend.database import tables
@@ -13,7 +13,7 @@ from arcadia_backend.database.engine import after_commit
 from arcadia_backend.database.tables import Job, Run
 from arcadia_backend.live.notices import publish
 from arcadia_workers.contract.plugins.loading import joined
-from arcadia_workers.contract.worker_api import WORKERS, QueueName
+from arcadia_workers.contract.worker_api import INTERACTIVE_JOBS, INTERACTIVE_SLOTS, WORKERS, JobKind, QueueName
 
 
 class WorkerPlugin(BaseModel):
@@ -34,7 +34,7 @@ class Worker(BaseModel):
     executor: str = Field(description="`workers`, or the scheduler whose job it is.")
     state: Literal["idle", "busy", "gone"]
     run_id: int | None = Field(description="Null if it is idle, or trains a run to which you have no access.")
-    job_slots: int = Field(description="Number of concurrent jobs, such as evaluations, beside its training.")
+    job_slots: int = Field(description="Number of concurrent jobs beside its training and interactive jobs.")
     last_seen_at: datetime
     version: str
     is_other_build: bool = Field(description="True if it runs another build of Arcadia than the server.")
@@ -105,17 +105,30 @@ def connected_workers(session: Session, now: datetime) -> list[tables.Worker]:
     return [worker for worker in workers if is_connected(worker, now)]
 
 
-def free_job_slots(session: Session, workers: Iterable[tables.Worker]) -> dict[str, int]:
-    """Return the number of free job slots by worker name, for workers that have job slots."""
-    query = select(Job.worker, func.count()).where(Job.state == "running").group_by(Job.worker)
-    used = {row[0]: row[1] for row in session.execute(query)}
-    return {worker.name: worker.job_slots - used.get(worker.name, 0) for worker in workers if worker.job_slots}
+def running_jobs(session: Session) -> list[tuple[str, JobKind]]:
+    """Return the worker and the kind of each running job."""
+    query = select(Job.worker, Job.kind).where(Job.state == "running").order_by(Job.id)
+    return [(worker, kind) for worker, kind in session.execute(query) if worker is not None]
 
 
-def count_free_job_slots(session: Session, workers: Collection[tables.Worker]) -> int | None:
-    """Return the total number of free job slots, or None if no worker has any job slots."""
-    free = free_job_slots(session, workers)
-    return sum(max(slots, 0) for slots in free.values()) if free else None
+def free_job_slots(worker: tables.Worker, running: Iterable[tuple[str, JobKind]], kind: JobKind) -> int:
+    """Return how many jobs of a kind a worker can start now."""
+    if not worker.job_slots:
+        return 0
+    held = [each for name, each in running if name == worker.name]
+    free = worker.job_slots + INTERACTIVE_SLOTS - len(held)
+    if kind not in INTERACTIVE_JOBS:
+        free = min(free, worker.job_slots - sum(each not in INTERACTIVE_JOBS for each in held))
+    return max(free, 0)
+
+
+def fits_job_slots(session: Session, worker: str) -> ColumnElement[bool]:
+    """Return the condition for jobs for which a worker has a slot. Some slots are only for interactive jobs."""
+    row = session.get(tables.Worker, worker)
+    if row is None or not row.job_slots:  # it has not reported its slots yet
+        return true()
+    held = select(func.count()).where(Job.worker == worker, Job.state == "running", Job.kind.not_in(INTERACTIVE_JOBS))
+    return Job.kind.in_(INTERACTIVE_JOBS) if session.scalars(held).one() >= row.job_slots else true()
 
 
 def announce_worker(session: Session, worker: str) -> None:

@@ -150,4 +150,4 @@ def test_a_waiting_run_and_a_waiting_job_count_hidden_work(crossed: Lab) -> None
     waiting = read(client.get(f"{API}/runs/{own['runs']}"))["state_reason"]
     assert "Waiting for a free CPU worker." in waiting
     job = read(client.get(f"{API}/recordings/{own['recordings']}"))
-    assert "All workers are busy with other jobs" in job["reason"]
+    assert "Waits for a recording on worker w1." in job["reason"]

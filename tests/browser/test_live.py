@@ -19,14 +19,18 @@ from tests.processes import does_a_job
 pytestmark = pytest.mark.nightly
 
 
+def busy_processes(installation: Installation) -> list[psutil.Process]:
+    """Return the processes that do jobs."""
+    below = [each.process.children(recursive=True) for each in installation.workers.values()]
+    return [process for processes in below for process in processes if does_a_job(process)]
+
+
 def playing_process(installation: Installation) -> psutil.Process:
     """Return the process that plays the game."""
     found: list[psutil.Process] = []
 
     def look() -> bool:
-        workers = [each.process for each in installation.workers.values()]
-        below = [process for worker in workers for process in worker.children(recursive=True)]
-        found[:] = [process for process in below if does_a_job(process)]
+        found[:] = busy_processes(installation)
         return bool(found)
 
     installation.wait_until(look)
@@ -44,6 +48,36 @@ def wait_for_another_picture(page: Page, installation: Installation) -> None:
     for _ in range(2):
         before = shown(page)
         installation.wait_until(lambda before=before: shown(page) != before)  # type: ignore[misc]
+
+
+def test_a_live_game_starts_while_other_jobs_use_all_job_slots(page: Page, installation: Installation) -> None:
+    run = installation.launch(**SAVING)
+    installation.wait_for_checkpoint(run)
+    installation.post(f"runs/{run}/stop")
+    installation.wait_for_state(run, "stopped")
+    asked = [installation.post(f"runs/{run}/evaluations", {"episodes": 500, "seed": seed}) for seed in (1, 2, 3)]
+
+    def states() -> list[str]:
+        return [installation.read(f"evaluations/{each['id']}")["state"] for each in asked]
+
+    installation.wait_until(lambda: states() == ["running", "running", "queued"])
+    evaluating = busy_processes(installation)
+    for process in evaluating:
+        process.suspend()
+    try:
+        reason = installation.read(f"evaluations/{asked[2]['id']}")["reason"]
+        assert re.fullmatch(r"Waits for an evaluation on worker \w+ or an evaluation on worker \w+\.", reason)
+        page.goto(f"/runs/{run}/live")
+        expect(page.get_by_role("region", name="Live game").get_by_role("button", name="Pause")).to_be_enabled()
+        wait_for_another_picture(page, installation)
+        assert states() == ["running", "running", "queued"]
+    finally:
+        for process in evaluating:
+            process.resume()
+    page.goto("/")
+    for each in asked:
+        installation.http.post(f"evaluations/{each['id']}/cancel")  # refused if it has ended
+    installation.wait_until(lambda: not busy_processes(installation))
 
 
 def test_a_live_game_runs_until_the_page_is_left(page: Page, installation: Installation) -> None:

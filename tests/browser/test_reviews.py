@@ -127,8 +127,12 @@ def test_a_review_is_started_stopped_and_continued_and_a_mistake_is_opened(
 ) -> None:
     panel = open_review(page)
     with open_api(installation) as api:
+        api.beat(job_slots=1)
+        api.evaluate(1)
+        _, evaluating = claim(api, "evaluation")
         panel.get_by_role("button", name=f"Review {DECISIONS} decisions").click()
-        expect(panel.get_by_text("Waiting")).to_be_visible()
+        expect(panel.get_by_text("Waits for an evaluation on worker w1.")).to_be_visible()
+        api.release_job(*evaluating, "failed")
         _, held = claim(api, "review")
         known = found("no challenger", "testing", "waiting")
         progress = event(2, "advanced", done=2, total=4), event(3, "review", 100, document=known)

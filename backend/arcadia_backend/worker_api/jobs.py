@@ -16,7 +16,7 @@ from arcadia_backend.logs import note
 from arcadia_backend.practices import service as practices
 from arcadia_backend.web.lookup import find_job
 from arcadia_backend.worker_api.attempts import Attempts, claim_first, offer, read_installation_id
-from arcadia_backend.workers import can_be_done_by
+from arcadia_backend.workers import can_be_done_by, fits_job_slots
 from arcadia_workers.contract import events as ev
 from arcadia_workers.contract.worker_api import EventBatch, JobClaim, JobKind, Outcome, Release
 
@@ -25,7 +25,7 @@ def claim(session: Session, settings: Settings, worker: str) -> JobClaim | None:
     """Claim the first waiting job for a worker, or return None if no job waits."""
     # Clear everything of the previous attempt.
     fresh = {"state": "running", "last_seq": 0, "done": 0, "outcome": None, "message": None, "traceback": None}
-    waiting = (Job.state == "queued", can_be_done_by(session, worker, Job))
+    waiting = (Job.state == "queued", can_be_done_by(session, worker, Job), fits_job_slots(session, worker))
     job = claim_first(session, settings, Job, waiting, ORDER, worker, fresh)
     if job is None:
         return None

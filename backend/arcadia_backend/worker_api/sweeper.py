@@ -14,7 +14,7 @@ from functools import partial
 from operator import attrgetter
 from typing import Any
 
-from sqlalchemy import ColumnElement, select
+from sqlalchemy import ColumnElement, func, select
 from sqlalchemy.orm import Session
 
 from arcadia_backend.accounts import audit, device_login, sign_in, tokens
@@ -37,7 +37,7 @@ from arcadia_backend.web.idempotency import delete_expired_keys
 from arcadia_backend.web.lookup import find_job, find_run
 from arcadia_backend.worker_api import jobs, runs
 from arcadia_backend.worker_api.registry import delete_gone_workers
-from arcadia_backend.workers import connected_workers, free_job_slots
+from arcadia_backend.workers import connected_workers, free_job_slots, running_jobs
 from arcadia_workers.contract.worker_api import (
     ACTIVE,
     LOOK_FOR_JOBS_TASK,
@@ -243,9 +243,10 @@ def _rings(session: Session, now: datetime) -> list[tuple[str, str, int]]:
     waiting = {queue: _waiting_run(session, queue) for queue in {worker.queue for worker in connected}}
     idle = [worker for worker in connected if worker.run_id is None]
     rings = [(worker.name, LOOK_TASK, run) for worker in idle if (run := waiting[worker.queue]) is not None]
-    job_id = session.scalar(select(Job.id).where(Job.state == "queued").order_by(Job.created_at).limit(1))
-    if job_id is not None:
-        free = [name for name, slots in free_job_slots(session, connected).items() if slots > 0]
+    running = running_jobs(session)
+    queued = select(func.min(Job.id), Job.kind).where(Job.state == "queued").group_by(Job.kind)
+    for job_id, kind in session.execute(queued):
+        free = [worker.name for worker in connected if free_job_slots(worker, running, kind)]
         rings += [(name, LOOK_FOR_JOBS_TASK, job_id) for name in free]
     return rings
 

@@ -10,7 +10,7 @@ import { IconSearch } from "@tabler/icons-react";
 import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
 import { type KeyboardEvent, useEffect, useState } from "react";
 import { useNavigate } from "react-router";
-import { projectsQuery } from "@/api/projects";
+import { projectsQuery, useMayWrite } from "@/api/projects";
 import { runListQuery } from "@/api/runs";
 import { useChooseProject } from "@/ui/currentProject";
 import { stateName } from "@/ui/states";
@@ -24,6 +24,7 @@ const MOST_RUNS = 8;
 export function CommandPalette({ onShortcuts, onTour }: { onShortcuts: () => void; onTour: () => void }) {
   const navigate = useNavigate();
   const chooseProject = useChooseProject();
+  const mayWrite = useMayWrite();
   const [isOpen, setOpen] = useState(false);
   useEffect(() => spotlight.open(), []);
   const [typed, setTyped] = useState("");
@@ -36,7 +37,7 @@ export function CommandPalette({ onShortcuts, onTour }: { onShortcuts: () => voi
   const pages: SpotlightActionData[] = [
     ...[
       ...PAGES,
-      { to: "/launch", name: "Launch run" },
+      ...(mayWrite ? [{ to: "/launch", name: "Launch run" }] : []),
       { to: "/alerts", name: "Alerts" },
       { to: "/aliases", name: "Aliases" },
       { to: "/settings", name: "Settings" },

@@ -3,6 +3,7 @@ import { useQuery } from "@tanstack/react-query";
 import { useCallback, useState } from "react";
 import { Outlet, useLocation, useNavigate } from "react-router";
 import { LiveProvider } from "@/api/live/LiveProvider";
+import { useMayWrite } from "@/api/projects";
 import { accountQuery, sessionQuery } from "@/api/session";
 import { Connecting } from "./Connecting";
 import { Header } from "./Header";
@@ -11,7 +12,7 @@ import { UnknownProject } from "./ProjectSwitcher";
 import classes from "./Shell.module.css";
 import { UnsentActions } from "@/run-actions/UnsentActions";
 import { lazyPart } from "@/ui/lazyPart";
-import { useShortcuts, type Shortcut } from "@/ui/shortcuts";
+import { FROM_KEYBOARD, useShortcuts, type Shortcut } from "@/ui/shortcuts";
 import { TourContext } from "@/ui/tour";
 import { useScrollRestoration } from "./useScrollRestoration";
 
@@ -31,7 +32,11 @@ const TABLE_KEYS = [
   { keys: "x", does: "Run table: select run" },
   { keys: "Enter", does: "Run table: open run" },
   { keys: "F2", does: "Run table: edit name, tags and notes" },
+  { keys: "b", does: "Run table: actions for the selected runs" },
 ];
+
+/** Keys that the launch form handles. */
+const FORM_KEYS = [{ keys: "Ctrl Enter", does: "Launch form: launch run" }];
 
 /** Keys that replays handle. */
 const REPLAY_KEYS = [
@@ -81,7 +86,7 @@ function Frame({ canSignOut }: { canSignOut: boolean }) {
       {tourStop > 0 && <Tour number={tourStop} onChange={setTourStop} />}
       <ShortcutSheet
         opened={sheetOpened}
-        shortcuts={[...shortcuts, PALETTE_KEYS, ...TABLE_KEYS, ...REPLAY_KEYS]}
+        shortcuts={[...shortcuts, PALETTE_KEYS, ...FORM_KEYS, ...TABLE_KEYS, ...REPLAY_KEYS]}
         onClose={() => setSheetOpened(false)}
       />
     </>
@@ -104,14 +109,16 @@ function Pages({ hasAccounts }: { hasAccounts: boolean }) {
 
 function usePageShortcuts(openSheet: () => void): Shortcut[] {
   const navigate = useNavigate();
+  const mayWrite = useMayWrite();
   const go = (to: string) => () => void navigate(to);
+  const launch = () => void navigate("/launch", { state: FROM_KEYBOARD });
   return [
     { keys: "g r", does: "Go to runs", run: go("/") },
     { keys: "g c", does: "Compare runs", run: go("/compare") },
     { keys: "g g", does: "Go to games", run: go("/games") },
     { keys: "g a", does: "Go to alerts", run: go("/alerts") },
     { keys: "g w", does: "Go to workers", run: go("/workers") },
-    { keys: "n", does: "Launch a run", run: go("/launch") },
+    ...(mayWrite ? [{ keys: "n", does: "Launch a run", run: launch }] : []),
     { keys: "/", does: "Search", run: () => focusSearch(go("/")) },
     { keys: "?", does: "Show shortcuts", run: openSheet },
   ];

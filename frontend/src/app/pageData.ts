@@ -2,10 +2,12 @@
 
 import type { QueryClient } from "@tanstack/react-query";
 import { comparisonQuery } from "@/api/comparisons";
+import { environmentsQuery } from "@/api/configuration";
 import { figureKindsQuery } from "@/api/figures";
 import { metricCatalogQuery } from "@/api/metrics";
 import { runPageQuery, runQuery, runSettingsQuery } from "@/api/runs";
 import { sessionQuery } from "@/api/session";
+import { workersQuery } from "@/api/workers";
 import { curvesQuery } from "@/charts/curvesQuery";
 import { readView, readZoom } from "@/charts/curveView";
 import { chartOf } from "@/charts/metrics";
@@ -25,7 +27,10 @@ export function prefetchPage(
   // Titles and zooms of charts depend on it.
   void client.prefetchQuery(figureKindsQuery);
   const run = RUN.exec(pathname)?.[1];
-  if (run !== undefined) void client.prefetchQuery(runQuery(Number(run)));
+  if (run !== undefined) {
+    void client.prefetchQuery(runQuery(Number(run)));
+    void client.prefetchQuery(environmentsQuery);
+  }
   if (pathname === "/") prefetchRunList(client, new URLSearchParams(search));
   const isComparison = pathname === "/compare";
   if (isComparison) prefetchComparison(client, new URLSearchParams(search));
@@ -38,6 +43,8 @@ export function prefetchPage(
 function prefetchRunList(client: QueryClient, search: URLSearchParams) {
   const view = parseView(search);
   const project = projectOfRunList(search);
+  // The list waits for the notices.
+  void client.prefetchQuery(workersQuery);
   if (view.by.length > 0) return;
   void client.prefetchQuery(runPageQuery(toListQuery(view, project, NO_VALUES), 0));
   // The columns of settings depend on it.

@@ -6,6 +6,7 @@ import { firstOf, readAllSeries, type Series } from "./series";
 import { type FormField, type Variant, variantFor } from "./schema";
 import { keyOf, type Reference, type StartingPoint } from "./reference";
 import { placeErrors } from "./serverErrors";
+import { afterPress } from "@/ui/afterPress";
 
 export interface ConfigDraft {
   fields: FormField[];
@@ -127,7 +128,7 @@ export function useConfigDraft(
       const value = values[name];
       // Rewrite the input in the standard format: 10M becomes 10_000_000.
       if (field && typeof value === "number" && !series[name]) set(name, written(field, value));
-      setState((current) => ({ ...current, left: new Set(current.left).add(name) }));
+      afterPress(() => setState((current) => ({ ...current, left: new Set(current.left).add(name) })));
     },
     reset(name) {
       const field = fields.find((candidate) => candidate.name === name);

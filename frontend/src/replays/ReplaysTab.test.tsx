@@ -15,7 +15,7 @@ beforeEach(() => {
 });
 
 function open(replays: Replay[], run: Run = aRun(), at = "/") {
-  const answers = { "GET /runs/1/replays": replays };
+  const answers = { "GET /runs/1/replays": replays, "GET /runs/1/checkpoints": [] };
   const server = serve(answers);
   const page = renderPage(<ReplaysTab run={run} />, { at });
   async function record(next: Replay[]) {
@@ -224,10 +224,10 @@ describe("the player", () => {
 
 describe("a run without replays", () => {
   it.each([
-    [aRun(), /^One episode is recorded at every checkpoint/],
-    [aRun({ state: "paused" }), /^This run is paused; resume it to continue. One episode is recorded/],
-    [aRun({ state: "queued" }), /^This run is waiting for a worker. One episode is recorded/],
-    [aFinishedRun(), "This run recorded no replay."],
+    [aRun(), "The first replay is recorded after the first checkpoint."],
+    [aRun({ state: "paused" }), /^This run is paused; resume it to continue. The first replay is recorded/],
+    [aRun({ state: "queued" }), /^This run is waiting for a worker. The first replay is recorded/],
+    [aFinishedRun(), "This run has no replays."],
   ])("says whether to expect replays", async (run, words) => {
     open([], run);
     expect(await screen.findByText(words)).toBeTruthy();

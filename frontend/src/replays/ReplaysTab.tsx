@@ -9,7 +9,6 @@ import { EmptyState } from "@/ui/EmptyState";
 import { plural, score, short } from "@/ui/format";
 import { Thumbnail } from "@/ui/Thumbnail";
 import { QueryError } from "@/ui/QueryError";
-import { availabilityText } from "@/ui/states";
 import { MOST_PANELS } from "./ensemble";
 import { Microscope } from "./Microscope";
 import { MOMENT, withMoment, without } from "./moment";
@@ -17,6 +16,7 @@ import { Opponents } from "./Opponents";
 import { Race } from "./Race";
 import { against, othersOf } from "./raceSteps";
 import { idsOf, inTrainingOrder, placeAt, type PlayableReplay, spread, stepped } from "./places";
+import { AwaitedReplay } from "./AwaitedReplay";
 import classes from "./replays.module.css";
 
 /** Replays over the training of a run. */
@@ -36,11 +36,7 @@ function OwnReplays({ run }: { run: Run }) {
   if (replays.length === 0) {
     return (
       <EmptyState icon={IconMovie} title="No replays yet">
-        {availabilityText(
-          run,
-          "One episode is recorded at every checkpoint, the first a few seconds after training starts.",
-          "This run recorded no replay.",
-        )}
+        <AwaitedReplay run={run} />
       </EmptyState>
     );
   }

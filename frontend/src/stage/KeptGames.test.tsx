@@ -44,7 +44,7 @@ describe("kept games", () => {
   });
 
   it("show why their video is not ready", async () => {
-    const reason = "All workers are busy with other jobs. It starts when one of them is done.";
+    const reason = "Waits for a review on worker w1.";
     show([kept({ film: "queued", reason, file_id: null, poster_file_id: null })]);
     expect(await screen.findByText(reason)).toBeTruthy();
     expect(screen.queryByRole("button", { name: "Watch" })).toBeNull();

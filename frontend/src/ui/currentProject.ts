@@ -68,7 +68,9 @@ export function useChooseProject(): (name: string | null) => void {
   const { pathname } = useLocation();
   const navigate = useNavigate();
   const [, setParams] = useSearchParams();
+  const [, remember] = useRememberedProject();
   return (name) => {
+    remember(name ?? "");
     if (projectOfPage(pathname) !== null && name !== null) void navigate(projectAddress(name));
     else if (isFollowing(pathname)) setParams(withProject(name ?? ""));
     else void navigate(inProject("/", name));
@@ -83,13 +85,16 @@ export function useForgetProject(): (name: string, replacement: string | null) =
   };
 }
 
-/** Keep the URL and the browser's memory of the current project the same. The URL wins. */
+/**
+ * Keep the URL and the browser's memory of the current project the same. The URL wins. A project's own page does not
+ * change what other pages show.
+ */
 export function useProjectInUrl(): void {
   const { pathname } = useLocation();
   const [params, setParams] = useSearchParams();
   const [remembered, remember] = useRememberedProject();
   const follows = isFollowing(pathname);
-  const shown = projectOfPage(pathname) ?? (follows ? params.get(PROJECT_PARAM) : null);
+  const shown = follows ? params.get(PROJECT_PARAM) : null;
   useEffect(() => {
     if (shown !== null && shown !== remembered) remember(shown);
     if (shown === null && follows && remembered !== null)

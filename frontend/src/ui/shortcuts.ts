@@ -10,6 +10,9 @@ const TEXT_FIELDS =
 /** Dialogs, popovers and menus. */
 const LAYERS = "[role=dialog], [role=alertdialog], [role=menu]";
 
+/** State of a visit that a shortcut opened. A form then gives the focus to its first field. */
+export const FROM_KEYBOARD = "from keyboard";
+
 export interface Shortcut {
   keys: string;
   does: string;

@@ -278,7 +278,7 @@ def test_an_evaluation_removed_by_a_concurrent_request_is_not_found(
     [
         (None, "No worker that takes jobs is connected: start one with `arcadia worker --jobs 1`."),
         (0, "No worker that takes jobs is connected: start one with `arcadia worker --jobs 1`."),
-        (1, "All workers are busy with other jobs. It starts when one of them is done."),
+        (1, "Waits for an evaluation on worker w1."),
         (2, "A worker is about to take it."),
     ],
 )
@@ -305,8 +305,8 @@ def test_the_reason_counts_the_jobs_ahead_in_the_queue(api: Api) -> None:
     waiting = [api.evaluate(run_id, seed=seed)["id"] for seed in (1, 2, 3)]
     assert [api.evaluation(number)["reason"] for number in waiting] == [
         "A worker is about to take it.",
-        "All workers are busy with other jobs, and 1 other job is ahead of it in the queue.",
-        "All workers are busy with other jobs, and 2 other jobs are ahead of it in the queue.",
+        "1 other job is ahead of it in the queue.",
+        "2 other jobs are ahead of it in the queue.",
     ]
 
 

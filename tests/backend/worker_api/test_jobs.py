@@ -10,6 +10,7 @@ from arcadia_backend.database.columns import utc_now
 from arcadia_backend.database.engine import Database
 from arcadia_backend.database.tables import Job
 from arcadia_backend.files.storage import stored_files
+from arcadia_workers.contract.worker_api import INTERACTIVE_SLOTS
 from tests.backend.worker_api.test_sweeper import Clock, sweeper, wait
 from tests.factories import Api, evaluated_episode, evaluation, event, sha256, started
 
@@ -53,6 +54,49 @@ def test_the_oldest_job_is_claimed_first(api: Api, asked: tuple[int, int]) -> No
 def test_jobs_that_a_person_waits_for_are_claimed_first(api: Api) -> None:
     api.user.post("/api/v1/games/pong/play")
     assert [api.claim_job()["kind"] for _ in range(2)] == ["play", "evaluation"]
+
+
+@pytest.mark.usefixtures("asked")
+def test_a_worker_whose_job_slot_is_taken_still_takes_interactive_jobs(
+    api: Api, database: Database, settings: Settings, asked: tuple[int, int]
+) -> None:
+    api.beat("w1", job_slots=1)
+    first = api.claim_job()
+    waiting = api.evaluate(asked[0], seed=2)
+    assert waiting["reason"] == "Waits for an evaluation on worker w1."
+    nothing = api.worker.post("/api/v1/worker/jobs/claim", json={"name": "w1"})
+    assert nothing.status_code == 204, "its only job slot is taken"
+    reaper, doorbell = sweeper(database, settings)
+    reaper.sweep()
+    assert doorbell.rings == []
+
+    game = api.user.post("/api/v1/games/pong/play").json()
+    assert game["reason"] == "A worker is about to take it."
+    reaper.sweep()
+    assert doorbell.rings == [("worker.w1: workers.look_for_jobs", game["id"])]
+    assert api.claim_job()["job_id"] == game["id"]
+    assert api.worker.post("/api/v1/worker/jobs/claim", json={"name": "w1"}).status_code == 204
+
+    api.release_job(first["job_id"], 1, "failed")
+    assert api.evaluation(waiting["id"])["reason"] == "A worker is about to take it."
+    assert api.claim_job()["job_id"] == waiting["job_id"]
+
+
+def test_an_interactive_job_names_the_jobs_that_take_all_slots(
+    api: Api, settings: Settings, asked: tuple[int, int]
+) -> None:
+    settings.max_live_games = 4
+    api.beat("w1", job_slots=1)
+    api.claim_job()
+    for _ in range(INTERACTIVE_SLOTS):
+        api.user.post("/api/v1/games/pong/play").raise_for_status()
+        api.claim_job()
+    waiting = api.user.post("/api/v1/games/pong/play").json()
+    named = "an evaluation on worker w1 or a game on worker w1 or a game on worker w1"
+    assert waiting["reason"] == f"Waits for {named}."
+    api.evaluate(asked[0], seed=2)
+    later = api.evaluate(asked[0], seed=3)
+    assert later["reason"] == "Waits for an evaluation on worker w1. 1 other job is ahead of it in the queue."
 
 
 @pytest.mark.usefixtures("asked")

@@ -33,6 +33,9 @@ JobKind = Literal[
     "film",
     "start_points",
 ]
+# A person waits for these. A worker has slots that only they may use.
+INTERACTIVE_JOBS: tuple[JobKind, ...] = ("live", "play", "futures", "start_points")
+INTERACTIVE_SLOTS = 2
 JobState = Literal["queued", "running", "done", "failed", "cancelled"]
 JobDesired = Literal["run", "cancel"]
 
@@ -142,7 +145,7 @@ class Heartbeat(MachineFacts):
     job_slots: Annotated[int, Field(ge=0, le=MOST_JOBS), NO_BOOLEAN] = 0
     # A worker of a scheduler trains only the run of its job.
     executor: Annotated[ShortText, Field(max_length=16)] = WORKERS
-    jobs: Annotated[list[HeldAssignment], Field(max_length=MOST_JOBS)] = []
+    jobs: Annotated[list[HeldAssignment], Field(max_length=MOST_JOBS + INTERACTIVE_SLOTS)] = []
 
 
 class WantedJob(_Answer):

@@ -22,7 +22,14 @@ from arcadia_workers.contract.plugins.discovery import allowed_plugins, name_in_
 from arcadia_workers.contract.plugins.loading import PLUGINS, loaded_versions
 from arcadia_workers.contract.plugins.trial import load_after_trial
 from arcadia_workers.contract.settings import SecretFileError, WorkerSettings, unknown_settings
-from arcadia_workers.contract.worker_api import JOBS_QUEUE, MOST_JOBS, QUEUES, WORKERS, private_queue
+from arcadia_workers.contract.worker_api import (
+    INTERACTIVE_SLOTS,
+    JOBS_QUEUE,
+    MOST_JOBS,
+    QUEUES,
+    WORKERS,
+    private_queue,
+)
 from arcadia_workers.worker.answers import BackendError, WrongTokenError
 from arcadia_workers.worker.attempt_directory import CheckpointStore
 from arcadia_workers.worker.backend_client import BackendClient
@@ -74,7 +81,10 @@ def parse_arguments(arguments: list[str]) -> argparse.Namespace:
         "--jobs",
         type=job_slots,
         metavar="N",
-        help="ARCADIA_JOBS: number of concurrent jobs (evaluations …) in addition to training; 0 for none",
+        help=(
+            "ARCADIA_JOBS: number of concurrent jobs (evaluations …) in addition to training; 0 for none. "
+            f"{INTERACTIVE_SLOTS} more slots are only for live games and other jobs that a person waits for"
+        ),
     )
     parser.add_argument("--backend-url", help="ARCADIA_BACKEND_URL: address of the backend")
     parser.add_argument("--worker-dir", type=Path, help="ARCADIA_WORKER_DIR: folder for run directories")
@@ -182,11 +192,12 @@ def serve(options: argparse.Namespace, settings: WorkerSettings) -> int:
         return os.EX_NOPERM
     client = client_named(name, lambda: stop_worker(describe_wrong_token(settings.backend_url, directory)))
     heartbeat = HeartbeatThread(client, facts, settings.jobs, settings.worker_alive_file, directory)
-    training, jobs = make_supervisors(client, heartbeat, settings, place, warm_trainer)
+    slots = settings.jobs and settings.jobs + INTERACTIVE_SLOTS
+    training, jobs = make_supervisors(client, heartbeat, settings, slots, place, warm_trainer)
     queues = [options.queue, private_queue(name), *([JOBS_QUEUE] if settings.jobs else [])]
     app = make_app(settings.broker_url.get_secret_value(), queues)
     register(app, training, jobs)
-    worker = make_worker(app, f"{name}@{host}", queues, concurrency=1 + settings.jobs)
+    worker = make_worker(app, f"{name}@{host}", queues, concurrency=1 + slots)
 
     def on_shutdown(**_: object) -> None:
         training.drain()
@@ -216,6 +227,7 @@ def make_supervisors(
     client: BackendClient,
     heartbeat: HeartbeatThread,
     settings: WorkerSettings,
+    slots: int,
     place: WorkerDirectory,
     warm_trainer: WarmProcess,
 ) -> tuple[Supervisor, Supervisor]:
@@ -225,9 +237,9 @@ def make_supervisors(
     work = Jobs(client, store, settings.job_niceness)
     warm = WarmProcess(work.program, directory, work.environment, descriptors)
     runs_launcher = LocalLauncher(descriptors, warm_trainer if settings.keep_ready else None)
-    jobs_launcher = LocalLauncher(descriptors, warm if settings.keep_ready and settings.jobs else None)
+    jobs_launcher = LocalLauncher(descriptors, warm if settings.keep_ready and slots else None)
     make = partial(Supervisor, client, heartbeat, directory, settings.stop_grace_seconds)
-    return make(Training(client, store), 1, runs_launcher), make(work, settings.jobs, jobs_launcher)
+    return make(Training(client, store), 1, runs_launcher), make(work, slots, jobs_launcher)
 
 
 def make_worker(app: Celery, name: str, queues: Sequence[str], concurrency: int) -> Any:

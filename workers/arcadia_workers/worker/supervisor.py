@@ -8,7 +8,7 @@ from pathlib import Path
 
 from pydantic import TypeAdapter, ValidationError
 
-from arcadia_workers.contract.worker_api import MOST_JOBS
+from arcadia_workers.contract.worker_api import INTERACTIVE_SLOTS, MOST_JOBS
 from arcadia_workers.worker import attempt_directory
 from arcadia_workers.worker.answers import (
     BackendError,
@@ -100,7 +100,7 @@ class Supervisor:
             ]
             # The lease must not expire before everything is delivered: events of an ended attempt are rejected.
             # A heartbeat holds one run only, so runs are held one after the other.
-            concurrent = MOST_JOBS if self._work.noun == "jobs" else 1
+            concurrent = MOST_JOBS + INTERACTIVE_SLOTS if self._work.noun == "jobs" else 1
             for held, _ in left[:concurrent]:
                 self._heartbeat.hold(held)
             for number, (held, directory) in enumerate(left):

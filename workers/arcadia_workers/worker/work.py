@@ -151,10 +151,14 @@ class Jobs:
     process: str = "job's process"
     doing: str = "did this job"
     environment: Mapping[str, str] = field(default_factory=lambda: LIMITED)
+    # The backend counts the jobs of this worker at each claim, so two claims must not overlap.
+    _claiming: threading.Lock = field(default_factory=threading.Lock)
 
     def claim(self) -> Claimed | None:
-        """Claim the next waiting job."""
-        if (claim := self.client.claim_job()) is None:
+        """Claim the next waiting job for which this worker has a slot."""
+        with self._claiming:
+            claim = self.client.claim_job()
+        if claim is None:
             return None
         assignment = Assignment(self.noun, claim.job_id, claim.attempt, claim.installation or None, claim.token)
         live = self.client.live_address(assignment) if claim.kind in LIVE else None

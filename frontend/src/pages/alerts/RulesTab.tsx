@@ -37,7 +37,8 @@ export function RulesTab() {
           <Rule key={rule.kind} rule={rule} />
         ))}
       </section>
-      <Scores />
+      {/* It would move down when the rules arrive. */}
+      {!rules.isPending && <Scores />}
     </Stack>
   );
 }

@@ -176,6 +176,12 @@ describe("the verdict", () => {
     expect(rows).toEqual(["PAAC · lr 0.534038 to 42–Add 3 seeds", "PAAC · lr 0.01386 to 1097 %Add 3 seeds"]);
   });
 
+  it("shows no probability beside a difference that is not shown", async () => {
+    const pairs = VERDICT.pairs.map((pair) => ({ ...pair, significant: false }));
+    open("/?runs=1,2", { "GET /compare/verdict": { ...VERDICT, pairs } });
+    expect((await verdict()).queryByText(/97 %/)).toBeNull();
+  });
+
   it("says how many runs have failed", async () => {
     const [best, other] = VERDICT.standings;
     open("/?runs=1,2", {

@@ -26,14 +26,16 @@ import { Differences, ProvenanceDifferences } from "./Differences";
 import { EfficiencyCard } from "./EfficiencyCard";
 import { MissingRuns } from "./MissingRuns";
 import { RunPicker } from "./RunPicker";
+import { StudyLine } from "./StudyLine";
 import { SummaryTable } from "./SummaryTable";
 import { ThresholdsCard } from "./ThresholdsCard";
 import { VerdictCard } from "./VerdictCard";
 
-/** /compare?runs=1,2,3&metric=episode/return: the URL contains the whole comparison. */
+/** /compare?runs=1,2,3&metric=episode/return: the URL contains the whole comparison. &study=4 names their study. */
 export default function ComparePage() {
   const [search, setSearch] = useSearchParams();
   const runs = readRuns(search);
+  const study = Number(search.get("study")) || 0;
   const { by, center, grouped } = readView(search);
   usePageTitle(titleOf(runs));
   const comparison = useQuery(comparisonQuery(runs, by, grouped || by.length > 0));
@@ -47,6 +49,7 @@ export default function ComparePage() {
   return (
     <Stack gap="lg" className={classes.sheet}>
       <Title order={1}>Compare runs</Title>
+      {study > 0 && <StudyLine id={study} />}
       <RunPicker runs={runs} known={comparison.data?.runs ?? []} onChange={setRuns} />
       {runs.length === 0 && (
         <EmptyState icon={IconChartLine} title="Choose runs to compare">

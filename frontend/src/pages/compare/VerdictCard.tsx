@@ -195,7 +195,8 @@ function StandingInterval({ group: { mean, scores, no_interval } }: { group: Sta
   );
 }
 
+/** Return the probability beside a significant difference. Else, it would contradict that none is shown. */
 function probability({ pairs }: Verdict, place: number): string {
-  const estimate = pairs.find(({ other }) => other === place)?.probability;
-  return estimate ? nearestPercent(estimate.value) : "–";
+  const pair = pairs.find(({ other }) => other === place);
+  return pair?.significant && pair.probability ? nearestPercent(pair.probability.value) : "–";
 }

@@ -5,6 +5,7 @@ import { useQuery } from "@tanstack/react-query";
 import { Link, useSearchParams } from "react-router";
 import { gamesQuery } from "@/api/games";
 import { byProject } from "@/api/projectFilter";
+import { useMayWrite } from "@/api/projects";
 import type { GameCard, Games } from "@/api/types";
 import { useCurrentProject } from "@/ui/currentProject";
 import { EmptyState } from "@/ui/EmptyState";
@@ -121,6 +122,7 @@ function WithoutRuns({ games }: { games: readonly GameCard[] }) {
 
 /** Explains how to get a first score without runs. */
 function NoRuns({ onAll }: { onAll: () => void }) {
+  const mayWrite = useMayWrite();
   return (
     <EmptyState icon={IconDeviceGamepad2} title="No games with runs yet">
       <Stack align="center" gap="md">
@@ -129,9 +131,11 @@ function NoRuns({ onAll }: { onAll: () => void }) {
           the published scores. You can also open any game and play it yourself.
         </span>
         <Group gap="xs" justify="center">
-          <Button component={Link} to="/launch?preset=paac-pong">
-            Launch PAAC on Pong
-          </Button>
+          {mayWrite && (
+            <Button component={Link} to="/launch?preset=paac-pong">
+              Launch PAAC on Pong
+            </Button>
+          )}
           <Button variant="default" onClick={onAll}>
             Show all games
           </Button>

@@ -1,7 +1,7 @@
 import { Stack, Title } from "@mantine/core";
 import { useDisclosure } from "@mantine/hooks";
-import { type FormEvent, useState } from "react";
-import { useNavigate } from "react-router";
+import { type FormEvent, type KeyboardEvent, useEffect, useRef, useState } from "react";
+import { useLocation, useNavigate } from "react-router";
 import { MAX_RUNS } from "@/api/comparisons";
 import { isSubmitted } from "@/api/mutationState";
 import { MAIN_PROJECT } from "@/api/projects";
@@ -26,6 +26,7 @@ import { sectionsOf, splitEssential, type Variant, variantFor } from "@/config-f
 import { placeErrors } from "@/config-form/serverErrors";
 import { type ConfigDraft, focusFirst, useConfigDraft } from "@/config-form/useConfigDraft";
 import { browserStorage } from "@/ui/pageStorage";
+import { FROM_KEYBOARD } from "@/ui/shortcuts";
 import { useStoredDraft } from "@/ui/useStoredDraft";
 import { ConfigTextModal } from "./ConfigTextModal";
 import { DETAIL_NAMES, type Details, DetailsFields, NO_DETAILS } from "./DetailsFields";
@@ -87,6 +88,11 @@ export function LaunchForm(props: LaunchFormProps) {
   const study = described && { ...described, ...where };
   const cost = useStudyCost(study);
   const navigate = useNavigate();
+  const element = useRef<HTMLFormElement>(null);
+  const { key: visit, state: visitState } = useLocation();
+  useEffect(() => {
+    if (visitState === FROM_KEYBOARD) element.current?.querySelector("input")?.focus();
+  }, [visit, visitState]);
   const env = String(config.values["env"] ?? "");
 
   function carryTo(key: string) {
@@ -191,7 +197,13 @@ export function LaunchForm(props: LaunchFormProps) {
   );
 
   return (
-    <form className={classes.page} onSubmit={(event) => void submit(event)} noValidate>
+    <form
+      ref={element}
+      className={classes.page}
+      onSubmit={(event) => void submit(event)}
+      onKeyDown={submitOnModEnter}
+      noValidate
+    >
       <Stack gap="lg">
         {(config.restored || keptDetails.restored || keptOptions.restored) && (
           <RestoredDraftNote onStartOver={startOver} />
@@ -260,6 +272,14 @@ export function LaunchForm(props: LaunchFormProps) {
   );
 }
 
+/** Press the submit button with Ctrl+Enter or Cmd+Enter, except in a dialog that the form has opened. */
+function submitOnModEnter(event: KeyboardEvent<HTMLFormElement>): void {
+  if (event.key !== "Enter" || !(event.ctrlKey || event.metaKey)) return;
+  if (!event.currentTarget.contains(event.target as Node)) return;
+  event.preventDefault();
+  event.currentTarget.querySelector<HTMLButtonElement>("button[type=submit]:not([data-loading])")?.click();
+}
+
 /** Names of inputs that are not configuration fields. */
 const OTHER_INPUTS = [...DETAIL_NAMES, ...OPTION_NAMES, "axes", "project", "executor", "job_options"];
 
@@ -319,7 +339,7 @@ function addressOf(study: Study, isStudy: boolean): string {
   if (isStudy || study.verdict !== null) return `/studies/${study.id}`;
   const ids = study.table.flatMap(({ runs }) => runs.map(({ run_id }) => run_id));
   return ids.length <= MAX_RUNS && ids.every((id) => id !== null)
-    ? `/compare?runs=${ids.join(",")}`
+    ? `/compare?runs=${ids.join(",")}&study=${study.id}`
     : `/studies/${study.id}`;
 }
 

@@ -52,6 +52,21 @@ export function LaunchSummary({
       <Title order={2}>
         {config.variant?.title ?? "Run"} on {environment?.title ?? shown(values["env"])}
       </Title>
+      {/* Above everything that appears later, so that they never move. On a phone, they are at the bottom. */}
+      <div className={classes.actions}>
+        <Button type="submit" size="md" loading={busy} disabled={cost?.ready === false} fullWidth>
+          {cost ? startLabel(cost) : "Launch run"}
+        </Button>
+        <Button size="xs" variant="default" leftSection={<IconFileCode size={16} />} onClick={onText}>
+          Paste or copy settings
+        </Button>
+      </div>
+      <FormErrors messages={problems} />
+      {wrong > 0 && (
+        <Text size="sm" c="var(--mantine-color-error)" role="alert">
+          {plural(wrong, "field needs", "fields need")} a valid value.
+        </Text>
+      )}
       <Text size="sm" title={exactSteps(values["total_steps"])}>
         {lengthOf(values, environment)}
       </Text>
@@ -71,18 +86,6 @@ export function LaunchSummary({
           Several values make a study: seeds 1-5, numbers 1e-4, 3e-4 or log(1e-4, 1e-2) x 20.
         </Text>
       )}
-      <FormErrors messages={problems} />
-      {wrong > 0 && (
-        <Text size="sm" c="var(--mantine-color-error)" role="alert">
-          {plural(wrong, "field needs", "fields need")} a valid value.
-        </Text>
-      )}
-      <Button type="submit" size="md" loading={busy} disabled={cost?.ready === false} fullWidth>
-        {cost ? startLabel(cost) : "Launch run"}
-      </Button>
-      <Button size="xs" variant="default" leftSection={<IconFileCode size={16} />} onClick={onText}>
-        Paste or copy settings
-      </Button>
     </Stack>
   );
 }

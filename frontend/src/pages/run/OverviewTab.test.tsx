@@ -51,8 +51,11 @@ it("shows the age of the newest replay and the steps since", async () => {
 
 it("announces the first replay of a training run, but not of an ended run", async () => {
   const { unmount } = open(aRun());
-  expect(await screen.findByText(/^The first replay is recorded at the first checkpoint/)).toBeTruthy();
+  expect(await screen.findByText("The first replay is recorded after the first checkpoint.")).toBeTruthy();
   unmount();
+  const recording = open(aRun(), { "GET /runs/1/checkpoints": [aCheckpoint(1, 3)] });
+  expect(await screen.findByText(/^The first replay is being recorded./)).toBeTruthy();
+  recording.unmount();
   const paused = open(aRun({ state: "paused" }));
   expect(
     await screen.findByText(/^This run is paused; resume it to continue. The first replay/),

@@ -1,6 +1,8 @@
 import { Anchor, Stack, Text, Title } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "react-router";
+import { checkpointsQuery } from "@/api/checkpoints";
+import { diagnosisQuery } from "@/api/diagnosis";
 import { metricNamesQuery } from "@/api/metrics";
 import { replaysQuery } from "@/api/replays";
 import type { Run } from "@/api/types";
@@ -12,12 +14,13 @@ import { EmptyState } from "@/ui/EmptyState";
 import { short } from "@/ui/format";
 import { TimeAgo } from "@/ui/Quantity";
 import { QueryError } from "@/ui/QueryError";
-import { availabilityText, isActive, isReported } from "@/ui/states";
+import { isActive, isReported } from "@/ui/states";
 import { ConfigSummary } from "./ConfigSummary";
 import { DiagnosisCard } from "./diagnosis/DiagnosisCard";
 import { FailureCard } from "./FailureCard";
 import { CurveMarks } from "./marks/CurveMarks";
 import { NotesCard } from "./NotesCard";
+import { AwaitedReplay } from "@/replays/AwaitedReplay";
 import { Milestones, useMilestones } from "@/replays/Milestones";
 import { ReplayStage } from "@/replays/ReplayStage";
 import { newestFirst } from "@/replays/places";
@@ -32,8 +35,26 @@ import classes from "./run.module.css";
 /** Charts of a run that reports no return. */
 const MAIN_CHARTS = 2;
 
-/** Summary of a run: failure, warnings, replays, return, notes and configuration. */
+/**
+ * Summary of a run: failure, warnings, replays, return, notes and configuration. It waits for the parts whose size
+ * depends on the server, so that no part moves another.
+ */
 export function OverviewTab({ run }: { run: Run }) {
+  const needed = [
+    useQuery(diagnosisQuery(run.id)),
+    useQuery(replaysQuery(run.id)),
+    useQuery(checkpointsQuery(run.id)),
+  ];
+  if (needed.some(({ isLoading }) => isLoading))
+    return (
+      <Text c="dimmed" role="status">
+        Loading the overview…
+      </Text>
+    );
+  return <Overview run={run} />;
+}
+
+function Overview({ run }: { run: Run }) {
   const starting = isStarting(run);
   // A resumed run keeps its curve.
   const isNew = starting && run.step === 0;
@@ -143,13 +164,7 @@ function NewestReplay({ run }: { run: Run }) {
         <QueryError error={replays.error} retry={() => void replays.refetch()} />
       ) : (
         <Text size="sm" className={classes.noReplay} data-awaited={isActive(run) || undefined}>
-          {!replays.data
-            ? "Loading replay…"
-            : availabilityText(
-                run,
-                "The first replay is recorded at the first checkpoint, a few seconds after training starts.",
-                "This run has no replays.",
-              )}
+          {replays.data ? <AwaitedReplay run={run} /> : "Loading replay…"}
         </Text>
       )}
     </section>

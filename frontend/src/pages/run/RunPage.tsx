@@ -5,6 +5,7 @@ import { Link, useNavigate, useParams } from "react-router";
 import { isNotFound } from "@/api/problem";
 import { mediaNamesQuery } from "@/api/media";
 import { metricNamesQuery } from "@/api/metrics";
+import { environmentsQuery } from "@/api/configuration";
 import { runQuery } from "@/api/runs";
 import type { Run } from "@/api/types";
 import { usePageTitle } from "@/ui/usePageTitle";
@@ -75,11 +76,13 @@ function LoadRun({ id, tab }: { id: string; tab: string | undefined }) {
   const stillHere = useIsMounted();
   const runId = Number(id);
   const run = useQuery({ ...runQuery(runId), enabled: Number.isInteger(runId) });
+  // The shape of its pictures, so that they do not move what is below.
+  const shapes = useQuery(environmentsQuery);
   usePageTitle(run.data?.name ?? `Run ${id}`);
 
   // The cache keeps the data of a purged run.
   const isGone = !Number.isInteger(runId) || isNotFound(run.error);
-  if (run.data && !isGone) {
+  if (run.data && !isGone && !shapes.isLoading) {
     const leave = () => {
       if (stillHere()) void navigate("/");
     };

@@ -3,6 +3,7 @@ import { useMediaQuery } from "@mantine/hooks";
 import { IconDots, IconX } from "@tabler/icons-react";
 import { type ReactNode, useEffect, useRef } from "react";
 import { Link } from "react-router";
+import { useShortcuts } from "@/ui/shortcuts";
 import classes from "./runs.module.css";
 
 /** An action in the toolbar: a button, or a link to a page or a file. */
@@ -35,6 +36,8 @@ interface BulkToolbarProps {
 export function BulkToolbar({ status, more, items, onClear, children }: BulkToolbarProps) {
   const narrow = useMediaQuery("(max-width: 48em)", window.matchMedia("(max-width: 48em)").matches);
   const bar = useNoticeOffset();
+  const focus = () => bar.current?.querySelector<HTMLElement>("button:not(:disabled), a")?.focus();
+  useShortcuts([{ keys: "b", does: "Actions for the selected runs", run: focus }]);
   const enabled = items.filter(({ disabled }) => !disabled);
   const main = enabled.find(({ isMain }) => isMain) ?? enabled[0];
   return (

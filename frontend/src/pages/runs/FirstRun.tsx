@@ -27,14 +27,25 @@ const STEPS = [
   "Each checkpoint has a replay that you can play step by step. You can also watch the agent live.",
 ];
 
+interface FirstRunProps {
+  /** Called with true when a run is started, until its page is open, and with false if it could not be started. */
+  onStarting: (isStarting: boolean) => void;
+  children: ReactNode;
+}
+
 /** Start page of a new installation: two runs that start with one click, and the examples. */
-export function FirstRun({ children }: { children: ReactNode }) {
+export function FirstRun({ onStarting, children }: FirstRunProps) {
   const presets = useQuery(presetsQuery);
   const navigate = useNavigate();
   const launch = useLaunchRun();
   const startTour = useContext(TourContext);
-  const start = (preset: string) =>
-    launch.mutate({ preset }, { onSuccess: (run) => void navigate(`/runs/${run.id}`) });
+  function start(preset: string) {
+    onStarting(true);
+    launch.mutate(
+      { preset },
+      { onSuccess: (run) => void navigate(`/runs/${run.id}`), onError: () => onStarting(false) },
+    );
+  }
   const offered = FIRST_PRESETS.flatMap(
     (name) => presets.data?.filter((preset) => preset.name === name) ?? [],
   );

@@ -90,6 +90,8 @@ function MetricCharts({ charts, runs, by, text }: MetricChartsProps) {
       <div className={classes.head}>
         <MultiSelect
           className={classes.metrics}
+          // The names of the metrics become longer when their titles arrive.
+          style={{ visibility: catalog.length > 0 ? undefined : "hidden" }}
           aria-label="Metrics of the charts"
           size="xs"
           data={choices.map(({ title, names: members }) => ({

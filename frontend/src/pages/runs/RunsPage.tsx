@@ -1,11 +1,13 @@
 import { Button, Group, Skeleton, Stack, Text, Title } from "@mantine/core";
 import { useMediaQuery } from "@mantine/hooks";
 import { useQuery } from "@tanstack/react-query";
-import { useEffect, useMemo, useRef } from "react";
+import { useEffect, useMemo, useRef, useState } from "react";
 import { useSearchParams } from "react-router";
 import { joinNames } from "@/api/nameList";
 import type { ListedRun } from "@/api/types";
+import { useMayWrite } from "@/api/projects";
 import { facetsQuery, RUN_PAGE_SIZE } from "@/api/runs";
+import { workersQuery } from "@/api/workers";
 import { useVisible } from "@/charts/useVisible";
 import { usePageTitle } from "@/ui/usePageTitle";
 import { useCurrentProject } from "@/ui/currentProject";
@@ -80,17 +82,22 @@ export default function RunsPage() {
   const narrow = useMediaQuery("(max-width: 48em)", window.matchMedia("(max-width: 48em)").matches);
   const isListEmpty = list.query.data && list.total === 0 && !list.query.isPlaceholderData;
   const hasNoRuns = Boolean(isListEmpty) && !isFiltered(view) && !view.archived;
+  const mayWrite = useMayWrite();
+  const [isStarting, setStarting] = useState(false);
   const archive = useQuery({ ...facetsQuery(true, project), enabled: hasNoRuns });
   const areAllArchived = hasNoRuns && (archive.data?.state.length ?? 0) > 0;
 
+  // Notices move the list, so it waits until they are known.
+  const workers = useQuery(workersQuery);
   // The key keeps the notices mounted in both layouts, so that a button is not replaced while it is pressed.
   const notices = <Notices key="notices" />;
-  if (hasNoRuns && !archive.isLoading && !areAllArchived) {
+  // The list has a new run before the page of the run is open.
+  if (isStarting || (hasNoRuns && !archive.isLoading && !areAllArchived)) {
     return (
       <Stack className={classes.page} gap="md" {...imports.dropTarget}>
         {notices}
-        {project === null ? (
-          <FirstRun>
+        {project === null && mayWrite ? (
+          <FirstRun onStarting={setStarting}>
             <ImportButton imports={imports} />
           </FirstRun>
         ) : (
@@ -121,17 +128,17 @@ export default function RunsPage() {
         </Group>
       </Group>
       {notices}
-      <RunFilters view={view} runs={listed} onChange={change} />
+      {!workers.isPending && <RunFilters view={view} runs={listed} onChange={change} />}
       {list.query.isError && listed.length === 0 && (
         <QueryError error={list.query.error} retry={() => void list.query.refetch()} />
       )}
-      {(list.query.isPending || archive.isLoading) && <LoadingRows />}
+      {(list.query.isPending || archive.isLoading || workers.isPending) && <LoadingRows />}
       {areAllArchived && (
         <EmptyState title="All runs are archived">Turn on “Archived” above to see them.</EmptyState>
       )}
       {list.query.data && listed.length === 0 && !hasNoRuns && <NoRuns view={view} onChange={change} />}
       <FailureGroups view={view} onChoose={(text) => change({ state: ["failed"], text })} />
-      {listed.length > 0 && (
+      {listed.length > 0 && !workers.isPending && (
         <WithCharts charts={charts} view={view} project={project} total={list.total}>
           <CurveChoiceContext value={view.by.length > 0 ? null : charts.choice}>
             {view.by.length > 0 ? (

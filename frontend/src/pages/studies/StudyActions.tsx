@@ -2,32 +2,20 @@ import { Button, Group, NumberInput, Popover, Stack, Text } from "@mantine/core"
 import { useState } from "react";
 import { Link, useNavigate } from "react-router";
 import { archiveAddress } from "@/api/archives";
-import { type StudyAction, useDeleteStudy, useExtendStudy, useStudyAction } from "@/api/studies";
+import { useDeleteStudy, useExtendStudy } from "@/api/studies";
 import type { Study, StudyPoint } from "@/api/types";
 import { MoveModal } from "@/run-actions/MoveModal";
-import { sendWithRetries, useUnsentActions } from "@/run-actions/retriedActions";
-import { ACTION_PARTICIPLES } from "@/run-actions/words";
+import { StopStudyButton } from "@/run-actions/StopStudyButton";
+import { useSteerStudy } from "@/run-actions/useSteerStudy";
 import { ConfirmModal } from "@/ui/ConfirmModal";
 import { plural } from "@/ui/format";
 import { alsoMade } from "./points";
 
 /** Buttons for the actions that a study allows now. */
 export function StudyActions({ study }: { study: Study }) {
-  const act = useStudyAction(study.id);
-  const [openedDialog, setOpenedDialog] = useState<"stop" | "delete" | "move" | null>(null);
+  const [openedDialog, setOpenedDialog] = useState<"delete" | "move" | null>(null);
   const { actions } = study;
-  const key = `steer study ${study.id}`;
-  const sending = useUnsentActions().find((unsent) => unsent.key === key && unsent.isSending)?.request.action;
-
-  function send(action: StudyAction) {
-    setOpenedDialog(null);
-    sendWithRetries({
-      key,
-      request: { target: "study", id: study.id, action },
-      failure: `Study ${study.id} was NOT ${ACTION_PARTICIPLES[action]}`,
-      send: () => act.mutateAsync(action),
-    });
-  }
+  const { send, sending } = useSteerStudy(study.id);
 
   return (
     <Group gap="xs">
@@ -41,11 +29,7 @@ export function StudyActions({ study }: { study: Study }) {
           Resume study
         </Button>
       )}
-      {actions.stop === null && (
-        <Button size="xs" variant="default" onClick={() => setOpenedDialog("stop")}>
-          Stop study
-        </Button>
-      )}
+      <StopStudyButton study={study} />
       {study.may_edit && (
         <>
           <MoreSeeds study={study} />
@@ -72,18 +56,6 @@ export function StudyActions({ study }: { study: Study }) {
           Delete
         </Button>
       )}
-      <ConfirmModal
-        opened={openedDialog === "stop"}
-        title="Stop the study?"
-        action="Stop study"
-        danger
-        onClose={() => setOpenedDialog(null)}
-        onConfirm={() => send("stop")}
-      >
-        This permanently stops its queued and training runs.
-        {study.runs_remaining > 0 &&
-          ` Resume the study to create ${plural(study.runs_remaining, "remaining run")}.`}
-      </ConfirmModal>
       <MoveModal
         opened={openedDialog === "move"}
         items={{ studies: [study.id] }}

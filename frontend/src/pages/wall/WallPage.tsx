@@ -4,6 +4,7 @@ import { IconDeviceTv, IconMaximize, IconMinimize } from "@tabler/icons-react";
 import { useInfiniteQuery } from "@tanstack/react-query";
 import { useRef } from "react";
 import { Link } from "react-router";
+import { useMayWrite } from "@/api/projects";
 import { byProject } from "@/api/projectFilter";
 import { runListQuery } from "@/api/runs";
 import type { ListedRun } from "@/api/types";
@@ -79,16 +80,21 @@ function Tiles({ runs, wall }: { runs: ListedRun[]; wall: React.RefObject<HTMLUL
 }
 
 function EmptyWall({ project }: { project: string | null }) {
+  const mayWrite = useMayWrite();
   return (
     <EmptyState
       icon={IconDeviceTv}
       title={project ? `No runs of ${project} are training` : "No runs are training"}
     >
       <Stack align="center" gap="md">
-        <span>This page plays the newest replay of each training run. Launch a run to see it here.</span>
-        <Button component={Link} to="/launch">
-          Launch run
-        </Button>
+        <span>
+          This page plays the newest replay of each training run.{mayWrite && " Launch a run to see it here."}
+        </span>
+        {mayWrite && (
+          <Button component={Link} to="/launch">
+            Launch run
+          </Button>
+        )}
       </Stack>
     </EmptyState>
   );

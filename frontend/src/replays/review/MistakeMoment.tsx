@@ -5,7 +5,7 @@ import { futuresQuery, futuresResultQuery, useRequestFutures } from "@/api/futur
 import { isUnfinished } from "@/api/jobs";
 import type { FuturesSummary, ReviewDocument, ReviewedDecision } from "@/api/types";
 import { DataTable } from "@/ui/DataTable";
-import { NoPlayer } from "@/ui/NoPlayer";
+import { TextWithCode } from "@/ui/TextWithCode";
 import { QueryError } from "@/ui/QueryError";
 import { Reason } from "@/ui/Reason";
 import { formatEstimate, isByAnother, nameDecision } from "../futures/words";
@@ -174,15 +174,19 @@ function Futures(props: Pick<MistakeMomentProps, "replay" | "thoughts" | "docume
 function UnderWay({ sides }: { sides: readonly FuturesSummary[] }) {
   const done = sides.reduce((sum, side) => sum + (side.state === "done" ? side.total : side.done), 0);
   const total = sides.reduce((sum, side) => sum + side.total, 0);
-  const waiting = sides.filter(isUnfinished).every(({ state }) => state === "queued");
+  const unfinished = sides.filter(isUnfinished);
+  const waiting = unfinished.every(({ state }) => state === "queued");
   const percent = Math.round((100 * done) / Math.max(1, total));
   return (
     <div className={classes.futures}>
       <Text size="sm" role="status">
-        {waiting ? "Waiting for a worker" : "Playing the futures of both actions"}
+        {waiting ? (
+          <TextWithCode>{unfinished[0]?.reason ?? "Waiting for a worker"}</TextWithCode>
+        ) : (
+          "Playing the futures of both actions"
+        )}
       </Text>
       <Progress value={percent} animated={!waiting} aria-label="Progress of the futures" />
-      {waiting && <NoPlayer />}
     </div>
   );
 }

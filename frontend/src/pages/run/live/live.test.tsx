@@ -149,9 +149,9 @@ describe("a live game", () => {
   });
 
   it("says why it waits and that it is over", async () => {
-    const waits = game({ state: "queued", reason: "All workers are busy with other jobs." });
+    const waits = game({ state: "queued", reason: "Waits for a live game on worker w1." });
     const { socket } = await watch({ [REQUEST]: waits, "GET /live/5": waits });
-    expect(await screen.findByText("All workers are busy with other jobs.")).toBeTruthy();
+    expect(await screen.findByText("Waits for a live game on worker w1.")).toBeTruthy();
     act(() => socket.onclose?.({ code: 4000, reason: "No one has watched for 10 seconds." }));
     expect(await screen.findByText("This game is over.")).toBeTruthy();
     expect(screen.getByRole("button", { name: "Watch again" })).toBeTruthy();
