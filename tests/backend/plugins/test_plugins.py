@@ -121,11 +121,12 @@ def test_a_run_of_ppo_as_a_plug_in_opens_resumes_and_compares(api: Api, database
     assert api.run(earlier)["unsupported_because"] is None
     assert "worker is about to take it" in api.run(earlier)["state_reason"]
     assert claimed(api, "bare") == earlier
+    api.act(earlier, "pause")
     api.save(earlier, 1, 1, 100)
-    api.play([1.0] * 100, env="CartPole-v1")
     api.release(earlier, 1, "paused")
 
-    assert api.user.post(f"/api/v1/runs/{earlier}/resume").json()["state"] == "queued"
+    assert api.user.post(f"/api/v1/runs/{earlier}/resume").is_success
+    assert api.run(earlier)["state"] == "queued"
     assert api.user.post(f"/api/v1/runs/{earlier}/clone", json={}).status_code == 201
     compared = api.user.get("/api/v1/compare", params={"runs": [earlier, other]}).json()
     assert compared["groups"] == [[earlier, other]]

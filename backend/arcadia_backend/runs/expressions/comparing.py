@@ -179,7 +179,7 @@ class ValueReader:
 
 
 def _kind(setting: Setting) -> SettingKind:
-    return setting_kinds().get(setting.name, "any")
+    return setting_kinds().get(setting.stands_for or setting.name, "any")
 
 
 def _is_text(left: object) -> bool:

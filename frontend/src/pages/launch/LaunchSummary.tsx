@@ -77,9 +77,11 @@ export function LaunchSummary({
           {plural(wrong, "field needs", "fields need")} a valid value.
         </Text>
       )}
-      <Button type="submit" size="md" loading={busy} disabled={cost?.ready === false} fullWidth>
-        {cost ? startLabel(cost) : "Launch run"}
-      </Button>
+      <div className={classes.submit}>
+        <Button type="submit" size="md" loading={busy} disabled={cost?.ready === false} fullWidth>
+          {cost ? startLabel(cost) : "Launch run"}
+        </Button>
+      </div>
       <Button size="xs" variant="default" leftSection={<IconFileCode size={16} />} onClick={onText}>
         Paste or copy settings
       </Button>
