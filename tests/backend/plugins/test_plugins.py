@@ -123,12 +123,11 @@ def test_a_run_of_ppo_as_a_plug_in_opens_resumes_and_compares(api: Api, database
     assert claimed(api, "bare") == earlier
     api.act(earlier, "pause")
     api.save(earlier, 1, 1, 100)
-    api.release(earlier, 1, "paused")
-
+    api.release(earlier, 1, "stopped")
     assert api.user.post(f"/api/v1/runs/{earlier}/resume").is_success
     assert api.run(earlier)["state"] == "queued"
     assert api.user.post(f"/api/v1/runs/{earlier}/clone", json={}).status_code == 201
-    compared = api.user.get("/api/v1/compare", params={"runs": [earlier, other]}).json()
+    compared = api.user.get("/api/v1/compare", params={"runs": f"{earlier},{other}"}).json()
     assert compared["groups"] == [[earlier, other]]
 
 
