@@ -60,8 +60,8 @@ def loading(signed_out: Page) -> set[Request]:
     """Return the code that the page is loading, such as that of the cards of runs on a narrow screen."""
     pending: set[Request] = set()
     signed_out.on("request", lambda request: pending.add(request) if request.resource_type == "script" else None)
-    signed_out.on("requestfinished", pending.discard)
-    signed_out.on("requestfailed", pending.discard)
+    signed_out.on("requestfinished", lambda request: pending.discard(request))
+    signed_out.on("requestfailed", lambda request: pending.discard(request))
     return pending
 
 

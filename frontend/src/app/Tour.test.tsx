@@ -26,6 +26,12 @@ it("opens the next and the previous page, and can end on any page", async () => 
   expect(router.state.location.pathname).toBe("/launch");
 });
 
+it("stops at the examples", async () => {
+  const { router } = renderPage(<Page />, { at: "/", path: "*" });
+  while (router.state.location.pathname !== "/examples") await press("Next");
+  expect(screen.getByText("Look at trained agents")).toBeTruthy();
+});
+
 it("ends after the last page", async () => {
   renderPage(<Page />, { at: "/", path: "*" });
   for (let stop = 1; stop < 7; stop += 1) await press("Next");
