@@ -7,7 +7,7 @@ from pydantic import BaseModel, Field
 
 from arcadia_backend.config import Settings
 from arcadia_backend.papers import service as papers
-from arcadia_workers.contract.plugins.discovery import allowed_names
+from arcadia_workers.contract.plugins.discovery import package_names
 from arcadia_workers.contract.plugins.loading import GROUPS, PLUGINS
 from arcadia_workers.contract.plugins.trial import load_after_trial
 
@@ -33,7 +33,7 @@ log = logging.getLogger(__name__)
 
 def load_plugins(settings: Settings) -> None:
     """Load the allowed packages. A faulty one is reported and left out."""
-    load_after_trial(allowed_names(",".join(settings.plugins)), (*GROUPS, papers.GROUP), (papers.REFERENCE,))
+    load_after_trial(package_names(",".join(settings.plugins)), (*GROUPS, papers.GROUP), (papers.REFERENCE,))
     for plugin in PLUGINS.values():
         if plugin.problem:
             log.warning("Plug-in %s: %s", plugin.name, plugin.problem)

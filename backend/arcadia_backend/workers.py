@@ -12,6 +12,7 @@ from arcadia_backend.database import tables
 from arcadia_backend.database.engine import after_commit
 from arcadia_backend.database.tables import Job, Run
 from arcadia_backend.live.notices import publish
+from arcadia_workers.contract.plugins.discovery import package_names
 from arcadia_workers.contract.plugins.loading import joined
 from arcadia_workers.contract.worker_api import INTERACTIVE_JOBS, INTERACTIVE_SLOTS, WORKERS, JobKind, QueueName
 
@@ -51,14 +52,16 @@ class Worker(BaseModel):
 def has_plugins(worker: tables.Worker, needed: str) -> bool:
     """Return True if a worker has the plug-ins in a list of names."""
     working = {plugin["name"] for plugin in worker.plugins if not plugin["problem"]}
-    return not needed or working.issuperset(needed.split(","))
+    return working.issuperset(package_names(needed))
 
 
 def can_be_done_by(session: Session, worker: str, table: type[Run] | type[Job]) -> ColumnElement[bool]:
     """Return the condition for queued rows whose plug-ins a worker has."""
     row = session.get(tables.Worker, worker)
     wanted = session.scalars(select(table.needed_plugins).where(table.state == "queued").distinct())
-    return table.needed_plugins.in_([each for each in wanted if not each or (row and has_plugins(row, each))])
+    return table.needed_plugins.in_(
+        [each for each in wanted if not package_names(each) or (row and has_plugins(row, each))]
+    )
 
 
 def missing_reason(workers: Collection[tables.Worker], needed: str, kind: str) -> str | None:
@@ -66,8 +69,8 @@ def missing_reason(workers: Collection[tables.Worker], needed: str, kind: str) -
     if not workers or any(has_plugins(worker, needed) for worker in workers):
         return None
     return (
-        f"No {kind} has {joined(needed.split(','))}. Install what is missing on the host of a worker, allow it with "
-        "ARCADIA_PLUGINS and start the worker again."
+        f"No {kind} has {joined(package_names(needed))}. Install what is missing on the host of a worker, allow it "
+        "with ARCADIA_PLUGINS and start the worker again."
     )
 
 

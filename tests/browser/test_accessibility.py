@@ -9,12 +9,13 @@ from typing import Literal
 from zlib import crc32
 
 import pytest
-from playwright.sync_api import Browser, Page, Route, ViewportSize, expect
+from playwright.sync_api import Browser, Page, Request, Route, ViewportSize, expect
 
 from tests.browser.reported import installation_without_workers, open_api
 from tests.browser.showcase import Showcase, fill
 from tests.chromium import open_context
 from tests.installation import REPOSITORY, Installation
+from tests.workers.waiting import wait_until
 
 AXE = REPOSITORY / "frontend" / "node_modules" / "axe-core" / "axe.min.js"
 RULES = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]
@@ -55,6 +56,16 @@ def signed_out(browser: Browser, installation: Installation) -> Iterator[Page]:
 
 
 @pytest.fixture(scope="module")
+def loading(signed_out: Page) -> set[Request]:
+    """Return the code that the page is loading, such as that of the cards of runs on a narrow screen."""
+    pending: set[Request] = set()
+    signed_out.on("request", lambda request: pending.add(request) if request.resource_type == "script" else None)
+    signed_out.on("requestfinished", lambda request: pending.discard(request))
+    signed_out.on("requestfailed", lambda request: pending.discard(request))
+    return pending
+
+
+@pytest.fixture(scope="module")
 def shown(signed_out: Page) -> Page:
     """Sign in."""
     answer = signed_out.request.post("/api/v1/session", data={"token": USERS_TOKEN})
@@ -73,7 +84,7 @@ Check = Callable[..., None]
 
 
 @pytest.fixture
-def check(request: pytest.FixtureRequest) -> Check:
+def check(request: pytest.FixtureRequest, loading: set[Request]) -> Check:
     """Return a function that fails with a page's violations.
 
     Half of the required tests check wide, light pages. The other half check narrow, dark pages. The full test run
@@ -92,7 +103,7 @@ def check(request: pytest.FixtureRequest) -> Check:
         for size, scheme, rules in views:
             page.set_viewport_size(size)
             page.emulate_media(color_scheme=scheme)
-            settle(page)
+            settle(page, loading)
             assert page.evaluate(SCHEME_SCRIPT) == scheme
             found += [f"{size['width']} px, {scheme}: {each}" for each in page.evaluate(AXE_SCRIPT, [rules, without])]
             if beyond := page.evaluate(BEYOND_SCRIPT):
@@ -102,9 +113,12 @@ def check(request: pytest.FixtureRequest) -> Check:
     return check
 
 
-def settle(page: Page) -> None:
-    """Wait until the page has drawn its changes."""
-    page.evaluate("() => new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))")
+def settle(page: Page, loading: set[Request]) -> None:
+    """Wait until the page has drawn its changes, with the code that they need."""
+    draw = "() => new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))"
+    page.evaluate(draw)
+    wait_until(lambda: page.evaluate(draw) or not loading)
+    page.evaluate(draw)
 
 
 def open_page(page: Page, path: str, ready: str) -> None:

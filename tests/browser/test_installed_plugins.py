@@ -17,13 +17,13 @@ from tests.plugin_packages import ENVIRONMENT, METHOD, Site, open_site
 # Nightly, because test_plugins.py tests the same with packages from templates, without pip.
 pytestmark = [pytest.mark.nightly, pytest.mark.timeout(1_800)]
 
-EXAMPLES = ("arcadia-ppo", "arcadia-minigrid")
+EXAMPLES = ("arcadia-gae", "arcadia-minigrid")
 # A preset of each package, with changed settings and the mean return that the last 100 episodes must reach.
 PRESETS: dict[str, tuple[dict[str, object], float]] = {
     "maze-paac": ({}, 0.9),
     "toy-catch": ({}, 0.5),
     "minigrid-empty-paac": ({}, 0.8),
-    "ppo-cartpole": ({"total_steps": 80_000}, 100.0),
+    "gae-cartpole": ({"total_steps": 80_000}, 100.0),
 }
 
 

@@ -348,9 +348,13 @@ def has_learned(signals: Signals) -> bool:
 
 
 def _is_late(signals: Signals, samples: Samples) -> bool:
-    """Return True if the run began from scratch and much of its training is over."""
+    """Return True if the run began from scratch and much of its training is over.
+
+    Other metrics show when it began. In a short run with long episodes, the first one ends late.
+    """
     total = signals.number("total_steps")
-    return total is not None and samples.steps[0] <= LATEST_START * total and samples.steps[-1] >= STALLED_SHARE * total
+    began = min(int(each.steps[0]) for each in signals.series.values() if len(each.steps))
+    return total is not None and began <= LATEST_START * total and samples.steps[-1] >= STALLED_SHARE * total
 
 
 def _estimate_explained_variance(signals: Signals) -> Samples:

@@ -174,9 +174,13 @@ Environment = MutableMapping[str, Any]
 
 
 def _heading(_renderer: Any, tokens: Sequence[Token], at: int, *_: Any) -> str:
-    """Render a heading one level lower, because the page has the only heading of level 1."""
+    """Render a heading below that of the page, which has the only one of level 1.
+
+    The highest level of a text is always the second one of the page, so that no level is skipped.
+    """
     token = tokens[at]
-    tag = f"h{min(int(token.tag[1]) + 1, 6)}"
+    levels = sorted({each.tag for each in tokens if each.type == "heading_open"})
+    tag = f"h{min(levels.index(token.tag) + 2, 6)}"
     return f"<{tag}>" if token.nesting == 1 else f"</{tag}>\n"
 
 

@@ -15,7 +15,7 @@ from sqlalchemy.orm import Session
 from arcadia_backend.database.tables import Project, Run, RunTag, StudyRun, compact_json
 from arcadia_backend.projects.service import in_projects
 from arcadia_backend.runs.expressions.completion import filter_sql, written_setting
-from arcadia_backend.runs.expressions.nodes import COLUMN_BY_NAME, setting_title
+from arcadia_backend.runs.expressions.nodes import COLUMN_BY_NAME, SETTING_ALIASES, setting_title
 from arcadia_backend.runs.expressions.parsing import KEYWORDS
 from arcadia_backend.runs.names import field_titles
 from arcadia_workers.contract.practice import listed
@@ -241,7 +241,7 @@ def _distinct(column: Sequence[Any]) -> Iterator[tuple[Any, int]]:
 def _to_schema(field: str, counts: dict[tuple[str, str], tuple[Any, int]]) -> RunSetting:
     ordered = [counts[key] for key in sorted(counts)]
     frequent = sorted(ordered, key=lambda pair: -pair[1])
-    reserved = field.lower() in COLUMN_BY_NAME or field.lower() in KEYWORDS
+    reserved = field.lower() in COLUMN_BY_NAME or field.lower() in KEYWORDS or field in SETTING_ALIASES
     return RunSetting(
         field=field,
         name=written_setting(field, reserved),

@@ -1,5 +1,12 @@
 import { ActionIcon, Menu, Text } from "@mantine/core";
-import { IconDevices, IconFilter, IconLogout, IconSettings, IconUser } from "@tabler/icons-react";
+import {
+  IconDevices,
+  IconFilter,
+  IconLogout,
+  IconSettings,
+  IconSparkles,
+  IconUser,
+} from "@tabler/icons-react";
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "react-router";
 import { accountQuery, useSignOut, useSignOutEverywhere } from "@/api/session";
@@ -37,6 +44,9 @@ export function AccountMenu() {
         )}
         <Menu.Item component={Link} to="/settings" leftSection={<IconSettings size={16} />}>
           Settings
+        </Menu.Item>
+        <Menu.Item component={Link} to="/examples" leftSection={<IconSparkles size={16} />}>
+          Examples
         </Menu.Item>
         <Menu.Divider />
         <Menu.Item leftSection={<IconLogout size={16} />} onClick={() => signOut.mutate()}>

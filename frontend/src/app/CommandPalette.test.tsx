@@ -21,6 +21,7 @@ function show() {
       routes: [
         { path: "/runs/:id", element: <p>The run</p> },
         { path: "/studies", element: <p>The studies</p> },
+        { path: "/examples", element: <p>The examples</p> },
       ],
     },
   );
@@ -36,6 +37,14 @@ it("opens with Ctrl-K, also while typing, and finds a run", async () => {
   await screen.findByText("PAAC on Pong");
   await userEvent.keyboard("{Enter}");
   expect(await screen.findByText("The run")).toBeTruthy();
+});
+
+it("finds the examples, also beside other runs", async () => {
+  show();
+  await userEvent.keyboard("{Control>}k{/Control}");
+  await userEvent.type(await screen.findByLabelText("Open a page, a run or a project"), "exampl");
+  await userEvent.click(await screen.findByText("Open examples"));
+  expect(await screen.findByText("The examples")).toBeTruthy();
 });
 
 it("opens a page with Enter", async () => {

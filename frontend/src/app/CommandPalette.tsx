@@ -38,6 +38,7 @@ export function CommandPalette({ onShortcuts, onTour }: { onShortcuts: () => voi
     ...[
       ...PAGES,
       ...(mayWrite ? [{ to: "/launch", name: "Launch run" }] : []),
+      { to: "/examples", name: "Open examples" },
       { to: "/alerts", name: "Alerts" },
       { to: "/aliases", name: "Aliases" },
       { to: "/settings", name: "Settings" },

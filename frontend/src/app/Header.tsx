@@ -83,6 +83,9 @@ function PagesMenu({ canSignOut }: { canSignOut: boolean }) {
             {name}
           </Menu.Item>
         ))}
+        <Menu.Item component={Link} to="/examples" py={12}>
+          Examples
+        </Menu.Item>
         {canSignOut && <AccountItems />}
       </Menu.Dropdown>
     </Menu>

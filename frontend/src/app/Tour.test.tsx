@@ -20,15 +20,21 @@ it("opens the next and the previous page, and can end on any page", async () => 
   await press("Next");
   expect(router.state.location.pathname).toBe("/games");
   await press("Back");
-  expect(screen.getByText("2 of 6")).toBeTruthy();
+  expect(screen.getByText("2 of 7")).toBeTruthy();
   await press("End tour");
   expect(screen.queryByRole("dialog")).toBeNull();
   expect(router.state.location.pathname).toBe("/launch");
 });
 
+it("stops at the examples", async () => {
+  const { router } = renderPage(<Page />, { at: "/", path: "*" });
+  while (router.state.location.pathname !== "/examples") await press("Next");
+  expect(screen.getByText("Look at trained agents")).toBeTruthy();
+});
+
 it("ends after the last page", async () => {
   renderPage(<Page />, { at: "/", path: "*" });
-  for (let stop = 1; stop < 6; stop += 1) await press("Next");
+  for (let stop = 1; stop < 7; stop += 1) await press("Next");
   await press("Finish");
   expect(screen.queryByRole("dialog")).toBeNull();
 });

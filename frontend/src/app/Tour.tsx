@@ -34,6 +34,11 @@ const STOPS: readonly Stop[] = [
     text: "A report holds text, charts, tables and replays. Share it by a link, or export it as one file.",
   },
   {
+    to: "/examples",
+    title: "Look at trained agents",
+    text: "“Open examples” imports runs of trained agents with their replays, and a report about them. You can open them at any time.",
+  },
+  {
     to: "/workers",
     title: "Add machines",
     text: "Workers train the runs. This page shows the command that adds another machine, with or without a GPU.",

@@ -125,6 +125,7 @@ export const routes: RouteObject[] = [
           { path: "settings/:tab?", lazy: page(() => import("@/pages/settings/SettingsPage")) },
           { path: "device", lazy: page(() => import("@/pages/device/DevicePage")) },
           { path: "signed-in-again", lazy: page(() => import("@/pages/device/SignedInAgainPage")) },
+          { path: "examples", lazy: page(() => import("@/pages/examples/ExamplesPage")) },
           { path: "wall", lazy: page(() => import("@/pages/wall/WallPage")) },
           { path: "workers", lazy: page(() => import("@/pages/workers/WorkersPage")) },
           ...FORWARDED,

@@ -395,6 +395,24 @@ describe("the menu of a chart", () => {
     expect(JSON.parse((await saved.at(-1)?.text()) ?? "")).toEqual({ data: LINE.data, layout: LINE.layout });
   });
 
+  it("copies a link to the page with this chart in one click of its menu", async () => {
+    userEvent.setup();
+    window.history.replaceState(null, "", "/runs/1/curves?smooth=0.5");
+    await seen();
+    await choose("Copy link");
+    const link = `${window.location.origin}/runs/1/curves?smooth=0.5#chart-episode-return-1`;
+    await waitFor(async () => expect(await navigator.clipboard.readText()).toBe(link));
+    expect(document.getElementById("chart-episode-return-1")?.tagName).toBe("FIGURE");
+  });
+
+  it("is scrolled to if the address names it", async () => {
+    const scrolled = vi.spyOn(Element.prototype, "scrollIntoView");
+    await seen({ at: "/#chart-episode-return-1" });
+    expect(scrolled.mock.contexts.map((element) => (element as Element).id)).toEqual([
+      "chart-episode-return-1",
+    ]);
+  });
+
   it("copies notebook code that requests the shown figure", async () => {
     userEvent.setup();
     await seen({ at: "/?zoom=100:200" });

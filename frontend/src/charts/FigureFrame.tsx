@@ -13,6 +13,7 @@ import { FigureMenu, type Points } from "./FigureMenu";
 import { hasUndrawable, roomOfBrokenNames, themed } from "./figureTheme";
 import { Plot } from "./Plot";
 import { bundleFor, loadPlotly, type PlotArea, type PlotlyLibrary } from "./plotly";
+import { useScrollToAnchor } from "./useScrollToAnchor";
 import { useVisible } from "./useVisible";
 
 /** Files that the menu of a chart saves. A bare chart has no menu, as for readers of another site. */
@@ -66,6 +67,8 @@ export function FigureFrame<Answer, Key extends QueryKey>(props: FigureFrameProp
   const frame = useRef<HTMLElement>(null);
   const [element, setElement] = useState<PlotlyHTMLElement | null>(null);
   const [area, setArea] = useState<PlotArea | null>(null);
+  const anchor = `chart-${props.file?.toLowerCase() ?? "bare"}`;
+  useScrollToAnchor(frame, anchor);
   const visible = useVisible(frame);
   const top = props.overlay ? OVERLAY_ROOM : undefined;
   const scheme = useComputedColorScheme("light");
@@ -95,7 +98,7 @@ export function FigureFrame<Answer, Key extends QueryKey>(props: FigureFrameProp
   const height = props.height + (figure ? roomOfBrokenNames(figure) : 0);
 
   return (
-    <figure ref={frame} className={classes.frame} style={{ margin: 0 }}>
+    <figure ref={frame} id={anchor} className={classes.frame} style={{ margin: 0 }}>
       <figcaption className={classes.head}>
         <span className={classes.title} title={props.hint}>
           {title}
@@ -116,6 +119,7 @@ export function FigureFrame<Answer, Key extends QueryKey>(props: FigureFrameProp
             figure={answer.data}
             address={address}
             embed={props.embed ?? embedAddress(address)}
+            anchor={anchor}
             drawn={element}
             library={library.data}
           />

@@ -10,7 +10,7 @@ import { notifyDone } from "@/ui/notify";
 import { copyText } from "@/ui/useCopy";
 import { AddToReport } from "./AddToReport";
 import { type Cell, save, saveCsv } from "./csv";
-import { embedCode } from "./embed";
+import { embedCode, linkTo } from "./embed";
 import { notebookLines } from "./notebook";
 import type { PlotlyLibrary } from "./plotly";
 
@@ -30,12 +30,24 @@ interface FigureMenuProps {
   address: string;
   /** Path of the page that shows only this chart. */
   embed: string;
+  /** Id of the chart on this page, for a link to it. */
+  anchor: string;
   drawn: PlotlyHTMLElement | null;
   library: PlotlyLibrary | undefined;
 }
 
 /** Menu of a chart: save its image, its points or the figure. */
-export function FigureMenu({ title, file, points, figure, address, embed, drawn, library }: FigureMenuProps) {
+export function FigureMenu({
+  title,
+  file,
+  points,
+  figure,
+  address,
+  embed,
+  anchor,
+  drawn,
+  library,
+}: FigureMenuProps) {
   const mayWrite = useMayWrite();
   const picture = useMutation({
     mutationFn: async (format: "png" | "svg") => {
@@ -43,6 +55,9 @@ export function FigureMenu({ title, file, points, figure, address, embed, drawn,
       save(`${file}.${format}`, await pictureOf(library, drawn, title, format));
     },
   });
+  async function copyLink() {
+    if (await copyText(linkTo(anchor))) notifyDone("Link copied. It opens this page at the chart.");
+  }
   async function copyForNotebook() {
     if (await copyText(notebookLines(`${window.location.origin}${address}`)))
       notifyDone("Code copied. Paste it into a notebook with plotly.");
@@ -70,6 +85,7 @@ export function FigureMenu({ title, file, points, figure, address, embed, drawn,
           </ActionIcon>
         </Menu.Target>
         <Menu.Dropdown>
+          <Menu.Item onClick={() => void copyLink()}>Copy link</Menu.Item>
           <MenuAction label="Save picture (PNG)" disabled={!drawn} onClick={() => picture.mutate("png")} />
           <MenuAction label="Save picture (SVG)" disabled={!drawn} onClick={() => picture.mutate("svg")} />
           <Menu.Item onClick={() => table.mutate()}>Download points (CSV)</Menu.Item>

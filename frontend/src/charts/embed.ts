@@ -6,6 +6,12 @@ const HEIGHT = 420;
 /** Path of the page that shows only the figure at an API address. */
 export const embedAddress = (figure: string) => `/embed?${new URLSearchParams({ figure }).toString()}`;
 
+/** Address of this page with the element of this id, which the browser scrolls to. */
+export function linkTo(id: string): string {
+  const { origin, pathname, search } = window.location;
+  return `${origin}${pathname}${search}#${id}`;
+}
+
 /** Path of the page that shows only a panel of a project's board. */
 export const panelEmbedAddress = (project: number, panel: string) => `/embed/${project}/${panel}`;
 

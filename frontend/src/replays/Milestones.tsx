@@ -3,6 +3,7 @@ import { useQuery } from "@tanstack/react-query";
 import { Link } from "react-router";
 import { checkpointsQuery } from "@/api/checkpoints";
 import { useEnvironmentFamily } from "@/api/configuration";
+import { diagnosisQuery } from "@/api/diagnosis";
 import { replaysQuery } from "@/api/replays";
 import type { Run } from "@/api/types";
 import { useShape } from "@/ui/useShape";
@@ -24,6 +25,8 @@ export function useMilestones(run: Run): Milestone[] {
 /** Four replays side by side that start in the same way, from the first checkpoint to the best. */
 export function Milestones({ run, shown }: { run: Run; shown: readonly Milestone[] }) {
   const replays = shown.map(({ replay }) => replay);
+  const { data: findings = [] } = useQuery(diagnosisQuery(run.id));
+  const hasStalled = findings.some(({ rule }) => rule === "return_stalled");
   const ids = idsOf(replays).join(",");
   const playback = usePlayback({ shown: ids });
   const family = useEnvironmentFamily(run.env);
@@ -32,7 +35,7 @@ export function Milestones({ run, shown }: { run: Run; shown: readonly Milestone
     <section className={`${classes.card} ${classes.milestones}`} aria-labelledby="milestones">
       <Group justify="space-between" mb="xs">
         <Title order={2} id="milestones">
-          How this agent learned
+          {hasStalled ? "Replays over training" : "How this agent learned"}
         </Title>
         <Anchor component={Link} to={`/runs/${run.id}/replays?replays=${ids}`} size="sm">
           Open these replays

@@ -29,8 +29,10 @@ export function BlockableButton({
   ...button
 }: BlockableButtonProps) {
   const label = blocked ?? tooltip;
+  // A link may open a part of the same page, where no pointer leaves the button after a tap.
+  const events = { hover: true, focus: true, touch: blocked !== null };
   return (
-    <Tooltip label={label} disabled={label === undefined} multiline maw={320}>
+    <Tooltip label={label} disabled={label === undefined} events={events} multiline maw={320}>
       {blocked !== null ? (
         <Button ref={ref} {...button} aria-disabled data-disabled />
       ) : to === undefined ? (

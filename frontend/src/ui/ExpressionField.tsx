@@ -187,11 +187,16 @@ export function ExpressionField(props: ExpressionFieldProps) {
           </Combobox.Options>
         </Combobox.Dropdown>
       </Combobox>
+      {!shownError && props.appliesOnBlur && right !== null && right !== value && (
+        <Text size="xs" c="dimmed" className={classes.hint}>
+          Press Enter to apply
+        </Text>
+      )}
       {shownError && (
         <WrongPart text={typed} position={shownError.position} length={shownError.length} marks={marks} />
       )}
       {shownError && (
-        <Text id={problemId} size="xs" c="red" role="alert">
+        <Text id={problemId} size="xs" c="var(--mantine-color-error)" role="alert">
           {shownError.message}
         </Text>
       )}

@@ -47,6 +47,19 @@ it("completes the word before the cursor with Tab", async () => {
   expect(field.value).toBe("method ");
 });
 
+it("says that Enter applies a valid filter, until it is applied", async () => {
+  const { field } = show();
+  await userEvent.type(field, "return > 3");
+  expect(await screen.findByText("Press Enter to apply")).toBeTruthy();
+  await userEvent.keyboard("{Enter}");
+  await waitFor(() => expect(screen.queryByText("Press Enter to apply")).toBeNull());
+});
+
+it("shows an error in a readable red", async () => {
+  show("metod = A3C");
+  expect((await screen.findByRole("alert")).style.color).toBe("var(--mantine-color-error)");
+});
+
 it("applies a valid filter with Enter after it is checked, and an empty one immediately", async () => {
   const { field, applied } = show();
   await userEvent.type(field, "return > 15{Enter}");

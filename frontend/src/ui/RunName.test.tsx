@@ -9,7 +9,8 @@ describe("a run's name", () => {
     expect(name.textContent).toBe("PAAC · CartPole · seed 3 · lr 0.001");
     expect([...name.children].map((part) => part.textContent)).toEqual([
       "PAAC · CartPole",
-      " · seed 3 · lr 0.001",
+      " · seed 3",
+      " · lr 0.001",
     ]);
   });
 

@@ -6,20 +6,32 @@ interface RunNameProps {
   wraps?: boolean;
 }
 
-/** Name of a run. The part that distinguishes the run is never cut off. The full name is shown on hover. */
+/** Name of a run. Its settings distinguish it, so they are cut last, after the method, the game and the seed. The full name is shown on hover. */
 export function RunName({ name, wraps = false }: RunNameProps) {
-  const [shared, differing] = splitName(name);
+  const { shared, seed, settings } = splitName(name);
   return (
     <span className={classes.name} data-wraps={wraps || undefined} title={name}>
       <span className={classes.shared}>{shared}</span>
-      {differing && <span className={classes.differing}>{differing}</span>}
+      {seed && <span className={classes.seed}>{seed}</span>}
+      {settings && <span className={classes.differing}>{settings}</span>}
     </span>
   );
 }
 
-/** Split a name after the method and the game, with which automatic names start. */
-function splitName(name: string): [string, string] {
+const SEED = /^seed \d+$/;
+
+/** Split an automatic name into the method and the game, the seed, and the settings. */
+function splitName(name: string) {
   const parts = name.split(" · ");
-  if (parts.length < 3) return [name, ""];
-  return [parts.slice(0, 2).join(" · "), ` · ${parts.slice(2).join(" · ")}`];
+  if (parts.length < 3) return { shared: name, seed: "", settings: "" };
+  const [method, game, ...differing] = parts;
+  const joined = (some: string[]) => some.map((part) => ` · ${part}`).join("");
+  const settings = differing.filter((part) => !SEED.test(part));
+  // Without other settings, the seed is what distinguishes the run.
+  const isSeedFirst = SEED.test(differing[0] ?? "") && settings.length > 0;
+  return {
+    shared: `${method} · ${game}`,
+    seed: isSeedFirst ? joined(differing.slice(0, 1)) : "",
+    settings: joined(isSeedFirst ? differing.slice(1) : differing),
+  };
 }

@@ -98,10 +98,16 @@ function blockFormula(state: StateBlock, first: number, last: number, silent: bo
 
 const of = (environment: Env | undefined) => environment as Environment;
 
-/** Render a heading one level lower, because the page has the only heading of the first level. */
+/**
+ * Render a heading one level lower, because the page has the only heading of the first level. The highest level of a
+ * text is always the second one of the page, so that no level is skipped, and the others follow it.
+ */
 const heading: RendererRule = (tokens, at) => {
   const { tag = "h1", nesting = 1 } = tokens[at] ?? {};
-  const lower = `h${Math.min(Number(tag[1]) + 1, 6)}`;
+  const levels = [
+    ...new Set(tokens.flatMap(({ type, tag: each }) => (type === "heading_open" ? [each] : []))),
+  ];
+  const lower = `h${Math.min(levels.sort().indexOf(tag) + 2, 6)}`;
   return nesting === 1 ? `<${lower}>` : `</${lower}>\n`;
 };
 

@@ -1,5 +1,6 @@
 """Tests of the rules that find lasting faults. Each detects an injected fault, and no rule reports a sound run."""
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -69,6 +70,17 @@ def test_a_sound_run_has_no_fault() -> None:
 
 def test_a_return_that_never_improves_has_stalled() -> None:
     assert found({"episode/return": FLAT}) == {"return_stalled": 0}
+
+
+def test_a_short_run_whose_first_episode_ends_late_has_stalled() -> None:
+    """32 games of Pong that step together end for the first time after a quarter of 100,000 steps."""
+    steps = np.linspace(25_000, 100_000, NUMBER).astype(np.int64)
+    returns = Samples(steps, np.linspace(60, 240, NUMBER), noisy(constant(-20.3), 0.5))
+    began = Samples(steps - 24_000, np.linspace(1, 181, NUMBER), constant(1_000.0))
+    signals = Signals({"episode/return": returns, "throughput/steps_per_second": began}, {"total_steps": 100_000})
+    assert [anomaly.rule for anomaly in find_anomalies(signals)] == ["return_stalled"]
+    resumed = replace(signals, series={"episode/return": returns})
+    assert [*find_anomalies(resumed)] == [], "a fork has learned before"
 
 
 @pytest.mark.parametrize(

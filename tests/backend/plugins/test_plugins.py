@@ -7,6 +7,7 @@ import pytest
 
 from arcadia_backend.config import Settings
 from arcadia_backend.database.engine import Database
+from arcadia_backend.database.tables import Run
 from arcadia_backend.doorbell import Doorbell
 from arcadia_backend.studies.scheduler import StudyScheduler
 from arcadia_workers.contract.plugins.loading import unload
@@ -109,6 +110,25 @@ def test_a_job_says_which_plug_in_its_workers_lack(api: Api) -> None:
     api.beat("bare", job_slots=1)
     reason = api.evaluate(run)["reason"]
     assert reason.startswith(f"No worker that takes jobs has the plug-ins {ENVIRONMENT} and {METHOD}.")
+
+
+def test_a_run_of_ppo_as_a_plug_in_opens_resumes_and_compares(api: Api, database: Database) -> None:
+    config = {"algorithm": "ppo", "env": "CartPole-v1", "total_steps": 1_000, "num_envs": 4}
+    earlier, other = (api.launch(config=config | {"seed": seed})["id"] for seed in (1, 2))
+    with database.write() as session:
+        session.get_one(Run, earlier).needed_plugins = "arcadia-ppo"
+    api.beat("bare")
+    assert api.run(earlier)["unsupported_because"] is None
+    assert "worker is about to take it" in api.run(earlier)["state_reason"]
+    assert claimed(api, "bare") == earlier
+    api.act(earlier, "pause")
+    api.save(earlier, 1, 1, 100)
+    api.release(earlier, 1, "stopped")
+    assert api.user.post(f"/api/v1/runs/{earlier}/resume").is_success
+    assert api.run(earlier)["state"] == "queued"
+    assert api.user.post(f"/api/v1/runs/{earlier}/clone", json={}).status_code == 201
+    compared = api.user.get("/api/v1/compare", params={"runs": f"{earlier},{other}"}).json()
+    assert compared["groups"] == [[earlier, other]]
 
 
 def test_workers_show_their_plug_ins_and_other_versions(api: Api) -> None:

@@ -89,6 +89,8 @@ CATALOG: tuple[MetricSection, ...] = (
             Metric("train/grad_norm", "Gradient norm"),
             Metric("train/learning_rate", "Learning rate"),
             Metric("train/policy_lag", "Policy lag", "updates"),
+            Metric("train/kl_divergence", "Divergence from the policy that acted, KL"),
+            Metric("train/clip_fraction", "Steps whose policy change was clipped", "share"),
         ),
     ),
     MetricSection(

@@ -63,7 +63,9 @@ def _closed(column: Column, text: str, span: Span) -> str:
 
 @cache
 def _method_names() -> dict[str, tuple[str, ...]]:
-    return {name.lower(): (method,) for method in CONFIGURATIONS for name in (title_of(method), method)}
+    """Return the stored methods by lower-case name. Scripts log titles, such as PPO."""
+    names = {method: dict.fromkeys((method, title_of(method))) for method in CONFIGURATIONS}
+    return {name.lower(): tuple(both) for both in names.values() for name in both}
 
 
 @cache
@@ -179,7 +181,7 @@ class ValueReader:
 
 
 def _kind(setting: Setting) -> SettingKind:
-    return setting_kinds().get(setting.name, "any")
+    return setting_kinds().get(setting.stands_for or setting.name, "any")
 
 
 def _is_text(left: object) -> bool:

@@ -19,6 +19,7 @@ from arcadia_backend.runs.expressions.nodes import (
     COLUMN_BY_NAME,
     COLUMNS,
     ME,
+    SETTING_ALIASES,
     Column,
     Condition,
     Expected,
@@ -187,8 +188,9 @@ def _names(session: Session, *, with_metrics: bool) -> Iterable[Completion]:
     for column in COLUMNS:
         kind = column.kind if column.kind in ("number", "time") else "text"
         yield Completion(text=column.name, title=column.title, kind=kind)
+    yield from (_setting(field, alias) for alias, field in SETTING_ALIASES.items())
     for name in setting_names(session):
-        reserved = name.lower() in COLUMN_BY_NAME or name.lower() in KEYWORDS
+        reserved = name.lower() in COLUMN_BY_NAME or name.lower() in KEYWORDS or name in SETTING_ALIASES
         yield _setting(name, written_setting(name, reserved))
     if with_metrics:
         yield from _metrics(session, statistic="last")

@@ -165,6 +165,16 @@ def _kind(field: dict[str, Any]) -> SettingKind:
     return "boolean" if types == {"boolean"} else "text"
 
 
+# Short names of fields, and those of Stable-Baselines3. Scripts may log fields with these names.
+SETTING_ALIASES = {
+    "lr": "learning_rate",
+    "n_envs": "num_envs",
+    "n_steps": "t_max",
+    "ent_coef": "entropy_cost",
+    "vf_coef": "value_cost",
+}
+
+
 def setting_title(name: str) -> str:
     """Return the title of a field of the configuration, as the launch form shows it."""
     return field_titles().get(name, name)
@@ -186,9 +196,15 @@ class Constant:
 
 @dataclass(frozen=True)
 class Setting:
-    """A field of a run's configuration."""
+    """A field of a run's configuration. With a short name, it is also the field for which that stands."""
 
     name: str
+    stands_for: str | None = None
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names of the field in configurations."""
+        return (self.name, self.stands_for) if self.stands_for else (self.name,)
 
 
 @dataclass(frozen=True)

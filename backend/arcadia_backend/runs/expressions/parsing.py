@@ -9,6 +9,7 @@ from typing import TypeVar, get_args
 from arcadia_backend.runs.expressions.comparing import ValueReader
 from arcadia_backend.runs.expressions.nodes import (
     COLUMN_BY_NAME,
+    SETTING_ALIASES,
     Arithmetic,
     Both,
     Call,
@@ -177,6 +178,8 @@ class _Parser:
             if column.name == "hours":
                 self._count_lookup(start)
             return column
+        if name in SETTING_ALIASES:
+            return Setting(name, SETTING_ALIASES[name])
         return self._setting(name, start)
 
     def _setting(self, name: str, start: int) -> Setting:

@@ -121,8 +121,8 @@ class Translator:
 
     def _comparison(self, node: nodes.Condition) -> Sql:
         match node:
-            case nodes.Compare(operator, nodes.Setting(name), nodes.Constant(number)):
-                return has_setting(name, _COMPARE[operator](RunSetting.number, number))
+            case nodes.Compare(operator, nodes.Setting() as setting, nodes.Constant(number)):
+                return has_setting(setting, _COMPARE[operator](RunSetting.number, number))
             case nodes.Compare(operator, left, right):
                 return _COMPARE[operator](self.number(left), self.number(right))
             case nodes.CompareTime(operator, column, moment):
@@ -135,13 +135,13 @@ class Translator:
                 return self._contains(name, text)
             case nodes.IsTrue(setting, value):
                 return has_setting(
-                    setting.name, RunSetting.type == "boolean", RunSetting.text == ("true" if value else "false")
+                    setting, RunSetting.type == "boolean", RunSetting.text == ("true" if value else "false")
                 )
         raise TypeError(node)
 
     def _one_of(self, name: Column | nodes.Setting, texts: tuple[str, ...]) -> Sql:
         if isinstance(name, nodes.Setting):
-            return has_setting(name.name, RunSetting.type.in_(_TEXTS), RunSetting.text.in_(texts))
+            return has_setting(name, RunSetting.type.in_(_TEXTS), RunSetting.text.in_(texts))
         if name.kind == "tags":
             return _has_tag(RunTag.tag.in_(texts))
         if name.kind == "study":
@@ -155,7 +155,7 @@ class Translator:
     def _contains(self, name: Column | nodes.Setting, text: str) -> Sql:
         if isinstance(name, nodes.Setting):
             contains = RunSetting.text.icontains(text, autoescape=True)
-            return has_setting(name.name, RunSetting.type.in_(_TEXTS), contains)
+            return has_setting(name, RunSetting.type.in_(_TEXTS), contains)
         if name.kind == "tags":
             return _has_tag(RunTag.tag.icontains(text, autoescape=True))
         if name.kind == "study":
@@ -164,8 +164,8 @@ class Translator:
 
     def _missing(self, value: nodes.Value) -> ColumnElement[bool]:
         match value:
-            case nodes.Setting(name):
-                return not_(has_setting(name))
+            case nodes.Setting():
+                return not_(has_setting(value))
             case Column(kind="tags"):
                 return not_(_has_tag(true()))
             case Column(kind="study"):
@@ -195,8 +195,9 @@ class Translator:
         match value:
             case nodes.Constant(number):
                 return literal(number, Double())
-            case nodes.Setting(name):
-                return self._read(RunSetting, name, lambda row: row.number)
+            case nodes.Setting():
+                numbers = [self._read(RunSetting, name, lambda row: row.number) for name in value.names]
+                return func.coalesce(*numbers) if len(numbers) > 1 else numbers[0]
             case nodes.MetricStatistic(name, statistic):
                 return self.metric(name, _STATISTICS[statistic], stored_number)
             case Column():
@@ -297,10 +298,10 @@ def stored_number(column: Any) -> Sql:
     )
 
 
-def has_setting(name: str, *conditions: ColumnElement[bool]) -> ColumnElement[bool]:
+def has_setting(setting: nodes.Setting, *conditions: ColumnElement[bool]) -> ColumnElement[bool]:
     """Return whether a run has a setting that fulfills the conditions."""
     # Without the sum, SQLite would look up each run of the subquery in the table, although an index has the runs.
-    return (Run.id + 0).in_(select(RunSetting.run_id).where(RunSetting.name == name, *conditions))
+    return (Run.id + 0).in_(select(RunSetting.run_id).where(RunSetting.name.in_(setting.names), *conditions))
 
 
 def _in_study(condition: ColumnElement[bool]) -> Sql:

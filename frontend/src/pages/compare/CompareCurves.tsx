@@ -1,4 +1,6 @@
-import { Group, MultiSelect, Stack, Switch } from "@mantine/core";
+import { Button, Group, MultiSelect, Stack, Switch } from "@mantine/core";
+import { IconAdjustments } from "@tabler/icons-react";
+import { useId, useState } from "react";
 import type { GroupField } from "@/api/comparisons";
 import type { ComparedRun } from "@/api/types";
 import chartClasses from "@/charts/charts.module.css";
@@ -28,6 +30,8 @@ interface CompareCurvesProps {
 export function CompareCurves({ runs, metrics, names, onMetrics, known, groups }: CompareCurvesProps) {
   const catalog = useMetricCatalog();
   const [view, setView] = useCurveView();
+  const [showsControls, setShowsControls] = useState(false);
+  const controls = useId();
   const choices = metricSections(catalog, [...new Set([...names, ...metrics])]).map(
     ({ title, names: members }) => ({
       group: title,
@@ -36,7 +40,25 @@ export function CompareCurves({ runs, metrics, names, onMetrics, known, groups }
   );
   return (
     <Stack gap="sm" component="section" aria-label="Curves">
-      <Group gap="md" align="center">
+      <Button
+        variant="default"
+        size="xs"
+        w="fit-content"
+        hiddenFrom="sm"
+        leftSection={<IconAdjustments size={16} aria-hidden />}
+        aria-expanded={showsControls}
+        aria-controls={controls}
+        onClick={() => setShowsControls(!showsControls)}
+      >
+        Chart settings
+      </Button>
+      <Group
+        id={controls}
+        gap="md"
+        align="center"
+        className={classes.controls}
+        data-open={showsControls || undefined}
+      >
         <MultiSelect
           aria-label="Metrics shown"
           data={choices}

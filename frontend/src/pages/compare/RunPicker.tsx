@@ -9,7 +9,7 @@ import { RunName } from "@/ui/RunName";
 import { RunSearch } from "@/ui/RunSearch";
 import { RunStroke } from "./RunStroke";
 
-/** More runs than this are first shown as one line. */
+/** More runs than this are first shown as one line. On a phone, all are. */
 const MAX_CHIPS = 8;
 
 interface RunPickerProps {
@@ -25,8 +25,8 @@ export function RunPicker({ runs, known, onChange }: RunPickerProps) {
   const isMany = runs.length > MAX_CHIPS;
   return (
     <Group gap={8} role="group" aria-label="Compared runs">
-      {isMany && (
-        <Group gap="xs" className={classes.count}>
+      {runs.length > 0 && (
+        <Group gap="xs" className={classes.count} hiddenFrom={isMany ? undefined : "sm"}>
           <Text size="sm">{describeRuns(runs, known)}</Text>
           <Button
             size="compact-sm"
@@ -40,7 +40,12 @@ export function RunPicker({ runs, known, onChange }: RunPickerProps) {
         </Group>
       )}
       {(!isMany || showsAll) && (
-        <div id={list} className={classes.chips} data-many={isMany || undefined}>
+        <div
+          id={list}
+          className={classes.chips}
+          data-many={isMany || undefined}
+          data-open={showsAll || undefined}
+        >
           {runs.map((id) => {
             const run = known.find((candidate) => candidate.id === id);
             return (

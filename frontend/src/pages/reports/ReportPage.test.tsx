@@ -43,7 +43,34 @@ async function undo(notice: string) {
 
 beforeEach(() => localStorage.clear());
 
+describe("an address of a report", () => {
+  it("creates a report and opens its editor if it ends in new", async () => {
+    const server = serve({
+      "POST /reports": aReport(),
+      "GET /reports/3": aReport(),
+      "GET /projects": [],
+    });
+    const { router } = open("/reports/new");
+    expect(await screen.findByLabelText("Title")).toBeTruthy();
+    expect(router.state.location.pathname + router.state.location.search).toBe("/reports/3?edit=1");
+    expect(server.of("POST /reports")).toHaveLength(1);
+  });
+
+  it("is not the number of a report if it is a word", async () => {
+    serve({});
+    open("/reports/rates");
+    expect(await screen.findByRole("heading", { name: "Report not found" })).toBeTruthy();
+    expect(screen.queryByText(/NaN/)).toBeNull();
+  });
+});
+
 describe("a report", () => {
+  it("has a heading of the first level while it is edited", async () => {
+    serve({ "GET /reports/3": aReport() });
+    open("/reports/3?edit=1");
+    expect(await screen.findByRole("heading", { level: 1, name: "Edit Rates" })).toBeTruthy();
+  });
+
   it("is saved shortly after typing, with its version", async () => {
     const server = serve({ "GET /reports/3": aReport(), "PATCH /reports/3": changed });
     open("/reports/3?edit=1");

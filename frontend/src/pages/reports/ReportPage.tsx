@@ -1,6 +1,6 @@
-import { Anchor, Button, Group, Skeleton, Stack, Text, Title } from "@mantine/core";
+import { Anchor, Button, Group, Skeleton, Stack, Text, Title, VisuallyHidden } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
-import { useState } from "react";
+import { useEffect, useRef, useState } from "react";
 import { Link, useNavigate, useParams, useSearchParams } from "react-router";
 import { archiveAddress } from "@/api/archives";
 import { address } from "@/api/client";
@@ -17,11 +17,54 @@ import { UnsavedNote } from "./UnsavedNote";
 import { ReportEditor } from "./ReportEditor";
 import classes from "./reports.module.css";
 import { SharePanel } from "./SharePanel";
+import { useNewReport } from "./useNewReport";
 import { useReportDraft } from "./useReportDraft";
 
-/** Page to read or edit a report. */
+/** Page to read or edit a report, or `/reports/new`, which creates one. */
 export default function ReportPage() {
-  const id = Number(useParams().id);
+  const { id = "" } = useParams();
+  if (id === "new") return <NewReport />;
+  return /^\d+$/.test(id) ? <ExistingReport id={Number(id)} /> : <NoReport id={id} />;
+}
+
+/** Message for an address that is not the number of a report. */
+function NoReport({ id }: { id: string }) {
+  usePageTitle("Report not found");
+  return (
+    <Stack className={classes.sheet} gap="md">
+      <Title order={1}>Report not found</Title>
+      <Text size="sm">
+        “{id}” is not the number of a report.{" "}
+        <Anchor component={Link} to="/reports" size="sm">
+          All reports
+        </Anchor>
+      </Text>
+    </Stack>
+  );
+}
+
+/** Creates a report and opens it. */
+function NewReport() {
+  const begin = useNewReport({ replace: true });
+  const isBegun = useRef(false);
+  useEffect(() => {
+    // Once, also where React runs effects twice.
+    if (!isBegun.current) begin.start();
+    isBegun.current = true;
+  });
+  return (
+    <Stack className={classes.sheet} gap="md">
+      <Title order={1}>New report</Title>
+      {begin.error ? (
+        <QueryError error={begin.error} retry={begin.start} />
+      ) : (
+        <Skeleton height={320} radius="sm" role="status" aria-label="Creating the report…" />
+      )}
+    </Stack>
+  );
+}
+
+function ExistingReport({ id }: { id: number }) {
   const report = useQuery(reportQuery(id));
   usePageTitle(report.data?.title ?? "Report");
   return (
@@ -124,7 +167,13 @@ interface DraftedProps {
 /** Report with a draft, which is still saved while the report is read. */
 function Drafted({ report, editing, edit, discard }: DraftedProps) {
   const draft = useReportDraft(report, editing);
-  if (editing) return <ReportEditor report={report} draft={draft} discard={discard} />;
+  if (editing)
+    return (
+      <>
+        <VisuallyHidden component="h1">Edit {draft.title}</VisuallyHidden>
+        <ReportEditor report={report} draft={draft} discard={discard} />
+      </>
+    );
   return (
     <>
       {!draft.saved && <UnsavedNote words={draft.state} held={draft.held} edit={edit} />}

@@ -1,34 +1,26 @@
 import { Anchor, Button, Group, Skeleton, Stack, Text, Title } from "@mantine/core";
 import { IconPlus, IconReportAnalytics } from "@tabler/icons-react";
 import { useQuery } from "@tanstack/react-query";
-import { Link, useNavigate } from "react-router";
-import { isSubmitted } from "@/api/mutationState";
+import { Link } from "react-router";
 import { useMayWrite } from "@/api/projects";
-import { reportsQuery, useCreateReport } from "@/api/reports";
+import { reportsQuery } from "@/api/reports";
 import type { ReportSummary } from "@/api/types";
-import { OpenExamples } from "@/run-actions/OpenExamples";
-import { useCurrentProject, useUsualProject } from "@/ui/currentProject";
+import { useCurrentProject } from "@/ui/currentProject";
 import { DataTable } from "@/ui/DataTable";
 import { EmptyState } from "@/ui/EmptyState";
 import { TimeAgo } from "@/ui/Quantity";
 import { QueryError } from "@/ui/QueryError";
 import { usePageTitle } from "@/ui/usePageTitle";
 import classes from "./reports.module.css";
+import { useNewReport } from "./useNewReport";
 
 /** List of reports. */
 export default function ReportsPage() {
   usePageTitle("Reports");
   const project = useCurrentProject();
   const reports = useQuery(reportsQuery(project));
-  const navigate = useNavigate();
-  const create = useCreateReport();
+  const begin = useNewReport();
   const mayWrite = useMayWrite();
-  const usual = useUsualProject();
-  const begin = () =>
-    create.mutate(
-      { title: "New report", blocks: [], project: usual },
-      { onSuccess: ({ id }) => void navigate(`/reports/${id}?edit=1`) },
-    );
   return (
     <Stack className={classes.sheet} gap="md">
       <Group justify="space-between" align="start">
@@ -39,15 +31,20 @@ export default function ReportsPage() {
           </Text>
         </Stack>
         {mayWrite && (
-          <Button
-            leftSection={<IconPlus size={16} />}
-            h={32}
-            px="sm"
-            loading={isSubmitted(create)}
-            onClick={begin}
-          >
-            New report
-          </Button>
+          <Group gap="xs">
+            <Button component={Link} to="/examples" variant="default" h={32} px="sm">
+              Open examples
+            </Button>
+            <Button
+              leftSection={<IconPlus size={16} />}
+              h={32}
+              px="sm"
+              loading={begin.isPending}
+              onClick={begin.start}
+            >
+              New report
+            </Button>
+          </Group>
         )}
       </Group>
       {reports.isError && !reports.data && (
@@ -59,13 +56,8 @@ export default function ReportsPage() {
           icon={IconReportAnalytics}
           title={project ? `No reports in ${project}` : "No reports yet"}
         >
-          <Stack align="center" gap="md">
-            <span>
-              Create a report to write down results with charts, tables and replays. You can share it by a
-              link or export it as one file. “Add to report” in a chart’s menu adds the chart.
-            </span>
-            <OpenExamples />
-          </Stack>
+          Create a report to write down results with charts, tables and replays. You can share it by a link or
+          export it as one file. “Add to report” in a chart’s menu adds the chart.
         </EmptyState>
       )}
       {reports.data && reports.data.length > 0 && <ReportTable reports={reports.data} />}

@@ -40,6 +40,28 @@ it("shows four replays of a run that has ended, from the first to the best, inst
   expect(screen.queryByRole("region", { name: "Newest replay" })).toBeNull();
 });
 
+it("does not say that an agent learned whose return has stalled", async () => {
+  const replays = [0, 1, 2, 3, 4, 5].map((step) => aReplay(step + 1, step));
+  open(aFinishedRun({ id: 1 }), {
+    "GET /runs/1/replays": replays,
+    "GET /runs/1/checkpoints": [aCheckpoint(1, 3, { best: true })],
+    "GET /runs/1/diagnosis": [
+      {
+        rule: "return_stalled",
+        title: "Return stalled",
+        cause: "The agent learns nothing.",
+        detail: "",
+        evidence: { metric: "episode/return", title: "Return per episode", first_step: 0, last_step: 5 },
+        settings: [],
+        test: null,
+        tests: [],
+      },
+    ],
+  });
+  expect(await screen.findByRole("region", { name: "Replays over training" })).toBeTruthy();
+  expect(screen.queryByText("How this agent learned")).toBeNull();
+});
+
 it("shows the age of the newest replay and the steps since", async () => {
   const played = aReplay(1, 100_000, { created_at: new Date(Date.now() - 3.5 * 3600_000).toISOString() });
   open(aRun({ step: 250_000 }), { "GET /runs/1/replays": [played] });

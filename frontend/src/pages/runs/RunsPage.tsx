@@ -4,6 +4,7 @@ import { useQuery } from "@tanstack/react-query";
 import { useEffect, useMemo, useRef, useState } from "react";
 import { useSearchParams } from "react-router";
 import { joinNames } from "@/api/nameList";
+import { ApiError } from "@/api/problem";
 import type { ListedRun } from "@/api/types";
 import { useMayWrite } from "@/api/projects";
 import { facetsQuery, RUN_PAGE_SIZE } from "@/api/runs";
@@ -61,12 +62,19 @@ const NONE: ListedRun[] = [];
 /** The list of the runs of the current project or of all, with live updates. */
 export default function RunsPage() {
   usePageTitle("Runs");
-  const { view, change, ...chosen } = useRunsView();
+  const { view: asked, change, ...chosen } = useRunsView();
+  // A wrong filter of an address selects nothing. Its field says what is wrong.
+  const [wrongFilter, setWrongFilter] = useState("");
+  const view = useMemo(
+    () => (asked.filter !== "" && asked.filter === wrongFilter ? { ...asked, filter: "" } : asked),
+    [asked, wrongFilter],
+  );
   const [params] = useSearchParams();
   const project = useCurrentProject();
   const { columns, choose, reset } = useColumns(view, project, chosen.columns, chosen.chooseColumns);
   const request = toListQuery(view, project, valuesOfColumns(columns));
   const list = useRunList(request);
+  if (view.filter !== "" && isFilterError(list.query.error)) setWrongFilter(view.filter);
   const [density, setDensity] = useDensity();
   const imports = useImports(project);
   const onTop = useMemo(() => runsOnTop(view), [view]);
@@ -128,7 +136,7 @@ export default function RunsPage() {
         </Group>
       </Group>
       {notices}
-      {!workers.isPending && <RunFilters view={view} runs={listed} onChange={change} />}
+      {!workers.isPending && <RunFilters view={asked} runs={listed} onChange={change} />}
       {list.query.isError && listed.length === 0 && (
         <QueryError error={list.query.error} retry={() => void list.query.refetch()} />
       )}
@@ -180,6 +188,8 @@ export default function RunsPage() {
     </Stack>
   );
 }
+
+const isFilterError = (error: unknown) => error instanceof ApiError && error.forField("filter") !== undefined;
 
 /** Button that loads the next page of cards when it scrolls into view. After an error it waits for a click. */
 function LoadMore({ rows }: { rows: RunRows }) {

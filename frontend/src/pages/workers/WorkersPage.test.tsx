@@ -64,7 +64,7 @@ describe("the workers", () => {
       [
         aWorker("cpu-1", {
           plugins: [
-            { name: "arcadia-ppo", version: "1.0", problem: null, differs: false },
+            { name: "arcadia-gae", version: "1.0", problem: null, differs: false },
             { name: "arcadia-maze", version: "0.9", problem: null, differs: true },
             { name: "arcadia-toy", version: null, problem: "It is not installed.", differs: true },
           ],
@@ -72,24 +72,24 @@ describe("the workers", () => {
       ],
       [
         {
-          name: "arcadia-ppo",
+          name: "arcadia-gae",
           version: "1.0",
           problem: null,
           parts: [
-            { kind: "method", name: "ppo" },
-            { kind: "preset", name: "ppo-pong" },
-            { kind: "preset", name: "ppo-hopper" },
+            { kind: "method", name: "gae" },
+            { kind: "preset", name: "gae-cartpole" },
+            { kind: "preset", name: "gae-catch" },
           ],
         },
         { name: "arcadia-toy", version: "2.0", problem: "toy:PARTS cannot be imported: no luck", parts: [] },
       ],
     );
-    expect(await screen.findByText("plug-in arcadia-ppo 1.0")).toBeTruthy();
+    expect(await screen.findByText("plug-in arcadia-gae 1.0")).toBeTruthy();
     expect(
       screen.getByText("plug-in arcadia-maze 0.9: The server has another version or lacks it."),
     ).toBeTruthy();
     expect(screen.getByText("plug-in arcadia-toy: It is not installed.")).toBeTruthy();
-    expect(await screen.findByText("method: ppo · presets: ppo-pong, ppo-hopper")).toBeTruthy();
+    expect(await screen.findByText("method: gae · presets: gae-cartpole, gae-catch")).toBeTruthy();
     expect(screen.getByText("toy:PARTS cannot be imported: no luck")).toBeTruthy();
   });
 

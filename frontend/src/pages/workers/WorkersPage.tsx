@@ -182,7 +182,7 @@ function ServerPlugins() {
   );
 }
 
-/** Return the parts of a plug-in by kind, such as "method: ppo · presets: ppo-pong, ppo-cartpole". */
+/** Return the parts of a plug-in by kind, such as "method: gae · presets: gae-cartpole, gae-catch". */
 function describeParts(parts: AllowedPlugin["parts"]): string {
   const kinds = [...new Set(parts.map(({ kind }) => kind))];
   const describe = (kind: string) => {

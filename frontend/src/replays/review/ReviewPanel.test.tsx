@@ -198,6 +198,7 @@ describe("the review of a replay", () => {
     expect(within(panel).getByText("3 of 4 decisions: 3 before a lost point or life")).toBeTruthy();
     expect(within(panel).getByText("100 simulated futures, 3 s")).toBeTruthy();
     const situations = within(panel).getByRole("region", { name: "Situations" });
+    expect(within(situations).getAllByRole("button"), "one mistake is no group").toHaveLength(1);
     await userEvent.click(within(situations).getByRole("button", { name: /^2 mistakes/ }));
     expect(within(panel).getByRole("region", { name: "Moment of decision 8" })).toBeTruthy();
   });

@@ -49,11 +49,11 @@ export function ReviewFacts({ document, reviewed }: Pick<SummaryProps, "document
 
 /** The facts about a review, and its mistakes by situation. */
 export function Summary({ replay, thoughts, document, reviewed, pixelated, onChoose }: SummaryProps) {
-  const situations = document.situations ?? [];
+  const situations = (document.situations ?? []).filter(({ decisions }) => decisions.length > 1);
   return (
     <div className={classes.summary}>
       <ReviewFacts document={document} reviewed={reviewed} />
-      {situations.length > 1 && (
+      {situations.length > 0 && (
         <section aria-label="Situations">
           <Title order={3} size="sm" mb={4}>
             Similar situations
@@ -80,8 +80,7 @@ export function Summary({ replay, thoughts, document, reviewed, pixelated, onCho
                     <span>
                       {plural(decisions.length, "mistake")}
                       <Text component="span" size="xs" c="dimmed" display="block">
-                        {decisions.length > 1 ? "up to " : ""}
-                        {score(lost)} lost, such as {nameDecision(shown)}
+                        up to {score(lost)} lost, such as {nameDecision(shown)}
                       </Text>
                     </span>
                   </button>

@@ -42,6 +42,27 @@ def test_a_filter_selects_runs_and_joins_other_filters(api: Api) -> None:
     assert listed(api, "  ") == [pong, fast, slow]
 
 
+def test_short_names_stand_for_fields_and_for_those_of_scripts(api: Api, database: Database) -> None:
+    slow, fast, script = (
+        api.launch(config=CARTPOLE | {"learning_rate": rate, "num_envs": 7})["id"] for rate in (1e-4, 1e-2, 1.0)
+    )
+    with database.write() as session:
+        run = session.get_one(Run, script)
+        run.origin, run.config = "reported", {"lr": 1e-4}
+    assert listed(api, "lr < 1e-3") == [script, slow]
+    assert listed(api, "lr = 1e-4 and n_envs = 7") == [slow]
+    assert listed(api, "lr in (1e-2, 3)") == [fast]
+    assert listed(api, "lr * 2 > 0.01") == [fast]
+    assert listed(api, "n_envs is missing") == [script]
+    assert listed(api, "config(lr) = 1e-4") == [script]
+    assert [run["id"] for run in api.user.get("/api/v1/runs", params={"sort": "-lr,id"}).json()["items"]] == [
+        fast,
+        slow,
+        script,
+    ]
+    assert "lr" in completions(api, "lr")
+
+
 def test_facets_and_failures_follow_the_filter(api: Api, database: Database) -> None:
     made = [api.launch(config=config)["id"] for config in (CARTPOLE, PONG, PONG)]
     with database.write() as session:

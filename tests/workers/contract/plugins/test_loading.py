@@ -7,7 +7,7 @@ from pydantic import ValidationError
 
 from arcadia_workers.contract.config import CONFIGURATIONS, METHODS, config_adapter
 from arcadia_workers.contract.games import ENVIRONMENTS, NETWORKS
-from arcadia_workers.contract.plugins.discovery import allowed_names, installed
+from arcadia_workers.contract.plugins.discovery import installed, package_names
 from arcadia_workers.contract.plugins.loading import (
     PLUGINS,
     load,
@@ -45,7 +45,13 @@ def test_installed_packages_are_found_without_an_import() -> None:
 
 
 def test_package_names_are_normalized_like_on_package_indexes() -> None:
-    assert allowed_names("Arcadia_Toy, arcadia.maze,,arcadia-toy") == (METHOD, ENVIRONMENT)
+    assert package_names("Arcadia_Toy, arcadia.maze,,arcadia-toy") == (METHOD, ENVIRONMENT)
+
+
+def test_a_package_that_became_part_of_arcadia_is_neither_loaded_nor_missing() -> None:
+    assert package_names(f"arcadia-ppo,{METHOD},Arcadia_PPO") == (METHOD,)
+    assert missing_plugins("arcadia-ppo") is None
+    assert needed_plugins({"algorithm": "ppo", "env": "CartPole-v1"}) == []
 
 
 def test_a_method_and_an_environment_are_added_to_the_registries() -> None:

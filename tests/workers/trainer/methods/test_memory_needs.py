@@ -10,6 +10,7 @@ from arcadia_workers.contract.config import (
     NStepQConfig,
     PaacConfig,
     PaacQConfig,
+    PpoConfig,
     TrainingConfig,
 )
 from arcadia_workers.trainer.host import memory
@@ -33,6 +34,7 @@ def total(config: TrainingConfig, device: torch.device = CPU) -> float:
     [
         (PaacConfig(num_envs=32), {"num_envs": 1024, "t_max": 2048}, "num_envs or t_max"),
         (PaacQConfig(num_envs=32), {"num_envs": 1024, "t_max": 2048}, "num_envs or t_max"),
+        (PpoConfig(num_envs=8), {"num_envs": 1024}, "num_envs or t_max"),
         (A3cConfig(num_actors=2), {"num_actors": 256}, "num_actors or t_max"),
         (NStepQConfig(num_actors=2), {"num_actors": 256}, "num_actors or t_max"),
         (Ga3cConfig(num_agents=2), {"num_agents": 1024}, "num_agents or t_max"),

@@ -2,7 +2,7 @@
 
 import pytest
 
-from arcadia_workers.contract.config import A3cConfig, Ga3cConfig, PaacConfig, RunConfig
+from arcadia_workers.contract.config import A3cConfig, Ga3cConfig, PaacConfig, PpoConfig, RunConfig
 from arcadia_workers.contract.practice import PracticeConfig
 from arcadia_workers.trainer.methods import TRAINERS
 from arcadia_workers.trainer.run.run import NullRun
@@ -12,6 +12,7 @@ CATCH = "Arcadia/Catch-v0"
 CONFIGS: dict[str, RunConfig] = {
     "a3c with memory": A3cConfig(env=CATCH, num_actors=2, total_steps=1_500, lstm_units=8),
     "paac": PaacConfig(env=CATCH, num_envs=4, total_steps=1_500),
+    "ppo": PpoConfig(env=CATCH, num_envs=4, t_max=16, minibatch_size=16, total_steps=1_500),
     "ga3c": Ga3cConfig(env=CATCH, num_agents=2, total_steps=1_500),
 }
 

@@ -50,7 +50,7 @@ def test_general_source_files_name_no_method(path: Path) -> None:
 def test_the_contract_knows_a_new_method_from_its_configuration(monkeypatch: pytest.MonkeyPatch) -> None:
     made_method.register(monkeypatch)
     assert title_of("still") == "Still"
-    assert methods_for(ENVIRONMENTS["Arcadia/Target-v0"]) == ["a3c", "still"]
+    assert methods_for(ENVIRONMENTS["Arcadia/Target-v0"]) == ["a3c", "ppo", "still"]
     assert StillConfig(env="ALE/Pong-v5").shape["network"] == "nips"
 
 

@@ -16,6 +16,7 @@ SMALL: dict[str, Any] = {"env": "CartPole-v1", "device": "cpu", "total_steps": 5
     [
         ({"algorithm": "paac", "num_envs": 4}, "Starting 4 environments"),
         ({"algorithm": "paac_q", "num_envs": 1}, "Starting 1 environment"),
+        ({"algorithm": "ppo", "num_envs": 4}, "Starting 4 environments"),
         ({"algorithm": "ga3c", "num_agents": 2}, "Starting 2 agents"),
         ({"algorithm": "a3c", "num_actors": 2}, "Starting 2 actor-learners"),
         ({"algorithm": "n_step_q", "num_actors": 1}, "Starting 1 actor-learner"),

@@ -14,10 +14,12 @@ from arcadia_workers.contract.config import (
     OneStepSarsaConfig,
     PaacConfig,
     PaacQConfig,
+    PpoConfig,
     TrainingConfig,
 )
 from arcadia_workers.trainer.environments import own_environment
 from arcadia_workers.trainer.methods import TRAINERS
+from arcadia_workers.trainer.methods.ppo import network as ppo_network
 from arcadia_workers.trainer.methods.trainer import TrainedNetwork
 from arcadia_workers.trainer.networks import agents, networks
 from arcadia_workers.trainer.run.run import TrainingState
@@ -32,6 +34,8 @@ EVERY_KIND: list[TrainingConfig] = [
     Ga3cConfig(env=CATCH),
     GorilaConfig(env=CATCH),
     GorilaConfig(env=CATCH, dueling=True),
+    PpoConfig(env=CATCH, lstm_units=8, minibatch_size=128),
+    PpoConfig(env=TARGET, normalize_observations=True),
     A3cConfig(env=CATCH),
     A3cConfig(env=CATCH, lstm_units=8),
     A3cConfig(env=TARGET),
@@ -51,6 +55,8 @@ def fresh_network(config: TrainingConfig) -> tuple[nn.Module, TrainedNetwork]:
     network: nn.Module
     if isinstance(config, A3cConfig):
         network = agents.build(config, shape, actions)
+    elif isinstance(config, PpoConfig):
+        network = ppo_network.build(config, shape, actions)
     elif isinstance(config, PaacConfig | Ga3cConfig):
         network = networks.build(config, shape, actions)
     else:
@@ -75,7 +81,7 @@ def test_every_methods_player_gives_the_outputs_of_its_network(config: TrainingC
         reported.append(output)
     with torch.no_grad():
         for episode in range(3):
-            if isinstance(config, A3cConfig):
+            if isinstance(config, A3cConfig | PpoConfig):
                 numbers, values, _ = network(seen[:, episode], network.blank)
             elif isinstance(config, ActionValueConfig):
                 numbers = network(seen[:, episode])

@@ -24,6 +24,7 @@ def stripped(state: TrainingState) -> TrainingState:
     [
         {"algorithm": "paac", "num_envs": 4},
         {"algorithm": "paac_q", "num_envs": 4},
+        {"algorithm": "ppo", "num_envs": 4},
         {"algorithm": "ga3c", "num_agents": 2},
         {"algorithm": "a3c", "num_actors": 2},
         {"algorithm": "n_step_q", "num_actors": 2},

@@ -18,6 +18,7 @@ from arcadia_workers.contract.config.methods import (
     config_adapter,
     methods_for,
 )
+from arcadia_workers.contract.config.ppo import PpoConfig
 from arcadia_workers.contract.config.shared import (
     ActionValueConfig,
     ActorCriticFields,
@@ -47,6 +48,7 @@ __all__ = [
     "OneStepSarsaConfig",
     "PaacConfig",
     "PaacQConfig",
+    "PpoConfig",
     "Precision",
     "RunConfig",
     "SynchronousFields",

@@ -11,6 +11,7 @@ from arcadia_workers.contract.config.asynchronous import A3cConfig, NStepQConfig
 from arcadia_workers.contract.config.fields import TrainingConfig
 from arcadia_workers.contract.config.ga3c import Ga3cConfig
 from arcadia_workers.contract.config.gorila import GorilaConfig
+from arcadia_workers.contract.config.ppo import PpoConfig
 from arcadia_workers.contract.config.synchronous import PaacConfig, PaacQConfig
 from arcadia_workers.contract.games import Environment
 from arcadia_workers.contract.metrics import Metric
@@ -45,6 +46,7 @@ METHODS: dict[str, Method] = {
         Method(NStepQConfig, f"{_FOLDER}.asynchronous:N_STEP_Q"),
         Method(PaacConfig, f"{_FOLDER}.paac:PAAC"),
         Method(PaacQConfig, f"{_FOLDER}.paac:PAAC_Q"),
+        Method(PpoConfig, f"{_FOLDER}.ppo:PPO"),
         Method(Ga3cConfig, f"{_FOLDER}.ga3c:GA3C"),
         Method(GorilaConfig, f"{_FOLDER}.gorila:GORILA"),
     )

@@ -11,6 +11,7 @@ from pathlib import Path
 from arcadia_workers.contract.layout import default_data_dir
 from arcadia_workers.contract.plugins import trial
 from arcadia_workers.contract.plugins.discovery import (
+    BUILT_IN,
     FILE,
     SETTING,
     VERSION,
@@ -40,7 +41,7 @@ def parser() -> argparse.ArgumentParser:
         command.add_argument("--data", type=Path, help=f"the data folder (default: {default_data_dir()})")
     new = commands.add_parser("new", help="create a package from a template, with tests")
     new.add_argument("kind", choices=trial.KINDS)
-    new.add_argument("name", help="name of the package, such as arcadia-ppo")
+    new.add_argument("name", help="name of the package, such as arcadia-gae")
     new.add_argument("--dir", type=Path, required=True, help="a new folder")
     return parser
 
@@ -99,6 +100,9 @@ def check(names: Sequence[str]) -> int:
 
 def allow_package(name: str, data_dir: Path) -> int:
     """Add a package to the file of the data folder if it works."""
+    if name in BUILT_IN:
+        print(f"{name} is part of Arcadia now. It needs no package: uninstall it with `pip uninstall {name}`.")
+        return 0
     if problem := find_problems([name]).get(name):
         print(f"arcadia plugins: {name}: {problem}", file=sys.stderr)
         if problem == NOT_INSTALLED and (known := ", ".join(installed())):

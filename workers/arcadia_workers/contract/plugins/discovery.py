@@ -48,13 +48,18 @@ class Package:
 
 
 def canonical(name: str) -> str:
-    """Return the normalized name of a package, as package indexes do: `Arcadia_PPO` becomes `arcadia-ppo`."""
+    """Return the normalized name of a package, as package indexes do: `Arcadia_GAE` becomes `arcadia-gae`."""
     return re.sub(r"[-_.]+", "-", name.strip()).lower()
 
 
-def allowed_names(setting: str) -> tuple[str, ...]:
-    """Return the names in a comma-separated list, without duplicates."""
-    return tuple(dict.fromkeys(canonical(name) for name in setting.split(",") if name.strip()))
+# Packages of earlier versions that are part of Arcadia now. Settings and runs may still name them.
+BUILT_IN = frozenset({"arcadia-ppo"})
+
+
+def package_names(listed: str) -> tuple[str, ...]:
+    """Return the names in a comma-separated list, without duplicates and packages that are part of Arcadia."""
+    names = dict.fromkeys(canonical(name) for name in listed.split(",") if name.strip())
+    return tuple(name for name in names if name not in BUILT_IN)
 
 
 def installed() -> dict[str, Package]:
@@ -80,14 +85,14 @@ FILE = "plugins.txt"
 def allowed_plugins(data_dir: Path | None = None) -> tuple[str, ...]:
     """Return the names in the setting. If it is not set, return those in the data folder's file."""
     if setting := os.environ.get(SETTING):
-        return allowed_names(setting)
+        return package_names(setting)
     return read_file(data_dir or default_data_dir())
 
 
 def read_file(data_dir: Path) -> tuple[str, ...]:
     """Return the names in the file of a data folder."""
     try:
-        return allowed_names((data_dir / FILE).read_text().replace("\n", ","))
+        return package_names((data_dir / FILE).read_text().replace("\n", ","))
     except FileNotFoundError:
         return ()
 

@@ -13,7 +13,7 @@ from arcadia_workers.contract.config import CONFIGURATIONS, METHODS, Method, Tra
 from arcadia_workers.contract.environment_families import EnvironmentFamily
 from arcadia_workers.contract.games import ENVIRONMENTS, NETWORKS, ActionKind, Environment, Network, ObservationKind
 from arcadia_workers.contract.metrics import METRICS
-from arcadia_workers.contract.plugins.discovery import SETTING, VERSION, Plugin, allowed_names, installed
+from arcadia_workers.contract.plugins.discovery import SETTING, VERSION, Plugin, installed, package_names
 from arcadia_workers.contract.presets import PRESETS, Preset
 from arcadia_workers.contract.protocols import PROTOCOLS, EvaluationProtocol
 
@@ -202,7 +202,7 @@ def load(
 
 def load_named_in_environment() -> None:
     """Load the packages that the parent process has checked, in a trainer or one of its processes."""
-    load(allowed_names(os.environ.get(SETTING, "")))
+    load(package_names(os.environ.get(SETTING, "")))
 
 
 def unload(name: str, groups: Sequence[Group] = GROUPS) -> None:
@@ -291,7 +291,7 @@ def needed_plugins(config: Mapping[str, Any]) -> list[str]:
 def missing_plugins(needed: str) -> str | None:
     """Return a clause about the needed plug-ins that this process lacks, or None if it has all."""
     loaded = loaded_versions()
-    missing = [name for name in needed.split(",") if name and name not in loaded]
+    missing = [name for name in package_names(needed) if name not in loaded]
     if not missing:
         return None
     return f"{joined(missing)} {'is' if len(missing) == 1 else 'are'} not installed or not allowed here"

@@ -6,7 +6,7 @@ from pydantic import JsonValue
 
 from arcadia_workers.contract.config import CONFIGURATIONS
 from arcadia_workers.contract.config.problems import FieldProblem, title_of
-from arcadia_workers.contract.presets import modern, papers, poles, two_cores
+from arcadia_workers.contract.presets import modern, papers, poles, ppo, two_cores
 from arcadia_workers.contract.presets.preset import Preset as Preset
 
 PRESETS: dict[str, Preset] = {
@@ -16,6 +16,7 @@ PRESETS: dict[str, Preset] = {
         *modern.FIRST_STEPS_PRESETS,
         *modern.MUJOCO_PRESETS,
         *two_cores.PRESETS,
+        *ppo.PRESETS,
         *modern.PRESETS,
         *papers.PRESETS,
         *papers.GORILA_PRESETS,

@@ -2,23 +2,12 @@
 
 from typing import ClassVar, Literal
 
-from arcadia.plugins import (
-    DECAY,
-    DECAYING,
-    ESSENTIAL,
-    LENGTH,
-    NETWORK,
-    NEXT_UPDATE,
-    OPTIMIZATION,
-    ROLLOUT,
-    RUN,
-    ActorCriticFields,
-    AdamFields,
-    AgentFields,
-    Decay,
-    LockstepFields,
-)
 from pydantic import ConfigDict, Field, JsonValue, ValidationInfo, field_validator
+
+from arcadia_workers.contract.config.emulator import DECAYING, LENGTH, NEXT_UPDATE
+from arcadia_workers.contract.config.fields import DECAY, ESSENTIAL, NETWORK, OPTIMIZATION, ROLLOUT, RUN, Decay
+from arcadia_workers.contract.config.shared import ActorCriticFields, AdamFields, AgentFields
+from arcadia_workers.contract.config.synchronous import LockstepFields
 
 
 class PpoConfig(LockstepFields, ActorCriticFields, AgentFields, AdamFields):

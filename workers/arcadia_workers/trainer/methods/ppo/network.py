@@ -1,22 +1,15 @@
 """The agent: A3C's networks (Mnih et al. 2016) with the paper's Gaussian policy (Schulman et al. 2017, section 6.1)."""
 
 import torch
-from arcadia.plugins.training import (
-    ActionSpace,
-    Agent,
-    Continuous,
-    GaussianHead,
-    ReadingsFilter,
-    TrainedAgent,
-    TrainingState,
-    VectorBody,
-    build_body,
-    initialized,
-    load_weights,
-)
 from torch import Tensor
 
-from arcadia_ppo.config import PpoConfig
+from arcadia_workers.contract.action_names import ActionSpace, Continuous
+from arcadia_workers.contract.config import PpoConfig
+from arcadia_workers.trainer.methods.trainer import TrainedAgent, load_weights
+from arcadia_workers.trainer.networks.agents import Agent, GaussianHead
+from arcadia_workers.trainer.networks.bodies import ReadingsFilter, VectorBody, build_body
+from arcadia_workers.trainer.networks.gradients import initialized
+from arcadia_workers.trainer.run.run import TrainingState
 
 # Normalized readings are at most this far from their mean, as in OpenAI's code.
 READINGS_LIMIT = 5.0

@@ -9,15 +9,15 @@ import numpy as np
 import pytest
 import stable_baselines3
 import torch
-from arcadia_ppo import network
-from arcadia_ppo.config import PpoConfig
-from arcadia_ppo.ppo import STEP_FIELDS, Experience, Learner, Settings, Shuffle, losses
 from stable_baselines3.common import logger
 from torch import Tensor
 
 from arcadia_workers.contract.action_names import ActionSpace, Continuous, Discrete
+from arcadia_workers.contract.config import PpoConfig
 from arcadia_workers.trainer.learning.policies import policy_over
 from arcadia_workers.trainer.learning.returns import generalized_advantages
+from arcadia_workers.trainer.methods.ppo import network
+from arcadia_workers.trainer.methods.ppo.ppo import STEP_FIELDS, Experience, Learner, Settings, Shuffle, losses
 from arcadia_workers.trainer.networks.agents import Agent, BatchTape
 
 T, N = 8, 4

@@ -1,9 +1,11 @@
-"""Host memory that PPO needs."""
+"""PPO: proximal policy optimization (Schulman et al. 2017)."""
 
 import torch
-from arcadia.plugins.training import Need, outputs_size, prepared_size
 
-from arcadia_ppo.config import PpoConfig
+from arcadia_workers.contract.config import PpoConfig
+from arcadia_workers.trainer.host.memory import Need, outputs_size, prepared_size
+from arcadia_workers.trainer.methods.ppo import network, ppo
+from arcadia_workers.trainer.methods.trainer import Trainer
 
 
 def needs(config: PpoConfig, device: torch.device) -> list[Need]:
@@ -14,3 +16,6 @@ def needs(config: PpoConfig, device: torch.device) -> list[Need]:
         Need(f"{rows:,} steps of a rollout", rows * state, "num_envs or t_max"),
         Need(f"{learned:,} steps of a minibatch", learned * (state + outputs), "minibatch_size"),
     ]
+
+
+PPO = Trainer(config=PpoConfig, train=ppo.train, needs=needs, load_network=network.load_network)

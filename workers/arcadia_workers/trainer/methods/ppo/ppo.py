@@ -4,31 +4,19 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 import torch
-from arcadia.plugins.training import (
-    ALONE,
-    Actors,
-    Adam,
-    Agent,
-    BatchTape,
-    FlatParameters,
-    Framework,
-    Memory,
-    Policy,
-    Rollout,
-    RolloutSampler,
-    SideBySide,
-    TrainingRun,
-    Updater,
-    body_dtype,
-    cleared,
-    generalized_advantages,
-    pick,
-    restore_generator,
-)
 from torch import Tensor
 
-from arcadia_ppo import network
-from arcadia_ppo.config import PpoConfig
+from arcadia_workers.contract.config import PpoConfig
+from arcadia_workers.trainer.host.devices import restore_generator
+from arcadia_workers.trainer.learning.optimizers import Adam, FlatParameters
+from arcadia_workers.trainer.learning.policies import Policy, RolloutSampler
+from arcadia_workers.trainer.learning.returns import generalized_advantages
+from arcadia_workers.trainer.methods.paac.framework import Actors, Framework, Rollout, Updater, pick
+from arcadia_workers.trainer.methods.ppo import network
+from arcadia_workers.trainer.networks.agents import Agent, BatchTape, Memory
+from arcadia_workers.trainer.networks.gradients import ALONE, SideBySide, body_dtype
+from arcadia_workers.trainer.networks.lstm import cleared
+from arcadia_workers.trainer.run.run import TrainingRun
 
 
 class Experience(NamedTuple):
@@ -223,7 +211,14 @@ def _only(experience: Experience, rows: Tensor) -> Experience:
 
 
 STEP_FIELDS = ("actions", "log_probabilities", "values", "advantages", "targets")
-MEASURES = ("policy_loss", "value_loss", "entropy", "clip_fraction", "kl_divergence", "grad_norm")
+MEASURES = (
+    "train/policy_loss",
+    "train/value_loss",
+    "train/entropy",
+    "train/clip_fraction",
+    "train/kl_divergence",
+    "train/grad_norm",
+)
 
 
 def train(config: PpoConfig, run: TrainingRun) -> None:
@@ -271,8 +266,7 @@ def train(config: PpoConfig, run: TrainingRun) -> None:
             framework.advance(rollout, len(measures))
             if measures and run.metrics_due():
                 means = dict(zip(MEASURES, torch.stack(measures).mean(0).tolist(), strict=True))
-                means |= {"learning_rate": settings.learning_rate}
-                framework.report({f"train/{name}": value for name, value in means.items()})
+                framework.report(means | {"train/learning_rate": settings.learning_rate})
             if run.checkpoint_due():
                 framework.save(state())
         framework.save(state())

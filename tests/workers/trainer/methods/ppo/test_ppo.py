@@ -7,15 +7,14 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from arcadia_ppo import network, ppo
-from arcadia_ppo.config import PpoConfig
-from arcadia_ppo.ppo import Learner, Settings, Shuffle
-from arcadia_ppo.trainer import PPO
 
 from arcadia_workers.contract.action_names import Continuous, Discrete
+from arcadia_workers.contract.config import PpoConfig
 from arcadia_workers.contract.events import RequestedChange
 from arcadia_workers.trainer.host.memory import row_size
 from arcadia_workers.trainer.learning.policies import policy_over
+from arcadia_workers.trainer.methods.ppo import PPO, network, ppo
+from arcadia_workers.trainer.methods.ppo.ppo import Learner, Settings, Shuffle
 from arcadia_workers.trainer.networks.agents import BatchTape
 from arcadia_workers.trainer.networks.bodies import ReadingsFilter
 from arcadia_workers.trainer.run.run import NullRun, TrainingState, snapshot
@@ -244,15 +243,6 @@ def test_training_ends_at_changed_total_steps() -> None:
     run = NullRun(changes=[RequestedChange(number=1, fields={"total_steps": 2_000})])
     ppo.train(small(), run)
     assert 2_000 <= run.saved[-1].step < 2_100
-
-
-@pytest.mark.parametrize("name", PpoConfig.model_fields)
-def test_every_field_has_a_title_help_and_section(name: str) -> None:
-    described = PpoConfig.model_fields[name]
-    assert described.title
-    assert described.description
-    assert isinstance(described.json_schema_extra, dict)
-    assert "group" in described.json_schema_extra
 
 
 def test_only_an_update_that_changes_the_policy_is_clipped() -> None:
