@@ -9,7 +9,7 @@ above limits, and everything that names the machine. The file must not be larger
 import argparse
 import sys
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -65,6 +65,7 @@ def main() -> None:
         runs = client.runs(*given.runs)
         for run in runs:
             record_best(run)
+            film_mistakes(client, run)
         exported = export(client, runs, Path(folder) / "exported.arcadia")
         prepare(exported, given.out, Limits(replays=given.replays, points=given.points))
     print(describe(given.out))
@@ -80,6 +81,35 @@ def record_best(run: Run) -> None:
     elif not replays_of_best(run):
         print(f"Recording the best checkpoint of {run.name}")
         run.record(checkpoint="best")
+
+
+def film_mistakes(client: Client, run: Run) -> None:
+    """Simulate the futures that "Show futures" plays at the mistakes of a run's reviews, unless they are stored."""
+    for replay in run.replays():
+        stored = [each for each in client.transport.get(f"/replays/{replay.id}/futures") if each["state"] == "done"]
+        for review in client.transport.get(f"/replays/{replay.id}/reviews"):
+            for wanted in futures_of_mistakes(review["document"]):
+                key = {name: wanted[name] for name in ("decision", "first", "videos_of")}
+                if not any(key.items() <= each.items() for each in stored):
+                    print(f"Simulating {wanted['first'][0]} at decision {wanted['decision']} of replay {replay.id}")
+                    simulate(client, replay, wanted)
+
+
+def futures_of_mistakes(document: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+    """Yield the requests of the pages for the futures of both actions at each mistake of a review."""
+    until = "outcome" if document["clip_rewards"] else "horizon"
+    options = {"futures": 8, "horizon": document["horizon"], "until": until, "record_videos": True}
+    for each in document["reviewed"]:
+        if each["finding"] == "mistake":
+            for action in (each["taken"], each["better"]):
+                yield {"decision": each["decision"], "first": [action], "videos_of": "first", **options}
+
+
+def simulate(client: Client, replay: Replay, wanted: Mapping[str, Any]) -> None:
+    """Simulate futures of a replay, and wait for them."""
+    made = client.transport.post(f"/replays/{replay.id}/futures", dict(wanted))
+    while made["state"] in ("queued", "running"):
+        made = client.transport.get(f"/futures/{made['id']}", wait="finished")
 
 
 def replays_of_best(run: Run) -> list[Replay]:
