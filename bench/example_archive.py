@@ -133,19 +133,27 @@ def _files(members: Members, folder: str) -> dict[int, str]:
     return {number: path for number, path in every.items() if path in members}
 
 
-def _kept_checkpoint(members: Members, folder: str) -> dict[str, Any] | None:
-    """Return the row of the best checkpoint with a file, or else of the newest. None if a run has none."""
+def _kept_checkpoints(members: Members, folder: str) -> list[dict[str, Any]]:
+    """Return the rows of the checkpoints to keep: the best one, or else the newest, and those of studied replays."""
     files = _files(members, folder)
     found = [row for row in _rows(members, folder, "checkpoints") if row["file_id"] in files]
-    return max(found, key=lambda row: (row["best"], row["step"]), default=None)
+    best = max(found, key=lambda row: (row["best"], row["step"]), default=None)
+    replays = _rows(members, folder, "replays")
+    studied = {replays[at - 1]["checkpoint"] for at in _studied_replays(members, folder)}
+    return [row for row in found if row is best or row["file"] in studied]
+
+
+def _studied_replays(members: Members, folder: str) -> set[int]:
+    """Return the numbers of the replays with futures or a review. Others have nothing that needs their checkpoint."""
+    return {row["replay_id"] for table in ("futures", "reviews") for row in _rows(members, folder, table)}
 
 
 def _spare_checkpoints(members: Members) -> Iterator[str]:
-    """Yield the members of all checkpoints but the best. An import treats them as pruned."""
+    """Yield the members of the other checkpoints. An import treats them as pruned."""
     for folder in _run_folders(members):
-        kept, files = _kept_checkpoint(members, folder), _files(members, folder)
+        kept, files = {row["sha256"] for row in _kept_checkpoints(members, folder)}, _files(members, folder)
         for row in _rows(members, folder, "checkpoints"):
-            if kept is not None and row["sha256"] != kept["sha256"] and row["file_id"] in files:
+            if row["sha256"] not in kept and row["file_id"] in files:
                 yield files[row["file_id"]]
 
 
@@ -153,8 +161,7 @@ def _strip_checkpoints(members: Members) -> None:
     """Reduce every checkpoint to its weights, and replace its hash wherever it is named."""
     renamed: dict[str, str] = {}
     for folder in _run_folders(members):
-        kept = _kept_checkpoint(members, folder)
-        if kept is not None:
+        for kept in _kept_checkpoints(members, folder):
             stripped = strip(members.pop(f"{folder}files/{kept['sha256']}"))
             renamed[kept["sha256"]] = _sha256(stripped)
             members[f"{folder}files/{renamed[kept['sha256']]}"] = stripped
@@ -207,8 +214,8 @@ def _resize(members: Members, folder: str, sizes: Mapping[str, int]) -> None:
 def _spare_replays(members: Members, numbers: Mapping[int, int], limits: Limits) -> Iterator[str]:
     """Yield the files of replays beyond the limits.
 
-    Keep the replays in reports, and one of the best checkpoint. It is the newest that remains, because later replays
-    have no checkpoint. Of the others, keep the first and evenly spaced ones that fit.
+    Keep the replays in reports, those with futures or a review, and one of the best checkpoint. Before it, keep the
+    first replay and evenly spaced ones that fit. Later replays have no checkpoint.
     """
     # Reports name runs by their ids in the exporting installation.
     shown = {
@@ -218,25 +225,37 @@ def _spare_replays(members: Members, numbers: Mapping[int, int], limits: Limits)
         for row in map(json.loads, members[path].splitlines())
     }
     for folder in _run_folders(members):
-        files, checkpoint = _files(members, folder), _kept_checkpoint(members, folder)
-        replays = sorted(_rows(members, folder, "replays"), key=lambda row: row["step"])
+        files, studied = _files(members, folder), _studied_replays(members, folder)
+        replays = sorted(_rows(members, folder, "replays"), key=lambda row: (row["step"], row["archive_number"]))
         of_each = [set(_files_of(replay, files)) for replay in replays]
-        always = {at for at, replay in enumerate(replays) if f"{folder}{replay['file']}" in shown}
-        last = max((at for at, each in enumerate(replays) if _is_of(each, checkpoint)), default=len(replays) - 1)
-        kept: set[str] = set()
+        always = {
+            at
+            for at, row in enumerate(replays)
+            if row["archive_number"] in studied or f"{folder}{row['file']}" in shown
+        }
+        course = _course(replays, files, _best_checkpoint(members, folder))
         for number in range(limits.replays, -1, -1):
-            places = always | ({last} if replays else set()) | _spread(number, last + 1)
-            kept = set().union(*(of_each[at] for at in places))
-            if (
-                len(places) <= limits.replays
-                and sum(len(zlib.compress(members[file])) for file in kept) <= limits.replay_bytes
-            ):
+            chosen = {course[place] for place in _spread(number, len(course))} | set(course[-1:])
+            size = sum(len(zlib.compress(members[file])) for at in chosen - always for file in of_each[at])
+            if len(chosen) <= limits.replays and size <= limits.replay_bytes:
                 break
-        yield from set().union(*of_each) - kept
+        yield from set().union(*of_each) - set().union(*(of_each[at] for at in always | chosen))
 
 
-def _is_of(replay: Mapping[str, Any], checkpoint: Mapping[str, Any] | None) -> bool:
-    return checkpoint is not None and replay["checkpoint"] == checkpoint["file"] and replay["file_id"] is not None
+def _best_checkpoint(members: Members, folder: str) -> dict[str, Any] | None:
+    return max(_kept_checkpoints(members, folder), key=lambda row: (row["best"], row["step"]), default=None)
+
+
+def _course(
+    replays: Sequence[Mapping[str, Any]], files: Mapping[int, str], best: Mapping[str, Any] | None
+) -> list[int]:
+    """Return the places of the first replay of each checkpoint until the best one, in order."""
+    first: dict[int, int] = {}
+    for at, replay in enumerate(replays):
+        if replay["file_id"] in files:
+            first.setdefault(replay["step"], at)
+    last = max((step for step in first if best is None or step <= best["step"]), default=None)
+    return [at for step, at in first.items() if last is not None and step <= last]
 
 
 def _spread(number: int, of: int) -> set[int]:

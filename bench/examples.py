@@ -1,14 +1,15 @@
 """Make the archive of examples from runs of a server: `python -m bench.examples 1-14 --url http://127.0.0.1:8000`.
 
 The program writes a report about the runs, exports both, and deletes the report. It keeps the weights of each run's
-best checkpoint with a replay of it, which it records if there is none. It omits other checkpoints, replays and points
-above limits, and everything that names the machine. The file must not be larger than 20 MB.
+best checkpoint with a replay of it, which it records if there is none. It also keeps all replays that have futures or a
+review, with these, their practice and the checkpoint that played them. It omits other checkpoints, replays and points
+above limits, and everything that names the machine. The file must not be larger than 25 MB.
 """
 
 import argparse
 import sys
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -17,15 +18,16 @@ from arcadia import Client, Replay, Run
 from arcadia_backend.examples import EXAMPLES
 from bench.example_archive import Limits, describe, prepare
 
-MAX_BYTES = 20_000_000
+MAX_BYTES = 25_000_000
 TITLE = "Welcome to Arcadia: agents to look at"
+# The environments in the order of the report. Others come after them.
 NAMES = {
+    "LunarLander-v3": "Lunar Lander",
     "ALE/Pong-v5": "Pong",
     "ALE/Breakout-v5": "Breakout",
-    "CartPole-v1": "CartPole",
-    "InvertedPendulum-v5": "An inverted pendulum",
-    "InvertedDoublePendulum-v5": "An inverted double pendulum",
     "Arcadia/Labyrinth-v0": "Labyrinth",
+    "InvertedPendulum-v5": "An inverted pendulum",
+    "CartPole-v1": "CartPole",
 }
 # Their replays are large, so only the best one is shown.
 LARGE_REPLAYS = {"Arcadia/Labyrinth-v0"}
@@ -35,6 +37,8 @@ videos.
 
 - **Runs** lists the agents. Select several of them and press “Compare”.
 - **A replay's page** shows what the agent expected and thought at each decision.
+- **A review** shows at which decisions an agent lost, and videos of what would have happened otherwise.
+- **Practice** trains an agent from its mistakes, and measures whether that helped.
 - **Games** ranks their evaluations beside the scores of the papers.
 """
 ENDING = """## Train your own
@@ -61,6 +65,7 @@ def main() -> None:
         runs = client.runs(*given.runs)
         for run in runs:
             record_best(run)
+            film_mistakes(client, run)
         exported = export(client, runs, Path(folder) / "exported.arcadia")
         prepare(exported, given.out, Limits(replays=given.replays, points=given.points))
     print(describe(given.out))
@@ -78,6 +83,35 @@ def record_best(run: Run) -> None:
         run.record(checkpoint="best")
 
 
+def film_mistakes(client: Client, run: Run) -> None:
+    """Simulate the futures that "Show futures" plays at the mistakes of a run's reviews, unless they are stored."""
+    for replay in run.replays():
+        stored = [each for each in client.transport.get(f"/replays/{replay.id}/futures") if each["state"] == "done"]
+        for review in client.transport.get(f"/replays/{replay.id}/reviews"):
+            for wanted in futures_of_mistakes(review["document"]):
+                key = {name: wanted[name] for name in ("decision", "first", "videos_of")}
+                if not any(key.items() <= each.items() for each in stored):
+                    print(f"Simulating {wanted['first'][0]} at decision {wanted['decision']} of replay {replay.id}")
+                    simulate(client, replay, wanted)
+
+
+def futures_of_mistakes(document: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+    """Yield the requests of the pages for the futures of both actions at each mistake of a review."""
+    until = "outcome" if document["clip_rewards"] else "horizon"
+    options = {"futures": 8, "horizon": document["horizon"], "until": until, "record_videos": True}
+    for each in document["reviewed"]:
+        if each["finding"] == "mistake":
+            for action in (each["taken"], each["better"]):
+                yield {"decision": each["decision"], "first": [action], "videos_of": "first", **options}
+
+
+def simulate(client: Client, replay: Replay, wanted: Mapping[str, Any]) -> None:
+    """Simulate futures of a replay, and wait for them."""
+    made = client.transport.post(f"/replays/{replay.id}/futures", dict(wanted))
+    while made["state"] in ("queued", "running"):
+        made = client.transport.get(f"/futures/{made['id']}", wait="finished")
+
+
 def replays_of_best(run: Run) -> list[Replay]:
     """Return the replays of a run's best checkpoint, or all of a run without checkpoints."""
     stored = [replay for replay in run.replays() if replay.file_id is not None]
@@ -88,12 +122,13 @@ def replays_of_best(run: Run) -> list[Replay]:
 
 
 def export(client: Client, runs: Sequence[Run], path: Path) -> Path:
-    """Export the runs with a report about them, and only with their best and newest checkpoints."""
-    report = client.create_report(TITLE, blocks_of(runs))
+    """Export the runs with a report about them."""
+    studied = {run.id: studied_replays(client, run) for run in runs}
+    report = client.create_report(TITLE, blocks_of(runs, studied))
     try:
         check(client, report.blocks)
         return client.export_archive(
-            *(run.id for run in runs), reports=[report.id], path=path, files="best", progress=False
+            *(run.id for run in runs), reports=[report.id], path=path, files="all", progress=False
         )
     finally:
         report.delete()
@@ -107,13 +142,17 @@ def check(client: Client, blocks: Sequence[Mapping[str, Any]]) -> None:
             sys.exit(f"{block}: {content['problem'] or content['missing']}")
 
 
-def blocks_of(runs: Sequence[Run]) -> list[Block]:
-    """Return the blocks of the report: first the environment with the most methods, then the others."""
-    by_env: dict[str, list[Run]] = {}
+def blocks_of(runs: Sequence[Run], studied: Mapping[int, Sequence[Block]]) -> list[Block]:
+    """Return the blocks of the report, with a section for each environment. `studied` has further blocks by run."""
+    by_env: dict[str, list[Run]] = {env: [] for env in NAMES}
     for run in runs:
         by_env.setdefault(run.env, []).append(run)
-    ordered = sorted(by_env.items(), key=lambda item: -len({run.algorithm for run in item[1]}))
-    sections = [block for env, group in ordered for block in section(env, group)]
+    sections = [
+        block
+        for env, group in by_env.items()
+        if group
+        for block in (*section(env, group), *(block for run in group for block in studied[run.id]))
+    ]
     return [text(BEGINNING), *sections, *evaluations(runs), text(ENDING)]
 
 
@@ -143,6 +182,24 @@ def replays(runs: Sequence[Run]) -> list[Block]:
     chosen = [top] if best.env in LARGE_REPLAYS else [first, top]
     captions = {replay.id: f"{best.name} after {replay.step:,} steps." for replay in chosen}
     return [{"kind": "replay", "replay": number, "caption": caption} for number, caption in captions.items()]
+
+
+def studied_replays(client: Client, run: Run) -> list[Block]:
+    """Return the reviews and the practice of a run's replays, and the replays with other futures."""
+    found: list[Block] = []
+    for replay in run.replays():
+        caption = "Decisions at which this agent lost. Open the replay to watch what would have been better."
+        reviews = client.transport.get(f"/replays/{replay.id}/reviews")
+        found += [{"kind": "review", "replay": replay.id, "caption": caption} for _ in reviews]
+        practices = [each for review in reviews for each in client.transport.get(f"/reviews/{review['id']}/practices")]
+        caption = "What training from the mistakes of its reviews changed."
+        found += [
+            {"kind": "practice", "replay": replay.id, "caption": caption} for each in practices if each["document"]
+        ]
+        if not reviews and client.transport.get(f"/replays/{replay.id}/futures"):
+            caption = "Open this replay and choose “What if…” to see how it could have continued."
+            found.append({"kind": "replay", "replay": replay.id, "caption": caption})
+    return found
 
 
 def evaluations(runs: Sequence[Run]) -> list[Block]:

@@ -174,6 +174,19 @@ def normalized(row: Row) -> float:
     return 100 * (number(row["evaluation"]) - low) / (high - low)
 
 
+@table("lunar-lander.csv")
+def lunar_lander(rows: Rows) -> Lines:
+    return listing(
+        rows,
+        {
+            "network of V": "{value_network}",
+            "seed": "{seed}",
+            "mean of the last 100": lambda row: f"{EVENTS[str(row['event'])]} {signed(str(row['mean_return']))}",
+            "steps": "{steps:,}",
+        },
+    )
+
+
 @table("atari-5.csv")
 def atari_5_statistics(rows: Rows) -> Lines:
     tasks = [np.array([[normalized(row)]]) for row in rows]
@@ -196,14 +209,17 @@ def breakout_run(rows: Rows) -> Lines:
     return milestones(rows)
 
 
+# What the events of a run's milestones are called.
+EVENTS = {"passes": "passes", "best": "best:", "finished": "at the end:", "stopped": "when stopped:"}
+
+
 def milestones(rows: Rows) -> Lines:
-    words = {"passes": "passes", "best": "best:", "finished": "at the end:", "stopped": "when stopped:"}
     return listing(
         rows,
         {
             "preset": "`{preset}`",
             "seed": "{seed}",
-            "mean of the last 100": lambda row: f"{words[str(row['event'])]} {signed(str(row['mean_return']))}",
+            "mean of the last 100": lambda row: f"{EVENTS[str(row['event'])]} {signed(str(row['mean_return']))}",
             "steps": "{steps:,}",
             "emulator frames": lambda row: show(4 * number(row["steps"])),
             "minutes of training": "{minutes}",

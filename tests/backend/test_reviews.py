@@ -3,6 +3,8 @@
 import json
 from typing import Any
 
+from arcadia_backend.database import tables
+from arcadia_backend.database.engine import Database
 from arcadia_workers.contract.jobs import ReviewParameters
 from arcadia_workers.contract.protocols.document import SAMPLED
 from arcadia_workers.contract.review import ReviewDocument, ReviewedDecision
@@ -181,6 +183,17 @@ def test_an_archive_brings_a_review_that_can_be_continued(api: Api) -> None:
     assert request(api, restored["id"], decisions=3)["id"] == after["id"]
     claimed, _ = claim(api)
     assert claimed["parameters"]["known"] == before["document"]
+
+
+def test_a_broken_review_in_an_archive_is_refused(api: Api, database: Database) -> None:
+    run_id, replay_id = review(api, "mistake")
+    [found] = api.user.get(f"/api/v1/replays/{replay_id}/reviews").json()
+    with database.write() as session:
+        session.get_one(tables.Review, found["id"]).document = {"reviewed": 3}
+    archive = api.user.get("/api/v1/archives", params={"runs": run_id}).content
+    assert api.user.delete(f"/api/v1/runs/{run_id}").status_code == 204
+    refused = api.user.post("/api/v1/archives", content=archive)
+    assert (refused.status_code, "is not consistent" in refused.text) == (422, True)
 
 
 def test_a_report_shows_a_review_and_its_marks(api: Api) -> None:

@@ -4,6 +4,7 @@ import io
 import zipfile
 from itertools import count
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -13,7 +14,9 @@ from arcadia_workers.contract.agents import weights
 from arcadia_workers.contract.layout import METADATA, CheckpointMetadata
 from bench.example_archive import Limits, prepare
 from bench.examples import blocks_of
-from tests.backend.test_saliency import made_track
+from tests.backend.futures.test_futures import request as request_futures
+from tests.backend.futures.test_futures import simulate_with_videos
+from tests.backend.test_saliency import PONG, made_track
 from tests.factories import Api, checkpoint_path, event, metrics, sha256, video
 from tests.provenance import PROVENANCE
 
@@ -161,7 +164,60 @@ def test_the_first_and_the_last_replay_are_kept(api: Api, tmp_path: Path, limits
     assert [each["step"] for each in replays if each["file_id"] is not None] == kept
 
 
+def record_run(api: Api, *recordings: int) -> int:
+    """Create a run whose checkpoints at these steps were recorded, those at repeated steps repeatedly."""
+    run, attempt = api.running(name="Recorded", config=PONG)
+    seq = count(2)
+    saved: list[str] = []
+    for number, step in enumerate(recordings):
+        content = checkpoint_file(step)
+        if checkpoint_path(step) not in saved:
+            saved.append(checkpoint_path(step))
+            api.save(run, attempt, next(seq), step, content, best=step == max(recordings), kept=[*saved])
+        files = {"mp4": ("video", b"film"), "png": ("poster", b"still"), "npz": ("track", made_track(content))}
+        for ending, (kind, each) in files.items():
+            distinct = each if kind == "track" else each + str(number).encode()
+            api.upload(run, attempt, f"replays/{number}.{ending}", distinct, kind)
+        names = {"file": f"replays/{number}.mp4", "poster": f"replays/{number}.png", "track": f"replays/{number}.npz"}
+        assert api.send(run, attempt, video(next(seq), step, played=step, **names)).is_success
+    api.release(run, attempt, "finished")
+    return run
+
+
+def ship(api: Api, run: int, tmp_path: Path, limits: Limits) -> int:
+    """Prepare the archive of a run, delete the run and import the archive. Return the id of the imported run."""
+    source, target = tmp_path / "exported.arcadia", tmp_path / "examples.arcadia"
+    source.write_bytes(api.user.get("/api/v1/archives", params={"runs": run}).content)
+    assert api.user.delete(f"/api/v1/runs/{run}").status_code == 204
+    prepare(source, target, limits)
+    (imported,) = api.user.post("/api/v1/archives", content=target.read_bytes()).json()["runs"]
+    return int(imported)
+
+
+def shown_replays(api: Api, run: int) -> list[dict[str, Any]]:
+    """Return the replays of a run that have a video."""
+    return [each for each in api.user.get(f"/api/v1/runs/{run}/replays").json() if each["file_id"] is not None]
+
+
+def test_a_replay_with_futures_is_kept_with_the_checkpoint_that_played_it(api: Api, tmp_path: Path) -> None:
+    recorded = record_run(api, 100, 200, 300)
+    request_futures(api, shown_replays(api, recorded)[1]["id"])
+    simulate_with_videos(api)
+    run = ship(api, recorded, tmp_path, Limits(replays=1))
+    checkpoints = api.user.get(f"/api/v1/runs/{run}/checkpoints").json()
+    assert [each["step"] for each in checkpoints if each["available"]] == [200, 300]
+    shown = shown_replays(api, run)
+    assert [(each["step"], each["actions"]["simulate"]) for each in shown] == [(200, None), (300, None)]
+    (listed,) = api.user.get(f"/api/v1/replays/{shown[0]['id']}/futures").json()
+    assert len(api.user.get(f"/api/v1/futures/{listed['id']}").json()["videos"]) == 2
+
+
+def test_a_checkpoint_that_was_recorded_twice_counts_once(api: Api, tmp_path: Path) -> None:
+    run = ship(api, record_run(api, 100, 200, 300, 300, 300), tmp_path, Limits(replays=3))
+    assert [each["step"] for each in shown_replays(api, run)] == [100, 200, 300]
+
+
 def test_the_report_starts_with_a_text_for_visitors() -> None:
-    first, last = blocks_of([])
+    first, last = blocks_of([], {})
     assert "trained with Arcadia" in first["markdown"]
     assert "`example`" in last["markdown"]

@@ -12,14 +12,17 @@ from pydantic import AwareDatetime, BaseModel, Field, StringConstraints, Validat
 from sqlalchemy import select, text
 from sqlalchemy.orm import InstrumentedAttribute, Session
 
-from arcadia_backend import calibrations
+from arcadia_backend import calibrations, futures, reviews
 from arcadia_backend.checkpoints.service import evaluation_scores
 from arcadia_backend.database.tables import (
     ArchiveImport,
     Calibration,
     Evaluation,
+    Futures,
     Job,
+    Replay,
     ReportImport,
+    Review,
     Run,
     Study,
     StudyImport,
@@ -218,6 +221,11 @@ def verify_run(session: Session, run: Run) -> None:
         judged = select(Calibration, Job).join(Job, Job.id == Calibration.job_id).where(Calibration.run_id == run.id)
         for calibration, job in session.execute(judged):
             calibrations.with_document(session, calibration, job)
+        replays = select(Replay.id).where(Replay.run_id == run.id)
+        simulated = select(Futures, Job).join(Job, Job.id == Futures.job_id).where(Futures.replay_id.in_(replays))
+        for each, job in session.execute(simulated):
+            futures.to_schema(session, each, job)
+        reviews.load(session, Review.replay_id.in_(replays))
         load_provenance(session, run, None)
         with_actions(session, run, list_replays(session, run))
         list_media_series(session, run.id)

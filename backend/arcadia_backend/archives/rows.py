@@ -22,7 +22,7 @@ from arcadia_workers.contract.values import LARGEST, LARGEST_SMALL, NO_BOOLEAN, 
 
 MAX_TEXT = 50_000_000
 # Jobs whose results are in an archive.
-JOB_KINDS = ("evaluation", "recording", "saliency", "calibration", "review", "practice")
+JOB_KINDS = ("evaluation", "recording", "saliency", "calibration", "futures", "review", "practice")
 
 
 @dataclass(frozen=True, eq=False)
@@ -85,6 +85,7 @@ REPLAYS = RowTable(
         **dict.fromkeys(("job_id", "saliency_job_id"), "jobs"),
     },
 )
+FUTURES = RowTable("futures", tables.Futures, references={"job_id": "jobs", "replay_id": "replays"}, numbered=False)
 REVIEWS = RowTable("reviews", tables.Review, references={"job_id": "jobs", "replay_id": "replays"}, numbered=False)
 PRACTICES = RowTable(
     "practices",

@@ -116,7 +116,7 @@ class RunReader:
         for table in (tables_of.TAGS, tables_of.ATTEMPTS, tables_of.CHANGES, tables_of.CLOCKS):
             self._store(table)
         self._start_sets()
-        of_jobs = (tables_of.REPLAYS, tables_of.REVIEWS, tables_of.PRACTICES)
+        of_jobs = (tables_of.REPLAYS, tables_of.FUTURES, tables_of.REVIEWS, tables_of.PRACTICES)
         for table in (tables_of.JOBS, tables_of.FILES, tables_of.CHECKPOINTS, *of_jobs):
             self._store(table)
         self._aliases()

@@ -127,9 +127,10 @@ def _queries(run_id: int, files: FilesChoice) -> list[tuple[RowTable, Select[Any
         # Jobs refer to checkpoints, so these are numbered first.
         (tables_of.FILES, _files(run_id, files)),
         (tables_of.CHECKPOINTS, _of(tables.Checkpoint, run_id)),
-        (tables_of.JOBS, _of(tables.Job, run_id).where(tables.Job.kind.in_(JOB_KINDS))),
+        (tables_of.JOBS, _jobs(run_id)),
         (tables_of.ALIASES, _aliases(run_id)),
         (tables_of.REPLAYS, _of(tables.Replay, run_id)),
+        (tables_of.FUTURES, _of_replays(tables.Futures, run_id).where(tables.Futures.job_id.in_(_job_ids(run_id)))),
         (tables_of.REVIEWS, _of_replays(tables.Review, run_id)),
         (tables_of.PRACTICES, _of_replays(tables.Practice, run_id)),
         (tables_of.EVALUATIONS, _of(evaluation, run_id)),
@@ -147,7 +148,17 @@ def _of(model: Any, run_id: int) -> Select[Any]:
     return select(model).where(model.run_id == run_id).order_by(model.id)
 
 
-def _of_replays(model: type[tables.Review | tables.Practice], run_id: int) -> Select[Any]:
+def _jobs(run_id: int) -> Select[Any]:
+    """Return the jobs to include. In futures of a replay of another run, the agent of this run only acted."""
+    others = select(tables.Futures.job_id).join(tables.Replay).where(tables.Replay.run_id != run_id)
+    return _of(tables.Job, run_id).where(tables.Job.kind.in_(JOB_KINDS), tables.Job.id.not_in(others))
+
+
+def _job_ids(run_id: int) -> Select[Any]:
+    return _jobs(run_id).with_only_columns(tables.Job.id).order_by(None)
+
+
+def _of_replays(model: type[tables.Futures | tables.Review | tables.Practice], run_id: int) -> Select[Any]:
     of_run = select(tables.Replay.id).where(tables.Replay.run_id == run_id)
     return select(model).where(model.replay_id.in_(of_run)).order_by(model.id)
 
@@ -155,8 +166,7 @@ def _of_replays(model: type[tables.Review | tables.Practice], run_id: int) -> Se
 def _files(run_id: int, choice: FilesChoice) -> Select[Any]:
     """Return the files to include. `best` leaves out the checkpoints except the best one and the newest one."""
     file, checkpoint = tables.File, tables.Checkpoint
-    kept_jobs = select(tables.Job.id).where(tables.Job.run_id == run_id, tables.Job.kind.in_(JOB_KINDS))
-    query = _of(file, run_id).where(or_(file.job_id.is_(None), file.job_id.in_(kept_jobs)))
+    query = _of(file, run_id).where(or_(file.job_id.is_(None), file.job_id.in_(_job_ids(run_id))))
     if choice == "none":
         return query.where(file.id < 0)
     if choice == "all":
@@ -177,8 +187,8 @@ class _RowWriter:
         """Write the rows of a query."""
         if table is tables_of.FILES:
             # Files and jobs refer to each other's tables, so number the jobs first.
-            jobs = _of(tables.Job, self._run.id).where(tables.Job.kind.in_(JOB_KINDS))
-            self._run.numbers["jobs"] = {job.id: index for index, job in enumerate(self._session.scalars(jobs), 1)}
+            jobs = self._session.scalars(_jobs(self._run.id))
+            self._run.numbers["jobs"] = {job.id: index for index, job in enumerate(jobs, 1)}
         numbers = self._run.numbers.setdefault(table.name, {})
         self._spool.write(rows_of("runs", self._run.number, table.name), self._lines(table, query, numbers))
 

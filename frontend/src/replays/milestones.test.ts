@@ -23,6 +23,17 @@ describe("the replays that show how an agent learned", () => {
     for (const best of [null, 1, 99]) expect(shown([0, 1, 2, 3], best).at(-1)).toEqual(["Newest", 3]);
   });
 
+  it("are of four checkpoints, also if one of them was recorded twice", () => {
+    const recorded = inTrainingOrder([0, 1, 2, 3, 3].map((step, place) => aReplay(place + 1, step)));
+    const found = milestones(recorded, [aCheckpoint(1, 3, { best: true })]);
+    expect(found.map(({ title, replay }) => [title, replay.id])).toEqual([
+      ["First", 1],
+      ["Early", 2],
+      ["Late", 3],
+      ["Best", 4],
+    ]);
+  });
+
   it("are not shown if there are fewer than four", () => {
     expect(shown([0, 1, 2], 2)).toEqual([]);
   });

@@ -12,9 +12,11 @@ const TITLES = ["First", "Early", "Late"];
 
 /** Return four replays from the first to the one of the best checkpoint, or to the newest. Fewer show nothing. */
 export function milestones(
-  inOrder: readonly PlayableReplay[],
+  recorded: readonly PlayableReplay[],
   checkpoints: readonly Checkpoint[],
 ): Milestone[] {
+  // The first replay of each checkpoint. People may have recorded more, which can start differently.
+  const inOrder = recorded.filter(({ step }, place) => step !== recorded[place - 1]?.step);
   const best = checkpoints.find((checkpoint) => checkpoint.best);
   const ofBest = inOrder.findLastIndex((replay) => replay.step === best?.step);
   const isBestLast = ofBest >= TITLES.length;

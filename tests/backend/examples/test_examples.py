@@ -87,11 +87,13 @@ def test_everything_can_be_done_with_the_shipped_runs(api: Api) -> None:
         envs.add(run["env"])
         assert (run["actions"]["play"], run["actions"]["change"]) == (None, None), run["name"]
         kept = [each for each in api.user.get(f"/api/v1/runs/{number}/checkpoints").json() if each["available"]]
-        assert [(each["best"], each["weights_only"]) for each in kept] == [(True, True)], run["name"]
+        assert all(each["weights_only"] for each in kept), run["name"]
+        (best,) = [each for each in kept if each["best"]]
         newest = [each for each in api.user.get(f"/api/v1/runs/{number}/replays").json() if each["file_id"]][-1]
-        assert (newest["step"], newest["actions"]["simulate"]) == (kept[0]["step"], None), run["name"]
+        assert (newest["step"], newest["actions"]["simulate"]) == (best["step"], None), run["name"]
     assert envs == {
         *("CartPole-v1", "InvertedPendulum-v5", "ALE/Pong-v5", "ALE/Breakout-v5", "Arcadia/Labyrinth-v0"),
+        "LunarLander-v3",
     }
     blocks = api.user.get(f"/api/v1/reports/{result['reports'][0]}").json()["blocks"]
     for block in [block for block in blocks if block["kind"] == "replay"]:
@@ -99,3 +101,25 @@ def test_everything_can_be_done_with_the_shipped_runs(api: Api) -> None:
         assert (answer["problem"], answer["missing"]) == (None, None), block
     evaluated = [api.user.get(f"/api/v1/runs/{run}/evaluations").json()["best"] for run in result["runs"]]
     assert any(evaluated)
+
+
+def test_the_shipped_reviews_are_finished_and_their_mistakes_can_be_watched(api: Api) -> None:
+    """Each mistake has videos of both actions. There is a practice with a verdict, and a What if of another replay."""
+    reviews, practices, others = [], [], []
+    for run in open_examples(api)["runs"]:
+        for replay in api.user.get(f"/api/v1/runs/{run}/replays").json():
+            futures = api.user.get(f"/api/v1/replays/{replay['id']}/futures").json()
+            found = api.user.get(f"/api/v1/replays/{replay['id']}/reviews").json()
+            watched = {(each["decision"], *each["first"]) for each in futures if each["videos_of"] == "first"}
+            for review in found:
+                mistakes = [each for each in review["document"]["reviewed"] if each["finding"] == "mistake"]
+                actions = {(each["decision"], each[side]) for each in mistakes for side in ("taken", "better")}
+                assert (review["state"], actions - watched) == ("done", set())
+                practices += api.user.get(f"/api/v1/reviews/{review['id']}/practices").json()
+            reviews += found
+            others += [each for each in futures if each["videos_of"] == "ranked"]
+            for each in futures:
+                assert len(api.user.get(f"/api/v1/futures/{each['id']}").json()["videos"]) >= 3
+    assert reviews
+    assert others
+    assert [each["document"] is not None for each in practices] == [True]

@@ -6,6 +6,8 @@ from typing import Any
 import pytest
 
 from arcadia_backend import futures
+from arcadia_backend.database import tables
+from arcadia_backend.database.engine import Database
 from arcadia_workers.contract.futures import ActionFutures, Future, FuturesDocument, FuturesVideo, MeanReturn
 from arcadia_workers.contract.protocols.document import SAMPLED
 from tests.backend.test_saliency import PONG, WEIGHTS, made_track, replay
@@ -182,6 +184,57 @@ def test_videos_of_another_runs_agent_are_deleted_with_the_replays_run(api: Api)
     assert api.release(run_id, 1, "finished").is_success
     assert api.user.delete(f"/api/v1/runs/{run_id}").status_code == 204
     assert statuses(api, kept) == {404}
+
+
+def move(api: Api, run_id: int, status: int = 201) -> Any:
+    """Export a run, delete it and import it again. Return the answer."""
+    archive = api.user.get("/api/v1/archives", params={"runs": run_id}).content
+    assert api.release(run_id, 1, "finished").is_success
+    assert api.user.delete(f"/api/v1/runs/{run_id}").status_code == 204
+    answer = api.user.post("/api/v1/archives", content=archive)
+    assert answer.status_code == status, answer.text
+    return answer.json()
+
+
+def futures_of(api: Api, run_id: int) -> list[dict[str, Any]]:
+    """Return the futures of a run's only replay."""
+    [restored] = api.user.get(f"/api/v1/runs/{run_id}/replays").json()
+    return [read(api, each["id"]) for each in api.user.get(f"/api/v1/replays/{restored['id']}/futures").json()]
+
+
+def test_an_archive_brings_futures_with_their_videos(api: Api) -> None:
+    run_id, replay_id = replay(api)
+    request(api, replay_id, first=["UP"])
+    simulate_with_videos(api)
+    request(api, replay_id)
+    [_waiting, before] = futures_of(api, run_id)
+    [imported] = move(api, run_id)["runs"]
+    [waiting, after] = futures_of(api, imported)
+    assert (waiting["state"], waiting["reason"]) == ("cancelled", "It had not ended when its run was exported.")
+    assert (after["state"], after["first"], after["document"]) == ("done", ["UP"], before["document"])
+    assert [(each["shows"], each["future"]) for each in after["videos"]] == [("best", 0), ("ghosts", None)]
+    films = [api.user.get(f"/api/v1/files/{each['file_id']}").content for each in after["videos"]]
+    assert films == [b"best of attempt 1", b"ghosts of attempt 1"]
+    assert request(api, after["replay_id"])["state"] == "queued", "the imported replay can be simulated again"
+
+
+def test_an_archive_leaves_out_futures_that_need_two_runs(api: Api) -> None:
+    run_id, replay_id = replay(api)
+    other, _ = replay(api)
+    request(api, replay_id, agent={"run_id": other, "checkpoint": "newest"})
+    simulate_with_videos(api)
+    for each in (run_id, other):
+        [imported] = move(api, each)["runs"]
+        assert futures_of(api, imported) == []
+
+
+def test_broken_futures_in_an_archive_are_refused(api: Api, database: Database) -> None:
+    run_id, replay_id = replay(api)
+    requested = request(api, replay_id)
+    simulate(api)
+    with database.write() as session:
+        session.get_one(tables.Futures, requested["id"]).document = {"value": "much"}
+    assert "is not consistent" in move(api, run_id, 422)["detail"]
 
 
 def test_a_process_without_a_result_fails(api: Api) -> None:
