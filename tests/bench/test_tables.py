@@ -7,7 +7,7 @@ import pytest
 
 from bench.tables.__main__ import PARTS
 from bench.tables.cells import mean_interval, percentile, with_interval
-from bench.tables.data import DATA, INDEX, RESULTS, TABLES, read_index, read_rows
+from bench.tables.data import DATA, INDEX, TABLES, read_index, read_rows
 from bench.tables.experiments import confirmed_mistakes
 from bench.tables.learning import greedy_error
 from bench.tables.pages import markdown, pages, problems, updated
