@@ -87,7 +87,7 @@ def load_group_scores(session: Session, runs: Sequence[Run], at: int | None, by:
     planned = at or planned_step(groups)
     step = at or min(
         common_step([[reached.get(run.id, 0.0) for run in _without_failed(group)] for group in groups]),
-        planned or math.inf
+        planned or math.inf,
     )
     if step < 1:
         return ScoredGroups(0, [], reached, planned)
