@@ -25,7 +25,7 @@ from arcadia_backend.live.watches import Credentials
 from arcadia_backend.live_games import routes
 from arcadia_backend.studies.scheduler import StudyScheduler
 from arcadia_workers.contract.live import NO_SUCH_GAME
-from arcadia_workers.contract.worker_api import JobState, RunState
+from arcadia_workers.contract.worker_api import JobState
 from tests.accounts.lab import Lab
 from tests.factories import CARTPOLE, sha256
 from tests.workers.waiting import PATIENCE_SECONDS, wait_until
@@ -166,7 +166,7 @@ def entries(lab: Lab, kind: str) -> list[tuple[str, str]]:
         return [(entry.action, (entry.after or {}).get("reason", "")) for entry in found]
 
 
-def practice_of(lab: Lab, job_state: JobState, run_state: RunState) -> Job:
+def practice_of(lab: Lab, job_state: JobState, run_state: Any) -> Job:
     """Let the editor have started the practice of the lab's own project. Return its job."""
     with lab.database.write() as session:
         practice = session.get_one(Practice, lab.own.ids["practices"])
@@ -183,7 +183,7 @@ def practice_of(lab: Lab, job_state: JobState, run_state: RunState) -> Job:
     ("job_state", "run_state"), [("queued", "finished"), ("running", "finished"), ("done", "running")]
 )
 def test_a_practice_in_progress_ends_within_seconds_after_its_right(
-    lab: Lab, how: str, job_state: JobState, run_state: RunState
+    lab: Lab, how: str, job_state: JobState, run_state: Any
 ) -> None:
     job = practice_of(lab, job_state, run_state)
     scheduler = scheduler_of(lab)

@@ -63,7 +63,7 @@ def test_a_listed_run_agrees_with_the_run(api: Api) -> None:
 def test_fields_of_a_listed_run_are_those_of_a_run() -> None:
     assert set(ListedRun.model_fields) - set(Run.model_fields) == {"metrics", "computed"}
     only_of_run = {"roles", "start_steps", "warnings", "executor", "submission", "changed_by", "stopped_by"}
-    only_of_run |= {"core_hours", "gpu_hours"}
+    only_of_run |= {"core_hours", "gpu_hours", "job_options"}
     assert set(Run.model_fields) - set(ListedRun.model_fields) == only_of_run
     optional = {name for name, field in ListedRun.model_fields.items() if not field.is_required()}
     assert set(ListedRun.model_fields) - optional == ALWAYS

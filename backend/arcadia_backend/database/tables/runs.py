@@ -51,7 +51,7 @@ class Run(Base):
     # Where it trains: "workers", or a scheduler.
     executor: Mapped[str] = mapped_column(String(16), server_default=WORKERS)
     # Options of its job on a scheduler, which replace those of the settings.
-    job_options: Mapped[list[str]] = mapped_column(default=list, server_default="[]")
+    job_options: Mapped[list[str]] = mapped_column(server_default="[]")
     priority: Mapped[int] = mapped_column(default=0)
     notes: Mapped[str] = mapped_column(Text, default="")
     # Its fields are copied to the table of settings, which needs the earlier configuration after a change.
