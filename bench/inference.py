@@ -303,7 +303,7 @@ def parts(trials: int) -> list[tuple[Callable[[int], Sequence[Row]], int]]:
     half, quarter = (max(50, trials // share) for share in (2, 4))
     return [
         *((partial(rows_of_groups, names=[name]), trials) for name in FAMILIES),
-        (rows_of_games, quarter),
+        (rows_of_games, half),
         (rows_of_verdicts, trials),
         (rows_of_episodes, half),
         (rows_of_losses, quarter),
