@@ -1,5 +1,7 @@
 """A practice through the Python client, with a real server, a worker and trainers."""
 
+from typing import Any
+
 import pytest
 from arcadia import Client, ConflictError, Practice, Review
 
@@ -9,7 +11,7 @@ from tests.workers.waiting import wait_until
 
 EPISODES = 4
 # One pair would need more mistakes.
-OPTIONS = {"steps": 20_000, "pairs": 3, "evaluations": 4}
+OPTIONS: dict[str, Any] = {"steps": 20_000, "pairs": 3, "evaluations": 4}
 CATCH = {
     "algorithm": "paac",
     "env": "Arcadia/Catch-v0",
