@@ -400,16 +400,16 @@ describe("the menu of a chart", () => {
     window.history.replaceState(null, "", "/runs/1/curves?smooth=0.5");
     await seen();
     await choose("Copy link");
-    const link = `${window.location.origin}/runs/1/curves?smooth=0.5#chart-episode-return-1`;
+    const link = `${window.location.origin}/runs/1/curves?smooth=0.5#chart-episode-return-runs-1`;
     await waitFor(async () => expect(await navigator.clipboard.readText()).toBe(link));
-    expect(document.getElementById("chart-episode-return-1")?.tagName).toBe("FIGURE");
+    expect(document.getElementById("chart-episode-return-runs-1")?.tagName).toBe("FIGURE");
   });
 
   it("is scrolled to if the address names it", async () => {
-    const scrolled = vi.spyOn(Element.prototype, "scrollIntoView");
-    await seen({ at: "/#chart-episode-return-1" });
+    const scrolled = vi.spyOn(HTMLElement.prototype, "scrollIntoView");
+    await seen({ at: "/#chart-episode-return-runs-1" });
     expect(scrolled.mock.contexts.map((element) => (element as Element).id)).toEqual([
-      "chart-episode-return-1",
+      "chart-episode-return-runs-1",
     ]);
   });
 

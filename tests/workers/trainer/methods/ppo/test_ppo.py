@@ -14,7 +14,7 @@ from arcadia_workers.contract.events import RequestedChange
 from arcadia_workers.trainer.host.memory import row_size
 from arcadia_workers.trainer.learning.policies import policy_over
 from arcadia_workers.trainer.methods.ppo import PPO, network, ppo
-from arcadia_workers.trainer.methods.ppo.ppo import Learner, Settings, Shuffle
+from arcadia_workers.trainer.methods.ppo.ppo import EpochSettings, Learner, Shuffle
 from arcadia_workers.trainer.networks.agents import BatchTape
 from arcadia_workers.trainer.networks.bodies import ReadingsFilter
 from arcadia_workers.trainer.run.run import NullRun, TrainingState, snapshot
@@ -135,7 +135,7 @@ def test_updates_after_a_restored_checkpoint_equal_those_of_an_uninterrupted_run
         return Learner(config, agent, tape, policy_over(Discrete(2), random)), Shuffle(config, seed=1)
 
     def learn(learner: Learner, shuffle: Shuffle, number: int) -> None:
-        settings = Settings(0.01, 0.2, 0.1, 0.5, 0.01, 0.5, normalize_advantages=True)
+        settings = EpochSettings(0.01, 0.2, 0.1, 0.5, 0.01, 0.5, normalize_advantages=True)
         for rows in shuffle.minibatches(rollouts[number].decided):
             learner.update(rollouts[number], rows, settings)
 

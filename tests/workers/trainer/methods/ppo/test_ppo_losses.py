@@ -17,7 +17,7 @@ from arcadia_workers.contract.config import PpoConfig
 from arcadia_workers.trainer.learning.policies import policy_over
 from arcadia_workers.trainer.learning.returns import generalized_advantages
 from arcadia_workers.trainer.methods.ppo import network
-from arcadia_workers.trainer.methods.ppo.ppo import STEP_FIELDS, Experience, Learner, Settings, Shuffle, losses
+from arcadia_workers.trainer.methods.ppo.ppo import STEP_FIELDS, EpochSettings, Experience, Learner, Shuffle, losses
 from arcadia_workers.trainer.networks.agents import Agent, BatchTape
 
 T, N = 8, 4
@@ -29,8 +29,8 @@ ACTIONS: dict[str, ActionSpace] = {
 READINGS = {"CartPole-v1": 4, "Pendulum-v1": 3, "HalfCheetah-v5": 17}
 
 
-def settings(config: PpoConfig) -> Settings:
-    return Settings(
+def settings(config: PpoConfig) -> EpochSettings:
+    return EpochSettings(
         config.learning_rate,
         config.clip_range,
         config.value_clip,
@@ -234,7 +234,7 @@ class OnlySpaces(gymnasium.Env[Any, Any]):
         self.action_space = (
             gymnasium.spaces.Discrete(actions.count)
             if isinstance(actions, Discrete)
-            else gymnasium.spaces.Box(np.float32(actions.low), np.float32(actions.high))
+            else gymnasium.spaces.Box(np.array(actions.low, np.float32), np.array(actions.high, np.float32))
         )
 
 

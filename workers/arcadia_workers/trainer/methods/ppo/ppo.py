@@ -35,7 +35,7 @@ class Experience(NamedTuple):
     memory: Memory
 
 
-class Settings(NamedTuple):
+class EpochSettings(NamedTuple):
     """Settings of the updates by one rollout."""
 
     learning_rate: float
@@ -47,7 +47,7 @@ class Settings(NamedTuple):
     normalize_advantages: bool
 
 
-class Losses(NamedTuple):
+class ClippedLosses(NamedTuple):
     """The objective of a minibatch as a loss to minimize, and its terms."""
 
     total: Tensor
@@ -58,7 +58,9 @@ class Losses(NamedTuple):
     divergence: Tensor
 
 
-def losses(numbers: Tensor, values: Tensor, policy: Policy, steps: Experience, settings: Settings) -> Losses:
+def losses(
+    numbers: Tensor, values: Tensor, policy: Policy, steps: Experience, settings: EpochSettings
+) -> ClippedLosses:
     """Return −L^{CLIP+VF+S} (equation 9) of the steps, given the outputs of the network with θ."""
     log_probabilities, entropies = policy.judge(numbers, steps.actions)
     log_ratio = log_probabilities - steps.log_probabilities
@@ -80,7 +82,7 @@ def losses(numbers: Tensor, values: Tensor, policy: Policy, steps: Experience, s
     with torch.no_grad():
         clip_fraction = ((ratio < low) | (ratio > high)).float().mean()
         divergence = (ratio - 1 - log_ratio).mean()  # an estimate of KL(π_θold, π_θ) with low variance
-    return Losses(total, -surrogate, value_loss, entropy, clip_fraction, divergence)
+    return ClippedLosses(total, -surrogate, value_loss, entropy, clip_fraction, divergence)
 
 
 class Behavior:
@@ -186,7 +188,7 @@ class Learner:
         adam = Adam(self._parameters, betas, config.adam_epsilon, side_by_side)
         self.updater = Updater(config, tape, adam)
 
-    def update(self, experience: Experience, rows: Tensor, settings: Settings) -> Tensor:
+    def update(self, experience: Experience, rows: Tensor, settings: EpochSettings) -> Tensor:
         """Take a step of Adam for a minibatch. Return the measures that `report` names."""
         states = pick(experience.states, rows)
         openings, memory = experience.openings[rows], experience.memory
@@ -246,7 +248,7 @@ def train(config: PpoConfig, run: TrainingRun) -> None:
             # Run policy π_θold in N environments for T timesteps.
             rollout = framework.rollout(behavior.act, behavior.value)
             experience = behavior.experience(rollout, config.gamma, config.gae_lambda)
-            settings = Settings(
+            settings = EpochSettings(
                 framework.learning_rate,
                 framework.decayed(config.clip_range, config.clip_range_decay),
                 config.value_clip,
