@@ -6,7 +6,7 @@ import pytest
 
 from tests.contract.recipes import Copy, newest_revision, recipe
 
-MAX_FILES = 12
+MAX_FILES = 14
 COPIED = ("alembic", "backend", "client", "examples", "tests", "workers", "alembic.ini", "pyproject.toml")
 # Where a line of the recipe goes: the path, a line that is there, and the lines to add before it.
 INSERTIONS = (
@@ -48,6 +48,16 @@ class GreetingEvent(_Event):
         "backend/arcadia_backend/database/tables/jobs.py",
         "class StartSet(InProject, Base)",
         'class Greeting(JobResult):\n    """A greeting."""\n\n    __tablename__ = "greetings"\n\n\n',
+    ),
+    (
+        "backend/arcadia_backend/database/ownership.py",
+        '    "calibrations": OF_RUN',
+        '    "greetings": Through("job_id", "jobs"),\n',
+    ),
+    (
+        "backend/arcadia_backend/web/doors.py",
+        "read            GET                 /calibrations/**",
+        "read            GET                 /greetings/**\n",
     ),
     ("backend/arcadia_backend/__init__.py", "    calibrations, changes", "    greetings\n"),
     (
