@@ -8,7 +8,7 @@ from playwright.sync_api import Browser, Page, Route, expect
 
 from tests.browser.reported import installation_without_workers, open_api
 from tests.chromium import open_page
-from tests.factories import PONG, checkpoint_path
+from tests.factories import PONG, checkpoint_path, started
 from tests.installation import Installation
 
 # Counts the tables that the page of the runs shows.
@@ -55,7 +55,8 @@ def test_the_page_says_when_the_first_replay_is_recorded(page: Page, installatio
         expect(replay).to_contain_text("waiting for a worker. The first replay is recorded after the first checkpoint.")
         claimed = api.claim()
         assert claimed["run_id"] == run
-        api.save(run, claimed["attempt"], 1, 100, kept=[checkpoint_path(100)])
+        assert api.send(run, claimed["attempt"], started()).is_success
+        api.save(run, claimed["attempt"], 2, 100, kept=[checkpoint_path(100)])
         expect(replay).to_contain_text("The first replay is being recorded.")
 
 
