@@ -11,7 +11,7 @@ from tests.factories import CARTPOLE, Api, started
 A3C: dict[str, Any] = {"algorithm": "a3c", "env": "CartPole-v1", "num_actors": 2}
 N_STEP_Q: dict[str, Any] = {"algorithm": "n_step_q", "env": "CartPole-v1"}
 TARGET = "Arcadia/Target-v0"
-UNFIT = f"cannot learn {TARGET}, because its actions are continuous: choose a3c, or another environment"
+UNFIT = f"cannot learn {TARGET}, because its actions are continuous: choose a3c or ppo, or another environment"
 
 
 @pytest.fixture

@@ -64,7 +64,7 @@ def test_environments_are_grouped_under_headings(api: Api) -> None:
 
 def test_an_environment_says_why_a_method_cannot_use_it(api: Api) -> None:
     known = {environment["id"]: environment for environment in api.user.get("/api/v1/environments").json()}
-    assert known["Arcadia/Target-v0"]["algorithms"] == ["a3c"]
+    assert known["Arcadia/Target-v0"]["algorithms"] == ["a3c", "ppo"]
     assert known["Arcadia/Target-v0"]["unfit_because"] == "its actions are continuous"
 
 
