@@ -73,7 +73,7 @@ def claim(points: tuple[Floats, Floats]) -> str:
     if min(map(len, finished)) < MIN_RUNS or finished[0].mean() <= finished[1].mean():
         return "nothing"
     [difference] = best_against_others(finished)
-    if difference.low <= 0:
+    if difference is None or difference.low <= 0:
         return "nothing"
     return "among finished runs" if len(finished[0]) < len(points[0]) else "beats"
 

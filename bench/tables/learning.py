@@ -135,7 +135,8 @@ def random_policy(rows: Rows) -> Lines:
         # Equal episodes count as one cluster.
         keys = [(row["score"], row["length"]) for row in episodes]
         found = clustered_mean_error(measured, keys)
-        ends = NONE if found is None else " to ".join(show(end, 2) for end in found.interval)
+        interval = found and found.interval
+        ends = " to ".join(show(end, 2) for end in interval) if interval else NONE
         counts = [str(len({row["seed"] for row in episodes})), str(len(measured)), str(len(set(keys)))]
         other = published(GORILA, "no-op-5min", f"ALE/{game}-v5", "random")
         lines.append([str(game), *counts, show(statistics.fmean(measured), 2), ends, show(other, 1)])
