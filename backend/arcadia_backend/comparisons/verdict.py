@@ -40,7 +40,6 @@ from arcadia_workers.contract.inference.means import (
 )
 from arcadia_workers.contract.inference.samples import MIN_IMPROVEMENT_RUNS, interval, probability_of_improvement
 
-
 # The ends of its interval vary by about 0.6 % of the width between seeds.
 IMPROVEMENT_DRAWS = 10_000
 
