@@ -5,7 +5,7 @@ from collections.abc import Hashable, Sequence
 import numpy as np
 import pytest
 
-from arcadia_workers.contract.inference.losses import Bounds
+from arcadia_workers.contract.inference.losses import LossEstimates
 from arcadia_workers.contract.inference.means import clustered_mean_error
 from arcadia_workers.trainer.calibration import calibrating
 from arcadia_workers.trainer.environments.worlds.puzzles import COLUMNS, ROWS, Catch
@@ -64,7 +64,7 @@ def test_known_agents_hold_the_promises() -> None:
     assert np.mean(wrong) <= 0.05
 
 
-def below(bounds: Sequence[Bounds], clusters: Sequence[Hashable]) -> tuple[float, float] | None:
+def below(bounds: Sequence[LossEstimates], clusters: Sequence[Hashable]) -> tuple[float, float] | None:
     """Return the interval of the lower estimate alone, which an earlier version called the regret."""
     found = clustered_mean_error([each.at_least for each in bounds], clusters)
     return found and found.ends
