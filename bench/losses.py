@@ -9,7 +9,7 @@ from arcadia_workers.contract.futures import USUAL_FUTURES as SCREEN
 from arcadia_workers.contract.inference.losses import (
     DECISIVE,
     MARGIN,
-    Bounds,
+    LossEstimates,
     bound_loss,
     loss_evidence,
     loss_interval,
@@ -44,7 +44,7 @@ def rows_of_actions(trials: int) -> list[Row]:
 
 
 def _regret(agent: str, futures: int, random: np.random.Generator) -> tuple[Ends, float]:
-    bounds: list[Bounds] = []
+    bounds: list[LossEstimates] = []
     lost = []
     for _ in range(40):
         actions = np.zeros(6) if agent == "equal actions" else random.normal(0, 0.3, 6)

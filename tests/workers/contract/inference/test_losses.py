@@ -7,7 +7,7 @@ import pytest
 
 from arcadia_workers.contract.inference.losses import (
     DECISIVE,
-    Bounds,
+    LossEstimates,
     bound_loss,
     bounded_interval,
     cautious_interval,
@@ -102,7 +102,7 @@ def test_a_cautious_interval_is_narrower_than_one_without_assumptions() -> None:
 
 def regret(agent: str, spread: float, random: np.random.Generator) -> tuple[tuple[float, float] | None, float]:
     """Return the interval of the regret of 40 decisions of 10 episodes, and the true mean regret."""
-    bounds: list[Bounds] = []
+    bounds: list[LossEstimates] = []
     lost = []
     for _ in range(40):
         values = random.normal(0, spread, 6)

@@ -114,7 +114,7 @@ def select_losses(evidence: Sequence[float]) -> list[int]:
     return sorted(order[: passed[-1] + 1].tolist()) if len(passed) else []
 
 
-class Bounds(Protocol):
+class LossEstimates(Protocol):
     """Two estimates of the loss against the best action. On average, the truth is between them."""
 
     @property
@@ -148,7 +148,7 @@ def bound_loss(outcomes: Floats, chosen: int) -> EstimatedBounds:
     return EstimatedBounds(sum(losses) / len(losses), float(means.max() - means[chosen]))
 
 
-def loss_interval(bounds: Sequence[Bounds], clusters: Sequence[Hashable]) -> tuple[float, float] | None:
+def loss_interval(bounds: Sequence[LossEstimates], clusters: Sequence[Hashable]) -> tuple[float, float] | None:
     """Return a 95 % interval of the mean loss: below both estimates, and above both.
 
     None for a single cluster, and if all high estimates are equal. A loss against the best action is never negative.
