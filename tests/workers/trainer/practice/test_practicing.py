@@ -47,7 +47,8 @@ def train_here(directory: Path, config: RunConfig, checkpoint: Path, *_: object)
 
 @pytest.fixture
 def in_process(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Train the arms in this process, and simulate few futures, which is faster."""
+    """Train the arms in this process, simulate few futures, and let few kept mistakes be enough, which is faster."""
+    monkeypatch.setattr(practice, "MIN_MOMENTS", 1)
     monkeypatch.setattr(practicing, "train", train_here)
     monkeypatch.setattr(measuring, "FUTURES", FUTURES)
 
@@ -184,7 +185,7 @@ def test_wrong_options_are_refused(
 
 @pytest.mark.usefixtures("in_process")
 def test_a_folder_belongs_to_one_practice(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    arguments = [*written(tmp_path, [0], 14), "--steps", "200", "--evaluations", "2"]
+    arguments = [*written(tmp_path, [0], 4), "--steps", "200", "--evaluations", "2"]
     assert main(arguments) == 0
     assert main([*arguments, "--before", "1"]) == 2
     assert "holds the practice of another agent or with other options" in capsys.readouterr().err
@@ -281,7 +282,7 @@ def test_killed_attempts_count_as_training(tmp_path: Path) -> None:
 @pytest.mark.nightly
 @pytest.mark.skipif(sys.platform != "linux", reason="other systems have no /proc")
 def test_killing_the_command_ends_its_trainer(tmp_path: Path) -> None:
-    arguments = written(tmp_path, [0], 14)
+    arguments = written(tmp_path, [0], 40)
     arguments[arguments.index("--steps") + 1] = "100000000"
     command = [sys.executable, "-m", "arcadia_workers.trainer.job", "practice", *arguments]
     practicing_now = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
