@@ -151,9 +151,22 @@ def blocks_of(runs: Sequence[Run], studied: Mapping[int, Sequence[Block]]) -> li
         block
         for env, group in by_env.items()
         if group
-        for block in (*section(env, group), *(block for run in group for block in studied[run.id]))
+        for block in joined(section(env, group), [block for run in group for block in studied[run.id]])
     ]
     return [text(BEGINNING), *sections, *evaluations(runs), text(ENDING)]
+
+
+def joined(blocks: Sequence[Block], more: Sequence[Block]) -> list[Block]:
+    """Return both lists of blocks. A replay that both show is shown once, with both captions."""
+    captions = {block["replay"]: block["caption"] for block in more if block["kind"] == "replay"}
+    shown = {block["replay"] for block in blocks if block["kind"] == "replay"}
+    both = [
+        {**block, "caption": f"{block['caption']} {captions[block['replay']]}"}
+        if block.get("replay") in captions
+        else block
+        for block in blocks
+    ]
+    return both + [block for block in more if block["kind"] != "replay" or block["replay"] not in shown]
 
 
 def section(env: str, runs: Sequence[Run]) -> list[Block]:

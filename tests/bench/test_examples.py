@@ -13,7 +13,7 @@ from arcadia_workers.contract import tracks
 from arcadia_workers.contract.agents import weights
 from arcadia_workers.contract.layout import METADATA, CheckpointMetadata
 from bench.example_archive import Limits, prepare
-from bench.examples import blocks_of
+from bench.examples import blocks_of, joined
 from tests.backend.futures.test_futures import request as request_futures
 from tests.backend.futures.test_futures import simulate_with_videos
 from tests.backend.test_saliency import PONG, made_track
@@ -221,3 +221,10 @@ def test_the_report_starts_with_a_text_for_visitors() -> None:
     first, last = blocks_of([], {})
     assert "trained with Arcadia" in first["markdown"]
     assert "`example`" in last["markdown"]
+
+
+def test_a_replay_with_futures_is_shown_once_in_the_report() -> None:
+    best, chart = {"kind": "replay", "replay": 3, "caption": "The best."}, {"kind": "chart", "address": "/a"}
+    more = {"kind": "replay", "replay": 3, "caption": "See its futures."}
+    review = {"kind": "review", "replay": 3, "caption": "Lost."}
+    assert joined([chart, best], [more, review]) == [chart, {**best, "caption": "The best. See its futures."}, review]
