@@ -149,6 +149,7 @@ def test_the_bootstrap_is_reproducible() -> None:
 @pytest.mark.parametrize(("case", "expected"), [*zip(CASES, REFERENCE["welch"], strict=True)])
 def test_welchs_interval_matches_scipy(case: dict[str, Any], expected: list[float]) -> None:
     found = welch(np.array(case["scores"])[:, 0], np.array(case["other"])[:, 0])
+    assert found is not None
     assert [found.low, found.high] == pytest.approx(expected, rel=1e-6)
 
 
@@ -158,6 +159,7 @@ def test_equal_scores_have_no_interval() -> None:
 
 def test_huge_scores_have_a_finite_interval() -> None:
     found = welch(np.array([1e100, 2e100, 3e100]), np.zeros(3))
+    assert found is not None
     assert np.isfinite(found).all()
 
 
@@ -243,6 +245,7 @@ def test_the_mean_over_games_has_students_interval() -> None:
     assert (alone.low[0], alone.high[0]) == pytest.approx(t_interval(one[:, 0].tolist()))
     both = over_tasks([one, other], mean_of_means)[1]
     difference = welch(one[:, 0], -other[:, 0])
+    assert difference is not None
     assert (2 * both.high[0], 2 * both.low[0]) == pytest.approx((difference.high, difference.low), rel=0.03)
 
 
