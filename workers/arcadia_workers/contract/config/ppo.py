@@ -38,9 +38,9 @@ class PpoConfig(LockstepFields, ActorCriticFields, AgentFields, AdamFields):
         default=128,
         ge=1,
         le=2048,
-        title="Horizon",
-        description="T: steps that each environment takes before the policy learns from them; 128 on Atari and 2048 on "
-        "MuJoCo in the paper.",
+        title="Rollout length",
+        description="T, the horizon: steps that each environment takes before the policy learns from them; 128 on "
+        "Atari and 2048 on MuJoCo in the paper.",
         json_schema_extra=ROLLOUT,
     )
     num_epochs: int = Field(
