@@ -38,7 +38,7 @@ export function RulesTab() {
         ))}
       </section>
       {/* It would move down when the rules arrive. */}
-      {!rules.isPending && <Scores />}
+      {rules.isFetched && <Scores />}
     </Stack>
   );
 }

@@ -45,7 +45,8 @@ export function OverviewTab({ run }: { run: Run }) {
     useQuery(replaysQuery(run.id)),
     useQuery(checkpointsQuery(run.id)),
   ];
-  if (needed.some(({ isLoading }) => isLoading))
+  // A part that asks again after an error must not hide itself.
+  if (needed.some(({ isFetched }) => !isFetched))
     return (
       <Text c="dimmed" role="status">
         Loading the overview…

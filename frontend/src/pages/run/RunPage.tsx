@@ -75,14 +75,15 @@ function LoadRun({ id, tab }: { id: string; tab: string | undefined }) {
   const navigate = useNavigate();
   const stillHere = useIsMounted();
   const runId = Number(id);
-  const run = useQuery({ ...runQuery(runId), enabled: Number.isInteger(runId) });
+  const isNumber = Number.isInteger(runId);
+  const run = useQuery({ ...runQuery(runId), enabled: isNumber });
   // The shape of its pictures, so that they do not move what is below.
-  const shapes = useQuery(environmentsQuery);
+  const shapes = useQuery({ ...environmentsQuery, enabled: isNumber });
   usePageTitle(run.data?.name ?? `Run ${id}`);
 
   // The cache keeps the data of a purged run.
-  const isGone = !Number.isInteger(runId) || isNotFound(run.error);
-  if (run.data && !isGone && !shapes.isLoading) {
+  const isGone = !isNumber || isNotFound(run.error);
+  if (run.data && !isGone && shapes.isFetched) {
     const leave = () => {
       if (stillHere()) void navigate("/");
     };

@@ -136,17 +136,17 @@ export default function RunsPage() {
         </Group>
       </Group>
       {notices}
-      {!workers.isPending && <RunFilters view={asked} runs={listed} onChange={change} />}
+      {workers.isFetched && <RunFilters view={asked} runs={listed} onChange={change} />}
       {list.query.isError && listed.length === 0 && (
         <QueryError error={list.query.error} retry={() => void list.query.refetch()} />
       )}
-      {(list.query.isPending || archive.isLoading || workers.isPending) && <LoadingRows />}
+      {(list.query.isPending || archive.isLoading || !workers.isFetched) && <LoadingRows />}
       {areAllArchived && (
         <EmptyState title="All runs are archived">Turn on “Archived” above to see them.</EmptyState>
       )}
       {list.query.data && listed.length === 0 && !hasNoRuns && <NoRuns view={view} onChange={change} />}
       <FailureGroups view={view} onChoose={(text) => change({ state: ["failed"], text })} />
-      {listed.length > 0 && !workers.isPending && (
+      {listed.length > 0 && workers.isFetched && (
         <WithCharts charts={charts} view={view} project={project} total={list.total}>
           <CurveChoiceContext value={view.by.length > 0 ? null : charts.choice}>
             {view.by.length > 0 ? (
