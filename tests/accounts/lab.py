@@ -351,7 +351,7 @@ def _plain(side: Side, full: str, column: Any) -> Any:
     if isinstance(column.type, Numbers):
         return []
     if column.type is Json or isinstance(column.type, JSON):
-        return [] if column.name in ("tags", "actions", "screens") else {"text": side.secret}
+        return [] if column.name in ("tags", "actions", "screens", "job_options") else {"text": side.secret}
     if isinstance(column.type, DateTime) or column.name.endswith("_at") or column.name == "time":
         return utc_now()
     return 1

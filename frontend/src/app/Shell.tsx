@@ -7,7 +7,6 @@ import { useMayWrite } from "@/api/projects";
 import { accountQuery, sessionQuery } from "@/api/session";
 import { Connecting } from "./Connecting";
 import { Header } from "./Header";
-import { NoRolePage } from "./NoRolePage";
 import { UnknownProject } from "./ProjectSwitcher";
 import classes from "./Shell.module.css";
 import { UnsentActions } from "@/run-actions/UnsentActions";
@@ -18,32 +17,11 @@ import { useScrollRestoration } from "./useScrollRestoration";
 
 const CommandPalette = lazyPart(() => import("./CommandPalette").then((module) => module.CommandPalette));
 const ShortcutSheet = lazyPart(() => import("./ShortcutSheet").then((module) => module.ShortcutSheet));
+const NoRolePage = lazyPart(() => import("./NoRolePage").then((module) => module.NoRolePage));
 const SignInPage = lazyPart(() => import("./SignInPage").then((module) => module.SignInPage));
 const Tour = lazyPart(() => import("./Tour").then((module) => module.Tour));
 
 const MAIN_ID = "content";
-
-const PALETTE_KEYS = { keys: "Ctrl K", does: "Open a page, a run or a project" };
-
-/** Keys that the run table handles. */
-const TABLE_KEYS = [
-  { keys: "j", does: "Run table: next run" },
-  { keys: "k", does: "Run table: previous run" },
-  { keys: "x", does: "Run table: select run" },
-  { keys: "Enter", does: "Run table: open run" },
-  { keys: "F2", does: "Run table: edit name, tags and notes" },
-  { keys: "b", does: "Run table: actions for the selected runs" },
-];
-
-/** Keys that the launch form handles. */
-const FORM_KEYS = [{ keys: "Ctrl Enter", does: "Launch form: launch run" }];
-
-/** Keys that replays handle. */
-const REPLAY_KEYS = [
-  { keys: "Space", does: "Replay: play or pause" },
-  { keys: ", .", does: "Replay: previous or next frame" },
-  { keys: "[ ]", does: "Replay: previous or next decision" },
-];
 
 /** Header, shortcuts and live connection of every page, or the sign-in page if a token is required. */
 export function Shell() {
@@ -84,11 +62,7 @@ function Frame({ canSignOut }: { canSignOut: boolean }) {
       </main>
       {isPaletteWanted && <CommandPalette onShortcuts={() => setSheetOpened(true)} onTour={startTour} />}
       {tourStop > 0 && <Tour number={tourStop} onChange={setTourStop} />}
-      <ShortcutSheet
-        opened={sheetOpened}
-        shortcuts={[...shortcuts, PALETTE_KEYS, ...FORM_KEYS, ...TABLE_KEYS, ...REPLAY_KEYS]}
-        onClose={() => setSheetOpened(false)}
-      />
+      <ShortcutSheet opened={sheetOpened} shortcuts={shortcuts} onClose={() => setSheetOpened(false)} />
     </>
   );
 }

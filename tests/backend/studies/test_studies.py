@@ -197,13 +197,13 @@ def test_best_points_require_a_finished_run(studies: Studies) -> None:
 
 def test_point_has_mean_and_interval_of_its_finished_runs(studies: Studies) -> None:
     study = studies.start(axes=STUDY_OF_TWO, seeds=4)
-    studies.train_all(lambda config: 10.0 * config["seed"] if config["learning_rate"] < 0.01 else 7.0)
+    studies.train_all(lambda config: 100.0 + 10 * config["seed"] if config["learning_rate"] < 0.01 else 7.0)
     learned, flat = studies.read(study["id"])["table"]
-    assert (learned["n"], learned["mean"], flat["mean"], flat["low"], flat["high"]) == (4, 25.0, 7.0, 7.0, 7.0)
+    assert (learned["n"], learned["mean"], flat["mean"], flat["low"], flat["high"]) == (4, 125.0, 7.0, None, None)
     # By Student's t: 3.182 standard errors of 6.455.
-    assert (learned["low"], learned["high"]) == (pytest.approx(4.457, abs=0.001), pytest.approx(45.543, abs=0.001))
+    assert (learned["low"], learned["high"]) == (pytest.approx(104.457, abs=0.001), pytest.approx(145.543, abs=0.001))
     assert learned["label"] == "Learning rate 0.001"
-    assert studies.read(study["id"])["best"] == 25.0
+    assert studies.read(study["id"])["best"] == 125.0
 
 
 @pytest.mark.parametrize("score", ["NaN", "Infinity", "-Infinity"])
@@ -219,14 +219,14 @@ def test_scatter_figure_has_runs_means_and_intervals(studies: Studies) -> None:
     study = studies.start(preset=None, axes=axes, seeds=3)
     path = f"/api/v1/studies/{study['id']}/figure"
     assert studies.api.user.get(path, params={"axis": 1}).json()["data"] == []
-    studies.train_all(lambda config: config["seed"] + 1_000 * config["learning_rate"])
+    studies.train_all(lambda config: 100 + 10 * config["seed"] + 1_000 * config["learning_rate"])
     figure = studies.api.user.get(path, params={"axis": 1}).json()
     assert (figure["layout"]["xaxis"]["type"], figure["layout"]["xaxis"]["title"]["text"]) == ("log", "Learning rate")
     dots, means = figure["data"][:2]
-    assert (dots["x"], dots["y"]) == ([*[1e-4] * 3, *[1e-3] * 3], [1.1, 2.1, 3.1, 2.0, 3.0, 4.0])
-    assert (means["name"], means["x"], means["y"]) == (METHODS[0], [1e-4, 1e-3], [pytest.approx(2.1), 3.0])
-    # By Student's t: 4.303 standard errors of 1 / √3.
-    assert means["error_y"]["array"] == [pytest.approx(2.484, abs=0.001)] * 2
+    assert (dots["x"], dots["y"]) == ([*[1e-4] * 3, *[1e-3] * 3], [110.1, 120.1, 130.1, 111.0, 121.0, 131.0])
+    assert (means["name"], means["x"], means["y"]) == (METHODS[0], [1e-4, 1e-3], [pytest.approx(120.1), 121.0])
+    # By Student's t: 4.303 standard errors of 10 / √3.
+    assert means["error_y"]["array"] == [pytest.approx(24.84, abs=0.01)] * 2
     assert len(figure["data"]) == 4
     assert studies.api.user.get(path).json()["layout"]["xaxis"]["type"] == "category"
     assert "has no axis 2" in studies.api.user.get(path, params={"axis": 2}).json()["detail"]

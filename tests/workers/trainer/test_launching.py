@@ -95,8 +95,8 @@ def test_a_resume_may_change_fields(tmp_path: Path) -> None:
         ("network=nips", "network: nips reads pixels, but CartPole-v1 gives a vector: choose auto or mlp"),
         (
             "env=Arcadia/Target-v0",
-            "env: paac cannot learn Arcadia/Target-v0, because its actions are continuous: choose a3c, "
-            "or another environment",
+            "env: paac cannot learn Arcadia/Target-v0, because its actions are continuous: choose a3c "
+            "or ppo, or another environment",
         ),
         ("algorithm=dqn", f'algorithm: no method is called "dqn": choose {", ".join(CONFIGURATIONS)}'),
         ("seed", "--set seed: write it as field=value, as in --set seed=3"),

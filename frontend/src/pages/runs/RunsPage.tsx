@@ -16,13 +16,11 @@ import { EmptyState } from "@/ui/EmptyState";
 import { exact, plural } from "@/ui/format";
 import { lazyPart } from "@/ui/lazyPart";
 import { QueryError } from "@/ui/QueryError";
-import { BulkProgress } from "./BulkProgress";
 import { ChartsButton, WithCharts } from "./ChartPanel";
 import { ColumnMenu } from "./ColumnMenu";
 import { valuesOfColumns } from "./columns";
 import { CurveChoiceContext } from "./CurveChoice";
 import { DensityButton } from "./DensityButton";
-import { FailureGroups } from "./FailureGroups";
 import { GroupBy } from "./GroupBy";
 import { ImportButton } from "./ImportButton";
 import { Notices } from "./Notices";
@@ -50,6 +48,8 @@ import {
 import { ViewsMenu } from "./ViewsMenu";
 
 const BulkBar = lazyPart(() => import("./BulkBar").then((module) => module.BulkBar));
+const BulkProgress = lazyPart(() => import("./BulkProgress").then((module) => module.BulkProgress));
+const FailureGroups = lazyPart(() => import("./FailureGroups").then((module) => module.FailureGroups));
 const FirstRun = lazyPart(() => import("./FirstRun").then((module) => module.FirstRun));
 const FirstRunOfProject = lazyPart(() =>
   import("./FirstRunOfProject").then((module) => module.FirstRunOfProject),

@@ -117,7 +117,7 @@ def test_titles_stand_for_ids() -> None:
     assert isinstance(env, OneOf)
     assert "ALE/Pong-v5" in env.texts
     assert isinstance(method, OneOf)
-    assert method.texts == ("a3c",)
+    assert method.texts == ("a3c", "A3C")
 
 
 @pytest.mark.parametrize(

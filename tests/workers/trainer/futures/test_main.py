@@ -125,7 +125,7 @@ def test_the_table_says_whether_the_critic_is_right(run: Path, capsys: pytest.Ca
     assert main(["--run-dir", str(run), *map(str, SMALL), "--each-action", "--until", "reward"]) == 0
     said = capsys.readouterr().out
     assert "8 futures of up to 5 decisions from decision 2" in said
-    assert "the critic" in said
+    assert "too few futures differ for an interval" in said
     assert "Futures end at the next reward." in said
     assert [line.split()[0] for line in said.splitlines() if line.startswith(("left", "right"))] == ["left", "right"]
 
@@ -140,7 +140,7 @@ def test_the_table_says_whether_the_critic_is_right(run: Path, capsys: pytest.Ca
         ({"value": 1.5, "first": ["left"]}, "no difference from V is shown"),
         ({"value": 0.5, "temperature": 2}, "these futures return more than V"),
         ({"interval": (2, 2)}, "all futures have the same return, so they have no interval"),
-        ({"interval": None}, "unknown"),
+        ({"interval": None}, "unknown: too few futures differ for an interval"),
     ],
 )
 def test_a_verdict_depends_on_the_estimates_that_futures_end_in(

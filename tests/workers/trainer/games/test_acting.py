@@ -61,6 +61,6 @@ def test_epsilon_is_accepted_only_with_epsilon_greedy(wrong: dict[str, object]) 
 
 def test_methods_act_as_in_their_papers() -> None:
     usual = {name: config.usual_acting for name, config in CONFIGURATIONS.items()}
-    assert {usual.pop(name) for name in ("a3c", "paac", "ga3c")} == {SAMPLED}
+    assert {usual.pop(name) for name in ("a3c", "paac", "ga3c", "ppo")} == {SAMPLED}
     assert set(usual.values()) == {EPSILON_GREEDY}
     assert EPSILON_GREEDY.epsilon == 0.05
