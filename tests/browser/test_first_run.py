@@ -63,6 +63,8 @@ def test_the_page_says_when_the_first_replay_is_recorded(page: Page, installatio
 def test_the_comparison_of_a_study_leads_to_it_and_stops_it(page: Page) -> None:
     page.goto("/launch?preset=paac-cartpole")
     page.get_by_role("textbox", name=re.compile("seed$")).fill("1-3")
+    # The duration is unknown, because no run has been trained.
+    page.get_by_role("checkbox", name=re.compile("in 3 runs$")).check()
     page.get_by_role("button", name="Start study · 3 runs").click()
     page.wait_for_url(re.compile("/compare"))
     study = page.get_by_role("region", name="Study")
