@@ -101,6 +101,7 @@ def test_a_page_gives_no_orders_after_its_role_has_become_viewer(lab: Lab) -> No
         await routes._check_rights(socket, lab.own.ids["live"], rights)
 
     async def until_ended() -> None:
+        await lab.app.state.credentials.refresh()
         task = asyncio.create_task(follow())
         await asyncio.sleep(0)
         await run_in_threadpool(set_role, lab, "editor", Role.VIEWER)
