@@ -1,9 +1,8 @@
 """What a study claims about a method that often fails: `python -m bench.failures [--studies N] [--csv FILE]`.
 
 Two methods have normal scores of the same spread. The first one fails in some of its seeds and is better in the others.
-If a failed run counts as the lowest score, it is the worse method in every case here. The command compares the verdict
-of a study until certain with the one that it would have if failed runs were left out, and shows the verdict of a study
-with a fixed number of seeds.
+If a failed run counts as the lowest score, it is the worse method in every case here. The command shows the verdict of
+a study until certain, the same without failed runs, and the verdict of a study with a fixed number of seeds.
 """
 
 import argparse

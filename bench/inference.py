@@ -313,7 +313,7 @@ def parts(trials: int) -> list[tuple[Callable[[int], Sequence[Row]], int]]:
 
 
 def simulate(trials: int) -> Iterator[tuple[Row, int]]:
-    """Yield each row with its number of trials. Each part has a process of its own."""
+    """Yield each row with its number of trials. Each part runs in its own process."""
     with ProcessPoolExecutor(os.cpu_count()) as pool:
         running = [(pool.submit(part, number), number) for part, number in parts(trials)]
         for future, number in running:

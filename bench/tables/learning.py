@@ -182,7 +182,7 @@ def lunar_lander(rows: Rows) -> Lines:
         {
             "network of V": "{value_network}",
             "seed": "{seed}",
-            "mean of the last 100": lambda row: f"{EVENTS[str(row['event'])]} {signed(str(row['mean_return']))}",
+            "mean of the last 100": milestone,
             "steps": "{steps:,}",
         },
     )
@@ -214,13 +214,18 @@ def breakout_run(rows: Rows) -> Lines:
 EVENTS = {"passes": "passes", "best": "best:", "finished": "at the end:", "stopped": "when stopped:"}
 
 
+def milestone(row: Row) -> str:
+    """Return an event of a run and its mean return then."""
+    return f"{EVENTS[str(row['event'])]} {signed(str(row['mean_return']))}"
+
+
 def milestones(rows: Rows) -> Lines:
     return listing(
         rows,
         {
             "preset": "`{preset}`",
             "seed": "{seed}",
-            "mean of the last 100": lambda row: f"{EVENTS[str(row['event'])]} {signed(str(row['mean_return']))}",
+            "mean of the last 100": milestone,
             "steps": "{steps:,}",
             "emulator frames": lambda row: show(4 * number(row["steps"])),
             "minutes of training": "{minutes}",

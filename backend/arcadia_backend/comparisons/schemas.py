@@ -101,7 +101,7 @@ class PairVerdict(BaseModel):
     other: int = Field(description="Index of the other group in `standings`.")
     text: str = Field(description="The verdict as a sentence.")
     warning: str = Field(
-        description="Why the chance of a false verdict is above 5 %: the compared step is not the one that was first "
+        description="Why the chance of a false verdict is above 5 %: the compared step differs from what was first "
         "planned, or seeds were added after a verdict was possible, and a test that allows for repeated looks does "
         "not confirm the difference. Empty otherwise."
     )

@@ -74,7 +74,7 @@ class ScoredGroups:
 
 
 def load_group_scores(session: Session, runs: Sequence[Run], at: int | None, by: Sequence[str] = ()) -> ScoredGroups:
-    """Return the scores of each group at a step. By default, at the last one that all groups have reached.
+    """Return the scores of each group at a step. By default, at the last step of all groups.
 
     There are no groups if some group has not reached any step.
     """

@@ -52,8 +52,8 @@ SHOWN_OUTPUT = 500
 class SubmissionThread:
     """Background thread that submits runs to one scheduler, and follows their jobs.
 
-    Each scheduler has its own, so that one that hangs does not delay the others. Several backends may each run them,
-    because every change is checked again under a row lock.
+    Each scheduler has its own thread, so a hanging scheduler does not delay the others. Several backends may run
+    them, because every change is checked again under a row lock.
     """
 
     def __init__(self, database: Database, settings: Settings, name: str) -> None:
@@ -78,8 +78,8 @@ class SubmissionThread:
         """Serve the scheduler if it is set up. Return the seconds until the next round."""
         due_at = math.inf
         with self._failures.guard(f"Submitting runs to {EXECUTOR_TITLES[self._name]}"):
-            executor = self._open()
-            due_at = math.inf if executor is None else self._serve(executor)
+            if (executor := self._open()) is not None:
+                due_at = self._serve(executor)
         return self._settings.scheduler_seconds if self._failures.has_failures else due_at - time.monotonic()
 
     def _open(self) -> Executor | None:

@@ -143,7 +143,7 @@ def _read_job(job: Mapping[str, Any], places: Mapping[int, int], handle: str, ta
 
 
 def _places(jobs: Sequence[Mapping[str, Any]]) -> dict[int, int]:
-    """Return the place of each pending job among those of its partition. Slurm may start a later one that fits."""
+    """Return the place of each pending job among those of its partition. Slurm may start a smaller job first."""
     waiting: dict[str, list[tuple[int, int]]] = {}
     for job in jobs:
         if _state(job) == "PENDING":

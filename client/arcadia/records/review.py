@@ -119,7 +119,7 @@ class PracticeRecord(JobRecord):
 
     @property
     def fewer_mistakes(self) -> str | None:
-        """Whether the mistakes became rarer: improved, no improvement shown, or harmed. None until that is known.
+        """Say whether the mistakes became rarer: improved, no improvement shown, or harmed. None until that is known.
 
         One pair compares only its two agents. Three pairs or more speak about practice.
         """
@@ -127,7 +127,7 @@ class PracticeRecord(JobRecord):
 
     @property
     def better_score(self) -> str | None:
-        """Whether the score rose: improved, no improvement shown, or harmed. None until that is known."""
+        """Say whether the score rose: improved, no improvement shown, or harmed. None until that is known."""
         return self._verdict("score")
 
     @property

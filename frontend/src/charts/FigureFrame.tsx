@@ -2,18 +2,18 @@ import { Button, useComputedColorScheme } from "@mantine/core";
 import { useElementSize } from "@mantine/hooks";
 import { type QueryKey, useQuery, type UseQueryOptions } from "@tanstack/react-query";
 import type { PlotlyHTMLElement } from "plotly.js";
-import { type ReactNode, useMemo, useRef, useState } from "react";
+import { type ReactNode, type RefObject, useEffect, useMemo, useRef, useState } from "react";
+import { useLocation } from "react-router";
 import { isNotFound, isUnknownMetric } from "@/api/problem";
 import type { Figure } from "@/api/types";
 import { outdatedMessage } from "@/ui/outdatedMessage";
 import classes from "./charts.module.css";
 import type { Zoom } from "./curveView";
-import { embedAddress } from "./embed";
+import { embedAddress, hashOf } from "./embed";
 import { FigureMenu, type Points } from "./FigureMenu";
 import { hasUndrawable, roomOfBrokenNames, themed } from "./figureTheme";
 import { Plot } from "./Plot";
 import { bundleFor, loadPlotly, type PlotArea, type PlotlyLibrary } from "./plotly";
-import { useScrollToAnchor } from "./useScrollToAnchor";
 import { useVisible } from "./useVisible";
 
 /** Files that the menu of a chart saves. A bare chart has no menu, as for readers of another site. */
@@ -196,4 +196,13 @@ function FigureWords({ problem, empty, noun, retry }: FigureWordsProps) {
       )}
     </div>
   );
+}
+
+/** Scroll to an element when it appears, if the address names its id. The page has loaded long before its charts. */
+function useScrollToAnchor(element: RefObject<HTMLElement | null>, id: string): void {
+  const { hash } = useLocation();
+  const isNamed = hash === hashOf(id);
+  useEffect(() => {
+    if (isNamed) element.current?.scrollIntoView({ block: "center" });
+  }, [isNamed, element]);
 }

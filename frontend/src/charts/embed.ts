@@ -6,10 +6,13 @@ const HEIGHT = 420;
 /** Path of the page that shows only the figure at an API address. */
 export const embedAddress = (figure: string) => `/embed?${new URLSearchParams({ figure }).toString()}`;
 
+/** Fragment of an address that names an element. */
+export const hashOf = (id: string) => `#${encodeURIComponent(id)}`;
+
 /** Address of this page with the element of this id, which the browser scrolls to. */
 export function linkTo(id: string): string {
   const { origin, pathname, search } = window.location;
-  return `${origin}${pathname}${search}#${id}`;
+  return `${origin}${pathname}${search}${hashOf(id)}`;
 }
 
 /** Path of the page that shows only a panel of a project's board. */

@@ -10,6 +10,12 @@ import { loadPlotly } from "@/charts/plotly";
 import { useCurrentProject } from "@/ui/currentProject";
 import { QueryError } from "@/ui/QueryError";
 
+/** What the examples are. */
+export const ABOUT_EXAMPLES =
+  "Curves, replays, evaluations and a comparison of agents that land on the moon, play Pong and Breakout, search a " +
+  "labyrinth, and balance poles and pendulums, trained by several methods. Finished reviews, a practice and a What " +
+  "if are among them. They have the tag “example”.";
+
 /** Button that imports the examples and opens the report about them. */
 export function OpenExamples() {
   const navigate = useNavigate();

@@ -1,6 +1,6 @@
 import { Stack, Text, Title } from "@mantine/core";
 import { useMayWrite } from "@/api/projects";
-import { OpenExamples } from "@/run-actions/OpenExamples";
+import { ABOUT_EXAMPLES, OpenExamples } from "@/run-actions/OpenExamples";
 import classes from "@/ui/sheet.module.css";
 import { usePageTitle } from "@/ui/usePageTitle";
 
@@ -12,9 +12,7 @@ export default function ExamplesPage() {
     <Stack className={classes.sheet} gap="md">
       <Title order={1}>Examples</Title>
       <Text size="sm" maw={640}>
-        Curves, replays, evaluations and a comparison of agents that play Pong, search a labyrinth, and
-        balance poles and pendulums, trained by several methods. They have the tag “example”. What you already
-        have is not imported again, and your own runs stay as they are.
+        {ABOUT_EXAMPLES} What you already have is not imported again, and your own runs stay as they are.
       </Text>
       {mayWrite ? (
         <OpenExamples />

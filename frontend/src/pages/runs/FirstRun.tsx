@@ -7,7 +7,7 @@ import { isSubmitted } from "@/api/mutationState";
 import { useLaunchRun } from "@/api/runs";
 import { presetsQuery } from "@/api/configuration";
 import type { Preset } from "@/api/types";
-import { OpenExamples } from "@/run-actions/OpenExamples";
+import { ABOUT_EXAMPLES, OpenExamples } from "@/run-actions/OpenExamples";
 import { short, shortEnv } from "@/ui/format";
 import { isCalm } from "@/ui/isCalm";
 import { QueryError } from "@/ui/QueryError";
@@ -81,10 +81,7 @@ export function FirstRun({ onStarting, children }: FirstRunProps) {
         <Group justify="space-between" gap="md">
           <Stack gap="xs" style={{ flex: "1 1 320px" }}>
             <Title order={2}>Look at trained agents</Title>
-            <Text size="sm">
-              Curves, replays, evaluations and a comparison of agents that play Pong, search a labyrinth, and
-              balance poles and pendulums, trained by several methods. They have the tag “example”.
-            </Text>
+            <Text size="sm">{ABOUT_EXAMPLES}</Text>
           </Stack>
           <OpenExamples />
         </Group>
