@@ -1,9 +1,10 @@
-import { useQuery } from "@tanstack/react-query";
+import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { boardKeys } from "./boards";
 import { call } from "./client";
 import { apiQuery, useApiMutation } from "./requests";
 import { gameKeys } from "./games";
 import { runKeys } from "./runs";
+import { sessionQuery } from "./session";
 import { studyKeys } from "./studies";
 import { live, ofAny, SELDOM_SECONDS } from "./topics";
 import { viewKeys } from "./views";
@@ -50,10 +51,12 @@ export const projectQuery = (id: number) =>
 export const isSameProject = (one: string, other: string): boolean =>
   one.trim().toLowerCase() === other.trim().toLowerCase();
 
-/** Return false if the caller may change nothing in any project. */
+/** Return false if the caller may change nothing in any project, or if this is not known yet. */
 export function useMayWrite(): boolean {
   const { data } = useQuery(projectsQuery);
-  return data === undefined || data.some(({ may_edit }) => may_edit);
+  // Loaded before any page. Everyone may write where nobody signs in.
+  const session = useQueryClient().getQueryData(sessionQuery.queryKey);
+  return data?.some(({ may_edit }) => may_edit) ?? !session?.required;
 }
 
 export function useCreateProject() {

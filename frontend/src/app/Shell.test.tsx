@@ -2,6 +2,7 @@ import { act, screen, waitFor } from "@testing-library/react";
 import userEvent from "@testing-library/user-event";
 import { beforeEach, describe, expect, it, vi } from "vitest";
 import { Link, Outlet } from "react-router";
+import { aProjectSummary } from "@/testing/projects";
 import { renderPage } from "@/testing/render";
 import { aRun } from "@/testing/runs";
 import { done, refusal, serve } from "@/testing/server";
@@ -280,6 +281,16 @@ describe("a person without a role", () => {
     expect(names.textContent).toBe("AnaCy");
     expect(screen.queryByText("All workers")).toBeNull();
     await waitFor(() => expect(screen.queryByRole("link", { name: "Launch run" })).toBeNull());
+  });
+
+  it("sees no button for editors while the roles are loading", async () => {
+    let answer: (projects: object) => void = () => undefined;
+    const projects = new Promise<object>((resolve) => (answer = resolve));
+    open({ ...session, "GET /account": some, "GET /projects": () => projects });
+    expect(await screen.findByText("All runs")).toBeTruthy();
+    expect(screen.queryByRole("link", { name: "Launch run" })).toBeNull();
+    answer([aProjectSummary("Main")]);
+    expect(await screen.findByRole("link", { name: "Launch run" })).toBeTruthy();
   });
 
   it("learns that the last role has ended, and gets the pages back with a new one", async () => {
