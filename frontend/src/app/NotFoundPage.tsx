@@ -1,5 +1,6 @@
 import { Anchor, Button, Group, Stack, Text } from "@mantine/core";
 import { Link, useLocation } from "react-router";
+import { useMayWrite } from "@/api/projects";
 import { EmptyState } from "@/ui/EmptyState";
 import { usePageTitle } from "@/ui/usePageTitle";
 import { PAGES } from "./Header";
@@ -9,8 +10,8 @@ const OTHER_PAGES = [
   { to: "/projects", name: "Projects" },
   { to: "/alerts", name: "Alerts" },
   { to: "/aliases", name: "Aliases" },
-  { to: "/launch", name: "Launch a run" },
 ];
+const LAUNCH = { to: "/launch", name: "Launch a run" };
 
 /** Where to find things that have no page of their own. */
 const PLACES: Record<string, string> = {
@@ -32,6 +33,7 @@ function placeOf(pathname: string): string | undefined {
 export default function NotFoundPage() {
   usePageTitle("Page not found");
   const { pathname } = useLocation();
+  const pages = [...PAGES.slice(1), ...OTHER_PAGES, ...(useMayWrite() ? [LAUNCH] : [])];
   const place = placeOf(pathname);
   return (
     <EmptyState title="Page not found" alone>
@@ -42,7 +44,7 @@ export default function NotFoundPage() {
           Go to runs
         </Button>
         <Group component="nav" aria-label="All pages" gap="4px 16px" justify="center">
-          {[...PAGES.slice(1), ...OTHER_PAGES].map(({ to, name }) => (
+          {pages.map(({ to, name }) => (
             <Anchor key={to} component={Link} to={to} size="sm" py={4}>
               {name}
             </Anchor>

@@ -1,5 +1,6 @@
 import { Button, Dialog, Group, Text } from "@mantine/core";
 import { useNavigate } from "react-router";
+import { useMayWrite } from "@/api/projects";
 
 interface Stop {
   to: string;
@@ -54,12 +55,14 @@ interface TourProps {
 /** Short tour of the pages: a dialog in the corner that opens each page and says what it is for. */
 export function Tour({ number, onChange }: TourProps) {
   const navigate = useNavigate();
+  const mayWrite = useMayWrite();
+  const stops = STOPS.filter(({ to }) => mayWrite || to !== "/launch");
   const go = (next: number) => {
-    const stop = STOPS[next - 1];
+    const stop = stops[next - 1];
     if (stop) void navigate(stop.to);
     onChange(next);
   };
-  const stop = STOPS[number - 1];
+  const stop = stops[number - 1];
   if (!stop) return null;
   return (
     <Dialog
@@ -73,7 +76,7 @@ export function Tour({ number, onChange }: TourProps) {
       maw="calc(100vw - 32px)"
     >
       <Text size="xs" c="dimmed">
-        {number} of {STOPS.length}
+        {number} of {stops.length}
       </Text>
       <Text fw={600} aria-live="polite">
         {stop.title}
@@ -91,7 +94,7 @@ export function Tour({ number, onChange }: TourProps) {
               Back
             </Button>
           )}
-          {number < STOPS.length ? (
+          {number < stops.length ? (
             <Button size="xs" onClick={() => go(number + 1)}>
               Next
             </Button>

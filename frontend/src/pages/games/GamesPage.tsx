@@ -147,15 +147,22 @@ function NoRuns({ onAll }: { onAll: () => void }) {
 
 /** Explains how to get a first score with runs. */
 function FirstScore() {
+  const mayWrite = useMayWrite();
   return (
     <Alert variant="light" p="sm" title="No scores yet">
       <Text size="sm">
         Open a game and press “Evaluate” next to a run. A worker then plays episodes from its newest
-        checkpoint. To evaluate automatically, set “Steps between evaluations” when you{" "}
-        <Anchor component={Link} to="/launch" inherit c="inherit">
-          launch a run
-        </Anchor>
-        .
+        checkpoint.
+        {mayWrite && (
+          <>
+            {" "}
+            To evaluate automatically, set “Steps between evaluations” when you{" "}
+            <Anchor component={Link} to="/launch" inherit c="inherit">
+              launch a run
+            </Anchor>
+            .
+          </>
+        )}
       </Text>
     </Alert>
   );

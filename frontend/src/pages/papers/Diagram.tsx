@@ -2,6 +2,7 @@ import { Anchor, Group, NativeSelect, Skeleton, Text, Title } from "@mantine/cor
 import { useQuery } from "@tanstack/react-query";
 import { Link, useSearchParams } from "react-router";
 import { paperDiagramQuery } from "@/api/papers";
+import { useMayWrite } from "@/api/projects";
 import type { PaperDiagram, PaperItem } from "@/api/types";
 import { DataTable } from "@/ui/DataTable";
 import { QueryError } from "@/ui/QueryError";
@@ -61,14 +62,19 @@ function RunChoice({
   diagram: PaperDiagram;
   onRun: (id: string) => void;
 }) {
+  const mayWrite = useMayWrite();
   if (run === null)
     return (
       <Text size="sm" c="dimmed">
         No runs yet.{" "}
-        <Anchor component={Link} to={`/launch?preset=${preset}`} size="sm">
-          Launch one
-        </Anchor>
-        to see its numbers in the boxes.
+        {mayWrite && (
+          <>
+            <Anchor component={Link} to={`/launch?preset=${preset}`} size="sm">
+              Launch one
+            </Anchor>{" "}
+            to see its numbers in the boxes.
+          </>
+        )}
       </Text>
     );
   return (

@@ -2,6 +2,7 @@ import { Alert, Anchor, Group, Skeleton, Stack, Text, Title } from "@mantine/cor
 import { useQuery } from "@tanstack/react-query";
 import { Link, useParams } from "react-router";
 import { paperItemQuery } from "@/api/papers";
+import { useMayWrite } from "@/api/projects";
 import type { PaperItem } from "@/api/types";
 import { QueryError } from "@/ui/QueryError";
 import { usePageTitle } from "@/ui/usePageTitle";
@@ -45,6 +46,7 @@ export default function ItemPage() {
 }
 
 function ItemSheet({ item }: { item: PaperItem }) {
+  const mayWrite = useMayWrite();
   return (
     <>
       <Title order={1}>
@@ -62,7 +64,7 @@ function ItemSheet({ item }: { item: PaperItem }) {
       {item.unavailable_reason && (
         <Alert variant="light" color="yellow" p="sm" title="Not supported by Arcadia">
           <Text size="sm">{item.unavailable_reason}</Text>
-          {item.substitute && (
+          {item.substitute && mayWrite && (
             <Text size="sm" mt={4}>
               <Anchor
                 component={Link}
@@ -78,7 +80,7 @@ function ItemSheet({ item }: { item: PaperItem }) {
         </Alert>
       )}
       <Speeds item={item} />
-      {item.parts.length > 0 && <RunItem item={item} />}
+      {item.parts.length > 0 && mayWrite && <RunItem item={item} />}
       <StartedStudies item={item} />
       <Differences item={item} />
       <Published item={item} />

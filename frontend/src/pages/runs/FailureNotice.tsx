@@ -3,6 +3,7 @@ import { IconAlertTriangle } from "@tabler/icons-react";
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { Link } from "react-router";
+import { useMayWrite } from "@/api/projects";
 import { groupRunsQuery } from "@/api/runs";
 import type { FailureGroup, RunConfig } from "@/api/types";
 import { findFix, fixHint, fixLabel } from "@/run-actions/fixes";
@@ -26,12 +27,13 @@ interface FailureNoticeProps {
 export function FailureNotice({ group, view, onChoose, onDismiss }: FailureNoticeProps) {
   const { message, runs } = group;
   const project = useCurrentProject();
+  const mayWrite = useMayWrite();
   const titles = useSettingTitles();
   const query = toFailuresQuery({ ...view, ...withFailure(view, message) }, project);
   const { data } = useQuery(groupRunsQuery({ ...query, sort: "-created_at", include: ["config"] }, 1));
   const example = data?.items[0];
   const config = example?.config ?? {};
-  const fix = example && findFix(message, config);
+  const fix = mayWrite && example ? findFix(message, config) : null;
   return (
     <div className={classes.notice}>
       <IconAlertTriangle size={16} aria-hidden className={classes.icon} />
