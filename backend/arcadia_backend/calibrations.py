@@ -184,13 +184,19 @@ def find_calibration(session: Session, calibration_id: int, *, lock: bool = Fals
     return find_with_job(session, Calibration, calibration_id, lock=lock)
 
 
-def list_finished_calibrations(session: Session, run: Run) -> list[tuple[Calibration, CalibrationErrors]]:
-    """Return the finished calibrations of a run that are not superseded, in order of their steps."""
+def list_finished_calibrations(
+    session: Session, runs: Iterable[Run]
+) -> dict[int, list[tuple[Calibration, CalibrationErrors]]]:
+    """Return for each run its finished calibrations that are not superseded, in order of their steps."""
     query = select(Calibration).join(Job, Job.id == Calibration.job_id)
     query = query.join(Checkpoint, Checkpoint.id == Calibration.checkpoint_id).where(~is_superseded())
     # The result of an unfinished job may still be discarded.
-    query = query.where(Calibration.run_id == run.id, Job.state == "done").order_by(Calibration.step, Calibration.id)
-    return [(row, errors) for row in session.scalars(query) if (errors := read_errors(row)) is not None]
+    found: dict[int, list[tuple[Calibration, CalibrationErrors]]] = {run.id: [] for run in runs}
+    query = query.where(Calibration.run_id.in_(found), Job.state == "done").order_by(Calibration.step, Calibration.id)
+    for row in session.scalars(query):
+        if (errors := read_errors(row)) is not None:
+            found[row.run_id].append((row, errors))
+    return found
 
 
 def read_errors(calibration: Calibration) -> CalibrationErrors | None:

@@ -29,7 +29,7 @@ from arcadia_backend.figures.drawing import (
     y_axis,
 )
 from arcadia_backend.metrics.points import Bools, Floats, MetricSeries, RunView, load_run_views
-from arcadia_backend.metrics.queries import Extent, Window, read_curve, read_extent
+from arcadia_backend.metrics.queries import Extent, Seen, Window, read_curve, read_curves, read_extents
 from arcadia_backend.metrics.reading import NO_CURVE, Curve, round_width
 from arcadia_workers.contract.metrics import named
 
@@ -141,17 +141,17 @@ def read_smoothed_curves(
     All series share a unit, except those whose points are farther apart.
     """
     views = load_run_views(session, [*{series.run_id for series in every}])
+    seen = [Seen(series, views[series.run_id]) for series in every]
     how = [UNSMOOTHED] * len(every)
     if weight:
-        extents = [read_extent(session, series, views[series.run_id], window.axis) for series in every]
+        extents = read_extents(session, seen, window.axis)
         spans = [max(0.0, each.high - each.low) for each in extents]
         units = [_unit(span, each.count, max(spans) / PARTS) for span, each in zip(spans, extents, strict=True)]
         how = [
             Smoothing(weight, unit, _read_before(session, series, views[series.run_id], window, unit, weight, each))
             for series, unit, each in zip(every, units, extents, strict=True)
         ]
-    curves = [read_curve(session, series, views[series.run_id], window) for series in every]
-    return list(zip(curves, how, strict=True))
+    return list(zip(read_curves(session, seen, window), how, strict=True))
 
 
 def _unit(span: float, count: int, shared: float) -> float:

@@ -155,9 +155,10 @@ TITLES: dict[Measure, str] = {
 def draw_calibrations(session: Session, runs: Sequence[Run], measure: Measure, look: Look, window: Window) -> Figure:
     """Return one measure of each run's calibrations, with its 95 % interval if it has one."""
     names, styles = run_labels(runs), strokes([run.id for run in runs])
+    calibrations = list_finished_calibrations(session, runs)
     traces, heights = [], []
     for run in runs:
-        points = _points(list_finished_calibrations(session, run), measure, window)
+        points = _points(calibrations[run.id], measure, window)
         if len(points):
             # With the ends of the intervals, so that they are not cut off.
             heights.append(points[:, 1:].ravel())

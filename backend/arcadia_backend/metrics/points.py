@@ -2,11 +2,23 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
-from sqlalchemy import BigInteger, ForeignKey, LargeBinary, String, UniqueConstraint, select
+from sqlalchemy import (
+    BigInteger,
+    ForeignKey,
+    Integer,
+    LargeBinary,
+    Select,
+    String,
+    UniqueConstraint,
+    and_,
+    column,
+    select,
+    values,
+)
 from sqlalchemy.orm import Mapped, Session, mapped_column
 
 from arcadia_backend.database.tables import Attempt, Base, Id
@@ -55,6 +67,19 @@ class MetricPage(Base):
     series_id: Mapped[int] = mapped_column(ForeignKey("metric_series.id", ondelete="CASCADE"), primary_key=True)
     number: Mapped[int] = mapped_column(primary_key=True)
     data: Mapped[bytes] = mapped_column(LargeBinary)
+
+
+Stored = TypeVar("Stored", MetricChunk, MetricPage)
+
+
+def select_at(table: type[Stored], keys: Sequence[tuple[int, int]]) -> Select[Stored]:
+    """Select the rows with these pairs of series and number, of which there must be at least one.
+
+    For `(series_id, number) IN (...)`, SQLite would read the whole table.
+    """
+    wanted = values(column("series_id", Integer), column("number", Integer), name="wanted").data(keys).cte("wanted")
+    is_wanted = and_(table.series_id == wanted.c.series_id, table.number == wanted.c.number)
+    return select(table).join(wanted, is_wanted)
 
 
 class MetricClock(Base):

@@ -3,9 +3,10 @@
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
-from sqlalchemy import select, tuple_
+from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from arcadia_backend.database.tables import Run
@@ -13,6 +14,7 @@ from arcadia_backend.errors import FieldError, Invalid, NotFound
 from arcadia_backend.metrics.points import (
     POINT,
     Array,
+    Bools,
     Floats,
     Ints,
     MetricChunk,
@@ -21,11 +23,14 @@ from arcadia_backend.metrics.points import (
     RunView,
     load_limits,
     load_run_views,
+    select_at,
 )
 from arcadia_backend.metrics.reading import (
     NO_CURVE,
     Axis,
     Curve,
+    Opened,
+    Points,
     RunMetrics,
     SeriesPoints,
     Sparkline,
@@ -53,9 +58,42 @@ class Window:
     log: bool = False
 
 
-def read_curve(session: Session, series: MetricSeries, view: RunView, window: Window, skip: int = 0) -> Curve:
-    """Return the series within the window, without the first `skip` points that were stored."""
-    summaries = read_summaries(session, series)
+class Seen(NamedTuple):
+    """A series and which of its points are visible. The first `skip` points that were stored are left out."""
+
+    series: MetricSeries
+    view: RunView
+    skip: int = 0
+
+
+def read_curve(session: Session, series: MetricSeries, view: RunView, window: Window) -> Curve:
+    """Return the part of a series within the window."""
+    [curve] = read_curves(session, [Seen(series, view)], window)
+    return curve
+
+
+def read_curves(session: Session, every: Sequence[Seen], window: Window) -> list[Curve]:
+    """Return the part of each series within the window. Hundreds of series take few queries."""
+    summaries = read_summaries(session, [each.series for each in every])
+    parts = [_find_part(seen, some, window) for seen, some in zip(every, summaries, strict=True)]
+    opened = (Opened(part.seen.series, part.summaries, np.flatnonzero(part.opened)) for part in parts)
+    return [_merge(part, points, window) for part, points in zip(parts, read_points(session, opened), strict=True)]
+
+
+@dataclass(frozen=True)
+class _Part:
+    """The finished chunks inside a window, with their ends on its axis, and which of them must be opened."""
+
+    seen: Seen
+    summaries: Array
+    first: Floats
+    last: Floats
+    inside: Bools
+    opened: Bools
+
+
+def _find_part(seen: Seen, summaries: Array, window: Window) -> _Part:
+    _series, view, skip = seen
     limits = at_attempt(view.limits, summaries["attempt"])
     first, last = (_locate(summaries, end, summaries["attempt"], view, window.axis) for end in ("first_", "last_"))
     stored = np.cumsum(summaries["count"])
@@ -67,22 +105,24 @@ def read_curve(session: Session, series: MetricSeries, view: RunView, window: Wi
     few = summaries["count"][inside].sum() <= 4 * window.buckets
     ends = np.append(first[inside], last[inside])
     bins = bins_around(ends, window.low, window.high, window.buckets, window.log)
-    opened = inside & (partly | few | bins.must_split(first, last))
+    return _Part(seen, summaries, first, last, inside, inside & (partly | few | bins.must_split(first, last)))
 
-    points = read_points(session, series, summaries, np.flatnonzero(opened))
+
+def _merge(part: _Part, points: Points, window: Window) -> Curve:
+    _series, view, skip = part.seen
     visible = points.records["step"] <= at_attempt(view.limits, points.attempts)
     x = _locate(points.records, "", points.attempts, view, window.axis)
     wanted = visible & (x >= window.low) & (x <= window.high)
     if skip:
-        wanted &= points.ordinals(summaries["count"]) >= skip
+        wanted &= points.ordinals(part.summaries["count"]) >= skip
     points, x = points.where(wanted), x[wanted]
 
-    whole = np.flatnonzero(inside & ~opened)
+    whole = np.flatnonzero(part.inside & ~part.opened)
     if not len(whole):
         points, x = points.in_order(x)
-    ends = np.concatenate([first[whole], last[whole], x])
+    ends = np.concatenate([part.first[whole], part.last[whole], x])
     bins = bins_around(ends, window.low, window.high, window.buckets, window.log)
-    return to_curve(summaries, whole, last[whole], points, x, bins, window.buckets)
+    return to_curve(part.summaries, whole, part.last[whole], points, x, bins, window.buckets)
 
 
 @dataclass(frozen=True)
@@ -94,9 +134,13 @@ class Extent:
     count: int
 
 
-def read_extent(session: Session, series: MetricSeries, view: RunView, axis: Axis) -> Extent:
-    """Return the extent of the visible points of a series."""
-    summaries = visible_summaries(session, series, view.limits)
+def read_extents(session: Session, every: Sequence[Seen], axis: Axis) -> list[Extent]:
+    """Return the extent of the visible points of each series."""
+    visible = visible_summaries(session, [each.series for each in every], [each.view.limits for each in every])
+    return [_extent(summaries, seen.view, axis) for summaries, seen in zip(visible, every, strict=True)]
+
+
+def _extent(summaries: Array, view: RunView, axis: Axis) -> Extent:
     if not len(summaries):
         return Extent(0.0, 0.0, 0)
     first, last = (_locate(summaries, end, summaries["attempt"], view, axis) for end in ("first_", "last_"))
@@ -145,12 +189,11 @@ def _read_chunks(session: Session, series: Sequence[MetricSeries]) -> Mapping[in
     """Return all chunks of the short series, and the unfinished last chunk of the others."""
     short = [each.id for each in series if each.chunks <= FEW_CHUNKS]
     last = [(each.id, each.chunks - 1) for each in series if each.chunks > FEW_CHUNKS and each.tail]
-    columns = (MetricChunk.series_id, MetricChunk.attempt, MetricChunk.data)
-    ordered = (MetricChunk.series_id, MetricChunk.number)
+    of_short = select(MetricChunk).where(MetricChunk.series_id.in_(short))
     chunks: dict[int, list[tuple[int, bytes]]] = {}
-    for condition in (MetricChunk.series_id.in_(short), tuple_(MetricChunk.series_id, MetricChunk.number).in_(last)):
-        for series_id, attempt, data in session.execute(select(*columns).where(condition).order_by(*ordered)):
-            chunks.setdefault(series_id, []).append((attempt, data))
+    for query in (of_short, *([select_at(MetricChunk, last)] if last else [])):
+        for chunk in session.scalars(query.order_by(MetricChunk.series_id, MetricChunk.number)):
+            chunks.setdefault(chunk.series_id, []).append((chunk.attempt, chunk.data))
     return chunks
 
 
@@ -223,7 +266,8 @@ def run_metrics(session: Session, run: Run, names: Sequence[str], window: Window
     view = load_run_views(session, [run.id])[run.id]
     attempt = len(view.limits) - 1
     skips = points_read if attempt_read == attempt else {}
-    curves = {series.name: read_curve(session, series, view, window, skips.get(series.id, 0)) for series in wanted}
+    seen = [Seen(series, view, skips.get(series.id, 0)) for series in wanted]
+    curves = dict(zip([series.name for series in wanted], read_curves(session, seen, window), strict=True))
     return RunMetrics(
         run_id=run.id,
         x=window.axis,

@@ -3,7 +3,7 @@
 import csv
 import math
 import re
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
@@ -26,6 +26,7 @@ from arcadia_backend.metrics.points import (
     MetricPage,
     MetricSeries,
     RunView,
+    select_at,
     summarize,
 )
 from arcadia_backend.web.formats import JsonNumber
@@ -254,12 +255,13 @@ def at_attempt(values: Array, attempts: Ints | int) -> Array:
     return np.asarray(values[np.minimum(attempts, len(values) - 1)])
 
 
-def read_summaries(session: Session, series: MetricSeries) -> Array:
-    """Return the summaries of the finished chunks. Ignore chunks added since the series' row was read."""
-    pages = session.scalars(
-        select(MetricPage.data).where(MetricPage.series_id == series.id).order_by(MetricPage.number)
-    ).all()
-    return unpack_summaries(series, pages)
+def read_summaries(session: Session, every: Sequence[MetricSeries]) -> list[Array]:
+    """Return the summaries of the finished chunks of each series. Ignore chunks added since its row was read."""
+    query = select(MetricPage.series_id, MetricPage.data).where(MetricPage.series_id.in_([each.id for each in every]))
+    pages: dict[int, list[bytes]] = {}
+    for series_id, data in session.execute(query.order_by(MetricPage.series_id, MetricPage.number)):
+        pages.setdefault(series_id, []).append(data)
+    return [unpack_summaries(series, pages.get(series.id, [])) for series in every]
 
 
 def unpack_summaries(series: MetricSeries, pages: Sequence[bytes]) -> Array:
@@ -267,38 +269,70 @@ def unpack_summaries(series: MetricSeries, pages: Sequence[bytes]) -> Array:
     return np.frombuffer(b"".join(pages), SUMMARY)[: series.chunks - bool(series.tail)] if pages else NO_SUMMARIES
 
 
-def read_points(session: Session, series: MetricSeries, summaries: Array, numbers: Ints) -> Points:
-    """Return the points of these finished chunks and all points of the unfinished one."""
-    blobs: list[bytes] = []
-    for start in range(0, len(numbers), CHUNKS_PER_READ):
-        some = [int(number) for number in numbers[start : start + CHUNKS_PER_READ]]
-        query = select(MetricChunk.data).where(MetricChunk.series_id == series.id, MetricChunk.number.in_(some))
-        blobs += session.scalars(query.order_by(MetricChunk.number))
-    records = np.frombuffer(b"".join(blobs), POINT)
-    chunks = np.repeat(numbers, summaries["count"][numbers])
-    attempts = summaries["attempt"][chunks]
-    unfinished = session.get(MetricChunk, (series.id, series.chunks - 1)) if series.tail else None
-    if unfinished is None:
-        return Points(records, attempts, chunks)
-    # Points appended since the series' row was read are ignored.
-    tail = np.frombuffer(unfinished.data, POINT)[: series.tail]
-    return Points(
-        np.concatenate([records, tail]),
-        np.append(attempts, np.full(len(tail), unfinished.attempt)),
-        np.append(chunks, np.full(len(tail), len(summaries))),
+class Opened(NamedTuple):
+    """A series, its summaries, and the numbers of the finished chunks whose points are needed."""
+
+    series: MetricSeries
+    summaries: Array
+    numbers: Ints
+
+    @property
+    def keys(self) -> list[tuple[int, int]]:
+        """Return the keys of these chunks and of the unfinished one."""
+        unfinished = [self.series.chunks - 1] if self.series.tail else []
+        return [(self.series.id, number) for number in [*self.numbers.tolist(), *unfinished]]
+
+
+def read_points(session: Session, every: Iterable[Opened]) -> Iterator[Points]:
+    """Yield for each series the points of its opened chunks and all points of the unfinished one."""
+    together: list[Opened] = []
+    for opened in every:
+        if together and sum(len(each.keys) for each in (*together, opened)) > CHUNKS_PER_READ:
+            yield from _read_together(session, together)
+            together = []
+        together.append(opened)
+    yield from _read_together(session, together)
+
+
+def _read_together(session: Session, every: Sequence[Opened]) -> Iterator[Points]:
+    keys = [key for opened in every for key in opened.keys]
+    chunks: dict[tuple[int, int], MetricChunk] = {}
+    for start in range(0, len(keys), CHUNKS_PER_READ):
+        for chunk in session.scalars(select_at(MetricChunk, keys[start : start + CHUNKS_PER_READ])):
+            chunks[chunk.series_id, chunk.number] = chunk
+    for series, summaries, numbers in every:
+        finished = [chunks[series.id, number].data for number in numbers.tolist()]
+        records = np.frombuffer(b"".join(finished), POINT)
+        places = np.repeat(numbers, summaries["count"][numbers])
+        attempts = summaries["attempt"][places]
+        unfinished = chunks.get((series.id, series.chunks - 1)) if series.tail else None
+        if unfinished is None:
+            yield Points(records, attempts, places)
+            continue
+        # Points appended since the series' row was read are ignored.
+        tail = np.frombuffer(unfinished.data, POINT)[: series.tail]
+        yield Points(
+            np.concatenate([records, tail]),
+            np.append(attempts, np.full(len(tail), unfinished.attempt)),
+            np.append(places, np.full(len(tail), len(summaries))),
+        )
+
+
+def visible_summaries(session: Session, every: Sequence[MetricSeries], limits: Sequence[Ints]) -> list[Array]:
+    """Return summaries of all visible points of each series: whole chunks where possible, else single points."""
+    summaries = read_summaries(session, every)
+    ends = [at_attempt(limit, each["attempt"]) for limit, each in zip(limits, summaries, strict=True)]
+    whole = [each["last_step"] <= end for each, end in zip(summaries, ends, strict=True)]
+    opened = (
+        Opened(series, each, np.flatnonzero(~is_whole & (each["first_step"] <= end)))
+        for series, each, is_whole, end in zip(every, summaries, whole, ends, strict=True)
     )
-
-
-def visible_summaries(session: Session, series: MetricSeries, limits: Ints) -> Array:
-    """Return summaries of all visible points: whole chunks where possible, else single points."""
-    summaries = read_summaries(session, series)
-    limit = at_attempt(limits, summaries["attempt"])
-    whole = summaries["last_step"] <= limit
-    opened = np.flatnonzero(~whole & (summaries["first_step"] <= limit))
-    points = read_points(session, series, summaries, opened)
-    points = points.where(points.records["step"] <= at_attempt(limits, points.attempts))
-    each = np.arange(len(points.chunks))
-    return np.concatenate([summaries[whole], summarize(points.records, each, points.attempts)])
+    visible = []
+    for points, each, is_whole, limit in zip(read_points(session, opened), summaries, whole, limits, strict=True):
+        shown = points.where(points.records["step"] <= at_attempt(limit, points.attempts))
+        single = summarize(shown.records, np.arange(len(shown.chunks)), shown.attempts)
+        visible.append(np.concatenate([each[is_whole], single]))
+    return visible
 
 
 def chunk_ranges(series: MetricSeries) -> list[range]:
@@ -342,7 +376,7 @@ def visible_values(session: Session, series: MetricSeries, limits: Ints) -> Iter
 
 def last_values(session: Session, series: MetricSeries, limits: Ints, count: int) -> Floats:
     """Return the last `count` visible values."""
-    summaries = read_summaries(session, series)
+    [summaries] = read_summaries(session, [series])
     candidates = np.flatnonzero(summaries["first_step"] <= at_attempt(limits, summaries["attempt"])).tolist()
     if series.tail:
         candidates.append(len(summaries))

@@ -4,7 +4,7 @@ import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 
 import numpy as np
-from sqlalchemy import func, select, tuple_
+from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
 from arcadia_backend.database.tables import Run
@@ -24,6 +24,7 @@ from arcadia_backend.metrics.points import (
     MetricSeries,
     limits_after,
     load_resumed_steps,
+    select_at,
     summarize,
 )
 from arcadia_backend.metrics.reading import NAME_PATTERN, last_values, visible_summaries, visible_values
@@ -100,7 +101,7 @@ def supersede(session: Session, run: Run, attempt: int, step: int) -> None:
 
 def recompute_statistics(session: Session, series: MetricSeries, limits: Ints) -> None:
     """Compute the statistics of a series from its visible points."""
-    visible = visible_summaries(session, series, limits)
+    [visible] = visible_summaries(session, [series], [limits])
     series.count = int(visible["count"].sum())
     series.min = float(np.fmin.reduce(visible["min"])) if len(visible) else None
     series.max = float(np.fmax.reduce(visible["max"])) if len(visible) else None
@@ -149,8 +150,7 @@ def _unfinished_chunks(session: Session, every: Iterable[MetricSeries]) -> dict[
     keys = [(series.id, series.chunks - 1) for series in every if series.tail]
     if not keys:
         return {}
-    chunks = session.scalars(select(MetricChunk).where(tuple_(MetricChunk.series_id, MetricChunk.number).in_(keys)))
-    return {chunk.series_id: chunk for chunk in chunks}
+    return {chunk.series_id: chunk for chunk in session.scalars(select_at(MetricChunk, keys))}
 
 
 def _append(session: Session, series: MetricSeries, tail: MetricChunk | None, points: Array, attempt: int) -> Array:
@@ -184,12 +184,7 @@ def _add_to_pages(session: Session, every: Sequence[MetricSeries], finished: dic
         before = series.chunks - bool(series.tail) - len(finished[series.id])
         if before % PAGE:
             keys.append((series.id, before // PAGE))
-    pages: dict[int, MetricPage] = {}
-    if keys:
-        unfinished = session.scalars(
-            select(MetricPage).where(tuple_(MetricPage.series_id, MetricPage.number).in_(keys))
-        )
-        pages = {page.series_id: page for page in unfinished}
+    pages = {page.series_id: page for page in session.scalars(select_at(MetricPage, keys))} if keys else {}
     for series in every:
         before = series.chunks - bool(series.tail) - len(finished[series.id])
         page, summaries = pages.get(series.id), finished[series.id]

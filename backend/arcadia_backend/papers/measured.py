@@ -14,7 +14,7 @@ from arcadia_backend.figures.drawing import Figure, as_text
 from arcadia_backend.games.schemas import MethodScore
 from arcadia_backend.games.scores import evaluations_of_runs, methods_of, normalized, reference
 from arcadia_backend.metrics.points import Floats, Ints, MetricSeries, load_limits, load_run_views
-from arcadia_backend.metrics.queries import Window, read_curve
+from arcadia_backend.metrics.queries import Seen, Window, read_curves
 from arcadia_backend.metrics.reading import Axis, visible_summaries
 from arcadia_backend.papers.definition import DrawItem, PrintedNumber, StartedStudy, StudyPart
 from arcadia_backend.papers.schemas import PaperSpeed
@@ -60,8 +60,9 @@ def means(session: Session, run_ids: Sequence[int], metric: str) -> dict[int, fl
     """Return the mean of a metric in each run that has reported it."""
     limits = load_limits(session, run_ids)
     means_by_run: dict[int, float] = {}
-    for series in _read_series(session, run_ids, metric):
-        summaries = visible_summaries(session, series, limits[series.run_id])
+    every = _read_series(session, run_ids, metric)
+    visible = visible_summaries(session, every, [limits[series.run_id] for series in every])
+    for series, summaries in zip(every, visible, strict=True):
         if summaries["count"].sum():
             means_by_run[series.run_id] = float(summaries["sum"].sum() / summaries["count"].sum())
     return means_by_run
@@ -85,9 +86,8 @@ class MeanCurve:
 def curve(session: Session, run_ids: Sequence[int], axis: Axis, metric: str = EPISODE_RETURN) -> MeanCurve | None:
     """Return the mean over runs of a metric along an axis, or None if no run has reported it."""
     views, window = load_run_views(session, run_ids), Window(axis, buckets=PLACES)
-    curves = [
-        read_curve(session, series, views[series.run_id], window) for series in _read_series(session, run_ids, metric)
-    ]
+    seen = [Seen(series, views[series.run_id]) for series in _read_series(session, run_ids, metric)]
+    curves = read_curves(session, seen, window)
     return mean_of([(each.x, each.mean) for each in curves if len(each.x)])
 
 

@@ -14,7 +14,7 @@ from arcadia_backend.database.engine import Database
 from arcadia_backend.database.tables import Attempt, Run
 from arcadia_backend.metrics import reading, service
 from arcadia_backend.metrics.points import MetricSeries, load_run_views
-from arcadia_backend.metrics.queries import FRAMES_PER_EPOCH, Window, read_curve
+from arcadia_backend.metrics.queries import FRAMES_PER_EPOCH, Seen, Window, read_curve, read_curves
 from arcadia_backend.metrics.reading import Axis, Curve
 from arcadia_workers.contract.events import Episode, Metrics
 
@@ -120,7 +120,10 @@ def read(database: Database, run_id: int, window: Window, skip: int = 0) -> Curv
     """Return the curve, or None if the series does not exist."""
     with database.read() as session:
         series = session.scalar(select(MetricSeries).where(MetricSeries.run_id == run_id))
-        return read_curve(session, series, load_run_views(session, [run_id])[run_id], window, skip) if series else None
+        if series is None:
+            return None
+        [curve] = read_curves(session, [Seen(series, load_run_views(session, [run_id])[run_id], skip)], window)
+        return curve
 
 
 def check_against(curve: Curve, x: list[float], expected: list[float]) -> None:
@@ -256,9 +259,10 @@ def test_a_long_series_is_read_from_summaries(database: Database, monkeypatch: p
     opened: list[int] = []
     read_points = reading.read_points
 
-    def counted(session, series, chunks, numbers):  # type: ignore[no-untyped-def]
-        opened.append(len(numbers))
-        return read_points(session, series, chunks, numbers)
+    def counted(session, every):  # type: ignore[no-untyped-def]
+        every = [*every]
+        opened.extend(len(each.numbers) for each in every)
+        return read_points(session, every)
 
     monkeypatch.setattr("arcadia_backend.metrics.queries.read_points", counted)
     curve = read(database, run_id, Window("step", buckets=25))

@@ -1,6 +1,7 @@
 import { Button, Stack, Title } from "@mantine/core";
 import { IconChartLine } from "@tabler/icons-react";
-import { useQuery } from "@tanstack/react-query";
+import { type Query, useIsFetching, useQuery } from "@tanstack/react-query";
+import { useState } from "react";
 import { Link, useSearchParams } from "react-router";
 import { comparisonQuery, groupFields, metricNames } from "@/api/comparisons";
 import { isNotFound } from "@/api/problem";
@@ -41,6 +42,7 @@ export default function ComparePage() {
   const comparison = useQuery(comparisonQuery(runs, by, grouped || by.length > 0));
   const names = comparison.data ? metricNames(comparison.data) : [];
   const metrics = readMetrics(search, names);
+  const showsRest = useFirstCurves(comparison.data !== undefined);
   // Data of a purged run may still be cached.
   const problem = isNotFound(comparison.error) || !comparison.data ? comparison.error : null;
   const leaveOut = (out: readonly number[]) => setRuns(runs.filter((run) => !out.includes(run)));
@@ -77,7 +79,7 @@ export default function ComparePage() {
             names={names}
             onMetrics={(next) => setSearch((current) => writeMetrics(current, next), { replace: true })}
           />
-          {comparison.data && (
+          {comparison.data && showsRest && (
             <>
               {runs.length > 1 && haveEpisodes(comparison.data) && (
                 <>
@@ -100,6 +102,15 @@ export default function ComparePage() {
       )}
     </Stack>
   );
+}
+
+/** Return true once the first curves are loaded. Other requests for many runs would delay them by seconds. */
+function useFirstCurves(areKnown: boolean): boolean {
+  const isCurves = (query: Pick<Query, "meta">) => String(query.meta?.["figure"]).includes("/figures/curves?");
+  const loading = useIsFetching({ predicate: isCurves });
+  const [wereLoaded, setWereLoaded] = useState(false);
+  if (areKnown && loading === 0 && !wereLoaded) setWereLoaded(true);
+  return wereLoaded;
 }
 
 /** More runs than this are counted in the title of the page. */
