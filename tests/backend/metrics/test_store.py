@@ -2,12 +2,13 @@
 
 import math
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
-from sqlalchemy import select
+from sqlalchemy import Connection, Engine, event, select
 from sqlalchemy.orm import Session
 
 from arcadia_backend.database.engine import Database
@@ -314,3 +315,30 @@ def test_invalid_metric_names_are_rejected(database: Database, name: str) -> Non
     event = Metrics(seq=2, time=1.0, step=1, frames=4, values={name: 1.0})
     with pytest.raises(service.UnstorableMetric, match="cannot name a metric"), database.write() as session:
         service.store(session, session.get_one(Run, run_id), 1, [event])
+
+
+@pytest.mark.parametrize("database_url", ["sqlite"], indirect=True)
+def test_stored_points_are_found_by_an_index(database: Database) -> None:
+    """A scan of the table would slow each batch of metrics down by all points that were ever stored."""
+    run_id, _points = report(database, [ReportedAttempt(0)])
+    plans: list[str] = []
+
+    def explain(connection: Connection, _cursor: Any, text: str, parameters: Any, *_rest: Any) -> None:
+        if "SELECT" in text and "metric_chunks" in text:
+            plans.extend(row[-1] for row in connection.connection.execute(f"EXPLAIN QUERY PLAN {text}", parameters))
+
+    event.listen(Engine, "before_cursor_execute", explain)
+    try:
+        for step in (1, 2):
+            batch = Metrics(seq=1, time=1.0, step=step, frames=step, values={"a": 1.0, "b": 2.0, "c": 3.0})
+            with database.write() as session:
+                service.store(session, session.get_one(Run, run_id), 1, [batch])
+        with database.read() as session:
+            series = session.scalars(select(MetricSeries).where(MetricSeries.run_id == run_id)).all()
+            view = load_run_views(session, [run_id])[run_id]
+            curves = read_curves(session, [Seen(each, view) for each in series], Window("step"))
+    finally:
+        event.remove(Engine, "before_cursor_execute", explain)
+    assert [curve.total for curve in curves] == [2, 2, 2]
+    assert len([line for line in plans if line.startswith("SEARCH metric_chunks")]) == 2
+    assert not [line for line in plans if line.startswith("SCAN metric_")]
