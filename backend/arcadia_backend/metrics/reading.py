@@ -276,32 +276,32 @@ class Opened(NamedTuple):
     summaries: Array
     numbers: Ints
 
-    @property
-    def keys(self) -> list[tuple[int, int]]:
-        """Return the keys of these chunks and of the unfinished one."""
-        unfinished = [self.series.chunks - 1] if self.series.tail else []
-        return [(self.series.id, number) for number in [*self.numbers.tolist(), *unfinished]]
-
 
 def read_points(session: Session, every: Iterable[Opened]) -> Iterator[Points]:
     """Yield for each series the points of its opened chunks and all points of the unfinished one."""
     together: list[Opened] = []
+    size = 0
     for opened in every:
-        if together and sum(len(each.keys) for each in (*together, opened)) > CHUNKS_PER_READ:
+        chunks = len(opened.numbers) + 1
+        if together and size + chunks > CHUNKS_PER_READ:
             yield from _read_together(session, together)
-            together = []
+            together, size = [], 0
         together.append(opened)
+        size += chunks
     yield from _read_together(session, together)
 
 
 def _read_together(session: Session, every: Sequence[Opened]) -> Iterator[Points]:
-    keys = [key for opened in every for key in opened.keys]
-    chunks: dict[tuple[int, int], MetricChunk] = {}
+    keys = [(series.id, number) for series, _summaries, numbers in every for number in numbers.tolist()]
+    keys += [(series.id, series.chunks - 1) for series, _summaries, _numbers in every if series.tail]
+    columns = (MetricChunk.series_id, MetricChunk.number, MetricChunk.attempt, MetricChunk.data)
+    chunks: dict[tuple[int, int], tuple[int, bytes]] = {}
     for start in range(0, len(keys), CHUNKS_PER_READ):
-        for chunk in session.scalars(select_at(MetricChunk, keys[start : start + CHUNKS_PER_READ])):
-            chunks[chunk.series_id, chunk.number] = chunk
+        query = select_at(MetricChunk, keys[start : start + CHUNKS_PER_READ]).with_only_columns(*columns)
+        for series_id, number, attempt, data in session.execute(query):
+            chunks[series_id, number] = attempt, data
     for series, summaries, numbers in every:
-        finished = [chunks[series.id, number].data for number in numbers.tolist()]
+        finished = [chunks[series.id, number][1] for number in numbers.tolist()]
         records = np.frombuffer(b"".join(finished), POINT)
         places = np.repeat(numbers, summaries["count"][numbers])
         attempts = summaries["attempt"][places]
@@ -310,10 +310,11 @@ def _read_together(session: Session, every: Sequence[Opened]) -> Iterator[Points
             yield Points(records, attempts, places)
             continue
         # Points appended since the series' row was read are ignored.
-        tail = np.frombuffer(unfinished.data, POINT)[: series.tail]
+        attempt, data = unfinished
+        tail = np.frombuffer(data, POINT)[: series.tail]
         yield Points(
             np.concatenate([records, tail]),
-            np.append(attempts, np.full(len(tail), unfinished.attempt)),
+            np.append(attempts, np.full(len(tail), attempt)),
             np.append(places, np.full(len(tail), len(summaries))),
         )
 

@@ -290,6 +290,8 @@ def needed_plugins(config: Mapping[str, Any]) -> list[str]:
 
 def missing_plugins(needed: str) -> str | None:
     """Return a clause about the needed plug-ins that this process lacks, or None if it has all."""
+    if not needed:
+        return None
     loaded = loaded_versions()
     missing = [name for name in package_names(needed) if name not in loaded]
     if not missing:
