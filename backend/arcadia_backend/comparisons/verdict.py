@@ -65,7 +65,7 @@ def give_verdict(scored: ScoredGroups, describe: Callable[[GroupScores, GroupSco
     strokes = strokes_by_run([group.runs for group in scored.groups])
     ranked = sorted(scored.groups, key=lambda each: -each.scores.mean() if len(each.scores) else math.inf)
     bounds = score_bounds(ranked[0].runs[0].env)
-    waiting = _describe_waiting(scored)
+    waiting = _describe_waiting(scored) or _describe_few_seeds(ranked)
     return Verdict(
         at=scored.step,
         standings=[_to_standing(each, strokes[each.runs[0].id], bounds) for each in ranked],
@@ -88,6 +88,16 @@ def _describe_waiting(scored: ScoredGroups) -> str:
         f"No verdict yet: {len(unfinished)} of {total} runs have not reached {end} ({states}). The slowest is at "
         f"{slowest} steps. The verdict follows when all have reached {end} or ended, because one that is read off "
         "growing curves is often false."
+    )
+
+
+def _describe_few_seeds(groups: Sequence[GroupScores]) -> str:
+    """Return one sentence for many groups of which none has enough seeds. Two groups are described as a pair."""
+    if len(groups) <= 2 or not all(group.seeds_missing for group in groups):
+        return ""
+    most = max(len(group.scores) for group in groups)
+    return (
+        f"No verdict: each group needs {MIN_RUNS} seeds, and none of these {len(groups)} groups has more than {most}."
     )
 
 

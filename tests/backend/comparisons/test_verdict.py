@@ -128,6 +128,14 @@ def test_verdict_requires_three_seeds(api: Api) -> None:
     assert pair["text"].endswith(f": n = 1 and 3, and each needs {MIN_RUNS} seeds.")
 
 
+def test_many_groups_with_too_few_seeds_have_one_sentence(api: Api) -> None:
+    runs = [trained(api, rate, 1, [350.0]) for rate in (0.001, 0.003, 0.01)]
+    reported = verdict(api, [*runs, trained(api, 0.001, 2, [350.0])])
+    assert reported["message"] == "No verdict: each group needs 3 seeds, and none of these 3 groups has more than 2."
+    assert reported["pairs"] == []
+    assert [each["seeds_missing"] for each in reported["standings"]] == [1, 2, 2]
+
+
 def test_a_failed_run_is_ignored_and_does_not_move_the_step(api: Api) -> None:
     long = [trained(api, 0.001, seed, [1.0] * 10) for seed in range(1, 4)]
     short = [trained(api, 0.01, seed, [2.0] * 10) for seed in (1, 2)]

@@ -40,7 +40,7 @@ def test_a_study_with_few_seeds_says_that_there_is_no_verdict(studies: Studies, 
     schedule()
     ((title, text),) = alerts_of(studies, study["id"])
     assert title == "Which rate? finished without a verdict"
-    assert "each needs 3 seeds" in text
+    assert "each group needs 3 seeds" in text
 
 
 def test_a_study_that_a_user_stops_raises_no_alert(studies: Studies, schedule: Callable[[], None]) -> None:
