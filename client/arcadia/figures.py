@@ -2,28 +2,23 @@
 
 from __future__ import annotations
 
+import csv
 import html
 import io
 import itertools
+import json
+import os
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from arcadia.errors import ArcadiaError, MissingPackageError
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-import csv
-import json
-import os
-from collections.abc import Callable
-from pathlib import Path
-from typing import TYPE_CHECKING
-
 from arcadia.tables import import_optional
 
 if TYPE_CHECKING:
     import plotly.graph_objects
+    from matplotlib.axes import Axes
 
 
 ImageFormat = Literal["png", "svg", "pdf"]

@@ -2,26 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import html
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Literal
 
 from arcadia.errors import MissingPackageError
-
-if TYPE_CHECKING:
-    import pandas
-    import polars
-from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
-
 from arcadia.records import parse_number
 
 if TYPE_CHECKING:
     import numpy
     import pandas
     import polars
-import html
 
 
 def import_optional(module: str, purpose: str, package: str | None = None) -> Any:
