@@ -56,22 +56,6 @@ def test_the_recipes_link_to_many_files() -> None:
     assert len(re.findall(r"^## Add ", recipes.read_text(), re.MULTILINE)) == 11
 
 
-@pytest.mark.parametrize(
-    ("way", "most"),
-    [
-        ("From the click to the first step", 30),
-        ("From a metric to the curve", 31),
-        ("From a What if to its result", 44),
-    ],
-)
-def test_a_way_enters_each_of_its_files_once(way: str, most: int) -> None:
-    section = (ROOT / "docs" / "architecture.md").read_text().partition(f"### {way}\n")[2].partition("\n#")[0]
-    files = re.findall(r"^\| `([^`]+)`", section, re.MULTILINE)
-    assert 20 <= len(files) <= most
-    assert len(set(files)) == len(files), "the way returns to a file"
-    assert [file for file in files if not (ROOT / file).is_file()] == []
-
-
 def test_the_table_of_nouns_names_files_that_exist() -> None:
     section = (
         (ROOT / "docs" / "architecture.md").read_text().partition("### The files of each noun\n")[2].partition("\n#")[0]

@@ -12,7 +12,7 @@ from sqlalchemy.orm import Session
 from arcadia_backend.comparisons.groups import group_names, group_runs
 from arcadia_backend.database.tables import Run
 from arcadia_backend.metrics.points import MetricSeries, RunView, load_run_views
-from arcadia_backend.metrics.queries import Seen, Window, read_curves, read_extents
+from arcadia_backend.metrics.queries import VisibleSeries, Window, read_curves, read_extents
 from arcadia_backend.metrics.reading import find_shared_series, visible_points
 from arcadia_workers.contract.inference.means import MIN_RUNS, Floats
 from arcadia_workers.contract.metrics import EPISODE_RETURN
@@ -81,7 +81,9 @@ def load_group_scores(session: Session, runs: Sequence[Run], at: int | None, by:
     groups = group_runs(runs, by)
     all_series = find_shared_series(session, [run.id for run in runs], EPISODE_RETURN)
     views = load_run_views(session, list(all_series))
-    extents = read_extents(session, [Seen(series, views[run_id]) for run_id, series in all_series.items()], "step")
+    extents = read_extents(
+        session, [VisibleSeries(series, views[run_id]) for run_id, series in all_series.items()], "step"
+    )
     reached = {run_id: extent.high for run_id, extent in zip(all_series, extents, strict=True)}
     planned = at or planned_step(groups)
     step = at or min(
@@ -179,7 +181,7 @@ def _scores_at(
     window = Window("step", step * (1 - SCORE_WINDOW), step)
     far = [series for series in all_series if reached[series.run_id] >= step * (1 - STEP_TOLERANCE)]
     scores = []
-    for curve in read_curves(session, [Seen(series, views[series.run_id]) for series in far], window):
+    for curve in read_curves(session, [VisibleSeries(series, views[series.run_id]) for series in far], window):
         finite = np.isfinite(curve.mean)
         if finite.any():
             scores.append(float(np.average(curve.mean[finite], weights=curve.count[finite])))

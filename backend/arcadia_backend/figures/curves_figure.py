@@ -29,7 +29,7 @@ from arcadia_backend.figures.drawing import (
     y_axis,
 )
 from arcadia_backend.metrics.points import Bools, Floats, MetricSeries, RunView, load_run_views
-from arcadia_backend.metrics.queries import Extent, Seen, Window, read_curve, read_curves, read_extents
+from arcadia_backend.metrics.queries import Extent, VisibleSeries, Window, read_curve, read_curves, read_extents
 from arcadia_backend.metrics.reading import NO_CURVE, Curve, round_width
 from arcadia_workers.contract.metrics import named
 
@@ -141,7 +141,7 @@ def read_smoothed_curves(
     All series share a unit, except those whose points are farther apart.
     """
     views = load_run_views(session, [*{series.run_id for series in every}])
-    seen = [Seen(series, views[series.run_id]) for series in every]
+    seen = [VisibleSeries(series, views[series.run_id]) for series in every]
     how = [UNSMOOTHED] * len(every)
     if weight:
         extents = read_extents(session, seen, window.axis)

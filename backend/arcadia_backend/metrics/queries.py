@@ -58,7 +58,7 @@ class Window:
     log: bool = False
 
 
-class Seen(NamedTuple):
+class VisibleSeries(NamedTuple):
     """A series and which of its points are visible. The first `skip` points that were stored are left out."""
 
     series: MetricSeries
@@ -68,11 +68,11 @@ class Seen(NamedTuple):
 
 def read_curve(session: Session, series: MetricSeries, view: RunView, window: Window) -> Curve:
     """Return the part of a series within the window."""
-    [curve] = read_curves(session, [Seen(series, view)], window)
+    [curve] = read_curves(session, [VisibleSeries(series, view)], window)
     return curve
 
 
-def read_curves(session: Session, every: Sequence[Seen], window: Window) -> list[Curve]:
+def read_curves(session: Session, every: Sequence[VisibleSeries], window: Window) -> list[Curve]:
     """Return the part of each series within the window. Hundreds of series take few queries."""
     summaries = read_summaries(session, [each.series for each in every])
     parts = [_find_part(seen, some, window) for seen, some in zip(every, summaries, strict=True)]
@@ -84,7 +84,7 @@ def read_curves(session: Session, every: Sequence[Seen], window: Window) -> list
 class _Part:
     """The finished chunks inside a window, with their ends on its axis, and which of them must be opened."""
 
-    seen: Seen
+    seen: VisibleSeries
     summaries: Array
     first: Floats
     last: Floats
@@ -92,7 +92,7 @@ class _Part:
     opened: Bools
 
 
-def _find_part(seen: Seen, summaries: Array, window: Window) -> _Part:
+def _find_part(seen: VisibleSeries, summaries: Array, window: Window) -> _Part:
     _series, view, skip = seen
     limits = at_attempt(view.limits, summaries["attempt"])
     first, last = (_locate(summaries, end, summaries["attempt"], view, window.axis) for end in ("first_", "last_"))
@@ -134,7 +134,7 @@ class Extent:
     count: int
 
 
-def read_extents(session: Session, every: Sequence[Seen], axis: Axis) -> list[Extent]:
+def read_extents(session: Session, every: Sequence[VisibleSeries], axis: Axis) -> list[Extent]:
     """Return the extent of the visible points of each series."""
     visible = visible_summaries(session, [each.series for each in every], [each.view.limits for each in every])
     return [_extent(summaries, seen.view, axis) for summaries, seen in zip(visible, every, strict=True)]
@@ -266,7 +266,7 @@ def run_metrics(session: Session, run: Run, names: Sequence[str], window: Window
     view = load_run_views(session, [run.id])[run.id]
     attempt = len(view.limits) - 1
     skips = points_read if attempt_read == attempt else {}
-    seen = [Seen(series, view, skips.get(series.id, 0)) for series in wanted]
+    seen = [VisibleSeries(series, view, skips.get(series.id, 0)) for series in wanted]
     curves = dict(zip([series.name for series in wanted], read_curves(session, seen, window), strict=True))
     return RunMetrics(
         run_id=run.id,

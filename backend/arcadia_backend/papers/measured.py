@@ -14,7 +14,7 @@ from arcadia_backend.figures.drawing import Figure, as_text
 from arcadia_backend.games.schemas import MethodScore
 from arcadia_backend.games.scores import evaluations_of_runs, methods_of, normalized, reference
 from arcadia_backend.metrics.points import Floats, Ints, MetricSeries, load_limits, load_run_views
-from arcadia_backend.metrics.queries import Seen, Window, read_curves
+from arcadia_backend.metrics.queries import VisibleSeries, Window, read_curves
 from arcadia_backend.metrics.reading import Axis, visible_summaries
 from arcadia_backend.papers.definition import DrawItem, PrintedNumber, StartedStudy, StudyPart
 from arcadia_backend.papers.schemas import PaperSpeed
@@ -86,7 +86,7 @@ class MeanCurve:
 def curve(session: Session, run_ids: Sequence[int], axis: Axis, metric: str = EPISODE_RETURN) -> MeanCurve | None:
     """Return the mean over runs of a metric along an axis, or None if no run has reported it."""
     views, window = load_run_views(session, run_ids), Window(axis, buckets=PLACES)
-    seen = [Seen(series, views[series.run_id]) for series in _read_series(session, run_ids, metric)]
+    seen = [VisibleSeries(series, views[series.run_id]) for series in _read_series(session, run_ids, metric)]
     curves = read_curves(session, seen, window)
     return mean_of([(each.x, each.mean) for each in curves if len(each.x)])
 

@@ -15,7 +15,7 @@ from arcadia_backend.database.engine import Database
 from arcadia_backend.database.tables import Attempt, Run
 from arcadia_backend.metrics import reading, service
 from arcadia_backend.metrics.points import MetricSeries, load_run_views
-from arcadia_backend.metrics.queries import FRAMES_PER_EPOCH, Seen, Window, read_curve, read_curves
+from arcadia_backend.metrics.queries import FRAMES_PER_EPOCH, VisibleSeries, Window, read_curve, read_curves
 from arcadia_backend.metrics.reading import Axis, Curve
 from arcadia_workers.contract.events import Episode, Metrics
 
@@ -123,7 +123,7 @@ def read(database: Database, run_id: int, window: Window, skip: int = 0) -> Curv
         series = session.scalar(select(MetricSeries).where(MetricSeries.run_id == run_id))
         if series is None:
             return None
-        [curve] = read_curves(session, [Seen(series, load_run_views(session, [run_id])[run_id], skip)], window)
+        [curve] = read_curves(session, [VisibleSeries(series, load_run_views(session, [run_id])[run_id], skip)], window)
         return curve
 
 
@@ -336,7 +336,7 @@ def test_stored_points_are_found_by_an_index(database: Database) -> None:
         with database.read() as session:
             series = session.scalars(select(MetricSeries).where(MetricSeries.run_id == run_id)).all()
             view = load_run_views(session, [run_id])[run_id]
-            curves = read_curves(session, [Seen(each, view) for each in series], Window("step"))
+            curves = read_curves(session, [VisibleSeries(each, view) for each in series], Window("step"))
     finally:
         event.remove(Engine, "before_cursor_execute", explain)
     assert [curve.total for curve in curves] == [2, 2, 2]
