@@ -5,7 +5,7 @@ from contextlib import contextmanager, suppress
 from typing import Any
 
 import pytest
-from sqlalchemy import Table, delete, insert, literal, select, text, update
+from sqlalchemy import Table, cast, delete, insert, literal, select, text, update
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Mapper, Session
 
@@ -102,7 +102,8 @@ WRITES: dict[str, Write] = {
         s.execute(
             insert(m.class_).from_select(
                 [column.name for column in table_of(m).c],
-                select(*(literal(r._mapping[column.name], column.type) for column in table_of(m).c)),
+                # PostgreSQL takes a parameter without a cast for text.
+                select(*(cast(literal(r._mapping[column.name], column.type), column.type) for column in table_of(m).c)),
             )
         )
     ),

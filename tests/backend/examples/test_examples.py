@@ -63,7 +63,7 @@ def test_others_can_write_while_the_examples_are_imported(
 
     def write_and_see(done: int, total: int) -> None:
         with database.write() as session:
-            session.execute(text("UPDATE runs SET notes = 'written' WHERE id = 0"))
+            session.execute(text("UPDATE metric_series SET name = 'written' WHERE id = 0"))
         seen.append((done, total))
 
     monkeypatch.setattr(reading, "_announce_progress", write_and_see)
