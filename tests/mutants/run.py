@@ -18,6 +18,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from contextlib import contextmanager, suppress
+from importlib.util import cache_from_source
 from pathlib import Path
 from queue import SimpleQueue
 from typing import Literal
@@ -48,7 +49,7 @@ class Copy:
         for folder in LINKED:
             (root / folder).symlink_to(ROOT / folder)
         packages = ":".join(str(root / Path(source).parent) for source in SOURCES)
-        self._environment = os.environ | {"PYTHONPATH": packages, "PYTHONDONTWRITEBYTECODE": "1"}
+        self._environment = os.environ | {"PYTHONPATH": packages}
         for source in SOURCES:
             self._check_import(source)
 
@@ -64,18 +65,22 @@ class Copy:
 
     def try_mutation(self, mutation: Mutation, tests: list[str]) -> Outcome:
         """Return whether a test fails with a mutation, and passes again without it."""
-        path = self.root / mutation.file
-        source = path.read_bytes()
-        path.write_bytes(mutation.apply(source))
+        source = (self.root / mutation.file).read_bytes()
+        self._write(mutation.file, mutation.apply(source))
         try:
             status = self._pytest("--cache-clear", "-x", *tests)
         finally:
-            path.write_bytes(source)
+            self._write(mutation.file, source)
         if status in (0, -signal.SIGKILL):
             return "undecided" if status else "survived"
         # If the tests could not even be collected, no failure is noted, and none runs.
         again = self._pytest("--last-failed", "--last-failed-no-failures=none", *tests)
         return "killed" if again in (0, NOTHING_RAN) else "undecided"
+
+    def _write(self, file: str, source: bytes) -> None:
+        """Write a module without its bytecode, which is recognized only by its second and size."""
+        Path(cache_from_source(self.root / file)).unlink(missing_ok=True)
+        (self.root / file).write_bytes(source)
 
     def _pytest(self, *arguments: str) -> int:
         """Run tests and return the exit status. Kill them if they hang."""
