@@ -12,6 +12,7 @@ from mcp.client.stdio import StdioServerParameters, stdio_client
 from tests.backend.artifacts.conftest import ArtifactScript
 from tests.browser.reported import open_api
 from tests.installation import CARTPOLE, Installation
+from tests.prepared_backend import PreparedBackend
 
 
 def call(installation: Installation, *options: str, tools: dict[str, dict[str, Any]]) -> list[Any]:
@@ -32,7 +33,7 @@ def call(installation: Installation, *options: str, tools: dict[str, dict[str, A
 
 
 def test_an_assistant_reads_and_writes_over_standard_output(tmp_path: Path) -> None:
-    installation = Installation(tmp_path, token="secret")
+    installation = Installation(tmp_path, PreparedBackend, token="secret")
     try:
         installation.start()
         run = installation.launch(CARTPOLE)
