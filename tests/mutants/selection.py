@@ -12,6 +12,12 @@ SOURCES = {
     "workers/arcadia_workers": ("tests/workers",),
     "client/arcadia": ("client/tests", "tests/client"),
 }
+# Tests that are not in the place of what they test.
+ELSEWHERE = {
+    "backend/arcadia_backend/web": ("tests/accounts/test_*.py",),
+    "client/arcadia/_async": ("client/tests/test_*.py", "tests/client/test_*.py"),
+    "workers/arcadia_workers/trainer/methods": ("tests/workers/trainer/methods/test_*.py",),
+}
 # A module that is loaded by its name, runs as a program or has a name replaced by a test.
 MODULE = re.compile(r"arcadia(_backend|_workers)?(\.\w+)+")
 
@@ -38,11 +44,15 @@ class Selection:
     def tests_of(self, file: str) -> list[str]:
         """Return the test files that import a module or are in its place, or else the nearest ones."""
         name = module_name(file)
-        direct = sorted(self._file(importer) for importer in self._importers[name] if self._is_test(importer))
+        direct = sorted(
+            self._file(self._modules[importer]) for importer in self._importers[name] if self._is_test(importer)
+        )
         source = next(folder for folder in SOURCES if file.startswith(f"{folder}/"))
         place = Path(file).relative_to(source).with_suffix("")
         chosen = direct + self._in_place(source, place) + self._in_place(source, place.parent)
-        chosen = chosen or sorted(self._file(test) for test in self._nearest(name))
+        for folder, patterns in ELSEWHERE.items():
+            chosen += self._found(*patterns) if file.startswith(f"{folder}/") else []
+        chosen = chosen or sorted(self._file(self._modules[test]) for test in self._nearest(name))
         for package in place.parents:
             chosen = chosen or self._in_place(source, package)
         return list(dict.fromkeys(chosen))
@@ -51,12 +61,11 @@ class Selection:
         """Return the tests that are named like a module, or in a folder that is."""
         if place == Path():
             return []
-        return [
-            test.relative_to(self._root).as_posix()
-            for folder in SOURCES[source]
-            for pattern in (f"{place}/test_*.py", f"{place.parent}/test_{place.name}*.py")
-            for test in sorted((self._root / folder).glob(pattern))
-        ]
+        patterns = (f"{place}/test_*.py", f"{place.parent}/test_{place.name}*.py")
+        return self._found(*(f"{folder}/{pattern}" for folder in SOURCES[source] for pattern in patterns))
+
+    def _found(self, *patterns: str) -> list[str]:
+        return [self._file(path) for pattern in patterns for path in sorted(self._root.glob(pattern))]
 
     def _nearest(self, name: str) -> set[str]:
         """Return the tests that import a module with the fewest modules in between."""
@@ -71,8 +80,8 @@ class Selection:
     def _is_test(self, name: str) -> bool:
         return self._modules[name].name.startswith("test_")
 
-    def _file(self, name: str) -> str:
-        return self._modules[name].relative_to(self._root).as_posix()
+    def _file(self, path: Path) -> str:
+        return path.relative_to(self._root).as_posix()
 
 
 def module_name(file: str) -> str:

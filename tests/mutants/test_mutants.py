@@ -78,6 +78,7 @@ def test_only_the_changed_bytes_are_replaced() -> None:
         ("clock", [f"{FIRST}/runs/test_bulk.py"]),
         ("untrusted/parser", [f"{FIRST}/test_named.py"]),
         ("papers/a3c/table", [f"{FIRST}/papers/test_papers.py"]),
+        ("web/sign_in", [f"{FIRST}/web/test_security.py", f"{SECOND}/accounts/test_people.py"]),
     ],
 )
 def test_tests_are_found_by_imports_or_by_their_place(tmp_path: Path, module: str, tests: list[str]) -> None:
@@ -88,6 +89,8 @@ def test_tests_are_found_by_imports_or_by_their_place(tmp_path: Path, module: st
         "backend/arcadia_backend/accounts/people.py": "",
         "backend/arcadia_backend/untrusted/parser.py": "",
         "backend/arcadia_backend/papers/a3c/table.py": "",
+        "backend/arcadia_backend/web/sign_in.py": "",
+        "tests/backend/web/test_security.py": "",
         "tests/backend/runs/test_list.py": "from arcadia_backend.runs.queries import listed",
         "tests/backend/runs/test_bulk.py": "from arcadia_backend.clock import now",
         "tests/backend/test_aliases.py": "",
