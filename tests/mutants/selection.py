@@ -14,9 +14,11 @@ SOURCES = {
 }
 # Tests that are not in the place of what they test.
 ELSEWHERE = {
-    "backend/arcadia_backend/web": ("tests/accounts/test_*.py",),
-    "client/arcadia/_async": ("client/tests/test_*.py", "tests/client/test_*.py"),
-    "workers/arcadia_workers/trainer/methods": ("tests/workers/trainer/methods/test_*.py",),
+    "backend/arcadia_backend/web/": ("tests/accounts/test_*.py",),
+    "client/arcadia/_async/": ("client/tests/test_*.py", "tests/client/test_*.py"),
+    "workers/arcadia_workers/trainer/methods/": ("tests/workers/trainer/methods/test_*.py",),
+    # PPO learns with the framework of PAAC.
+    "workers/arcadia_workers/trainer/methods/paac/": ("tests/workers/trainer/methods/ppo/test_*.py",),
 }
 # A module that is loaded by its name, runs as a program or has a name replaced by a test.
 MODULE = re.compile(r"arcadia(_backend|_workers)?(\.\w+)+")
@@ -51,7 +53,7 @@ class Selection:
         place = Path(file).relative_to(source).with_suffix("")
         chosen = direct + self._in_place(source, place) + self._in_place(source, place.parent)
         for folder, patterns in ELSEWHERE.items():
-            chosen += self._found(*patterns) if file.startswith(f"{folder}/") else []
+            chosen += self._found(*patterns) if file.startswith(folder) else []
         chosen = chosen or sorted(self._file(self._modules[test]) for test in self._nearest(name))
         for package in place.parents:
             chosen = chosen or self._in_place(source, package)
