@@ -9,7 +9,7 @@ import sys
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, Protocol, Self
 
 import httpx
 import psutil
@@ -156,6 +156,18 @@ class Installation:
             timeout=PATIENCE_SECONDS,
             trust_env=False,
         )
+
+    def __enter__(self) -> Self:
+        """Start Redis and the backend for a block. Everything is stopped at its end."""
+        try:
+            self.start()
+        except BaseException:
+            self.close()
+            raise
+        return self
+
+    def __exit__(self, *_error: object) -> None:
+        self.close()
 
     def start(self) -> None:
         """Start Redis and the backend if they are not running, and wait until they answer."""

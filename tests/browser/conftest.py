@@ -21,14 +21,10 @@ def browser() -> Iterator[Browser]:
 @pytest.fixture(scope="module")
 def installation(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Installation]:
     """Yield an installation that can train two runs concurrently."""
-    installation = Installation(tmp_path_factory.mktemp("installation"), PreparedBackend)
-    try:
-        installation.start()
+    with Installation(tmp_path_factory.mktemp("installation"), PreparedBackend) as installation:
         installation.worker("one")
         installation.worker("two")
         yield installation
-    finally:
-        installation.close()
 
 
 @pytest.fixture

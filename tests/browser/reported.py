@@ -19,11 +19,8 @@ def installation_without_workers(
     """Yield a running installation in which leases do not expire."""
     installation = Installation(directory, PreparedBackend, lease_seconds=3600, token=users_token, **settings)
     installation.http.headers.update(authorization(users_token))
-    try:
-        installation.start()
+    with installation:
         yield installation
-    finally:
-        installation.close()
 
 
 @contextlib.contextmanager

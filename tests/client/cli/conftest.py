@@ -34,14 +34,10 @@ Arcadia = Callable[..., Outcome]
 @pytest.fixture(scope="session")
 def installation(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Installation]:
     """Yield an installation with a token and no worker."""
-    installation = Installation(
+    with Installation(
         tmp_path_factory.mktemp("installation"), PreparedBackend, token=TOKEN, lease_seconds=3_600
-    )
-    try:
-        installation.start()
+    ) as installation:
         yield installation
-    finally:
-        installation.close()
 
 
 @pytest.fixture(scope="session")

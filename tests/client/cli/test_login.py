@@ -28,12 +28,8 @@ class NoPipe(io.StringIO):
 @pytest.fixture(scope="module")
 def shared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Installation]:
     """Yield an installation with accounts."""
-    installation = Installation(tmp_path_factory.mktemp("accounts"), PreparedBackend, lease_seconds=3_600)
-    try:
-        installation.start()
+    with Installation(tmp_path_factory.mktemp("accounts"), PreparedBackend, lease_seconds=3_600) as installation:
         yield installation
-    finally:
-        installation.close()
 
 
 @pytest.fixture(scope="module")
