@@ -2,7 +2,7 @@
 MAKEFLAGS += --no-print-directory --no-builtin-rules
 .DELETE_ON_ERROR:
 .DEFAULT_GOAL := run
-.PHONY: setup run wheel client-wheel test test-all compose-test fuzz storm lint types format bench pictures clean environment tools development frontend node chromium
+.PHONY: setup run wheel client-wheel test test-all compose-test fuzz storm mutants lint types format bench pictures clean environment tools development frontend node chromium
 
 PYTHON ?=
 PORT ?=
@@ -130,6 +130,10 @@ fuzz: $(DEV_PACKAGES) $(SYNC)
 # Ten minutes of kill -9 on a whole installation. ARGS="--minutes 2 --seed 7" repeats another storm.
 storm: $(DEV_PACKAGES) $(SYNC)
 	@$(BIN)/python -m tests.faults.storm $(ARGS)
+
+# Hours of tests of 200 mutated copies. ARGS="--sample 20 --seed 7 client" tries another sample, of some files.
+mutants: $(DEV_PACKAGES) $(SYNC) $(DIST)
+	@$(BIN)/python -m tests.mutants.run $(ARGS)
 
 # Tests the Docker Compose stack. Needs root, a Docker engine, Docker Compose 2 and debootstrap.
 # COMPOSE_TEST=keep keeps the images for the next run.

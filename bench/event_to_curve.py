@@ -65,21 +65,20 @@ def main() -> None:
     parser.add_argument("--seconds", type=float, default=30.0)
     add_csv_option(parser)
     options = parser.parse_args()
-    with tempfile.TemporaryDirectory() as folder, ExitStack() as others:
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        ExitStack() as others,
         # The other runs send no heartbeats.
-        installation = Installation(Path(folder), lease_seconds=3600)
-        try:
-            installation.start()
-            if options.others:
-                others.enter_context(reporting(f"http://127.0.0.1:{installation.port}", options.others))
-            installation.worker("one")
-            run = installation.launch()
-            installation.wait_for_points(run, attempt=1)
-            seen = watched(installation, run, options.seconds)
-            points = reported(installation, run)
-            others.close()
-        finally:
-            installation.close()
+        Installation(Path(folder), lease_seconds=3600) as installation,
+    ):
+        if options.others:
+            others.enter_context(reporting(f"http://127.0.0.1:{installation.port}", options.others))
+        installation.worker("one")
+        run = installation.launch()
+        installation.wait_for_points(run, attempt=1)
+        seen = watched(installation, run, options.seconds)
+        points = reported(installation, run)
+        others.close()
     steps = [step for step, _ in points]
     # Skip the first measurement, because its points may be older than the page.
     delays = np.array([when - points[bisect.bisect_left(steps, reaches)][1] for reaches, when in seen[1:]])

@@ -37,9 +37,7 @@ def measure(cluster: SlurmCluster, folder: Path, runs: int) -> list[dict[str, ob
     """Return one row for each part of both places."""
     os.environ["SLURM_CONF"] = str(cluster.config)
     (folder / "installation").mkdir()
-    installation = Installation(folder / "installation", scheduler_seconds=1, keep_ready="true")
-    try:
-        installation.start()
+    with Installation(folder / "installation", scheduler_seconds=1, keep_ready="true") as installation:
         began = folder / "began"
         settings = cluster.settings(f"http://127.0.0.1:{installation.port}")
         settings["prepare"] = f"date +%s.%N > {began}\n{settings['prepare']}"
@@ -49,8 +47,6 @@ def measure(cluster: SlurmCluster, folder: Path, runs: int) -> list[dict[str, ob
         for _ in range(runs):
             in_jobs.append(seconds_in_job(installation, cluster, began))
             on_worker.append(seconds_on_worker(installation))
-    finally:
-        installation.close()
     return [*rows_of("job of Slurm", in_jobs), *rows_of("local worker", on_worker)]
 
 

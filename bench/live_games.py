@@ -150,9 +150,7 @@ def main() -> None:
     parser.add_argument("--seconds", type=float, default=20.0, help="of each measurement")
     parser.add_argument("--rounds", type=int, default=3, help="of training with viewers and without")
     options = parser.parse_args()
-    installation = Installation(Path(tempfile.mkdtemp(prefix="arcadia-live-")))
-    try:
-        installation.start()
+    with Installation(Path(tempfile.mkdtemp(prefix="arcadia-live-"))) as installation:
         installation.worker("one")
         run = installation.launch(PONG, checkpoint_seconds=5)
         installation.wait_for_checkpoint(run)
@@ -169,8 +167,6 @@ def main() -> None:
             installation.wait_for_points(trained, 1)
             ratios = cost(installation, trained, options.seconds, options.rounds)
             print(json.dumps({"training_with_5_viewers_over_without": ratios}), flush=True)
-    finally:
-        installation.close()
 
 
 if __name__ == "__main__":

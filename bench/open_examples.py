@@ -16,22 +16,17 @@ from tests.installation import Installation
 
 def seconds_until_chart(browser: Browser) -> float:
     """Open the examples in a new installation, and time the first chart of their report."""
-    with tempfile.TemporaryDirectory() as folder:
-        installation = Installation(Path(folder))
-        try:
-            installation.start()
-            page = new_context(browser).new_page()
-            page.goto(f"http://127.0.0.1:{installation.port}/")
-            button = page.get_by_role("button", name="Open examples")
-            button.wait_for()
-            began = time.perf_counter()
-            button.click()
-            page.wait_for_function(IS_DRAWN, timeout=CHART_MILLISECONDS, polling=POLL_MILLISECONDS)
-            seconds = time.perf_counter() - began
-            page.context.close()
-            return seconds
-        finally:
-            installation.close()
+    with tempfile.TemporaryDirectory() as folder, Installation(Path(folder)) as installation:
+        page = new_context(browser).new_page()
+        page.goto(f"http://127.0.0.1:{installation.port}/")
+        button = page.get_by_role("button", name="Open examples")
+        button.wait_for()
+        began = time.perf_counter()
+        button.click()
+        page.wait_for_function(IS_DRAWN, timeout=CHART_MILLISECONDS, polling=POLL_MILLISECONDS)
+        seconds = time.perf_counter() - began
+        page.context.close()
+        return seconds
 
 
 def main() -> None:

@@ -58,11 +58,8 @@ def served(checkout: Path, folder: Path) -> Iterator[str]:
         os.environ.pop("PYTHONPATH")
         if before is not None:
             os.environ["PYTHONPATH"] = before
-    try:
-        installation.start()
+    with installation:
         yield f"http://127.0.0.1:{installation.port}"
-    finally:
-        installation.close()
 
 
 def opened(browser: Browser, url: str, shown: str) -> dict[str, Any]:

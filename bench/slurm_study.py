@@ -42,8 +42,7 @@ def measure(cluster: SlurmCluster, folder: Path, runs: int, interval: float) -> 
     os.environ["SLURM_CONF"] = str(cluster.config)
     installation = Installation(folder / "installation", scheduler_seconds=interval)
     (folder / "installation").mkdir(exist_ok=True)
-    try:
-        installation.start()
+    with installation:
         address = f"http://127.0.0.1:{installation.port}"
         installation.http.put("executors/slurm", json=cluster.settings(address)).raise_for_status()
         idle = [list_seconds(installation) for _ in range(50)]
@@ -58,7 +57,7 @@ def measure(cluster: SlurmCluster, folder: Path, runs: int, interval: float) -> 
         gaps = np.diff(read_times(calls))
         stop = lambda: installation.post(f"studies/{study}/stop")  # noqa: E731
         _, stopped, stopping = timed(installation, stop, lambda: runs - queued_jobs(cluster), runs)
-        rows = [
+        return [
             row(f"{runs} runs queued in Slurm", [queued], "s"),
             row("processor time of the server meanwhile", [spent], "s"),
             row("job arrays", [len({job["array_job_id"] for job in cluster.jobs()})], "arrays"),
@@ -69,9 +68,6 @@ def measure(cluster: SlurmCluster, folder: Path, runs: int, interval: float) -> 
             row(f"{runs} waiting jobs cancelled", [stopped], "s"),
             row("first page of the run list, while jobs are cancelled", np.array(stopping) * 1e3, "ms"),
         ]
-    finally:
-        installation.close()
-    return rows
 
 
 def count_squeue(folder: Path) -> Path:

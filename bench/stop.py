@@ -31,21 +31,14 @@ def main() -> None:
     add_csv_option(parser)
     options = parser.parse_args()
     rows: list[dict[str, object]] = []
-    with tempfile.TemporaryDirectory() as folder:
-        installation = Installation(Path(folder))
-        try:
-            installation.start()
-            installation.worker("one")
-            for method, config in METHODS.items():
-                seconds = [stopped_after(installation, config) for _ in range(options.rounds)]
-                load = os.getloadavg()[0]
-                rows += [{"method": method, "seconds": f"{each:.3f}", "load": f"{load:.1f}"} for each in seconds]
-                middle, longest = statistics.median(seconds), max(seconds)
-                print(
-                    f"{method:<8} median {middle:.2f} s, longest {longest:.2f} s, load average {load:.0f}", flush=True
-                )
-        finally:
-            installation.close()
+    with tempfile.TemporaryDirectory() as folder, Installation(Path(folder)) as installation:
+        installation.worker("one")
+        for method, config in METHODS.items():
+            seconds = [stopped_after(installation, config) for _ in range(options.rounds)]
+            load = os.getloadavg()[0]
+            rows += [{"method": method, "seconds": f"{each:.3f}", "load": f"{load:.1f}"} for each in seconds]
+            middle, longest = statistics.median(seconds), max(seconds)
+            print(f"{method:<8} median {middle:.2f} s, longest {longest:.2f} s, load average {load:.0f}", flush=True)
     write_rows(options.csv, rows)
 
 

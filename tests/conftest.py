@@ -15,10 +15,12 @@ from typing import Any
 
 import hypothesis
 import pytest
+from argon2 import PasswordHasher
 from fastapi import FastAPI
 from fastapi.testclient import TestClient
 from sqlalchemy import Engine, create_engine, make_url, text
 
+from arcadia_backend.accounts import passwords
 from arcadia_backend.app import create_app
 from arcadia_backend.config import Settings
 from arcadia_backend.database.engine import Database, open_database
@@ -134,6 +136,15 @@ def _act_as_backend() -> Iterator[None]:
     """Let tests read and change the database like the backend's own work. Requests have their own actors."""
     with acting_as(BACKEND):
         yield
+
+
+@pytest.fixture(scope="session", autouse=True)
+def hasher() -> Iterator[PasswordHasher]:
+    """Hash passwords with little work, and yield the real hasher, which took most of the time of many tests."""
+    with pytest.MonkeyPatch.context() as patch:
+        real = passwords._hasher
+        patch.setattr(passwords, "_hasher", PasswordHasher(time_cost=1, memory_cost=8, parallelism=1))
+        yield real
 
 
 @pytest.fixture(autouse=True)

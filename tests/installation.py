@@ -9,7 +9,7 @@ import sys
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol, Self
 
 import httpx
 import psutil
@@ -57,6 +57,17 @@ CATCH_BY_GORILA: dict[str, Any] = {
 SAVING: dict[str, Any] = {"checkpoint_seconds": 2}
 
 
+class Process(Protocol):
+    """A process that was started, such as `subprocess.Popen`."""
+
+    @property
+    def pid(self) -> int: ...
+
+    def poll(self) -> int | None: ...
+    def wait(self, timeout: float | None = None) -> int | None: ...
+    def send_signal(self, sig: int) -> None: ...
+
+
 class Service:
     """A process of the installation."""
 
@@ -72,7 +83,7 @@ class Service:
         self.name, self._environment, self._niceness = name, environment, niceness
         self._command = [*prefix, sys.executable, "-m", *command]
         self.output = directory / f"{name}.output"
-        self._process: subprocess.Popen[bytes] | None = None
+        self._process: Process | None = None
 
     def start(self) -> None:
         """Start the process, appending to its output."""
@@ -120,7 +131,7 @@ class Service:
 class Installation:
     """Redis, a backend on SQLite and the workers that a test starts."""
 
-    def __init__(self, directory: Path, **settings: object) -> None:
+    def __init__(self, directory: Path, backend: type[Service] = Service, **settings: object) -> None:
         self.directory, self.port = directory, free_port()
         url = f"http://{settings.get('host', '127.0.0.1')}:{self.port}"
         self.redis = RedisServer(directory)
@@ -137,7 +148,7 @@ class Installation:
             "ARCADIA_SWEEP_SECONDS": "0.5",
             **{f"ARCADIA_{name.upper()}": str(value) for name, value in settings.items()},
         }
-        self.backend = self._service("backend", ["arcadia_backend.cli", "backend"])
+        self.backend = backend("backend", ["arcadia_backend.cli", "backend"], self._environment, directory)
         self.workers: dict[str, Service] = {}
         self.http = httpx.Client(
             base_url=f"{url}/api/v1/",
@@ -145,6 +156,18 @@ class Installation:
             timeout=PATIENCE_SECONDS,
             trust_env=False,
         )
+
+    def __enter__(self) -> Self:
+        """Start Redis and the backend for a block. Everything is stopped at its end."""
+        try:
+            self.start()
+        except BaseException:
+            self.close()
+            raise
+        return self
+
+    def __exit__(self, *_error: object) -> None:
+        self.close()
 
     def start(self) -> None:
         """Start Redis and the backend if they are not running, and wait until they answer."""

@@ -33,12 +33,8 @@ class Arcadia:
     @contextmanager
     def serve(self) -> Iterator[str]:
         """Serve the runs. Yield the address."""
-        installation = Installation(self._folder, sweep_seconds=2.0)
-        try:
-            installation.start()
+        with Installation(self._folder, sweep_seconds=2.0) as installation:
             yield f"http://127.0.0.1:{installation.port}"
-        finally:
-            installation.close()
 
     def write(self, runs: int, points: int) -> Written:
         """Launch the runs and report them through the API of workers, as trainers do."""

@@ -47,9 +47,7 @@ class Contents:
 @contextmanager
 def installation_with_runs(folder: Path) -> Iterator[tuple[str, Contents]]:
     """Yield the address and the contents of an installation. Its last run is still training."""
-    installation = Installation(folder)
-    try:
-        installation.start()
+    with Installation(folder) as installation:
         installation.worker("office")
         installation.worker("laptop")
         contents = train(installation)
@@ -57,8 +55,6 @@ def installation_with_runs(folder: Path) -> Iterator[tuple[str, Contents]]:
         breakout = installation.post("runs", BREAKOUT)["id"]
         installation.wait_until(lambda: installation.read(f"runs/{breakout}/replays"), TRAINING_SECONDS, POLL_SECONDS)
         yield f"http://127.0.0.1:{installation.port}", contents
-    finally:
-        installation.close()
 
 
 def train(installation: Installation) -> Contents:

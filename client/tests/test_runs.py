@@ -18,6 +18,7 @@ from arcadia import (
     NotFoundError,
     NotLoadedError,
     Run,
+    RunForecast,
     ServerUnreachableError,
     WaitTimeoutError,
 )
@@ -56,6 +57,13 @@ def test_fields_have_their_types() -> None:
     assert found.started_at is not None
     assert (found.started_at - found.created_at).total_seconds() == 1.5
     assert repr(found) == "<Run 12 'a run': running, 25%, return 20.5>"
+
+
+@pytest.mark.parametrize(("seconds", "text"), [(5400.2, "5,400 s"), (None, "an unknown time")])
+def test_a_forecast_shows_its_time(seconds: float | None, text: str) -> None:
+    forecast = RunForecast({"seconds": seconds, "queue": "gpu", "capacity": {"workers": 3, "idle": 1}})
+    assert repr(forecast) == f"<RunForecast: {text} on a gpu worker>"
+    assert (forecast.workers, forecast.idle_workers) == (3, 1)
 
 
 def test_a_listed_run_has_its_empty_fields_and_its_actions() -> None:

@@ -174,7 +174,7 @@ class PostgresqlCopy:
         self._engine.dispose()
 
 
-@dataclass
+@dataclass(eq=False)
 class Lab:
     """The application with its two projects, and credentials of its people."""
 

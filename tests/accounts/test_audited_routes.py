@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import timedelta
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -132,8 +133,9 @@ def playable(lab: Lab) -> None:
 EXAMPLES = Path(arcadia_backend.examples.__file__).with_name("examples.arcadia")
 
 
+@cache
 def agent_file(lab: Lab) -> bytes:
-    """Return the file of an agent of the examples."""
+    """Return the file of an agent of the examples, whose import takes seconds."""
     client = lab.client(ADMINISTRATOR)
     client.post(f"{API}/examples").raise_for_status()
     with lab.database.read() as session:

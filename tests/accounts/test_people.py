@@ -4,6 +4,7 @@ import time
 from pathlib import Path
 
 import pytest
+from argon2 import PasswordHasher
 from fastapi import FastAPI
 from fastapi.testclient import TestClient
 from sqlalchemy import select, update
@@ -377,7 +378,8 @@ def test_unknown_and_known_accounts_answer_alike(client: TestClient, monkeypatch
     assert sign_in(stranger(client), "Bo", "").json() == known.json()
 
 
-def test_passwords_are_stored_as_argon2(client: TestClient, database: Database) -> None:
+def test_passwords_are_stored_as_argon2(client: TestClient, database: Database, hasher: PasswordHasher) -> None:
+    assert hasher.memory_cost >= 64 * 1024, "in KiB"
     create_first(client)
     with database.read() as session:
         stored = session.scalars(select(Person.password_hash)).one()

@@ -7,6 +7,7 @@ from playwright.sync_api import Browser, Page, expect
 
 from tests.chromium import TIMEOUT_MILLISECONDS, chromium, open_page
 from tests.installation import Installation
+from tests.prepared_backend import PreparedBackend
 
 
 @pytest.fixture(scope="module")
@@ -20,14 +21,10 @@ def browser() -> Iterator[Browser]:
 @pytest.fixture(scope="module")
 def installation(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Installation]:
     """Yield an installation that can train two runs concurrently."""
-    installation = Installation(tmp_path_factory.mktemp("installation"))
-    try:
-        installation.start()
+    with Installation(tmp_path_factory.mktemp("installation"), PreparedBackend) as installation:
         installation.worker("one")
         installation.worker("two")
         yield installation
-    finally:
-        installation.close()
 
 
 @pytest.fixture

@@ -26,13 +26,9 @@ class PluginRun:
 @pytest.fixture(scope="module")
 def installation(tmp_path_factory: pytest.TempPathFactory, site: Site) -> Iterator[Installation]:
     """Yield an installation that allows the packages."""
-    installation = Installation(tmp_path_factory.mktemp("installation"), plugins=",".join(site.names))
-    try:
-        installation.start()
+    with Installation(tmp_path_factory.mktemp("installation"), plugins=",".join(site.names)) as installation:
         installation.worker("one")
         yield installation
-    finally:
-        installation.close()
 
 
 def number_in(page: Page, part: str) -> int:

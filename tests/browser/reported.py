@@ -8,6 +8,7 @@ import httpx
 
 from tests.factories import Api
 from tests.installation import TOKEN, Installation
+from tests.prepared_backend import PreparedBackend
 from tests.workers.waiting import PATIENCE_SECONDS
 
 
@@ -16,13 +17,10 @@ def installation_without_workers(
     directory: Path, *, users_token: str = "", **settings: object
 ) -> Iterator[Installation]:
     """Yield a running installation in which leases do not expire."""
-    installation = Installation(directory, lease_seconds=3600, token=users_token, **settings)
+    installation = Installation(directory, PreparedBackend, lease_seconds=3600, token=users_token, **settings)
     installation.http.headers.update(authorization(users_token))
-    try:
-        installation.start()
+    with installation:
         yield installation
-    finally:
-        installation.close()
 
 
 @contextlib.contextmanager

@@ -6,6 +6,7 @@ import pytest
 from arcadia import Client, Run
 
 from tests.installation import Installation
+from tests.prepared_backend import PreparedBackend
 
 TOKEN = "secret"
 WAIT_SECONDS = 500.0
@@ -14,14 +15,10 @@ WAIT_SECONDS = 500.0
 @pytest.fixture(scope="module")
 def installation(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Installation]:
     """Start a server with a worker for the queue `cpu`."""
-    installation = Installation(tmp_path_factory.mktemp("installation"), token=TOKEN)
-    try:
-        installation.start()
+    with Installation(tmp_path_factory.mktemp("installation"), PreparedBackend, token=TOKEN) as installation:
         # Every test waits for this training, so nothing competes with it.
         installation.worker("one", niceness=0)
         yield installation
-    finally:
-        installation.close()
 
 
 @pytest.fixture(scope="module")

@@ -12,6 +12,7 @@ from mcp.client.stdio import StdioServerParameters, stdio_client
 from tests.backend.artifacts.conftest import ArtifactScript
 from tests.browser.reported import open_api
 from tests.installation import CARTPOLE, Installation
+from tests.prepared_backend import PreparedBackend
 
 
 def call(installation: Installation, *options: str, tools: dict[str, dict[str, Any]]) -> list[Any]:
@@ -32,9 +33,7 @@ def call(installation: Installation, *options: str, tools: dict[str, dict[str, A
 
 
 def test_an_assistant_reads_and_writes_over_standard_output(tmp_path: Path) -> None:
-    installation = Installation(tmp_path, token="secret")
-    try:
-        installation.start()
+    with Installation(tmp_path, PreparedBackend, token="secret") as installation:
         run = installation.launch(CARTPOLE)
         with open_api(installation, users_token="secret") as api:
             script = ArtifactScript(api.user)
@@ -58,5 +57,3 @@ def test_an_assistant_reads_and_writes_over_standard_output(tmp_path: Path) -> N
         assert json.loads(changed.content[0].text)["fields"]["learning_rate"] == 0.5
         assert not stopped.is_error, stopped.content
         assert installation.run(run)["state"] == "stopped"
-    finally:
-        installation.close()

@@ -22,10 +22,7 @@ def installation(slurm: SlurmCluster, tmp_path_factory: pytest.TempPathFactory) 
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("SLURM_CONF", str(slurm.config))
         installation = Installation(tmp_path_factory.mktemp("installation"), scheduler_seconds=1)
-    try:
-        installation.start()
+    with installation:
         address = f"http://127.0.0.1:{installation.port}"
         installation.http.put("executors/slurm", json=slurm.settings(address)).raise_for_status()
         yield installation
-    finally:
-        installation.close()

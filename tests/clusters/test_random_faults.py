@@ -28,14 +28,11 @@ def installation(slurm: SlurmCluster, tmp_path_factory: pytest.TempPathFactory) 
         directory = tmp_path_factory.mktemp("faults")
         installation = Installation(directory, scheduler_seconds=1, lease_seconds=8, max_requeues=FAULTS)
     (directory / "workers").mkdir()
-    try:
-        installation.start()
+    with installation:
         settings = slurm.settings(f"http://127.0.0.1:{installation.port}")
         prepare = str(settings["prepare"]).replace(f"{slurm.directory}/output", f"{directory}/workers")
         installation.http.put("executors/slurm", json={**settings, "prepare": prepare}).raise_for_status()
         yield installation
-    finally:
-        installation.close()
 
 
 def kill_process(installation: Installation, mark: str) -> None:

@@ -31,13 +31,9 @@ def ray(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RayHead]:
 def installation(ray: RayHead, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Installation]:
     """Yield an installation without workers that looks at the jobs of the cluster each second."""
     folder = tmp_path_factory.mktemp("installation")
-    installation = Installation(folder, scheduler_seconds=1, lease_seconds=10, ray_token=ray.token)
-    try:
-        installation.start()
+    with Installation(folder, scheduler_seconds=1, lease_seconds=10, ray_token=ray.token) as installation:
         set_up(installation, ray)
         yield installation
-    finally:
-        installation.close()
 
 
 def set_up(installation: Installation, ray: RayHead, **settings: object) -> dict[str, Any]:

@@ -11,6 +11,10 @@ DOCUMENTS = [*sorted(ROOT.glob("[CRS]*.md")), *sorted((ROOT / "docs").rglob("*.m
 LINK = re.compile(r"!?\[([^\]]*)\]\(([^)#\s]+)(?:#[^)\s]*)?\)")
 NAME = re.compile(r"`(\w+)`")
 PLACE = re.compile(r"`((?:backend|workers|frontend|tests|bench|setup|alembic|docs)/[\w./-]*)`")
+PROGRAM = re.compile(r"python -m ((?:bench|tests|setup|arcadia_\w+)[\w.]*)")
+TARGET = re.compile(r"`make ([a-z-]+)")
+# Texts that quote commands.
+QUOTING = [*DOCUMENTS, ROOT / "Makefile", ROOT / "docs" / "results" / "data" / "index.toml"]
 # Examples of files that a reader would add.
 MADE_UP = {
     "backend/arcadia_backend/figures/step_counts.py",
@@ -48,6 +52,21 @@ def test_every_linked_file_exists_and_contains_the_name_in_the_link(document: Pa
 def test_every_path_in_a_document_exists(document: Path) -> None:
     named = set(PLACE.findall(document.read_text())) - MADE_UP
     assert {place for place in named if not (ROOT / place).exists()} == set()
+
+
+@pytest.mark.parametrize("document", QUOTING, ids=label)
+def test_every_quoted_command_exists(document: Path) -> None:
+    text = document.read_text()
+    missing = [name for name in PROGRAM.findall(text) if not is_program(name.rstrip("."))]
+    targets = re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(), re.MULTILINE)
+    assert missing + [name for name in TARGET.findall(text) if name not in targets] == []
+
+
+def is_program(name: str) -> bool:
+    """Return True if a module can be run."""
+    path = name.replace(".", "/")
+    found = [ROOT / folder / path for folder in ("", "backend", "workers")]
+    return any(each.with_suffix(".py").is_file() or (each / "__main__.py").is_file() for each in found)
 
 
 def test_the_recipes_link_to_many_files() -> None:

@@ -10,11 +10,7 @@ from tests.installation import Installation
 @pytest.fixture(scope="module")
 def installation(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Installation]:
     """Yield an installation with an idle worker."""
-    installation = Installation(tmp_path_factory.mktemp("installation"))
-    try:
-        installation.start()
+    with Installation(tmp_path_factory.mktemp("installation")) as installation:
         # Every test waits for its training.
         installation.worker("one", niceness=0)
         yield installation
-    finally:
-        installation.close()

@@ -1,7 +1,6 @@
 """Fixtures with one installation per test file. Each test starts with Redis and the backend, but no worker."""
 
 from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -9,20 +8,10 @@ import pytest
 from tests.installation import Installation
 
 
-@contextmanager
-def started(installation: Installation) -> Iterator[Installation]:
-    """Start an installation, and stop all of its processes at the end."""
-    try:
-        installation.start()
-        yield installation
-    finally:
-        installation.close()
-
-
 @pytest.fixture(scope="module")
 def standing(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Installation]:
     """Yield one installation for all tests of a file, because a backend needs two processor seconds to start."""
-    with started(Installation(tmp_path_factory.mktemp("installation"))) as installation:
+    with Installation(tmp_path_factory.mktemp("installation")) as installation:
         yield installation
 
 
@@ -37,5 +26,5 @@ def installation(standing: Installation) -> Installation:
 @pytest.fixture
 def impatient_installation(tmp_path: Path) -> Iterator[Installation]:
     """Yield an installation with leases that expire soon, but not before a worker on a busy machine renews them."""
-    with started(Installation(tmp_path, lease_seconds=10)) as installation:
+    with Installation(tmp_path, lease_seconds=10) as installation:
         yield installation

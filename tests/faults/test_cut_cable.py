@@ -6,7 +6,6 @@ from pathlib import Path
 import pytest
 
 from tests.faults.cable import Cable
-from tests.faults.conftest import started
 from tests.faults.test_killed import assert_delivered_in_pieces, stop
 from tests.installation import SAVING, Installation
 
@@ -25,7 +24,7 @@ def cable() -> Iterator[Cable]:
 @pytest.fixture
 def reachable_installation(cable: Cable, tmp_path: Path) -> Iterator[Installation]:
     """Yield an installation whose backend listens at this end of the cable."""
-    with started(Installation(tmp_path, host=cable.here, token="secret-of-users", lease_seconds=8)) as installation:
+    with Installation(tmp_path, host=cable.here, token="secret-of-users", lease_seconds=8) as installation:
         yield installation
 
 

@@ -14,7 +14,6 @@ import pytest
 from tests.client.cli.conftest import train
 from tests.factories import Api
 from tests.faults.cable import Cable
-from tests.faults.conftest import started
 from tests.installation import TOKEN as WORKER_TOKEN
 from tests.installation import Installation
 
@@ -95,7 +94,7 @@ def cable() -> Iterator[Cable]:
 @pytest.fixture
 def installation(cable: Cable, tmp_path: Path) -> Iterator[Installation]:
     """Yield an installation with a worker, whose backend listens at this end of the cable."""
-    with started(Installation(tmp_path, host=cable.here, token=TOKEN)) as installation:
+    with Installation(tmp_path, host=cable.here, token=TOKEN) as installation:
         installation.worker("near")
         yield installation
 
@@ -138,7 +137,7 @@ def test_a_host_that_reaches_only_the_server_launches_watches_stops_and_download
 
 def test_metrics_and_comparisons_become_tables(programs: Path, tmp_path: Path) -> None:
     run(programs / "pip", "install", "--quiet", "pandas", "polars", folder=tmp_path)
-    with started(Installation(tmp_path, token=TOKEN)) as installation:
+    with Installation(tmp_path, token=TOKEN) as installation:
         url = f"http://127.0.0.1:{installation.port}"
         user, worker = (
             httpx.Client(base_url=url, headers={"Authorization": f"Bearer {token}"}, trust_env=False)

@@ -14,7 +14,6 @@ import pytest
 
 from arcadia_workers.worker.bundle import start
 from tests.faults.cable import Cable
-from tests.faults.conftest import started
 from tests.installation import CARTPOLE, TOKEN, Installation
 
 # Packing and unpacking a gigabyte takes minutes on a busy machine.
@@ -59,7 +58,7 @@ def test_a_bundle_trains_on_a_host_without_internet(bundle: Path, cable: Cable, 
     folder.mkdir()
     installation = Installation(tmp_path / "server", host=cable.here, token="secret-of-users")
     installation.directory.mkdir(exist_ok=True)
-    with started(installation):
+    with installation:
         run = installation.launch(CARTPOLE, total_steps=3_000)
         url = f"http://{cable.here}:{installation.port}"
         job = ("worker", "--run", str(run), "--attempt", "1", "--once", "--backend-url", url)

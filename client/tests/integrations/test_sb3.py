@@ -104,8 +104,8 @@ def test_an_unchanged_script_is_logged_once_below_arcadia_run(tmp_path: Path) ->
 # Each import order initializes the modules of Stable-Baselines3 and gymnasium in another order.
 FIRST_IMPORTS = [
     "from stable_baselines3 import PPO",
-    "from stable_baselines3.common.vec_env import VecVideoRecorder",
     "import gymnasium",
+    "from stable_baselines3.common.vec_env import VecVideoRecorder",
     "from arcadia.integrations.sb3 import ArcadiaCallback",
     "import wandb; from wandb.integration.sb3 import WandbCallback",
 ]
@@ -120,6 +120,7 @@ for method in (BaseAlgorithm._init_callback, RecordVideo.stop_recording, VecVide
 """
 
 
+@pytest.mark.required_cases(2)
 @pytest.mark.parametrize("first", FIRST_IMPORTS)
 def test_the_libraries_are_hooked_whatever_is_imported_first(first: str, tmp_path: Path) -> None:
     done = commands.run_program(first + IS_HOOKED, tmp_path)

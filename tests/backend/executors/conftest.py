@@ -3,6 +3,8 @@
 import json
 import os
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -21,11 +23,18 @@ class FakeSlurm:
             (folder / name).write_text(f"#!{sys.executable} -SE\n{COMMANDS.read_text()}")
             (folder / name).chmod(0o755)
         site = {"jobs": [], "is_new": True, "hides_ended": False, "has_accounting": False, "max_submitted": 10**6}
-        self._write({**site, "refused_option": None, "seconds": 0})
+        self._write({**site, "refused_option": None})
 
     def behave(self, **columns: Any) -> None:
         """Change how the site behaves."""
         self._write({**self._site(), **columns})
+
+    @contextmanager
+    def hanging(self) -> Iterator[None]:
+        """Let no command end inside the block."""
+        (self.folder / "hanging").touch()
+        yield
+        (self.folder / "hanging").unlink()
 
     @property
     def jobs(self) -> list[dict[str, Any]]:

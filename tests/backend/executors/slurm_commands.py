@@ -84,7 +84,8 @@ def main() -> None:
     """Run the command whose name this file has."""
     command, arguments = Path(sys.argv[0]).name, sys.argv[1:]
     site = json.loads((FOLDER / "site.json").read_text())
-    time.sleep(site["seconds"])
+    while (FOLDER / "hanging").exists():
+        time.sleep(0.05)
     kept = [job for job in site["jobs"] if not job["is_purged"]]
     if command == "sbatch":
         print(submit(site, arguments))

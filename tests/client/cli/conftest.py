@@ -13,6 +13,7 @@ from arcadia.cli.main import main
 from tests.factories import Api, checkpoint_path, event, metrics, video
 from tests.installation import TOKEN as WORKER_TOKEN
 from tests.installation import Installation
+from tests.prepared_backend import PreparedBackend
 from tests.workers.waiting import PATIENCE_SECONDS
 
 TOKEN = "user-token"
@@ -33,12 +34,10 @@ Arcadia = Callable[..., Outcome]
 @pytest.fixture(scope="session")
 def installation(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Installation]:
     """Yield an installation with a token and no worker."""
-    installation = Installation(tmp_path_factory.mktemp("installation"), token=TOKEN, lease_seconds=3_600)
-    try:
-        installation.start()
+    with Installation(
+        tmp_path_factory.mktemp("installation"), PreparedBackend, token=TOKEN, lease_seconds=3_600
+    ) as installation:
         yield installation
-    finally:
-        installation.close()
 
 
 @pytest.fixture(scope="session")

@@ -13,6 +13,7 @@ import pytest
 from tests.accounts.signing_in import API, PASSWORD, address
 from tests.client.cli.conftest import Arcadia
 from tests.installation import Installation
+from tests.prepared_backend import PreparedBackend
 from tests.workers.waiting import PATIENCE_SECONDS
 
 
@@ -27,12 +28,8 @@ class NoPipe(io.StringIO):
 @pytest.fixture(scope="module")
 def shared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Installation]:
     """Yield an installation with accounts."""
-    installation = Installation(tmp_path_factory.mktemp("accounts"), lease_seconds=3_600)
-    try:
-        installation.start()
+    with Installation(tmp_path_factory.mktemp("accounts"), PreparedBackend, lease_seconds=3_600) as installation:
         yield installation
-    finally:
-        installation.close()
 
 
 @pytest.fixture(scope="module")

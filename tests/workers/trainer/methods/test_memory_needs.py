@@ -112,3 +112,12 @@ def test_more_trainers_of_ga3c_need_memory_only_for_their_batches() -> None:
     config = Ga3cConfig(network="large-stride-1", min_training_batch=128, t_max=5, precision="float32")
     one, four = (total(config.model_copy(update={"num_trainers": trainers})) for trainers in (1, 4))
     assert four - one == 3 * (128 + 5) * (4 * 84 * 84) * (1 + 4)
+
+
+def test_each_agent_of_ga3c_needs_memory() -> None:
+    config = Ga3cConfig(num_agents=2, t_max=5)
+    more = config.model_copy(update={"num_agents": 6})
+    (few,) = (need.size for need in needs_of(config) if need.what == "2 agents")
+    (many,) = (need.size for need in needs_of(more) if need.what == "6 agents")
+    # The code of a process, and five screens or more of the unfinished rollouts.
+    assert many == 3 * few > 6 * (8 * 2**20 + 5 * 4 * 84 * 84)

@@ -91,6 +91,7 @@ def small(**fields: Any) -> PpoConfig:
         pytest.param(
             small(env="ALE/Pong-v5", num_workers=2, total_steps=200, precision="float32", centered_inputs=True),
             id="pixels",
+            marks=pytest.mark.nightly,
         ),
         pytest.param(
             small(env="ALE/Pong-v5", num_workers=2, total_steps=200, precision="float32", lstm_units=8),
