@@ -21,7 +21,7 @@ from arcadia_backend.database.rights import check_role
 from arcadia_backend.database.scope import Role, current
 from arcadia_backend.database.tables import Alert, AlertChannel, AlertDelivery, AlertRuleKind
 from arcadia_backend.errors import Conflict, FieldError, Invalid, NotFound
-from arcadia_backend.projects.service import Projects
+from arcadia_backend.projects.schemas import Projects
 from arcadia_backend.web.idempotency import Idempotent
 from arcadia_backend.web.lookup import PathId
 from arcadia_workers.contract.values import Id

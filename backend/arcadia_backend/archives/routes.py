@@ -21,7 +21,7 @@ from arcadia_backend.database.tables import Installation
 from arcadia_backend.errors import FieldError, Invalid
 from arcadia_backend.files import storage
 from arcadia_backend.files.service import BODY
-from arcadia_backend.projects.service import ProjectName
+from arcadia_backend.projects.schemas import ProjectName
 from arcadia_backend.web.middleware import write_slot
 
 

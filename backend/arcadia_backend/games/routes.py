@@ -28,7 +28,8 @@ from arcadia_backend.games.scores import (
 )
 from arcadia_backend.games.service import ATARI, GAMES, Slug, newest_of_games, newest_of_runs
 from arcadia_backend.games.tables import game_csv, overview_csv, published_scores
-from arcadia_backend.projects.service import Projects, in_projects
+from arcadia_backend.projects.schemas import Projects
+from arcadia_backend.projects.service import in_projects
 from arcadia_backend.web.formats import attachment
 from arcadia_workers.contract import published
 from arcadia_workers.contract.inference.means import Floats

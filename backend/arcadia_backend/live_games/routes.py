@@ -28,7 +28,7 @@ from arcadia_backend.live_games import service
 from arcadia_backend.live_games.service import AskLive, ContinueReplay, LiveGame, PlayedGame
 from arcadia_backend.live_games.stage import EndError, Outbox, Stage, Viewer
 from arcadia_backend.live_games.stages import Stages
-from arcadia_backend.projects.service import ProjectName
+from arcadia_backend.projects.schemas import ProjectName
 from arcadia_backend.web.credentials import CallerCredentials
 from arcadia_backend.web.idempotency import Idempotent
 from arcadia_backend.web.lookup import PathId, PathRun, find_run

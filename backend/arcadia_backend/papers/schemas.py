@@ -5,7 +5,7 @@ from typing import Annotated
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
 from arcadia_backend.papers.definition import SHARES
-from arcadia_backend.projects.service import ProjectName
+from arcadia_backend.projects.schemas import ProjectName
 from arcadia_backend.studies.schemas import ConfirmSteps, StudySummary
 from arcadia_workers.contract.worker_api import State
 

@@ -31,7 +31,8 @@ from arcadia_backend.database.tables import (
     name_key,
 )
 from arcadia_backend.errors import Conflict, FieldError, Invalid
-from arcadia_backend.projects.service import MAX_TEXT, announce_projects, find_project, resolve
+from arcadia_backend.projects.schemas import MAX_TEXT
+from arcadia_backend.projects.service import announce_projects, find_project, resolve
 
 # Leaves room for a space and a number.
 MAX_NUMBERED_NAME = 90

@@ -13,7 +13,7 @@ from arcadia_backend.colors import color_of
 from arcadia_backend.database import tables
 from arcadia_backend.database.engine import Db
 from arcadia_backend.database.scope import Role, current
-from arcadia_backend.projects import merging, service
+from arcadia_backend.projects import merging, schemas, service
 from arcadia_backend.projects.service import find_project
 from arcadia_backend.web.idempotency import Idempotent
 from arcadia_backend.web.lookup import PathId
@@ -22,7 +22,7 @@ from arcadia_workers.contract.games import env_title
 from arcadia_workers.contract.worker_api import ACTIVE
 
 
-def load_projects(session: Session) -> list[service.ProjectSummary]:
+def load_projects(session: Session) -> list[schemas.ProjectSummary]:
     """Return all projects. Main comes first, then the others by name."""
     projects = session.scalars(select(tables.Project)).all()
     ordered = sorted(projects, key=lambda project: (project.id != tables.MAIN_ID, project.name_key))
@@ -30,23 +30,23 @@ def load_projects(session: Session) -> list[service.ProjectSummary]:
     return [_to_summary(project, counts) for project in ordered]
 
 
-def to_schema(session: Session, project: tables.Project) -> service.Project:
+def to_schema(session: Session, project: tables.Project) -> schemas.Project:
     """Return a project with the content of its page."""
     pinned = session.get(tables.Report, project.pinned_report_id) if project.pinned_report_id else None
-    return service.Project(
+    return schemas.Project(
         **_to_summary(project, _count_items(session, project.id)).model_dump(),
         text=project.text,
         executor=project.executor,
-        pinned_report=service.PinnedReport(id=pinned.id, title=pinned.title) if pinned else None,
+        pinned_report=schemas.PinnedReport(id=pinned.id, title=pinned.title) if pinned else None,
         best_agents=_best_agents(session, project.id),
     )
 
 
-def _to_summary(project: tables.Project, counts: dict[int, dict[str, Any]]) -> service.ProjectSummary:
+def _to_summary(project: tables.Project, counts: dict[int, dict[str, Any]]) -> schemas.ProjectSummary:
     counted_items = counts.get(project.id, {})
     counted = ("runs", "active_runs", "archived_runs", "studies", "reports", "artifacts")
     numbers = {name: counted_items.get(name, 0) for name in counted}
-    return service.ProjectSummary(
+    return schemas.ProjectSummary(
         id=project.id,
         name=project.name,
         created_at=project.created_at,
@@ -87,7 +87,7 @@ def _known(times: Iterable[datetime | None]) -> list[datetime]:
     return [time for time in times if time is not None]
 
 
-def _best_agents(session: Session, project_id: int) -> list[service.ProjectAgent]:
+def _best_agents(session: Session, project_id: int) -> list[schemas.ProjectAgent]:
     """Return the run with the best return of each environment. Archived runs are left out."""
     run = tables.Run
     columns = (run.id, run.name, run.env, run.algorithm, run.best_return, run.poster_file_id)
@@ -102,8 +102,8 @@ def _best_agents(session: Session, project_id: int) -> list[service.ProjectAgent
     return sorted(agents, key=lambda agent: agent.env_title.casefold())
 
 
-def _to_agent(row: Any, checkpoint_id: int | None, step: int | None) -> service.ProjectAgent:
-    return service.ProjectAgent(
+def _to_agent(row: Any, checkpoint_id: int | None, step: int | None) -> schemas.ProjectAgent:
+    return schemas.ProjectAgent(
         run_id=row.id,
         run_name=row.name,
         env=row.env,
@@ -130,28 +130,28 @@ router = APIRouter(tags=["projects"])
 
 
 @router.get("/projects")
-def list_projects(db: Db) -> list[service.ProjectSummary]:
+def list_projects(db: Db) -> list[schemas.ProjectSummary]:
     """Return all projects with their numbers of runs, studies and reports. Main comes first."""
     with db.read() as session:
         return load_projects(session)
 
 
 @router.post("/projects", status_code=201)
-def create_project(db: Db, once: Idempotent, new: service.CreateProject) -> service.Project:
+def create_project(db: Db, once: Idempotent, new: schemas.CreateProject) -> schemas.Project:
     """Create a project. Fail with 409 if there is one with this name in upper or lower case."""
     with once.write(db) as session:
         return once.store(session, to_schema(session, service.create(session, new)))
 
 
 @router.get("/projects/{project_id}")
-def read_project(db: Db, project_id: PathId) -> service.Project:
+def read_project(db: Db, project_id: PathId) -> schemas.Project:
     """Return a project with its text, its pinned report and its best agents."""
     with db.read() as session:
         return to_schema(session, find_project(session, project_id))
 
 
 @router.patch("/projects/{project_id}")
-def edit_project(db: Db, project_id: PathId, changes: service.EditProject) -> service.Project:
+def edit_project(db: Db, project_id: PathId, changes: schemas.EditProject) -> schemas.Project:
     """Change the name, the text, the pinned report or the default executor of a project."""
     with db.write() as session:
         project = find_project(session, project_id, lock=True)
@@ -168,7 +168,7 @@ def delete_project(db: Db, project_id: PathId) -> Response:
 
 
 @router.post("/projects/{project_id}/merge")
-def merge_project(db: Db, project_id: PathId, merge: service.MergeProject) -> service.Project:
+def merge_project(db: Db, project_id: PathId, merge: schemas.MergeProject) -> schemas.Project:
     """Move everything of a project into another one, and delete it. Return the other one."""
     with db.write() as session:
         # `merge` locks both projects in its own order.
@@ -177,7 +177,7 @@ def merge_project(db: Db, project_id: PathId, merge: service.MergeProject) -> se
 
 
 @router.post("/projects/{project_id}/items")
-def move_items(db: Db, project_id: PathId, items: service.MoveItems) -> service.MovedItems:
+def move_items(db: Db, project_id: PathId, items: schemas.MoveItems) -> schemas.MovedItems:
     """Move runs, studies and reports into a project. A study brings its runs."""
     with db.write() as session:
         return service.move(session, find_project(session, project_id), items)

@@ -23,6 +23,7 @@ from arcadia_backend.database.tables import BulkActionRun, BulkState, Run
 from arcadia_backend.errors import Conflict, FieldError, Invalid, NotFound
 from arcadia_backend.live.notices import Topic, publish
 from arcadia_backend.projects import service as projects
+from arcadia_backend.projects.schemas import ProjectName
 from arcadia_backend.runs.filters import Filters, filter_conditions
 from arcadia_backend.runs.routes import RunFilters
 from arcadia_backend.runs.schemas import ManyRunsAction, Tags
@@ -50,7 +51,7 @@ class StartBulkAction(BaseModel):
         default=None, description="The runs. Omit it to use the filters."
     )
     tags: Tags = Field(default=[], description="Tags to add or remove. Only for the actions tag and untag.")
-    project: projects.ProjectName | None = Field(
+    project: ProjectName | None = Field(
         default=None, description="Existing project that gets the runs. Only for the action move."
     )
     exclude: Annotated[list[Id], Field(max_length=MAX_EXCLUDED)] = Field(

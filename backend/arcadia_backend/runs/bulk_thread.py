@@ -24,6 +24,7 @@ from arcadia_backend.failure_log import FailureLog
 from arcadia_backend.live.background import BackgroundThread
 from arcadia_backend.live.notices import publish
 from arcadia_backend.projects import service as projects
+from arcadia_backend.projects.schemas import MoveItems
 from arcadia_backend.runs import service
 from arcadia_backend.runs.bulk import announce, end, end_early
 from arcadia_backend.runs.states import announcing_together
@@ -152,7 +153,7 @@ def _move(session: Session, project: str, ids: Sequence[int]) -> dict[int, str |
     for run_id, project_id in session.execute(select(Run.id, Run.project_id).where(Run.id.in_(ids))):
         reason = projects.why_not_editable(project_id)
         outcomes[run_id] = reason and f"Run {run_id}: {reason}"
-    projects.move(session, found, projects.MoveItems(runs=[each for each in ids if outcomes[each] is None]))
+    projects.move(session, found, MoveItems(runs=[each for each in ids if outcomes[each] is None]))
     return outcomes
 
 

@@ -11,7 +11,8 @@ from arcadia_backend.database.tables import RunOrigin
 from arcadia_backend.doorbell import Bell, Doorbell
 from arcadia_backend.metrics.queries import MAX_NAMES
 from arcadia_backend.metrics.reading import NAME_PATTERN
-from arcadia_backend.projects.service import Projects, default_executor, find_visible
+from arcadia_backend.projects.schemas import Projects
+from arcadia_backend.projects.service import default_executor, find_visible
 from arcadia_backend.runs import grouping, list_query, queries, schemas, service
 from arcadia_backend.runs.expressions.completion import CheckedExpression, ExpressionKind, FilterText, check
 from arcadia_backend.runs.expressions.parsing import MAX_LENGTH

@@ -7,7 +7,7 @@ from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 
 from arcadia_backend.checkpoints.availability import CheckpointChoice
 from arcadia_backend.database.tables import RunOrigin, SubmissionState
-from arcadia_backend.projects.service import ProjectName
+from arcadia_backend.projects.schemas import ProjectName
 from arcadia_backend.runs.job_options import JobOptions
 from arcadia_backend.web.formats import JsonNumber
 from arcadia_workers.contract.events import RolePlace

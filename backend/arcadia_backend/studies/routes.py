@@ -11,7 +11,7 @@ from arcadia_backend.database.tables import Study
 from arcadia_backend.doorbell import Bell, Doorbell
 from arcadia_backend.errors import NotFound
 from arcadia_backend.figures.drawing import Figure
-from arcadia_backend.projects.service import Projects
+from arcadia_backend.projects.schemas import Projects
 from arcadia_backend.studies import planning, queries, schemas, service
 from arcadia_backend.studies.figures import importance_figure, parallel_figure, scatter_figure
 from arcadia_backend.studies.planning import confirmation_reason

@@ -14,7 +14,8 @@ from arcadia_backend.database.scope import current
 from arcadia_backend.database.tables import Run, Study, StudyPoint, StudyRun, StudyState
 from arcadia_backend.errors import Conflict, FieldError, Invalid, NotFound
 from arcadia_backend.live.notices import Topic, publish
-from arcadia_backend.projects.service import MoveItems, find_project, move, resolve
+from arcadia_backend.projects.schemas import MoveItems
+from arcadia_backend.projects.service import find_project, move, resolve
 from arcadia_backend.runs import service as runs
 from arcadia_backend.runs.names import name_from_fields
 from arcadia_backend.runs.service import add_to_queue, choose_executor
