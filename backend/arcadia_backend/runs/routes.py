@@ -121,7 +121,7 @@ def list_runs(
     compute: Annotated[
         list[Annotated[Text, StringConstraints(max_length=MAX_LENGTH)]],
         Query(
-            max_length=queries.MAX_COMPUTED,
+            max_length=list_query.MAX_COMPUTED,
             description="Columns to compute for each run, such as `efficiency = best_return / hours`.",
         ),
     ] = [],  # noqa: B006
@@ -137,7 +137,7 @@ def list_runs(
     """
     details = list_query.parse_details(include)
     with db.read() as session:
-        columns = queries.read_computed(session, compute)
+        columns = list_query.read_computed(session, compute)
         page = list_query.PageRequest(sort, limit, cursor, offset)
         rows = list_query.list_runs(session, filters, page, columns, details.fields)
         return list_query.to_page(session, rows, metric, details, columns)

@@ -27,7 +27,7 @@ from sqlalchemy import (
 )
 from sqlalchemy.orm import Session
 
-from arcadia_backend.database import engine
+from arcadia_backend.database import calculation
 from arcadia_backend.database.rights import beside_run
 from arcadia_backend.database.scope import current
 from arcadia_backend.database.tables import (
@@ -205,10 +205,10 @@ class Translator:
         return self._calculated(value) if self._is_sqlite else self._combined(value)
 
     def _calculated(self, value: nodes.Value) -> Sql:
-        """Translate a calculation for SQLite (backend/arcadia_backend/database/engine.py)."""
+        """Translate a calculation for SQLite (backend/arcadia_backend/database/calculation.py)."""
         values: list[Sql] = []
         program = json.dumps([*self._steps(value, values)])
-        result: Sql = getattr(func, engine.NAME)(program, *values, type_=Double())
+        result: Sql = getattr(func, calculation.NAME)(program, *values, type_=Double())
         return result
 
     def _steps(self, value: nodes.Value, values: list[Sql]) -> Iterator[int | float | str]:
