@@ -12,7 +12,7 @@ from arcadia_backend import configuration
 from arcadia_backend.database.engine import Db
 from arcadia_backend.database.tables import Run, Study, StudyState
 from arcadia_backend.errors import Invalid
-from arcadia_backend.marks.routes import read_anomalies
+from arcadia_backend.marks.queries import read_anomalies
 from arcadia_backend.marks.rules import RULES
 from arcadia_backend.marks.signals import Anomaly, RuleName
 from arcadia_backend.studies import points
