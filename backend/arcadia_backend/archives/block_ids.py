@@ -179,7 +179,7 @@ class ShownEvaluation(BaseModel):
 
 
 class Shown(NamedTuple):
-    """What reports show of runs."""
+    """Objects of runs that reports show."""
 
     replays: Sequence[ShownReplay]
     files: Sequence[ShownFile]

@@ -120,7 +120,11 @@ class RunReader:
         for table in (tables_of.JOBS, tables_of.FILES, tables_of.CHECKPOINTS, *of_jobs):
             self._store(table)
         self._aliases()
-        self._point_jobs_at_checkpoints()
+        ids = self._restored.ids
+        for number, checkpoint in self._checkpoints_of_jobs.items():
+            job = self._session.get_one(tables.Job, ids["jobs"][number])
+            job.checkpoint_id = self._find(tables_of.JOBS, "checkpoint_id", "checkpoints", checkpoint)
+        self._session.flush()
         of_checkpoints = (tables_of.EVALUATIONS, tables_of.EPISODES, tables_of.CALIBRATIONS)
         for table in (*of_checkpoints, tables_of.MEDIA, tables_of.LOG_LINES):
             self._store(table)
@@ -249,13 +253,6 @@ class RunReader:
         job = self._session.get_one(tables.Job, values["job_id"])
         if document is None and job.state == "done":
             job.state, job.message = "cancelled", _NOT_ENDED
-
-    def _point_jobs_at_checkpoints(self) -> None:
-        ids = self._restored.ids
-        for number, checkpoint in self._checkpoints_of_jobs.items():
-            job = self._session.get_one(tables.Job, ids["jobs"][number])
-            job.checkpoint_id = self._find(tables_of.JOBS, "checkpoint_id", "checkpoints", checkpoint)
-        self._session.flush()
 
     def _place_file(self, values: dict[str, Any]) -> bool:
         """Choose where a file is stored. Return False if the archive does not include it, or a damaged copy of it."""

@@ -114,7 +114,7 @@ class Wanted:
 
 @dataclass(frozen=True)
 class Selection:
-    """What an archive will contain."""
+    """The runs, studies and reports of an archive."""
 
     runs: Sequence[Run]
     studies: Sequence[Study]
@@ -154,7 +154,7 @@ SPOOL_BYTES = 8_000_000
 
 @dataclass
 class Export:
-    """What an archive will contain."""
+    """The content of an archive, ready to be sent."""
 
     installation: str
     files: FilesChoice

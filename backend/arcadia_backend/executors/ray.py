@@ -180,7 +180,7 @@ def read_jobs(listed: Any) -> list[SchedulerJob]:
     try:
         return [_read_job(job) for job in listed if job["type"] == "SUBMISSION"]
     except (KeyError, TypeError, ValueError, AttributeError) as error:
-        raise ExecutorError(f"Ray answered something else than a list of jobs: {error!r}") from None
+        raise ExecutorError(f"Ray did not return a list of jobs: {error!r}") from None
 
 
 def _read_job(job: Mapping[str, Any]) -> SchedulerJob:

@@ -1,4 +1,4 @@
-"""What follows for runs from the states of their jobs on schedulers."""
+"""Changes to runs that follow from the states of their jobs on schedulers."""
 
 import logging
 import math
@@ -42,9 +42,9 @@ log = logging.getLogger(__name__)
 
 # The interval of the thread, as a share of the sweep interval.
 SWEEP_SHARE = 1 / 4
-# A job that was submitted by a backend that was killed is listed after this time.
+# Time after which the scheduler lists a submission whose backend was killed.
 RESUBMIT_AFTER = timedelta(seconds=10)
-# After its run has ended, a job ends on its own within this time.
+# After its run has ended, a job ends without being cancelled within this time.
 ENDING_SECONDS = 60.0
 SHOWN_OUTPUT = 500
 

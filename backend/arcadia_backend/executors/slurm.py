@@ -34,7 +34,7 @@ TAIL_BYTES = 8_000
 MAX_ASKED = 20
 # Arcadia's own settings are not for jobs. The others would change what commands do.
 OTHER_VARIABLES = ("ARCADIA_", "SBATCH_", "SQUEUE_", "SINFO_", "SCANCEL_", "SCONTROL_", "SACCT_")
-# What sbatch says if an array has more tasks than the site accepts.
+# Message of sbatch if an array has more tasks than the site accepts.
 _TOO_MANY = re.compile(r"MaxSubmit|MaxJobCount|submit limit|Invalid job array specification", re.IGNORECASE)
 _HANDLE = re.compile(r"\d+(_\d+)?")
 

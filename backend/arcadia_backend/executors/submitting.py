@@ -75,7 +75,7 @@ def waiting_batches(session: Session, name: str, max_orders: int) -> list[RunBat
         limit = None if study_id is None else limits[study_id]
         chosen = ids
         if study_id is not None and limit is not None:
-            # An array limits its own tasks. More jobs beside it must not start more than that.
+            # An array limits only its tasks. Other jobs of the study must not exceed the limit.
             is_first = open_jobs[study_id] == 0 and max_orders > 1
             chosen = ids[:max_orders] if is_first else ids[: max(0, limit - open_jobs[study_id])]
             open_jobs[study_id] += len(chosen)

@@ -123,7 +123,7 @@ def _mean(document: EvaluationDocument, color: str) -> list[dict[str, Any]]:
 
 
 def _mean_label(document: EvaluationDocument) -> dict[str, Any]:
-    """Return the label of the mean, with as many digits as the page shows beside the chart."""
+    """Return the label of the mean, with as many digits as the page next to the chart."""
     mean = f"{document.mean:.3g}" if abs(document.mean) < 99.95 else f"{document.mean:.0f}"
     place = {"x": document.mean, "xref": "x", "y": 1, "yref": "paper", "yanchor": "bottom"}
     return {**place, "text": f"mean {mean}".replace("-", "−"), "showarrow": False}

@@ -215,7 +215,7 @@ class PaperItem(ItemSummary):
     published: list[PublishedNumber]
     unpublished: str | None = Field(description="Why the paper has no numbers to compare with.")
     substitute: ItemSubstitute | None = Field(
-        description="What to run here instead, if Arcadia cannot run the experiment."
+        description="Experiment to run here instead, if Arcadia cannot run the original."
     )
     parts: list[ItemPart]
     started: list[PaperStudy] = Field(description="Newest first.")

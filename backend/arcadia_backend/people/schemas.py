@@ -281,7 +281,7 @@ class LoginCode(_Request):
 
 
 class ConfirmLogin(LoginCode):
-    """What the token of a login may do. It never has more rights than you."""
+    """The rights of the token of a login. It never has more rights than you."""
 
     scopes: TokenScopes
     project: ProjectName | None = Field(default=None, description="Only project that it opens.")

@@ -68,7 +68,7 @@ def merge(session: Session, source: Project, into: str) -> Project:
     return target
 
 
-# What an entry of the audit log counts.
+# The objects that an entry of the audit log counts.
 _COUNTED: dict[Any, str] = {Study: "studies", Run: "runs", Report: "reports"}
 
 

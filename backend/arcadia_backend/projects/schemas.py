@@ -48,7 +48,7 @@ class MergeProject(_Request):
 
 
 class MoveItems(_Request):
-    """What to move. A study brings its runs, and a run brings the kept games that continue its replays."""
+    """Items to move. A study brings its runs, and a run brings the kept games that continue its replays."""
 
     runs: Ids = []
     studies: Ids = []
@@ -58,7 +58,7 @@ class MoveItems(_Request):
 
 
 class MovedItems(BaseModel):
-    """Ids of what is in the project now. Items that do not exist are left out."""
+    """Ids of the moved items. Items that do not exist are left out."""
 
     runs: list[int] = Field(description="Runs, including those of the studies.")
     studies: list[int]

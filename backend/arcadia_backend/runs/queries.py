@@ -143,7 +143,7 @@ def _has_all_steps(run: tables.Run) -> bool:
     return run.total_steps is not None and run.step >= run.total_steps
 
 
-# What a job does in states in which its worker neither starts nor trains.
+# Descriptions of the states of a job in which its worker neither starts nor trains.
 UNUSUAL_STATES = {
     "SUSPENDED": "is suspended: an administrator or a more urgent job has stopped it",
     "STOPPED": "is suspended: an administrator or a more urgent job has stopped it",

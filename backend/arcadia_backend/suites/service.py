@@ -30,7 +30,7 @@ class SuiteList(BaseModel):
 
     name: str
     title: str
-    sentence: str = Field(description="What the list is for.")
+    sentence: str = Field(description="Purpose of the list.")
     source: str = Field(description="Who chose the games.")
     games: list[ListedGame]
     protocol: str

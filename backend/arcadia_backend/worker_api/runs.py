@@ -169,7 +169,7 @@ class RunAttempts(Attempts[Run]):
 
     def compare_outcome(self, session: Session, held: Run, ended: Release) -> None:
         attempt = _active_attempt(session, held)
-        # What the trainer reported counts more than that its worker lost it.
+        # The outcome that the trainer reported counts more than the loss of its worker.
         if ended.outcome in (attempt.outcome, "lost"):
             return
         reason = f" ({ended.message})" if ended.message else ""
